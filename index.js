@@ -1,0 +1,2 @@
+'use strict'
+if (module.parent?.id === 'internal/preload') require('./register.js')

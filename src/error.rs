@@ -1,0 +1,103 @@
+//! What can go wrong, grouped by what is to be done about it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A reason why a thread is not, or no longer, recorded.
+#[derive(Debug)]
+pub enum Error {
+    /// The user asked for something that cannot be: the program must not start.
+    Setting {
+        /// The setting's name, as the user wrote it (`CPU_PROF_INTERVAL`).
+        name: &'static str,
+        /// The value that was found.
+        value: String,
+        /// What would have been right, as the end of a sentence.
+        allowed: String,
+    },
+    /// Nobody's fault: this process cannot be profiled, and runs on without us.
+    Unavailable(String),
+    /// A file could not be made or written: the program runs on without us.
+    Output {
+        /// What was being done (`create`, `write`).
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Whether the program must be stopped before its first line.
+    pub fn stops_the_program(&self) -> bool {
+        matches!(self, Error::Setting { .. })
+    }
+
+    /// One line for stderr: what happened, and what to do.
+    pub fn line(&self) -> String {
+        // A newline inside a value (a path may hold one) must not make two lines of it.
+        let text = format!("cpu-prof: {self}");
+        text.replace(['\n', '\r'], " ")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Setting { name, value, allowed } => {
+                write!(f, "{name}={value} is not valid: {allowed}")
+            }
+            Error::Unavailable(reason) => {
+                write!(f, "not profiling this thread: {reason}")
+            }
+            Error::Output { action, path, source } => {
+                write!(
+                    f,
+                    "could not {action} {}: {source}; the program runs on unprofiled{}",
+                    path.display(),
+                    advice(source),
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            " (set CPU_PROF_DIR to a directory that can be written)"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            " (free some space, or set CPU_PROF_DIR to another disk)"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line() {
+        let error = Error::Output {
+            action: "create",
+            path: PathBuf::from("/a\nb"),
+            source: io::Error::from(io::ErrorKind::PermissionDenied),
+        };
+        assert!(!error.line().contains('\n'));
+        assert!(error.line().contains("CPU_PROF_DIR"));
+    }
+
+    #[test]
+    fn only_settings_stop_the_program() {
+        assert!(!Error::Unavailable("x".into()).stops_the_program());
+        let wrong = Error::Setting { name: "A", value: "b".into(), allowed: "c".into() };
+        assert!(wrong.stops_the_program());
+        assert_eq!(wrong.line(), "cpu-prof: A=b is not valid: c");
+    }
+}

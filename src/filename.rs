@@ -1,0 +1,183 @@
+//! Output names: `CPU.%D.%H.%P.%T.%N` and its like.
+
+use chrono::{DateTime, Local};
+
+/// What the placeholders of a name stand for.
+pub struct Fields {
+    /// `%D` and `%H`: local time at the start of the recording.
+    pub started: DateTime<Local>,
+    /// `%P`
+    pub pid: u32,
+    /// `%T`: Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// `%N`: counts the recordings of the process from 1.
+    pub sequence: u32,
+}
+
+/// A checked name pattern: it always expands to a relative path inside the output directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamePattern {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Date,
+    Time,
+    Pid,
+    Thread,
+    Sequence,
+}
+
+impl NamePattern {
+    /// The pattern of the built-in `--cpu-prof`, without its extension.
+    pub const DEFAULT: &str = "CPU.%D.%H.%P.%T.%N";
+
+    /// Checks a pattern; the error says what is wrong with it, as the end of a sentence.
+    pub fn parse(pattern: &str) -> Result<Self, String> {
+        check_path(pattern)?;
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        let mut chars = pattern.chars();
+        while let Some(c) = chars.next() {
+            let part = match c {
+                '%' => match chars.next() {
+                    Some('D') => Part::Date,
+                    Some('H') => Part::Time,
+                    Some('P') => Part::Pid,
+                    Some('T') => Part::Thread,
+                    Some('N') => Part::Sequence,
+                    Some('%') => {
+                        text.push('%');
+                        continue;
+                    }
+                    Some(other) => {
+                        return Err(format!(
+                            "%{other} is not a placeholder (there are %D %H %P %T %N and %%)"
+                        ));
+                    }
+                    None => return Err("it ends in a single % (write %% for a percent sign)".into()),
+                },
+                _ => {
+                    text.push(c);
+                    continue;
+                }
+            };
+            if !text.is_empty() {
+                parts.push(Part::Text(std::mem::take(&mut text)));
+            }
+            parts.push(part);
+        }
+        if !text.is_empty() {
+            parts.push(Part::Text(text));
+        }
+        Ok(Self { parts })
+    }
+
+    /// The name without extension. A pattern without `%N` gets the sequence number appended when
+    /// `numbered`, so that a taken name has a next one.
+    pub fn expand(&self, fields: &Fields, numbered: bool) -> String {
+        let mut name: String = self
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.clone(),
+                Part::Date => fields.started.format("%Y%m%d").to_string(),
+                Part::Time => fields.started.format("%H%M%S").to_string(),
+                Part::Pid => fields.pid.to_string(),
+                Part::Thread => fields.thread_id.to_string(),
+                Part::Sequence => format!("{:03}", fields.sequence),
+            })
+            .collect();
+        if numbered && !self.has_sequence() {
+            name.push_str(&format!(".{:03}", fields.sequence));
+        }
+        name
+    }
+
+    fn has_sequence(&self) -> bool {
+        self.parts.contains(&Part::Sequence)
+    }
+}
+
+/// Placeholders expand to digits alone, so only the pattern itself can lead out of the directory.
+fn check_path(pattern: &str) -> Result<(), String> {
+    if pattern.contains('\0') {
+        return Err("it contains a NUL character".into());
+    }
+    let absolute = pattern.starts_with(['/', '\\']) || pattern.as_bytes().get(1) == Some(&b':');
+    if absolute {
+        return Err("it must be relative to the output directory (set CPU_PROF_DIR)".into());
+    }
+    for segment in pattern.split(['/', '\\']) {
+        match segment {
+            ".." => return Err("it leads out of the output directory (set CPU_PROF_DIR)".into()),
+            "" | "." => return Err("it has an empty path segment or names no file".into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeZone;
+
+    fn fields() -> Fields {
+        Fields {
+            started: Local.with_ymd_and_hms(2026, 3, 4, 5, 6, 7).unwrap(),
+            pid: 4242,
+            thread_id: 3,
+            sequence: 12,
+        }
+    }
+
+    fn expand(pattern: &str) -> String {
+        NamePattern::parse(pattern).unwrap().expand(&fields(), false)
+    }
+
+    #[test]
+    fn expands_every_placeholder() {
+        assert_eq!(expand(NamePattern::DEFAULT), "CPU.20260304.050607.4242.3.012");
+        assert_eq!(expand("100%%-%P"), "100%-4242");
+        assert_eq!(expand("profiles/%P/%T"), "profiles/4242/3");
+        assert_eq!(expand("ünï%N"), "ünï012");
+    }
+
+    #[test]
+    fn a_sequence_past_999_grows() {
+        let name = NamePattern::parse("%N").unwrap();
+        assert_eq!(name.expand(&Fields { sequence: 12345, ..fields() }, false), "12345");
+    }
+
+    #[test]
+    fn a_name_without_a_number_gets_one_when_taken() {
+        let fixed = NamePattern::parse("fixed").unwrap();
+        assert_eq!(fixed.expand(&fields(), false), "fixed");
+        assert_eq!(fixed.expand(&fields(), true), "fixed.012");
+        let numbered = NamePattern::parse("a%N").unwrap();
+        assert_eq!(numbered.expand(&fields(), true), "a012");
+    }
+
+    #[test]
+    fn refuses_names_that_leave_the_directory() {
+        for bad in [
+            "..", "../x", "a/../b", "a/..", "/etc/x", "\\x", "C:x", "C:\\x", "..\\x", "a\\..\\b",
+            "", "a/", "a//b", "./a", "a\0b",
+        ] {
+            assert!(NamePattern::parse(bad).is_err(), "{bad:?} was accepted");
+        }
+        for good in ["a..b", "...", "%P..%T", "a/b"] {
+            assert!(NamePattern::parse(good).is_ok(), "{good:?} was refused");
+        }
+    }
+
+    #[test]
+    fn refuses_unknown_placeholders() {
+        for bad in ["%X", "%d", "a%", "%%%", "% "] {
+            assert!(NamePattern::parse(bad).is_err(), "{bad:?} was accepted");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A file that is whole, valid JSON after every write.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::trace::encode::SEPARATOR;
+
+const FOOTER: &[u8] = b"\n]}";
+
+/// A growing JSON array inside a JSON object, closed at every moment.
+///
+/// Each flush is one positioned write of `events + footer` over the old footer.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    file: File,
+    /// Where the footer stands, and the next event will.
+    end: u64,
+    is_empty: bool,
+    /// The write's bytes, kept to be filled again.
+    buffer: Vec<u8>,
+}
+
+impl Output {
+    /// Creates the first of `names` in `dir` that is free, and writes `header + footer` to it.
+    ///
+    /// An existing file is never opened, nor a link followed. The directory is made if missing.
+    pub fn create(
+        dir: &Path,
+        extension: &str,
+        mut names: impl FnMut(u32) -> String,
+        header: &[u8],
+    ) -> Result<Self, Error> {
+        const TRIES: u32 = 10_000;
+        for attempt in 0..TRIES {
+            let path = dir.join(format!("{}{extension}", names(attempt)));
+            match open(&path) {
+                Ok(file) => {
+                    let mut output = Self {
+                        path,
+                        file,
+                        end: header.len() as u64,
+                        is_empty: true,
+                        buffer: Vec::new(),
+                    };
+                    let text = [header, FOOTER].concat();
+                    output.write_at(&text, 0).map_err(|source| output.error("write", source))?;
+                    return Ok(output);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(Error::Output { action: "create", path, source }),
+            }
+        }
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files of this name");
+        Err(Error::Output { action: "create", path: dir.join(names(0)), source })
+    }
+
+    /// Appends encoded events (no separator at either end). After an error the file is as it was
+    /// before, as far as the system let it be restored.
+    pub fn append(&mut self, events: &[u8]) -> Result<(), Error> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        if !self.is_empty {
+            buffer.extend_from_slice(SEPARATOR);
+        }
+        buffer.extend_from_slice(events);
+        let length = buffer.len() as u64;
+        buffer.extend_from_slice(FOOTER);
+        let written = self.write_at(&buffer, self.end);
+        buffer.shrink_to(256 << 10);
+        self.buffer = buffer;
+        match written {
+            Ok(()) => {
+                self.end += length;
+                self.is_empty = false;
+                Ok(())
+            }
+            Err(source) => {
+                // The footer's bytes are already paid for on a full disk: they can be written
+                // again, and what came after them cut off.
+                let restored = self.write_at(FOOTER, self.end);
+                let cut = self.file.set_len(self.end + FOOTER.len() as u64);
+                let _ = restored.and(cut);
+                Err(self.error("write", source))
+            }
+        }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn error(&self, action: &'static str, source: io::Error) -> Error {
+        Error::Output { action, path: self.path.clone(), source }
+    }
+
+    #[cfg(unix)]
+    fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // `create_new` neither opens an existing file nor follows a link that stands in the way.
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            options.open(path)
+        }
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    const HEADER: &[u8] = b"{\"traceEvents\":[\n";
+
+    fn create(dir: &Path) -> Output {
+        Output::create(dir, ".json", |n| format!("out{n}"), HEADER).unwrap()
+    }
+
+    fn events(output: &Output) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(output.path()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["traceEvents"].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn is_valid_after_every_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut output = create(&dir.path().join("made/if missing"));
+        assert!(events(&output).is_empty());
+        output.append(b"").unwrap();
+        assert!(events(&output).is_empty());
+        output.append(b"1").unwrap();
+        output.append(b"2,\n3").unwrap();
+        assert_eq!(events(&output), [1, 2, 3]);
+        let mode = std::fs::metadata(output.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn never_touches_what_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("target");
+        std::fs::write(dir.path().join("out0.json"), "mine").unwrap();
+        std::os::unix::fs::symlink(&target, dir.path().join("out1.json")).unwrap();
+        std::fs::create_dir(dir.path().join("out2.json")).unwrap();
+        let output = create(dir.path());
+        assert!(output.path().ends_with("out3.json"));
+        assert_eq!(std::fs::read(dir.path().join("out0.json")).unwrap(), b"mine");
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn says_what_failed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let error = Output::create(&file, ".json", |n| n.to_string(), HEADER).unwrap_err();
+        assert!(error.line().contains("could not create"), "{}", error.line());
+    }
+}

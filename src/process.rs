@@ -1,0 +1,57 @@
+//! What there is once in a process: its settings, its program, its writer, its sequence number.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::program::Program;
+use crate::source::v8::Callback;
+use crate::trace::frame_url::NodeModules;
+use crate::writer::Writer;
+
+/// The process, as its first recording found it.
+pub struct Process {
+    /// Its settings.
+    pub config: Config,
+    /// Its program: that of the main thread, if it is recorded at all.
+    pub program: Program,
+    /// How the program's `node_modules` frames are written.
+    pub node_modules: NodeModules,
+    /// Its background thread.
+    pub writer: Writer,
+    sequence: AtomicU32,
+}
+
+static PROCESS: OnceLock<Process> = OnceLock::new();
+
+impl Process {
+    /// The process; on first use its settings are read and its writer is started.
+    pub fn get_or_start(
+        program: impl FnOnce() -> Program,
+        rotate: Callback,
+    ) -> Result<&'static Self, Error> {
+        if let Some(process) = PROCESS.get() {
+            return Ok(process);
+        }
+        let program = program();
+        let config = Config::read(|name| std::env::var_os(name), program.cwd.as_ref())?;
+        let writer = Writer::start(config.flush_interval, rotate).map_err(|error| {
+            Error::Unavailable(format!("no thread could be started to write its trace: {error}"))
+        })?;
+        let node_modules = program.node_modules(config.ignore_list);
+        let process = Self { config, program, node_modules, writer, sequence: AtomicU32::new(0) };
+        // Two threads can be the first; the loser's writer ends when its queue is dropped.
+        Ok(PROCESS.get_or_init(|| process))
+    }
+
+    /// The process, if it was started.
+    pub fn get() -> Option<&'static Self> {
+        PROCESS.get()
+    }
+
+    /// `%N`: counts the process's recordings from 1, across its threads.
+    pub fn next_sequence(&self) -> u32 {
+        self.sequence.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}

@@ -1,0 +1,179 @@
+//! The program that is being profiled: what it is called in the panel, and whether it is a tool.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::IgnoreList;
+use crate::trace::frame_url::NodeModules;
+
+/// What Node knows of the process, as it was when the recording started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Program {
+    /// The process's id.
+    pub pid: u32,
+    /// Its parent's.
+    pub ppid: u32,
+    /// `process.argv`
+    pub argv: Vec<String>,
+    /// `process.execArgv`
+    pub exec_argv: Vec<String>,
+    /// The working directory.
+    pub cwd: String,
+    /// `process.version`
+    pub node: String,
+}
+
+impl Program {
+    /// `tsc (pid 4242)`
+    pub fn short_label(&self) -> String {
+        format!("{} (pid {})", self.name(), self.pid)
+    }
+
+    /// `tsc: -p . (pid 4242)`: with the arguments, and always a URL, since DevTools drops a
+    /// process that has none.
+    pub fn url_label(&self) -> String {
+        let mut label = scheme(&self.name());
+        label.push_str(": ");
+        let arguments = self.arguments();
+        if !arguments.is_empty() {
+            label.push_str(&shortened(&arguments));
+            label.push(' ');
+        }
+        label.push_str(&format!("(pid {})", self.pid));
+        label
+    }
+
+    /// Whether this program's own frames are under `node_modules`, and worth seeing there.
+    pub fn node_modules(&self, setting: IgnoreList) -> NodeModules {
+        match setting {
+            IgnoreList::Keep => NodeModules::Foldable,
+            IgnoreList::Show => NodeModules::Shown,
+            IgnoreList::Auto if self.is_tool() => NodeModules::Shown,
+            IgnoreList::Auto => NodeModules::Foldable,
+        }
+    }
+
+    /// The main script's name without its extension; `node` where there is none.
+    fn name(&self) -> String {
+        let script = self.script();
+        match script.and_then(Path::file_stem) {
+            Some(stem) => stem.to_string_lossy().into_owned(),
+            None => "node".to_owned(),
+        }
+    }
+
+    fn script(&self) -> Option<&Path> {
+        if self.is_eval() {
+            return None;
+        }
+        self.argv.get(1).map(Path::new)
+    }
+
+    fn arguments(&self) -> String {
+        if self.is_eval() {
+            let mut arguments = vec!["-e"];
+            arguments.extend(self.argv.iter().skip(1).map(String::as_str));
+            return arguments.join(" ");
+        }
+        self.argv.get(2..).unwrap_or_default().join(" ")
+    }
+
+    fn is_eval(&self) -> bool {
+        const EVAL: [&str; 4] = ["-e", "--eval", "-p", "--print"];
+        self.exec_argv.iter().any(|option| {
+            let option = option.split('=').next().unwrap_or_default();
+            EVAL.contains(&option) || option == "-pe"
+        })
+    }
+
+    /// A tool is run from `node_modules`, be it through a link (`/usr/bin/tsc`) or from `.bin`.
+    fn is_tool(&self) -> bool {
+        let Some(script) = self.script() else { return false };
+        let real: PathBuf = std::fs::canonicalize(script).unwrap_or_else(|_| script.to_owned());
+        [script, &real]
+            .iter()
+            .any(|path| path.components().any(|part| part.as_os_str() == "node_modules"))
+    }
+}
+
+/// What a URL's scheme may hold: a letter first, then letters, digits, `+`, `.`, `-`.
+fn scheme(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
+    let name: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("node-{name}") }
+}
+
+fn shortened(text: &str) -> String {
+    const MOST: usize = 80;
+    // A URL loses its newlines and tabs; show them as what separates words.
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    let mut short: String = text.chars().take(MOST - 1).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(argv: &[&str], exec_argv: &[&str]) -> Program {
+        let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+        Program { pid: 42, argv: owned(argv), exec_argv: owned(exec_argv), ..Program::default() }
+    }
+
+    #[test]
+    fn labels_name_the_script_and_its_arguments() {
+        let tsc = program(&["/usr/bin/node", "/r/node_modules/.bin/tsc", "-p", "."], &[]);
+        assert_eq!(tsc.url_label(), "tsc: -p . (pid 42)");
+        assert_eq!(tsc.short_label(), "tsc (pid 42)");
+        assert_eq!(program(&["node", "/r/nx.js"], &[]).url_label(), "nx: (pid 42)");
+        assert_eq!(program(&["node"], &[]).url_label(), "node: (pid 42)");
+        assert_eq!(program(&["node"], &["-e", "1"]).url_label(), "node: -e (pid 42)");
+        assert_eq!(program(&["node", "x"], &["--eval=1"]).url_label(), "node: -e x (pid 42)");
+    }
+
+    #[test]
+    fn a_url_label_always_parses() {
+        for (script, label) in [
+            ("/r/1st.js", "node-1st: (pid 42)"),
+            ("/r/a b_c.js", "a-b-c: (pid 42)"),
+            ("/r/日本.mjs", "node---: (pid 42)"),
+            ("/r/my.config.js", "my.config: (pid 42)"),
+        ] {
+            assert_eq!(program(&["node", script], &[]).url_label(), label);
+        }
+    }
+
+    #[test]
+    fn long_arguments_are_cut() {
+        let long = "x".repeat(500);
+        let label = program(&["node", "/a.js", &long, "a\nb"], &[]).url_label();
+        assert!(label.chars().count() < 110 && label.contains('…'));
+        assert_eq!(program(&["node", "/a.js", "a\nb"], &[]).url_label(), "a: a b (pid 42)");
+    }
+
+    #[test]
+    fn only_tools_show_node_modules() {
+        let tool = program(&["node", "/r/node_modules/typescript/bin/tsc"], &[]);
+        let app = program(&["node", "/r/server.js"], &[]);
+        assert_eq!(tool.node_modules(IgnoreList::Auto), NodeModules::Shown);
+        assert_eq!(app.node_modules(IgnoreList::Auto), NodeModules::Foldable);
+        assert_eq!(tool.node_modules(IgnoreList::Keep), NodeModules::Foldable);
+        assert_eq!(app.node_modules(IgnoreList::Show), NodeModules::Shown);
+    }
+
+    #[test]
+    fn a_link_to_a_tool_is_the_tool() {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("node_modules/typescript/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("tsc"), "").unwrap();
+        let link = dir.path().join("tsc");
+        std::os::unix::fs::symlink(bin.join("tsc"), &link).unwrap();
+        let linked = program(&["node", link.to_str().unwrap()], &[]);
+        assert_eq!(linked.node_modules(IgnoreList::Auto), NodeModules::Shown);
+    }
+}

@@ -1,0 +1,310 @@
+//! V8's own sampling profiler, the fast source.
+//!
+//! The rules that keep it safe:
+//! - a [`Profiler`] never leaves its isolate's thread (it is not `Send`);
+//! - a [`Finished`] profile is read-only. V8 holds its nodes, and through them their names, until
+//!   it is deleted, so any thread may read it; it is deleted on the isolate's thread again, and
+//!   only while no profile runs, because V8 counts the references to a code entry without a lock
+//!   between that thread and its sampling thread;
+//! - a [`Waker`] reaches its environment under a lock, and is closed under the same lock before the
+//!   environment goes.
+#![allow(unsafe_code)]
+
+mod sys;
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr::{self, NonNull};
+
+use napi::{Env, sys as napi_sys};
+use parking_lot::Mutex;
+
+use crate::error::Error;
+use crate::model::{CallFrame, Sample, Window, WindowNode};
+
+pub use sys::{Callback, is_first_thread, now_us, pin_image, with_signals_blocked};
+
+/// A `v8::CpuProfiler` of the current isolate.
+pub struct Profiler {
+    api: &'static sys::Api,
+    raw: NonNull<sys::CpuProfiler>,
+    env: napi_sys::napi_env,
+    running: Cell<bool>,
+}
+
+impl Profiler {
+    /// A profiler for the isolate of `env`, on whose thread this is; it is not sampling yet.
+    ///
+    /// V8 logs every compiled function now, and not again at each start (eager logging): the
+    /// profiler can then stop and start in a fraction of a millisecond.
+    pub fn new(env: &Env, interval_us: u32) -> Result<Self, Error> {
+        let api = api()?;
+        // SAFETY: any thread.
+        let isolate = unsafe { (api.isolate_try_get_current)() };
+        if isolate.is_null() {
+            return Err(Error::Unavailable("there is no V8 isolate on it".into()));
+        }
+        // SAFETY: the isolate's own thread, inside a call from JavaScript: the isolate is alive.
+        let raw = unsafe { (api.profiler_new)(isolate, sys::DEBUG_NAMING, sys::EAGER_LOGGING) };
+        let raw =
+            NonNull::new(raw).ok_or_else(|| Error::Unavailable("V8 gave no profiler".into()))?;
+        // SAFETY: the isolate's thread; before the first start, as V8 demands.
+        unsafe { (api.profiler_set_sampling_interval)(raw.as_ptr(), interval_us as c_int) };
+        Ok(Self { api, raw, env: env.raw(), running: Cell::new(false) })
+    }
+
+    /// Starts sampling.
+    pub fn start(&self) -> Result<(), Error> {
+        let status = self.with_title(|title| {
+            // SAFETY: the isolate's thread (`self` is not `Send`), in the title's handle scope.
+            unsafe {
+                (self.api.profiler_start)(
+                    self.raw.as_ptr(),
+                    title,
+                    sys::LEAF_NODE_LINE_NUMBERS,
+                    true,
+                    sys::NO_SAMPLE_LIMIT,
+                )
+            }
+        });
+        if status != Some(sys::STARTED) {
+            return Err(Error::Unavailable(format!("V8 refused to start (status {status:?})")));
+        }
+        self.running.set(true);
+        Ok(())
+    }
+
+    /// Stops sampling, and gives what was sampled since the start.
+    pub fn stop(&self) -> Option<Finished> {
+        if !self.running.get() {
+            return None;
+        }
+        let raw = self.with_title(|title| {
+            // SAFETY: the isolate's thread, in the title's handle scope.
+            unsafe { (self.api.profiler_stop)(self.raw.as_ptr(), title) }
+        })?;
+        self.running.set(false);
+        NonNull::new(raw).map(|raw| Finished { api: self.api, raw })
+    }
+
+    /// Frees a profile that has been read. While sampling it is kept until `dispose`.
+    pub fn delete(&self, finished: Finished) {
+        if !self.running.get() {
+            // SAFETY: the isolate's thread; the profile is one of this profiler's, is given away
+            // here, and V8's sampling thread does not run.
+            unsafe { (self.api.profile_delete)(finished.raw.as_ptr()) }
+        }
+    }
+
+    /// Frees the profiler and all its profiles; none may still be read elsewhere.
+    pub fn dispose(self) {
+        if !self.running.get() {
+            // SAFETY: the isolate's thread; `self` is gone after this.
+            unsafe { (self.api.profiler_dispose)(self.raw.as_ptr()) }
+        }
+    }
+
+    /// Calls `f` with the one title that all profiles go by. V8 keeps every title that it ever
+    /// saw, and a string of one character needs no room on the heap.
+    fn with_title<T>(&self, f: impl FnOnce(sys::Local) -> T) -> Option<T> {
+        // SAFETY: the environment's thread, and its environment: whoever holds a profiler gives it
+        // up in the environment's cleanup at the latest. A `napi_value` is the bits of a `Local`.
+        unsafe {
+            let mut scope = ptr::null_mut();
+            if napi_sys::napi_open_handle_scope(self.env, &mut scope) != napi_sys::Status::napi_ok {
+                return None;
+            }
+            let mut title = ptr::null_mut();
+            let made = napi_sys::napi_create_string_latin1(self.env, c"p".as_ptr(), 1, &mut title);
+            let result = (made == napi_sys::Status::napi_ok).then(|| f(title.cast()));
+            napi_sys::napi_close_handle_scope(self.env, scope);
+            result
+        }
+    }
+}
+
+/// A profile that V8 no longer adds to.
+pub struct Finished {
+    api: &'static sys::Api,
+    raw: NonNull<sys::CpuProfile>,
+}
+
+// SAFETY: a finished profile does not change, and reading it touches nothing but the profile: see
+// the module's rules.
+unsafe impl Send for Finished {}
+
+impl Finished {
+    /// Copies it out. Any thread.
+    pub fn read(&self) -> Window {
+        let api = self.api;
+        let profile = self.raw.as_ptr().cast_const();
+        let mut reader = Reader { api, window: Window::default(), frames: HashMap::new() };
+        // SAFETY: the profile is finished and not deleted, for it is deleted by value.
+        unsafe {
+            let index_of = reader.nodes((api.profile_root)(profile));
+            let count = (api.profile_samples)(profile);
+            reader.window.samples.reserve(count.max(0) as usize);
+            for i in 0..count {
+                let node = (api.profile_sample)(profile, i);
+                let time_us = (api.profile_sample_time)(profile, i);
+                let index = (!node.is_null())
+                    .then(|| index_of.get((api.node_id)(node) as usize).copied())
+                    .flatten();
+                if let Some(node) = index {
+                    reader.window.samples.push(Sample { time_us, node });
+                }
+            }
+            reader.window.end_us = (api.profile_end_time)(profile);
+        }
+        let mut window = reader.window;
+        // V8 adds a sample of its own at each start, which can overtake one from its signal.
+        window.samples.sort_by_key(|sample| sample.time_us);
+        window
+    }
+}
+
+struct Reader {
+    api: &'static sys::Api,
+    window: Window,
+    /// V8 keeps each name once, so that equal names have equal addresses within a profile.
+    frames: HashMap<(usize, usize, c_int, c_int, c_int), u32>,
+}
+
+impl Reader {
+    /// Reads the tree, parents first, without recursion: a stack can be 255 frames deep.
+    /// Returns each node's index by its id in V8's tree.
+    ///
+    /// # Safety
+    /// `root` is the root of a finished profile that is not deleted meanwhile.
+    unsafe fn nodes(&mut self, root: *const sys::CpuProfileNode) -> Vec<u32> {
+        let api = self.api;
+        let mut index_of = Vec::new();
+        let mut pending = vec![(root, 0)];
+        while let Some((node, parent)) = pending.pop() {
+            if node.is_null() {
+                continue;
+            }
+            let index = self.window.nodes.len() as u32;
+            // SAFETY: as the caller promises; children of a node are nodes of the same tree.
+            unsafe {
+                let frame = self.frame(node);
+                self.window.nodes.push(WindowNode { parent, frame });
+                let id = (api.node_id)(node) as usize;
+                if id >= index_of.len() {
+                    index_of.resize(id + 1, 0);
+                }
+                index_of[id] = index;
+                for i in (0..(api.node_children)(node)).rev() {
+                    pending.push(((api.node_child)(node, i), index));
+                }
+            }
+        }
+        index_of
+    }
+
+    /// # Safety
+    /// As for `nodes`.
+    unsafe fn frame(&mut self, node: *const sys::CpuProfileNode) -> u32 {
+        let api = self.api;
+        // SAFETY: as the caller promises.
+        let (name, url, script_id, line, column) = unsafe {
+            (
+                (api.node_function_name)(node),
+                (api.node_resource_name)(node),
+                (api.node_script_id)(node),
+                (api.node_line)(node),
+                (api.node_column)(node),
+            )
+        };
+        let frames = &mut self.window.frames;
+        *self.frames.entry((name as usize, url as usize, script_id, line, column)).or_insert_with(|| {
+            frames.push(CallFrame {
+                // SAFETY: V8's strings end in a NUL and live as long as the profile.
+                function_name: unsafe { text(name) },
+                // SAFETY: the same.
+                url: unsafe { text(url) },
+                script_id: script_id.max(0) as u32,
+                // V8 counts from 1 and writes 0 where there is no place.
+                line: line - 1,
+                column: column - 1,
+            });
+            frames.len() as u32 - 1
+        })
+    }
+}
+
+/// # Safety
+/// `string` is null, or ends in a NUL and is not freed meanwhile.
+unsafe fn text(string: *const c_char) -> String {
+    if string.is_null() {
+        return String::new();
+    }
+    // SAFETY: as the caller promises.
+    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
+}
+
+/// Reaches a Node environment from other threads, as long as it lives.
+pub struct Waker {
+    api: &'static sys::Api,
+    environment: Mutex<Option<EnvironmentPtr>>,
+}
+
+struct EnvironmentPtr(NonNull<sys::Environment>);
+
+// SAFETY: other threads only pass it to `node::RequestInterrupt`, which is made for that.
+unsafe impl Send for EnvironmentPtr {}
+
+impl Waker {
+    /// For the environment of the current context. It has to be closed before the environment is
+    /// gone.
+    pub fn new() -> Result<Self, Error> {
+        let api = api()?;
+        // SAFETY: the isolate's own thread, inside a call from JavaScript and so inside of a
+        // context and a handle scope.
+        let environment = unsafe {
+            let isolate = (api.isolate_try_get_current)();
+            if isolate.is_null() {
+                ptr::null_mut()
+            } else {
+                (api.get_current_environment)((api.isolate_get_current_context)(isolate))
+            }
+        };
+        let environment = NonNull::new(environment)
+            .ok_or_else(|| Error::Unavailable("it has no Node environment".into()))?;
+        Ok(Self { api, environment: Mutex::new(Some(EnvironmentPtr(environment))) })
+    }
+
+    /// Has `callback` run on the environment's thread: by V8's interrupt in busy code, by a wake-up
+    /// of an idle loop, whichever comes first. The loop is not kept alive.
+    /// False if the environment is gone.
+    pub fn wake(&self, callback: Callback) -> bool {
+        let environment = self.environment.lock();
+        let Some(EnvironmentPtr(raw)) = &*environment else { return false };
+        // SAFETY: any thread; the environment cannot go while the lock is held.
+        unsafe { (self.api.request_interrupt)(raw.as_ptr(), callback, ptr::null_mut()) };
+        true
+    }
+
+    /// Has `callback` run after the `exit` listeners, also at `process.exit()`.
+    /// To be called on the environment's thread.
+    pub fn at_exit(&self, callback: Callback) {
+        if let Some(EnvironmentPtr(raw)) = &*self.environment.lock() {
+            // SAFETY: the environment is alive while the lock is held.
+            unsafe { (self.api.at_exit)(raw.as_ptr(), callback, ptr::null_mut()) }
+        }
+    }
+
+    /// Never reaches for the environment again, once this has returned.
+    pub fn close(&self) {
+        *self.environment.lock() = None;
+    }
+}
+
+fn api() -> Result<&'static sys::Api, Error> {
+    sys::api().map_err(|symbol| {
+        Error::Unavailable(format!(
+            "this Node.js does not export V8's profiler (no symbol {symbol})"
+        ))
+    })
+}

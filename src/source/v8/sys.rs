@@ -1,0 +1,153 @@
+//! V8's and Node's exported C++ functions, by their mangled names, and the few calls to the
+//! system that go with them. Everything here is raw; `super` wraps it once.
+//!
+//! The names are the same from Node 18 to 26. A C++ method takes `this` as its first argument and
+//! a `v8::Local` as the pointer that it is, in the calling conventions of x86-64 and AArch64.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+
+/// V8's and Node's own types, only ever seen behind a pointer.
+macro_rules! opaque {
+    ($($name:ident)*) => { $(
+        #[repr(C)]
+        pub struct $name { _opaque: [u8; 0] }
+    )* };
+}
+opaque!(Isolate Context Environment CpuProfiler CpuProfile CpuProfileNode);
+
+/// The bits of a `v8::Local`.
+pub type Local = *mut c_void;
+
+/// A callback of Node's.
+pub type Callback = extern "C" fn(*mut c_void);
+
+/// `CpuProfilingNamingMode::kDebugNaming`, as the inspector has it.
+pub const DEBUG_NAMING: c_int = 1;
+/// `CpuProfilingLoggingMode::kEagerLogging`
+pub const EAGER_LOGGING: c_int = 1;
+/// `CpuProfilingMode::kLeafNodeLineNumbers`
+pub const LEAF_NODE_LINE_NUMBERS: c_int = 0;
+/// `CpuProfilingOptions::kNoSampleLimit`
+pub const NO_SAMPLE_LIMIT: c_uint = c_uint::MAX;
+/// `CpuProfilingStatus::kStarted`
+pub const STARTED: c_int = 0;
+
+macro_rules! api {
+    ($($field:ident: $symbol:literal fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
+        /// Every function that is needed, found.
+        pub struct Api { $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
+
+        impl Api {
+            /// Looks all of them up; the error is the first name that is missing.
+            fn find() -> Result<Self, &'static str> {
+                Ok(Self { $($field: {
+                    const NAME: &CStr = $symbol;
+                    let address = symbol(NAME).ok_or(NAME.to_str().unwrap_or_default())?;
+                    // SAFETY: the mangled name spells the C++ signature, and this type repeats it.
+                    unsafe {
+                        std::mem::transmute::<
+                            *mut c_void,
+                            unsafe extern "C" fn($($arg),*) $(-> $ret)?,
+                        >(address)
+                    }
+                },)* })
+            }
+        }
+    };
+}
+
+api! {
+    isolate_try_get_current: c"_ZN2v87Isolate13TryGetCurrentEv" fn() -> *mut Isolate;
+    isolate_get_current_context: c"_ZN2v87Isolate17GetCurrentContextEv" fn(*mut Isolate) -> Local;
+    get_current_environment: c"_ZN4node21GetCurrentEnvironmentEN2v85LocalINS0_7ContextEEE"
+        fn(Local) -> *mut Environment;
+    request_interrupt: c"_ZN4node16RequestInterruptEPNS_11EnvironmentEPFvPvES2_"
+        fn(*mut Environment, Callback, *mut c_void);
+    at_exit: c"_ZN4node6AtExitEPNS_11EnvironmentEPFvPvES2_"
+        fn(*mut Environment, Callback, *mut c_void);
+    profiler_new: c"_ZN2v811CpuProfiler3NewEPNS_7IsolateENS_22CpuProfilingNamingModeENS_23CpuProfilingLoggingModeE"
+        fn(*mut Isolate, c_int, c_int) -> *mut CpuProfiler;
+    profiler_dispose: c"_ZN2v811CpuProfiler7DisposeEv" fn(*mut CpuProfiler);
+    profiler_set_sampling_interval: c"_ZN2v811CpuProfiler19SetSamplingIntervalEi" fn(*mut CpuProfiler, c_int);
+    profiler_start: c"_ZN2v811CpuProfiler14StartProfilingENS_5LocalINS_6StringEEENS_16CpuProfilingModeEbj"
+        fn(*mut CpuProfiler, Local, c_int, bool, c_uint) -> c_int;
+    profiler_stop: c"_ZN2v811CpuProfiler13StopProfilingENS_5LocalINS_6StringEEE"
+        fn(*mut CpuProfiler, Local) -> *mut CpuProfile;
+    profile_delete: c"_ZN2v810CpuProfile6DeleteEv" fn(*mut CpuProfile);
+    profile_root: c"_ZNK2v810CpuProfile14GetTopDownRootEv" fn(*const CpuProfile) -> *const CpuProfileNode;
+    profile_samples: c"_ZNK2v810CpuProfile15GetSamplesCountEv" fn(*const CpuProfile) -> c_int;
+    profile_sample: c"_ZNK2v810CpuProfile9GetSampleEi" fn(*const CpuProfile, c_int) -> *const CpuProfileNode;
+    profile_sample_time: c"_ZNK2v810CpuProfile18GetSampleTimestampEi" fn(*const CpuProfile, c_int) -> i64;
+    profile_end_time: c"_ZNK2v810CpuProfile10GetEndTimeEv" fn(*const CpuProfile) -> i64;
+    node_function_name: c"_ZNK2v814CpuProfileNode18GetFunctionNameStrEv" fn(*const CpuProfileNode) -> *const c_char;
+    node_resource_name: c"_ZNK2v814CpuProfileNode24GetScriptResourceNameStrEv" fn(*const CpuProfileNode) -> *const c_char;
+    node_script_id: c"_ZNK2v814CpuProfileNode11GetScriptIdEv" fn(*const CpuProfileNode) -> c_int;
+    node_line: c"_ZNK2v814CpuProfileNode13GetLineNumberEv" fn(*const CpuProfileNode) -> c_int;
+    node_column: c"_ZNK2v814CpuProfileNode15GetColumnNumberEv" fn(*const CpuProfileNode) -> c_int;
+    node_id: c"_ZNK2v814CpuProfileNode9GetNodeIdEv" fn(*const CpuProfileNode) -> c_uint;
+    node_children: c"_ZNK2v814CpuProfileNode16GetChildrenCountEv" fn(*const CpuProfileNode) -> c_int;
+    node_child: c"_ZNK2v814CpuProfileNode8GetChildEi" fn(*const CpuProfileNode, c_int) -> *const CpuProfileNode;
+}
+
+/// The functions of the process that loaded the addon; the error is the first name it lacks.
+pub fn api() -> Result<&'static Api, &'static str> {
+    static API: OnceLock<Result<Api, &'static str>> = OnceLock::new();
+    API.get_or_init(Api::find).as_ref().map_err(|name| *name)
+}
+
+fn symbol(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: any thread; the name ends in a NUL, and what comes back is only compared here.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}
+
+/// Keeps the addon in memory for good: Node unloads one that only workers loaded when the last of
+/// them ends, with our writer thread still inside.
+pub fn pin_image() {
+    // SAFETY: any thread; `dladdr` fills the struct or says that it did not, and the path it
+    // gives lives as long as the image. The image is open already: this adds a flag.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(pin_image as *const c_void, &mut info) != 0 && !info.dli_fname.is_null() {
+            libc::dlopen(info.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+        }
+    }
+}
+
+/// V8's and Node's clock: CLOCK_MONOTONIC, microseconds.
+pub fn now_us() -> i64 {
+    // SAFETY: any thread; the call fills the struct, and cannot fail for this clock.
+    let time = unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
+        time
+    };
+    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+}
+
+/// Whether this is the process's first thread: where Node's main thread is, in `node` itself.
+pub fn is_first_thread() -> bool {
+    #[cfg(target_os = "linux")]
+    // SAFETY: any thread; neither call takes arguments or fails.
+    let first = unsafe { libc::gettid() == libc::getpid() };
+    #[cfg(target_os = "macos")]
+    // SAFETY: any thread; the call takes no arguments and does not fail.
+    let first = unsafe { libc::pthread_main_np() == 1 };
+    first
+}
+
+/// Runs `f` with every signal blocked on this thread: a thread started inside inherits that, and
+/// the program's signals go on reaching the program's own threads.
+pub fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
+    // SAFETY: any thread; both sets live on this stack, and the old mask is put back.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut old: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
+        let result = f();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
+        result
+    }
+}

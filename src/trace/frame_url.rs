@@ -1,0 +1,73 @@
+//! V8's resource names as the URLs that DevTools wants.
+
+use std::fmt::Write;
+
+/// How frames under `node_modules` are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeModules {
+    /// As they are: DevTools folds them into 'On ignore list'.
+    Foldable,
+    /// With one backslash, which escapes DevTools' rule and is shown as a slash.
+    Shown,
+}
+
+/// The URL of a call frame.
+///
+/// V8 names CommonJS files by their absolute path, and everything else by a URL already.
+pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
+    let url = match resource_name.as_bytes() {
+        [b'/', ..] => file_url(resource_name),
+        _ => resource_name.to_owned(),
+    };
+    match node_modules {
+        NodeModules::Foldable => url,
+        NodeModules::Shown => url.replace("/node_modules/", "/node_modules\\"),
+    }
+}
+
+/// As Node's `pathToFileURL` writes it.
+fn file_url(path: &str) -> String {
+    let mut url = String::with_capacity(path.len() + 8);
+    url.push_str("file://");
+    for &byte in path.as_bytes() {
+        let plain = byte.is_ascii_graphic()
+            && !matches!(byte, b'%' | b'\\' | b'"' | b'#' | b'<' | b'>' | b'?' | b'^' | b'`' | b'{' | b'}');
+        if plain {
+            url.push(byte as char);
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_file_urls() {
+        let url = |path| frame_url(path, NodeModules::Foldable);
+        assert_eq!(url("/repo/src/a.js"), "file:///repo/src/a.js");
+        assert_eq!(url("/a b/100%/#1?.js"), "file:///a%20b/100%25/%231%3F.js");
+        assert_eq!(url("/é/日.js"), "file:///%C3%A9/%E6%97%A5.js");
+        assert_eq!(url("/a\\b[1]~!$&'()*+,;=:@|.js"), "file:///a%5Cb[1]~!$&'()*+,;=:@|.js");
+    }
+
+    #[test]
+    fn everything_else_stays() {
+        for name in ["", "node:fs", "file:///a%20b.mjs", "evalmachine.<anonymous>", "[eval]", "wasm://x"] {
+            assert_eq!(frame_url(name, NodeModules::Foldable), name);
+        }
+    }
+
+    #[test]
+    fn node_modules_can_be_kept_from_folding() {
+        assert_eq!(
+            frame_url("/r/node_modules/@a/b/node_modules/c/i.js", NodeModules::Shown),
+            "file:///r/node_modules\\@a/b/node_modules\\c/i.js"
+        );
+        assert_eq!(frame_url("/r/my_node_modules/x.js", NodeModules::Shown), "file:///r/my_node_modules/x.js");
+    }
+}

@@ -1,0 +1,228 @@
+//! One thread's events: the names and markers that DevTools needs, then chunk after chunk.
+
+use serde::Serialize;
+
+use super::encode::{Events, encode};
+use super::event::{
+    Args, Data, Event, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope,
+};
+use super::frame_url::{NodeModules, frame_url};
+use crate::call_tree::Placed;
+use crate::model::{CallFrame, Window};
+use crate::program::Program;
+
+/// DevTools fails at chunks of 125,000 samples; small ones also keep a torn file's loss small.
+const SAMPLES_PER_CHUNK: usize = 1000;
+
+const TIMELINE: &str = "disabled-by-default-devtools.timeline";
+const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
+
+/// What a trace says of the thread it is about.
+#[derive(Debug, Clone)]
+pub struct ThreadInfo {
+    /// The process it belongs to.
+    pub program: Program,
+    /// Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// The script that a worker runs, once it is known.
+    pub worker_file: Option<String>,
+    /// How its `node_modules` frames are written.
+    pub node_modules: NodeModules,
+    /// Between two samples, microseconds.
+    pub interval_us: u32,
+    /// When the recording started: ISO 8601, UTC.
+    pub started: String,
+}
+
+/// Turns a thread's windows into events.
+pub struct ThreadTrace {
+    info: ThreadInfo,
+    profile_id: String,
+    script_offset: u64,
+    /// The last sample's time, or the start: deltas count from here.
+    last_us: i64,
+}
+
+impl ThreadTrace {
+    /// A trace that starts at `start_us`.
+    pub fn new(info: ThreadInfo, start_us: i64) -> Self {
+        let (pid, tid) = (info.program.pid, info.thread_id);
+        Self {
+            profile_id: format!("0x{pid:x}{tid:06x}"),
+            // Small ids would take names from the page that DevTools is attached to, and two
+            // isolates number their scripts alike.
+            script_offset: 1_000_000_000 + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000,
+            last_us: start_us,
+            info,
+        }
+    }
+
+    /// The file's text up to the first event.
+    pub fn header(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Header<'a> {
+            source: &'a str,
+            #[serde(rename = "startTime")]
+            start_time: &'a str,
+            #[serde(rename = "dataOrigin")]
+            data_origin: &'a str,
+            #[serde(rename = "cpu-prof")]
+            own: Own<'a>,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Own<'a> {
+            version: &'a str,
+            #[serde(flatten)]
+            program: &'a Program,
+            thread_id: u32,
+            interval_us: u32,
+        }
+        let metadata = Header {
+            source: "cpu-prof",
+            start_time: &self.info.started,
+            data_origin: "TraceEvents",
+            own: Own {
+                version: env!("CARGO_PKG_VERSION"),
+                program: &self.info.program,
+                thread_id: self.info.thread_id,
+                interval_us: self.info.interval_us,
+            },
+        };
+        let mut out = br#"{"metadata":"#.to_vec();
+        encode(&mut out, &metadata);
+        out.extend_from_slice(b",\"traceEvents\":[\n");
+        out
+    }
+
+    /// The events that come once.
+    pub fn open(&self, events: &mut Events) {
+        let program = &self.info.program;
+        let url = program.url_label();
+        let short = program.short_label();
+        let started = Data::TracingStarted {
+            frame_tree_node_id: 1,
+            persistent_ids: true,
+            frames: [Frame {
+                frame: "NODE",
+                is_in_primary_main_frame: true,
+                is_outermost_main_frame: true,
+                name: "",
+                process_id: program.pid,
+                url: &url,
+            }],
+        };
+        let ts = self.last_us;
+        self.instant(events, "TracingStartedInBrowser", ts, Args::Data { data: started });
+        self.name(events, "process_name", 0, 0, &short);
+        match self.info.thread_id {
+            // DevTools goes by the last name in the file, speedscope by the last in time.
+            0 => {
+                self.name(events, "thread_name", 0, 1, &format!("{short} - main"));
+                self.name(events, "thread_name", 0, 0, "CrRendererMain");
+            }
+            tid => self.name(events, "thread_name", tid, 1, &self.worker_label(&short)),
+        }
+        self.instant(events, "thread.start", ts, Args::Empty {});
+        let profile = Args::Data { data: Data::Profile { start_time: ts } };
+        self.sample(events, "Profile", ts, profile);
+    }
+
+    /// The window's new nodes and samples, and a heartbeat that carries the visible range on.
+    pub fn window(&mut self, events: &mut Events, window: &Window, placed: &Placed, pause_us: u64) {
+        let offset = self.script_offset;
+        let spelled: Vec<(String, String)> = placed
+            .new_nodes
+            .iter()
+            .map(|node| self.spelled(&window.frames[node.frame as usize], offset))
+            .collect();
+        let nodes: Vec<Node<'_>> = placed
+            .new_nodes
+            .iter()
+            .zip(&spelled)
+            .map(|(node, (script_id, url))| {
+                let frame = &window.frames[node.frame as usize];
+                Node {
+                    id: node.id,
+                    parent: node.parent,
+                    call_frame: NodeFrame {
+                        function_name: &frame.function_name,
+                        script_id,
+                        url,
+                        line_number: frame.line,
+                        column_number: frame.column,
+                    },
+                }
+            })
+            .collect();
+        let mut nodes = nodes.as_slice();
+        for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
+            let ids: Vec<u32> = samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
+            let deltas: Vec<i64> = samples.iter().map(|sample| self.delta(sample.time_us)).collect();
+            let chunk = Data::ProfileChunk {
+                cpu_profile: ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids },
+                time_deltas: &deltas,
+            };
+            self.sample(events, "ProfileChunk", self.last_us, Args::Data { data: chunk });
+        }
+        let flush = Args::Data { data: Data::Flush { pause_us } };
+        self.instant(events, "thread.flush", window.end_us.max(self.last_us), flush);
+    }
+
+    /// The end of the visible range.
+    pub fn close(&self, events: &mut Events, end_us: i64) {
+        self.instant(events, "trace.end", end_us.max(self.last_us), Args::Empty {});
+    }
+
+    /// Names a worker by its script, which Node tells only after the preload.
+    pub fn rename_worker(&mut self, events: &mut Events, file: String) {
+        self.info.worker_file = Some(file);
+        let label = self.worker_label(&self.info.program.short_label());
+        self.name(events, "thread_name", self.info.thread_id, 2, &label);
+    }
+
+    /// Time never runs back, even if V8's samples of one moment did.
+    fn delta(&mut self, time_us: i64) -> i64 {
+        let delta = (time_us - self.last_us).max(0);
+        self.last_us += delta;
+        delta
+    }
+
+    fn spelled(&self, frame: &CallFrame, offset: u64) -> (String, String) {
+        let script_id = match frame.script_id {
+            0 => "0".to_owned(),
+            id => (offset + u64::from(id)).to_string(),
+        };
+        (script_id, frame_url(&frame.url, self.info.node_modules))
+    }
+
+    fn worker_label(&self, short: &str) -> String {
+        let tid = self.info.thread_id;
+        match &self.info.worker_file {
+            Some(file) => {
+                let file = file.rsplit('/').next().unwrap_or_default();
+                format!("{short} - worker {tid}: {file}")
+            }
+            None => format!("{short} - worker {tid}"),
+        }
+    }
+
+    fn instant(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {
+        self.push(events, TIMELINE, name, Phase::Instant(Scope::Thread), ts, args);
+    }
+
+    fn sample(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {
+        self.push(events, PROFILER, name, Phase::Sample { id: &self.profile_id }, ts, args);
+    }
+
+    fn push(&self, events: &mut Events, cat: &str, name: &str, phase: Phase<'_>, ts: i64, args: Args<'_>) {
+        let (pid, tid) = (self.info.program.pid, self.info.thread_id);
+        events.push(&Event { cat, name, phase, pid, tid, ts, args });
+    }
+
+    fn name(&self, events: &mut Events, event: &str, tid: u32, ts: i64, name: &str) {
+        let args = Args::Name { name };
+        let pid = self.info.program.pid;
+        events.push(&Event { cat: "__metadata", name: event, phase: Phase::Metadata, pid, tid, ts, args });
+    }
+}

@@ -1,0 +1,211 @@
+//! The background thread: asks for windows, turns them into events, writes the files.
+
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::call_tree::CallTree;
+use crate::error::Error;
+use crate::output::Output;
+use crate::source::v8::{self, Callback, Finished, Waker};
+use crate::trace::encode::Events;
+use crate::trace::thread::ThreadTrace;
+
+/// What a recording and the writer both see.
+pub struct Link {
+    /// Wakes the recorded thread.
+    pub waker: Waker,
+    /// Profiles that have been read: to be deleted on their own thread.
+    pub read: Mutex<Vec<Finished>>,
+    /// The file cannot be written any more: there is no use in sampling on.
+    pub failed: AtomicBool,
+}
+
+/// A recording's file and what is needed to fill it, handed to the writer at the start.
+pub struct Track {
+    /// The recorded thread's side.
+    pub link: Arc<Link>,
+    /// Its file; the opening events are written already.
+    pub output: Output,
+    /// Its events.
+    pub trace: ThreadTrace,
+    /// Its call tree.
+    pub tree: CallTree,
+}
+
+/// A window on its way to the disk.
+pub struct Taken {
+    /// The profile that was stopped.
+    pub profile: Finished,
+    /// What taking it cost the program's thread.
+    pub pause: Duration,
+}
+
+enum Message {
+    Open(Box<Track>),
+    Window(Key, Taken),
+    Rename(Key, String),
+    Close(Key, Option<Taken>, SyncSender<()>),
+}
+
+/// Tells recordings apart; each has a link of its own.
+type Key = usize;
+
+/// The writer thread's handle.
+pub struct Writer {
+    queue: Sender<Message>,
+}
+
+impl Writer {
+    /// Starts the thread. `rotate` is what it has each recorded thread run every `flush_interval`.
+    pub fn start(flush_interval: Duration, rotate: Callback) -> io::Result<Self> {
+        let (queue, messages) = channel();
+        v8::pin_image();
+        v8::with_signals_blocked(|| {
+            thread::Builder::new()
+                .name("cpu-prof".into())
+                .spawn(move || Worker { rotate, tracks: Vec::new(), events: Events::default() }.run(&messages, flush_interval))
+        })?;
+        Ok(Self { queue })
+    }
+
+    /// Takes a recording over.
+    pub fn open(&self, track: Track) {
+        let _ = self.queue.send(Message::Open(Box::new(track)));
+    }
+
+    /// Hands a window over.
+    pub fn window(&self, link: &Arc<Link>, taken: Taken) {
+        let _ = self.queue.send(Message::Window(key(link), taken));
+    }
+
+    /// The file of a worker is known only once it runs.
+    pub fn rename(&self, link: &Arc<Link>, worker_file: String) {
+        let _ = self.queue.send(Message::Rename(key(link), worker_file));
+    }
+
+    /// Hands the last window over, and waits until the file is complete. False if it took so long
+    /// that the program was not to be kept waiting: the profile is then still being read.
+    pub fn close(&self, link: &Arc<Link>, last: Option<Taken>) -> bool {
+        const PATIENCE: Duration = Duration::from_secs(10);
+        let (done, wait) = sync_channel(1);
+        let sent = self.queue.send(Message::Close(key(link), last, done)).is_ok();
+        sent && wait.recv_timeout(PATIENCE).is_ok()
+    }
+}
+
+fn key(link: &Arc<Link>) -> Key {
+    Arc::as_ptr(link) as Key
+}
+
+struct Worker {
+    rotate: Callback,
+    tracks: Vec<Live>,
+    events: Events,
+}
+
+struct Live {
+    track: Track,
+    /// A request is on its way, or its window is: one at a time. A thread that blocks keeps its
+    /// samples in V8, and they come with its next window; so does a slow disk.
+    owes: bool,
+}
+
+impl Worker {
+    fn run(mut self, messages: &Receiver<Message>, flush_interval: Duration) {
+        let mut next_tick = Instant::now() + flush_interval;
+        loop {
+            match messages.recv_timeout(next_tick.saturating_duration_since(Instant::now())) {
+                Ok(message) => {
+                    // A bug here must cost a profile, not the program.
+                    let _ = catch_unwind(AssertUnwindSafe(|| self.handle(message)));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.tick();
+                    next_tick = Instant::now() + flush_interval;
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        for live in &mut self.tracks {
+            if !live.owes {
+                live.owes = live.track.link.waker.wake(self.rotate);
+            }
+        }
+    }
+
+    fn handle(&mut self, message: Message) {
+        match message {
+            Message::Open(track) => self.tracks.push(Live { track: *track, owes: false }),
+            Message::Window(key, taken) => {
+                if let Some(live) = self.tracks.iter_mut().find(|live| key == self::key(&live.track.link)) {
+                    live.owes = false;
+                    live.track.write(taken, &mut self.events);
+                }
+            }
+            Message::Rename(key, file) => {
+                if let Some(live) = self.tracks.iter_mut().find(|live| key == self::key(&live.track.link)) {
+                    live.track.rename(file, &mut self.events);
+                }
+            }
+            Message::Close(key, last, done) => {
+                if let Some(index) = self.tracks.iter().position(|live| key == self::key(&live.track.link)) {
+                    let mut track = self.tracks.swap_remove(index).track;
+                    if let Some(taken) = last {
+                        track.write(taken, &mut self.events);
+                    }
+                    track.finish(&mut self.events);
+                }
+                let _ = done.send(());
+            }
+        }
+    }
+}
+
+impl Track {
+    fn write(&mut self, taken: Taken, events: &mut Events) {
+        let window = taken.profile.read();
+        self.link.read.lock().push(taken.profile);
+        let placed = if window.samples.is_empty() { Default::default() } else { self.tree.place(&window) };
+        let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
+        events.clear();
+        self.trace.window(events, &window, &placed, pause_us);
+        self.append(events);
+    }
+
+    fn rename(&mut self, worker_file: String, events: &mut Events) {
+        events.clear();
+        self.trace.rename_worker(events, worker_file);
+        self.append(events);
+    }
+
+    fn finish(&mut self, events: &mut Events) {
+        events.clear();
+        self.trace.close(events, v8::now_us());
+        self.append(events);
+    }
+
+    fn append(&mut self, events: &Events) {
+        if self.link.failed.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(error) = self.output.append(events.as_bytes()) {
+            self.link.failed.store(true, Ordering::Relaxed);
+            complain(&error);
+        }
+    }
+}
+
+/// One line on stderr. Whether it can be written is the program's affair.
+pub fn complain(error: &Error) {
+    let _ = writeln!(io::stderr(), "{}", error.line());
+}
