@@ -13,8 +13,6 @@ use crate::{recording, writer};
 pub struct Thread {
     /// `worker_threads.threadId`
     pub thread_id: u32,
-    /// `process.argv`
-    pub argv: Vec<String>,
     /// `process.execArgv`
     pub exec_argv: Vec<String>,
     /// `process.version`
@@ -24,24 +22,30 @@ pub struct Thread {
 /// Starts recording the calling thread with the settings of the environment.
 ///
 /// False if the settings are wrong, and the program has to be stopped; what is wrong is on stderr
-/// by then. All other trouble is said there too, and leaves the program to run unprofiled.
+/// by then. `argv` is `process.argv`. All other trouble is said there too, and leaves the program to run unprofiled.
 #[napi(catch_unwind)]
-pub fn record(env: Env, thread: Thread) -> bool {
+pub fn record(env: Env, thread: Thread, argv: Object<'_>) -> bool {
     let program = || Program {
         pid: std::process::id(),
         ppid: parent_id(),
-        argv: thread.argv,
+        argv: strings(&argv),
         exec_argv: thread.exec_argv,
         cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         node: thread.version,
     };
-    match recording::start(&env, thread.thread_id, program) {
+    match recording::start(&env, thread.thread_id, argv, program) {
         Ok(()) => true,
         Err(error) => {
             writer::complain(&error);
             !error.stops_the_program()
         }
     }
+}
+
+/// Tells the script that the calling worker runs.
+#[napi(catch_unwind)]
+pub fn name_worker(file: String) {
+    recording::name_worker(file);
 }
 
 /// Whether the calling thread is being recorded.
@@ -59,4 +63,10 @@ pub fn is_first_thread() -> bool {
 #[cfg(unix)]
 fn parent_id() -> u32 {
     std::os::unix::process::parent_id()
+}
+
+/// What strings there are in an array.
+fn strings(array: &Object<'_>) -> Vec<String> {
+    let length = array.get_array_length().unwrap_or(0);
+    (0..length).filter_map(|index| array.get_element(index).ok()).collect()
 }

@@ -45,11 +45,6 @@ impl Process {
         Ok(PROCESS.get_or_init(|| process))
     }
 
-    /// The process, if it was started.
-    pub fn get() -> Option<&'static Self> {
-        PROCESS.get()
-    }
-
     /// `%N`: counts the process's recordings from 1, across its threads.
     pub fn next_sequence(&self) -> u32 {
         self.sequence.fetch_add(1, Ordering::Relaxed) + 1

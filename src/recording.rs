@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use chrono::{Local, SecondsFormat, Utc};
 use napi::Env;
-use parking_lot::Mutex;
+use napi::bindgen_prelude::{JsObjectValue, Object, ObjectRef};
 
 use crate::call_tree::CallTree;
 use crate::error::Error;
@@ -34,10 +34,18 @@ struct Recording {
     process: &'static Process,
     profiler: Profiler,
     link: Arc<Link>,
+    /// Until a worker's script is known.
+    script: RefCell<Option<ScriptToCome>>,
 }
 
 /// Starts recording this thread. Does nothing if it is recorded already.
-pub fn start(env: &Env, thread_id: u32, program: impl FnOnce() -> Program) -> Result<(), Error> {
+/// `argv` is `process.argv`, where Node puts a worker's script after the preload.
+pub fn start(
+    env: &Env,
+    thread_id: u32,
+    argv: Object<'_>,
+    program: impl FnOnce() -> Program,
+) -> Result<(), Error> {
     if is_recording() {
         return Ok(());
     }
@@ -58,16 +66,14 @@ pub fn start(env: &Env, thread_id: u32, program: impl FnOnce() -> Program) -> Re
     let trace = ThreadTrace::new(info, start_us);
     let output = open_output(process, &trace, thread_id)?;
 
-    let profiler = Profiler::new(env, config.interval_us)?;
-    profiler.start()?;
-
-    let link = Arc::new(Link { waker, read: Mutex::default(), failed: AtomicBool::new(false) });
+    let profiler = Profiler::start(env, config.interval_us)?;
+    let link = Arc::new(Link { waker, failed: AtomicBool::new(false) });
     link.waker.at_exit(on_exit);
     let hooked = env.add_env_cleanup_hook((), |()| finish(Ending::Cleanup));
     if hooked.is_err() {
         link.waker.close();
-        profiler.stop();
-        profiler.dispose();
+        let left = profiler.stop().into_iter().collect();
+        profiler.dispose(left);
         return Err(Error::Unavailable("its end cannot be watched".into()));
     }
     process.writer.open(Track {
@@ -75,14 +81,25 @@ pub fn start(env: &Env, thread_id: u32, program: impl FnOnce() -> Program) -> Re
         output,
         trace,
         tree: CallTree::new(config.max_nodes),
+        read: Vec::new(),
     });
-    RECORDING.set(Some(Recording { process, profiler, link }));
+    let script = RefCell::new((thread_id != 0).then(|| ScriptToCome::new(env, argv)).flatten());
+    RECORDING.set(Some(Recording { process, profiler, link, script }));
     Ok(())
 }
 
 /// Whether this thread is being recorded.
 pub fn is_recording() -> bool {
     RECORDING.with_borrow(Option::is_some)
+}
+
+/// Names this thread, a worker, by the script that it runs.
+pub fn name_worker(file: String) {
+    RECORDING.with_borrow(|recording| {
+        if let Some(recording) = recording {
+            recording.name_worker(file);
+        }
+    });
 }
 
 fn open_output(process: &Process, trace: &ThreadTrace, thread_id: u32) -> Result<Output, Error> {
@@ -136,23 +153,26 @@ fn finish(ending: Ending) {
 
 impl Recording {
     /// Gives the writer what was sampled so far, and samples on.
-    ///
-    /// Stop comes before start. With eager logging V8 then takes down no more than its sampling
-    /// thread, which leaves no sample behind, and nothing else touches the profiles meanwhile: the
-    /// one moment at which those that have been read can be deleted safely.
     fn rotate(&self) -> Result<(), Error> {
         if self.link.failed.load(Ordering::Relaxed) {
             return Err(Error::Unavailable("its trace cannot be written".into()));
         }
         let before = Instant::now();
-        let taken = self.profiler.stop();
-        self.delete_read();
-        let started = self.profiler.start();
+        let profile = self.profiler.rotate().inspect_err(complain)?;
         let pause = before.elapsed();
-        if let Some(profile) = taken {
-            self.process.writer.window(&self.link, Taken { profile, pause });
+        self.process.writer.window(&self.link, Taken { profile, pause });
+        // A worker that is busy from its first line on has told nobody what it runs.
+        let script = self.script.borrow().as_ref().and_then(ScriptToCome::get);
+        if let Some(file) = script {
+            self.name_worker(file);
         }
-        started.inspect_err(complain)
+        Ok(())
+    }
+
+    fn name_worker(&self, file: String) {
+        if self.script.take().is_some() {
+            self.process.writer.rename(&self.link, file);
+        }
     }
 
     fn finish(self, ending: Ending) {
@@ -161,17 +181,35 @@ impl Recording {
         let last = self.profiler.stop();
         let pause = before.elapsed();
         let last = last.map(|profile| Taken { profile, pause });
-        let complete = self.process.writer.close(&self.link, last);
+        let left = self.process.writer.close(&self.link, last);
         // A process that exits frees all of this faster than V8 can.
-        if complete && ending != Ending::Exit {
-            self.delete_read();
-            self.profiler.dispose();
+        if let (Some(left), true) = (left, ending != Ending::Exit) {
+            self.profiler.dispose(left);
         }
     }
+}
 
-    fn delete_read(&self) {
-        for profile in self.link.read.lock().drain(..) {
-            self.profiler.delete(profile);
-        }
+/// `process.argv` of a worker, before Node has put its script there.
+struct ScriptToCome {
+    env: Env,
+    argv: ObjectRef<false>,
+    length: u32,
+}
+
+impl ScriptToCome {
+    fn new(env: &Env, argv: Object<'_>) -> Option<Self> {
+        let length = argv.get_array_length().ok()?;
+        let argv = argv.create_ref().ok()?;
+        Some(Self { env: *env, argv, length })
+    }
+
+    /// Reading an element of an array runs no JavaScript.
+    fn get(&self) -> Option<String> {
+        let script = self.env.run_in_scope(|| {
+            let argv = self.argv.get_value(&self.env)?;
+            let come = argv.get_array_length()? > self.length;
+            if come { argv.get_element::<Option<String>>(1) } else { Ok(None) }
+        });
+        script.ok().flatten()
     }
 }

@@ -8,9 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
-use crate::call_tree::CallTree;
+use crate::call_tree::{CallTree, Placed};
 use crate::error::Error;
 use crate::output::Output;
 use crate::source::v8::{self, Callback, Finished, Waker};
@@ -21,8 +19,6 @@ use crate::trace::thread::ThreadTrace;
 pub struct Link {
     /// Wakes the recorded thread.
     pub waker: Waker,
-    /// Profiles that have been read: to be deleted on their own thread.
-    pub read: Mutex<Vec<Finished>>,
     /// The file cannot be written any more: there is no use in sampling on.
     pub failed: AtomicBool,
 }
@@ -37,6 +33,8 @@ pub struct Track {
     pub trace: ThreadTrace,
     /// Its call tree.
     pub tree: CallTree,
+    /// Profiles that have been read, and wait to be deleted.
+    pub read: Vec<Finished>,
 }
 
 /// A window on its way to the disk.
@@ -51,7 +49,7 @@ enum Message {
     Open(Box<Track>),
     Window(Key, Taken),
     Rename(Key, String),
-    Close(Key, Option<Taken>, SyncSender<()>),
+    Close(Key, Option<Taken>, SyncSender<Vec<Finished>>),
 }
 
 /// Tells recordings apart; each has a link of its own.
@@ -90,13 +88,14 @@ impl Writer {
         let _ = self.queue.send(Message::Rename(key(link), worker_file));
     }
 
-    /// Hands the last window over, and waits until the file is complete. False if it took so long
-    /// that the program was not to be kept waiting: the profile is then still being read.
-    pub fn close(&self, link: &Arc<Link>, last: Option<Taken>) -> bool {
+    /// Hands the last window over, and waits until the file is complete. Returns the profiles that
+    /// are yet to be deleted; none if it took so long that the program was not to be kept waiting,
+    /// and they are still being read.
+    pub fn close(&self, link: &Arc<Link>, last: Option<Taken>) -> Option<Vec<Finished>> {
         const PATIENCE: Duration = Duration::from_secs(10);
         let (done, wait) = sync_channel(1);
-        let sent = self.queue.send(Message::Close(key(link), last, done)).is_ok();
-        sent && wait.recv_timeout(PATIENCE).is_ok()
+        self.queue.send(Message::Close(key(link), last, done)).ok()?;
+        wait.recv_timeout(PATIENCE).ok()
     }
 }
 
@@ -147,39 +146,48 @@ impl Worker {
         match message {
             Message::Open(track) => self.tracks.push(Live { track: *track, owes: false }),
             Message::Window(key, taken) => {
-                if let Some(live) = self.tracks.iter_mut().find(|live| key == self::key(&live.track.link)) {
-                    live.owes = false;
-                    live.track.write(taken, &mut self.events);
+                if let Some(live) = self.find(key) {
+                    self.tracks[live].owes = false;
+                    let track = &mut self.tracks[live].track;
+                    let newest_us = track.write(taken, &mut self.events);
+                    Finished::delete_if_safe(&mut track.read, newest_us);
                 }
             }
             Message::Rename(key, file) => {
-                if let Some(live) = self.tracks.iter_mut().find(|live| key == self::key(&live.track.link)) {
-                    live.track.rename(file, &mut self.events);
+                if let Some(live) = self.find(key) {
+                    self.tracks[live].track.rename(file, &mut self.events);
                 }
             }
             Message::Close(key, last, done) => {
-                if let Some(index) = self.tracks.iter().position(|live| key == self::key(&live.track.link)) {
-                    let mut track = self.tracks.swap_remove(index).track;
+                if let Some(live) = self.find(key) {
+                    let mut track = self.tracks.swap_remove(live).track;
                     if let Some(taken) = last {
                         track.write(taken, &mut self.events);
                     }
                     track.finish(&mut self.events);
+                    let _ = done.send(track.read);
                 }
-                let _ = done.send(());
             }
         }
+    }
+
+    fn find(&self, key: Key) -> Option<usize> {
+        self.tracks.iter().position(|live| key == self::key(&live.track.link))
     }
 }
 
 impl Track {
-    fn write(&mut self, taken: Taken, events: &mut Events) {
+    /// Returns the time of the newest sample.
+    fn write(&mut self, taken: Taken, events: &mut Events) -> i64 {
         let window = taken.profile.read();
-        self.link.read.lock().push(taken.profile);
-        let placed = if window.samples.is_empty() { Default::default() } else { self.tree.place(&window) };
+        self.read.push(taken.profile);
+        let placed =
+            if window.samples.is_empty() { Placed::default() } else { self.tree.place(&window) };
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
         events.clear();
         self.trace.window(events, &window, &placed, pause_us);
         self.append(events);
+        window.samples.last().map_or(0, |sample| sample.time_us)
     }
 
     fn rename(&mut self, worker_file: String, events: &mut Events) {

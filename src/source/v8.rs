@@ -3,42 +3,55 @@
 //! The rules that keep it safe:
 //! - a [`Profiler`] never leaves its isolate's thread (it is not `Send`);
 //! - a [`Finished`] profile is read-only. V8 holds its nodes, and through them their names, until
-//!   it is deleted, so any thread may read it; it is deleted on the isolate's thread again, and
-//!   only while no profile runs, because V8 counts the references to a code entry without a lock
-//!   between that thread and its sampling thread;
+//!   it is deleted, so any thread may read it; any thread may delete it too, but only when the
+//!   [`gate`] is open;
 //! - a [`Waker`] reaches its environment under a lock, and is closed under the same lock before the
 //!   environment goes.
 #![allow(unsafe_code)]
 
+mod gate;
 mod sys;
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use napi::{Env, sys as napi_sys};
 use parking_lot::Mutex;
 
 use crate::error::Error;
 use crate::model::{CallFrame, Sample, Window, WindowNode};
+use gate::Gate;
 
 pub use sys::{Callback, is_first_thread, now_us, pin_image, with_signals_blocked};
 
-/// A `v8::CpuProfiler` of the current isolate.
+/// V8 keeps every title that it ever saw, so there are two; a string of one character needs no
+/// room on the heap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Title {
+    Odd,
+    Even,
+}
+
+/// A running `v8::CpuProfiler` of the current isolate.
 pub struct Profiler {
     api: &'static sys::Api,
+    isolate: *mut sys::Isolate,
     raw: NonNull<sys::CpuProfiler>,
     env: napi_sys::napi_env,
-    running: Cell<bool>,
+    gate: Arc<Gate>,
+    /// The title of the profile that runs.
+    title: Cell<Title>,
 }
 
 impl Profiler {
-    /// A profiler for the isolate of `env`, on whose thread this is; it is not sampling yet.
+    /// Starts to sample the isolate of `env`, on whose thread this is.
     ///
-    /// V8 logs every compiled function now, and not again at each start (eager logging): the
-    /// profiler can then stop and start in a fraction of a millisecond.
-    pub fn new(env: &Env, interval_us: u32) -> Result<Self, Error> {
+    /// With eager logging V8 logs every compiled function now, and takes its log down when the
+    /// profiler is disposed of and not at the last stop, which a process that exits need not do.
+    pub fn start(env: &Env, interval_us: u32) -> Result<Self, Error> {
         let api = api()?;
         // SAFETY: any thread.
         let isolate = unsafe { (api.isolate_try_get_current)() };
@@ -51,12 +64,49 @@ impl Profiler {
             NonNull::new(raw).ok_or_else(|| Error::Unavailable("V8 gave no profiler".into()))?;
         // SAFETY: the isolate's thread; before the first start, as V8 demands.
         unsafe { (api.profiler_set_sampling_interval)(raw.as_ptr(), interval_us as c_int) };
-        Ok(Self { api, raw, env: env.raw(), running: Cell::new(false) })
+        // SAFETY: the isolate's thread.
+        let gate = unsafe { Gate::watch(api, isolate) };
+        let title = Cell::new(Title::Odd);
+        let profiler = Self { api, isolate, raw, env: env.raw(), gate, title };
+        match profiler.start_profile(Title::Odd) {
+            Ok(()) => Ok(profiler),
+            Err(error) => {
+                profiler.dispose(Vec::new());
+                Err(error)
+            }
+        }
     }
 
-    /// Starts sampling.
-    pub fn start(&self) -> Result<(), Error> {
-        let status = self.with_title(|title| {
+    /// Gives what was sampled since the start or the last rotation, and samples on.
+    ///
+    /// The next profile starts before this one stops: with none running V8 would take its sampling
+    /// thread down. For a moment samples go to both.
+    pub fn rotate(&self) -> Result<Finished, Error> {
+        let old = self.title.get();
+        let new = if old == Title::Odd { Title::Even } else { Title::Odd };
+        self.start_profile(new)?;
+        self.title.set(new);
+        self.stop_profile(old)
+            .ok_or_else(|| Error::Unavailable("V8 lost the profile that ran".into()))
+    }
+
+    /// Stops sampling, and gives what was sampled since the start or the last rotation.
+    pub fn stop(&self) -> Option<Finished> {
+        self.stop_profile(self.title.get())
+    }
+
+    /// Frees a stopped profiler, with the profiles that are left of it: none may be in use elsewhere.
+    pub fn dispose(self, left: Vec<Finished>) {
+        drop(left);
+        // SAFETY: the isolate's thread; `self` is gone after this, and V8 deletes what is left.
+        unsafe {
+            self.gate.unwatch(self.api, self.isolate);
+            (self.api.profiler_dispose)(self.raw.as_ptr());
+        }
+    }
+
+    fn start_profile(&self, title: Title) -> Result<(), Error> {
+        let status = self.with_title(title, |title| {
             // SAFETY: the isolate's thread (`self` is not `Send`), in the title's handle scope.
             unsafe {
                 (self.api.profiler_start)(
@@ -68,46 +118,28 @@ impl Profiler {
                 )
             }
         });
-        if status != Some(sys::STARTED) {
-            return Err(Error::Unavailable(format!("V8 refused to start (status {status:?})")));
+        match status {
+            Some(sys::STARTED) => Ok(()),
+            _ => Err(Error::Unavailable(format!("V8 did not start to sample (status {status:?})"))),
         }
-        self.running.set(true);
-        Ok(())
     }
 
-    /// Stops sampling, and gives what was sampled since the start.
-    pub fn stop(&self) -> Option<Finished> {
-        if !self.running.get() {
-            return None;
-        }
-        let raw = self.with_title(|title| {
-            // SAFETY: the isolate's thread, in the title's handle scope.
-            unsafe { (self.api.profiler_stop)(self.raw.as_ptr(), title) }
+    fn stop_profile(&self, title: Title) -> Option<Finished> {
+        let raw = self.with_title(title, |title| {
+            self.gate.locked(|| {
+                // SAFETY: the isolate's thread, in the title's handle scope.
+                unsafe { (self.api.profiler_stop)(self.raw.as_ptr(), title) }
+            })
         })?;
-        self.running.set(false);
-        NonNull::new(raw).map(|raw| Finished { api: self.api, raw })
+        NonNull::new(raw).map(|raw| Finished { api: self.api, raw, gate: Arc::clone(&self.gate) })
     }
 
-    /// Frees a profile that has been read. While sampling it is kept until `dispose`.
-    pub fn delete(&self, finished: Finished) {
-        if !self.running.get() {
-            // SAFETY: the isolate's thread; the profile is one of this profiler's, is given away
-            // here, and V8's sampling thread does not run.
-            unsafe { (self.api.profile_delete)(finished.raw.as_ptr()) }
-        }
-    }
-
-    /// Frees the profiler and all its profiles; none may still be read elsewhere.
-    pub fn dispose(self) {
-        if !self.running.get() {
-            // SAFETY: the isolate's thread; `self` is gone after this.
-            unsafe { (self.api.profiler_dispose)(self.raw.as_ptr()) }
-        }
-    }
-
-    /// Calls `f` with the one title that all profiles go by. V8 keeps every title that it ever
-    /// saw, and a string of one character needs no room on the heap.
-    fn with_title<T>(&self, f: impl FnOnce(sys::Local) -> T) -> Option<T> {
+    /// Calls `f` with a title as a `v8::Local<v8::String>`.
+    fn with_title<T>(&self, title: Title, f: impl FnOnce(sys::Local) -> T) -> Option<T> {
+        let text = match title {
+            Title::Odd => c"1",
+            Title::Even => c"2",
+        };
         // SAFETY: the environment's thread, and its environment: whoever holds a profiler gives it
         // up in the environment's cleanup at the latest. A `napi_value` is the bits of a `Local`.
         unsafe {
@@ -115,9 +147,9 @@ impl Profiler {
             if napi_sys::napi_open_handle_scope(self.env, &mut scope) != napi_sys::Status::napi_ok {
                 return None;
             }
-            let mut title = ptr::null_mut();
-            let made = napi_sys::napi_create_string_latin1(self.env, c"p".as_ptr(), 1, &mut title);
-            let result = (made == napi_sys::Status::napi_ok).then(|| f(title.cast()));
+            let mut string = ptr::null_mut();
+            let made = napi_sys::napi_create_string_latin1(self.env, text.as_ptr(), 1, &mut string);
+            let result = (made == napi_sys::Status::napi_ok).then(|| f(string.cast()));
             napi_sys::napi_close_handle_scope(self.env, scope);
             result
         }
@@ -128,6 +160,7 @@ impl Profiler {
 pub struct Finished {
     api: &'static sys::Api,
     raw: NonNull<sys::CpuProfile>,
+    gate: Arc<Gate>,
 }
 
 // SAFETY: a finished profile does not change, and reading it touches nothing but the profile: see
@@ -140,7 +173,7 @@ impl Finished {
         let api = self.api;
         let profile = self.raw.as_ptr().cast_const();
         let mut reader = Reader { api, window: Window::default(), frames: HashMap::new() };
-        // SAFETY: the profile is finished and not deleted, for it is deleted by value.
+        // SAFETY: the profile is finished, and not deleted: it would be given away for that.
         unsafe {
             let index_of = reader.nodes((api.profile_root)(profile));
             let count = (api.profile_samples)(profile);
@@ -161,6 +194,18 @@ impl Finished {
         // V8 adds a sample of its own at each start, which can overtake one from its signal.
         window.samples.sort_by_key(|sample| sample.time_us);
         window
+    }
+
+    /// Frees profiles of one running profiler that have been read, if that is safe now; else they
+    /// stay for another time. Any thread. `newest_us` is the youngest sample's time in any of them.
+    pub fn delete_if_safe(profiles: &mut Vec<Finished>, newest_us: i64) {
+        let Some(gate) = profiles.first().map(|profile| Arc::clone(&profile.gate)) else { return };
+        gate.if_quiet(newest_us, || {
+            for profile in profiles.drain(..) {
+                // SAFETY: the profile is given away here, by the rules of the gate.
+                unsafe { (profile.api.profile_delete)(profile.raw.as_ptr()) }
+            }
+        });
     }
 }
 

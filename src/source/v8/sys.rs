@@ -14,13 +14,16 @@ macro_rules! opaque {
         pub struct $name { _opaque: [u8; 0] }
     )* };
 }
-opaque!(Isolate Context Environment CpuProfiler CpuProfile CpuProfileNode);
+opaque!(Isolate Environment CpuProfiler CpuProfile CpuProfileNode);
 
 /// The bits of a `v8::Local`.
 pub type Local = *mut c_void;
 
 /// A callback of Node's.
 pub type Callback = extern "C" fn(*mut c_void);
+
+/// `v8::Isolate::GCCallbackWithData`: isolate, `GCType`, `GCCallbackFlags`, data.
+pub type GcCallback = extern "C" fn(*mut Isolate, c_int, c_int, *mut c_void);
 
 /// `CpuProfilingNamingMode::kDebugNaming`, as the inspector has it.
 pub const DEBUG_NAMING: c_int = 1;
@@ -66,6 +69,14 @@ api! {
         fn(*mut Environment, Callback, *mut c_void);
     at_exit: c"_ZN4node6AtExitEPNS_11EnvironmentEPFvPvES2_"
         fn(*mut Environment, Callback, *mut c_void);
+    add_gc_prologue_callback: c"_ZN2v87Isolate21AddGCPrologueCallbackEPFvPS0_NS_6GCTypeENS_15GCCallbackFlagsEPvES4_S2_"
+        fn(*mut Isolate, GcCallback, *mut c_void, c_int);
+    add_gc_epilogue_callback: c"_ZN2v87Isolate21AddGCEpilogueCallbackEPFvPS0_NS_6GCTypeENS_15GCCallbackFlagsEPvES4_S2_"
+        fn(*mut Isolate, GcCallback, *mut c_void, c_int);
+    remove_gc_prologue_callback: c"_ZN2v87Isolate24RemoveGCPrologueCallbackEPFvPS0_NS_6GCTypeENS_15GCCallbackFlagsEPvES4_"
+        fn(*mut Isolate, GcCallback, *mut c_void);
+    remove_gc_epilogue_callback: c"_ZN2v87Isolate24RemoveGCEpilogueCallbackEPFvPS0_NS_6GCTypeENS_15GCCallbackFlagsEPvES4_"
+        fn(*mut Isolate, GcCallback, *mut c_void);
     profiler_new: c"_ZN2v811CpuProfiler3NewEPNS_7IsolateENS_22CpuProfilingNamingModeENS_23CpuProfilingLoggingModeE"
         fn(*mut Isolate, c_int, c_int) -> *mut CpuProfiler;
     profiler_dispose: c"_ZN2v811CpuProfiler7DisposeEv" fn(*mut CpuProfiler);

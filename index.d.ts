@@ -1,0 +1,2 @@
+/** Whether the calling thread is being recorded. */
+export function isRecording(): boolean
