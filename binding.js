@@ -1,20 +1,46 @@
 'use strict'
 
-const platform = {
-  'linux-x64': 'linux-x64-gnu',
-}[`${process.platform}-${process.arch}`]
+const PLATFORMS = { 'linux-x64': 'linux-x64-gnu' }
 
-/** Loads the addon: the one built here from source, or else the platform's own package. */
+/** The addon: the one built here from source, or else the platform's own package. */
 function load() {
-  if (platform === undefined) {
-    throw new Error(`there is no addon for ${process.platform}-${process.arch}`)
+  const name = PLATFORMS[`${process.platform}-${process.arch}`]
+  if (name === undefined) {
+    throw new Error(`it is not built for ${process.platform}-${process.arch} yet`)
   }
   try {
-    return require(`./cpu-prof.${platform}.node`)
+    return require(`./cpu-prof.${name}.node`)
   } catch (error) {
     if (error.code !== 'MODULE_NOT_FOUND') throw error
-    return require(`@org/cpu-prof-${platform}`)
+    return require(`@org/cpu-prof-${name}`)
   }
 }
 
-module.exports = load()
+/**
+ * Starts recording the calling thread. Trouble is said in one line on stderr, and the program runs
+ * on unprofiled; wrong settings alone stop it.
+ */
+function register() {
+  // A second copy of the package is another addon, which cannot know of the first.
+  const mark = Symbol.for('@org/cpu-prof.recorded')
+  if (Object.hasOwn(process, mark)) return
+  Object.defineProperty(process, mark, { value: true })
+
+  let addon
+  try {
+    addon = load()
+  } catch (error) {
+    const reason = String(error?.message ?? error).split('\n', 1)[0]
+    process._rawDebug(`cpu-prof: not profiling this thread: its addon cannot be loaded: ${reason}`)
+    return
+  }
+  // `worker_threads` costs the main thread milliseconds to load, and there it says 0.
+  const threadId = addon.isFirstThread() ? 0 : require('node:worker_threads').threadId
+  const { argv, execArgv, version } = process
+  if (!addon.record({ threadId, execArgv, version }, argv)) process.exit(9)
+
+  // Node puts a worker's script into argv after the preload.
+  if (threadId !== 0) Promise.resolve().then(() => addon.nameWorker(process.argv[1]))
+}
+
+module.exports = { load, register }

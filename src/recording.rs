@@ -69,7 +69,9 @@ pub fn start(
     let profiler = Profiler::start(env, config.interval_us)?;
     let link = Arc::new(Link { waker, failed: AtomicBool::new(false) });
     link.waker.at_exit(on_exit);
-    let hooked = env.add_env_cleanup_hook((), |()| finish(Ending::Cleanup));
+    // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
+    let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
+    let hooked = env.add_env_cleanup_hook((), move |()| finish(ending));
     if hooked.is_err() {
         link.waker.close();
         let left = profiler.stop().into_iter().collect();
@@ -124,25 +126,23 @@ extern "C" fn on_wake(_: *mut c_void) {
             recording.as_ref().is_some_and(|recording| recording.rotate().is_err())
         });
         if failed {
-            finish(Ending::Failure);
+            finish(Ending::Thread);
         }
     }));
 }
 
 /// The `exit` listeners have run.
 extern "C" fn on_exit(_: *mut c_void) {
-    let _ = catch_unwind(|| finish(Ending::Exit));
+    let _ = catch_unwind(|| finish(Ending::Process));
 }
 
-/// How a recording comes to its end.
+/// What ends with a recording.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// `process.exit()`, an uncaught exception: the process goes, and takes the isolate with it.
-    Exit,
-    /// The environment is being cleaned up, and the isolate disposed after it.
-    Cleanup,
-    /// Sampling or writing failed; the thread runs on.
-    Failure,
+    /// The whole process: what V8 holds goes with it.
+    Process,
+    /// At most the thread: what V8 holds must be given back.
+    Thread,
 }
 
 fn finish(ending: Ending) {
@@ -182,8 +182,7 @@ impl Recording {
         let pause = before.elapsed();
         let last = last.map(|profile| Taken { profile, pause });
         let left = self.process.writer.close(&self.link, last);
-        // A process that exits frees all of this faster than V8 can.
-        if let (Some(left), true) = (left, ending != Ending::Exit) {
+        if let (Some(left), Ending::Thread) = (left, ending) {
             self.profiler.dispose(left);
         }
     }

@@ -1,0 +1,86 @@
+'use strict'
+
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { readTrace } = require('./trace.js')
+
+const PACKAGE = path.join(__dirname, '..', '..')
+const FIXTURES = path.join(__dirname, '..', 'fixtures')
+
+/**
+ * Runs Node under the preload, in a directory of its own, and waits for its end.
+ * @param {string[]} args Node's arguments; a fixture goes by its name
+ * @param {object} [options]
+ * @param {Record<string, string | undefined>} [options.env] added to the environment
+ * @param {string[] | null} [options.preload] the arguments that preload the package; null for none
+ * @param {string} [options.cwd] the working directory; the output directory too
+ * @param {(child: import('node:child_process').ChildProcess, dir: string) => void} [options.during]
+ *   called once the process runs
+ */
+async function run(args, options = {}) {
+  const { env = {}, preload = ['--require', PACKAGE], during } = options
+  const cwd = options.cwd ?? temporaryDirectory()
+  const full = [...(preload ?? []), ...args.map(fixture)]
+  const child = spawn(process.execPath, full, {
+    cwd,
+    env: { ...cleanEnv(), ...env },
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout?.on('data', (data) => {
+    output.stdout += data
+  })
+  child.stderr?.on('data', (data) => {
+    output.stderr += data
+  })
+  child.stdin?.end()
+  during?.(child, cwd)
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (...ending) => resolve(ending))
+  })
+  const files = tracesIn(env.CPU_PROF_DIR ? path.resolve(cwd, env.CPU_PROF_DIR) : cwd)
+  const traces = files.map(readTrace).sort((a, b) => a.pid - b.pid || a.tid - b.tid)
+  return { code, signal, ...output, pid: child.pid, cwd, files, traces }
+}
+
+/** The environment without what a profiled test run would hand down. */
+function cleanEnv() {
+  const entries = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS' && !name.startsWith('NODE_TEST'),
+  )
+  return Object.fromEntries(entries)
+}
+
+/** @param {string} name */
+function fixture(name) {
+  return /^[\w-]+\.(js|mjs)$/.test(name) ? path.join(FIXTURES, name) : name
+}
+
+/** @param {string} [name] */
+function temporaryDirectory(name = 'cpu-prof-') {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), name))
+  process.on('exit', () => fs.rmSync(dir, { recursive: true, force: true }))
+  return fs.realpathSync(dir)
+}
+
+/** @param {string} dir */
+function tracesIn(dir) {
+  if (!fs.existsSync(dir)) return []
+  return fs
+    .readdirSync(dir)
+    .filter((file) => file.endsWith('.trace.json'))
+    .map((file) => path.join(dir, file))
+}
+
+/** Resolves with the child's next message. @param {import('node:child_process').ChildProcess} child */
+function message(child) {
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve)
+    child.once('exit', (code, signal) => reject(new Error(`ended early: ${code ?? signal}`)))
+  })
+}
+
+module.exports = { run, message, cleanEnv, temporaryDirectory, tracesIn, readTrace, PACKAGE, FIXTURES }

@@ -1,0 +1,114 @@
+'use strict'
+
+const { spawn, spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+
+const PACKAGE = path.join(__dirname, '..')
+
+/**
+ * The contestants: a program as it is, under Node's own profiler, and under ours. Each writes into
+ * a directory of its own.
+ * @param {string} dir
+ * @param {number} interval µs
+ */
+function contestants(dir, interval) {
+  const env = { ...process.env, CPU_PROF_DIR: dir, CPU_PROF_INTERVAL: String(interval) }
+  const builtIn = ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-interval=${interval}`]
+  return {
+    none: { nodeArgs: [], env: process.env },
+    'built-in': { nodeArgs: builtIn, env: process.env },
+    'cpu-prof': { nodeArgs: ['--require', PACKAGE], env },
+  }
+}
+
+/**
+ * Calls `run` for each contestant in turn, round after round, so that a change of the machine's
+ * load hits all of them alike.
+ * @template T
+ * @param {number} rounds
+ * @param {number} interval µs
+ * @param {(who: {nodeArgs: string[], env: NodeJS.ProcessEnv}, dir: string) => T | Promise<T>} run
+ */
+async function rounds(rounds, interval, run) {
+  /** @type {Record<string, T[]>} */
+  const results = {}
+  for (let round = 0; round < rounds; round++) {
+    const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
+    const order = Object.entries(contestants(dir, interval))
+    // Whoever comes first finds the machine in another state than whoever comes last.
+    for (let turn = 0; turn < round; turn++) order.push(...order.splice(0, 1))
+    for (const [name, who] of order) {
+      results[name] ??= []
+      results[name].push(await run(who, dir))
+    }
+    fs.rmSync(dir, { recursive: true })
+  }
+  return results
+}
+
+/** @param {number[]} numbers @param {number} share */
+function quantile(numbers, share) {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}
+
+/** @param {number[]} numbers */
+const median = (numbers) => quantile(numbers, 0.5)
+
+/** @param {string[]} args @param {NodeJS.ProcessEnv} env @returns milliseconds */
+function wallTime(args, env) {
+  const before = process.hrtime.bigint()
+  const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+  const wall = Number(process.hrtime.bigint() - before) / 1e6
+  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`)
+  return wall
+}
+
+/**
+ * Wall time, CPU time and peak memory of a whole process. Linux only.
+ * @param {string[]} args @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<{wallMs: number, cpuMs: number, peakMb: number}>}
+ */
+async function resources(args, env) {
+  const cpuBefore = childrenCpuMs()
+  const before = process.hrtime.bigint()
+  const child = spawn(process.execPath, args, { env, stdio: 'ignore' })
+  let peakKb = 0
+  const timer = setInterval(() => {
+    peakKb = Math.max(peakKb, peakKbOf(child.pid))
+  }, 20)
+  await new Promise((resolve) => child.on('exit', resolve))
+  clearInterval(timer)
+  const wallMs = Number(process.hrtime.bigint() - before) / 1e6
+  return { wallMs, cpuMs: childrenCpuMs() - cpuBefore, peakMb: peakKb / 1024 }
+}
+
+/** CPU time of the children that have ended, from this process's own account. */
+function childrenCpuMs() {
+  const stat = fs.readFileSync('/proc/self/stat', 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const TICK_MS = 10
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS
+}
+
+/** @param {number | undefined} pid */
+function peakKbOf(pid) {
+  try {
+    const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+/** The events of all traces in a directory. @param {string} dir @returns {any[]} */
+function events(dir) {
+  return fs
+    .readdirSync(dir)
+    .filter((file) => file.endsWith('.trace.json'))
+    .flatMap((file) => JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8')).traceEvents)
+}
+
+module.exports = { rounds, quantile, median, wallTime, resources, events }
