@@ -6,7 +6,9 @@ const { rounds, median, wallTime } = require('./measure.js')
 
 async function main() {
   const runs = Number(process.argv[2] ?? 21)
-  const results = await rounds(runs, 1000, ({ nodeArgs, env }) => wallTime([...nodeArgs, '-e', '0'], env))
+  const results = await rounds(runs, 1000, ({ nodeArgs, env }) =>
+    wallTime([...nodeArgs, '-e', '0'], env),
+  )
   console.log(`node -e 0 on ${process.version}, median of ${runs} paired runs`)
   for (const [name, walls] of Object.entries(results)) {
     const added = median(walls.map((wall, i) => wall - results.none[i]))

@@ -49,7 +49,8 @@ async function run(args, options = {}) {
 /** The environment without what a profiled test run would hand down. */
 function cleanEnv() {
   const entries = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS' && !name.startsWith('NODE_TEST'),
+    ([name]) =>
+      !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS' && !name.startsWith('NODE_TEST'),
   )
   return Object.fromEntries(entries)
 }
@@ -83,4 +84,13 @@ function message(child) {
   })
 }
 
-module.exports = { run, message, cleanEnv, temporaryDirectory, tracesIn, readTrace, PACKAGE, FIXTURES }
+module.exports = {
+  run,
+  message,
+  cleanEnv,
+  temporaryDirectory,
+  tracesIn,
+  readTrace,
+  PACKAGE,
+  FIXTURES,
+}

@@ -1,0 +1,127 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { pathToFileURL } = require('node:url')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+const SPIN = path.join(FIXTURES, 'spin.js')
+const REGISTER = path.join(PACKAGE, 'register.js')
+
+/** @param {any} trace */
+function assertSpun(trace) {
+  assert.ok(trace.ended)
+  assert.ok(trace.totalShare((/** @type {any} */ frame) => frame.functionName === 'spin') > 0.5)
+}
+
+test('--require records the main thread', async () => {
+  const { traces, code, pid } = await run(['ending.js'])
+  assert.equal(code, 0)
+  assert.equal(traces.length, 1)
+  assertSpun(traces[0])
+  assert.equal(traces[0].tid, 0)
+  assert.match(
+    path.basename(traces[0].file),
+    new RegExp(`^CPU\\.\\d{8}\\.\\d{6}\\.${pid}\\.0\\.001\\.trace\\.json$`),
+  )
+  assert.equal(fs.statSync(traces[0].file).mode & 0o777, 0o600)
+})
+
+test('frames say where they are', async () => {
+  const { traces } = await run(['ending.js'])
+  const spin = [...traces[0].nodes.values()].find((node) => node.callFrame.functionName === 'spin')
+  assert.equal(spin.callFrame.url, pathToFileURL(SPIN).href)
+  const lines = fs.readFileSync(SPIN, 'utf8').split('\n')
+  const text = lines[spin.callFrame.lineNumber].slice(spin.callFrame.columnNumber)
+  assert.match(text, /^\(ms\) \{/)
+})
+
+test('ES modules are recorded, under --require and under --import', async (t) => {
+  const file = path.join(temporaryDirectory(), 'main.mjs')
+  fs.writeFileSync(file, `import spin from ${JSON.stringify(SPIN)}\nspin.spin(200)\n`)
+  assertSpun((await run([file])).traces[0])
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major === 18 && minor < 18) return t.skip('this Node has no --import')
+  const imported = await run([file], { preload: ['--import', REGISTER] })
+  assert.equal(imported.traces.length, 1, imported.stderr)
+  assertSpun(imported.traces[0])
+})
+
+test('--import records workers too', async () => {
+  const { traces } = await run(['workers.js', 'natural'], { preload: ['--import', REGISTER] })
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1, 2],
+  )
+})
+
+test('-e is recorded', async () => {
+  const { traces, pid } = await run(['-e', `require(${JSON.stringify(SPIN)}).spin(200)`, 'word'])
+  assertSpun(traces[0])
+  assert.equal(traces[0].processLabel, `node: -e word (pid ${pid})`)
+})
+
+test('standard input is recorded', async () => {
+  const { traces, code } = await run(['-'])
+  assert.equal(code, 0)
+  assert.equal(traces.length, 1)
+})
+
+test('register.js, required by the program, records from then on', async () => {
+  const file = path.join(temporaryDirectory(), 'main.js')
+  fs.writeFileSync(
+    file,
+    `require(${JSON.stringify(REGISTER)})\nrequire(${JSON.stringify(SPIN)}).spin(200)`,
+  )
+  const { traces } = await run([file], { preload: null })
+  assert.equal(traces.length, 1)
+  assertSpun(traces[0])
+})
+
+test('requiring the package in ordinary code starts nothing', async () => {
+  const code = `process.stdout.write(String(require(${JSON.stringify(PACKAGE)}).isRecording()))`
+  const { files, stdout } = await run(['-e', code], { preload: null })
+  assert.deepEqual(files, [])
+  assert.equal(stdout, 'false')
+  const recorded = await run(['-e', code])
+  assert.equal(recorded.stdout, 'true')
+  assert.equal(recorded.files.length, 1)
+})
+
+test('loading it twice in one thread records once', async () => {
+  const twice = await run(['ending.js'], {
+    preload: ['--require', PACKAGE, '--require', REGISTER, '--require', PACKAGE],
+  })
+  assert.equal(twice.traces.length, 1)
+})
+
+test('two copies of the package record once, in every thread', async () => {
+  const copy = temporaryDirectory()
+  for (const file of fs.readdirSync(PACKAGE)) {
+    if (/\.(js|json|node)$/.test(file)) {
+      fs.copyFileSync(path.join(PACKAGE, file), path.join(copy, file))
+    }
+  }
+  const { traces } = await run(['workers.js', 'natural'], {
+    preload: ['--require', PACKAGE, '--require', copy],
+  })
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1, 2],
+  )
+})
+
+test('an addon that cannot be loaded leaves the program alone', async () => {
+  const broken = temporaryDirectory()
+  for (const file of ['index.js', 'binding.js', 'package.json']) {
+    fs.copyFileSync(path.join(PACKAGE, file), path.join(broken, file))
+  }
+  const { code, stderr, files } = await run(['ending.js', 'exit'], {
+    preload: ['--require', broken],
+  })
+  assert.equal(code, 3)
+  assert.match(stderr, /^cpu-prof: not profiling this thread: its addon cannot be loaded: .*\n$/)
+  assert.deepEqual(files, [])
+})

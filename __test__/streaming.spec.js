@@ -1,0 +1,89 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const test = require('node:test')
+const { run, tracesIn } = require('./helpers/run.js')
+
+const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
+
+/** Waits until the only trace in `dir` satisfies `test`; it is whole JSON whenever it is read. */
+async function until(/** @type {string} */ dir, /** @type {(events: any[]) => boolean} */ test) {
+  for (let tries = 0; tries < 2000; tries++) {
+    const [file] = tracesIn(dir)
+    if (file !== undefined && test(JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents)) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  throw new Error(`what was waited for never came to ${dir}`)
+}
+
+/** @param {any[]} events @param {string} name */
+const samplesOf = (events, name) => {
+  const ids = new Set()
+  let count = 0
+  for (const event of events) {
+    if (event.name !== 'ProfileChunk') continue
+    const { nodes = [], samples } = event.args.data.cpuProfile
+    for (const node of nodes) if (node.callFrame.functionName === name) ids.add(node.id)
+    for (const sample of samples) if (ids.has(sample)) count++
+  }
+  return count
+}
+
+for (const [state, code, top] of [
+  ['busy', 'for (;;) Math.sqrt(Math.random())', '(anonymous)'],
+  ['idle', 'setInterval(() => {}, 1e6)', '(idle)'],
+]) {
+  test(`a ${state} program writes its samples while it runs, and keeps them when killed`, async () => {
+    const source = `process.send(0, () => { ${code} })`
+    const { traces, signal, stderr } = await run(['-e', source], {
+      env: FAST,
+      during: async (child, dir) => {
+        const name = top === '(anonymous)' ? '' : top
+        await until(dir, (events) => samplesOf(events, name) > 300)
+        child.kill('SIGKILL')
+      },
+    })
+    assert.equal(signal, 'SIGKILL')
+    assert.equal(stderr, '')
+    assert.equal(traces.length, 1)
+    assert.ok(!traces[0].ended)
+    const share =
+      top === '(idle)' ? traces[0].selfShare('(idle)') : 1 - traces[0].selfShare('(idle)')
+    assert.ok(share > 0.5, `${share}`)
+  })
+}
+
+test('a thread that is blocked in native code gives its samples with the next window', async () => {
+  const source = `
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+    process.send(0)
+  `
+  const { traces } = await run(['-e', source], { env: FAST })
+  assert.ok(traces[0].durationUs > 700_000)
+  assert.ok(traces[0].samples.length > 300)
+  assert.ok(traces[0].totalShare((frame) => frame.url === '[eval]') > 0.8)
+})
+
+test('a call tree that outgrows its limit is forgotten, and the trace stays right', async () => {
+  const source = `
+    const functions = Array.from({ length: 2000 }, (_, i) => new Function(
+      'return function made' + i + '() {' +
+      '  let sum = 0; for (let i = 0; i < 3e4; i++) sum += Math.sqrt(i); return sum }')())
+    const end = Date.now() + 1500
+    while (Date.now() < end) for (const f of functions) f()
+  `
+  const options = { env: { ...FAST, CPU_PROF_MAX_NODES: '1000', CPU_PROF_INTERVAL: '100' } }
+  const { traces } = await run(['-e', source], options)
+  const [trace] = traces
+  const places = [...trace.nodes.values()].map((node) =>
+    JSON.stringify([node.parent, node.callFrame]),
+  )
+  assert.ok(trace.nodes.size > 1000)
+  assert.ok(new Set(places.map((place) => place.replace(/^\[\d+/, ''))).size < trace.nodes.size)
+  assert.ok(trace.totalShare((frame) => frame.functionName.startsWith('made')) > 0.5)
+  const metas = [...trace.nodes.values()].filter(
+    (node) => node.callFrame.functionName === '(program)',
+  )
+  assert.ok(metas.length <= 1)
+})

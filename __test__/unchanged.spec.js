@@ -1,0 +1,35 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const test = require('node:test')
+const { run, temporaryDirectory } = require('./helpers/run.js')
+
+test('what a program sees of its process is as without us', async () => {
+  const cwd = temporaryDirectory()
+  const env = { CPU_PROF_DIR: cwd, PWD: cwd }
+  const plain = await run(['observe.js'], { preload: null, cwd, env })
+  const recorded = await run(['observe.js'], { cwd, env })
+  assert.equal(plain.files.length, 0)
+  assert.equal(recorded.files.length, 2)
+
+  assert.equal(recorded.code, plain.code)
+  assert.equal(recorded.signal, plain.signal)
+  assert.equal(recorded.stderr, plain.stderr)
+  const observations = (/** @type {string} */ stdout) =>
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  assert.equal(observations(plain.stdout).length, 2)
+  assert.deepEqual(observations(recorded.stdout), observations(plain.stdout))
+})
+
+test('a program killed by a signal is seen to be', async () => {
+  for (const signal of /** @type {const} */ (['SIGKILL', 'SIGTERM', 'SIGINT'])) {
+    const result = await run(['-e', `process.send(0); setInterval(() => {}, 1000)`], {
+      during: (child) => child.once('message', () => child.kill(signal)),
+    })
+    assert.equal(result.signal, signal)
+    assert.equal(result.code, null)
+  }
+})
