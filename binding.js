@@ -1,5 +1,6 @@
 'use strict'
 
+/** @type {Record<string, string>} */
 const PLATFORMS = { 'linux-x64': 'linux-x64-gnu' }
 
 /** The addon: the one built here from source, or else the platform's own package. */
@@ -11,7 +12,7 @@ function load() {
   try {
     return require(`./cpu-prof.${name}.node`)
   } catch (error) {
-    if (error.code !== 'MODULE_NOT_FOUND') throw error
+    if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
     return require(`@org/cpu-prof-${name}`)
   }
 }
@@ -30,8 +31,7 @@ function register() {
   try {
     addon = load()
   } catch (error) {
-    const reason = String(error?.message ?? error).split('\n', 1)[0]
-    process._rawDebug(`cpu-prof: not profiling this thread: its addon cannot be loaded: ${reason}`)
+    complain(`its addon cannot be loaded: ${String(error).split('\n', 1)[0]}`)
     return
   }
   // `worker_threads` costs the main thread milliseconds to load, and there it says 0.
@@ -41,6 +41,15 @@ function register() {
 
   // Node puts a worker's script into argv after the preload.
   if (threadId !== 0) Promise.resolve().then(() => addon.nameWorker(process.argv[1]))
+}
+
+/** @param {string} reason */
+function complain(reason) {
+  try {
+    require('node:fs').writeSync(2, `cpu-prof: not profiling this thread: ${reason}\n`)
+  } catch {
+    // Nobody is there to read it.
+  }
 }
 
 module.exports = { load, register }

@@ -41,9 +41,9 @@ test('threads are named after their process and script', async () => {
   })
   const [main, ...workers] = traces
   assert.equal(main.processLabel, `workers: terminate (pid ${pid})`)
-  const names = main.events.filter((event) => event.name === 'thread_name')
+  const names = main.events.filter((/** @type {any} */ event) => event.name === 'thread_name')
   assert.deepEqual(
-    names.map((event) => event.args.name),
+    names.map((/** @type {any} */ event) => event.args.name),
     [`workers (pid ${pid}) - main`, 'CrRendererMain'],
   )
   for (const worker of workers) {

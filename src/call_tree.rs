@@ -59,17 +59,19 @@ impl CallTree {
             self.forget();
         }
         let frames: Vec<u32> = window.frames.iter().map(|frame| self.frame(frame)).collect();
-        let mut placed = Placed { new_nodes: Vec::new(), ids: Vec::with_capacity(window.nodes.len()) };
+        let mut placed =
+            Placed { new_nodes: Vec::new(), ids: Vec::with_capacity(window.nodes.len()) };
         for (index, node) in window.nodes.iter().enumerate() {
             let parent = if index == 0 { ABOVE_ROOT } else { placed.ids[node.parent as usize] };
             let next_id = &mut self.next_id;
-            let id = *self.nodes.entry((parent, frames[node.frame as usize])).or_insert_with(|| {
-                let id = *next_id;
-                *next_id += 1;
-                let parent = (parent != ABOVE_ROOT).then_some(parent);
-                placed.new_nodes.push(NewNode { id, parent, frame: node.frame });
-                id
-            });
+            let id =
+                *self.nodes.entry((parent, frames[node.frame as usize])).or_insert_with(|| {
+                    let id = *next_id;
+                    *next_id += 1;
+                    let parent = (parent != ABOVE_ROOT).then_some(parent);
+                    placed.new_nodes.push(NewNode { id, parent, frame: node.frame });
+                    id
+                });
             placed.ids.push(id);
         }
         placed
@@ -91,7 +93,8 @@ impl CallTree {
         self.frames.retain(|frame, _| frame.is_meta());
         self.frames.shrink_to_fit();
         let kept: Vec<u32> = self.frames.values().copied().collect();
-        let root = self.nodes.iter().find(|((parent, _), _)| *parent == ABOVE_ROOT).map(|(_, id)| *id);
+        let root =
+            self.nodes.iter().find(|((parent, _), _)| *parent == ABOVE_ROOT).map(|(_, id)| *id);
         self.nodes.retain(|(parent, frame), _| {
             (*parent == ABOVE_ROOT || Some(*parent) == root) && kept.contains(frame)
         });
@@ -106,13 +109,7 @@ mod tests {
 
     fn frame(name: &str) -> CallFrame {
         let script_id = if name.starts_with('(') { 0 } else { 7 };
-        CallFrame {
-            function_name: name.into(),
-            url: "/a.js".into(),
-            script_id,
-            line: 1,
-            column: 2,
-        }
+        CallFrame { function_name: name.into(), url: "/a.js".into(), script_id, line: 1, column: 2 }
     }
 
     /// A window from `name: parent index` pairs.
@@ -120,10 +117,11 @@ mod tests {
         let mut window = Window::default();
         for (name, parent) in nodes {
             let frame = frame(name);
-            let index = window.frames.iter().position(|known| *known == frame).unwrap_or_else(|| {
-                window.frames.push(frame);
-                window.frames.len() - 1
-            });
+            let index =
+                window.frames.iter().position(|known| *known == frame).unwrap_or_else(|| {
+                    window.frames.push(frame);
+                    window.frames.len() - 1
+                });
             window.nodes.push(WindowNode { parent: *parent, frame: index as u32 });
         }
         window

@@ -188,7 +188,10 @@ mod tests {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.stops_the_program());
             let line = error.line();
-            assert!(line.starts_with(&format!("cpu-prof: {name}={value} is not valid: ")), "{line}");
+            assert!(
+                line.starts_with(&format!("cpu-prof: {name}={value} is not valid: ")),
+                "{line}"
+            );
         }
     }
 

@@ -57,7 +57,9 @@ impl NamePattern {
                             "%{other} is not a placeholder (there are %D %H %P %T %N and %%)"
                         ));
                     }
-                    None => return Err("it ends in a single % (write %% for a percent sign)".into()),
+                    None => {
+                        return Err("it ends in a single % (write %% for a percent sign)".into());
+                    }
                 },
                 _ => {
                     text.push(c);

@@ -66,9 +66,10 @@ impl Writer {
         let (queue, messages) = channel();
         v8::pin_image();
         v8::with_signals_blocked(|| {
-            thread::Builder::new()
-                .name("cpu-prof".into())
-                .spawn(move || Worker { rotate, tracks: Vec::new(), events: Events::default() }.run(&messages, flush_interval))
+            thread::Builder::new().name("cpu-prof".into()).spawn(move || {
+                Worker { rotate, tracks: Vec::new(), events: Events::default() }
+                    .run(&messages, flush_interval)
+            })
         })?;
         Ok(Self { queue })
     }

@@ -263,19 +263,21 @@ impl Reader {
             )
         };
         let frames = &mut self.window.frames;
-        *self.frames.entry((name as usize, url as usize, script_id, line, column)).or_insert_with(|| {
-            frames.push(CallFrame {
-                // SAFETY: V8's strings end in a NUL and live as long as the profile.
-                function_name: unsafe { text(name) },
-                // SAFETY: the same.
-                url: unsafe { text(url) },
-                script_id: script_id.max(0) as u32,
-                // V8 counts from 1 and writes 0 where there is no place.
-                line: line - 1,
-                column: column - 1,
-            });
-            frames.len() as u32 - 1
-        })
+        *self.frames.entry((name as usize, url as usize, script_id, line, column)).or_insert_with(
+            || {
+                frames.push(CallFrame {
+                    // SAFETY: V8's strings end in a NUL and live as long as the profile.
+                    function_name: unsafe { text(name) },
+                    // SAFETY: the same.
+                    url: unsafe { text(url) },
+                    script_id: script_id.max(0) as u32,
+                    // V8 counts from 1 and writes 0 where there is no place.
+                    line: line - 1,
+                    column: column - 1,
+                });
+                frames.len() as u32 - 1
+            },
+        )
     }
 }
 

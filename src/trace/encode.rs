@@ -54,7 +54,11 @@ struct Ascii;
 const ENHANCED: &str = "enhancedTraceVersion";
 
 impl Formatter for Ascii {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, text: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
         if text.is_ascii() && !text.contains(ENHANCED) {
             return out.write_all(text.as_bytes());
         }
@@ -89,7 +93,8 @@ mod tests {
 
     #[test]
     fn strings_are_ascii_and_come_back_the_same() {
-        for text in ["", "plain", "\"\\/\n\r\t\u{1}\u{7f}", "é", "日本", "😀", "a😀b\u{ffff}"] {
+        for text in ["", "plain", "\"\\/\n\r\t\u{1}\u{7f}", "é", "日本", "😀", "a😀b\u{ffff}"]
+        {
             let encoded = json(text);
             assert!(encoded.is_ascii(), "{encoded}");
             assert_eq!(serde_json::from_str::<String>(&encoded).unwrap(), text);

@@ -31,7 +31,10 @@ fn file_url(path: &str) -> String {
     url.push_str("file://");
     for &byte in path.as_bytes() {
         let plain = byte.is_ascii_graphic()
-            && !matches!(byte, b'%' | b'\\' | b'"' | b'#' | b'<' | b'>' | b'?' | b'^' | b'`' | b'{' | b'}');
+            && !matches!(
+                byte,
+                b'%' | b'\\' | b'"' | b'#' | b'<' | b'>' | b'?' | b'^' | b'`' | b'{' | b'}'
+            );
         if plain {
             url.push(byte as char);
         } else {
@@ -57,7 +60,9 @@ mod tests {
 
     #[test]
     fn everything_else_stays() {
-        for name in ["", "node:fs", "file:///a%20b.mjs", "evalmachine.<anonymous>", "[eval]", "wasm://x"] {
+        for name in
+            ["", "node:fs", "file:///a%20b.mjs", "evalmachine.<anonymous>", "[eval]", "wasm://x"]
+        {
             assert_eq!(frame_url(name, NodeModules::Foldable), name);
         }
     }
@@ -68,6 +73,9 @@ mod tests {
             frame_url("/r/node_modules/@a/b/node_modules/c/i.js", NodeModules::Shown),
             "file:///r/node_modules\\@a/b/node_modules\\c/i.js"
         );
-        assert_eq!(frame_url("/r/my_node_modules/x.js", NodeModules::Shown), "file:///r/my_node_modules/x.js");
+        assert_eq!(
+            frame_url("/r/my_node_modules/x.js", NodeModules::Shown),
+            "file:///r/my_node_modules/x.js"
+        );
     }
 }

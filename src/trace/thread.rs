@@ -3,9 +3,7 @@
 use serde::Serialize;
 
 use super::encode::{Events, encode};
-use super::event::{
-    Args, Data, Event, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope,
-};
+use super::event::{Args, Data, Event, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope};
 use super::frame_url::{NodeModules, frame_url};
 use crate::call_tree::Placed;
 use crate::model::{CallFrame, Window};
@@ -51,7 +49,8 @@ impl ThreadTrace {
             profile_id: format!("0x{pid:x}{tid:06x}"),
             // Small ids would take names from the page that DevTools is attached to, and two
             // isolates number their scripts alike.
-            script_offset: 1_000_000_000 + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000,
+            script_offset: 1_000_000_000
+                + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000,
             last_us: start_us,
             info,
         }
@@ -157,8 +156,10 @@ impl ThreadTrace {
             .collect();
         let mut nodes = nodes.as_slice();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
-            let ids: Vec<u32> = samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
-            let deltas: Vec<i64> = samples.iter().map(|sample| self.delta(sample.time_us)).collect();
+            let ids: Vec<u32> =
+                samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
+            let deltas: Vec<i64> =
+                samples.iter().map(|sample| self.delta(sample.time_us)).collect();
             let chunk = Data::ProfileChunk {
                 cpu_profile: ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids },
                 time_deltas: &deltas,
@@ -215,7 +216,15 @@ impl ThreadTrace {
         self.push(events, PROFILER, name, Phase::Sample { id: &self.profile_id }, ts, args);
     }
 
-    fn push(&self, events: &mut Events, cat: &str, name: &str, phase: Phase<'_>, ts: i64, args: Args<'_>) {
+    fn push(
+        &self,
+        events: &mut Events,
+        cat: &str,
+        name: &str,
+        phase: Phase<'_>,
+        ts: i64,
+        args: Args<'_>,
+    ) {
         let (pid, tid) = (self.info.program.pid, self.info.thread_id);
         events.push(&Event { cat, name, phase, pid, tid, ts, args });
     }
@@ -223,6 +232,138 @@ impl ThreadTrace {
     fn name(&self, events: &mut Events, event: &str, tid: u32, ts: i64, name: &str) {
         let args = Args::Name { name };
         let pid = self.info.program.pid;
-        events.push(&Event { cat: "__metadata", name: event, phase: Phase::Metadata, pid, tid, ts, args });
+        events.push(&Event {
+            cat: "__metadata",
+            name: event,
+            phase: Phase::Metadata,
+            pid,
+            tid,
+            ts,
+            args,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::model::{Sample, WindowNode};
+
+    const START_US: i64 = 522_975_545_427;
+
+    fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
+        let program = Program {
+            pid: 4242,
+            ppid: 1,
+            argv: vec!["/usr/bin/node".into(), "/r/nx.js".into(), "run-many".into()],
+            exec_argv: vec!["--require".into(), "@org/cpu-prof".into()],
+            cwd: "/r/naïve".into(),
+            node: "v24.0.0".into(),
+        };
+        ThreadInfo {
+            program,
+            thread_id,
+            worker_file: None,
+            node_modules,
+            interval_us: 1000,
+            started: "2026-03-04T05:06:07.089Z".into(),
+        }
+    }
+
+    fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
+        let line = if script_id == 0 { -1 } else { 11 };
+        CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
+    }
+
+    fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)], end: i64) -> Window {
+        Window {
+            frames: nodes.iter().map(|(_, frame)| frame.clone()).collect(),
+            nodes: (0..)
+                .zip(nodes)
+                .map(|(frame, (parent, _))| WindowNode { parent: *parent, frame })
+                .collect(),
+            samples: samples
+                .iter()
+                .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
+                .collect(),
+            end_us: START_US + end,
+        }
+    }
+
+    /// The whole file of a recording with these windows.
+    fn file(info: ThreadInfo, windows: &[Window]) -> String {
+        let mut trace = ThreadTrace::new(info, START_US);
+        let mut tree = CallTree::new(1000);
+        let mut events = Events::default();
+        trace.open(&mut events);
+        for window in windows {
+            let placed = tree.place(window);
+            trace.window(&mut events, window, &placed, 42);
+        }
+        if trace.info.thread_id != 0 {
+            trace.rename_worker(&mut events, "/r/src/crunch.js".into());
+        }
+        trace.close(&mut events, START_US + 10_000);
+        let text = [&trace.header(), events.as_bytes(), b"\n]}"].concat();
+        String::from_utf8(text).unwrap()
+    }
+
+    fn assert_golden(name: &str, text: &str) {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/trace/golden").join(name);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, text).unwrap();
+        }
+        let golden = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, golden, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
+        serde_json::from_str::<serde_json::Value>(text).unwrap();
+    }
+
+    #[test]
+    fn golden_main_thread() {
+        let root = (0, frame("(root)", "", 0));
+        let main = (0, frame("main", "/r/nx.js", 17));
+        let tool = (1, frame("naïve \"😀\"", "/r/node_modules/tool/i.js", 18));
+        let first = window(&[root.clone(), main.clone(), tool], &[(1000, 1), (2000, 2)], 2500);
+        let fs = (1, frame("", "node:fs", 3));
+        let second = window(&[root, main, fs], &[(3000, 2), (4000, 1)], 5000);
+        assert_golden("main.trace.json", &file(info(0, NodeModules::Foldable), &[first, second]));
+    }
+
+    #[test]
+    fn golden_worker_of_a_tool() {
+        let root = (0, frame("(root)", "", 0));
+        let idle = (0, frame("(idle)", "", 0));
+        let tool = (0, frame("lint", "/r/node_modules/tool/i.js", 18));
+        let window = window(&[root, idle, tool], &[(900, 2), (1900, 1)], 2000);
+        assert_golden("worker.trace.json", &file(info(3, NodeModules::Shown), &[window]));
+    }
+
+    #[test]
+    fn chunks_are_small_and_time_never_runs_back() {
+        let nodes = [(0, frame("(root)", "", 0)), (0, frame("main", "/r/nx.js", 17))];
+        let mut samples: Vec<(i64, u32)> = (1..=2500).map(|i| (i * 100, 1)).collect();
+        // One that is stamped before the recording's start, and one before its predecessor.
+        samples[0].0 = -5;
+        samples[1500].0 = 7;
+        let text = file(info(0, NodeModules::Foldable), &[window(&nodes, &samples, 250_000)]);
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut time = START_US;
+        let mut count = 0;
+        for event in json["traceEvents"].as_array().unwrap() {
+            if event["name"] != "ProfileChunk" {
+                continue;
+            }
+            let deltas = event["args"]["data"]["timeDeltas"].as_array().unwrap();
+            assert!(deltas.len() <= SAMPLES_PER_CHUNK);
+            for delta in deltas {
+                assert!(delta.as_i64().unwrap() >= 0);
+                time += delta.as_i64().unwrap();
+            }
+            assert_eq!(event["ts"].as_i64().unwrap(), time);
+            count += deltas.len();
+        }
+        assert_eq!((count, time), (2500, START_US + 250_000));
     }
 }

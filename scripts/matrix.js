@@ -1,0 +1,41 @@
+'use strict'
+
+// Runs the spec files with the one binary on every Node that is supported. The npm registry has
+// Node itself as packages.
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+
+const VERSIONS = [18, 20, 22, 24, 26]
+const root = path.join(__dirname, '..')
+const wanted = process.argv.length > 2 ? process.argv.slice(2).map(Number) : VERSIONS
+
+/** @param {number} version @returns {string} */
+function fetchNode(version) {
+  const prefix = path.join(root, '.matrix', String(version))
+  const packageName = `node-${process.platform}-${process.arch}`
+  const node = path.join(prefix, 'node_modules', packageName, 'bin', 'node')
+  if (fs.existsSync(node)) return node
+  fs.mkdirSync(prefix, { recursive: true })
+  fs.writeFileSync(path.join(prefix, 'package.json'), '{}')
+  const install = ['install', '--no-save', '--no-package-lock', '--prefix', prefix]
+  const { status } = spawnSync('npm', [...install, `${packageName}@${version}`], {
+    stdio: 'inherit',
+  })
+  if (status !== 0) throw new Error(`Node ${version} could not be fetched`)
+  return node
+}
+
+/** @type {string[]} */
+const failed = []
+for (const version of wanted) {
+  const node = fetchNode(version)
+  console.log(`\nNode ${version}: ${spawnSync(node, ['--version']).stdout}`)
+  const { status } = spawnSync(process.execPath, [path.join(__dirname, 'test.js'), node], {
+    stdio: 'inherit',
+  })
+  if (status !== 0) failed.push(String(version))
+}
+console.log(failed.length === 0 ? '\nevery Node passed' : `\nfailed on Node ${failed.join(', ')}`)
+process.exitCode = failed.length === 0 ? 0 : 1
