@@ -27,20 +27,27 @@ function register() {
   if (Object.hasOwn(process, mark)) return
   Object.defineProperty(process, mark, { value: true })
 
-  let addon
   try {
-    addon = load()
+    if (!record(load())) process.exit(9)
   } catch (error) {
-    complain(`its addon cannot be loaded: ${String(error).split('\n', 1)[0]}`)
-    return
+    complain(String(error).split('\n', 1)[0])
   }
+}
+
+/** @param {any} addon @returns {boolean} false if the settings are wrong */
+function record(addon) {
   // `worker_threads` costs the main thread milliseconds to load, and there it says 0.
   const threadId = addon.isFirstThread() ? 0 : require('node:worker_threads').threadId
   const { argv, execArgv, version } = process
-  if (!addon.record({ threadId, execArgv, version }, argv)) process.exit(9)
+  if (!addon.record({ threadId, execArgv, version }, argv)) return false
 
   // Node puts a worker's script into argv after the preload.
-  if (threadId !== 0) Promise.resolve().then(() => addon.nameWorker(process.argv[1]))
+  if (threadId !== 0) {
+    Promise.resolve().then(() => {
+      if (typeof argv[1] === 'string') addon.nameWorker(argv[1])
+    })
+  }
+  return true
 }
 
 /** @param {string} reason */

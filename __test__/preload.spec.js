@@ -8,6 +8,7 @@ const { pathToFileURL } = require('node:url')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
 const SPIN = path.join(FIXTURES, 'spin.js')
+const ADDON = 'cpu-prof.linux-x64-gnu.node'
 const REGISTER = path.join(PACKAGE, 'register.js')
 
 /** @param {any} trace */
@@ -97,6 +98,20 @@ test('loading it twice in one thread records once', async () => {
   assert.equal(twice.traces.length, 1)
 })
 
+test('another module registry in the thread, as jest makes them, records once', async () => {
+  // It sees a process object and a module cache of its own, so only the addon can know.
+  const source = `
+    const addon = { exports: {} }
+    process.dlopen(addon, require.resolve(${JSON.stringify(path.join(PACKAGE, ADDON))}))
+    const { execArgv, version, argv } = process
+    const done = addon.exports.record({ threadId: 0, execArgv, version }, argv)
+    process.stdout.write(String(done && addon.exports.isRecording()))
+  `
+  const { traces, stdout } = await run(['-e', source])
+  assert.equal(stdout, 'true')
+  assert.equal(traces.length, 1)
+})
+
 test('two copies of the package record once, in every thread', async () => {
   const copy = temporaryDirectory()
   for (const file of fs.readdirSync(PACKAGE)) {
@@ -122,6 +137,6 @@ test('an addon that cannot be loaded leaves the program alone', async () => {
     preload: ['--require', broken],
   })
   assert.equal(code, 3)
-  assert.match(stderr, /^cpu-prof: not profiling this thread: its addon cannot be loaded: .*\n$/)
+  assert.match(stderr, /^cpu-prof: not profiling this thread: Error: .*\n$/)
   assert.deepEqual(files, [])
 })

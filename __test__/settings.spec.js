@@ -1,10 +1,11 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { run, temporaryDirectory, tracesIn } = require('./helpers/run.js')
+const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('./helpers/run.js')
 
 for (const [name, value] of [
   ['CPU_PROF_INTERVAL', 'fast'],
@@ -61,18 +62,6 @@ test('a name without a number gets one when it is taken', async () => {
   assert.ok(fs.existsSync(path.join(cwd, 'fixed.trace.json')))
 })
 
-/** Runs in a directory whose files are not all traces. @param {string} cwd @param {string} name */
-function runIn(cwd, name) {
-  const { spawnSync } = require('node:child_process')
-  const { PACKAGE, cleanEnv } = require('./helpers/run.js')
-  const { status, stderr } = spawnSync(process.execPath, ['--require', PACKAGE, '-e', '0'], {
-    cwd,
-    env: { ...cleanEnv(), CPU_PROF_NAME: name },
-    encoding: 'utf8',
-  })
-  return { code: status, stderr }
-}
-
 test('a smaller interval gives more samples', async () => {
   const count = async (/** @type {string} */ interval) => {
     const { traces } = await run(['ending.js'], { env: { CPU_PROF_INTERVAL: interval } })
@@ -122,3 +111,13 @@ test('node_modules frames are foldable for an application, shown for a tool', as
   assert.equal(await spinUrl('node_modules/.bin/tool'), shown)
   assert.equal(await spinUrl('node_modules/.bin/tool', 'keep'), foldable)
 })
+
+/** Runs in a directory whose files are not all traces. @param {string} cwd @param {string} name */
+function runIn(cwd, name) {
+  const { status, stderr } = spawnSync(process.execPath, ['--require', PACKAGE, '-e', '0'], {
+    cwd,
+    env: { ...cleanEnv(), CPU_PROF_NAME: name },
+    encoding: 'utf8',
+  })
+  return { code: status, stderr }
+}

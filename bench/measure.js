@@ -67,22 +67,36 @@ function wallTime(args, env) {
 }
 
 /**
- * Wall time, CPU time and peak memory of a whole process. Linux only.
+ * Wall time, CPU time and peak memory of a whole process, and the time from its `exit` event to its
+ * end if it preloads leaving.js. Linux only.
  * @param {string[]} args @param {NodeJS.ProcessEnv} env
- * @returns {Promise<{wallMs: number, cpuMs: number, peakMb: number}>}
  */
 async function resources(args, env) {
   const cpuBefore = childrenCpuMs()
   const before = process.hrtime.bigint()
-  const child = spawn(process.execPath, args, { env, stdio: 'ignore' })
+  const child = spawn(process.execPath, args, {
+    env,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  })
+  let leftAt = ''
+  const pipe = /** @type {import('node:stream').Readable} */ (child.stdio[3])
+  pipe.on('data', (data) => {
+    leftAt += data
+  })
   let peakKb = 0
   const timer = setInterval(() => {
     peakKb = Math.max(peakKb, peakKbOf(child.pid))
   }, 20)
-  await new Promise((resolve) => child.on('exit', resolve))
+  const end = await new Promise((resolve) =>
+    child.on('exit', () => resolve(process.hrtime.bigint())),
+  )
   clearInterval(timer)
-  const wallMs = Number(process.hrtime.bigint() - before) / 1e6
-  return { wallMs, cpuMs: childrenCpuMs() - cpuBefore, peakMb: peakKb / 1024 }
+  return {
+    wallMs: Number(end - before) / 1e6,
+    cpuMs: childrenCpuMs() - cpuBefore,
+    peakMb: peakKb / 1024,
+    leavingMs: leftAt === '' ? Number.NaN : Number(end - BigInt(leftAt)) / 1e6,
+  }
 }
 
 /** CPU time of the children that have ended, from this process's own account. */

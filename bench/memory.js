@@ -1,7 +1,7 @@
 'use strict'
 
-// Resident memory of a program that runs for minutes at 100 µs: it must not grow after the first
-// one. Usage: node bench/memory.js [minutes]
+// Resident memory of a program that runs for minutes at 100 µs, beside the same program without a
+// profiler. Usage: node bench/memory.js [minutes]. Linux only.
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
@@ -9,18 +9,12 @@ const os = require('node:os')
 const path = require('node:path')
 const { median } = require('./measure.js')
 
-const minutes = Number(process.argv[2] ?? 10)
+const minutes = Number(process.argv[2] ?? 11)
 
-async function main() {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
-  const child = spawn(
-    process.execPath,
-    ['--require', path.join(__dirname, '..'), path.join(__dirname, 'steady.js'), String(minutes)],
-    {
-      env: { ...process.env, CPU_PROF_DIR: dir, CPU_PROF_INTERVAL: '100' },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  )
+/** @param {string[]} nodeArgs @param {NodeJS.ProcessEnv} env @returns median MB of each minute */
+async function residentByMinute(nodeArgs, env) {
+  const steady = [path.join(__dirname, 'steady.js'), String(minutes)]
+  const child = spawn(process.execPath, [...nodeArgs, ...steady], { env, stdio: 'ignore' })
   /** @type {number[][]} */
   const byMinute = []
   const start = Date.now()
@@ -32,16 +26,24 @@ async function main() {
   }, 1000)
   await new Promise((resolve) => child.on('exit', resolve))
   clearInterval(timer)
-  const medians = byMinute.slice(0, minutes).map(median)
-  for (const [minute, rss] of medians.entries()) {
-    console.log(`minute ${minute + 1}: ${rss.toFixed(1)} MB`)
+  return byMinute.slice(0, minutes).map(median)
+}
+
+async function main() {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
+  const env = { ...process.env, CPU_PROF_DIR: dir, CPU_PROF_INTERVAL: '100' }
+  const [without, recorded] = await Promise.all([
+    residentByMinute([], process.env),
+    residentByMinute(['--require', path.join(__dirname, '..')], env),
+  ])
+  console.log(`resident memory on ${process.version} at 100 µs`)
+  for (const [minute, mb] of recorded.entries()) {
+    console.log(
+      `minute ${minute + 1}: ${mb.toFixed(1)} MB, without us ${without[minute].toFixed(1)} MB`,
+    )
   }
-  const growth = medians[medians.length - 1] / medians[1] - 1
-  const [file] = fs.readdirSync(dir)
-  const sizeMb = fs.statSync(path.join(dir, file)).size / 1e6
-  console.log(
-    `after the first minute: ${(growth * 100).toFixed(1)} %; trace ${sizeMb.toFixed(0)} MB`,
-  )
+  const growth = (/** @type {number[]} */ mb) => (100 * (mb[mb.length - 1] / mb[1] - 1)).toFixed(1)
+  console.log(`after the first minute: ${growth(recorded)} %, without us ${growth(without)} %`)
   fs.rmSync(dir, { recursive: true })
 }
 

@@ -1,7 +1,6 @@
 'use strict'
 
-// A program like a busy server: hundreds of call paths over and over, a new function now and then,
-// garbage, short idle gaps.
+// A program like a busy server: hundreds of call paths over and over, garbage, short idle gaps.
 
 const end = Date.now() + Number(process.argv[2]) * 60_000
 const functions = Array.from({ length: 300 }, (_, i) => generate(i))
@@ -18,9 +17,7 @@ function descend(n) {
   return functions[seed % functions.length](n, descend)
 }
 
-let turns = 0
 function turn() {
-  if (++turns % 20 === 0) functions[turns % functions.length] = generate(turns)
   const stop = Date.now() + 40
   for (let path = 0; Date.now() < stop; path = (path + 1) % 500) {
     for (let i = 0; i < 20; i++) {

@@ -68,9 +68,11 @@ pub fn start(
 
     let profiler = Profiler::start(env, config.interval_us)?;
     let link = Arc::new(Link { waker, failed: AtomicBool::new(false) });
-    link.waker.at_exit(on_exit);
     // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
     let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
+    if ending == Ending::Process {
+        link.waker.at_exit(on_exit);
+    }
     let hooked = env.add_env_cleanup_hook((), move |()| finish(ending));
     if hooked.is_err() {
         link.waker.close();

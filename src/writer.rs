@@ -214,7 +214,11 @@ impl Track {
     }
 }
 
-/// One line on stderr. Whether it can be written is the program's affair.
+/// One line on stderr, once in a process: what troubles one thread mostly troubles them all.
+/// Whether it can be written is the program's affair.
 pub fn complain(error: &Error) {
-    let _ = writeln!(io::stderr(), "{}", error.line());
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        let _ = writeln!(io::stderr(), "{}", error.line());
+    }
 }

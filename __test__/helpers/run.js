@@ -42,7 +42,8 @@ async function run(args, options = {}) {
     child.on('close', (...ending) => resolve(ending))
   })
   const files = tracesIn(env.CPU_PROF_DIR ? path.resolve(cwd, env.CPU_PROF_DIR) : cwd)
-  const traces = files.map(readTrace).sort((a, b) => a.pid - b.pid || a.tid - b.tid)
+  const traces = await Promise.all(files.map(readTrace))
+  traces.sort((a, b) => a.pid - b.pid || a.tid - b.tid)
   return { code, signal, ...output, pid: child.pid, cwd, files, traces }
 }
 

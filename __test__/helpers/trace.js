@@ -7,7 +7,7 @@ const fs = require('node:fs')
  * Reads a trace of one thread and checks all that every trace must hold.
  * @param {string} file
  */
-function readTrace(file) {
+async function readTrace(file) {
   const text = fs.readFileSync(file, 'latin1')
   assert.match(text, /^[\x20-\x7e\n]*$/, `${file} is not plain ASCII`)
   const json = JSON.parse(text)
@@ -33,6 +33,8 @@ function readTrace(file) {
   const tree = readProfile(profiles[0], named('ProfileChunk'))
   const ended = events.at(-1).name === 'trace.end'
   const label = named('thread_name').at(-1).args.name
+  const thread = await parseAsDevTools(events, pid, tid)
+  assert.equal(thread.name, label)
   return {
     file,
     metadata: json.metadata['cpu-prof'],
@@ -40,10 +42,23 @@ function readTrace(file) {
     pid,
     tid,
     label,
+    /** What DevTools' parser calls an entry: a function's every call. @type {any[]} */
+    entries: thread.entries,
     processLabel: started[0].args.data.frames[0].url,
     ended,
     ...tree,
   }
+}
+
+/** What DevTools' own parser makes of the one thread. @param {any[]} events @param {number} pid @param {number} tid */
+async function parseAsDevTools(events, pid, tid) {
+  // @ts-expect-error the engine uses it, and Nodes before 22 lack it
+  URL.parse ??= (/** @type {string} */ url) => (URL.canParse?.(url) ? new URL(url) : null)
+  // @ts-expect-error it has no types
+  const { analyzeEvents } = await import('@paulirish/trace_engine/analyze-trace.mjs')
+  const { parsedTrace } = await analyzeEvents(structuredClone(events))
+  assert.equal(parsedTrace.data.Meta.traceIsGeneric, false)
+  return parsedTrace.data.Renderer.processes.get(pid).threads.get(tid)
 }
 
 /** @param {any} profile @param {any[]} chunks */

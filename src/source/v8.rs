@@ -355,3 +355,16 @@ fn api() -> Result<&'static sys::Api, Error> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_v8_is_told_so() {
+        let error = Waker::new().err().unwrap();
+        assert!(!error.stops_the_program());
+        let line = error.line();
+        assert!(line.contains("does not export V8's profiler (no symbol _ZN"), "{line}");
+    }
+}

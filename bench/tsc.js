@@ -1,0 +1,62 @@
+'use strict'
+
+// TypeScript's compiler on a real library at 1 ms: what a profiler adds to CPU time, wall time and
+// peak memory, what a rotation costs the program's thread, and how long leaving takes.
+// Usage: node bench/tsc.js [rounds]. Linux only.
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { rounds, quantile, median, resources, events } = require('./measure.js')
+
+const root = path.join(__dirname, '..')
+const options = {
+  target: 'es2022',
+  module: 'nodenext',
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  types: [],
+  allowImportingTsExtensions: true,
+  exactOptionalPropertyTypes: true,
+  lib: ['es2022', 'dom', 'dom.iterable'],
+}
+
+async function main() {
+  const project = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-tsc-'))
+  // Outside of node_modules, or tsc would take its sources for somebody else's.
+  const source = path.join(path.dirname(require.resolve('effect/package.json')), 'src')
+  fs.cpSync(source, path.join(project, 'src'), { recursive: true })
+  fs.writeFileSync(
+    path.join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, files: ['src/Schema.ts'] }),
+  )
+  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const count = Number(process.argv[2] ?? 5)
+  /** @type {number[]} */
+  const pauses = []
+  const results = await rounds(count, 1000, async ({ nodeArgs, env }, dir) => {
+    const leaving = ['--require', path.join(__dirname, 'leaving.js')]
+    const result = await resources([...nodeArgs, ...leaving, tsc, '-p', project], env)
+    const flushes = events(dir).filter(({ name }) => name === 'thread.flush')
+    // The last one is no rotation but the end, which is part of leaving.
+    pauses.push(...flushes.slice(0, -1).map(({ args }) => args.data.pauseUs))
+    for (const file of fs.readdirSync(dir)) fs.rmSync(path.join(dir, file))
+    return result
+  })
+  fs.rmSync(project, { recursive: true })
+
+  console.log(`tsc on ${process.version}, medians of ${count} rounds`)
+  const columns = /** @type {const} */ (['cpuMs', 'wallMs', 'peakMb', 'leavingMs'])
+  for (const [name, runs] of Object.entries(results)) {
+    const cells = columns.map((column) => {
+      const added = median(runs.map((run, i) => run[column] - results.none[i][column]))
+      return `${column} ${median(runs.map((run) => run[column])).toFixed(0)} (added ${added.toFixed(0)})`
+    })
+    console.log(`${name.padEnd(10)} ${cells.join(', ')}`)
+  }
+  const [p50, p99, most] = [0.5, 0.99, 1].map((share) => quantile(pauses, share))
+  console.log(`rotations  ${pauses.length}, pause p50 ${p50} µs, p99 ${p99} µs, most ${most} µs`)
+}
+
+main()
