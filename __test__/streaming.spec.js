@@ -56,7 +56,7 @@ for (const [state, code, top] of [
 
 test('a thread that is blocked in native code gives its samples with the next window', async () => {
   const source = `
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+    require('node:child_process').execFileSync('sleep', ['0.7'])
     process.send(0)
   `
   const { traces } = await run(['-e', source], { env: FAST })

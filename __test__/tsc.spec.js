@@ -7,7 +7,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { run, cleanEnv, temporaryDirectory } = require('./helpers/run.js')
 
-// A real program beside Node's own profiler: TypeScript's compiler on the standard library.
+// A real program beside Node's own profiler: TypeScript's compiler on the types of the web.
 
 const TSC = require.resolve('typescript/bin/tsc')
 
@@ -60,7 +60,7 @@ test("tsc shows the same hot functions as under Node's own profiler", async () =
   const args = [TSC, '--noEmit', '--lib', 'es2022,dom']
   args.push('--skipLibCheck', 'false', path.join(project, 'main.ts'))
 
-  const { code, traces, stdout } = await run(args)
+  const { code, traces, stdout } = await run(args, { cwd: project })
   assert.equal(code, 0, stdout)
   const [trace] = traces
   const ours = shares(
@@ -75,6 +75,7 @@ test("tsc shows the same hot functions as under Node's own profiler", async () =
 
   const dir = temporaryDirectory()
   spawnSync(process.execPath, ['--cpu-prof', `--cpu-prof-dir=${dir}`, ...args], {
+    cwd: project,
     env: cleanEnv(),
   })
   const theirs = builtInShares(path.join(dir, fs.readdirSync(dir)[0]))

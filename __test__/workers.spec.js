@@ -52,6 +52,40 @@ test('threads are named after their process and script', async () => {
   }
 })
 
+test('workers without a script of their own are recorded, and left alone', async () => {
+  const source = `
+    const { Worker } = require('node:worker_threads')
+    const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})
+    new Worker(new URL('data:text/javascript,await 0')).on('error', fail)
+    new Worker('0', { eval: true }).on('error', fail)
+    new Worker('process.argv = null; 0', { eval: true }).on('error', fail)
+    function fail(error) { console.error(error) }
+  `
+  const { traces, code, stderr } = await run(['-e', source])
+  assert.equal(stderr, '')
+  assert.equal(code, 0)
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1, 2, 3],
+  )
+})
+
+test('a thread of module hooks is left alone', async (t) => {
+  if (typeof require('node:module').register !== 'function') {
+    return t.skip('this Node has no module.register()')
+  }
+  const source = `
+    require('node:module').register('data:text/javascript,export function load(u, c, n) { return n(u, c) }')
+    import('node:fs').then(() => console.log('loaded'))
+  `
+  const plain = await run(['-e', source], { preload: null })
+  const { traces, code, stdout, stderr } = await run(['-e', source])
+  assert.equal(code, 0)
+  assert.equal(stdout, 'loaded\n')
+  assert.equal(stderr.replace(/\d+/g, ''), plain.stderr.replace(/\d+/g, ''))
+  assert.ok(traces.some((trace) => trace.tid === 0 && trace.ended))
+})
+
 test('a worker inside a worker is recorded', async () => {
   const source = `
     const { Worker, isMainThread, workerData } = require('node:worker_threads')

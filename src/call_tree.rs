@@ -1,6 +1,6 @@
 //! Many windows' trees into one tree, whose ids last for the whole recording.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::model::{CallFrame, Window};
 
@@ -30,8 +30,8 @@ pub struct Placed {
 /// The recording's tree. The same path has the same id, until the tree is forgotten.
 pub struct CallTree {
     limit: usize,
-    frames: HashMap<CallFrame, u32>,
-    nodes: HashMap<Place, NodeId>,
+    frames: FxHashMap<CallFrame, u32>,
+    nodes: FxHashMap<Place, NodeId>,
     next_frame: u32,
     next_id: NodeId,
 }
@@ -46,8 +46,8 @@ impl CallTree {
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
-            frames: HashMap::new(),
-            nodes: HashMap::new(),
+            frames: FxHashMap::default(),
+            nodes: FxHashMap::default(),
             next_frame: 0,
             next_id: ABOVE_ROOT + 1,
         }

@@ -1,11 +1,11 @@
 //! Output names: `CPU.%D.%H.%P.%T.%N` and its like.
 
-use chrono::{DateTime, Local};
+use chrono::{DateTime, FixedOffset};
 
 /// What the placeholders of a name stand for.
 pub struct Fields {
     /// `%D` and `%H`: local time at the start of the recording.
-    pub started: DateTime<Local>,
+    pub started: DateTime<FixedOffset>,
     /// `%P`
     pub pid: u32,
     /// `%T`: Node's thread id, 0 for the main thread.
@@ -129,7 +129,10 @@ mod tests {
 
     fn fields() -> Fields {
         Fields {
-            started: Local.with_ymd_and_hms(2026, 3, 4, 5, 6, 7).unwrap(),
+            started: FixedOffset::east_opt(3600)
+                .unwrap()
+                .with_ymd_and_hms(2026, 3, 4, 5, 6, 7)
+                .unwrap(),
             pid: 4242,
             thread_id: 3,
             sequence: 12,

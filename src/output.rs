@@ -46,8 +46,13 @@ impl Output {
                         buffer: Vec::new(),
                     };
                     let text = [header, FOOTER].concat();
-                    output.write_at(&text, 0).map_err(|source| output.error("write", source))?;
-                    return Ok(output);
+                    return match output.write_at(&text, 0) {
+                        Ok(()) => Ok(output),
+                        Err(source) => {
+                            let _ = std::fs::remove_file(&output.path);
+                            Err(output.error("write", source))
+                        }
+                    };
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(Error::Output { action: "create", path, source }),

@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use chrono::{FixedOffset, Local};
+
 use crate::config::Config;
 use crate::error::Error;
 use crate::program::Program;
@@ -18,6 +20,8 @@ pub struct Process {
     pub program: Program,
     /// How the program's `node_modules` frames are written.
     pub node_modules: NodeModules,
+    /// Local time, looked up once: the environment that names the zone may change under a worker.
+    pub time_zone: FixedOffset,
     /// Its background thread.
     pub writer: Writer,
     sequence: AtomicU32,
@@ -40,7 +44,9 @@ impl Process {
             Error::Unavailable(format!("no thread could be started to write its trace: {error}"))
         })?;
         let node_modules = program.node_modules(config.ignore_list);
-        let process = Self { config, program, node_modules, writer, sequence: AtomicU32::new(0) };
+        let time_zone = *Local::now().offset();
+        let sequence = AtomicU32::new(0);
+        let process = Self { config, program, node_modules, time_zone, writer, sequence };
         // Two threads can be the first; the loser's writer ends when its queue is dropped.
         Ok(PROCESS.get_or_init(|| process))
     }

@@ -96,11 +96,18 @@ impl Program {
     }
 }
 
-/// What a URL's scheme may hold: a letter first, then letters, digits, `+`, `.`, `-`.
+/// What a URL's scheme may hold: a letter first, then letters, digits, `+`, `.`, `-`. After some
+/// schemes a host would have to follow.
 fn scheme(name: &str) -> String {
+    const HOST_FOLLOWS: [&str; 6] = ["file", "ftp", "http", "https", "ws", "wss"];
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
     let name: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("node-{name}") }
+    let is_free = !HOST_FOLLOWS.contains(&name.to_ascii_lowercase().as_str());
+    if is_free && name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name
+    } else {
+        format!("node-{name}")
+    }
 }
 
 fn shortened(text: &str) -> String {
@@ -142,6 +149,8 @@ mod tests {
             ("/r/a b_c.js", "a-b-c: (pid 42)"),
             ("/r/日本.mjs", "node---: (pid 42)"),
             ("/r/my.config.js", "my.config: (pid 42)"),
+            ("/r/https.js", "node-https: (pid 42)"),
+            ("/r/http-server", "http-server: (pid 42)"),
         ] {
             assert_eq!(program(&["node", script], &[]).url_label(), label);
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use chrono::{Local, SecondsFormat, Utc};
+use chrono::{SecondsFormat, Utc};
 use napi::Env;
 use napi::bindgen_prelude::{JsObjectValue, Object, ObjectRef};
 
@@ -67,28 +67,30 @@ pub fn start(
     let output = open_output(process, &trace, thread_id)?;
 
     let profiler = Profiler::start(env, config.interval_us)?;
-    let link = Arc::new(Link { waker, failed: AtomicBool::new(false) });
+    let link =
+        Arc::new(Link { waker, failed: AtomicBool::default(), abandoned: AtomicBool::default() });
     // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
     let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
     if ending == Ending::Process {
         link.waker.at_exit(on_exit);
     }
-    let hooked = env.add_env_cleanup_hook((), move |()| finish(ending));
+    let hooked = env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| finish(ending))));
     if hooked.is_err() {
         link.waker.close();
         let left = profiler.stop().into_iter().collect();
         profiler.dispose(left);
         return Err(Error::Unavailable("its end cannot be watched".into()));
     }
-    process.writer.open(Track {
+    let script = RefCell::new((thread_id != 0).then(|| ScriptToCome::new(env, argv)).flatten());
+    let track = Track {
         link: Arc::clone(&link),
         output,
         trace,
         tree: CallTree::new(config.max_nodes),
         read: Vec::new(),
-    });
-    let script = RefCell::new((thread_id != 0).then(|| ScriptToCome::new(env, argv)).flatten());
+    };
     RECORDING.set(Some(Recording { process, profiler, link, script }));
+    process.writer.open(track);
     Ok(())
 }
 
@@ -107,7 +109,7 @@ pub fn name_worker(file: String) {
 }
 
 fn open_output(process: &Process, trace: &ThreadTrace, thread_id: u32) -> Result<Output, Error> {
-    let started = Local::now();
+    let started = Utc::now().with_timezone(&process.time_zone);
     let names = |attempt: u32| {
         let sequence = process.next_sequence();
         let fields = Fields { started, pid: process.program.pid, thread_id, sequence };
@@ -172,7 +174,8 @@ impl Recording {
     }
 
     fn name_worker(&self, file: String) {
-        if self.script.take().is_some() {
+        if let Some(script) = self.script.take() {
+            script.forget();
             self.process.writer.rename(&self.link, file);
         }
     }
@@ -182,9 +185,11 @@ impl Recording {
         let before = Instant::now();
         let last = self.profiler.stop();
         let pause = before.elapsed();
+        let stopped = last.is_some();
         let last = last.map(|profile| Taken { profile, pause });
         let left = self.process.writer.close(&self.link, last);
-        if let (Some(left), Ending::Thread) = (left, ending) {
+        // What may still be in use, by V8's thread or by the writer, is leaked.
+        if let (Some(left), true, Ending::Thread) = (left, stopped, ending) {
             self.profiler.dispose(left);
         }
     }
@@ -202,6 +207,11 @@ impl ScriptToCome {
         let length = argv.get_array_length().ok()?;
         let argv = argv.create_ref().ok()?;
         Some(Self { env: *env, argv, length })
+    }
+
+    fn forget(self) {
+        // A reference that stays until the environment ends is the worst that can come of it.
+        let _ = self.argv.unref(&self.env);
     }
 
     /// Reading an element of an array runs no JavaScript.

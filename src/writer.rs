@@ -21,6 +21,8 @@ pub struct Link {
     pub waker: Waker,
     /// The file cannot be written any more: there is no use in sampling on.
     pub failed: AtomicBool,
+    /// The thread has gone without waiting, and with it the isolate that its profiles belong to.
+    pub abandoned: AtomicBool,
 }
 
 /// A recording's file and what is needed to fill it, handed to the writer at the start.
@@ -58,20 +60,24 @@ type Key = usize;
 /// The writer thread's handle.
 pub struct Writer {
     queue: Sender<Message>,
+    /// A close was not waited for to its end: the disk hangs, and no other thread shall wait too.
+    hangs: AtomicBool,
 }
 
 impl Writer {
     /// Starts the thread. `rotate` is what it has each recorded thread run every `flush_interval`.
     pub fn start(flush_interval: Duration, rotate: Callback) -> io::Result<Self> {
         let (queue, messages) = channel();
-        v8::pin_image();
+        // Node unloads an addon that only workers loaded when the last of them ends, and this
+        // thread would still be inside.
+        napi::bindgen_prelude::retain_current_module_for_unload_safety();
         v8::with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof".into()).spawn(move || {
                 Worker { rotate, tracks: Vec::new(), events: Events::default() }
                     .run(&messages, flush_interval)
             })
         })?;
-        Ok(Self { queue })
+        Ok(Self { queue, hangs: AtomicBool::new(false) })
     }
 
     /// Takes a recording over.
@@ -96,7 +102,15 @@ impl Writer {
         const PATIENCE: Duration = Duration::from_secs(10);
         let (done, wait) = sync_channel(1);
         self.queue.send(Message::Close(key(link), last, done)).ok()?;
-        wait.recv_timeout(PATIENCE).ok()
+        if self.hangs.load(Ordering::Relaxed) {
+            return None;
+        }
+        let left = wait.recv_timeout(PATIENCE).ok();
+        if left.is_none() {
+            self.hangs.store(true, Ordering::Relaxed);
+            link.abandoned.store(true, Ordering::Relaxed);
+        }
+        left
     }
 }
 
@@ -149,9 +163,7 @@ impl Worker {
             Message::Window(key, taken) => {
                 if let Some(live) = self.find(key) {
                     self.tracks[live].owes = false;
-                    let track = &mut self.tracks[live].track;
-                    let newest_us = track.write(taken, &mut self.events);
-                    Finished::delete_if_safe(&mut track.read, newest_us);
+                    self.tracks[live].track.write(taken, &mut self.events);
                 }
             }
             Message::Rename(key, file) => {
@@ -178,17 +190,20 @@ impl Worker {
 }
 
 impl Track {
-    /// Returns the time of the newest sample.
-    fn write(&mut self, taken: Taken, events: &mut Events) -> i64 {
+    fn write(&mut self, taken: Taken, events: &mut Events) {
         let window = taken.profile.read();
         self.read.push(taken.profile);
+        if let Some(newest) = window.samples.last()
+            && !self.link.abandoned.load(Ordering::Relaxed)
+        {
+            Finished::delete_if_safe(&mut self.read, newest.time_us);
+        }
         let placed =
             if window.samples.is_empty() { Placed::default() } else { self.tree.place(&window) };
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
         events.clear();
         self.trace.window(events, &window, &placed, pause_us);
         self.append(events);
-        window.samples.last().map_or(0, |sample| sample.time_us)
     }
 
     fn rename(&mut self, worker_file: String, events: &mut Events) {

@@ -42,7 +42,9 @@ async function run(args, options = {}) {
     child.on('close', (...ending) => resolve(ending))
   })
   const files = tracesIn(env.CPU_PROF_DIR ? path.resolve(cwd, env.CPU_PROF_DIR) : cwd)
-  const traces = await Promise.all(files.map(readTrace))
+  const traces = []
+  // One after the other: DevTools' parser keeps its state in its modules.
+  for (const file of files) traces.push(await readTrace(file))
   traces.sort((a, b) => a.pid - b.pid || a.tid - b.tid)
   return { code, signal, ...output, pid: child.pid, cwd, files, traces }
 }

@@ -13,19 +13,24 @@ mod gate;
 mod sys;
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use napi::{Env, sys as napi_sys};
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::model::{CallFrame, Sample, Window, WindowNode};
 use gate::Gate;
 
-pub use sys::{Callback, is_first_thread, now_us, pin_image, with_signals_blocked};
+pub use sys::{Callback, is_first_thread, now_us, with_signals_blocked};
+
+/// Samples that V8 keeps of a thread that cannot be reached, about 20 MB: a launcher may wait for
+/// its child for hours. Dropping more loses nothing, for the last one lasts until the next window's
+/// first.
+const MOST_SAMPLES: c_uint = 500_000;
 
 /// V8 keeps every title that it ever saw, so there are two; a string of one character needs no
 /// room on the heap.
@@ -114,7 +119,7 @@ impl Profiler {
                     title,
                     sys::LEAF_NODE_LINE_NUMBERS,
                     true,
-                    sys::NO_SAMPLE_LIMIT,
+                    MOST_SAMPLES,
                 )
             }
         });
@@ -172,7 +177,7 @@ impl Finished {
     pub fn read(&self) -> Window {
         let api = self.api;
         let profile = self.raw.as_ptr().cast_const();
-        let mut reader = Reader { api, window: Window::default(), frames: HashMap::new() };
+        let mut reader = Reader { api, window: Window::default(), frames: FxHashMap::default() };
         // SAFETY: the profile is finished, and not deleted: it would be given away for that.
         unsafe {
             let index_of = reader.nodes((api.profile_root)(profile));
@@ -199,13 +204,16 @@ impl Finished {
     /// Frees profiles of one running profiler that have been read, if that is safe now; else they
     /// stay for another time. Any thread. `newest_us` is the youngest sample's time in any of them.
     pub fn delete_if_safe(profiles: &mut Vec<Finished>, newest_us: i64) {
-        let Some(gate) = profiles.first().map(|profile| Arc::clone(&profile.gate)) else { return };
-        gate.if_quiet(newest_us, || {
-            for profile in profiles.drain(..) {
+        // One at a time: a garbage collection that is about to begin waits for no more than one.
+        while let Some(profile) = profiles.pop() {
+            let deleted = profile.gate.if_quiet(newest_us, || {
                 // SAFETY: the profile is given away here, by the rules of the gate.
                 unsafe { (profile.api.profile_delete)(profile.raw.as_ptr()) }
+            });
+            if !deleted {
+                return profiles.push(profile);
             }
-        });
+        }
     }
 }
 
@@ -213,7 +221,7 @@ struct Reader {
     api: &'static sys::Api,
     window: Window,
     /// V8 keeps each name once, so that equal names have equal addresses within a profile.
-    frames: HashMap<(usize, usize, c_int, c_int, c_int), u32>,
+    frames: FxHashMap<(usize, usize, c_int, c_int, c_int), u32>,
 }
 
 impl Reader {

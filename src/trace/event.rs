@@ -211,8 +211,8 @@ pub struct Node<'a> {
     /// None for the root. Never `children`: DevTools would ignore every later `parent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
-    /// Where it is.
-    pub call_frame: NodeFrame<'a>,
+    /// Where it is: a [`NodeFrame`], encoded.
+    pub call_frame: &'a RawValue,
 }
 
 /// A call frame as the DevTools protocol has it.

@@ -1,6 +1,7 @@
 //! One thread's events: the names and markers that DevTools needs, then chunk after chunk.
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::encode::{Events, encode};
 use super::event::{Args, Data, Event, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope};
@@ -129,29 +130,20 @@ impl ThreadTrace {
 
     /// The window's new nodes and samples, and a heartbeat that carries the visible range on.
     pub fn window(&mut self, events: &mut Events, window: &Window, placed: &Placed, pause_us: u64) {
-        let offset = self.script_offset;
-        let spelled: Vec<(String, String)> = placed
-            .new_nodes
-            .iter()
-            .map(|node| self.spelled(&window.frames[node.frame as usize], offset))
-            .collect();
+        // A window's new nodes share their frames, and a frame is most of a node's text.
+        let mut encoded: Vec<Option<Box<RawValue>>> = vec![None; window.frames.len()];
+        for node in &placed.new_nodes {
+            let index = node.frame as usize;
+            if encoded[index].is_none() {
+                encoded[index] = self.encode_frame(&window.frames[index]);
+            }
+        }
         let nodes: Vec<Node<'_>> = placed
             .new_nodes
             .iter()
-            .zip(&spelled)
-            .map(|(node, (script_id, url))| {
-                let frame = &window.frames[node.frame as usize];
-                Node {
-                    id: node.id,
-                    parent: node.parent,
-                    call_frame: NodeFrame {
-                        function_name: &frame.function_name,
-                        script_id,
-                        url,
-                        line_number: frame.line,
-                        column_number: frame.column,
-                    },
-                }
+            .filter_map(|node| {
+                let call_frame = encoded[node.frame as usize].as_deref()?;
+                Some(Node { id: node.id, parent: node.parent, call_frame })
             })
             .collect();
         let mut nodes = nodes.as_slice();
@@ -189,12 +181,24 @@ impl ThreadTrace {
         delta
     }
 
-    fn spelled(&self, frame: &CallFrame, offset: u64) -> (String, String) {
+    fn encode_frame(&self, frame: &CallFrame) -> Option<Box<RawValue>> {
         let script_id = match frame.script_id {
-            0 => "0".to_owned(),
-            id => (offset + u64::from(id)).to_string(),
+            0 => 0,
+            id => self.script_offset + u64::from(id),
         };
-        (script_id, frame_url(&frame.url, self.info.node_modules))
+        let mut text = Vec::new();
+        encode(
+            &mut text,
+            &NodeFrame {
+                function_name: &frame.function_name,
+                script_id: &script_id.to_string(),
+                url: &frame_url(&frame.url, self.info.node_modules),
+                line_number: frame.line,
+                column_number: frame.column,
+            },
+        );
+        // What was just encoded is ASCII, and JSON.
+        RawValue::from_string(String::from_utf8(text).ok()?).ok()
     }
 
     fn worker_label(&self, short: &str) -> String {

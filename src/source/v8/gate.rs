@@ -66,13 +66,16 @@ impl Gate {
         f()
     }
 
-    /// Runs `f`, with the list of profiles locked, if no code entry can be dropped meanwhile.
-    /// `newest_us` is the time of the youngest sample that V8 is known to have processed.
-    pub fn if_quiet(&self, newest_us: i64, f: impl FnOnce()) {
+    /// Runs `f`, with the list of profiles locked, if no code entry can be dropped meanwhile;
+    /// false if one could. `newest_us` is the time of the youngest sample that V8 is known to have
+    /// processed.
+    pub fn if_quiet(&self, newest_us: i64, f: impl FnOnce()) -> bool {
         let state = self.state.lock();
-        if !state.collecting && newest_us > state.collected_us {
+        let is_quiet = !state.collecting && newest_us > state.collected_us;
+        if is_quiet {
             f();
         }
+        is_quiet
     }
 }
 
@@ -103,7 +106,8 @@ mod tests {
         let isolate = std::ptr::null_mut();
         let opens = |newest_us| {
             let mut opened = false;
-            gate.if_quiet(newest_us, || opened = true);
+            let said = gate.if_quiet(newest_us, || opened = true);
+            assert_eq!(said, opened);
             opened
         };
         assert!(opens(sys::now_us()));

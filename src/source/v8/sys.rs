@@ -31,8 +31,6 @@ pub const DEBUG_NAMING: c_int = 1;
 pub const EAGER_LOGGING: c_int = 1;
 /// `CpuProfilingMode::kLeafNodeLineNumbers`
 pub const LEAF_NODE_LINE_NUMBERS: c_int = 0;
-/// `CpuProfilingOptions::kNoSampleLimit`
-pub const NO_SAMPLE_LIMIT: c_uint = c_uint::MAX;
 /// `CpuProfilingStatus::kStarted`
 pub const STARTED: c_int = 0;
 
@@ -111,19 +109,6 @@ fn symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: any thread; the name ends in a NUL, and what comes back is only compared here.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then_some(address)
-}
-
-/// Keeps the addon in memory for good: Node unloads one that only workers loaded when the last of
-/// them ends, with our writer thread still inside.
-pub fn pin_image() {
-    // SAFETY: any thread; `dladdr` fills the struct or says that it did not, and the path it
-    // gives lives as long as the image. The image is open already: this adds a flag.
-    unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(pin_image as *const c_void, &mut info) != 0 && !info.dli_fname.is_null() {
-            libc::dlopen(info.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
-        }
-    }
 }
 
 /// V8's and Node's clock: CLOCK_MONOTONIC, microseconds.
