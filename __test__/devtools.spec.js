@@ -8,7 +8,13 @@ const { findChromium, openDevTools } = require('./helpers/devtools.js')
 const { run, PACKAGE } = require('./helpers/run.js')
 
 const chromium = findChromium()
-const skip = chromium ? false : 'there is no Chromium here (set CHROMIUM to its path)'
+const skip = whyNot()
+
+function whyNot() {
+  if (!chromium) return 'there is no Chromium here (set CHROMIUM to its path)'
+  if (Number.parseInt(process.versions.node, 10) < 20) return 'Playwright needs Node 20'
+  return false
+}
 
 test('the real DevTools shows threads by name, with their functions', { skip }, async (t) => {
   const main = await run(['ending.js', 'natural'])
