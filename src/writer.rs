@@ -73,7 +73,7 @@ impl Writer {
         napi::bindgen_prelude::retain_current_module_for_unload_safety();
         v8::with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof".into()).spawn(move || {
-                Worker { rotate, tracks: Vec::new(), events: Events::default() }
+                WriterLoop { rotate, tracks: Vec::new(), events: Events::default() }
                     .run(&messages, flush_interval)
             })
         })?;
@@ -102,10 +102,8 @@ impl Writer {
         const PATIENCE: Duration = Duration::from_secs(10);
         let (done, wait) = sync_channel(1);
         self.queue.send(Message::Close(key(link), last, done)).ok()?;
-        if self.hangs.load(Ordering::Relaxed) {
-            return None;
-        }
-        let left = wait.recv_timeout(PATIENCE).ok();
+        let hangs = self.hangs.load(Ordering::Relaxed);
+        let left = wait.recv_timeout(if hangs { Duration::ZERO } else { PATIENCE }).ok();
         if left.is_none() {
             self.hangs.store(true, Ordering::Relaxed);
             link.abandoned.store(true, Ordering::Relaxed);
@@ -118,7 +116,7 @@ fn key(link: &Arc<Link>) -> Key {
     Arc::as_ptr(link) as Key
 }
 
-struct Worker {
+struct WriterLoop {
     rotate: Callback,
     tracks: Vec<Live>,
     events: Events,
@@ -131,7 +129,7 @@ struct Live {
     owes: bool,
 }
 
-impl Worker {
+impl WriterLoop {
     fn run(mut self, messages: &Receiver<Message>, flush_interval: Duration) {
         let mut next_tick = Instant::now() + flush_interval;
         loop {

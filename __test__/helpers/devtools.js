@@ -58,8 +58,7 @@ async function openDevTools(chromium) {
         .locator('[aria-label*="Load trace"], [aria-label*="Load profile"]')
         .first()
       await button.waitFor()
-      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button.click()])
-      await chooser.setFiles(file)
+      await chooseFile(await context.newCDPSession(page), file)
       const tracks = await page.evaluate(readTracks)
       if (screenshot) {
         await page.waitForTimeout(500)
@@ -74,6 +73,20 @@ async function openDevTools(chromium) {
       await ended
     },
   }
+}
+
+/**
+ * Gives the panel a file by its path: a file chooser would take it through the driver, and large
+ * ones for ever.
+ * @param {import('playwright-core').CDPSession} session @param {string} file
+ */
+async function chooseFile(session, file) {
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `import('./panels/timeline/timeline.js').then(({ TimelinePanel }) =>
+      TimelinePanel.TimelinePanel.instance().fileSelectorElement)`,
+    awaitPromise: true,
+  })
+  await session.send('DOM.setFileInputFiles', { files: [file], objectId: result.objectId })
 }
 
 /** @param {import('node:child_process').ChildProcess} browser @returns {Promise<string>} */
