@@ -68,7 +68,7 @@ test('a smaller interval gives more samples', async () => {
     assert.equal(traces[0].metadata.intervalUs, Number(interval))
     return traces[0].samples.length
   }
-  assert.ok((await count('200')) > 2 * (await count('2000')))
+  assert.ok((await count('200')) > 2 * (await count('10000')))
 })
 
 test('a directory that cannot be made leaves the program alone', async () => {

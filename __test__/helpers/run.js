@@ -66,9 +66,15 @@ function fixture(name) {
 /** @param {string} [name] */
 function temporaryDirectory(name = 'cpu-prof-') {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), name))
-  process.on('exit', () => fs.rmSync(dir, { recursive: true, force: true }))
+  temporaryDirectories.push(dir)
   return fs.realpathSync(dir)
 }
+
+/** @type {string[]} */
+const temporaryDirectories = []
+process.on('exit', () => {
+  for (const dir of temporaryDirectories) fs.rmSync(dir, { recursive: true, force: true })
+})
 
 /** @param {string} dir */
 function tracesIn(dir) {
