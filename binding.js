@@ -39,12 +39,13 @@ function record(addon) {
   // `worker_threads` costs the main thread milliseconds to load, and there it says 0.
   const threadId = addon.isFirstThread() ? 0 : require('node:worker_threads').threadId
   const { argv, execArgv, version } = process
+  const { length } = argv
   if (!addon.record({ threadId, execArgv, version }, argv)) return false
 
   // Node puts a worker's script into argv after the preload.
   if (threadId !== 0) {
     Promise.resolve().then(() => {
-      if (typeof argv[1] === 'string') addon.nameWorker(argv[1])
+      if (argv.length > length && typeof argv[1] === 'string') addon.nameWorker(argv[1])
     })
   }
   return true
