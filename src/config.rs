@@ -135,13 +135,13 @@ mod tests {
         let get = |name: &str| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         };
-        Config::read(get, Path::new("/work"))
+        Config::read(get, Path::new("/home/me"))
     }
 
     #[test]
     fn defaults() {
         let config = read(&[]).unwrap();
-        assert_eq!(config.dir, Path::new("/work"));
+        assert_eq!(config.dir, Path::new("/home/me"));
         assert_eq!(config.name, NamePattern::parse(NamePattern::DEFAULT).unwrap());
         assert_eq!(config.interval_us, 1000);
         assert_eq!(config.flush_interval, Duration::from_millis(500));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_relative_directory_is_taken_from_the_working_directory() {
-        assert_eq!(read(&[("CPU_PROF_DIR", "a b")]).unwrap().dir, Path::new("/work/a b"));
+        assert_eq!(read(&[("CPU_PROF_DIR", "a b")]).unwrap().dir, Path::new("/home/me/a b"));
         assert_eq!(read(&[("CPU_PROF_DIR", "/abs")]).unwrap().dir, Path::new("/abs"));
     }
 
