@@ -23,7 +23,7 @@ for (const { how, code, stderr = /^$/ } of ENDS) {
     const [trace] = result.traces
     assert.ok(trace.ended)
     assert.equal(trace.pid, result.pid)
-    assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.7)
+    assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.5)
   })
 }
 
@@ -33,7 +33,7 @@ test('exit listeners are in the trace', async () => {
 })
 
 test('a program that ends before the first flush leaves its samples', async () => {
-  const { traces } = await run(['ending.js', 'natural', '60'], {
+  const { traces } = await run(['ending.js', 'natural', '150'], {
     env: { CPU_PROF_FLUSH_INTERVAL: '60000' },
   })
   assert.ok(traces[0].ended)
