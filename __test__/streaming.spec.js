@@ -7,14 +7,23 @@ const { run, tracesIn } = require('./helpers/run.js')
 
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
 
-/** Waits until the only trace in `dir` satisfies `test`; it is whole JSON whenever it is read. */
+/** Waits until the only trace in `dir` satisfies `test`. */
 async function until(/** @type {string} */ dir, /** @type {(events: any[]) => boolean} */ test) {
   for (let tries = 0; tries < 2000; tries++) {
     const [file] = tracesIn(dir)
-    if (file !== undefined && test(JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents)) return
+    if (file !== undefined && test(eventsSoFar(file))) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   throw new Error(`what was waited for never came to ${dir}`)
+}
+
+/** Whole after every write, but a read can fall into the middle of one. @param {string} file */
+function eventsSoFar(file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents
+  } catch {
+    return []
+  }
 }
 
 /** @param {any[]} events @param {string} name */
