@@ -21,8 +21,9 @@ pub struct Thread {
 
 /// Starts recording the calling thread with the settings of the environment.
 ///
-/// False if the settings are wrong, and the program has to be stopped; what is wrong is on stderr
-/// by then. `argv` is `process.argv`. All other trouble is said there too, and leaves the program to run unprofiled.
+/// `argv` is `process.argv`. False if the settings are wrong, and the program has to be stopped;
+/// what is wrong is on stderr by then. All other trouble is said there too, and leaves the program
+/// to run unprofiled.
 #[napi(catch_unwind)]
 pub fn record(env: Env, thread: Thread, argv: Object<'_>) -> bool {
     let program = || Program {

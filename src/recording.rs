@@ -58,7 +58,6 @@ pub fn start(
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,
-        worker_file: None,
         node_modules: process.node_modules,
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),

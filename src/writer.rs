@@ -90,9 +90,9 @@ impl Writer {
         let _ = self.queue.send(Message::Window(key(link), taken));
     }
 
-    /// The file of a worker is known only once it runs.
-    pub fn rename(&self, link: &Arc<Link>, worker_file: String) {
-        let _ = self.queue.send(Message::Rename(key(link), worker_file));
+    /// The script of a worker is known only once it runs.
+    pub fn rename(&self, link: &Arc<Link>, script: String) {
+        let _ = self.queue.send(Message::Rename(key(link), script));
     }
 
     /// Hands the last window over, and waits until the file is complete. Returns the profiles that
@@ -164,9 +164,9 @@ impl WriterLoop {
                     self.tracks[live].track.write(taken, &mut self.events);
                 }
             }
-            Message::Rename(key, file) => {
+            Message::Rename(key, script) => {
                 if let Some(live) = self.find(key) {
-                    self.tracks[live].track.rename(file, &mut self.events);
+                    self.tracks[live].track.rename(&script, &mut self.events);
                 }
             }
             Message::Close(key, last, done) => {
@@ -204,9 +204,9 @@ impl Track {
         self.append(events);
     }
 
-    fn rename(&mut self, worker_file: String, events: &mut Events) {
+    fn rename(&mut self, script: &str, events: &mut Events) {
         events.clear();
-        self.trace.rename_worker(events, worker_file);
+        self.trace.rename_worker(events, script);
         self.append(events);
     }
 

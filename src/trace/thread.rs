@@ -23,8 +23,6 @@ pub struct ThreadInfo {
     pub program: Program,
     /// Node's thread id, 0 for the main thread.
     pub thread_id: u32,
-    /// The script that a worker runs, once it is known.
-    pub worker_file: Option<String>,
     /// How its `node_modules` frames are written.
     pub node_modules: NodeModules,
     /// Between two samples, microseconds.
@@ -121,7 +119,7 @@ impl ThreadTrace {
                 self.name(events, "thread_name", 0, 1, &format!("{short} - main"));
                 self.name(events, "thread_name", 0, 0, "CrRendererMain");
             }
-            tid => self.name(events, "thread_name", tid, 1, &self.worker_label(&short)),
+            tid => self.name(events, "thread_name", tid, 1, &format!("{short} - worker {tid}")),
         }
         self.instant(events, "thread.start", ts, Args::Empty {});
         let profile = Args::Data { data: Data::Profile { start_time: ts } };
@@ -168,10 +166,11 @@ impl ThreadTrace {
     }
 
     /// Names a worker by its script, which Node tells only after the preload.
-    pub fn rename_worker(&mut self, events: &mut Events, file: String) {
-        self.info.worker_file = Some(file);
-        let label = self.worker_label(&self.info.program.short_label());
-        self.name(events, "thread_name", self.info.thread_id, 2, &label);
+    pub fn rename_worker(&self, events: &mut Events, script: &str) {
+        let tid = self.info.thread_id;
+        let short = self.info.program.short_label();
+        let file = script.rsplit('/').next().unwrap_or_default();
+        self.name(events, "thread_name", tid, 2, &format!("{short} - worker {tid}: {file}"));
     }
 
     /// Time never runs back, even if V8's samples of one moment did.
@@ -199,17 +198,6 @@ impl ThreadTrace {
         );
         // What was just encoded is ASCII, and JSON.
         RawValue::from_string(String::from_utf8(text).ok()?).ok()
-    }
-
-    fn worker_label(&self, short: &str) -> String {
-        let tid = self.info.thread_id;
-        match &self.info.worker_file {
-            Some(file) => {
-                let file = file.rsplit('/').next().unwrap_or_default();
-                format!("{short} - worker {tid}: {file}")
-            }
-            None => format!("{short} - worker {tid}"),
-        }
     }
 
     fn instant(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {
@@ -268,7 +256,6 @@ mod tests {
         ThreadInfo {
             program,
             thread_id,
-            worker_file: None,
             node_modules,
             interval_us: 1000,
             started: "2026-03-04T05:06:07.089Z".into(),
@@ -306,7 +293,7 @@ mod tests {
             trace.window(&mut events, window, &placed, 42);
         }
         if trace.info.thread_id != 0 {
-            trace.rename_worker(&mut events, "/r/src/crunch.js".into());
+            trace.rename_worker(&mut events, "/r/src/crunch.js");
         }
         trace.close(&mut events, START_US + 10_000);
         let text = [&trace.header(), events.as_bytes(), b"\n]}"].concat();
