@@ -10,6 +10,7 @@ pub mod output;
 pub mod process;
 pub mod program;
 pub mod recording;
+pub mod signals;
 pub mod source;
 pub mod trace;
 pub mod writer;

@@ -2,12 +2,14 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use chrono::{FixedOffset, Local};
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::program::Program;
+use crate::signals;
 use crate::source::v8::Callback;
 use crate::trace::frame_url::NodeModules;
 use crate::writer::Writer;
@@ -43,6 +45,7 @@ impl Process {
         let writer = Writer::start(config.flush_interval, rotate).map_err(|error| {
             Error::Unavailable(format!("no thread could be started to write its trace: {error}"))
         })?;
+        signals::watch(last_windows)?;
         let node_modules = program.node_modules(config.ignore_list);
         let time_zone = *Local::now().offset();
         let sequence = AtomicU32::new(0);
@@ -54,5 +57,13 @@ impl Process {
     /// `%N`: counts the process's recordings from 1, across its threads.
     pub fn next_sequence(&self) -> u32 {
         self.sequence.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// A signal is about to take the process, after this or a quarter of a second.
+fn last_windows() {
+    const PATIENCE: Duration = Duration::from_millis(250);
+    if let Some(process) = PROCESS.get() {
+        process.writer.last_windows(PATIENCE);
     }
 }

@@ -17,6 +17,7 @@ use crate::filename::Fields;
 use crate::output::Output;
 use crate::process::Process;
 use crate::program::Program;
+use crate::signals;
 use crate::source::v8::{self, Profiler, Waker};
 use crate::trace::encode::Events;
 use crate::trace::thread::{ThreadInfo, ThreadTrace};
@@ -34,6 +35,7 @@ struct Recording {
     process: &'static Process,
     profiler: Profiler,
     link: Arc<Link>,
+    is_main: bool,
     /// Until a worker's script is known.
     script: RefCell<Option<ScriptToCome>>,
 }
@@ -88,8 +90,12 @@ pub fn start(
         tree: CallTree::new(config.max_nodes),
         read: Vec::new(),
     };
-    RECORDING.set(Some(Recording { process, profiler, link, script }));
+    let is_main = thread_id == 0;
+    RECORDING.set(Some(Recording { process, profiler, link, is_main, script }));
     process.writer.open(track);
+    if is_main {
+        signals::arm();
+    }
     Ok(())
 }
 
@@ -164,6 +170,9 @@ impl Recording {
         let profile = self.profiler.rotate().inspect_err(complain)?;
         let pause = before.elapsed();
         self.process.writer.window(&self.link, Taken { profile, pause });
+        if self.is_main {
+            signals::arm();
+        }
         // A worker that is busy from its first line on has told nobody what it runs.
         let script = self.script.borrow().as_ref().and_then(ScriptToCome::get);
         if let Some(file) = script {

@@ -52,6 +52,14 @@ enum Message {
     Window(Key, Taken),
     Rename(Key, String),
     Close(Key, Option<Taken>, SyncSender<Vec<Finished>>),
+    Leave(Leaving),
+}
+
+/// The process is about to be taken by a signal.
+struct Leaving {
+    /// Threads that have not answered by then are blocked in native code.
+    until: Instant,
+    done: SyncSender<()>,
 }
 
 /// Tells recordings apart; each has a link of its own.
@@ -73,7 +81,7 @@ impl Writer {
         napi::bindgen_prelude::retain_current_module_for_unload_safety();
         v8::with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof".into()).spawn(move || {
-                WriterLoop { rotate, tracks: Vec::new(), events: Events::default() }
+                WriterLoop { rotate, tracks: Vec::new(), events: Events::default(), leaving: None }
                     .run(&messages, flush_interval)
             })
         })?;
@@ -110,6 +118,18 @@ impl Writer {
         }
         left
     }
+
+    /// Has every thread's last window taken and every file finished, as far as that can be done in
+    /// `patience`. If the process lives on after all, so do the recordings.
+    pub fn last_windows(&self, patience: Duration) {
+        let (done, wait) = sync_channel(1);
+        let start = Instant::now();
+        // Some of it is kept for finishing the files of those that did not answer.
+        let until = start + patience * 4 / 5;
+        if self.queue.send(Message::Leave(Leaving { until, done })).is_ok() {
+            let _ = wait.recv_timeout(patience);
+        }
+    }
 }
 
 fn key(link: &Arc<Link>) -> Key {
@@ -120,6 +140,7 @@ struct WriterLoop {
     rotate: Callback,
     tracks: Vec<Live>,
     events: Events,
+    leaving: Option<Leaving>,
 }
 
 struct Live {
@@ -127,23 +148,26 @@ struct Live {
     /// A request is on its way, or its window is: one at a time. A thread that blocks keeps its
     /// samples in V8, and they come with its next window; so does a slow disk.
     owes: bool,
+    /// Its next window may be its last.
+    leaves: bool,
 }
 
 impl WriterLoop {
     fn run(mut self, messages: &Receiver<Message>, flush_interval: Duration) {
         let mut next_tick = Instant::now() + flush_interval;
         loop {
-            match messages.recv_timeout(next_tick.saturating_duration_since(Instant::now())) {
-                Ok(message) => {
-                    // A bug here must cost a profile, not the program.
-                    let _ = catch_unwind(AssertUnwindSafe(|| self.handle(message)));
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    self.tick();
+            let next = self.leaving.as_ref().map_or(next_tick, |leaving| leaving.until);
+            // A bug here must cost a profile, not the program.
+            let _ = match messages.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(message) => catch_unwind(AssertUnwindSafe(|| self.handle(message))),
+                Err(RecvTimeoutError::Timeout) if self.leaving.is_none() => {
                     next_tick = Instant::now() + flush_interval;
+                    catch_unwind(AssertUnwindSafe(|| self.tick()))
                 }
+                Err(RecvTimeoutError::Timeout) => Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return,
-            }
+            };
+            let _ = catch_unwind(AssertUnwindSafe(|| self.leave_if_done()));
         }
     }
 
@@ -155,13 +179,34 @@ impl WriterLoop {
         }
     }
 
+    /// Answers once every thread has given its last window, or can be waited for no longer.
+    fn leave_if_done(&mut self) {
+        let Some(leaving) = &self.leaving else { return };
+        let over = Instant::now() >= leaving.until;
+        if !over && self.tracks.iter().any(|live| live.leaves) {
+            return;
+        }
+        for live in self.tracks.iter_mut().filter(|live| live.leaves) {
+            live.leaves = false;
+            live.track.finish(&mut self.events);
+        }
+        let _ = leaving.done.send(());
+        self.leaving = None;
+    }
+
     fn handle(&mut self, message: Message) {
         match message {
-            Message::Open(track) => self.tracks.push(Live { track: *track, owes: false }),
+            Message::Open(track) => {
+                self.tracks.push(Live { track: *track, owes: false, leaves: false });
+            }
             Message::Window(key, taken) => {
-                if let Some(live) = self.find(key) {
-                    self.tracks[live].owes = false;
-                    self.tracks[live].track.write(taken, &mut self.events);
+                if let Some(index) = self.find(key) {
+                    let live = &mut self.tracks[index];
+                    live.owes = false;
+                    live.track.write(taken, &mut self.events);
+                    if std::mem::take(&mut live.leaves) {
+                        live.track.finish(&mut self.events);
+                    }
                 }
             }
             Message::Rename(key, script) => {
@@ -178,6 +223,13 @@ impl WriterLoop {
                     track.finish(&mut self.events);
                     let _ = done.send(track.read);
                 }
+            }
+            Message::Leave(leaving) => {
+                self.tick();
+                for live in &mut self.tracks {
+                    live.leaves = true;
+                }
+                self.leaving = Some(leaving);
             }
         }
     }
