@@ -67,7 +67,8 @@ pub fn arm() {
         let Some(current) = exchange(signal, None) else { continue };
         // Node's own handler for SIGINT and SIGTERM resets itself, and raises the signal again.
         let ends = current.sa_sigaction == libc::SIG_DFL
-            || (current.sa_sigaction != libc::SIG_IGN && current.sa_flags & libc::SA_RESETHAND != 0);
+            || (current.sa_sigaction != libc::SIG_IGN
+                && current.sa_flags & libc::SA_RESETHAND != 0);
         if ends && !is_ours(&current) {
             *old = Some(current);
             exchange(signal, Some(&ours()));

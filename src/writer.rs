@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{mem, thread};
 
 use crate::call_tree::{CallTree, Placed};
 use crate::error::Error;
@@ -81,8 +81,14 @@ impl Writer {
         napi::bindgen_prelude::retain_current_module_for_unload_safety();
         v8::with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof".into()).spawn(move || {
-                WriterLoop { rotate, tracks: Vec::new(), events: Events::default(), leaving: None }
-                    .run(&messages, flush_interval)
+                WriterLoop {
+                    rotate,
+                    tracks: Vec::new(),
+                    events: Events::default(),
+                    leaving: None,
+                    memory: Memory::default(),
+                }
+                .run(&messages, flush_interval)
             })
         })?;
         Ok(Self { queue, hangs: AtomicBool::new(false) })
@@ -141,6 +147,7 @@ struct WriterLoop {
     tracks: Vec<Live>,
     events: Events,
     leaving: Option<Leaving>,
+    memory: Memory,
 }
 
 struct Live {
@@ -150,6 +157,32 @@ struct Live {
     owes: bool,
     /// Its next window may be its last.
     leaves: bool,
+}
+
+/// What V8 noted of workers that have ended is scattered over the allocator's arenas, which would
+/// keep it for ever.
+#[derive(Default)]
+struct Memory {
+    /// The most tracks at once since memory was last given back.
+    most_tracks: usize,
+    /// Whether a thread came or went since the last tick.
+    is_restless: bool,
+}
+
+impl Memory {
+    fn changed(&mut self, tracks: usize) {
+        self.most_tracks = self.most_tracks.max(tracks);
+        self.is_restless = true;
+    }
+
+    /// Gives it back once half of the threads are gone. Not while threads come and go: that takes
+    /// far longer, and the memory would be needed again at once.
+    fn tick(&mut self, tracks: usize) {
+        if !mem::take(&mut self.is_restless) && tracks <= self.most_tracks / 2 {
+            self.most_tracks = tracks;
+            v8::give_memory_back();
+        }
+    }
 }
 
 impl WriterLoop {
@@ -162,7 +195,10 @@ impl WriterLoop {
                 Ok(message) => catch_unwind(AssertUnwindSafe(|| self.handle(message))),
                 Err(RecvTimeoutError::Timeout) if self.leaving.is_none() => {
                     next_tick = Instant::now() + flush_interval;
-                    catch_unwind(AssertUnwindSafe(|| self.tick()))
+                    catch_unwind(AssertUnwindSafe(|| {
+                        self.tick();
+                        self.memory.tick(self.tracks.len());
+                    }))
                 }
                 Err(RecvTimeoutError::Timeout) => Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -198,13 +234,14 @@ impl WriterLoop {
         match message {
             Message::Open(track) => {
                 self.tracks.push(Live { track: *track, owes: false, leaves: false });
+                self.memory.changed(self.tracks.len());
             }
             Message::Window(key, taken) => {
                 if let Some(index) = self.find(key) {
                     let live = &mut self.tracks[index];
                     live.owes = false;
                     live.track.write(taken, &mut self.events);
-                    if std::mem::take(&mut live.leaves) {
+                    if mem::take(&mut live.leaves) {
                         live.track.finish(&mut self.events);
                     }
                 }
@@ -217,6 +254,7 @@ impl WriterLoop {
             Message::Close(key, last, done) => {
                 if let Some(live) = self.find(key) {
                     let mut track = self.tracks.swap_remove(live).track;
+                    self.memory.changed(self.tracks.len());
                     if let Some(taken) = last {
                         track.write(taken, &mut self.events);
                     }

@@ -147,3 +147,13 @@ pub fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
         result
     }
 }
+
+/// Gives the allocator's free pages back to the system. It takes milliseconds, and for moments the
+/// locks of other threads' arenas.
+pub fn give_memory_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: any thread.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
