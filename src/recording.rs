@@ -1,10 +1,10 @@
 //! One thread's recording: start, rotate, stop, cleanup. Everything here runs on that thread.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use chrono::{SecondsFormat, Utc};
@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::process::Process;
 use crate::program::Program;
 use crate::signals;
-use crate::source::v8::{self, Profiler, Waker};
+use crate::source::v8::{self, Finished, Profiler, Pulse, Waker};
 use crate::trace::encode::Events;
 use crate::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::writer::{Link, Taken, Track, complain};
@@ -36,6 +36,8 @@ struct Recording {
     profiler: Profiler,
     link: Arc<Link>,
     is_main: bool,
+    /// How often V8's sampling got stuck.
+    restarts: Cell<u32>,
     /// Until a worker's script is known.
     script: RefCell<Option<ScriptToCome>>,
 }
@@ -68,8 +70,7 @@ pub fn start(
     let output = open_output(process, &trace, thread_id)?;
 
     let profiler = Profiler::start(env, config.interval_us)?;
-    let link =
-        Arc::new(Link { waker, failed: AtomicBool::default(), abandoned: AtomicBool::default() });
+    let link = Arc::new(Link::new(waker));
     // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
     let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
     if ending == Ending::Process {
@@ -88,10 +89,18 @@ pub fn start(
         output,
         trace,
         tree: CallTree::new(config.max_nodes),
+        pulse: Pulse::default(),
         read: Vec::new(),
     };
     let is_main = thread_id == 0;
-    RECORDING.set(Some(Recording { process, profiler, link, is_main, script }));
+    RECORDING.set(Some(Recording {
+        process,
+        profiler,
+        link,
+        is_main,
+        restarts: Cell::new(0),
+        script,
+    }));
     process.writer.open(track);
     if is_main {
         signals::arm();
@@ -167,9 +176,11 @@ impl Recording {
             return Err(Error::Unavailable("its trace cannot be written".into()));
         }
         let before = Instant::now();
-        let profile = self.profiler.rotate().inspect_err(complain)?;
-        let pause = before.elapsed();
-        self.process.writer.window(&self.link, Taken { profile, pause });
+        let is_stuck = self.link.is_stuck.swap(false, Ordering::Relaxed);
+        self.restarts.set(self.restarts.get() + u32::from(is_stuck));
+        let profile = if is_stuck { self.profiler.restart() } else { self.profiler.rotate() };
+        let taken = self.taken(profile.inspect_err(complain)?, before);
+        self.process.writer.window(&self.link, taken);
         if self.is_main {
             signals::arm();
         }
@@ -179,6 +190,10 @@ impl Recording {
             self.name_worker(file);
         }
         Ok(())
+    }
+
+    fn taken(&self, profile: Finished, since: Instant) -> Taken {
+        Taken { profile, pause: since.elapsed(), restarts: self.restarts.get() }
     }
 
     fn name_worker(&self, file: String) {
@@ -192,9 +207,8 @@ impl Recording {
         self.link.waker.close();
         let before = Instant::now();
         let last = self.profiler.stop();
-        let pause = before.elapsed();
         let stopped = last.is_some();
-        let last = last.map(|profile| Taken { profile, pause });
+        let last = last.map(|profile| self.taken(profile, before));
         let left = self.process.writer.close(&self.link, last);
         // What may still be in use, by V8's thread or by the writer, is leaked.
         if let (Some(left), true, Ending::Thread) = (left, stopped, ending) {

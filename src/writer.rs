@@ -11,8 +11,9 @@ use std::{mem, thread};
 use crate::call_tree::{CallTree, Placed};
 use crate::error::Error;
 use crate::output::Output;
-use crate::source::v8::{self, Callback, Finished, Waker};
+use crate::source::v8::{self, Callback, Finished, Pulse, Waker};
 use crate::trace::encode::Events;
+use crate::trace::event::Flush;
 use crate::trace::thread::ThreadTrace;
 
 /// What a recording and the writer both see.
@@ -23,6 +24,16 @@ pub struct Link {
     pub failed: AtomicBool,
     /// The thread has gone without waiting, and with it the isolate that its profiles belong to.
     pub abandoned: AtomicBool,
+    /// V8 has to be stopped and started again.
+    pub is_stuck: AtomicBool,
+}
+
+impl Link {
+    /// A link to the thread that `waker` wakes.
+    pub fn new(waker: Waker) -> Self {
+        let (failed, abandoned, is_stuck) = Default::default();
+        Self { waker, failed, abandoned, is_stuck }
+    }
 }
 
 /// A recording's file and what is needed to fill it, handed to the writer at the start.
@@ -35,6 +46,8 @@ pub struct Track {
     pub trace: ThreadTrace,
     /// Its call tree.
     pub tree: CallTree,
+    /// Whether samples still come.
+    pub pulse: Pulse,
     /// Profiles that have been read, and wait to be deleted.
     pub read: Vec<Finished>,
 }
@@ -45,6 +58,8 @@ pub struct Taken {
     pub profile: Finished,
     /// What taking it cost the program's thread.
     pub pause: Duration,
+    /// How often V8's sampling had to be restarted so far.
+    pub restarts: u32,
 }
 
 enum Message {
@@ -288,9 +303,12 @@ impl Track {
         }
         let placed =
             if window.samples.is_empty() { Placed::default() } else { self.tree.place(&window) };
+        if self.pulse.is_stuck(&window) {
+            self.link.is_stuck.store(true, Ordering::Relaxed);
+        }
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
         events.clear();
-        self.trace.window(events, &window, &placed, pause_us);
+        self.trace.window(events, &window, &placed, Flush { pause_us, restarts: taken.restarts });
         self.append(events);
     }
 

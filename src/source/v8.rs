@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 mod gate;
+mod pulse;
 mod sys;
 
 use std::cell::Cell;
@@ -25,6 +26,7 @@ use crate::error::Error;
 use crate::model::{CallFrame, Sample, Window, WindowNode};
 use gate::Gate;
 
+pub use pulse::Pulse;
 pub use sys::{Callback, give_memory_back, is_first_thread, now_us, with_signals_blocked};
 
 /// Samples that V8 keeps of a thread that cannot be reached, about 20 MB: a launcher may wait for
@@ -93,6 +95,14 @@ impl Profiler {
         self.title.set(new);
         self.stop_profile(old)
             .ok_or_else(|| Error::Unavailable("V8 lost the profile that ran".into()))
+    }
+
+    /// As [`Profiler::rotate`], the other way round: V8 takes its sampling thread down, and makes a
+    /// new one. About a millisecond, and some of the time is not sampled.
+    pub fn restart(&self) -> Result<Finished, Error> {
+        let old = self.stop();
+        self.start_profile(self.title.get())?;
+        old.ok_or_else(|| Error::Unavailable("V8 lost the profile that ran".into()))
     }
 
     /// Stops sampling, and gives what was sampled since the start or the last rotation.
@@ -243,6 +253,7 @@ impl Reader {
             unsafe {
                 let frame = self.frame(node);
                 self.window.nodes.push(WindowNode { parent, frame });
+                self.window.hits += (api.node_hits)(node);
                 let id = (api.node_id)(node) as usize;
                 if id >= index_of.len() {
                     index_of.resize(id + 1, 0);

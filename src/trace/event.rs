@@ -166,12 +166,23 @@ pub enum Data<'a> {
         /// Microseconds before each sample.
         time_deltas: &'a [i64],
     },
-    /// A heartbeat: what the flush before it cost the program's thread.
-    #[serde(rename_all = "camelCase")]
-    Flush {
-        /// Microseconds that the rotation took on the program's own thread.
-        pause_us: u64,
-    },
+    /// A heartbeat.
+    Flush(Flush),
+}
+
+/// What taking a window cost.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Flush {
+    /// Microseconds that the rotation took on the program's own thread.
+    pub pause_us: u64,
+    /// How often V8's sampling got stuck so far, and was started anew.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub restarts: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What DevTools takes a process from: its label is the frame's `url`.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::encode::{Events, encode};
-use super::event::{Args, Data, Event, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope};
+use super::event::{Args, Data, Event, Flush, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope};
 use super::frame_url::{NodeModules, frame_url};
 use crate::call_tree::Placed;
 use crate::model::{CallFrame, Window};
@@ -127,7 +127,7 @@ impl ThreadTrace {
     }
 
     /// The window's new nodes and samples, and a heartbeat that carries the visible range on.
-    pub fn window(&mut self, events: &mut Events, window: &Window, placed: &Placed, pause_us: u64) {
+    pub fn window(&mut self, events: &mut Events, window: &Window, placed: &Placed, flush: Flush) {
         // A window's new nodes share their frames, and a frame is most of a node's text.
         let mut encoded: Vec<Option<Box<RawValue>>> = vec![None; window.frames.len()];
         for node in &placed.new_nodes {
@@ -156,7 +156,7 @@ impl ThreadTrace {
             };
             self.sample(events, "ProfileChunk", self.last_us, Args::Data { data: chunk });
         }
-        let flush = Args::Data { data: Data::Flush { pause_us } };
+        let flush = Args::Data { data: Data::Flush(flush) };
         self.instant(events, "thread.flush", window.end_us.max(self.last_us), flush);
     }
 
@@ -278,6 +278,7 @@ mod tests {
                 .iter()
                 .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
                 .collect(),
+            hits: 0,
             end_us: START_US + end,
         }
     }
@@ -290,7 +291,7 @@ mod tests {
         trace.open(&mut events);
         for window in windows {
             let placed = tree.place(window);
-            trace.window(&mut events, window, &placed, 42);
+            trace.window(&mut events, window, &placed, Flush { pause_us: 42, restarts: 0 });
         }
         if trace.info.thread_id != 0 {
             trace.rename_worker(&mut events, "/r/src/crunch.js");

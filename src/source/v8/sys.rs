@@ -94,6 +94,7 @@ api! {
     node_script_id: c"_ZNK2v814CpuProfileNode11GetScriptIdEv" fn(*const CpuProfileNode) -> c_int;
     node_line: c"_ZNK2v814CpuProfileNode13GetLineNumberEv" fn(*const CpuProfileNode) -> c_int;
     node_column: c"_ZNK2v814CpuProfileNode15GetColumnNumberEv" fn(*const CpuProfileNode) -> c_int;
+    node_hits: c"_ZNK2v814CpuProfileNode11GetHitCountEv" fn(*const CpuProfileNode) -> c_uint;
     node_id: c"_ZNK2v814CpuProfileNode9GetNodeIdEv" fn(*const CpuProfileNode) -> c_uint;
     node_children: c"_ZNK2v814CpuProfileNode16GetChildrenCountEv" fn(*const CpuProfileNode) -> c_int;
     node_child: c"_ZNK2v814CpuProfileNode8GetChildEi" fn(*const CpuProfileNode, c_int) -> *const CpuProfileNode;
