@@ -53,8 +53,8 @@ pub struct Window {
     pub nodes: Vec<WindowNode>,
     /// In the order of their times.
     pub samples: Vec<Sample>,
-    /// How many of the samples were ticks of V8's clock, by its own count.
-    pub hits: u32,
+    /// When the window was opened: CLOCK_MONOTONIC, microseconds.
+    pub start_us: i64,
     /// When the window was closed: CLOCK_MONOTONIC, microseconds.
     pub end_us: i64,
 }

@@ -89,7 +89,7 @@ pub fn start(
         output,
         trace,
         tree: CallTree::new(config.max_nodes),
-        pulse: Pulse::default(),
+        pulse: Pulse::new(config.interval_us),
         read: Vec::new(),
     };
     let is_main = thread_id == 0;

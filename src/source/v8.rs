@@ -203,6 +203,7 @@ impl Finished {
                     reader.window.samples.push(Sample { time_us, node });
                 }
             }
+            reader.window.start_us = (api.profile_start_time)(profile);
             reader.window.end_us = (api.profile_end_time)(profile);
         }
         let mut window = reader.window;
@@ -253,7 +254,6 @@ impl Reader {
             unsafe {
                 let frame = self.frame(node);
                 self.window.nodes.push(WindowNode { parent, frame });
-                self.window.hits += (api.node_hits)(node);
                 let id = (api.node_id)(node) as usize;
                 if id >= index_of.len() {
                     index_of.resize(id + 1, 0);

@@ -278,7 +278,7 @@ mod tests {
                 .iter()
                 .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
                 .collect(),
-            hits: 0,
+            start_us: START_US,
             end_us: START_US + end,
         }
     }

@@ -88,13 +88,13 @@ api! {
     profile_samples: c"_ZNK2v810CpuProfile15GetSamplesCountEv" fn(*const CpuProfile) -> c_int;
     profile_sample: c"_ZNK2v810CpuProfile9GetSampleEi" fn(*const CpuProfile, c_int) -> *const CpuProfileNode;
     profile_sample_time: c"_ZNK2v810CpuProfile18GetSampleTimestampEi" fn(*const CpuProfile, c_int) -> i64;
+    profile_start_time: c"_ZNK2v810CpuProfile12GetStartTimeEv" fn(*const CpuProfile) -> i64;
     profile_end_time: c"_ZNK2v810CpuProfile10GetEndTimeEv" fn(*const CpuProfile) -> i64;
     node_function_name: c"_ZNK2v814CpuProfileNode18GetFunctionNameStrEv" fn(*const CpuProfileNode) -> *const c_char;
     node_resource_name: c"_ZNK2v814CpuProfileNode24GetScriptResourceNameStrEv" fn(*const CpuProfileNode) -> *const c_char;
     node_script_id: c"_ZNK2v814CpuProfileNode11GetScriptIdEv" fn(*const CpuProfileNode) -> c_int;
     node_line: c"_ZNK2v814CpuProfileNode13GetLineNumberEv" fn(*const CpuProfileNode) -> c_int;
     node_column: c"_ZNK2v814CpuProfileNode15GetColumnNumberEv" fn(*const CpuProfileNode) -> c_int;
-    node_hits: c"_ZNK2v814CpuProfileNode11GetHitCountEv" fn(*const CpuProfileNode) -> c_uint;
     node_id: c"_ZNK2v814CpuProfileNode9GetNodeIdEv" fn(*const CpuProfileNode) -> c_uint;
     node_children: c"_ZNK2v814CpuProfileNode16GetChildrenCountEv" fn(*const CpuProfileNode) -> c_int;
     node_child: c"_ZNK2v814CpuProfileNode8GetChildEi" fn(*const CpuProfileNode, c_int) -> *const CpuProfileNode;
