@@ -3,39 +3,56 @@
 const assert = require('node:assert/strict')
 const test = require('node:test')
 const { run } = require('./helpers/run.js')
+const { ENDINGS } = require('./helpers/endings.js')
 
-// How a main thread can end while its code still runs, and what its parent then sees.
-const ENDS = [
-  { how: 'natural', code: 0 },
-  { how: 'exit-code', code: 4 },
-  { how: 'exit', code: 3 },
-  { how: 'throw', code: 1, stderr: /thrown on purpose/ },
-  { how: 'reject', code: 1, stderr: /rejected on purpose/ },
-]
+for (const ending of ENDINGS) {
+  test(`a trace outlives its program: ${ending.name}`, async () => {
+    const { flags = [], how, kill, threads = 1, isWhole } = ending
+    const args = [...flags, 'ending.js', how, '700']
+    let killedUs = 0
+    const during = (/** @type {import('node:child_process').ChildProcess} */ child) => {
+      if (kill === undefined) return
+      child.once('message', () => {
+        killedUs = nowUs()
+        child.kill(kill)
+      })
+    }
+    const plain = await run(args, { preload: null, during })
+    // Whoever lives to take a last window shows it by this: the next flush would be too late.
+    const interval = isWhole ? '60000' : '200'
+    const env = { CPU_PROF_FLUSH_INTERVAL: interval }
+    const result = await run(args, { during, env })
 
-for (const { how, code, stderr = /^$/ } of ENDS) {
-  test(`a program that ends by ${how} leaves a finished trace`, async () => {
-    const result = await run(['ending.js', how])
-    assert.equal(result.code, code)
-    assert.match(result.stderr, stderr)
-    assert.equal(result.stdout, '')
-    assert.equal(result.traces.length, 1)
-    const [trace] = result.traces
-    assert.ok(trace.ended)
-    assert.equal(trace.pid, result.pid)
-    assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.5)
+    assert.equal(result.code, plain.code)
+    assert.equal(result.signal, plain.signal)
+    assert.equal(result.stdout, plain.stdout)
+    assert.doesNotMatch(result.stderr, /cpu-prof/)
+    assert.equal(result.traces.length, threads)
+    for (const trace of result.traces) {
+      assert.equal(trace.pid, result.pid)
+      assert.equal(trace.ended, isWhole)
+      assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.3)
+    }
+    if (kill) {
+      const lostMs = (killedUs - result.traces[0].endUs) / 1000
+      const bound = isWhole ? 300 : Number(interval) + 300
+      assert.ok(lostMs < bound, `${lostMs} ms before the kill are missing`)
+    }
   })
 }
+
+test('an exit code that was set stays', async () => {
+  const { code, traces } = await run(['ending.js', 'exit-code'])
+  assert.equal(code, 4)
+  assert.ok(traces[0].ended)
+})
 
 test('exit listeners are in the trace', async () => {
   const { traces } = await run(['ending.js', 'exit-listener'])
   assert.ok(traces[0].totalShare((frame) => frame.functionName === 'lastWords') > 0.3)
 })
 
-test('a program that ends before the first flush leaves its samples', async () => {
-  const { traces } = await run(['ending.js', 'natural', '150'], {
-    env: { CPU_PROF_FLUSH_INTERVAL: '60000' },
-  })
-  assert.ok(traces[0].ended)
-  assert.ok(traces[0].totalShare((frame) => frame.functionName === 'spin') > 0.3)
-})
+/** CLOCK_MONOTONIC, as in the trace. */
+function nowUs() {
+  return Number(process.hrtime.bigint() / 1000n)
+}

@@ -9,7 +9,7 @@ use crate::trace::encode::SEPARATOR;
 
 const FOOTER: &[u8] = b"\n]}";
 
-/// A growing JSON array inside a JSON object, closed at every moment.
+/// A growing JSON array, not empty, inside a JSON object: closed at every moment.
 ///
 /// Each flush is one positioned write of `events + footer` over the old footer.
 #[derive(Debug)]
@@ -18,34 +18,29 @@ pub struct Output {
     file: File,
     /// Where the footer stands, and the next event will.
     end: u64,
-    is_empty: bool,
     /// The write's bytes, kept to be filled again.
     buffer: Vec<u8>,
 }
 
 impl Output {
-    /// Creates the first of `names` in `dir` that is free, and writes `header + footer` to it.
+    /// Creates the first of `names` in `dir` that is free, and writes `head + footer` to it: the
+    /// text up to and with the first events.
     ///
     /// An existing file is never opened, nor a link followed. The directory is made if missing.
     pub fn create(
         dir: &Path,
         extension: &str,
         mut names: impl FnMut(u32) -> String,
-        header: &[u8],
+        head: &[u8],
     ) -> Result<Self, Error> {
         const TRIES: u32 = 10_000;
         for attempt in 0..TRIES {
             let path = dir.join(format!("{}{extension}", names(attempt)));
             match open(&path) {
                 Ok(file) => {
-                    let mut output = Self {
-                        path,
-                        file,
-                        end: header.len() as u64,
-                        is_empty: true,
-                        buffer: Vec::new(),
-                    };
-                    let text = [header, FOOTER].concat();
+                    let end = head.len() as u64;
+                    let mut output = Self { path, file, end, buffer: Vec::new() };
+                    let text = [head, FOOTER].concat();
                     return match output.write_at(&text, 0) {
                         Ok(()) => Ok(output),
                         Err(source) => {
@@ -70,9 +65,7 @@ impl Output {
         }
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
-        if !self.is_empty {
-            buffer.extend_from_slice(SEPARATOR);
-        }
+        buffer.extend_from_slice(SEPARATOR);
         buffer.extend_from_slice(events);
         let length = buffer.len() as u64;
         buffer.extend_from_slice(FOOTER);
@@ -82,7 +75,6 @@ impl Output {
         match written {
             Ok(()) => {
                 self.end += length;
-                self.is_empty = false;
                 Ok(())
             }
             Err(source) => {
@@ -133,10 +125,10 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    const HEADER: &[u8] = b"{\"traceEvents\":[\n";
+    const HEAD: &[u8] = b"{\"traceEvents\":[\n0";
 
     fn create(dir: &Path) -> Output {
-        Output::create(dir, ".json", |n| format!("out{n}"), HEADER).unwrap()
+        Output::create(dir, ".json", |n| format!("out{n}"), HEAD).unwrap()
     }
 
     fn events(output: &Output) -> Vec<serde_json::Value> {
@@ -149,12 +141,12 @@ mod tests {
     fn is_valid_after_every_write() {
         let dir = tempfile::tempdir().unwrap();
         let mut output = create(&dir.path().join("made/if missing"));
-        assert!(events(&output).is_empty());
+        assert_eq!(events(&output), [0]);
         output.append(b"").unwrap();
-        assert!(events(&output).is_empty());
+        assert_eq!(events(&output), [0]);
         output.append(b"1").unwrap();
         output.append(b"2,\n3").unwrap();
-        assert_eq!(events(&output), [1, 2, 3]);
+        assert_eq!(events(&output), [0, 1, 2, 3]);
         let mode = std::fs::metadata(output.path()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
@@ -177,7 +169,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
-        let error = Output::create(&file, ".json", |n| n.to_string(), HEADER).unwrap_err();
+        let error = Output::create(&file, ".json", |n| n.to_string(), HEAD).unwrap_err();
         assert!(error.line().contains("could not create"), "{}", error.line());
     }
 }

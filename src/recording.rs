@@ -19,7 +19,6 @@ use crate::process::Process;
 use crate::program::Program;
 use crate::signals;
 use crate::source::v8::{self, Finished, Profiler, Pulse, Waker};
-use crate::trace::encode::Events;
 use crate::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::writer::{Link, Taken, Track, complain};
 
@@ -129,11 +128,7 @@ fn open_output(process: &Process, trace: &ThreadTrace, thread_id: u32) -> Result
         let fields = Fields { started, pid: process.program.pid, thread_id, sequence };
         process.config.name.expand(&fields, attempt > 0)
     };
-    let mut output = Output::create(&process.config.dir, EXTENSION, names, &trace.header())?;
-    let mut events = Events::default();
-    trace.open(&mut events);
-    output.append(events.as_bytes())?;
-    Ok(output)
+    Output::create(&process.config.dir, EXTENSION, names, &trace.head())
 }
 
 /// The writer wants this thread's window.

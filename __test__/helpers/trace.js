@@ -105,7 +105,7 @@ function readProfile(profile, chunks) {
   /** @param {string} name */
   const selfShare = (name) =>
     samples.filter(({ node }) => node.callFrame.functionName === name).length / samples.length
-  return { nodes, samples, durationUs, totalShare, selfShare }
+  return { nodes, samples, durationUs, endUs: time, totalShare, selfShare }
 }
 
 module.exports = { readTrace }

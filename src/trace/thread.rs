@@ -55,8 +55,8 @@ impl ThreadTrace {
         }
     }
 
-    /// The file's text up to the first event.
-    pub fn header(&self) -> Vec<u8> {
+    /// The file's text up to and with the events that come once.
+    pub fn head(&self) -> Vec<u8> {
         #[derive(Serialize)]
         struct Header<'a> {
             source: &'a str,
@@ -90,11 +90,13 @@ impl ThreadTrace {
         let mut out = br#"{"metadata":"#.to_vec();
         encode(&mut out, &metadata);
         out.extend_from_slice(b",\"traceEvents\":[\n");
+        let mut events = Events::default();
+        self.open(&mut events);
+        out.extend_from_slice(events.as_bytes());
         out
     }
 
-    /// The events that come once.
-    pub fn open(&self, events: &mut Events) {
+    fn open(&self, events: &mut Events) {
         let program = &self.info.program;
         let url = program.url_label();
         let short = program.short_label();
@@ -287,8 +289,8 @@ mod tests {
     fn file(info: ThreadInfo, windows: &[Window]) -> String {
         let mut trace = ThreadTrace::new(info, START_US);
         let mut tree = CallTree::new(1000);
+        let head = trace.head();
         let mut events = Events::default();
-        trace.open(&mut events);
         for window in windows {
             let placed = tree.place(window);
             trace.window(&mut events, window, &placed, Flush { pause_us: 42, restarts: 0 });
@@ -297,7 +299,7 @@ mod tests {
             trace.rename_worker(&mut events, "/r/src/crunch.js");
         }
         trace.close(&mut events, START_US + 10_000);
-        let text = [&trace.header(), events.as_bytes(), b"\n]}"].concat();
+        let text = [&head, b",\n".as_slice(), events.as_bytes(), b"\n]}"].concat();
         String::from_utf8(text).unwrap()
     }
 

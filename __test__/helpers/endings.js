@@ -1,0 +1,38 @@
+'use strict'
+
+/**
+ * The ways in which a program can end while it is profiled.
+ * `how` is an argument of the fixture `ending.js`; `kill` is sent once that is ready; `isWhole`
+ * says whether the program has a chance to finish its trace.
+ * @type {{ name: string, how: string, flags?: string[], kill?: NodeJS.Signals, threads?: number,
+ *   isWhole: boolean }[]}
+ */
+const ENDINGS = [
+  { name: 'natural end', how: 'natural', isWhole: true },
+  { name: '`process.exit(3)`', how: 'exit', isWhole: true },
+  { name: 'uncaught exception', how: 'throw', isWhole: true },
+  { name: 'unhandled rejection', how: 'reject', isWhole: true },
+  { name: 'SIGTERM, idle', how: 'idle', kill: 'SIGTERM', isWhole: true },
+  { name: 'SIGINT, idle', how: 'idle', kill: 'SIGINT', isWhole: true },
+  { name: 'SIGTERM, busy', how: 'busy', kill: 'SIGTERM', isWhole: true },
+  { name: 'SIGKILL, busy', how: 'busy', kill: 'SIGKILL', isWhole: false },
+  { name: 'SIGKILL, idle', how: 'idle', kill: 'SIGKILL', isWhole: false },
+  { name: '`process.abort()`', how: 'abort', isWhole: false },
+  {
+    name: 'heap out of memory',
+    how: 'out-of-memory',
+    flags: ['--max-old-space-size=40'],
+    isWhole: false,
+  },
+  { name: 'worker: natural end', how: 'worker-returns', threads: 2, isWhole: true },
+  { name: 'worker: terminated while busy', how: 'worker-terminated', threads: 2, isWhole: true },
+  { name: 'worker: `process.exit(5)`', how: 'worker-exits', threads: 2, isWhole: true },
+  {
+    name: 'main thread exits while a worker is busy',
+    how: 'worker-left',
+    threads: 2,
+    isWhole: true,
+  },
+]
+
+module.exports = { ENDINGS }
