@@ -170,6 +170,11 @@ impl Recording {
         if self.link.failed.load(Ordering::Relaxed) {
             return Err(Error::Unavailable("its trace cannot be written".into()));
         }
+        // A worker that is busy from its first line on has told nobody what it runs.
+        let script = self.script.borrow().as_ref().and_then(ScriptToCome::get);
+        if let Some(file) = script {
+            self.name_worker(file);
+        }
         let before = Instant::now();
         let is_stuck = self.link.is_stuck.swap(false, Ordering::Relaxed);
         self.restarts.set(self.restarts.get() + u32::from(is_stuck));
@@ -178,11 +183,6 @@ impl Recording {
         self.process.writer.window(&self.link, taken);
         if self.is_main {
             signals::arm();
-        }
-        // A worker that is busy from its first line on has told nobody what it runs.
-        let script = self.script.borrow().as_ref().and_then(ScriptToCome::get);
-        if let Some(file) = script {
-            self.name_worker(file);
         }
         Ok(())
     }

@@ -1,0 +1,199 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES } = require('./helpers/run.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+// What is in a trace that was killed by then is its last windows.
+const LATE = { CPU_PROF_FLUSH_INTERVAL: '60000' }
+
+/**
+ * Runs `source` without us and with us, sends it `signals` once it says that it is ready, and
+ * checks that the program says and its parent sees the same.
+ * @param {string} source
+ * @param {NodeJS.Signals[]} signals
+ * @param {Record<string, string>} [env]
+ */
+async function compare(source, signals, env = LATE) {
+  let killed = 0
+  const during = (/** @type {import('node:child_process').ChildProcess} */ child) => {
+    child.once('message', () => {
+      killed = performance.now()
+      for (const signal of signals) child.kill(signal)
+    })
+  }
+  const timed = async (/** @type {object} */ options) => {
+    const result = await run(['-e', source], { during, ...options })
+    return { ...result, deathMs: performance.now() - killed }
+  }
+  const plain = await timed({ preload: null })
+  const result = await timed({ env })
+  for (const key of /** @type {const} */ (['code', 'signal', 'stdout', 'stderr'])) {
+    assert.equal(result[key], plain[key], key)
+  }
+  return { plain, ...result }
+}
+
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  test(`a program that does not listen dies of ${signal}, and leaves its last window`, async () => {
+    const result = await compare(
+      `require(${SPIN}).spin(200); process.send(0); setInterval(() => {}, 1e6)`,
+      [signal],
+    )
+    assert.equal(result.signal, signal)
+    assert.ok(result.traces[0].ended)
+    assert.ok(result.traces[0].totalShare((frame) => frame.functionName === 'spin') > 0.3)
+  })
+
+  test(`a program's own listener of ${signal} is called once, and decides`, async () => {
+    const result = await compare(
+      `process.on('${signal}', () => {
+         console.log('heard', process.listenerCount('${signal}'))
+         setTimeout(() => process.exit(5), 100)
+       })
+       process.send(0)
+       setInterval(() => {}, 1e6)`,
+      [signal],
+    )
+    assert.equal(result.stdout, 'heard 1\n')
+    assert.equal(result.code, 5)
+    assert.ok(result.traces[0].ended)
+  })
+}
+
+test('every thread leaves its last window, busy or idle', async () => {
+  const file = path.join(temporaryDirectory(), 'main.js')
+  fs.writeFileSync(
+    file,
+    `const { Worker, isMainThread, workerData, parentPort } = require('node:worker_threads')
+     const { spin } = require(${SPIN})
+     spin(300)
+     if (isMainThread) {
+       let ready = 0
+       for (const busy of [true, true, false]) {
+         new Worker(__filename, { workerData: busy }).on('message', () => {
+           if (++ready === 3) process.send(0)
+         })
+       }
+     } else {
+       parentPort.postMessage(0)
+       if (workerData) spin(1e9)
+       else setInterval(() => {}, 1e6)
+     }`,
+  )
+  const { traces, signal } = await run([file], {
+    env: LATE,
+    during: (child) => child.once('message', () => child.kill('SIGTERM')),
+  })
+  assert.equal(signal, 'SIGTERM')
+  assert.equal(traces.length, 4)
+  for (const trace of traces) {
+    assert.ok(trace.ended, trace.label)
+    assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.1, trace.label)
+  }
+})
+
+test('a listener that has gone leaves the signal to us again', async () => {
+  const result = await compare(
+    `const listener = () => {}
+     process.on('SIGTERM', listener)
+     setTimeout(() => {
+       process.off('SIGTERM', listener)
+       setTimeout(() => {
+         require(${SPIN}).spin(1000)
+         process.send(0)
+         setInterval(() => {}, 1e6)
+       }, 700)
+     }, 700)`,
+    ['SIGTERM'],
+    { CPU_PROF_FLUSH_INTERVAL: '300' },
+  )
+  assert.equal(result.signal, 'SIGTERM')
+  assert.ok(result.traces[0].ended)
+})
+
+test('a listener that sends the signal to itself again, as npm packages do', async () => {
+  const result = await compare(
+    `process.once('SIGINT', () => { console.log('heard'); process.kill(process.pid, 'SIGINT') })
+     process.send(0)
+     setInterval(() => {}, 1e6)`,
+    ['SIGINT'],
+  )
+  assert.equal(result.stdout, 'heard\n')
+  assert.equal(result.signal, 'SIGINT')
+})
+
+test('a signal that comes twice, or with another, ends the program once', async () => {
+  const source = `process.send(0); setInterval(() => {}, 1e6)`
+  const twice = await compare(source, ['SIGTERM', 'SIGTERM', 'SIGTERM'])
+  assert.equal(twice.signal, 'SIGTERM')
+  assert.ok(twice.traces[0].ended)
+  const { signal, traces } = await run(['-e', source], {
+    during: (child) =>
+      child.once('message', () => {
+        child.kill('SIGTERM')
+        child.kill('SIGINT')
+      }),
+  })
+  assert.ok(signal === 'SIGTERM' || signal === 'SIGINT')
+  assert.ok(traces[0].ended)
+})
+
+test('a thread that is blocked in native code is not waited for', async () => {
+  const source = `
+    require(${SPIN}).spin(200)
+    process.send(0, () => require('node:child_process').execFileSync('sleep', ['20']))`
+  const { plain, ...result } = await compare(source, ['SIGTERM'], {
+    CPU_PROF_FLUSH_INTERVAL: '50',
+  })
+  assert.equal(result.signal, 'SIGTERM')
+  assert.ok(result.traces[0].totalShare((frame) => frame.functionName === 'spin') > 0.2)
+  const later = result.deathMs - plain.deathMs
+  assert.ok(later < 300, `${later} ms later than without us`)
+})
+
+test('a signal that is ignored stays so', async () => {
+  const program = `process.kill(process.pid, 'SIGHUP'); setTimeout(() => console.log('lives'), 100)`
+  const shell = `
+    const { spawnSync } = require('node:child_process')
+    const code = 'trap "" HUP; exec "$0" "$@"'
+    const args = ['-c', code, process.execPath, ...process.execArgv.slice(0, -2), '-e', ${JSON.stringify(program)}]
+    const { status, signal, stdout } = spawnSync('sh', args, { encoding: 'utf8' })
+    console.log(status, signal, stdout)`
+  const plain = await run(['-e', shell], { preload: null })
+  const result = await run(['-e', shell])
+  assert.equal(result.stdout, plain.stdout)
+  assert.equal(result.traces.length, 2)
+})
+
+test('a signal during the exit listeners takes its course', async () => {
+  const result = await compare(
+    `process.on('exit', () => { process.send(0); require(${SPIN}).spin(1e9) })`,
+    ['SIGTERM'],
+  )
+  assert.equal(result.signal, 'SIGTERM')
+  assert.ok(result.traces[0].ended)
+})
+
+test('the terminal is reset, as without us', async (t) => {
+  const { spawnSync } = require('node:child_process')
+  if (spawnSync('script', ['--version']).status !== 0) return t.skip('there is no script(1)')
+  const program = `
+    process.stdin.setRawMode(true)
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 50)
+    setInterval(() => {}, 1e6)`
+  const file = path.join(temporaryDirectory(), 'raw.js')
+  fs.writeFileSync(file, program)
+  for (const preload of ['', `--require ${JSON.stringify(path.join(__dirname, '..'))}`]) {
+    const command = `"${process.execPath}" ${preload} "${file}"; echo; stty -a`
+    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+      cwd: path.dirname(file),
+      encoding: 'utf8',
+    })
+    assert.match(stdout, /[^-]icanon/, stdout)
+    assert.match(stdout, /[^-]echo\b/, stdout)
+  }
+})
