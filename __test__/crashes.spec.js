@@ -1,0 +1,108 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const {
+  run,
+  cleanEnv,
+  temporaryDirectory,
+  tracesIn,
+  PACKAGE,
+  FIXTURES,
+} = require('./helpers/run.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const NATIVE = path.join(PACKAGE, 'target', 'debug', 'examples', 'libnative.so')
+const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
+const KILLS = Number(process.env.KILLS ?? 20)
+
+/**
+ * Runs without us and with us, and checks that the end is the same, and the trace valid.
+ * @param {string[]} flags @param {string} source @param {Record<string, string>} [env]
+ */
+async function crash(flags, source, env = {}) {
+  const args = [...flags, '-e', `require(${SPIN}).spin(300); ${source}`]
+  const plain = await run(args, { preload: null, env })
+  const result = await run(args, { env: { ...FAST, ...env } })
+  assert.ok(plain.signal !== null || plain.code !== 0, 'it was to crash')
+  assert.equal(result.signal, plain.signal)
+  assert.equal(result.code, plain.code)
+  assert.equal(result.stdout, plain.stdout)
+  assert.doesNotMatch(result.stderr, /^cpu-prof:/m)
+  const [trace] = result.traces
+  assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.2)
+  return result
+}
+
+test('a core dump on an uncaught exception keeps the trace', async () => {
+  await crash(['--abort-on-uncaught-exception'], `throw new Error('thrown on purpose')`)
+})
+
+test('a heap that is dumped, and then full, keeps the trace', async () => {
+  const grow = `for (const kept = []; ; ) kept.push(Array.from({ length: 1000 }, (_, i) => ({ i })))`
+  const source = `require('node:v8').setHeapSnapshotNearHeapLimit(1); ${grow}`
+  const { cwd } = await crash(['--max-old-space-size=20'], source)
+  assert.ok(fs.readdirSync(cwd).some((file) => file.endsWith('.heapsnapshot')))
+})
+
+test('another addon that crashes keeps the trace', async () => {
+  const source = `process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})`
+  const { signal } = await crash([], source, { NATIVE: 'crash' })
+  assert.equal(signal, 'SIGSEGV')
+})
+
+test('sampling that is stuck in V8 is started again, and counted', async () => {
+  const source = `
+    const { spin } = require(${SPIN})
+    spin(300)
+    process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})
+    spin(3500)`
+  const { code, traces } = await run(['-e', source], {
+    env: { NATIVE: 'stall', CPU_PROF_FLUSH_INTERVAL: '100' },
+  })
+  assert.equal(code, 0)
+  const flushes = traces[0].events.filter((/** @type {any} */ { name }) => name === 'thread.flush')
+  assert.equal(flushes[0].args.data.restarts, undefined)
+  assert.ok(flushes.at(-1).args.data.restarts >= 1)
+  const healed = flushes.find((/** @type {any} */ { args }) => args.data.restarts >= 1)
+  assert.ok(traces[0].endUs > healed.ts, 'no sample came after the restart')
+})
+
+test(`${KILLS} kills at random moments leave whole files`, async (t) => {
+  const program = `
+    const { spin } = require(${SPIN})
+    process.send?.(0)
+    setInterval(() => {
+      spin(Math.random() * 40)
+      new Function('return [' + Math.random() + '].map((x) => x * 2)')()
+    }, 10)`
+  let worst = 0
+  for (let i = 0; i < KILLS; i++) {
+    const cwd = temporaryDirectory()
+    const child = spawn(process.execPath, ['--require', PACKAGE, '-e', program], {
+      cwd,
+      env: { ...cleanEnv(), ...FAST },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    // Every second one counts from the very start: it can come before there is a file.
+    const hasStarted = i % 2 === 0
+    if (hasStarted) await new Promise((resolve) => child.once('message', resolve))
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 700))
+    const killedUs = Number(process.hrtime.bigint() / 1000n)
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('exit', resolve))
+    const files = tracesIn(cwd)
+    assert.ok(files.length === 1 || !hasStarted)
+    for (const file of files) {
+      const { traceEvents } = JSON.parse(fs.readFileSync(file, 'utf8'))
+      const written = traceEvents.at(-1).ts
+      worst = Math.max(worst, killedUs - written)
+    }
+    fs.rmSync(cwd, { recursive: true })
+  }
+  t.diagnostic(`at most ${Math.round(worst / 1000)} ms were lost`)
+  assert.ok(worst < 350_000, `${worst} µs before a kill are missing`)
+})
