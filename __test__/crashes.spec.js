@@ -33,7 +33,8 @@ async function crash(flags, source, env = {}) {
   assert.equal(result.stdout, plain.stdout)
   assert.doesNotMatch(result.stderr, /^cpu-prof:/m)
   const [trace] = result.traces
-  assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.2)
+  const share = trace.totalShare((frame) => frame.functionName === 'spin')
+  assert.ok(share * trace.durationUs > 100_000, `${share} of ${trace.durationUs} µs`)
   return result
 }
 
@@ -42,7 +43,7 @@ test('a core dump on an uncaught exception keeps the trace', async () => {
 })
 
 test('a heap that is dumped, and then full, keeps the trace', async () => {
-  const grow = `for (const kept = []; ; ) kept.push(Array.from({ length: 1000 }, (_, i) => ({ i })))`
+  const grow = `for (const kept = []; ; ) kept.push(new Array(1e5).fill(0.5))`
   const source = `require('node:v8').setHeapSnapshotNearHeapLimit(1); ${grow}`
   const { cwd } = await crash(['--max-old-space-size=20'], source)
   assert.ok(fs.readdirSync(cwd).some((file) => file.endsWith('.heapsnapshot')))
