@@ -18,9 +18,10 @@ const FIXTURES = path.join(__dirname, '..', 'fixtures')
  * @param {string} [options.cwd] the working directory; the output directory too
  * @param {(child: import('node:child_process').ChildProcess, dir: string) => void} [options.during]
  *   called once the process runs
+ * @param {number} [options.read] how many of the traces are read and checked; all, unless told
  */
 async function run(args, options = {}) {
-  const { env = {}, preload = ['--require', PACKAGE], during } = options
+  const { env = {}, preload = ['--require', PACKAGE], during, read = Infinity } = options
   const cwd = options.cwd ?? temporaryDirectory()
   const full = [...(preload ?? []), ...args.map(fixture)]
   const child = spawn(process.execPath, full, {
@@ -44,7 +45,7 @@ async function run(args, options = {}) {
   const files = tracesIn(env.CPU_PROF_DIR ? path.resolve(cwd, env.CPU_PROF_DIR) : cwd)
   const traces = []
   // One after the other: DevTools' parser keeps its state in its modules.
-  for (const file of files) traces.push(await readTrace(file))
+  for (const file of files.slice(0, read)) traces.push(await readTrace(file))
   traces.sort((a, b) => a.pid - b.pid || a.tid - b.tid)
   return { code, signal, ...output, pid: child.pid, cwd, files, traces }
 }

@@ -1,0 +1,146 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const PRELOAD = `--require ${JSON.stringify(PACKAGE)}`
+
+/** Every file is whole; gives their events. @param {string[]} files */
+function parse(files) {
+  return files.map((file) => {
+    try {
+      return JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents
+    } catch (error) {
+      throw new Error(`${file}: ${error}`)
+    }
+  })
+}
+
+/** @param {any[][]} traces */
+const ended = (traces) => traces.filter((events) => events.at(-1).name === 'trace.end').length
+
+test('a thousand short workers leave a thousand traces, and no memory behind', async (t) => {
+  const plain = await run(['churn.js', 'return', '1000', '50'], { preload: null })
+  const result = await run(['churn.js', 'return', '1000', '50'], { read: 20 })
+  assert.equal(result.code, 0)
+  assert.equal(result.stderr, '')
+  const said = [plain, result].map(({ stdout }) => JSON.parse(stdout))
+  assert.deepEqual(said[1].codes, said[0].codes)
+  assert.equal(result.files.length, 1001)
+  assert.equal(ended(parse(result.files)), 1001)
+  const [without, withUs] = said.map(({ rss }) => rss / 2 ** 20)
+  t.diagnostic(`resident at the end: ${withUs.toFixed()} MB, without us ${without.toFixed()} MB`)
+  assert.ok(withUs < 1.1 * without, `${withUs} MB, ${without} MB without us`)
+})
+
+test('workers that end in every way at once leave finished traces', async () => {
+  const { code, stderr, stdout, files } = await run(['churn.js', 'mixed', '200', '20'], {
+    read: 20,
+  })
+  assert.equal(code, 0)
+  assert.equal(stderr, '')
+  assert.deepEqual(JSON.parse(stdout).codes, { 0: 150, 7: 50 })
+  const traces = parse(files)
+  assert.equal(traces.length, 251)
+  assert.equal(ended(traces), 251)
+})
+
+test('workers that are terminated at random moments, while they start too', async () => {
+  const { code, stderr, files } = await run(['churn.js', 'terminate', '300', '20'], { read: 20 })
+  assert.equal(code, 0)
+  assert.equal(stderr, '')
+  const traces = parse(files)
+  assert.ok(traces.length > 150 && traces.length <= 301)
+  assert.equal(ended(traces), traces.length)
+})
+
+test('a main thread that leaves a crowd of busy workers', async () => {
+  const { code, stderr, files } = await run(['churn.js', 'leave', '40', '40'], {
+    read: 20,
+  })
+  assert.equal(code, 3)
+  assert.equal(stderr, '')
+  assert.equal(files.length, 41)
+  assert.equal(ended(parse(files)), 41)
+})
+
+test('two hundred children at once leave two hundred traces', async () => {
+  const source = `
+    const { spawn } = require('node:child_process')
+    let left = 200
+    for (let i = 0; i < 200; i++) {
+      const args = ['-e', 'process.exitCode = ' + (i % 3)]
+      spawn(process.execPath, args, { stdio: 'inherit' }).on('exit', (code) => {
+        if (code !== i % 3) console.log('exit code', code)
+        if (--left === 0) console.log('all')
+      })
+    }`
+  const { stdout, stderr, files } = await run(['-e', source], {
+    preload: null,
+    env: { NODE_OPTIONS: PRELOAD },
+    read: 20,
+  })
+  assert.equal(stderr, '')
+  assert.equal(stdout, 'all\n')
+  assert.equal(files.length, 201)
+  assert.equal(ended(parse(files)), 201)
+})
+
+test('a cluster whose workers are killed and started again', async () => {
+  const file = path.join(temporaryDirectory(), 'cluster.js')
+  fs.writeFileSync(
+    file,
+    `const cluster = require('node:cluster')
+     const { spin } = require(${SPIN})
+     if (cluster.isPrimary) {
+       let restarts = 0
+       const fork = () => {
+         const worker = cluster.fork()
+         const how = restarts % 3
+         worker.on('message', () => {
+           if (how === 0) worker.process.kill('SIGTERM')
+           if (how === 1) worker.disconnect()
+           if (how === 2) worker.send('leave')
+         })
+         worker.on('exit', (code, signal) => {
+           console.log(how, code, signal)
+           if (++restarts < 6) fork()
+         })
+       }
+       fork()
+     } else {
+       require('node:http').createServer(() => {}).listen(0)
+       process.on('message', () => process.exit(4))
+       spin(100)
+       process.send('ready')
+     }`,
+  )
+  const env = { NODE_OPTIONS: PRELOAD, CPU_PROF_FLUSH_INTERVAL: '60000' }
+  const plain = await run([file], { preload: null })
+  const { stdout, stderr, traces } = await run([file], { preload: null, env })
+  assert.equal(stdout, plain.stdout)
+  assert.equal(stderr, '')
+  assert.equal(traces.length, 7)
+  for (const trace of traces) assert.ok(trace.ended, trace.processLabel)
+})
+
+test('threads that are blocked for ten seconds are recorded, and end as ever', async () => {
+  const source = `
+    const { Worker } = require('node:worker_threads')
+    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000)'
+    new Worker(wait, { eval: true })
+    require('node:child_process').execFileSync('sleep', ['10'])
+    require(${SPIN}).spin(100)`
+  const { code, stderr, traces } = await run(['-e', source])
+  assert.equal(code, 0)
+  assert.equal(stderr, '')
+  assert.equal(traces.length, 2)
+  for (const trace of traces) {
+    assert.ok(trace.ended)
+    assert.ok(trace.durationUs > 9e6, `${trace.label}: ${trace.durationUs} µs`)
+  }
+})
