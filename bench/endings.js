@@ -1,0 +1,85 @@
+'use strict'
+
+// In which of fifteen ways of ending a profile is kept, by the built-in `--cpu-prof` and by us, as
+// a table for the README: `node bench/endings.js [node binary…]`.
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const { run } = require('../__test__/helpers/run.js')
+const { ENDINGS } = require('../__test__/helpers/endings.js')
+
+/** @typedef {{ builtIn: string, ours: string }} Cell */
+
+/** What became of every ending on the Node that runs this. */
+async function measure() {
+  /** @type {Cell[]} */
+  const cells = []
+  for (const { flags = [], how, kill, threads = 1 } of ENDINGS) {
+    const args = [...flags, 'ending.js', how, '700']
+    const during = (/** @type {import('node:child_process').ChildProcess} */ child) => {
+      if (kill !== undefined) child.once('message', () => child.kill(kill))
+    }
+    const plain = await run(args, { preload: null, during })
+    const judge = (
+      /** @type {Awaited<ReturnType<typeof run>>} */ result,
+      /** @type {number} */ kept,
+    ) => {
+      const same = result.code === plain.code && result.signal === plain.signal
+      const profile = kept === threads ? 'kept' : kept === 0 ? 'lost' : `${kept} of ${threads}`
+      return same ? profile : `${profile}, other status`
+    }
+    const builtIn = await run(args, { preload: ['--cpu-prof'], during })
+    const ours = await run(args, { during })
+    cells.push({
+      builtIn: judge(builtIn, profilesIn(builtIn.cwd)),
+      // run() has read and checked each of them.
+      ours: judge(ours, ours.traces.length),
+    })
+  }
+  return cells
+}
+
+/** How many profiles there are that can be read. @param {string} dir */
+function profilesIn(dir) {
+  const files = fs.readdirSync(dir).filter((file) => file.endsWith('.cpuprofile'))
+  return files.filter((file) => {
+    try {
+      return JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8')).samples.length > 0
+    } catch {
+      return false
+    }
+  }).length
+}
+
+/** @param {string[]} nodes */
+function table(nodes) {
+  const columns = nodes.map((node) => {
+    const { stdout } = spawnSync(node, [__filename, '--measure'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const { version, cells } = JSON.parse(stdout)
+    return { version, cells: /** @type {Cell[]} */ (cells) }
+  })
+  /** One word if all are alike. @param {(cell: Cell) => string} pick @param {number} row */
+  const cell = (pick, row) => {
+    const all = columns.map(({ cells }) => pick(cells[row]))
+    if (new Set(all).size === 1) return all[0]
+    return columns.map(({ version }, i) => `${version}: ${all[i]}`).join('; ')
+  }
+  const versions = columns.map(({ version }) => version)
+  console.log(`| the program ends by | \`--cpu-prof\` | ${versions.join(' | ')} |`)
+  console.log(`| --- | --- | ${versions.map(() => '---').join(' | ')} |`)
+  for (const [row, { name }] of ENDINGS.entries()) {
+    const ours = columns.map(({ cells }) => cells[row].ours).join(' | ')
+    console.log(`| ${name} | ${cell(({ builtIn }) => builtIn, row)} | ${ours} |`)
+  }
+}
+
+if (process.argv[2] === '--measure') {
+  measure().then((cells) => console.log(JSON.stringify({ version: process.version, cells })))
+} else {
+  const nodes = process.argv.slice(2)
+  table(nodes.length > 0 ? nodes : [process.execPath])
+}
