@@ -22,16 +22,20 @@ function load() {
  * on unprofiled; wrong settings alone stop it.
  */
 function register() {
-  // A second copy of the package is another addon, which cannot know of the first.
-  const mark = Symbol.for('@org/cpu-prof.recorded')
-  if (Object.hasOwn(process, mark)) return
-  Object.defineProperty(process, mark, { value: true })
-
+  // An earlier preload can have patched anything that is used here.
   try {
-    if (!record(load())) process.exit(9)
+    if (!isMarked() && !record(load())) process.exit(9)
   } catch (error) {
-    complain(String(error).split('\n', 1)[0])
+    complain(error)
   }
+}
+
+/** Marks the thread. A second copy of the package is another addon, which cannot know of the first. */
+function isMarked() {
+  const mark = Symbol.for('@org/cpu-prof.recorded')
+  if (mark in process) return true
+  Object.defineProperty(process, mark, /** @type {any} */ ({ __proto__: null, value: true }))
+  return false
 }
 
 /** @param {any} addon @returns {boolean} false if the settings are wrong */
@@ -42,18 +46,24 @@ function record(addon) {
   const { length } = argv
   if (!addon.record({ threadId, execArgv, version }, argv)) return false
 
-  // Node puts a worker's script into argv after the preload.
-  if (threadId !== 0) {
-    Promise.resolve().then(() => {
-      if (argv.length > length && typeof argv[1] === 'string') addon.nameWorker(argv[1])
-    })
-  }
+  if (threadId !== 0) nameWorker(addon, argv, length)
   return true
 }
 
-/** @param {string} reason */
-function complain(reason) {
+/**
+ * Node puts a worker's script into argv after the preload. To await calls no `then` that a program
+ * could have patched.
+ * @param {any} addon @param {string[]} argv @param {number} length
+ */
+async function nameWorker(addon, argv, length) {
+  await null
+  if (argv.length > length && typeof argv[1] === 'string') addon.nameWorker(argv[1])
+}
+
+/** @param {unknown} error */
+function complain(error) {
   try {
+    const reason = String(error).split('\n', 1)[0]
     require('node:fs').writeSync(2, `cpu-prof: not profiling this thread: ${reason}\n`)
   } catch {
     // Nobody is there to read it.
