@@ -112,7 +112,11 @@ fn open(path: &Path) -> io::Result<File> {
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
+                std::fs::create_dir_all(parent).map_err(|error| match error.kind() {
+                    // A link that leads nowhere, say. It is no taken name, so the next is no better.
+                    io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
+                    _ => error,
+                })?;
             }
             options.open(path)
         }
@@ -171,5 +175,20 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let error = Output::create(&file, ".json", |n| n.to_string(), HEAD).unwrap_err();
         assert!(error.line().contains("could not create"), "{}", error.line());
+    }
+
+    #[test]
+    fn a_directory_that_is_a_link_to_nowhere_is_tried_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        let mut tries = 0;
+        let name = |_| {
+            tries += 1;
+            "out".to_owned()
+        };
+        let error = Output::create(&link, ".json", name, HEADER).unwrap_err();
+        assert!(error.line().contains("not a directory"), "{}", error.line());
+        assert_eq!(tries, 1);
     }
 }
