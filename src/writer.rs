@@ -339,7 +339,7 @@ impl Track {
 /// Whether it can be written is the program's affair.
 pub fn complain(error: &Error) {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) {
+    if !SAID.swap(true, Ordering::Relaxed) && v8::stderr_takes_a_line() {
         let _ = writeln!(io::stderr(), "{}", error.line());
     }
 }

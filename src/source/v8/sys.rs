@@ -158,3 +158,11 @@ pub fn give_memory_back() {
         libc::malloc_trim(0);
     }
 }
+
+/// Whether stderr takes a line now, or soon: nobody may be reading the pipe that it is.
+pub fn stderr_takes_a_line() -> bool {
+    const PATIENCE_MS: c_int = 250;
+    let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: any thread; the struct is ours, and the only one.
+    unsafe { libc::poll(&mut stderr, 1, PATIENCE_MS) != 0 }
+}
