@@ -16,15 +16,17 @@ const FIXTURES = path.join(__dirname, '..', 'fixtures')
  * @param {Record<string, string | undefined>} [options.env] added to the environment
  * @param {string[] | null} [options.preload] the arguments that preload the package; null for none
  * @param {string} [options.cwd] the working directory; the output directory too
+ * @param {string[]} [options.under] a command that runs the one given as its last arguments
  * @param {(child: import('node:child_process').ChildProcess, dir: string) => void} [options.during]
  *   called once the process runs
  * @param {number} [options.read] how many of the traces are read and checked; all, unless told
  */
 async function run(args, options = {}) {
-  const { env = {}, preload = ['--require', PACKAGE], during, read = Infinity } = options
+  const { env = {}, preload = ['--require', PACKAGE], under = [], during } = options
+  const { read = Infinity } = options
   const cwd = options.cwd ?? temporaryDirectory()
-  const full = [...(preload ?? []), ...args.map(fixture)]
-  const child = spawn(process.execPath, full, {
+  const [command, ...full] = [...under, process.execPath, ...(preload ?? []), ...args.map(fixture)]
+  const child = spawn(command, full, {
     cwd,
     env: { ...cleanEnv(), ...env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],

@@ -1,0 +1,38 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { run, PACKAGE } = require('./run.js')
+
+/**
+ * Runs a program without us, then recorded, and checks that its parent sees no difference but for
+ * one line on stderr at most.
+ * @param {string[]} args as for run()
+ * @param {Parameters<typeof run>[1] & {before?: string[]}} [options] as for run(); `before` are
+ *   Node's arguments before our preload
+ */
+async function runUnharmed(args, { before = [], ...options } = {}) {
+  const plain = await run(args, { ...options, preload: before })
+  const recorded = await run(args, { ...options, preload: [...before, '--require', PACKAGE] })
+  const { complaint, rest } = split(recorded.stderr)
+  assert.equal(comparable(rest), comparable(plain.stderr))
+  assert.equal(recorded.stdout, plain.stdout)
+  assert.equal(recorded.code, plain.code)
+  assert.equal(recorded.signal, plain.signal)
+  return { ...recorded, complaint }
+}
+
+/** Takes our line out of what was written to stderr. @param {string} stderr */
+function split(stderr) {
+  const lines = stderr.split('\n')
+  const isOurs = (/** @type {string} */ line) => line.startsWith('cpu-prof: ')
+  const complaints = lines.filter(isOurs)
+  assert.ok(complaints.length <= 1, stderr)
+  return { complaint: complaints[0] ?? '', rest: lines.filter((line) => !isOurs(line)).join('\n') }
+}
+
+/** Without process ids, ports and the like, which differ from run to run. @param {string} stderr */
+function comparable(stderr) {
+  return stderr.replace(/[\w-]*\d[\w-]*/g, '#')
+}
+
+module.exports = { runUnharmed }
