@@ -1,0 +1,130 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { temporaryDirectory } = require('./helpers/run.js')
+const { runUnharmed } = require('./helpers/unharmed.js')
+
+const [MAJOR, MINOR] = process.versions.node.split('.').map(Number)
+
+const FLAGS = [
+  ['--frozen-intrinsics', '--disable-proto=delete'],
+  ['--disable-proto=throw', '--stack-trace-limit=0', '--stack-size=400'],
+  ['--max-old-space-size=40', '--max-semi-space-size=1', '--gc-interval=500'],
+  ['--jitless'],
+  ['--single-threaded'],
+  ['--pending-deprecation', '--throw-deprecation', '--unhandled-rejections=strict'],
+  ['--perf-basic-prof', '--interpreted-frames-native-stack', '--no-opt'],
+  ['--prof', '--no-logfile-per-isolate', '--logfile=v8.log'],
+  ['--inspect=0'],
+]
+
+for (const flags of FLAGS) {
+  test(`${flags.join(' ')}: both threads are recorded`, async () => {
+    const { code, traces, complaint } = await runUnharmed(['patched.js'], { before: flags })
+    assert.equal(code, 3)
+    assert.equal(complaint, '')
+    assertSpun(traces)
+  })
+}
+
+test('--cpu-prof beside us: both write their profiles', async () => {
+  const { traces, cwd, complaint } = await runUnharmed(['patched.js'], { before: ['--cpu-prof'] })
+  assert.equal(complaint, '')
+  assertSpun(traces)
+  const others = fs.readdirSync(cwd).filter((file) => file.endsWith('.cpuprofile'))
+  assert.equal(others.length, 2)
+  for (const file of others) {
+    const { nodes } = JSON.parse(fs.readFileSync(path.join(cwd, file), 'utf8'))
+    assert.ok(nodes.some((/** @type {any} */ node) => node.callFrame.functionName === 'spin'))
+  }
+})
+
+test("the program's own inspector session profiles beside us, in both threads", async () => {
+  const source = `
+    const { Session } = require('node:inspector')
+    const { Worker, isMainThread } = require('node:worker_threads')
+    const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})
+    const session = new Session()
+    session.connect()
+    session.post('Profiler.enable')
+    session.post('Profiler.start')
+    spin(700)
+    session.post('Profiler.stop', (error, { profile }) => {
+      console.log(profile.nodes.some((node) => node.callFrame.functionName === 'spin'))
+    })
+    session.disconnect()
+    spin(200)
+    if (isMainThread) new Worker(process.argv[1]).on('exit', () => process.exit(3))
+  `
+  const file = path.join(temporaryDirectory(), 'main.js')
+  fs.writeFileSync(file, source)
+  const { stdout, traces, complaint } = await runUnharmed([file])
+  assert.equal(stdout, 'true\ntrue\n')
+  assert.equal(complaint, '')
+  assertSpun(traces)
+})
+
+test('another profiler in the process samples beside us', async () => {
+  const source = `
+    const { time } = require(${JSON.stringify(require.resolve('@datadog/pprof'))})
+    const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})
+    time.start({ durationMillis: 60_000, intervalMicros: 1000 })
+    spin(300)
+    const { sample, stringTable } = time.stop()
+    console.log(sample.length > 0, stringTable.strings.includes('spin'))
+    spin(200)
+  `
+  const { stdout, traces, complaint } = await runUnharmed(['-e', source])
+  assert.equal(stdout, 'true true\n')
+  assert.equal(complaint, '')
+  assert.ok(traces[0].ended)
+  assert.ok(traces[0].totalShare((frame) => frame.functionName === 'spin') > 0.1)
+})
+
+const PERMISSION =
+  MAJOR < 20
+    ? undefined
+    : MAJOR > 22 || (MAJOR === 22 && MINOR >= 13)
+      ? '--permission'
+      : '--experimental-permission'
+
+test('--permission with --allow-addons is recorded', async (t) => {
+  if (PERMISSION === undefined) return t.skip('this Node has no permission model')
+  const before = [PERMISSION, '--allow-fs-read=*', '--allow-worker', '--allow-addons']
+  const { code, traces, complaint } = await runUnharmed(['patched.js'], { before })
+  assert.equal(code, 3)
+  assert.equal(complaint, '')
+  assertSpun(traces)
+})
+
+test('--permission without --allow-addons: one line on stderr', async (t) => {
+  if (PERMISSION === undefined) return t.skip('this Node has no permission model')
+  const before = [PERMISSION, '--allow-fs-read=*']
+  const { code, files, complaint } = await runUnharmed(['ending.js', 'exit', '10'], { before })
+  assert.equal(code, 3)
+  assert.deepEqual(files, [])
+  assert.match(complaint, /^cpu-prof: not profiling this thread: Error: /)
+})
+
+test('--no-addons: one line on stderr', async () => {
+  const before = ['--no-addons']
+  const { code, files, complaint } = await runUnharmed(['ending.js', 'exit', '10'], { before })
+  assert.equal(code, 3)
+  assert.deepEqual(files, [])
+  assert.match(complaint, /^cpu-prof: not profiling this thread: Error: /)
+})
+
+/** @param {any[]} traces */
+function assertSpun(traces) {
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1],
+  )
+  for (const trace of traces) {
+    assert.ok(trace.ended)
+    assert.ok(trace.totalShare((/** @type {any} */ frame) => frame.functionName === 'spin') > 0.03)
+  }
+}

@@ -1,0 +1,205 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { temporaryDirectory } = require('./helpers/run.js')
+const { runUnharmed } = require('./helpers/unharmed.js')
+
+// Every patch also has what it needs to say that it was called: console.log would not do, for
+// workers write through the main thread, and by what is patched.
+const LOG = `const log = (...words) => require('node:fs').writeSync(1, words.join(' ') + '\\n')\n`
+const THROWING = `() => { throw new Error('patched') }`
+
+/** What an earlier preload can do to what it shares with us. @type {Record<string, string>} */
+const PATCHES = {
+  'the exit functions of process, wrapped': `
+    for (const name of ['exit', 'reallyExit', 'emit']) {
+      const before = process[name]
+      process[name] = function (...args) {
+        log(name, args[0])
+        return before.apply(this, args)
+      }
+    }`,
+  'an environment that is replaced': 'process.env = {}',
+  'an environment that is emptied, and another title': `
+    for (const name of Object.keys(process.env)) delete process.env[name]
+    process.title = 'another'`,
+  'no JSON': 'JSON.parse = JSON.stringify = null; delete globalThis.JSON',
+  'array methods that throw': `
+    for (const name of ['map', 'filter', 'every', 'some']) Array.prototype[name] = ${THROWING}`,
+  'setters on array indices': `
+    for (const index of [0, 1, 2]) {
+      Object.defineProperty(Array.prototype, index, {
+        set(value) {
+          const place = { value, writable: true, enumerable: true, configurable: true }
+          Object.defineProperty(this, index, place)
+        },
+      })
+    }`,
+  'accessors on Object.prototype': `
+    for (const name of ['threadId', 'version']) {
+      Object.defineProperty(Object.prototype, name, { get: () => 7, set() {}, configurable: true })
+    }`,
+  'a getter named get on Object.prototype': `
+    Object.defineProperty(Object.prototype, 'get', { get() {}, configurable: true })`,
+  'a number named parent on Object.prototype': 'Object.prototype.parent = 1',
+  'Error.prepareStackTrace that throws': `Error.prepareStackTrace = ${THROWING}`,
+  'Promise.prototype.then that throws': `Promise.prototype.then = ${THROWING}`,
+  'Symbol.for that forgets': 'Symbol.for = () => Symbol()',
+  'no Object.hasOwn': 'delete Object.hasOwn',
+}
+
+for (const [what, source] of Object.entries(PATCHES)) {
+  test(`${what}: both threads are recorded`, async () => {
+    const before = ['--require', patchFile(source)]
+    const { traces, complaint } = await runUnharmed(['patched.js'], { before })
+    assert.equal(complaint, '')
+    assert.deepEqual(
+      traces.map((trace) => trace.tid),
+      [0, 1],
+    )
+    for (const trace of traces) {
+      assert.ok(trace.ended)
+      // How long the main thread waits for the worker is the machine's affair.
+      assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0.03)
+    }
+  })
+}
+
+/** Without these we cannot start. @type {Record<string, string>} */
+const BLOCKING = {
+  'Symbol.for that throws': `Symbol.for = ${THROWING}`,
+  'no Object.defineProperty': 'delete Object.defineProperty',
+  'no process.argv': 'process.argv = process.execArgv = null',
+  'no process.dlopen': 'delete process.dlopen',
+  'an error that cannot be said': `
+    Symbol.for = () => { throw { toString: ${THROWING} } }`,
+}
+
+for (const [what, source] of Object.entries(BLOCKING)) {
+  test(`${what}: the program runs on unprofiled`, async () => {
+    const before = ['--require', patchFile(source)]
+    const { code, files, complaint } = await runUnharmed(['-e', 'process.exitCode = 3'], { before })
+    assert.equal(code, 3)
+    assert.deepEqual(files, [])
+    if (what !== 'an error that cannot be said') {
+      assert.match(complaint, /^cpu-prof: not profiling this thread: /)
+    }
+  })
+}
+
+test('process.argv = null in the program harms nobody', async () => {
+  const { traces, stderr } = await runUnharmed([
+    '-e',
+    `process.argv = process.execArgv = null; process.version = ''
+     const { Worker } = require('node:worker_threads')
+     new Worker('process.argv.length = 0; for (let end = Date.now() + 600; Date.now() < end; );', { eval: true })`,
+  ])
+  assert.equal(stderr, '')
+  assert.ok(traces.every((trace) => trace.ended))
+  assert.equal(traces.length, 2)
+})
+
+for (const [what, source, code] of /** @type {[string, string, number | null][]} */ ([
+  [
+    'process.exit in an exit listener',
+    `process.on('exit', () => { spin(50); process.exit(6) })
+     process.exit(3)`,
+    6,
+  ],
+  [
+    'an exit listener that throws',
+    `process.on('exit', () => { spin(50); throw new Error('on purpose') })`,
+    1,
+  ],
+  [
+    'an uncaughtException listener that goes on',
+    `process.on('uncaughtException', (error) => {
+       console.log(error.message)
+       spin(50)
+       process.exitCode = 3
+     })
+     throw new Error('on purpose')`,
+    3,
+  ],
+  [
+    'an uncaughtException listener that throws',
+    `process.on('uncaughtException', () => { throw new Error('again') })
+     throw new Error('on purpose')`,
+    7,
+  ],
+  [
+    'async hooks on everything',
+    `let alive = 0
+     require('node:async_hooks').createHook({
+       init() { alive++ }, before() {}, after() {}, destroy() { alive-- }, promiseResolve() {},
+     }).enable()
+     setImmediate(async () => { await null; spin(50); console.log(alive > 0); process.exit(3) })`,
+    3,
+  ],
+  [
+    'a domain',
+    `const domain = require('node:domain').create()
+     domain.on('error', (error) => { console.log(error.message); process.exitCode = 3 })
+     domain.run(() => setImmediate(() => { throw new Error('on purpose') }))`,
+    3,
+  ],
+  [
+    'a listener of SIGPROF',
+    `process.on('SIGPROF', () => {})
+     setTimeout(() => process.exit(3), 50)
+     spin(50)`,
+    3,
+  ],
+  [
+    'SIGKILL in an exit listener',
+    `process.on('exit', () => process.kill(process.pid, 'SIGKILL'))`,
+    null,
+  ],
+])) {
+  test(`${what}: the end is as without us`, async () => {
+    const spin = `const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})`
+    const file = path.join(temporaryDirectory(), 'main.js')
+    fs.writeFileSync(file, `${spin}\nspin(50)\n${source}\n`)
+    const result = await runUnharmed([file])
+    assert.equal(result.code, code)
+    assert.equal(result.complaint, '')
+    assert.equal(result.traces.length, 1)
+  })
+}
+
+test('top-level await that never comes back ends as without us', async () => {
+  const file = path.join(temporaryDirectory(), 'main.mjs')
+  fs.writeFileSync(file, `await 0\nconsole.log('waits')\nawait new Promise(() => {})\n`)
+  const { code, traces } = await runUnharmed([file])
+  assert.equal(code, 13)
+  assert.ok(traces[0].ended)
+})
+
+test('a worker that is terminated in deep recursion leaves a finished trace', async () => {
+  const source = `
+    const { Worker } = require('node:worker_threads')
+    const worker = new Worker(\`
+      function down(depth) { return depth === 0 ? 0 : 1 + down(depth - 1) }
+      require('node:worker_threads').parentPort.postMessage('deep')
+      for (;;) down(3000)
+    \`, { eval: true })
+    worker.on('message', () => setTimeout(() => worker.terminate(), 150))
+    worker.on('exit', (code) => console.log(code))
+  `
+  const { traces, stdout, stderr } = await runUnharmed(['-e', source])
+  assert.equal(stdout, '1\n')
+  assert.equal(stderr, '')
+  assert.equal(traces.length, 2)
+  assert.ok(traces[1].ended)
+  assert.ok(traces[1].totalShare((frame) => frame.functionName === 'down') > 0.2)
+})
+
+/** @param {string} source */
+function patchFile(source) {
+  const file = path.join(temporaryDirectory(), 'patch.js')
+  fs.writeFileSync(file, LOG + source)
+  return file
+}
