@@ -3,6 +3,9 @@
 /** @type {Record<string, string>} */
 const PLATFORMS = { 'linux-x64': 'linux-x64-gnu' }
 
+/** Workers inherit their parent's environment data. */
+const SAID = '@org/cpu-prof.said'
+
 /** The addon: the one built here from source, or else the platform's own package. */
 function load() {
   const name = PLATFORMS[`${process.platform}-${process.arch}`]
@@ -60,9 +63,12 @@ async function nameWorker(addon, argv, length) {
   if (argv.length > length && typeof argv[1] === 'string') addon.nameWorker(argv[1])
 }
 
-/** @param {unknown} error */
+/** What troubles one thread mostly troubles the workers below it. @param {unknown} error */
 function complain(error) {
   try {
+    const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
+    if (getEnvironmentData(SAID)) return
+    setEnvironmentData(SAID, true)
     const reason = String(error).split('\n', 1)[0]
     require('node:fs').writeSync(2, `cpu-prof: not profiling this thread: ${reason}\n`)
   } catch {
