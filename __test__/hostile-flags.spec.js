@@ -23,7 +23,7 @@ const FLAGS = [
 
 for (const flags of FLAGS) {
   test(`${flags.join(' ')}: both threads are recorded`, async () => {
-    const { code, traces, complaint } = await runUnharmed(['patched.js'], { before: flags })
+    const { code, traces, complaint } = await runUnharmed(['two-threads.js'], { before: flags })
     assert.equal(code, 3)
     assert.equal(complaint, '')
     assertSpun(traces)
@@ -31,7 +31,9 @@ for (const flags of FLAGS) {
 }
 
 test('--cpu-prof beside us: both write their profiles', async () => {
-  const { traces, cwd, complaint } = await runUnharmed(['patched.js'], { before: ['--cpu-prof'] })
+  const { traces, cwd, complaint } = await runUnharmed(['two-threads.js'], {
+    before: ['--cpu-prof'],
+  })
   assert.equal(complaint, '')
   assertSpun(traces)
   const others = fs.readdirSync(cwd).filter((file) => file.endsWith('.cpuprofile'))
@@ -94,7 +96,7 @@ const PERMISSION =
 test('--permission with --allow-addons is recorded', async (t) => {
   if (PERMISSION === undefined) return t.skip('this Node has no permission model')
   const before = [PERMISSION, '--allow-fs-read=*', '--allow-worker', '--allow-addons']
-  const { code, traces, complaint } = await runUnharmed(['patched.js'], { before })
+  const { code, traces, complaint } = await runUnharmed(['two-threads.js'], { before })
   assert.equal(code, 3)
   assert.equal(complaint, '')
   assertSpun(traces)
@@ -111,7 +113,7 @@ test('--permission without --allow-addons: one line on stderr', async (t) => {
 
 test('--no-addons: one line on stderr for all threads', async () => {
   const before = ['--no-addons']
-  const { code, files, complaint } = await runUnharmed(['patched.js'], { before })
+  const { code, files, complaint } = await runUnharmed(['two-threads.js'], { before })
   assert.equal(code, 3)
   assert.deepEqual(files, [])
   assert.match(complaint, /^cpu-prof: not profiling this thread: Error: /)

@@ -54,7 +54,7 @@ const PATCHES = {
 for (const [what, source] of Object.entries(PATCHES)) {
   test(`${what}: both threads are recorded`, async () => {
     const before = ['--require', patchFile(source)]
-    const { traces, complaint } = await runUnharmed(['patched.js'], { before })
+    const { traces, complaint } = await runUnharmed(['two-threads.js'], { before })
     assert.equal(complaint, '')
     assert.deepEqual(
       traces.map((trace) => trace.tid),
