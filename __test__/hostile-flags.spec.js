@@ -127,6 +127,6 @@ function assertSpun(traces) {
   )
   for (const trace of traces) {
     assert.ok(trace.ended)
-    assert.ok(trace.totalShare((/** @type {any} */ frame) => frame.functionName === 'spin') > 0.03)
+    assert.ok(trace.totalShare((/** @type {any} */ frame) => frame.functionName === 'spin') > 0)
   }
 }
