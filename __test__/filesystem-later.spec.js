@@ -173,3 +173,24 @@ test('a worker that Node cannot start fails as without us', async () => {
   assert.equal(stderr, '')
   assert.ok(traces[0].ended)
 })
+
+test('a program that closes our descriptor keeps its own file as it was', async () => {
+  const source = `
+    const fs = require('node:fs')
+    for (const fd of fs.readdirSync('/proc/self/fd')) {
+      const target = (() => { try { return fs.readlinkSync('/proc/self/fd/' + fd) } catch { return '' } })()
+      if (target.endsWith('.trace.json')) fs.closeSync(Number(fd))
+    }
+    const own = []
+    for (let i = 0; i < 64; i++) own.push(fs.openSync('own-' + i, 'w'))
+    require(${SPIN}).spin(200)
+    for (const fd of own) fs.writeSync(fd, 'mine')
+    for (const fd of own) fs.closeSync(fd)
+  `
+  const { cwd, code, complaint } = await runUnharmed(['-e', source], { env: FAST })
+  assert.equal(code, 0)
+  assert.match(complaint, /closed the descriptor of the trace/)
+  for (let i = 0; i < 64; i++) {
+    assert.equal(fs.readFileSync(path.join(cwd, `own-${i}`), 'utf8'), 'mine')
+  }
+})

@@ -5,8 +5,7 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
 use crate::program::Program;
-use crate::source::v8;
-use crate::{recording, writer};
+use crate::{recording, system, writer};
 
 /// What only JavaScript knows of a thread.
 #[napi(object)]
@@ -58,7 +57,7 @@ pub fn is_recording() -> bool {
 /// Whether this is the process's first thread, which is Node's main thread.
 #[napi(catch_unwind)]
 pub fn is_first_thread() -> bool {
-    v8::is_first_thread()
+    system::is_first_thread()
 }
 
 #[cfg(unix)]

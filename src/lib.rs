@@ -12,5 +12,6 @@ pub mod program;
 pub mod recording;
 pub mod signals;
 pub mod source;
+pub mod system;
 pub mod trace;
 pub mod writer;

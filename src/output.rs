@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -15,7 +16,7 @@ const FOOTER: &[u8] = b"\n]}";
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    file: File,
+    file: OwnFile,
     /// Where the footer stands, and the next event will.
     end: u64,
     /// The write's bytes, kept to be filled again.
@@ -38,6 +39,7 @@ impl Output {
             let path = dir.join(format!("{}{extension}", names(attempt)));
             match open(&path) {
                 Ok(file) => {
+                    let file = OwnFile::new(file);
                     let end = head.len() as u64;
                     let mut output = Self { path, file, end, buffer: Vec::new() };
                     let text = [head, FOOTER].concat();
@@ -81,8 +83,8 @@ impl Output {
                 // The footer's bytes are already paid for on a full disk: they can be written
                 // again, and what came after them cut off.
                 let restored = self.write_at(FOOTER, self.end);
-                let cut = self.file.set_len(self.end + FOOTER.len() as u64);
-                let _ = restored.and(cut);
+                let length = self.end + FOOTER.len() as u64;
+                let _ = restored.and_then(|()| self.file.get()?.set_len(length));
                 Err(self.error("write", source))
             }
         }
@@ -97,18 +99,52 @@ impl Output {
         Error::Output { action, path: self.path.clone(), source }
     }
 
-    #[cfg(unix)]
     fn write_at(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, at)
+        self.file.get()?.write_all_at(bytes, at)
     }
+}
+
+/// A file whose descriptor is closed, and its number perhaps given to another file, by a program
+/// that closes a descriptor twice or all of them. We must neither write to that file nor close it.
+#[derive(Debug)]
+struct OwnFile {
+    file: Option<File>,
+    id: Option<(u64, u64)>,
+}
+
+impl OwnFile {
+    fn new(file: File) -> Self {
+        let id = id(&file).ok();
+        Self { file: Some(file), id }
+    }
+
+    fn get(&self) -> io::Result<&File> {
+        match &self.file {
+            Some(file) if self.id.is_some() && id(file).ok() == self.id => Ok(file),
+            _ => Err(io::Error::other("the program closed the descriptor of the trace")),
+        }
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        if self.get().is_err() {
+            std::mem::forget(self.file.take());
+        }
+    }
+}
+
+/// What a descriptor stands for: device and inode.
+fn id(file: &File) -> io::Result<(u64, u64)> {
+    let metadata = file.metadata()?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     // `create_new` neither opens an existing file nor follows a link that stands in the way.
     options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.mode(0o600);
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(parent) = path.parent() {
@@ -126,8 +162,9 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
 
     const HEAD: &[u8] = b"{\"traceEvents\":[\n0";
 
@@ -187,7 +224,7 @@ mod tests {
             tries += 1;
             "out".to_owned()
         };
-        let error = Output::create(&link, ".json", name, HEADER).unwrap_err();
+        let error = Output::create(&link, ".json", name, HEAD).unwrap_err();
         assert!(error.line().contains("not a directory"), "{}", error.line());
         assert_eq!(tries, 1);
     }

@@ -18,7 +18,8 @@ use crate::output::Output;
 use crate::process::Process;
 use crate::program::Program;
 use crate::signals;
-use crate::source::v8::{self, Finished, Profiler, Pulse, Waker};
+use crate::source::v8::{Finished, Profiler, Pulse, Waker};
+use crate::system;
 use crate::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::writer::{Link, Taken, Track, complain};
 
@@ -57,7 +58,7 @@ pub fn start(
     let waker = Waker::new()?;
 
     // The file comes before the sampling: a profile that has nowhere to go is not worth its cost.
-    let start_us = v8::now_us();
+    let start_us = system::now_us();
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,

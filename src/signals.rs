@@ -19,7 +19,7 @@ use std::{io, mem, process, ptr, thread};
 use parking_lot::Mutex;
 
 use crate::error::Error;
-use crate::source::v8::with_signals_blocked;
+use crate::system::with_signals_blocked;
 
 const SIGNALS: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 

@@ -11,7 +11,8 @@ use std::{mem, thread};
 use crate::call_tree::{CallTree, Placed};
 use crate::error::Error;
 use crate::output::Output;
-use crate::source::v8::{self, Callback, Finished, Pulse, Waker};
+use crate::source::v8::{Callback, Finished, Pulse, Waker};
+use crate::system;
 use crate::trace::encode::Events;
 use crate::trace::event::Flush;
 use crate::trace::thread::ThreadTrace;
@@ -94,7 +95,7 @@ impl Writer {
         // Node unloads an addon that only workers loaded when the last of them ends, and this
         // thread would still be inside.
         napi::bindgen_prelude::retain_current_module_for_unload_safety();
-        v8::with_signals_blocked(|| {
+        system::with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof".into()).spawn(move || {
                 WriterLoop {
                     rotate,
@@ -195,7 +196,7 @@ impl Memory {
     fn tick(&mut self, tracks: usize) {
         if !mem::take(&mut self.is_restless) && tracks <= self.most_tracks / 2 {
             self.most_tracks = tracks;
-            v8::give_memory_back();
+            system::give_memory_back();
         }
     }
 }
@@ -320,7 +321,7 @@ impl Track {
 
     fn finish(&mut self, events: &mut Events) {
         events.clear();
-        self.trace.close(events, v8::now_us());
+        self.trace.close(events, system::now_us());
         self.append(events);
     }
 
@@ -339,7 +340,7 @@ impl Track {
 /// Whether it can be written is the program's affair.
 pub fn complain(error: &Error) {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) && v8::stderr_takes_a_line() {
+    if !SAID.swap(true, Ordering::Relaxed) && system::stderr_takes_a_line() {
         let _ = writeln!(io::stderr(), "{}", error.line());
     }
 }

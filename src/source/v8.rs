@@ -27,9 +27,7 @@ use crate::model::{CallFrame, Sample, Window, WindowNode};
 use gate::Gate;
 
 pub use pulse::Pulse;
-pub use sys::{
-    Callback, give_memory_back, is_first_thread, now_us, stderr_takes_a_line, with_signals_blocked,
-};
+pub use sys::Callback;
 
 /// Samples that V8 keeps of a thread that cannot be reached, about 20 MB: a launcher may wait for
 /// its child for hours. Dropping more loses nothing, for the last one lasts until the next window's

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::sys;
+use crate::system;
 
 /// `GCType::kGCTypeMarkSweepCompact`
 const MAJOR: c_int = 1 << 2;
@@ -86,7 +87,7 @@ extern "C" fn before_collection(_: *mut sys::Isolate, _: c_int, _: c_int, data: 
 
 extern "C" fn after_collection(_: *mut sys::Isolate, _: c_int, _: c_int, data: *mut c_void) {
     with_gate(data, |gate| {
-        *gate.state.lock() = State { collecting: false, collected_us: sys::now_us() };
+        *gate.state.lock() = State { collecting: false, collected_us: system::now_us() };
     });
 }
 
@@ -110,12 +111,12 @@ mod tests {
             assert_eq!(said, opened);
             opened
         };
-        assert!(opens(sys::now_us()));
+        assert!(opens(system::now_us()));
         before_collection(isolate, MAJOR, 0, data);
         assert!(!opens(i64::MAX));
-        let during = sys::now_us();
+        let during = system::now_us();
         after_collection(isolate, MAJOR, 0, data);
         assert!(!opens(during));
-        assert!(opens(sys::now_us() + 1));
+        assert!(opens(system::now_us() + 1));
     }
 }

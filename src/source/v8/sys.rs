@@ -1,5 +1,5 @@
-//! V8's and Node's exported C++ functions, by their mangled names, and the few calls to the
-//! system that go with them. Everything here is raw; `super` wraps it once.
+//! V8's and Node's exported C++ functions, by their mangled names. Everything here is raw; `super`
+//! wraps it once.
 //!
 //! The names are the same from Node 18 to 26. A C++ method takes `this` as its first argument and
 //! a `v8::Local` as the pointer that it is, in the calling conventions of x86-64 and AArch64.
@@ -110,59 +110,4 @@ fn symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: any thread; the name ends in a NUL, and what comes back is only compared here.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then_some(address)
-}
-
-/// V8's and Node's clock: CLOCK_MONOTONIC, microseconds.
-pub fn now_us() -> i64 {
-    // SAFETY: any thread; the call fills the struct, and cannot fail for this clock.
-    let time = unsafe {
-        let mut time: libc::timespec = std::mem::zeroed();
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
-        time
-    };
-    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
-}
-
-/// Whether this is the process's first thread: where Node's main thread is, in `node` itself.
-pub fn is_first_thread() -> bool {
-    #[cfg(target_os = "linux")]
-    // SAFETY: any thread; neither call takes arguments or fails.
-    let first = unsafe { libc::gettid() == libc::getpid() };
-    #[cfg(target_os = "macos")]
-    // SAFETY: any thread; the call takes no arguments and does not fail.
-    let first = unsafe { libc::pthread_main_np() == 1 };
-    first
-}
-
-/// Runs `f` with every signal blocked on this thread: a thread started inside inherits that, and
-/// the program's signals go on reaching the program's own threads.
-pub fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
-    // SAFETY: any thread; both sets live on this stack, and the old mask is put back.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut old: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        let result = f();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
-        result
-    }
-}
-
-/// Gives the allocator's free pages back to the system. It takes milliseconds, and for moments the
-/// locks of other threads' arenas.
-pub fn give_memory_back() {
-    #[cfg(target_env = "gnu")]
-    // SAFETY: any thread.
-    unsafe {
-        libc::malloc_trim(0);
-    }
-}
-
-/// Whether stderr takes a line now, or soon: nobody may be reading the pipe that it is.
-pub fn stderr_takes_a_line() -> bool {
-    const PATIENCE_MS: c_int = 250;
-    let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
-    // SAFETY: any thread; the struct is ours, and the only one.
-    unsafe { libc::poll(&mut stderr, 1, PATIENCE_MS) != 0 }
 }
