@@ -37,9 +37,9 @@ impl Error {
 
     /// One line for stderr: what happened, and what to do.
     pub fn line(&self) -> String {
-        // A newline inside a value (a path may hold one) must not make two lines of it.
-        let text = format!("cpu-prof: {self}");
-        text.replace(['\n', '\r'], " ")
+        // A newline inside a value (a path may hold one) must not make two lines of it, nor an
+        // escape colour the terminal.
+        format!("cpu-prof: {self}").replace(char::is_control, " ")
     }
 }
 
@@ -86,10 +86,10 @@ mod tests {
     fn a_line_is_one_line() {
         let error = Error::Output {
             action: "create",
-            path: PathBuf::from("/a\nb"),
+            path: PathBuf::from("/a\nb\u{b}c\u{1b}[31md"),
             source: io::Error::from(io::ErrorKind::PermissionDenied),
         };
-        assert!(!error.line().contains('\n'));
+        assert!(!error.line().contains(char::is_control));
         assert!(error.line().contains("CPU_PROF_DIR"));
     }
 
