@@ -57,7 +57,7 @@ impl Program {
     fn name(&self) -> String {
         let script = self.script();
         match script.and_then(Path::file_stem) {
-            Some(stem) => stem.to_string_lossy().into_owned(),
+            Some(stem) => shortened(&stem.to_string_lossy()),
             None => "node".to_owned(),
         }
     }
@@ -110,7 +110,8 @@ fn scheme(name: &str) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
+/// One line of at most 80 characters.
+pub fn shortened(text: &str) -> String {
     const MOST: usize = 80;
     // A URL loses its newlines and tabs; show them as what separates words.
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -125,7 +126,6 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
     fn program(argv: &[&str], exec_argv: &[&str]) -> Program {
         let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
         Program { pid: 42, argv: owned(argv), exec_argv: owned(exec_argv), ..Program::default() }
@@ -162,6 +162,7 @@ mod tests {
         let label = program(&["node", "/a.js", &long, "a\nb"], &[]).url_label();
         assert!(label.chars().count() < 110 && label.contains('…'));
         assert_eq!(program(&["node", "/a.js", "a\nb"], &[]).url_label(), "a: a b (pid 42)");
+        assert_eq!(program(&["node", "/a\nb.js"], &[]).short_label(), "a b (pid 42)");
     }
 
     #[test]

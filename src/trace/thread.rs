@@ -8,7 +8,7 @@ use super::event::{Args, Data, Event, Flush, Frame, Node, NodeFrame, Phase, Prof
 use super::frame_url::{NodeModules, frame_url};
 use crate::call_tree::Placed;
 use crate::model::{CallFrame, Window};
-use crate::program::Program;
+use crate::program::{Program, shortened};
 
 /// DevTools fails at chunks of 125,000 samples; small ones also keep a torn file's loss small.
 const SAMPLES_PER_CHUNK: usize = 1000;
@@ -171,7 +171,7 @@ impl ThreadTrace {
     pub fn rename_worker(&self, events: &mut Events, script: &str) {
         let tid = self.info.thread_id;
         let short = self.info.program.short_label();
-        let file = script.rsplit('/').next().unwrap_or_default();
+        let file = shortened(script.rsplit('/').next().unwrap_or_default());
         self.name(events, "thread_name", tid, 2, &format!("{short} - worker {tid}: {file}"));
     }
 
