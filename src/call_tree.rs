@@ -105,7 +105,10 @@ impl CallTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::{HashMap, HashSet};
+
     use crate::model::WindowNode;
+    use proptest::prelude::*;
 
     fn frame(name: &str) -> CallFrame {
         let script_id = if name.starts_with('(') { 0 } else { 7 };
@@ -184,5 +187,45 @@ mod tests {
             assert!(tree.nodes.len() <= 103 && tree.frames.len() <= 103);
         }
         assert!(tree.next_id > 2000);
+    }
+
+    proptest! {
+        #[test]
+        fn any_windows_keep_their_paths(
+            windows in crate::model::any::windows(0),
+            limit in 0_usize..20,
+        ) {
+            let mut tree = CallTree::new(limit);
+            let mut announced: HashMap<NodeId, (Option<NodeId>, CallFrame)> = HashMap::new();
+            let mut states = HashSet::new();
+            for window in &windows {
+                let placed = tree.place(window);
+                for node in &placed.new_nodes {
+                    let frame = window.frames[node.frame as usize].clone();
+                    let Some(parent) = node.parent else {
+                        prop_assert!(announced.is_empty(), "a second root");
+                        announced.insert(node.id, (None, frame));
+                        continue;
+                    };
+                    let (above, _) = announced.get(&parent).unwrap();
+                    if above.is_none() && frame.is_meta() {
+                        prop_assert!(states.insert(frame.clone()), "a second {frame:?}");
+                    }
+                    let before = announced.insert(node.id, (Some(parent), frame));
+                    prop_assert!(before.is_none(), "id {} is reused", node.id);
+                }
+                prop_assert_eq!(placed.ids.len(), window.nodes.len());
+                for (index, (node, id)) in window.nodes.iter().zip(&placed.ids).enumerate() {
+                    // By induction, parents first: the whole path is the same.
+                    let (parent, frame) = &announced[id];
+                    prop_assert_eq!(frame, &window.frames[node.frame as usize]);
+                    let above = (index > 0).then(|| placed.ids[node.parent as usize]);
+                    prop_assert_eq!(*parent, above);
+                }
+                // The root and what V8 makes up stay.
+                let most = limit.max(4) + window.nodes.len();
+                prop_assert!(tree.nodes.len() <= most && tree.frames.len() <= most);
+            }
+        }
     }
 }

@@ -130,6 +130,12 @@ fn choice<T: Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashMap;
+    use std::os::unix::ffi::OsStringExt;
+
+    use proptest::collection::vec;
+    use proptest::option::weighted;
+    use proptest::prelude::*;
 
     fn read(pairs: &[(&str, &str)]) -> Result<Config, Error> {
         let get = |name: &str| {
@@ -201,5 +207,55 @@ mod tests {
         assert!(line.ends_with("auto, keep or show is allowed"), "{line}");
         let line = read(&[("CPU_PROF_INTERVAL", "7")]).unwrap_err().line();
         assert!(line.ends_with("from 50 to 1000000 is allowed"), "{line}");
+    }
+
+    const NAMES: [&str; 8] = [
+        "CPU_PROF_DIR",
+        "CPU_PROF_NAME",
+        "CPU_PROF_FORMAT",
+        "CPU_PROF_SOURCE",
+        "CPU_PROF_INTERVAL",
+        "CPU_PROF_FLUSH_INTERVAL",
+        "CPU_PROF_IGNORE_LIST",
+        "CPU_PROF_MAX_NODES",
+    ];
+
+    /// Anything, what is almost right, and what is right.
+    fn setting() -> impl Strategy<Value = OsString> {
+        prop_oneof![
+            vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
+            any::<String>().prop_map(OsString::from),
+            "[+-]?[0-9]{1,11}".prop_map(OsString::from),
+            (5_u32..2_000_000).prop_map(|number| number.to_string().into()),
+            "(trace|auto|v8|keep|show|CPU|%[DHPTNX%]|/|\\.|\n|\u{b}|\u{85}){1,4}"
+                .prop_map(OsString::from),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_environment_gives_settings_in_bounds_or_one_line(
+            values in vec(weighted(0.3, setting()), NAMES.len()),
+        ) {
+            let values: HashMap<&str, OsString> =
+                NAMES.into_iter().zip(values).filter_map(|(k, v)| Some((k, v?))).collect();
+            match Config::read(|name| values.get(name).cloned(), Path::new("/home/me")) {
+                Ok(config) => {
+                    prop_assert!(config.dir.is_absolute());
+                    prop_assert!((50..=1_000_000).contains(&config.interval_us));
+                    prop_assert!((10..=60_000).contains(&config.flush_interval.as_millis()));
+                    prop_assert!((1000..=100_000_000).contains(&config.max_nodes));
+                }
+                Err(error) => {
+                    let line = error.line();
+                    let Error::Setting { name, value, .. } = error else {
+                        return Err(TestCaseError::fail(line));
+                    };
+                    prop_assert_eq!(values[name].to_string_lossy(), value);
+                    prop_assert!(line.starts_with(&format!("cpu-prof: {name}=")), "{line}");
+                    prop_assert!(!line.contains(char::is_control), "{line:?}");
+                }
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, FixedOffset};
 
 /// What the placeholders of a name stand for.
+#[derive(Debug)]
 pub struct Fields {
     /// `%D` and `%H`: local time at the start of the recording.
     pub started: DateTime<FixedOffset>,
@@ -126,6 +127,7 @@ fn check_path(pattern: &str) -> Result<(), String> {
 mod tests {
     use super::*;
     use chrono::TimeZone;
+    use proptest::prelude::*;
 
     fn fields() -> Fields {
         Fields {
@@ -183,6 +185,67 @@ mod tests {
     fn refuses_unknown_placeholders() {
         for bad in ["%X", "%d", "a%", "%%%", "% "] {
             assert!(NamePattern::parse(bad).is_err(), "{bad:?} was accepted");
+        }
+    }
+
+    /// Anything, and what is mostly right.
+    fn pattern() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<String>(),
+            "(%[DHPTN%]|%|[.]|/|\\\\|:|[a-c]|é|\0){0,8}",
+            "(%[DHPTN%]|[.]|[a-c0-9]|é|/a){1,8}",
+        ]
+    }
+
+    fn any_fields() -> impl Strategy<Value = Fields> {
+        // To the year 9999.
+        (0_i64..253_370_000_000, -86_399..86_400, any::<u32>(), any::<u32>(), any::<u32>())
+            .prop_map(|(seconds, zone, pid, thread_id, sequence)| {
+                let zone = FixedOffset::east_opt(zone).unwrap();
+                let started = zone.timestamp_opt(seconds, 0).unwrap();
+                Fields { started, pid, thread_id, sequence }
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_stays_in_the_directory(
+            pattern in pattern(),
+            fields in any_fields(),
+            numbered: bool,
+        ) {
+            let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
+            let name = name.expand(&fields, numbered);
+            prop_assert!(!name.contains('\0'));
+            let is_drive = matches!(name.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
+            prop_assert!(!is_drive, "{name:?}");
+            for segment in name.split(['/', '\\']) {
+                prop_assert!(!["", ".", ".."].contains(&segment), "{name:?}");
+            }
+        }
+
+        #[test]
+        fn doubled_percent_signs_are_plain_ones(
+            text in prop_oneof![any::<String>(), "[a%DHPTN/é]{1,8}"],
+            fields in any_fields(),
+        ) {
+            if let Ok(name) = NamePattern::parse(&text.replace('%', "%%")) {
+                prop_assert_eq!(name.expand(&fields, false), text);
+            }
+        }
+
+        #[test]
+        fn every_number_has_its_own_name(
+            pattern in pattern(),
+            fields in any_fields(),
+            other in prop_oneof![0_u32..2000, any::<u32>()],
+        ) {
+            let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
+            let next = Fields { sequence: other, ..fields };
+            prop_assume!(fields.sequence != other);
+            prop_assert_ne!(name.expand(&fields, true), name.expand(&next, true));
+            let differ = name.expand(&fields, false) != name.expand(&next, false);
+            prop_assert_eq!(differ, name.has_sequence());
         }
     }
 }

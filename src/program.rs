@@ -126,6 +126,9 @@ pub fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     fn program(argv: &[&str], exec_argv: &[&str]) -> Program {
         let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
         Program { pid: 42, argv: owned(argv), exec_argv: owned(exec_argv), ..Program::default() }
@@ -185,5 +188,28 @@ mod tests {
         std::os::unix::fs::symlink(bin.join("tsc"), &link).unwrap();
         let linked = program(&["node", link.to_str().unwrap()], &[]);
         assert_eq!(linked.node_modules(IgnoreList::Auto), NodeModules::Shown);
+    }
+
+    proptest! {
+        #[test]
+        fn labels_are_one_short_line(
+            argv in vec(prop_oneof![any::<String>(), "([a-z/.\\n\\x1b é-]|file){0,200}"], 0..5),
+            exec_argv in vec(prop_oneof![any::<String>(), "(-e|-p|--eval)=?[a-z]?"], 0..3),
+            pid: u32,
+        ) {
+            let program = Program { pid, argv, exec_argv, ..Program::default() };
+            for label in [program.short_label(), program.url_label()] {
+                prop_assert!(!label.contains(char::is_control), "{label:?}");
+                prop_assert!(label.chars().count() <= 200, "{label}");
+                let end = format!("(pid {pid})");
+                prop_assert!(label.ends_with(&end), "{label}");
+            }
+            let url = program.url_label();
+            let (scheme, rest) = url.split_once(':').unwrap();
+            prop_assert!(scheme.starts_with(|c: char| c.is_ascii_alphabetic()), "{url}");
+            prop_assert!(scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c)));
+            prop_assert!(rest.starts_with(' '), "{url}");
+            program.node_modules(IgnoreList::Auto);
+        }
     }
 }

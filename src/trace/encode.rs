@@ -84,6 +84,7 @@ impl Formatter for Ascii {
 mod tests {
     use super::super::event::{Args, Id, Phase, Scope};
     use super::*;
+    use proptest::prelude::*;
 
     fn json(text: &str) -> String {
         let mut out = Vec::new();
@@ -174,5 +175,20 @@ mod tests {
         let text = std::str::from_utf8(events.as_bytes()).unwrap();
         assert_eq!(text.split(",\n").count(), 2);
         assert_eq!(text.matches('\n').count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_string_is_ascii_and_comes_back_the_same(
+            text in prop_oneof![
+                any::<String>(),
+                "(enhanced|TraceVersion|e|\\x01|\\\\u0001|\\\\|\"|é|\u{10ffff}|\\n){0,12}",
+            ],
+        ) {
+            let encoded = json(&text);
+            prop_assert!(encoded.bytes().all(|byte| (b' '..=b'\x7f').contains(&byte)), "{encoded}");
+            prop_assert!(!encoded.contains(ENHANCED), "{encoded}");
+            prop_assert_eq!(serde_json::from_str::<String>(&encoded).unwrap(), text);
+        }
     }
 }

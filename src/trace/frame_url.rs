@@ -48,6 +48,7 @@ fn file_url(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn paths_become_file_urls() {
@@ -77,5 +78,40 @@ mod tests {
             frame_url("/r/my_node_modules/x.js", NodeModules::Shown),
             "file:///r/my_node_modules/x.js"
         );
+    }
+
+    fn decoded(url: &str) -> String {
+        let mut bytes = Vec::new();
+        let mut rest = url.as_bytes();
+        while let [first, after @ ..] = rest {
+            rest = after;
+            if *first == b'%' {
+                let hex = std::str::from_utf8(&rest[..2]).unwrap();
+                bytes.push(u8::from_str_radix(hex, 16).unwrap());
+                rest = &rest[2..];
+            } else {
+                bytes.push(*first);
+            }
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn any_path_comes_back_from_its_url(
+            path in prop_oneof!["/\\PC*", "/(node_modules|/|%|%2F|\\\\|#|é|\\x00|a){0,9}"],
+        ) {
+            let url = frame_url(&path, NodeModules::Foldable);
+            prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
+            prop_assert_eq!(decoded(url.strip_prefix("file://").unwrap()), path.clone());
+            let shown = frame_url(&path, NodeModules::Shown);
+            prop_assert!(!shown.contains("/node_modules/"), "{shown}");
+            prop_assert_eq!(shown.replace('\\', "/"), url);
+        }
+
+        #[test]
+        fn any_other_name_stays(name in "[^/].*") {
+            prop_assert_eq!(frame_url(&name, NodeModules::Foldable), name);
+        }
     }
 }
