@@ -136,6 +136,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::option::weighted;
     use proptest::prelude::*;
+    use proptest::sample::select;
 
     fn read(pairs: &[(&str, &str)]) -> Result<Config, Error> {
         let get = |name: &str| {
@@ -226,7 +227,8 @@ mod tests {
             vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
             any::<String>().prop_map(OsString::from),
             "[+-]?[0-9]{1,11}".prop_map(OsString::from),
-            (5_u32..2_000_000).prop_map(|number| number.to_string().into()),
+            (select(&[10_u32, 50, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
+                .prop_map(|(bound, past)| (bound - 1 + past).to_string().into()),
             "(trace|auto|v8|keep|show|CPU|%[DHPTNX%]|/|\\.|\n|\u{b}|\u{85}){1,4}"
                 .prop_map(OsString::from),
         ]
