@@ -33,6 +33,21 @@ test('names and directories are as asked', async () => {
   assert.equal(traces[0].file, path.join(cwd, `a b/c/x-${pid}-0-%-001.trace.json`))
 })
 
+test('a working directory whose name is not UTF-8 is written to, and no other', () => {
+  const dir = temporaryDirectory()
+  const script = `d=$(printf 'b\\377d'); mkdir "$d" && cd "$d" && exec "$0" --require "$1" -e 0`
+  const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath, PACKAGE], {
+    cwd: dir,
+    env: cleanEnv(),
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+  const [made, ...others] = fs.readdirSync(Buffer.from(dir), 'buffer')
+  assert.deepEqual(others, [])
+  const inside = Buffer.concat([Buffer.from(`${dir}/`), made])
+  assert.equal(fs.readdirSync(inside).length, 1)
+})
+
 test('the sequence number counts across threads', async () => {
   const { files } = await run(['workers.js', 'natural'], { env: { CPU_PROF_NAME: '%N' } })
   assert.deepEqual(files.map((file) => path.basename(file)).sort(), [

@@ -41,7 +41,9 @@ impl Process {
             return Ok(process);
         }
         let program = program();
-        let config = Config::read(|name| std::env::var_os(name), program.cwd.as_ref())?;
+        // Not `program.cwd`, which is text: a directory's name may be any bytes.
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let config = Config::read(|name| std::env::var_os(name), &cwd)?;
         let writer = Writer::start(config.flush_interval, rotate).map_err(|error| {
             Error::Unavailable(format!("no thread could be started to write its trace: {error}"))
         })?;
