@@ -44,6 +44,10 @@ const ASAN = [
   'free_fill_byte=251',
 ]
 
+// Valgrind cannot deliver a signal while the main thread's stack grows: let it have grown.
+const deep = path.join(dir, 'deep.js')
+fs.writeFileSync(deep, 'function deep() { deep() }\ntry { deep() } catch {}\n')
+
 /** A copy of the package, whose addon has names and line numbers. */
 function debugPackage() {
   const build = ['build', '--quiet', '--target-dir', path.join(root, 'target')]
@@ -70,7 +74,7 @@ function stress(tool, preload) {
   const output = fs.mkdtempSync(path.join(dir, 'run-'))
   const log = path.join(output, 'log')
   const program = path.join(root, '__test__', 'fixtures', 'stress.js')
-  const run = [node, '--expose-gc', ...preload, program, seed]
+  const run = [node, '--expose-gc', '--require', deep, ...preload, program, seed]
   /** @type {Record<string, string>} */
   const env = { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_DIR: path.join(output, 'traces') }
   if (tool === 'valgrind') {
