@@ -43,14 +43,31 @@ function isMarked() {
 
 /** @param {any} addon @returns {boolean} false if the settings are wrong */
 function record(addon) {
+  const { argv } = process
+  const { length } = argv
+  const thread = thisThread(addon)
+  if (!addon.record(thread, argv)) return false
+
+  if (thread.threadId !== 0) nameWorker(addon, argv, length)
+  return true
+}
+
+/**
+ * Starts recording the calling thread with settings given in code. Gives what went wrong.
+ * @param {Record<string, string>} settings
+ * @returns {{ isSetting: boolean, message: string } | null}
+ */
+function start(settings) {
+  const addon = load()
+  return addon.start(thisThread(addon), process.argv, settings)
+}
+
+/** @param {any} addon */
+function thisThread(addon) {
   // `worker_threads` costs the main thread milliseconds to load, and there it says 0.
   const threadId = addon.isFirstThread() ? 0 : require('node:worker_threads').threadId
-  const { argv, execArgv, version } = process
-  const { length } = argv
-  if (!addon.record({ threadId, execArgv, version }, argv)) return false
-
-  if (threadId !== 0) nameWorker(addon, argv, length)
-  return true
+  const { execArgv, version } = process
+  return { threadId, execArgv, version }
 }
 
 /**
@@ -76,4 +93,4 @@ function complain(error) {
   }
 }
 
-module.exports = { load, register }
+module.exports = { load, register, start }

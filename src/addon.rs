@@ -1,11 +1,18 @@
 //! What JavaScript sees.
 #![allow(unsafe_code)] // napi's macros write it.
 
+use std::collections::HashMap;
+
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use crate::config::Config;
+use crate::error::{Error, complain};
+use crate::process::{preload_config, read_config};
 use crate::program::Program;
-use crate::{recording, system, writer};
+use crate::recording::Stopped;
+use crate::worker_script::ScriptToCome;
+use crate::{recording, system};
 
 /// What only JavaScript knows of a thread.
 #[napi(object)]
@@ -18,28 +25,87 @@ pub struct Thread {
     pub version: String,
 }
 
-/// Starts recording the calling thread with the settings of the environment.
+/// Why a recording did not start.
+#[napi(object)]
+pub struct Failure {
+    /// Whether a setting is wrong.
+    pub is_setting: bool,
+    /// One line.
+    pub message: String,
+}
+
+/// A recording that was stopped.
+#[napi(object)]
+pub struct Recording {
+    /// Its files, absolute.
+    pub files: Vec<String>,
+    /// Samples in them.
+    pub samples: f64,
+    /// Call-tree nodes in them.
+    pub nodes: f64,
+    /// From start to stop.
+    pub duration_ms: f64,
+    /// Samples that could not be written.
+    pub dropped_samples: f64,
+    /// Node's thread id.
+    pub thread_id: u32,
+    /// The process's id.
+    pub pid: u32,
+    /// Where the samples came from.
+    pub source: String,
+}
+
+/// Starts recording the calling thread with the settings of the environment, unless it is recorded.
 ///
 /// `argv` is `process.argv`. False if the settings are wrong, and the program has to be stopped;
 /// what is wrong is on stderr by then. All other trouble is said there too, and leaves the program
 /// to run unprofiled.
 #[napi(catch_unwind)]
 pub fn record(env: Env, thread: Thread, argv: Object<'_>) -> bool {
-    let program = || Program {
-        pid: std::process::id(),
-        ppid: parent_id(),
-        argv: strings(&argv),
-        exec_argv: thread.exec_argv,
-        cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
-        node: thread.version,
-    };
-    match recording::start(&env, thread.thread_id, argv, program) {
+    if recording::is_recording() {
+        return true;
+    }
+    let script = (thread.thread_id != 0).then(|| ScriptToCome::new(&env, argv)).flatten();
+    let started = preload_config().and_then(|config| begin(&env, thread, &argv, config, script));
+    match started {
         Ok(()) => true,
         Err(error) => {
-            writer::complain(&error);
+            complain(&error);
             !error.stops_the_program()
         }
     }
+}
+
+/// Starts recording the calling thread, which is not recorded. `options` go before the environment;
+/// their values are written as text. Gives what went wrong.
+#[napi(catch_unwind)]
+pub fn start(
+    env: Env,
+    thread: Thread,
+    argv: Object<'_>,
+    options: HashMap<String, String>,
+) -> Option<Failure> {
+    let started = read_config(|name| options.get(name).cloned())
+        .and_then(|config| begin(&env, thread, &argv, &config, None));
+    started
+        .err()
+        .map(|error| Failure { is_setting: error.stops_the_program(), message: error.to_string() })
+}
+
+/// Stops recording the calling thread: its files are complete when this returns. Nothing if it is
+/// not recorded.
+#[napi(catch_unwind)]
+pub fn stop() -> Option<Recording> {
+    recording::stop().map(|Stopped { written, duration_us, thread_id }| Recording {
+        files: written.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+        samples: written.samples as f64,
+        nodes: written.nodes as f64,
+        duration_ms: duration_us as f64 / 1000.0,
+        dropped_samples: written.dropped_samples as f64,
+        thread_id,
+        pid: std::process::id(),
+        source: "v8".into(),
+    })
 }
 
 /// Tells the script that the calling worker runs.
@@ -60,9 +126,22 @@ pub fn is_first_thread() -> bool {
     system::is_first_thread()
 }
 
-#[cfg(unix)]
-fn parent_id() -> u32 {
-    std::os::unix::process::parent_id()
+fn begin(
+    env: &Env,
+    thread: Thread,
+    argv: &Object<'_>,
+    config: &Config,
+    script: Option<ScriptToCome>,
+) -> std::result::Result<(), Error> {
+    let program = || Program {
+        pid: std::process::id(),
+        ppid: std::os::unix::process::parent_id(),
+        argv: strings(argv),
+        exec_argv: thread.exec_argv,
+        cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
+        node: thread.version,
+    };
+    recording::start(env, thread.thread_id, config, program, script)
 }
 
 /// What strings there are in an array.

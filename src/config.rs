@@ -1,4 +1,4 @@
-//! Settings, from the environment.
+//! Settings, from options in code and from the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ pub struct Config {
     pub dir: PathBuf,
     /// The files' names, without extension.
     pub name: NamePattern,
+    /// What is written.
+    pub formats: Formats,
     /// Between two samples, microseconds.
     pub interval_us: u32,
     /// Between two flushes.
@@ -35,49 +37,58 @@ pub enum IgnoreList {
     Show,
 }
 
+/// In which formats a recording is written; at least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Formats {
+    /// `.trace.json`, streamed.
+    pub trace: bool,
+    /// `.cpuprofile`, at the end.
+    pub cpuprofile: bool,
+}
+
 impl Config {
     /// Reads `CPU_PROF_*` through `get`; `cwd` is the process's working directory.
-    pub fn read(get: impl Fn(&str) -> Option<OsString>, cwd: &Path) -> Result<Self, Error> {
-        // An empty variable is as good as none: it is how a shell takes a setting back.
-        let value = |name: &str| get(name).filter(|value| !value.is_empty());
-        let text = |name| value(name).map(|value| value.to_string_lossy().into_owned());
+    pub fn from_env(get: impl Fn(&str) -> Option<OsString>, cwd: &Path) -> Result<Self, Error> {
+        Self::read(|_| None, get, cwd)
+    }
 
-        let name = text("CPU_PROF_NAME").unwrap_or_else(|| NamePattern::DEFAULT.to_owned());
-        choice("CPU_PROF_FORMAT", text("CPU_PROF_FORMAT"), &[("trace", ())])?;
-        choice("CPU_PROF_SOURCE", text("CPU_PROF_SOURCE"), &[("auto", ()), ("v8", ())])?;
+    /// Reads options given in code, and for those that are not given the environment.
+    pub fn read(
+        option: impl Fn(&str) -> Option<String>,
+        env: impl Fn(&str) -> Option<OsString>,
+        cwd: &Path,
+    ) -> Result<Self, Error> {
+        let find = |name: &'static str, variable: &'static str| match option(name) {
+            Some(value) => Setting { name, value: Some(value.into()) },
+            // An empty variable is as good as none: it is how a shell takes a setting back.
+            None => Setting { name: variable, value: env(variable).filter(|v| !v.is_empty()) },
+        };
+        find("source", "CPU_PROF_SOURCE").choice(&[("auto", ()), ("v8", ())])?;
         Ok(Self {
-            dir: value("CPU_PROF_DIR").map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir)),
-            name: NamePattern::parse(&name).map_err(|allowed| Error::Setting {
-                name: "CPU_PROF_NAME",
-                value: name,
-                allowed,
-            })?,
-            interval_us: number(
-                "CPU_PROF_INTERVAL",
-                text("CPU_PROF_INTERVAL"),
+            dir: match find("dir", "CPU_PROF_DIR").value {
+                Some(dir) => cwd.join(dir),
+                None => cwd.to_owned(),
+            },
+            name: find("name", "CPU_PROF_NAME").name_pattern()?,
+            formats: find("format", "CPU_PROF_FORMAT").formats()?,
+            interval_us: find("interval", "CPU_PROF_INTERVAL").number(
                 1000,
                 (50, 1_000_000),
                 "microseconds",
             )?,
-            flush_interval: Duration::from_millis(u64::from(number(
-                "CPU_PROF_FLUSH_INTERVAL",
-                text("CPU_PROF_FLUSH_INTERVAL"),
-                500,
-                (10, 60_000),
-                "milliseconds",
-            )?)),
-            ignore_list: choice(
-                "CPU_PROF_IGNORE_LIST",
-                text("CPU_PROF_IGNORE_LIST"),
-                &[
-                    ("auto", IgnoreList::Auto),
-                    ("keep", IgnoreList::Keep),
-                    ("show", IgnoreList::Show),
-                ],
-            )?,
-            max_nodes: number(
-                "CPU_PROF_MAX_NODES",
-                text("CPU_PROF_MAX_NODES"),
+            flush_interval: Duration::from_millis(u64::from(
+                find("flushInterval", "CPU_PROF_FLUSH_INTERVAL").number(
+                    500,
+                    (10, 60_000),
+                    "milliseconds",
+                )?,
+            )),
+            ignore_list: find("ignoreList", "CPU_PROF_IGNORE_LIST").choice(&[
+                ("auto", IgnoreList::Auto),
+                ("keep", IgnoreList::Keep),
+                ("show", IgnoreList::Show),
+            ])?,
+            max_nodes: find("maxNodes", "CPU_PROF_MAX_NODES").number(
                 200_000,
                 (1000, 100_000_000),
                 "call-tree nodes",
@@ -86,44 +97,70 @@ impl Config {
     }
 }
 
-fn number(
+/// A setting that was found, or not, under the name that its user knows it by.
+struct Setting {
     name: &'static str,
-    value: Option<String>,
-    default: u32,
-    (least, most): (u32, u32),
-    unit: &str,
-) -> Result<u32, Error> {
-    let Some(value) = value else { return Ok(default) };
-    // `parse` alone would take a leading plus sign.
-    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
-    match value.parse() {
-        Ok(number) if digits && (least..=most).contains(&number) => Ok(number),
-        _ => Err(Error::Setting {
-            name,
-            value,
-            allowed: format!("a whole number of {unit} from {least} to {most} is allowed"),
-        }),
-    }
+    value: Option<OsString>,
 }
 
-/// The first choice is the default.
-fn choice<T: Copy>(
-    name: &'static str,
-    value: Option<String>,
-    choices: &[(&str, T)],
-) -> Result<T, Error> {
-    let wanted = value.as_deref().unwrap_or(choices[0].0);
-    match choices.iter().find(|(word, _)| *word == wanted) {
-        Some((_, choice)) => Ok(*choice),
-        None => {
-            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-            let allowed = match words.as_slice() {
-                [one] => format!("only {one} is allowed"),
-                [rest @ .., last] => format!("{} or {last} is allowed", rest.join(", ")),
-                [] => String::new(),
+impl Setting {
+    fn text(&self) -> Option<String> {
+        self.value.as_ref().map(|value| value.to_string_lossy().into_owned())
+    }
+
+    fn wrong(&self, allowed: String) -> Error {
+        Error::Setting { name: self.name, value: self.text().unwrap_or_default(), allowed }
+    }
+
+    fn name_pattern(&self) -> Result<NamePattern, Error> {
+        let name = self.text().unwrap_or_else(|| NamePattern::DEFAULT.to_owned());
+        NamePattern::parse(&name).map_err(|allowed| self.wrong(allowed))
+    }
+
+    fn formats(&self) -> Result<Formats, Error> {
+        let mut formats = Formats { trace: false, cpuprofile: false };
+        for word in self.text().as_deref().unwrap_or("trace").split(',') {
+            let format = match word {
+                "trace" => &mut formats.trace,
+                "cpuprofile" => &mut formats.cpuprofile,
+                _ => {
+                    return Err(
+                        self.wrong("trace, cpuprofile or trace,cpuprofile is allowed".into())
+                    );
+                }
             };
-            Err(Error::Setting { name, value: wanted.to_owned(), allowed })
+            *format = true;
         }
+        Ok(formats)
+    }
+
+    fn number(&self, default: u32, (least, most): (u32, u32), unit: &str) -> Result<u32, Error> {
+        let Some(value) = self.text() else { return Ok(default) };
+        // `parse` alone would take a leading plus sign.
+        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+        match value.parse() {
+            Ok(number) if digits && (least..=most).contains(&number) => Ok(number),
+            _ => {
+                Err(self
+                    .wrong(format!("a whole number of {unit} from {least} to {most} is allowed")))
+            }
+        }
+    }
+
+    /// The first choice is the default.
+    fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
+        let text = self.text();
+        let wanted = text.as_deref().unwrap_or(choices[0].0);
+        if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == wanted) {
+            return Ok(*choice);
+        }
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        Err(self.wrong(match words.as_slice() {
+            [rest @ .., last] if !rest.is_empty() => {
+                format!("{} or {last} is allowed", rest.join(", "))
+            }
+            _ => format!("only {} is allowed", words.concat()),
+        }))
     }
 }
 
@@ -142,7 +179,7 @@ mod tests {
         let get = |name: &str| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         };
-        Config::read(get, Path::new("/home/me"))
+        Config::from_env(get, Path::new("/home/me"))
     }
 
     #[test]
@@ -203,6 +240,30 @@ mod tests {
     }
 
     #[test]
+    fn an_option_goes_before_the_variable_and_is_named_as_such() {
+        let read = |interval: &str| {
+            let option = |name: &str| (name == "interval").then(|| interval.to_owned());
+            let env = |name: &str| (name == "CPU_PROF_INTERVAL").then(|| OsString::from("70"));
+            Config::read(option, env, Path::new("/"))
+        };
+        assert_eq!(read("80").unwrap().interval_us, 80);
+        let line = read("8").unwrap_err().line();
+        assert!(line.starts_with("cpu-prof: interval=8 is not valid: "), "{line}");
+        assert!(read("").is_err());
+    }
+
+    #[test]
+    fn formats() {
+        let formats = |value| read(&[("CPU_PROF_FORMAT", value)]).map(|config| config.formats);
+        let both = Formats { trace: true, cpuprofile: true };
+        assert_eq!(formats("").unwrap(), Formats { trace: true, cpuprofile: false });
+        assert_eq!(formats("cpuprofile").unwrap(), Formats { trace: false, cpuprofile: true });
+        assert_eq!(formats("cpuprofile,trace").unwrap(), both);
+        assert!(formats("trace, cpuprofile").is_err());
+        assert!(formats("trace,").is_err());
+    }
+
+    #[test]
     fn says_what_is_allowed() {
         let line = read(&[("CPU_PROF_IGNORE_LIST", "x")]).unwrap_err().line();
         assert!(line.ends_with("auto, keep or show is allowed"), "{line}");
@@ -229,7 +290,7 @@ mod tests {
             "[+-]?[0-9]{1,11}".prop_map(OsString::from),
             (select(&[10_u32, 50, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
                 .prop_map(|(bound, past)| (bound - 1 + past).to_string().into()),
-            "(trace|auto|v8|keep|show|CPU|%[DHPTNX%]|/|\\.|\n|\u{b}|\u{85}){1,4}"
+            "(trace|cpuprofile|,|auto|v8|keep|show|CPU|%[DHPTNX%]|/|\\.|\n|\u{b}|\u{85}){1,4}"
                 .prop_map(OsString::from),
         ]
     }
@@ -241,7 +302,7 @@ mod tests {
         ) {
             let values: HashMap<&str, OsString> =
                 NAMES.into_iter().zip(values).filter_map(|(k, v)| Some((k, v?))).collect();
-            match Config::read(|name| values.get(name).cloned(), Path::new("/home/me")) {
+            match Config::from_env(|name| values.get(name).cloned(), Path::new("/home/me")) {
                 Ok(config) => {
                     prop_assert!(config.dir.is_absolute());
                     prop_assert!((50..=1_000_000).contains(&config.interval_us));

@@ -1,8 +1,11 @@
 //! What can go wrong, grouped by what is to be done about it.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::system;
 
 /// A reason why a thread is not, or no longer, recorded.
 #[derive(Debug)]
@@ -65,6 +68,15 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// One line on stderr, once in a process: what troubles one thread mostly troubles them all.
+/// Whether it can be written is the program's affair.
+pub fn complain(error: &Error) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) && system::stderr_takes_a_line() {
+        let _ = writeln!(io::stderr(), "{}", error.line());
+    }
+}
 
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {

@@ -14,4 +14,6 @@ pub mod signals;
 pub mod source;
 pub mod system;
 pub mod trace;
+pub mod track;
+pub mod worker_script;
 pub mod writer;

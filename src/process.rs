@@ -1,4 +1,4 @@
-//! What there is once in a process: its settings, its program, its writer, its sequence number.
+//! What there is once in a process: its program, its writer, its sequence number.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,17 +11,12 @@ use crate::error::Error;
 use crate::program::Program;
 use crate::signals;
 use crate::source::v8::Callback;
-use crate::trace::frame_url::NodeModules;
 use crate::writer::Writer;
 
 /// The process, as its first recording found it.
 pub struct Process {
-    /// Its settings.
-    pub config: Config,
     /// Its program: that of the main thread, if it is recorded at all.
     pub program: Program,
-    /// How the program's `node_modules` frames are written.
-    pub node_modules: NodeModules,
     /// Local time, looked up once: the environment that names the zone may change under a worker.
     pub time_zone: FixedOffset,
     /// Its background thread.
@@ -32,7 +27,7 @@ pub struct Process {
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
 impl Process {
-    /// The process; on first use its settings are read and its writer is started.
+    /// The process; on first use its writer is started.
     pub fn get_or_start(
         program: impl FnOnce() -> Program,
         rotate: Callback,
@@ -40,18 +35,16 @@ impl Process {
         if let Some(process) = PROCESS.get() {
             return Ok(process);
         }
-        let program = program();
-        // Not `program.cwd`, which is text: a directory's name may be any bytes.
-        let cwd = std::env::current_dir().unwrap_or_default();
-        let config = Config::read(|name| std::env::var_os(name), &cwd)?;
-        let writer = Writer::start(config.flush_interval, rotate).map_err(|error| {
+        let writer = Writer::start(rotate).map_err(|error| {
             Error::Unavailable(format!("no thread could be started to write its trace: {error}"))
         })?;
         signals::watch(last_windows)?;
-        let node_modules = program.node_modules(config.ignore_list);
-        let time_zone = *Local::now().offset();
-        let sequence = AtomicU32::new(0);
-        let process = Self { config, program, node_modules, time_zone, writer, sequence };
+        let process = Self {
+            program: program(),
+            time_zone: *Local::now().offset(),
+            writer,
+            sequence: AtomicU32::new(0),
+        };
         // Two threads can be the first; the loser's writer ends when its queue is dropped.
         Ok(PROCESS.get_or_init(|| process))
     }
@@ -60,6 +53,24 @@ impl Process {
     pub fn next_sequence(&self) -> u32 {
         self.sequence.fetch_add(1, Ordering::Relaxed) + 1
     }
+}
+
+/// The settings of all that is recorded from the preload on. They are those of the first thread's
+/// start: the program may change its environment and its working directory.
+pub fn preload_config() -> Result<&'static Config, Error> {
+    static CONFIG: OnceLock<Config> = OnceLock::new();
+    if let Some(config) = CONFIG.get() {
+        return Ok(config);
+    }
+    let config = read_config(|_| None)?;
+    Ok(CONFIG.get_or_init(|| config))
+}
+
+/// The settings as they are now: options in code go before the environment.
+pub fn read_config(option: impl Fn(&str) -> Option<String>) -> Result<Config, Error> {
+    // Not the program's, which is text: a directory's name may be any bytes.
+    let cwd = std::env::current_dir().unwrap_or_default();
+    Config::read(option, |name| std::env::var_os(name), &cwd)
 }
 
 /// A signal is about to take the process, after this or a quarter of a second.

@@ -1,4 +1,4 @@
-//! One thread's recording: start, rotate, stop, cleanup. Everything here runs on that thread.
+//! One thread's recordings: start, rotate, stop, cleanup. Everything here runs on that thread.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use chrono::{SecondsFormat, Utc};
 use napi::Env;
-use napi::bindgen_prelude::{JsObjectValue, Object, ObjectRef};
 
 use crate::call_tree::CallTree;
-use crate::error::Error;
+use crate::config::Config;
+use crate::error::{Error, complain};
 use crate::filename::Fields;
 use crate::output::Output;
 use crate::process::Process;
@@ -21,88 +21,94 @@ use crate::signals;
 use crate::source::v8::{Finished, Profiler, Pulse, Waker};
 use crate::system;
 use crate::trace::thread::{ThreadInfo, ThreadTrace};
-use crate::writer::{Link, Taken, Track, complain};
+use crate::track::{Link, Taken, Track, Written};
+use crate::worker_script::ScriptToCome;
 
 const EXTENSION: &str = ".trace.json";
 
 thread_local! {
-    /// V8's side of the recording never leaves its thread, and callbacks find it without a pointer
+    /// V8's side of a recording never leaves its thread, and callbacks find it without a pointer
     /// that could outlive it.
     static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
+    /// The last recording's profiler: to make one takes longer than all else at a start.
+    static IDLE_PROFILER: RefCell<Option<Profiler>> = const { RefCell::new(None) };
+    /// A recording that came to its end before it was stopped.
+    static ENDED: RefCell<Option<Stopped>> = const { RefCell::new(None) };
+    /// Whether we are told of the thread's end.
+    static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Recording {
     process: &'static Process,
     profiler: Profiler,
     link: Arc<Link>,
-    is_main: bool,
+    thread_id: u32,
+    start_us: i64,
     /// How often V8's sampling got stuck.
     restarts: Cell<u32>,
     /// Until a worker's script is known.
     script: RefCell<Option<ScriptToCome>>,
 }
 
-/// Starts recording this thread. Does nothing if it is recorded already.
-/// `argv` is `process.argv`, where Node puts a worker's script after the preload.
+/// A recording that has come to its end.
+pub struct Stopped {
+    /// What there is in its files.
+    pub written: Written,
+    /// From its start to its end, microseconds.
+    pub duration_us: i64,
+    /// Node's thread id.
+    pub thread_id: u32,
+}
+
+/// Starts recording this thread, which must not be recorded already.
 pub fn start(
     env: &Env,
     thread_id: u32,
-    argv: Object<'_>,
+    config: &Config,
     program: impl FnOnce() -> Program,
+    script: Option<ScriptToCome>,
 ) -> Result<(), Error> {
-    if is_recording() {
-        return Ok(());
-    }
     let process = Process::get_or_start(program, on_wake)?;
-    let config = &process.config;
     let waker = Waker::new()?;
+    watch_end(env, &waker, thread_id)?;
 
     // The file comes before the sampling: a profile that has nowhere to go is not worth its cost.
     let start_us = system::now_us();
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,
-        node_modules: process.node_modules,
+        node_modules: process.program.node_modules(config.ignore_list),
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
     };
     let trace = ThreadTrace::new(info, start_us);
-    let output = open_output(process, &trace, thread_id)?;
+    let output = open_output(process, config, &trace, thread_id)?;
 
-    let profiler = Profiler::start(env, config.interval_us)?;
+    let profiler = match IDLE_PROFILER.take() {
+        Some(profiler) => profiler,
+        None => Profiler::new(env)?,
+    };
+    if let Err(error) = profiler.start(config.interval_us) {
+        IDLE_PROFILER.set(Some(profiler));
+        return Err(error);
+    }
     let link = Arc::new(Link::new(waker));
-    // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
-    let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
-    if ending == Ending::Process {
-        link.waker.at_exit(on_exit);
-    }
-    let hooked = env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| finish(ending))));
-    if hooked.is_err() {
-        link.waker.close();
-        let left = profiler.stop().into_iter().collect();
-        profiler.dispose(left);
-        return Err(Error::Unavailable("its end cannot be watched".into()));
-    }
-    let script = RefCell::new((thread_id != 0).then(|| ScriptToCome::new(env, argv)).flatten());
     let track = Track {
         link: Arc::clone(&link),
+        flush_interval: config.flush_interval,
+        written: Written { files: vec![output.path().to_owned()], ..Written::default() },
         output,
         trace,
         tree: CallTree::new(config.max_nodes),
         pulse: Pulse::new(config.interval_us),
         read: Vec::new(),
     };
-    let is_main = thread_id == 0;
-    RECORDING.set(Some(Recording {
-        process,
-        profiler,
-        link,
-        is_main,
-        restarts: Cell::new(0),
-        script,
-    }));
+    let (restarts, script) = (Cell::new(0), RefCell::new(script));
+    let recording = Recording { process, profiler, link, thread_id, start_us, restarts, script };
+    ENDED.take();
+    RECORDING.set(Some(recording));
     process.writer.open(track);
-    if is_main {
+    if thread_id == 0 {
         signals::arm();
     }
     Ok(())
@@ -111,6 +117,21 @@ pub fn start(
 /// Whether this thread is being recorded.
 pub fn is_recording() -> bool {
     RECORDING.with_borrow(Option::is_some)
+}
+
+/// Stops recording this thread. Its files are complete by then. None if it is not recorded.
+pub fn stop() -> Option<Stopped> {
+    match RECORDING.take() {
+        Some(recording) => {
+            let (stopped, profiler) = recording.finish();
+            if let Some((profiler, left)) = profiler {
+                profiler.delete(left);
+                IDLE_PROFILER.set(Some(profiler));
+            }
+            Some(stopped)
+        }
+        None => ENDED.take(),
+    }
 }
 
 /// Names this thread, a worker, by the script that it runs.
@@ -122,14 +143,20 @@ pub fn name_worker(file: String) {
     });
 }
 
-fn open_output(process: &Process, trace: &ThreadTrace, thread_id: u32) -> Result<Output, Error> {
-    let started = Utc::now().with_timezone(&process.time_zone);
-    let names = |attempt: u32| {
-        let sequence = process.next_sequence();
-        let fields = Fields { started, pid: process.program.pid, thread_id, sequence };
-        process.config.name.expand(&fields, attempt > 0)
-    };
-    Output::create(&process.config.dir, EXTENSION, names, &trace.head())
+/// Has what is under way on this thread brought to its end with it.
+fn watch_end(env: &Env, waker: &Waker, thread_id: u32) -> Result<(), Error> {
+    if IS_WATCHED.get() {
+        return Ok(());
+    }
+    // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
+    let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
+    env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end(ending))))
+        .map_err(|_| Error::Unavailable("its end cannot be watched".into()))?;
+    if ending == Ending::Process {
+        waker.at_exit(on_exit);
+    }
+    IS_WATCHED.set(true);
+    Ok(())
 }
 
 /// The writer wants this thread's window.
@@ -140,29 +167,48 @@ extern "C" fn on_wake(_: *mut c_void) {
             recording.as_ref().is_some_and(|recording| recording.rotate().is_err())
         });
         if failed {
-            finish(Ending::Thread);
+            ENDED.set(stop());
         }
     }));
 }
 
 /// The `exit` listeners have run.
 extern "C" fn on_exit(_: *mut c_void) {
-    let _ = catch_unwind(|| finish(Ending::Process));
+    let _ = catch_unwind(|| end(Ending::Process));
 }
 
-/// What ends with a recording.
+/// What ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
     /// The whole process: what V8 holds goes with it.
     Process,
-    /// At most the thread: what V8 holds must be given back.
+    /// The thread alone: what V8 holds must be given back.
     Thread,
 }
 
-fn finish(ending: Ending) {
-    if let Some(recording) = RECORDING.take() {
-        recording.finish(ending);
+fn end(ending: Ending) {
+    let profiler = match RECORDING.take() {
+        Some(recording) => recording.finish().1,
+        None => IDLE_PROFILER.take().map(|profiler| (profiler, Vec::new())),
+    };
+    if let (Some((profiler, left)), Ending::Thread) = (profiler, ending) {
+        profiler.dispose(left);
     }
+}
+
+fn open_output(
+    process: &Process,
+    config: &Config,
+    trace: &ThreadTrace,
+    thread_id: u32,
+) -> Result<Output, Error> {
+    let started = Utc::now().with_timezone(&process.time_zone);
+    let names = |attempt: u32| {
+        let sequence = process.next_sequence();
+        let fields = Fields { started, pid: process.program.pid, thread_id, sequence };
+        config.name.expand(&fields, attempt > 0)
+    };
+    Output::create(&config.dir, EXTENSION, names, &trace.head())
 }
 
 impl Recording {
@@ -182,14 +228,10 @@ impl Recording {
         let profile = if is_stuck { self.profiler.restart() } else { self.profiler.rotate() };
         let taken = self.taken(profile.inspect_err(complain)?, before);
         self.process.writer.window(&self.link, taken);
-        if self.is_main {
+        if self.thread_id == 0 {
             signals::arm();
         }
         Ok(())
-    }
-
-    fn taken(&self, profile: Finished, since: Instant) -> Taken {
-        Taken { profile, pause: since.elapsed(), restarts: self.restarts.get() }
     }
 
     fn name_worker(&self, file: String) {
@@ -199,46 +241,27 @@ impl Recording {
         }
     }
 
-    fn finish(self, ending: Ending) {
+    /// Stops, and waits for the files. Of the profiler there is nothing left to be used, nor to be
+    /// freed, if V8's thread or the writer may still be at it.
+    fn finish(self) -> (Stopped, Option<(Profiler, Vec<Finished>)>) {
         self.link.waker.close();
         let before = Instant::now();
         let last = self.profiler.stop();
-        let stopped = last.is_some();
+        let has_stopped = last.is_some();
         let last = last.map(|profile| self.taken(profile, before));
-        let left = self.process.writer.close(&self.link, last);
-        // What may still be in use, by V8's thread or by the writer, is leaked.
-        if let (Some(left), true, Ending::Thread) = (left, stopped, ending) {
-            self.profiler.dispose(left);
+        let duration_us = system::now_us() - self.start_us;
+        let closed = self.process.writer.close(&self.link, last);
+        if let Some(script) = self.script.take() {
+            script.forget();
         }
-    }
-}
-
-/// `process.argv` of a worker, before Node has put its script there.
-struct ScriptToCome {
-    env: Env,
-    argv: ObjectRef<false>,
-    length: u32,
-}
-
-impl ScriptToCome {
-    fn new(env: &Env, argv: Object<'_>) -> Option<Self> {
-        let length = argv.get_array_length().ok()?;
-        let argv = argv.create_ref().ok()?;
-        Some(Self { env: *env, argv, length })
+        let (written, left) = closed.map(|closed| (closed.written, closed.left)).unzip();
+        let written = written.unwrap_or_default();
+        let stopped = Stopped { written, duration_us, thread_id: self.thread_id };
+        let profiler = left.filter(|_| has_stopped).map(|left| (self.profiler, left));
+        (stopped, profiler)
     }
 
-    fn forget(self) {
-        // A reference that stays until the environment ends is the worst that can come of it.
-        let _ = self.argv.unref(&self.env);
-    }
-
-    /// Reading an element of an array runs no JavaScript.
-    fn get(&self) -> Option<String> {
-        let script = self.env.run_in_scope(|| {
-            let argv = self.argv.get_value(&self.env)?;
-            let come = argv.get_array_length()? > self.length;
-            if come { argv.get_element::<Option<String>>(1) } else { Ok(None) }
-        });
-        script.ok().flatten()
+    fn taken(&self, profile: Finished, since: Instant) -> Taken {
+        Taken { profile, pause: since.elapsed(), restarts: self.restarts.get() }
     }
 }

@@ -54,11 +54,12 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Starts to sample the isolate of `env`, on whose thread this is.
+    /// For the isolate of `env`, on whose thread this is.
     ///
     /// With eager logging V8 logs every compiled function now, and takes its log down when the
-    /// profiler is disposed of and not at the last stop, which a process that exits need not do.
-    pub fn start(env: &Env, interval_us: u32) -> Result<Self, Error> {
+    /// profiler is disposed of: not at the last stop, which a process that exits need not do, and
+    /// so a later start is a cheap one.
+    pub fn new(env: &Env) -> Result<Self, Error> {
         let api = api()?;
         // SAFETY: any thread.
         let isolate = unsafe { (api.isolate_try_get_current)() };
@@ -69,19 +70,18 @@ impl Profiler {
         let raw = unsafe { (api.profiler_new)(isolate, sys::DEBUG_NAMING, sys::EAGER_LOGGING) };
         let raw =
             NonNull::new(raw).ok_or_else(|| Error::Unavailable("V8 gave no profiler".into()))?;
-        // SAFETY: the isolate's thread; before the first start, as V8 demands.
-        unsafe { (api.profiler_set_sampling_interval)(raw.as_ptr(), interval_us as c_int) };
         // SAFETY: the isolate's thread.
         let gate = unsafe { Gate::watch(api, isolate) };
-        let title = Cell::new(Title::Odd);
-        let profiler = Self { api, isolate, raw, env: env.raw(), gate, title };
-        match profiler.start_profile(Title::Odd) {
-            Ok(()) => Ok(profiler),
-            Err(error) => {
-                profiler.dispose(Vec::new());
-                Err(error)
-            }
-        }
+        Ok(Self { api, isolate, raw, env: env.raw(), gate, title: Cell::new(Title::Odd) })
+    }
+
+    /// Starts to sample. Nothing is sampled so far.
+    pub fn start(&self, interval_us: u32) -> Result<(), Error> {
+        // SAFETY: the isolate's thread; V8 demands that no profile runs.
+        unsafe {
+            (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
+        };
+        self.start_profile(self.title.get())
     }
 
     /// Gives what was sampled since the start or the last rotation, and samples on.
@@ -108,6 +108,17 @@ impl Profiler {
     /// Stops sampling, and gives what was sampled since the start or the last rotation.
     pub fn stop(&self) -> Option<Finished> {
         self.stop_profile(self.title.get())
+    }
+
+    /// Frees profiles that were read, while nothing is sampled.
+    pub fn delete(&self, read: Vec<Finished>) {
+        for profile in read {
+            self.gate.locked(|| {
+                // SAFETY: the isolate's thread; the profile is given away here. With no profile
+                // running V8 has no other thread that could drop a code entry.
+                unsafe { (self.api.profile_delete)(profile.raw.as_ptr()) }
+            });
+        }
     }
 
     /// Frees a stopped profiler, with the profiles that are left of it: none may be in use elsewhere.
