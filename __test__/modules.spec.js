@@ -1,0 +1,63 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+/** A project that has the package in its node_modules. */
+function project() {
+  const dir = temporaryDirectory()
+  const scope = path.join(dir, 'node_modules', '@org')
+  fs.mkdirSync(scope, { recursive: true })
+  fs.symlinkSync(PACKAGE, path.join(scope, 'cpu-prof'))
+  return dir
+}
+
+const USE = `
+  start()
+  console.log(isRecording(), stop().files.length)
+  profile(() => 7).then(({ result }) => console.log(result))
+`
+
+for (const [how, file, source] of [
+  ['require', 'main.cjs', "const { start, stop, profile, isRecording } = require('@org/cpu-prof')"],
+  ['import', 'main.mjs', "import { start, stop, profile, isRecording } from '@org/cpu-prof'"],
+  [
+    'a default import',
+    'default.mjs',
+    "import cpuProf from '@org/cpu-prof'; const { start, stop, profile, isRecording } = cpuProf",
+  ],
+]) {
+  test(`${how} gives the functions, and starts nothing`, async () => {
+    const cwd = project()
+    fs.writeFileSync(path.join(cwd, file), `${source}\nconsole.log(isRecording())\n${USE}`)
+    const { stdout, stderr, code } = await run([path.join(cwd, file)], { preload: null, cwd })
+    assert.equal(stderr, '')
+    assert.equal(code, 0)
+    assert.equal(stdout, 'false\ntrue 1\n7\n')
+  })
+}
+
+test('the types accept what works and refuse what does not', () => {
+  const tsc = path.join(PACKAGE, 'node_modules', 'typescript', 'bin', 'tsc')
+  const flags = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--types',
+    'node',
+  ]
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [tsc, ...flags, path.join(FIXTURES, 'types.mts')],
+    { encoding: 'utf8', cwd: PACKAGE },
+  )
+  assert.equal(stdout, '')
+  assert.equal(status, 0)
+})
