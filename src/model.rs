@@ -16,6 +16,17 @@ pub struct CallFrame {
 }
 
 impl CallFrame {
+    /// What V8 hangs every stack on.
+    pub fn root() -> Self {
+        Self {
+            function_name: "(root)".into(),
+            url: String::new(),
+            script_id: 0,
+            line: -1,
+            column: -1,
+        }
+    }
+
     /// Whether V8 made this frame up to hang a state on: it is not a function of the program.
     pub fn is_meta(&self) -> bool {
         self.script_id == 0
@@ -44,6 +55,18 @@ pub struct Sample {
     pub node: u32,
 }
 
+/// How often V8 saw a line of a node's function on top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineTicks {
+    /// Index into `Window::nodes`.
+    pub node: u32,
+    /// Line, from 1 (unlike a frame's).
+    pub line: i32,
+    /// How often. V8 also counts samples that it does not keep, and keeps some that it does not
+    /// count.
+    pub ticks: u32,
+}
+
 /// What one thread sampled between two rotations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Window {
@@ -53,6 +76,10 @@ pub struct Window {
     pub nodes: Vec<WindowNode>,
     /// In the order of their times.
     pub samples: Vec<Sample>,
+    /// Lines within nodes, if they were asked for; a node can have a line several times.
+    pub lines: Vec<LineTicks>,
+    /// Index into `nodes`, and why V8 does not optimize the node's function, if that was asked for.
+    pub deopts: Vec<(u32, String)>,
     /// When the window was opened: CLOCK_MONOTONIC, microseconds.
     pub start_us: i64,
     /// When the window was closed: CLOCK_MONOTONIC, microseconds.
@@ -67,7 +94,7 @@ pub mod any {
     use proptest::prelude::*;
     use proptest::sample::Index;
 
-    use super::{CallFrame, Sample, Window, WindowNode};
+    use super::{CallFrame, LineTicks, Sample, Window, WindowNode};
 
     fn frame() -> impl Strategy<Value = CallFrame> {
         let name = prop_oneof![
@@ -80,7 +107,7 @@ pub mod any {
         let url = prop_oneof![4 => Just("/a.js".to_owned()), 1 => any::<String>()];
         (name, url, 1_u32..3, -1..2, -1..2).prop_map(
             |(function_name, url, script_id, line, column)| {
-                let made_up = CallFrame { function_name, script_id: 0, ..root() };
+                let made_up = CallFrame { function_name, script_id: 0, ..CallFrame::root() };
                 if made_up.is_meta() {
                     return made_up;
                 }
@@ -89,27 +116,19 @@ pub mod any {
         )
     }
 
-    fn root() -> CallFrame {
-        CallFrame {
-            function_name: "(root)".into(),
-            url: String::new(),
-            script_id: 0,
-            line: -1,
-            column: -1,
-        }
-    }
-
     /// Some windows of one recording, which share frames; their times are about `around_us`.
     pub fn windows(around_us: i64) -> impl Strategy<Value = Vec<Window>> {
         let nodes = vec((any::<Index>(), any::<Index>()), 0..20);
         let samples = vec((-2000_i64..2_000_000, any::<Index>()), 0..30);
-        let parts = vec((nodes, samples, -2000_i64..2_000_000), 1..8);
+        let lines = vec((any::<Index>(), 1..4, 1_u32..4), 0..20);
+        let deopts = vec((any::<Index>(), "[ab]"), 0..3);
+        let parts = vec((nodes, samples, lines, deopts, -2000_i64..2_000_000), 1..8);
         (vec(frame(), 1..12), parts).prop_map(move |(frames, parts)| {
             parts
                 .into_iter()
-                .map(|(nodes, samples, end)| {
+                .map(|(nodes, samples, lines, deopts, end)| {
                     let mut window = Window { end_us: around_us + end, ..Window::default() };
-                    push(&mut window, 0, &root());
+                    push(&mut window, 0, &CallFrame::root());
                     for (parent, frame) in nodes {
                         let parent = parent.index(window.nodes.len()) as u32;
                         push(&mut window, parent, frame.get(&frames));
@@ -117,6 +136,14 @@ pub mod any {
                     for (time, node) in samples {
                         let node = node.index(window.nodes.len()) as u32;
                         window.samples.push(Sample { time_us: around_us + time, node });
+                    }
+                    for (node, line, ticks) in lines {
+                        let node = node.index(window.nodes.len()) as u32;
+                        window.lines.push(LineTicks { node, line, ticks });
+                    }
+                    for (node, reason) in deopts {
+                        let node = node.index(window.nodes.len()) as u32;
+                        window.deopts.push((node, reason));
                     }
                     window
                 })

@@ -9,6 +9,7 @@
 //!   environment goes.
 #![allow(unsafe_code)]
 
+mod details;
 mod gate;
 mod pulse;
 mod sys;
@@ -24,6 +25,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::model::{CallFrame, Sample, Window, WindowNode};
+use details::Details;
 use gate::Gate;
 
 pub use pulse::Pulse;
@@ -194,11 +196,21 @@ pub struct Finished {
 unsafe impl Send for Finished {}
 
 impl Finished {
-    /// Copies it out. Any thread.
+    /// Copies it out, without lines and deopts. Any thread.
     pub fn read(&self) -> Window {
+        self.copy(None)
+    }
+
+    /// Copies it out, with lines and deopts. Any thread.
+    pub fn read_details(&self) -> Window {
+        self.copy(Some(Details::new(self.api)))
+    }
+
+    fn copy(&self, details: Option<Details>) -> Window {
         let api = self.api;
         let profile = self.raw.as_ptr().cast_const();
-        let mut reader = Reader { api, window: Window::default(), frames: FxHashMap::default() };
+        let frames = FxHashMap::default();
+        let mut reader = Reader { api, window: Window::default(), frames, details };
         // SAFETY: the profile is finished, and not deleted: it would be given away for that.
         unsafe {
             let index_of = reader.nodes((api.profile_root)(profile));
@@ -213,6 +225,9 @@ impl Finished {
                 if let Some(node) = index {
                     reader.window.samples.push(Sample { time_us, node });
                 }
+            }
+            if let Some(details) = &reader.details {
+                reader.window.deopts = details.deopts();
             }
             reader.window.start_us = (api.profile_start_time)(profile);
             reader.window.end_us = (api.profile_end_time)(profile);
@@ -244,6 +259,7 @@ struct Reader {
     window: Window,
     /// V8 keeps each name once, so that equal names have equal addresses within a profile.
     frames: FxHashMap<(usize, usize, c_int, c_int, c_int), u32>,
+    details: Option<Details>,
 }
 
 impl Reader {
@@ -270,6 +286,9 @@ impl Reader {
                     index_of.resize(id + 1, 0);
                 }
                 index_of[id] = index;
+                if let Some(details) = &mut self.details {
+                    details.add(node, index, &mut self.window.lines);
+                }
                 for i in (0..(api.node_children)(node)).rev() {
                     pending.push(((api.node_child)(node, i), index));
                 }

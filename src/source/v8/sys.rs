@@ -95,6 +95,10 @@ api! {
     node_script_id: c"_ZNK2v814CpuProfileNode11GetScriptIdEv" fn(*const CpuProfileNode) -> c_int;
     node_line: c"_ZNK2v814CpuProfileNode13GetLineNumberEv" fn(*const CpuProfileNode) -> c_int;
     node_column: c"_ZNK2v814CpuProfileNode15GetColumnNumberEv" fn(*const CpuProfileNode) -> c_int;
+    node_line_count: c"_ZNK2v814CpuProfileNode15GetHitLineCountEv" fn(*const CpuProfileNode) -> c_uint;
+    node_line_ticks: c"_ZNK2v814CpuProfileNode12GetLineTicksEPNS0_8LineTickEj"
+        fn(*const CpuProfileNode, *mut c_uint, c_uint) -> bool;
+    node_bailout_reason: c"_ZNK2v814CpuProfileNode16GetBailoutReasonEv" fn(*const CpuProfileNode) -> *const c_char;
     node_id: c"_ZNK2v814CpuProfileNode9GetNodeIdEv" fn(*const CpuProfileNode) -> c_uint;
     node_children: c"_ZNK2v814CpuProfileNode16GetChildrenCountEv" fn(*const CpuProfileNode) -> c_int;
     node_child: c"_ZNK2v814CpuProfileNode8GetChildEi" fn(*const CpuProfileNode, c_int) -> *const CpuProfileNode;

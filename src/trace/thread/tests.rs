@@ -44,6 +44,7 @@ fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)], end: i64) -> Windo
             .collect(),
         start_us: START_US,
         end_us: START_US + end,
+        ..Window::default()
     }
 }
 
