@@ -3,6 +3,7 @@
 pub mod addon;
 pub mod call_tree;
 pub mod config;
+pub mod cpuprofile;
 pub mod error;
 pub mod filename;
 pub mod model;
