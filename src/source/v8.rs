@@ -4,7 +4,7 @@
 //! - a [`Profiler`] never leaves its isolate's thread (it is not `Send`);
 //! - a [`Finished`] profile is read-only. V8 holds its nodes, and through them their names, until
 //!   it is deleted, so any thread may read it; any thread may delete it too, but only when the
-//!   [`gate`] is open;
+//!   [`gate`] is open. V8 can still change one thing in it, of which [`details`] takes care;
 //! - a [`Waker`] reaches its environment under a lock, and is closed under the same lock before the
 //!   environment goes.
 #![allow(unsafe_code)]
@@ -191,8 +191,8 @@ pub struct Finished {
     gate: Arc<Gate>,
 }
 
-// SAFETY: a finished profile does not change, and reading it touches nothing but the profile: see
-// the module's rules.
+// SAFETY: a finished profile does not change but in what `details` takes care of, and reading it
+// touches nothing else: see the module's rules.
 unsafe impl Send for Finished {}
 
 impl Finished {
