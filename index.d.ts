@@ -9,8 +9,11 @@ export interface Options {
   name?: string
   /** Microseconds between two samples, 50 to 1000000. `CPU_PROF_INTERVAL`; 1000. */
   interval?: number
-  /** What is written. `CPU_PROF_FORMAT`; `trace`. */
-  format?: 'trace'
+  /**
+   * What is written: `.trace.json`, while the program runs, or `.cpuprofile`, at its end, or both.
+   * `CPU_PROF_FORMAT`; `trace`.
+   */
+  format?: 'trace' | 'cpuprofile' | 'trace,cpuprofile'
   /** Milliseconds between two writes, 10 to 60000. `CPU_PROF_FLUSH_INTERVAL`; 500. */
   flushInterval?: number
   /** How DevTools shows frames of `node_modules`. `CPU_PROF_IGNORE_LIST`; `auto`. */

@@ -3,7 +3,7 @@
 use chrono::{DateTime, FixedOffset};
 
 /// What the placeholders of a name stand for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Fields {
     /// `%D` and `%H`: local time at the start of the recording.
     pub started: DateTime<FixedOffset>,
@@ -101,6 +101,33 @@ impl NamePattern {
 
     fn has_sequence(&self) -> bool {
         self.parts.contains(&Part::Sequence)
+    }
+}
+
+/// The names that a recording may take: the wanted one, and if it is taken the next ones.
+#[derive(Debug, Clone)]
+pub struct Names {
+    pattern: NamePattern,
+    fields: Fields,
+    next_sequence: fn() -> u32,
+    is_numbered: bool,
+}
+
+impl Names {
+    /// `fields` are those of the wanted name.
+    pub fn new(pattern: NamePattern, fields: Fields, next_sequence: fn() -> u32) -> Self {
+        Self { pattern, fields, next_sequence, is_numbered: false }
+    }
+
+    /// The name as it is for now.
+    pub fn current(&self) -> String {
+        self.pattern.expand(&self.fields, self.is_numbered)
+    }
+
+    /// The next one.
+    pub fn advance(&mut self) {
+        self.fields.sequence = (self.next_sequence)();
+        self.is_numbered = true;
     }
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::filename::Names;
 use crate::trace::encode::SEPARATOR;
 
 const FOOTER: &[u8] = b"\n]}";
@@ -24,39 +25,24 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the first of `names` in `dir` that is free, and writes `head + footer` to it: the
-    /// text up to and with the first events.
-    ///
-    /// An existing file is never opened, nor a link followed. The directory is made if missing.
+    /// Creates a file, see [`create`], and writes `head + footer` to it: the text up to and with the
+    /// first events.
     pub fn create(
         dir: &Path,
         extension: &str,
-        mut names: impl FnMut(u32) -> String,
+        names: &mut Names,
         head: &[u8],
     ) -> Result<Self, Error> {
-        const TRIES: u32 = 10_000;
-        for attempt in 0..TRIES {
-            let path = dir.join(format!("{}{extension}", names(attempt)));
-            match open(&path) {
-                Ok(file) => {
-                    let file = OwnFile::new(file);
-                    let end = head.len() as u64;
-                    let mut output = Self { path, file, end, buffer: Vec::new() };
-                    let text = [head, FOOTER].concat();
-                    return match output.write_at(&text, 0) {
-                        Ok(()) => Ok(output),
-                        Err(source) => {
-                            let _ = std::fs::remove_file(&output.path);
-                            Err(output.error("write", source))
-                        }
-                    };
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(Error::Output { action: "create", path, source }),
+        let (path, file) = create(dir, extension, names)?;
+        let end = head.len() as u64;
+        let mut output = Self { path, file: OwnFile::new(file), end, buffer: Vec::new() };
+        match output.write_at(&[head, FOOTER].concat(), 0) {
+            Ok(()) => Ok(output),
+            Err(source) => {
+                let _ = std::fs::remove_file(&output.path);
+                Err(output.error("write", source))
             }
         }
-        let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files of this name");
-        Err(Error::Output { action: "create", path: dir.join(names(0)), source })
     }
 
     /// Appends encoded events (no separator at either end). After an error the file is as it was
@@ -140,6 +126,53 @@ fn id(file: &File) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
+/// Creates the first of `names` in `dir` that is free, which is the current one then.
+///
+/// An existing file is never opened, nor a link followed. The directory is made if missing.
+pub fn create(dir: &Path, extension: &str, names: &mut Names) -> Result<(PathBuf, File), Error> {
+    const TRIES: u32 = 10_000;
+    let path = |names: &Names| dir.join(format!("{}{extension}", names.current()));
+    for _ in 0..TRIES {
+        let path = path(names);
+        match open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => names.advance(),
+            Err(source) => return Err(Error::Output { action: "create", path, source }),
+        }
+    }
+    let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files of this name");
+    Err(Error::Output { action: "create", path: path(names), source })
+}
+
+/// Writes a whole file at once: it is there completely or not at all.
+pub fn write_whole(
+    dir: &Path,
+    extension: &str,
+    names: &mut Names,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<PathBuf, Error> {
+    let (partial, mut file) = create(dir, &format!("{extension}.partial"), names)?;
+    let written = write(&mut file).map_err(|source| {
+        let path = partial.clone();
+        Error::Output { action: "write", path, source }
+    });
+    let moved = written.and_then(|()| {
+        // What is replaced is our own: made in this moment, and empty.
+        let (path, _) = create(dir, extension, names)?;
+        match std::fs::rename(&partial, &path) {
+            Ok(()) => Ok(path),
+            Err(source) => {
+                let _ = std::fs::remove_file(&path);
+                Err(Error::Output { action: "rename", path, source })
+            }
+        }
+    });
+    if moved.is_err() {
+        let _ = std::fs::remove_file(&partial);
+    }
+    moved
+}
+
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     // `create_new` neither opens an existing file nor follows a link that stands in the way.
@@ -162,14 +195,33 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::os::unix::fs::PermissionsExt;
 
+    use chrono::DateTime;
+
     use super::*;
+    use crate::filename::{Fields, NamePattern};
 
     const HEAD: &[u8] = b"{\"traceEvents\":[\n0";
 
+    thread_local! {
+        static SEQUENCE: Cell<u32> = const { Cell::new(1) };
+    }
+
+    /// `out001`, `out002`, …
+    fn names() -> Names {
+        fn next() -> u32 {
+            SEQUENCE.set(SEQUENCE.get() + 1);
+            SEQUENCE.get()
+        }
+        let started = DateTime::UNIX_EPOCH.fixed_offset();
+        let fields = Fields { started, pid: 1, thread_id: 0, sequence: 1 };
+        Names::new(NamePattern::parse("out%N").unwrap(), fields, next)
+    }
+
     fn create(dir: &Path) -> Output {
-        Output::create(dir, ".json", |n| format!("out{n}"), HEAD).unwrap()
+        Output::create(dir, ".json", &mut names(), HEAD).unwrap()
     }
 
     fn events(output: &Output) -> Vec<serde_json::Value> {
@@ -196,12 +248,12 @@ mod tests {
     fn never_touches_what_is_there() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("target");
-        std::fs::write(dir.path().join("out0.json"), "mine").unwrap();
-        std::os::unix::fs::symlink(&target, dir.path().join("out1.json")).unwrap();
-        std::fs::create_dir(dir.path().join("out2.json")).unwrap();
+        std::fs::write(dir.path().join("out001.json"), "mine").unwrap();
+        std::os::unix::fs::symlink(&target, dir.path().join("out002.json")).unwrap();
+        std::fs::create_dir(dir.path().join("out003.json")).unwrap();
         let output = create(dir.path());
-        assert!(output.path().ends_with("out3.json"));
-        assert_eq!(std::fs::read(dir.path().join("out0.json")).unwrap(), b"mine");
+        assert!(output.path().ends_with("out004.json"));
+        assert_eq!(std::fs::read(dir.path().join("out001.json")).unwrap(), b"mine");
         assert!(!target.exists());
     }
 
@@ -210,7 +262,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
-        let error = Output::create(&file, ".json", |n| n.to_string(), HEAD).unwrap_err();
+        let error = Output::create(&file, ".json", &mut names(), HEAD).unwrap_err();
         assert!(error.line().contains("could not create"), "{}", error.line());
     }
 
@@ -219,13 +271,31 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let link = dir.path().join("link");
         std::os::unix::fs::symlink("nowhere", &link).unwrap();
-        let mut tries = 0;
-        let name = |_| {
-            tries += 1;
-            "out".to_owned()
-        };
-        let error = Output::create(&link, ".json", name, HEAD).unwrap_err();
+        let error = Output::create(&link, ".json", &mut names(), HEAD).unwrap_err();
         assert!(error.line().contains("not a directory"), "{}", error.line());
-        assert_eq!(tries, 1);
+        assert_eq!(SEQUENCE.get(), 1);
+    }
+
+    #[test]
+    fn a_whole_file_is_there_or_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let list = || -> Vec<_> {
+            let files = std::fs::read_dir(dir.path()).unwrap();
+            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+        };
+        let fail = |_: &mut File| Err(io::Error::from(io::ErrorKind::StorageFull));
+        let error = write_whole(dir.path(), ".x", &mut names(), fail).unwrap_err();
+        assert!(error.line().contains("could not write"), "{}", error.line());
+        assert!(list().is_empty());
+
+        std::fs::write(dir.path().join("out001.x"), "mine").unwrap();
+        let write = |file: &mut File| {
+            assert!(list().contains(&"out001.x.partial".to_owned()));
+            io::Write::write_all(file, b"whole")
+        };
+        let path = write_whole(dir.path(), ".x", &mut names(), write).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        assert_eq!(std::fs::read(dir.path().join("out001.x")).unwrap(), b"mine");
+        assert_eq!(list().len(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! What there is once in a process: its program, its writer, its sequence number.
+//! What there is once in a process: its program, its writer, its settings, its sequence number.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,7 +21,6 @@ pub struct Process {
     pub time_zone: FixedOffset,
     /// Its background thread.
     pub writer: Writer,
-    sequence: AtomicU32,
 }
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
@@ -39,20 +38,16 @@ impl Process {
             Error::Unavailable(format!("no thread could be started to write its trace: {error}"))
         })?;
         signals::watch(last_windows)?;
-        let process = Self {
-            program: program(),
-            time_zone: *Local::now().offset(),
-            writer,
-            sequence: AtomicU32::new(0),
-        };
+        let process = Self { program: program(), time_zone: *Local::now().offset(), writer };
         // Two threads can be the first; the loser's writer ends when its queue is dropped.
         Ok(PROCESS.get_or_init(|| process))
     }
+}
 
-    /// `%N`: counts the process's recordings from 1, across its threads.
-    pub fn next_sequence(&self) -> u32 {
-        self.sequence.fetch_add(1, Ordering::Relaxed) + 1
-    }
+/// `%N`: counts the process's recordings from 1, across its threads.
+pub fn next_sequence() -> u32 {
+    static LAST: AtomicU32 = AtomicU32::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// The settings of all that is recorded from the preload on. They are those of the first thread's

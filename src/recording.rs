@@ -13,18 +13,15 @@ use napi::Env;
 use crate::call_tree::CallTree;
 use crate::config::Config;
 use crate::error::{Error, complain};
-use crate::filename::Fields;
-use crate::output::Output;
-use crate::process::Process;
+use crate::filename::{Fields, Names};
+use crate::process::{Process, next_sequence};
 use crate::program::Program;
 use crate::signals;
 use crate::source::v8::{Finished, Profiler, Pulse, Waker};
 use crate::system;
-use crate::trace::thread::{ThreadInfo, ThreadTrace};
-use crate::track::{Link, Taken, Track, Written};
+use crate::trace::thread::ThreadInfo;
+use crate::track::{Link, ProfileFile, Taken, TraceFile, Track, Written};
 use crate::worker_script::ScriptToCome;
-
-const EXTENSION: &str = ".trace.json";
 
 thread_local! {
     /// V8's side of a recording never leaves its thread, and callbacks find it without a pointer
@@ -81,8 +78,7 @@ pub fn start(
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
     };
-    let trace = ThreadTrace::new(info, start_us);
-    let output = open_output(process, config, &trace, thread_id)?;
+    let (trace, cpuprofile) = open_files(process, config, info, start_us)?;
 
     let profiler = match IDLE_PROFILER.take() {
         Some(profiler) => profiler,
@@ -96,10 +92,11 @@ pub fn start(
     let track = Track {
         link: Arc::clone(&link),
         flush_interval: config.flush_interval,
-        written: Written { files: vec![output.path().to_owned()], ..Written::default() },
-        output,
+        written: Written::default(),
+        // A `.cpuprofile` has each path once.
+        tree: CallTree::new(if cpuprofile.is_some() { usize::MAX } else { config.max_nodes }),
         trace,
-        tree: CallTree::new(config.max_nodes),
+        cpuprofile,
         pulse: Pulse::new(config.interval_us),
         read: Vec::new(),
     };
@@ -196,19 +193,24 @@ fn end(ending: Ending) {
     }
 }
 
-fn open_output(
+/// The files of the formats that are wanted, under one name.
+fn open_files(
     process: &Process,
     config: &Config,
-    trace: &ThreadTrace,
-    thread_id: u32,
-) -> Result<Output, Error> {
+    info: ThreadInfo,
+    start_us: i64,
+) -> Result<(Option<TraceFile>, Option<ProfileFile>), Error> {
     let started = Utc::now().with_timezone(&process.time_zone);
-    let names = |attempt: u32| {
-        let sequence = process.next_sequence();
-        let fields = Fields { started, pid: process.program.pid, thread_id, sequence };
-        config.name.expand(&fields, attempt > 0)
-    };
-    Output::create(&config.dir, EXTENSION, names, &trace.head())
+    let (pid, thread_id, sequence) = (info.program.pid, info.thread_id, next_sequence());
+    let fields = Fields { started, pid, thread_id, sequence };
+    let mut names = Names::new(config.name.clone(), fields, next_sequence);
+    let mut trace = None;
+    if config.formats.trace {
+        trace = Some(TraceFile::create(&config.dir, &mut names, info, start_us)?);
+    }
+    let cpuprofile =
+        config.formats.cpuprofile.then(|| ProfileFile::new(&config.dir, names, start_us));
+    Ok((trace, cpuprofile))
 }
 
 impl Recording {

@@ -1,18 +1,21 @@
 //! One recording's way from its windows to its files. All of it runs on the writer's thread.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::call_tree::{CallTree, Placed};
-use crate::error::complain;
-use crate::output::Output;
+use crate::cpuprofile::CpuProfile;
+use crate::error::{Error, complain};
+use crate::filename::Names;
+use crate::output::{Output, write_whole};
 use crate::source::v8::{Finished, Pulse, Waker};
 use crate::system;
 use crate::trace::encode::Events;
 use crate::trace::event::Flush;
-use crate::trace::thread::ThreadTrace;
+use crate::trace::thread::{ThreadInfo, ThreadTrace};
 
 /// What a recording and the writer both see.
 pub struct Link {
@@ -50,10 +53,10 @@ pub struct Track {
     pub link: Arc<Link>,
     /// Between two flushes.
     pub flush_interval: Duration,
-    /// The trace's file; its head is written already.
-    pub output: Output,
-    /// The trace's events.
-    pub trace: ThreadTrace,
+    /// The streamed trace, if it is wanted.
+    pub trace: Option<TraceFile>,
+    /// The `.cpuprofile`, if it is wanted and not written yet.
+    pub cpuprofile: Option<ProfileFile>,
     /// The recording's call tree.
     pub tree: CallTree,
     /// Whether samples still come.
@@ -77,10 +80,52 @@ pub struct Written {
     pub dropped_samples: u64,
 }
 
+/// A trace on its way to the disk.
+pub struct TraceFile {
+    output: Output,
+    trace: ThreadTrace,
+}
+
+impl TraceFile {
+    /// Creates the file, and writes its head.
+    pub fn create(
+        dir: &Path,
+        names: &mut Names,
+        info: ThreadInfo,
+        start_us: i64,
+    ) -> Result<Self, Error> {
+        let trace = ThreadTrace::new(info, start_us);
+        let output = Output::create(dir, ".trace.json", names, &trace.head())?;
+        Ok(Self { output, trace })
+    }
+}
+
+/// A `.cpuprofile`, which is written at the end.
+pub struct ProfileFile {
+    profile: CpuProfile,
+    dir: PathBuf,
+    names: Names,
+}
+
+impl ProfileFile {
+    /// A profile that will be written to `dir`.
+    pub fn new(dir: &Path, names: Names, start_us: i64) -> Self {
+        Self { profile: CpuProfile::new(start_us), dir: dir.to_owned(), names }
+    }
+
+    fn write(mut self, end_us: i64) -> Result<PathBuf, Error> {
+        let profile = &self.profile;
+        let write = |file: &mut File| profile.write(file, end_us);
+        write_whole(&self.dir, ".cpuprofile", &mut self.names, write)
+    }
+}
+
 impl Track {
     /// Writes a window.
     pub fn write(&mut self, taken: Taken, events: &mut Events) {
-        let window = taken.profile.read();
+        let profile = &taken.profile;
+        let window =
+            if self.cpuprofile.is_some() { profile.read_details() } else { profile.read() };
         self.read.push(taken.profile);
         if let Some(newest) = window.samples.last()
             && !self.link.abandoned.load(Ordering::Relaxed)
@@ -92,11 +137,16 @@ impl Track {
         if self.pulse.is_stuck(&window) {
             self.link.is_stuck.store(true, Ordering::Relaxed);
         }
+        if let Some(file) = &mut self.cpuprofile {
+            file.profile.window(&window, &placed);
+        }
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
-        events.clear();
-        self.trace.window(events, &window, &placed, Flush { pause_us, restarts: taken.restarts });
+        let flush = Flush { pause_us, restarts: taken.restarts };
+        let is_written = self.append(events, |trace, events| {
+            trace.window(events, &window, &placed, flush);
+        });
         let samples = window.samples.len() as u64;
-        if self.append(events) {
+        if is_written {
             self.written.samples += samples;
             self.written.nodes += placed.new_nodes.len() as u64;
         } else {
@@ -106,27 +156,56 @@ impl Track {
 
     /// Names a worker by its script.
     pub fn rename(&mut self, script: &str, events: &mut Events) {
-        events.clear();
-        self.trace.rename_worker(events, script);
-        self.append(events);
+        self.append(events, |trace, events| trace.rename_worker(events, script));
     }
 
     /// Completes the files.
     pub fn finish(&mut self, events: &mut Events) {
-        events.clear();
-        self.trace.close(events, system::now_us());
-        self.append(events);
+        let end_us = system::now_us();
+        self.append(events, |trace, events| trace.close(events, end_us));
+        if let Some(file) = self.cpuprofile.take() {
+            match file.write(end_us) {
+                Ok(path) => self.written.files.push(path),
+                Err(error) => {
+                    self.fail(&error);
+                    if self.trace.is_none() {
+                        let dropped_samples = self.written.samples + self.written.dropped_samples;
+                        self.written = Written { dropped_samples, ..Written::default() };
+                    }
+                }
+            }
+        }
     }
 
-    fn append(&mut self, events: &Events) -> bool {
+    /// What there is in the files by now.
+    pub fn written(&self) -> Written {
+        let mut written = self.written.clone();
+        if let Some(file) = &self.trace {
+            written.files.insert(0, file.output.path().to_owned());
+        }
+        written
+    }
+
+    fn append(
+        &mut self,
+        events: &mut Events,
+        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
+    ) -> bool {
         if self.link.failed.load(Ordering::Relaxed) {
             return false;
         }
-        let result = self.output.append(events.as_bytes());
+        let Some(TraceFile { output, trace }) = &mut self.trace else { return true };
+        events.clear();
+        encode(trace, events);
+        let result = output.append(events.as_bytes());
         if let Err(error) = &result {
-            self.link.failed.store(true, Ordering::Relaxed);
-            complain(error);
+            self.fail(error);
         }
         result.is_ok()
+    }
+
+    fn fail(&self, error: &Error) {
+        self.link.failed.store(true, Ordering::Relaxed);
+        complain(error);
     }
 }

@@ -256,7 +256,7 @@ impl WriterLoop {
                         track.write(taken, &mut self.events);
                     }
                     track.finish(&mut self.events);
-                    let _ = done.send(Closed { written: track.written, left: track.read });
+                    let _ = done.send(Closed { written: track.written(), left: track.read });
                 }
             }
             Message::Leave(leaving) => {

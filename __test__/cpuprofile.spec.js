@@ -1,0 +1,154 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { readCpuProfile } = require('./helpers/cpuprofile.js')
+const { run, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const CPUPROFILE = { CPU_PROF_FORMAT: 'cpuprofile' }
+
+/** @param {string} dir */
+const profilesIn = (dir) =>
+  fs
+    .readdirSync(dir)
+    .filter((file) => file.endsWith('.cpuprofile'))
+    .sort()
+    .map((file) => path.join(dir, file))
+
+test('a .cpuprofile has the fields of the built-in one, in its order', async () => {
+  const builtIn = await run(['ending.js'], { preload: ['--cpu-prof'] })
+  const ours = await run(['ending.js'], { env: CPUPROFILE })
+  assert.equal(ours.files.length, 0)
+  const [theirFile] = profilesIn(builtIn.cwd)
+  const [ourFile] = profilesIn(ours.cwd)
+  assert.match(
+    path.basename(ourFile),
+    new RegExp(`^CPU\\.\\d{8}\\.\\d{6}\\.${ours.pid}\\.0\\.001\\.cpuprofile$`),
+  )
+  assert.equal(fs.statSync(ourFile).mode & 0o777, 0o600)
+
+  const a = readCpuProfile(theirFile, { isOurs: false })
+  const b = readCpuProfile(ourFile)
+  const fields = (/** @type {any} */ { lastUs, byId, totalShare, ...profile }) =>
+    Object.keys(profile)
+  assert.deepEqual(fields(b), fields(a))
+  const node = (/** @type {any} */ profile) =>
+    profile.nodes.find((/** @type {any} */ { callFrame }) => callFrame.functionName === 'burn')
+  const always = (/** @type {any} */ each) =>
+    Object.keys(each).filter((key) => key !== 'children' && key !== 'deoptReason')
+  assert.deepEqual(always(node(b)), always(node(a)))
+  assert.deepEqual(Object.keys(node(b).callFrame), Object.keys(node(a).callFrame))
+  for (const key of ['functionName', 'url', 'lineNumber', 'columnNumber']) {
+    assert.equal(node(b).callFrame[key], node(a).callFrame[key], key)
+  }
+  assert.deepEqual(b.nodes[0].callFrame, a.nodes[0].callFrame)
+  assert.equal(typeof node(b).callFrame.scriptId, typeof node(a).callFrame.scriptId)
+  // The hot loop of `burn` is on one line.
+  const line = (/** @type {any} */ profile) =>
+    node(profile).positionTicks.sort(
+      (/** @type {any} */ x, /** @type {any} */ y) => y.ticks - x.ticks,
+    )[0].line
+  assert.equal(line(b), line(a))
+  for (const profile of [a, b]) assert.ok(profile.totalShare('spin') > 0.5)
+})
+
+test('a recording in both formats says the same in both', async () => {
+  const { traces, cwd } = await run(['ending.js'], {
+    env: { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_FLUSH_INTERVAL: '50' },
+  })
+  const [trace] = traces
+  const [file] = profilesIn(cwd)
+  assert.equal(file, trace.file.replace('.trace.json', '.cpuprofile'))
+  const profile = readCpuProfile(file)
+  assert.equal(profile.samples.length, trace.samples.length)
+  assert.equal(profile.lastUs, trace.endUs)
+  assert.deepEqual(
+    profile.timeDeltas,
+    trace.samples.map(({ us }) => us),
+  )
+  assert.deepEqual(
+    profile.samples.map((/** @type {number} */ id) => profile.byId.get(id).callFrame.functionName),
+    trace.samples.map(({ node }) => node.callFrame.functionName),
+  )
+})
+
+for (const [how, threads] of /** @type {const} */ ([
+  ['exit', 1],
+  ['throw', 1],
+  ['worker-returns', 2],
+  ['worker-terminated', 2],
+  ['worker-left', 2],
+])) {
+  test(`a .cpuprofile of each thread is written at the end: ${how}`, async () => {
+    const { cwd, stderr } = await run(['ending.js', how], { env: CPUPROFILE })
+    assert.doesNotMatch(stderr, /^cpu-prof:/m)
+    const files = profilesIn(cwd)
+    assert.equal(files.length, threads)
+    for (const file of files) assert.ok(readCpuProfile(file).totalShare('spin') > 0.2, file)
+    assert.ok(fs.readdirSync(cwd).every((file) => file.endsWith('.cpuprofile')))
+  })
+}
+
+test('a .cpuprofile is written when a signal ends the program', async () => {
+  const { cwd, signal } = await run(['ending.js', 'busy'], {
+    env: CPUPROFILE,
+    during: (child) => child.once('message', () => child.kill('SIGTERM')),
+  })
+  assert.equal(signal, 'SIGTERM')
+  const [file] = profilesIn(cwd)
+  assert.ok(readCpuProfile(file).totalShare('spin') > 0.5)
+})
+
+test('start() writes the formats that it is told', async () => {
+  const source = `
+    const { start, stop } = require(${JSON.stringify(PACKAGE)})
+    const { spin } = require(${SPIN})
+    const recordings = ['cpuprofile', 'trace,cpuprofile', 'trace'].map((format) => {
+      start({ format, name: '%N' })
+      spin(50)
+      return stop()
+    })
+    console.log(JSON.stringify(recordings))`
+  const { stdout, cwd } = await run(['-e', source], { preload: null })
+  const recordings = JSON.parse(stdout)
+  assert.deepEqual(
+    recordings.map((/** @type {any} */ { files }) =>
+      files.map((/** @type {string} */ file) => path.relative(cwd, file)),
+    ),
+    [['001.cpuprofile'], ['002.trace.json', '002.cpuprofile'], ['003.trace.json']],
+  )
+  const profile = readCpuProfile(recordings[0].files[0])
+  assert.equal(recordings[0].samples, profile.samples.length)
+  assert.equal(recordings[0].nodes, profile.nodes.length)
+})
+
+test('a .cpuprofile never takes the place of a file that is there', async () => {
+  const source = `
+    const { start, stop } = require(${JSON.stringify(PACKAGE)})
+    start({ format: 'cpuprofile', name: 'fixed' })
+    require('node:fs').writeFileSync('fixed.cpuprofile', 'mine')
+    console.log(JSON.stringify(stop().files))`
+  const { stdout, cwd } = await run(['-e', source], { preload: null })
+  assert.deepEqual(JSON.parse(stdout), [path.join(cwd, 'fixed.002.cpuprofile')])
+  assert.equal(fs.readFileSync(path.join(cwd, 'fixed.cpuprofile'), 'utf8'), 'mine')
+})
+
+test('a disk that is full at the end costs the .cpuprofile alone', async () => {
+  const source = `
+    const { start, stop } = require(${JSON.stringify(PACKAGE)})
+    start({ format: 'cpuprofile', interval: 50 })
+    require(${SPIN}).spin(500)
+    const { files, samples, droppedSamples } = stop()
+    console.log(files.length, samples, droppedSamples > 100)`
+  const { stdout, stderr, code, cwd } = await run(['-e', source], {
+    preload: null,
+    under: ['sh', '-c', 'ulimit -f 1; exec "$@"', 'sh'],
+  })
+  assert.equal(code, 0)
+  assert.equal(stdout, '0 0 true\n')
+  assert.match(stderr, /^cpu-prof: could not write .*\n$/)
+  assert.deepEqual(fs.readdirSync(cwd), [])
+})

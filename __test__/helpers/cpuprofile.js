@@ -1,0 +1,47 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+
+/**
+ * Reads a .cpuprofile. Ours must also agree in all its sums, which the built-in's does not.
+ * @param {string} file
+ * @param {{ isOurs?: boolean }} [options]
+ */
+function readCpuProfile(file, { isOurs = true } = {}) {
+  const profile = JSON.parse(fs.readFileSync(file, 'utf8'))
+  /** @type {Map<number, any>} */
+  const nodes = new Map(profile.nodes.map((/** @type {any} */ node) => [node.id, node]))
+  const parents = new Map()
+  for (const { id, children = [] } of profile.nodes) {
+    for (const child of children) {
+      assert.ok(nodes.has(child), `node ${id} has an unknown child ${child}`)
+      assert.ok(!parents.has(child), `node ${child} has two parents`)
+      parents.set(child, id)
+    }
+  }
+  assert.equal(profile.nodes[0].callFrame.functionName, '(root)')
+  assert.equal(parents.size, nodes.size - 1)
+  assert.equal(profile.samples.length, profile.timeDeltas.length)
+  for (const sample of profile.samples) assert.ok(nodes.has(sample))
+  const sum = (/** @type {number[]} */ numbers) => numbers.reduce((a, b) => a + b, 0)
+  const lastUs = profile.startTime + sum(profile.timeDeltas)
+  if (isOurs) {
+    assert.ok(lastUs <= profile.endTime)
+    assert.equal(sum([...nodes.values()].map((node) => node.hitCount)), profile.samples.length)
+    for (const { hitCount, positionTicks = [] } of nodes.values()) {
+      assert.ok(sum(positionTicks.map((/** @type {any} */ at) => at.ticks)) <= hitCount)
+    }
+  }
+  /** The share of the samples whose stack has a function of this name. @param {string} name */
+  const totalShare = (name) =>
+    profile.samples.filter((/** @type {number} */ sample) => {
+      for (let id = sample; id !== undefined; id = parents.get(id)) {
+        if (nodes.get(id).callFrame.functionName === name) return true
+      }
+      return false
+    }).length / profile.samples.length
+  return { ...profile, lastUs, byId: nodes, totalShare }
+}
+
+module.exports = { readCpuProfile }
