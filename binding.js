@@ -6,17 +6,25 @@ const PLATFORMS = { 'linux-x64': 'linux-x64-gnu' }
 /** Workers inherit their parent's environment data. */
 const SAID = '@org/cpu-prof.said'
 
-/** The addon: the one built here from source, or else the platform's own package. */
+/** The addon. */
 function load() {
+  return find(require)
+}
+
+/**
+ * Applies `get` to the addon that was built here from source, or else to the platform's package.
+ * @template T @param {(file: string) => T} get
+ */
+function find(get) {
   const name = PLATFORMS[`${process.platform}-${process.arch}`]
   if (name === undefined) {
     throw new Error(`it is not built for ${process.platform}-${process.arch} yet`)
   }
   try {
-    return require(`./cpu-prof.${name}.node`)
+    return get(`./cpu-prof.${name}.node`)
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
-    return require(`@org/cpu-prof-${name}`)
+    return get(`@org/cpu-prof-${name}`)
   }
 }
 
@@ -52,14 +60,29 @@ function record(addon) {
   return true
 }
 
+/** Ends the covering of this thread's workers. @type {(() => void) | undefined} */
+let uncover
+
 /**
  * Starts recording the calling thread with settings given in code. Gives what went wrong.
  * @param {Record<string, string>} settings
+ * @param {boolean} workers whether the workers that it creates are recorded too
  * @returns {{ isSetting: boolean, message: string } | null}
  */
-function start(settings) {
+function start(settings, workers) {
   const addon = load()
-  return addon.start(thisThread(addon), process.argv, settings)
+  const failure = addon.start(thisThread(addon), process.argv, settings)
+  if (failure === null && workers) {
+    uncover = require('./workers.js').cover(find(require.resolve), addon.coverWorkers())
+  }
+  return failure
+}
+
+/** Stops recording the calling thread; null if it is not recorded. */
+function stop() {
+  uncover?.()
+  uncover = undefined
+  return load().stop()
 }
 
 /** @param {any} addon */
@@ -93,4 +116,4 @@ function complain(error) {
   }
 }
 
-module.exports = { load, register, start }
+module.exports = { load, register, start, stop }

@@ -20,13 +20,19 @@ export interface Options {
   ignoreList?: 'auto' | 'keep' | 'show'
   /** Call-tree nodes that are remembered. `CPU_PROF_MAX_NODES`; 200000. */
   maxNodes?: number
+  /**
+   * Whether the workers that the thread creates from now on are recorded too, each into files of
+   * its own. They are stopped with the thread's recording, which lists their files. True, unless
+   * told.
+   */
+  workers?: boolean
   /** Where samples come from. `CPU_PROF_SOURCE`; `auto`. */
   source?: 'auto' | 'v8'
 }
 
 /** A recording that was stopped. */
 export interface Recording {
-  /** Absolute paths of its files, which are complete. */
+  /** Absolute paths of its files, and of its workers', which are complete. */
   files: string[]
   /** Samples in them. */
   samples: number

@@ -25,22 +25,25 @@ const OPTIONS = {
   ignoreList: 'string',
   maxNodes: 'number',
   source: 'string',
+  workers: 'boolean',
 }
 
 /** @param {Record<string, unknown>} [options] */
 function start(options = {}) {
-  const settings = asText(options)
+  const { workers = 'true', ...settings } = asText(options)
+  // A worker that is recorded for its parent's sake may have a recording of its own instead.
+  if (binding.load().isCovered()) binding.stop()
   if (isRecording()) {
     throw new Error('cpu-prof: this thread is being recorded already; call stop() first')
   }
-  const failure = binding.start(settings)
+  const failure = binding.start(settings, workers === 'true')
   if (failure === null) return
   const ErrorType = failure.isSetting ? RangeError : Error
   throw new ErrorType(`cpu-prof: ${failure.message}`)
 }
 
 function stop() {
-  const recording = binding.load().stop()
+  const recording = binding.stop()
   if (recording === null) {
     throw new Error('cpu-prof: this thread is not being recorded; call start() first')
   }

@@ -66,7 +66,8 @@ pub fn record(env: Env, thread: Thread, argv: Object<'_>) -> bool {
         return true;
     }
     let script = (thread.thread_id != 0).then(|| ScriptToCome::new(&env, argv)).flatten();
-    let started = preload_config().and_then(|config| begin(&env, thread, &argv, config, script));
+    let started =
+        preload_config().and_then(|config| begin(&env, thread, Some(&argv), config, script, None));
     match started {
         Ok(()) => true,
         Err(error) => {
@@ -86,10 +87,30 @@ pub fn start(
     options: HashMap<String, String>,
 ) -> Option<Failure> {
     let started = read_config(|name| options.get(name).cloned())
-        .and_then(|config| begin(&env, thread, &argv, &config, None));
+        .and_then(|config| begin(&env, thread, Some(&argv), &config, None, None));
     started
         .err()
         .map(|error| Failure { is_setting: error.stops_the_program(), message: error.to_string() })
+}
+
+/// Has the calling thread's recording cover its workers: gives the number that they come with.
+#[napi(catch_unwind)]
+pub fn cover_workers() -> Option<u32> {
+    recording::cover_workers()
+}
+
+/// Starts recording the calling thread, a worker, for the sake of a recording that covers it, and
+/// that may be over by now. `script` is what it runs.
+#[napi(catch_unwind)]
+pub fn record_worker(env: Env, thread: Thread, parent: u32, script: String) {
+    let Some(config) = recording::covering(parent).filter(|_| !recording::is_recording()) else {
+        return;
+    };
+    let started = begin(&env, thread, None, &config, None, Some(parent));
+    match started {
+        Ok(()) => recording::name_worker(script),
+        Err(error) => complain(&error),
+    }
 }
 
 /// Stops recording the calling thread: its files are complete when this returns. Nothing if it is
@@ -120,6 +141,12 @@ pub fn is_recording() -> bool {
     recording::is_recording()
 }
 
+/// Whether the calling thread is a worker that is recorded only for its parent's sake.
+#[napi(catch_unwind)]
+pub fn is_covered() -> bool {
+    recording::is_covered()
+}
+
 /// Whether this is the process's first thread, which is Node's main thread.
 #[napi(catch_unwind)]
 pub fn is_first_thread() -> bool {
@@ -129,19 +156,20 @@ pub fn is_first_thread() -> bool {
 fn begin(
     env: &Env,
     thread: Thread,
-    argv: &Object<'_>,
+    argv: Option<&Object<'_>>,
     config: &Config,
     script: Option<ScriptToCome>,
+    parent: Option<u32>,
 ) -> std::result::Result<(), Error> {
     let program = || Program {
         pid: std::process::id(),
         ppid: std::os::unix::process::parent_id(),
-        argv: strings(argv),
+        argv: argv.map(strings).unwrap_or_default(),
         exec_argv: thread.exec_argv,
         cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         node: thread.version,
     };
-    recording::start(env, thread.thread_id, config, program, script)
+    recording::start(env, thread.thread_id, config, program, script, parent)
 }
 
 /// What strings there are in an array.

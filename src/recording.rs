@@ -1,14 +1,16 @@
 //! One thread's recordings: start, rotate, stop, cleanup. Everything here runs on that thread.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use chrono::{SecondsFormat, Utc};
 use napi::Env;
+use parking_lot::Mutex;
 
 use crate::call_tree::CallTree;
 use crate::config::Config;
@@ -22,6 +24,9 @@ use crate::system;
 use crate::trace::thread::ThreadInfo;
 use crate::track::{Link, ProfileFile, Taken, TraceFile, Track, Written};
 use crate::worker_script::ScriptToCome;
+
+/// The recordings that cover their workers.
+static COVERS: Mutex<BTreeMap<u32, Config>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
     /// V8's side of a recording never leaves its thread, and callbacks find it without a pointer
@@ -39,10 +44,15 @@ struct Recording {
     process: &'static Process,
     profiler: Profiler,
     link: Arc<Link>,
+    id: u32,
+    /// The recording that covers this worker.
+    parent: Option<u32>,
+    config: Config,
     thread_id: u32,
     start_us: i64,
     /// How often V8's sampling got stuck.
     restarts: Cell<u32>,
+    is_named: Cell<bool>,
     /// Until a worker's script is known.
     script: RefCell<Option<ScriptToCome>>,
 }
@@ -64,6 +74,7 @@ pub fn start(
     config: &Config,
     program: impl FnOnce() -> Program,
     script: Option<ScriptToCome>,
+    parent: Option<u32>,
 ) -> Result<(), Error> {
     let process = Process::get_or_start(program, on_wake)?;
     let waker = Waker::new()?;
@@ -89,7 +100,11 @@ pub fn start(
         return Err(error);
     }
     let link = Arc::new(Link::new(waker));
+    static LAST_ID: AtomicU32 = AtomicU32::new(0);
+    let id = LAST_ID.fetch_add(1, Ordering::Relaxed);
     let track = Track {
+        id,
+        parent,
         link: Arc::clone(&link),
         flush_interval: config.flush_interval,
         written: Written::default(),
@@ -101,7 +116,20 @@ pub fn start(
         read: Vec::new(),
     };
     let (restarts, script) = (Cell::new(0), RefCell::new(script));
-    let recording = Recording { process, profiler, link, thread_id, start_us, restarts, script };
+    let config = config.clone();
+    let recording = Recording {
+        process,
+        profiler,
+        link,
+        id,
+        parent,
+        config,
+        thread_id,
+        start_us,
+        restarts,
+        is_named: Cell::new(thread_id == 0),
+        script,
+    };
     ENDED.take();
     RECORDING.set(Some(recording));
     process.writer.open(track);
@@ -114,6 +142,26 @@ pub fn start(
 /// Whether this thread is being recorded.
 pub fn is_recording() -> bool {
     RECORDING.with_borrow(Option::is_some)
+}
+
+/// Whether this thread is a worker that is recorded only for its parent's sake.
+pub fn is_covered() -> bool {
+    RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.parent.is_some()))
+}
+
+/// From now on this thread's recording covers the workers that are recorded for its sake: they
+/// come with the number that this gives.
+pub fn cover_workers() -> Option<u32> {
+    RECORDING.with_borrow(|recording| {
+        let recording = recording.as_ref()?;
+        COVERS.lock().insert(recording.id, recording.config.clone());
+        Some(recording.id)
+    })
+}
+
+/// The settings of a recording that covers its workers, as long as it runs.
+pub fn covering(parent: u32) -> Option<Config> {
+    COVERS.lock().get(&parent).cloned()
 }
 
 /// Stops recording this thread. Its files are complete by then. None if it is not recorded.
@@ -160,10 +208,12 @@ fn watch_end(env: &Env, waker: &Waker, thread_id: u32) -> Result<(), Error> {
 extern "C" fn on_wake(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let failed = RECORDING.with_borrow(|recording| {
-            recording.as_ref().is_some_and(|recording| recording.rotate().is_err())
+        let is_over = RECORDING.with_borrow(|recording| {
+            recording.as_ref().is_some_and(|recording| {
+                recording.link.is_over.load(Ordering::Relaxed) || recording.rotate().is_err()
+            })
         });
-        if failed {
+        if is_over {
             ENDED.set(stop());
         }
     }));
@@ -239,6 +289,8 @@ impl Recording {
     fn name_worker(&self, file: String) {
         if let Some(script) = self.script.take() {
             script.forget();
+        }
+        if !self.is_named.replace(true) {
             self.process.writer.rename(&self.link, file);
         }
     }
@@ -246,6 +298,10 @@ impl Recording {
     /// Stops, and waits for the files. Of the profiler there is nothing left to be used, nor to be
     /// freed, if V8's thread or the writer may still be at it.
     fn finish(self) -> (Stopped, Option<(Profiler, Vec<Finished>)>) {
+        const PATIENCE: Duration = Duration::from_millis(250);
+        if COVERS.lock().remove(&self.id).is_some() {
+            self.process.writer.stop_workers(self.id, PATIENCE);
+        }
         self.link.waker.close();
         let before = Instant::now();
         let last = self.profiler.stop();

@@ -27,13 +27,15 @@ pub struct Link {
     pub abandoned: AtomicBool,
     /// V8 has to be stopped and started again.
     pub is_stuck: AtomicBool,
+    /// The recording that this one belongs to was stopped.
+    pub is_over: AtomicBool,
 }
 
 impl Link {
     /// A link to the thread that `waker` wakes.
     pub fn new(waker: Waker) -> Self {
-        let (failed, abandoned, is_stuck) = Default::default();
-        Self { waker, failed, abandoned, is_stuck }
+        let (failed, abandoned, is_stuck, is_over) = Default::default();
+        Self { waker, failed, abandoned, is_stuck, is_over }
     }
 }
 
@@ -49,6 +51,10 @@ pub struct Taken {
 
 /// A recording's files and what is needed to fill them, handed to the writer at the start.
 pub struct Track {
+    /// Tells the process's recordings apart.
+    pub id: u32,
+    /// The recording that covers this worker: it lists its files, and stops it.
+    pub parent: Option<u32>,
     /// The recorded thread's side.
     pub link: Arc<Link>,
     /// Between two flushes.
@@ -117,6 +123,16 @@ impl ProfileFile {
         let profile = &self.profile;
         let write = |file: &mut File| profile.write(file, end_us);
         write_whole(&self.dir, ".cpuprofile", &mut self.names, write)
+    }
+}
+
+impl Written {
+    /// Adds what another recording has come to.
+    pub fn add(&mut self, other: Written) {
+        self.files.extend(other.files);
+        self.samples += other.samples;
+        self.nodes += other.nodes;
+        self.dropped_samples += other.dropped_samples;
     }
 }
 

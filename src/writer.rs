@@ -19,6 +19,7 @@ enum Message {
     Rename(Key, String),
     Close(Key, Option<Taken>, SyncSender<Closed>),
     Leave(Leaving),
+    StopWorkers(u32, Leaving),
 }
 
 /// A recording whose files are complete.
@@ -29,7 +30,7 @@ pub struct Closed {
     pub left: Vec<Finished>,
 }
 
-/// The process is about to be taken by a signal.
+/// Somebody waits for the last windows of other threads.
 struct Leaving {
     /// Threads that have not answered by then are blocked in native code.
     until: Instant,
@@ -60,6 +61,7 @@ impl Writer {
                     tracks: Vec::new(),
                     events: Events::default(),
                     leaving: None,
+                    stopping: Vec::new(),
                     memory: Memory::default(),
                 }
                 .run(&messages)
@@ -101,11 +103,19 @@ impl Writer {
     /// Has every thread's last window taken and every file finished, as far as that can be done in
     /// `patience`. If the process lives on after all, so do the recordings.
     pub fn last_windows(&self, patience: Duration) {
+        self.wait(patience, Message::Leave);
+    }
+
+    /// Has the workers stopped that a recording covers, as far as that can be done in `patience`.
+    pub fn stop_workers(&self, parent: u32, patience: Duration) {
+        self.wait(patience, |leaving| Message::StopWorkers(parent, leaving));
+    }
+
+    fn wait(&self, patience: Duration, message: impl FnOnce(Leaving) -> Message) {
         let (done, wait) = sync_channel(1);
-        let start = Instant::now();
-        // Some of it is kept for finishing the files of those that did not answer.
-        let until = start + patience * 4 / 5;
-        if self.queue.send(Message::Leave(Leaving { until, done })).is_ok() {
+        // Some of it is kept for the files of those that did not answer.
+        let until = Instant::now() + patience * 4 / 5;
+        if self.queue.send(message(Leaving { until, done })).is_ok() {
             let _ = wait.recv_timeout(patience);
         }
     }
@@ -119,7 +129,10 @@ struct WriterLoop {
     rotate: Callback,
     tracks: Vec<Live>,
     events: Events,
+    /// The process is about to be taken by a signal.
     leaving: Option<Leaving>,
+    /// Recordings that are being stopped, and wait for the workers that they cover.
+    stopping: Vec<(u32, Leaving)>,
     memory: Memory,
 }
 
@@ -132,9 +145,15 @@ struct Live {
     owes: bool,
     /// Its next window may be its last.
     leaves: bool,
+    /// What the workers that it covers have come to.
+    workers: Written,
 }
 
 impl Live {
+    fn covers(&self, track: &Track) -> bool {
+        track.parent == Some(self.track.id)
+    }
+
     fn ask(&mut self, rotate: Callback) {
         if !self.owes {
             self.owes = self.track.link.waker.wake(rotate);
@@ -191,13 +210,15 @@ impl WriterLoop {
                     None => self.tick(),
                 }
                 self.leave_if_done();
+                self.stop_if_done();
             }));
         }
     }
 
     fn next_wake_up(&self) -> Option<Instant> {
-        let leaving = self.leaving.as_ref().map(|leaving| leaving.until);
-        self.tracks.iter().map(|live| live.due).chain(leaving).chain(self.memory.due).min()
+        let stopping = self.stopping.iter().map(|(_, leaving)| leaving);
+        let until = stopping.chain(&self.leaving).map(|leaving| leaving.until);
+        self.tracks.iter().map(|live| live.due).chain(until).chain(self.memory.due).min()
     }
 
     fn tick(&mut self) {
@@ -226,11 +247,24 @@ impl WriterLoop {
         self.leaving = None;
     }
 
+    fn stop_if_done(&mut self) {
+        let (tracks, now) = (&self.tracks, Instant::now());
+        self.stopping.retain(|(parent, leaving)| {
+            let is_over = now >= leaving.until
+                || tracks.iter().all(|live| live.track.parent != Some(*parent));
+            if is_over {
+                let _ = leaving.done.send(());
+            }
+            !is_over
+        });
+    }
+
     fn handle(&mut self, message: Message) {
         match message {
             Message::Open(track) => {
                 let due = Instant::now() + track.flush_interval;
-                self.tracks.push(Live { track: *track, due, owes: false, leaves: false });
+                let (owes, leaves, workers) = Default::default();
+                self.tracks.push(Live { track: *track, due, owes, leaves, workers });
                 self.memory.changed(self.tracks.len());
             }
             Message::Window(key, taken) => {
@@ -249,14 +283,25 @@ impl WriterLoop {
                 }
             }
             Message::Close(key, last, done) => {
-                if let Some(live) = self.find(key) {
-                    let mut track = self.tracks.swap_remove(live).track;
+                if let Some(index) = self.find(key) {
+                    let Live { mut track, workers, .. } = self.tracks.swap_remove(index);
                     self.memory.changed(self.tracks.len());
                     if let Some(taken) = last {
                         track.write(taken, &mut self.events);
                     }
                     track.finish(&mut self.events);
-                    let _ = done.send(Closed { written: track.written(), left: track.read });
+                    let mut written = track.written();
+                    if let Some(parent) = self.tracks.iter_mut().find(|live| live.covers(&track)) {
+                        parent.workers.add(written.clone());
+                    }
+                    written.add(workers);
+                    // What a blocked worker has so far is there, and it may yet be finished.
+                    for live in
+                        self.tracks.iter().filter(|live| live.track.parent == Some(track.id))
+                    {
+                        written.add(live.track.written());
+                    }
+                    let _ = done.send(Closed { written, left: track.read });
                 }
             }
             Message::Leave(leaving) => {
@@ -265,6 +310,15 @@ impl WriterLoop {
                     live.ask(self.rotate);
                 }
                 self.leaving = Some(leaving);
+            }
+            Message::StopWorkers(parent, leaving) => {
+                for live in &mut self.tracks {
+                    if live.track.parent == Some(parent) {
+                        live.track.link.is_over.store(true, Ordering::Relaxed);
+                        live.ask(self.rotate);
+                    }
+                }
+                self.stopping.push((parent, leaving));
             }
         }
     }

@@ -1,0 +1,201 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+const START = `
+  const prof = require(${JSON.stringify(PACKAGE)})
+  const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
+  const { Worker, isMainThread, workerData, parentPort, threadId } = require('node:worker_threads')
+  /** Resolves with the worker's next message. */
+  const message = (worker) => new Promise((resolve) => worker.once('message', resolve))
+  /** Resolves once there are so many files: their workers are being recorded. */
+  const files = async (count) => {
+    const traces = () => require('node:fs').readdirSync('.').filter((f) => f.endsWith('.trace.json'))
+    while (traces().length < count) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+`
+
+/**
+ * Runs a program of two parts.
+ * @param {string} main @param {string} worker @param {Parameters<typeof run>[1]} [options]
+ */
+async function runWorkers(main, worker, options) {
+  const file = path.join(temporaryDirectory(), 'program.js')
+  fs.writeFileSync(file, `${START} if (isMainThread) (async () => {${main}})(); else {${worker}}`)
+  const result = await run([file], { preload: null, ...options })
+  assert.equal(result.stderr, '')
+  assert.equal(result.code, 0)
+  return result
+}
+
+/** @param {any} trace */
+const hasSpin = (trace) =>
+  trace.totalShare((/** @type {any} */ frame) => frame.functionName === 'spin') > 0.2
+
+test('start() covers the workers that come after it, however they are made', async () => {
+  const { traces, stdout } = await runWorkers(
+    `prof.start()
+     const workers = [{}, { execArgv: [], env: {} }, { workerData: 'ends' }].map(
+       (options) => new Worker(__filename, options))
+     await Promise.all([new Promise((resolve) => workers[2].on('exit', resolve)), files(4)])
+     workers[0].terminate()
+     await new Promise((resolve) => workers[0].on('exit', resolve))
+     console.log(JSON.stringify(prof.stop()))
+     process.exit()`,
+    `spin(600); if (workerData !== 'ends') spin(1e9)`,
+  )
+  const recording = JSON.parse(stdout)
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1, 2, 3],
+  )
+  assert.deepEqual([...recording.files].sort(), traces.map((trace) => trace.file).sort())
+  let samples = 0
+  for (const trace of traces) {
+    assert.ok(trace.ended, trace.label)
+    samples += trace.samples.length
+    if (trace.tid === 0) continue
+    assert.ok(hasSpin(trace), trace.label)
+    assert.match(trace.label, /worker \d: program\.js$/)
+  }
+  assert.equal(recording.samples, samples)
+  assert.equal(recording.threadId, 0)
+})
+
+test('workers from before start() and from after stop() are not recorded', async () => {
+  const { traces } = await runWorkers(
+    `const before = new Worker(__filename)
+     await message(before)
+     prof.start()
+     const between = new Worker(__filename)
+     await message(between)
+     await files(2)
+     prof.stop()
+     const after = new Worker(__filename)
+     await message(after)
+     setTimeout(() => process.exit(), 300)`,
+    `spin(200); parentPort.postMessage('busy'); spin(1e9)`,
+  )
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 2],
+  )
+})
+
+test('workers: false leaves them alone', async () => {
+  const { traces } = await runWorkers(
+    `prof.start({ workers: false })
+     new Worker(__filename).on('exit', () => prof.stop())`,
+    `spin(300); if (prof.isRecording()) console.log('recorded')`,
+  )
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0],
+  )
+})
+
+test('stop() does not wait for a worker that is blocked, and lists its file', async () => {
+  const { traces, stdout } = await runWorkers(
+    `prof.start({ flushInterval: 50 })
+     const worker = new Worker(__filename)
+     await message(worker)
+     const before = performance.now()
+     const { files } = prof.stop()
+     console.log(JSON.stringify({ files, ms: performance.now() - before }))
+     process.exit()`,
+    `spin(600)
+     parentPort.postMessage('blocks')
+     require('node:child_process').execFileSync('sleep', ['30'])`,
+  )
+  const { files, ms } = JSON.parse(stdout)
+  assert.equal(files.length, 2)
+  assert.ok(ms < 2000, `${ms} ms`)
+  assert.ok(hasSpin(traces[1]))
+})
+
+test('a worker may record itself instead', async () => {
+  const { traces, stdout } = await runWorkers(
+    `prof.start()
+     new Worker(__filename).on('exit', () => console.log(prof.stop().files.length))`,
+    `while (!prof.isRecording()) spin(5)
+     prof.start({ name: 'own' })
+     function mine() { return spin(200) }
+     mine()
+     prof.stop()
+     if (prof.isRecording()) console.log('still recording')`,
+  )
+  assert.equal(stdout, '2\n')
+  assert.equal(traces.length, 3)
+  const own = traces.find(({ file }) => path.basename(file) === 'own.trace.json')
+  assert.ok((own?.totalShare((frame) => frame.functionName === 'mine') ?? 0) > 0.5)
+})
+
+test('the program sees nothing of how its workers are reached', async () => {
+  const observe = `JSON.stringify({
+    threadId,
+    events: process.eventNames(),
+    handles: process._getActiveHandles().map((handle) => handle.constructor.name),
+    resources: process.getActiveResourcesInfo?.(),
+    execArgv: process.execArgv,
+    env: Object.keys(process.env).sort(),
+    url: require('node:inspector').url(),
+    globals: Object.getOwnPropertyNames(globalThis).sort(),
+  })`
+  const outputs = []
+  for (const start of ['', 'prof.start()']) {
+    const { stdout } = await runWorkers(
+      `${start}
+       const worker = new Worker(__filename, { env: {} })
+       const exit = new Promise((resolve) => worker.on('exit', resolve))
+       const said = await message(worker)
+       console.log(said, await exit, ${observe})`,
+      `spin(600); parentPort.postMessage(${observe})`,
+      { env: { CPU_PROF_DIR: temporaryDirectory() } },
+    )
+    outputs.push(stdout)
+  }
+  assert.equal(outputs[1], outputs[0])
+})
+
+test('what is logged while workers are reached is not kept', async () => {
+  const { stdout } = await runWorkers(
+    `prof.start()
+     const worker = new Worker(__filename)
+     const logged = []
+     for (let i = 0; i < 50; i++) {
+       const value = { values: new Array(1e4).fill(i) }
+       console.debug(value)
+       logged.push(new WeakRef(value))
+       await new Promise((resolve) => setTimeout(resolve, 5))
+     }
+     await message(worker)
+     prof.stop()
+     setTimeout(() => {
+       gc()
+       console.log('kept', logged.filter((ref) => ref.deref()).length)
+     }, 100)`,
+    `spin(600); parentPort.postMessage('worked')`,
+    { preload: ['--expose-gc'] },
+  )
+  assert.match(stdout, /^kept 0$/m)
+})
+
+test('a hundred workers are reached, or leave no trace, and end as ever', async () => {
+  const { stdout, files } = await runWorkers(
+    `prof.start()
+     const codes = await Promise.all(Array.from({ length: 100 }, (_, i) => new Promise((resolve) => {
+       const worker = new Worker(__filename).on('exit', resolve)
+       if (i % 5 === 0) setTimeout(() => worker.terminate(), i)
+     })))
+     const { files } = prof.stop()
+     console.log(files.length, codes.every((code, i) => code === 0 || i % 5 === 0))`,
+    `spin(30)`,
+    { read: 20 },
+  )
+  assert.equal(stdout, `${files.length} true\n`)
+  assert.ok(files.length > 20)
+})
