@@ -55,7 +55,7 @@ test('of a deep recursion the innermost 255 frames are kept', async () => {
   const { traces, stdout } = await runUnharmed(['-e', source], { env: FAST })
   assert.equal(stdout, '7000\n')
   const [trace] = traces
-  assert.ok(trace.selfShare('bottom') > 0.2)
+  assert.ok(trace.totalMs((frame) => frame.functionName === 'bottom') > 100)
   const { nodes } = trace
   const depths = [...nodes.values()]
     .filter((node) => node.callFrame.functionName === 'bottom')
@@ -156,10 +156,7 @@ test('WebAssembly functions are in the trace', async () => {
   `
   const { traces, stderr } = await run(['-e', source], { env: FAST })
   assert.equal(stderr, '')
-  console.log(
-    JSON.stringify([...traces[0].nodes.values()].filter((n) => /wasm/.test(n.callFrame.url))),
-  )
-  assert.ok(traces[0].totalShare((frame) => frame.url.startsWith('wasm://')) > 0.2)
+  assert.ok(traces[0].totalMs((frame) => frame.url.startsWith('wasm://')) > 100)
 })
 
 test('a heap that runs out ends the program as without us', async () => {

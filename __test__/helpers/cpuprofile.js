@@ -33,15 +33,20 @@ function readCpuProfile(file, { isOurs = true } = {}) {
       assert.ok(sum(positionTicks.map((/** @type {any} */ at) => at.ticks)) <= hitCount)
     }
   }
-  /** The share of the samples whose stack has a function of this name. @param {string} name */
-  const totalShare = (name) =>
-    profile.samples.filter((/** @type {number} */ sample) => {
+  /** The time with a function of this name on the stack. @param {string} name */
+  const totalMs = (name) => {
+    const isUnder = (/** @type {number} */ sample) => {
       for (let id = sample; id !== undefined; id = parents.get(id)) {
         if (nodes.get(id).callFrame.functionName === name) return true
       }
       return false
-    }).length / profile.samples.length
-  return { ...profile, lastUs, byId: nodes, totalShare }
+    }
+    const us = profile.timeDeltas.filter((/** @type {number} */ _, /** @type {number} */ i) =>
+      isUnder(profile.samples[i]),
+    )
+    return sum(us) / 1000
+  }
+  return { ...profile, lastUs, byId: nodes, totalMs }
 }
 
 module.exports = { readCpuProfile }

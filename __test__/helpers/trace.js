@@ -94,18 +94,22 @@ function readProfile(profile, chunks) {
   }
 
   const durationUs = time - profile.args.data.startTime
-  /** The share of the samples whose stack satisfies `test`. @param {(frame: any) => boolean} test */
-  const totalShare = (test) =>
+  /** The samples whose stack satisfies `test`. @param {(frame: any) => boolean} test */
+  const under = (test) =>
     samples.filter(({ node }) => {
       for (let at = node; at !== undefined; at = nodes.get(at.parent)) {
         if (test(at.callFrame)) return true
       }
       return false
-    }).length / samples.length
+    })
+  /** Their share of all samples. @param {(frame: any) => boolean} test */
+  const totalShare = (test) => under(test).length / samples.length
+  /** Their time. A loaded machine makes it longer, never shorter. @param {(frame: any) => boolean} test */
+  const totalMs = (test) => under(test).reduce((sum, { us }) => sum + us, 0) / 1000
   /** @param {string} name */
   const selfShare = (name) =>
     samples.filter(({ node }) => node.callFrame.functionName === name).length / samples.length
-  return { nodes, samples, durationUs, endUs: time, totalShare, selfShare }
+  return { nodes, samples, durationUs, endUs: time, totalShare, totalMs, selfShare }
 }
 
 module.exports = { readTrace }
