@@ -1,0 +1,244 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+const MODULES = path.join(PACKAGE, 'node_modules')
+
+/**
+ * How to call a runner, what its report says of the tests, and how its hooks record.
+ * @typedef {object} Runner
+ * @property {string[]} command
+ * @property {string[]} files the tests
+ * @property {string[]} functions in them, one of each
+ * @property {(stdout: string) => string[]} outcome
+ * @property {string[]} recipes the files of its recipe
+ * @property {string[]} [hooks] arguments that load them
+ */
+
+/** @type {Record<'jest' | 'vitest' | 'mocha' | 'node', Runner>} */
+const RUNNERS = {
+  jest: {
+    command: [path.join(MODULES, 'jest', 'bin', 'jest.js'), '--json', '--transform={}'],
+    files: ['first.test.js', 'second.test.js'],
+    functions: ['firstOfJest', 'secondOfJest'],
+    outcome: likeJest,
+    recipes: ['record.jest.js', 'jest.config.js'],
+  },
+  vitest: {
+    command: [path.join(MODULES, 'vitest', 'vitest.mjs'), 'run', '--reporter=json'],
+    files: ['first.test.mjs', 'second.test.mjs'],
+    functions: ['firstOfVitest', 'secondOfVitest'],
+    outcome: likeJest,
+    recipes: ['record.vitest.mjs', 'vitest.config.mjs'],
+  },
+  mocha: {
+    command: [path.join(MODULES, 'mocha', 'bin', 'mocha.js'), '--reporter=json'],
+    files: ['first.test.js', 'second.test.js'],
+    functions: ['firstOfMocha', 'secondOfMocha'],
+    outcome: likeMocha,
+    recipes: ['record.mocha.js'],
+    hooks: ['--require', './record.mocha.js'],
+  },
+  node: {
+    command: ['--test', '--test-reporter=tap'],
+    files: ['first.test.js', 'second.test.js'],
+    functions: ['firstOfNode', 'secondOfNode'],
+    outcome: likeTap,
+    recipes: ['record.node.js'],
+  },
+}
+
+/** @param {string} stdout */
+function likeJest(stdout) {
+  /** @type {{ assertionResults: { title: string, status: string }[] }[]} */
+  const files = JSON.parse(stdout).testResults
+  const tests = files.flatMap((file) => file.assertionResults)
+  return tests.map(({ title, status }) => `${title}: ${status}`)
+}
+
+/** @param {string} stdout */
+function likeMocha(stdout) {
+  /** @type {{ passes: { title: string }[], failures: { title: string }[] }} */
+  const { passes, failures } = JSON.parse(stdout)
+  return [
+    ...failures.map(({ title }) => `${title}: failed`),
+    ...passes.map(({ title }) => `${title}: passed`),
+  ]
+}
+
+/** @param {string} stdout */
+function likeTap(stdout) {
+  const lines = stdout.matchAll(/^(not ok|ok) \d+ - (.*)$/gm)
+  return [...lines].map(([, ok, title]) => `${title}: ${ok === 'ok' ? 'passed' : 'failed'}`)
+}
+
+/** The blocks of code in the documentation that say which file they are. */
+const RECIPES = new Map(
+  Array.from(
+    fs
+      .readFileSync(path.join(PACKAGE, 'docs', 'test-runners.md'), 'utf8')
+      .matchAll(/^```js\n\/\/ (\S+)\n([\s\S]*?)^```$/gm),
+    ([, file, source]) => [file, source],
+  ),
+)
+
+/**
+ * A project with the runner's fixtures and some recipes, in which the package is installed.
+ * @param {keyof typeof RUNNERS} runner @param {string[]} [recipes]
+ */
+function project(runner, recipes = []) {
+  const dir = temporaryDirectory()
+  const installed = path.join(dir, 'node_modules', '@org', 'cpu-prof')
+  fs.mkdirSync(installed, { recursive: true })
+  for (const file of fs.readdirSync(PACKAGE)) {
+    if (!/\.(js|node)$|^package\.json$/.test(file)) continue
+    fs.copyFileSync(path.join(PACKAGE, file), path.join(installed, file))
+  }
+  if (runner !== 'node') {
+    fs.symlinkSync(path.join(MODULES, runner), path.join(dir, 'node_modules', runner))
+  }
+  fs.cpSync(path.join(FIXTURES, 'runners', runner), dir, { recursive: true })
+  fs.copyFileSync(path.join(FIXTURES, 'spin.js'), path.join(dir, 'spin.js'))
+  fs.writeFileSync(path.join(dir, 'package.json'), '{}')
+  for (const recipe of recipes) {
+    const source = RECIPES.get(recipe)
+    assert.ok(source, `there is no recipe ${recipe}`)
+    fs.writeFileSync(path.join(dir, recipe), source)
+  }
+  return dir
+}
+
+/**
+ * Runs tests in a project; the traces are in its folder `profiles`.
+ * @param {keyof typeof RUNNERS} runner @param {string[]} args @param {string} cwd
+ * @param {{ isPreloaded?: boolean }} [options]
+ */
+async function runTests(runner, args, cwd, { isPreloaded = false } = {}) {
+  const { command, outcome } = RUNNERS[runner]
+  const result = await run([...command, ...args], {
+    preload: [],
+    cwd,
+    env: {
+      CPU_PROF_DIR: 'profiles',
+      NODE_OPTIONS: isPreloaded ? '--require @org/cpu-prof' : undefined,
+    },
+  })
+  assert.doesNotMatch(result.stderr, /^cpu-prof: /m)
+  for (const trace of result.traces) assert.ok(trace.ended, `${trace.file} is not finished`)
+  return { ...result, outcome: outcome(result.stdout).sort() }
+}
+
+/** The traces that have a function. @param {any[]} traces @param {string} name */
+function having(traces, name) {
+  const isIt = (/** @type {any} */ frame) => frame.functionName === name
+  return traces.filter((trace) => trace.totalShare(isIt) > 0)
+}
+
+/** Where tests run, and what that says of a trace. @type {Record<string, (trace: any, pid: any) => boolean>} */
+const PLACES = {
+  'the first process': (trace, pid) => trace.pid === pid && trace.tid === 0,
+  'child processes': (trace, pid) => trace.pid !== pid && trace.tid === 0,
+  workers: (trace, pid) => trace.pid === pid && trace.tid !== 0,
+}
+
+for (const { runner, args = [], place, since = 18 } of /** @type {const} */ ([
+  { runner: 'jest', args: ['--runInBand'], place: 'the first process' },
+  { runner: 'jest', args: ['--maxWorkers=2'], place: 'child processes' },
+  { runner: 'jest', args: ['--maxWorkers=2', '--workerThreads'], place: 'workers' },
+  { runner: 'vitest', args: ['--pool=forks'], place: 'child processes' },
+  { runner: 'vitest', args: ['--pool=threads'], place: 'workers' },
+  { runner: 'vitest', args: ['--pool=vmThreads'], place: 'workers' },
+  { runner: 'mocha', place: 'the first process' },
+  { runner: 'mocha', args: ['--parallel'], place: 'child processes' },
+  { runner: 'node', place: 'child processes' },
+  { runner: 'node', args: ['--test-isolation=none'], place: 'the first process', since: 24 },
+])) {
+  const name = [runner, ...args].join(' ')
+  const skip = Number.parseInt(process.versions.node, 10) < since && `from Node ${since} on`
+  const { files, functions, recipes, hooks = [] } = RUNNERS[runner]
+  // Fresh for each run: jest remembers which tests are fast, and runs those in its first process.
+  const cache = runner === 'jest' ? ['--cacheDirectory=cache'] : []
+  const full = [...args, ...cache]
+  const isThere = PLACES[place]
+
+  test(`${name}: the preload records the tests in ${place}`, { skip }, async () => {
+    const options = { isPreloaded: true }
+    const result = await runTests(runner, [...full, ...files], project(runner), options)
+    assert.deepEqual(result.outcome, ['fails: failed', 'passes: passed'])
+    assert.equal(result.code, 1)
+    for (const name of functions) {
+      const traces = having(result.traces, name)
+      assert.equal(traces.length, 1, name)
+      assert.ok(isThere(traces[0], result.pid), `${name} is in ${traces[0].file}`)
+    }
+    assert.ok(result.traces.some(({ pid, tid }) => pid === result.pid && tid === 0))
+  })
+
+  test(`${name}: hooks record each test in ${place}`, { skip }, async () => {
+    const cwd = project(runner, recipes)
+    if (runner === 'node') {
+      for (const file of files) prepend(path.join(cwd, file), "require('./record.node.js')\n")
+    }
+    const result = await runTests(runner, [...full, ...hooks, ...files], cwd)
+    assert.deepEqual(result.outcome, ['fails: failed', 'passes: passed'])
+    assert.equal(result.code, 1)
+    assert.equal(result.traces.length, 2)
+    for (const name of functions) {
+      const traces = having(result.traces, name)
+      assert.equal(traces.length, 1, name)
+      assert.ok(isThere(traces[0], result.pid), `${name} is in ${traces[0].file}`)
+    }
+  })
+}
+
+/** @param {string} file @param {string} text */
+function prepend(file, text) {
+  fs.writeFileSync(file, text + fs.readFileSync(file, 'utf8'))
+}
+
+test('jest: one file starts, another one stops, with copies of the package', async () => {
+  const args = ['--runInBand', '--testRegex=st(art|op)s.js$', '--testSequencer=./sequencer.js']
+  const { outcome, code, stderr, traces } = await runTests('jest', args, project('jest'))
+  assert.deepEqual(outcome, ['starts: passed', 'stops: passed'], stderr)
+  assert.equal(code, 0)
+  assert.equal(traces.length, 1)
+  assert.equal(having(traces, 'inStarts').length, 1)
+  assert.equal(having(traces, 'inStops').length, 1)
+})
+
+for (const threads of [[], ['--workerThreads']]) {
+  const name = ['jest', ...threads].join(' ')
+  test(`${name}: what jest ends by force is complete`, async () => {
+    const args = ['--maxWorkers=2', '--cacheDirectory=cache', '--testRegex=leaks.*.js$', ...threads]
+    const cwd = project('jest')
+    fs.copyFileSync(path.join(cwd, 'leaks.js'), path.join(cwd, 'leaks-again.js'))
+    const { outcome, code, stderr, traces } = await runTests('jest', args, cwd, {
+      isPreloaded: true,
+    })
+    assert.deepEqual(outcome, ['leaves a timer: passed', 'leaves a timer: passed'])
+    assert.equal(code, 0)
+    assert.match(stderr, /has been force exited/)
+    assert.ok(having(traces, 'leaks').length > 0)
+  })
+}
+
+test('a test asserts the share of a function', async () => {
+  const cwd = project('node', ['shares.js', 'shares.test.js'])
+  const { outcome, stdout } = await runTests('node', ['shares.test.js'], cwd)
+  assert.deepEqual(outcome, ['parsing takes less than a quarter of the time: passed'], stdout)
+})
+
+test('the share of a function that has grown is noticed', async () => {
+  const cwd = project('node', ['shares.js', 'shares.test.js'])
+  const file = path.join(cwd, 'shares.test.js')
+  const source = fs.readFileSync(file, 'utf8')
+  const slower = 'for (let i = 0; i < 200; i++) JSON.parse(text)\n  return JSON.parse(text)'
+  fs.writeFileSync(file, source.replace('return JSON.parse(text)', slower))
+  const { outcome, stdout } = await runTests('node', ['shares.test.js'], cwd)
+  assert.deepEqual(outcome, ['parsing takes less than a quarter of the time: failed'])
+  assert.match(stdout, /parse\(\) took 0\.\d+/)
+})
