@@ -49,6 +49,7 @@ const RUNNERS = {
     functions: ['firstOfNode', 'secondOfNode'],
     outcome: likeTap,
     recipes: ['record.node.js'],
+    hooks: ['--require', './record.node.js'],
   },
 }
 
@@ -180,9 +181,6 @@ for (const { runner, args = [], place, since = 18 } of /** @type {const} */ ([
 
   test(`${name}: hooks record each test in ${place}`, { skip }, async () => {
     const cwd = project(runner, recipes)
-    if (runner === 'node') {
-      for (const file of files) prepend(path.join(cwd, file), "require('./record.node.js')\n")
-    }
     const result = await runTests(runner, [...full, ...hooks, ...files], cwd)
     assert.deepEqual(result.outcome, ['fails: failed', 'passes: passed'])
     assert.equal(result.code, 1)
@@ -195,11 +193,6 @@ for (const { runner, args = [], place, since = 18 } of /** @type {const} */ ([
   })
 }
 
-/** @param {string} file @param {string} text */
-function prepend(file, text) {
-  fs.writeFileSync(file, text + fs.readFileSync(file, 'utf8'))
-}
-
 test('jest: one file starts, another one stops, with copies of the package', async () => {
   const args = ['--runInBand', '--testRegex=st(art|op)s.js$', '--testSequencer=./sequencer.js']
   const { outcome, code, stderr, traces } = await runTests('jest', args, project('jest'))
@@ -210,21 +203,18 @@ test('jest: one file starts, another one stops, with copies of the package', asy
   assert.equal(having(traces, 'inStops').length, 1)
 })
 
-for (const threads of [[], ['--workerThreads']]) {
-  const name = ['jest', ...threads].join(' ')
-  test(`${name}: what jest ends by force is complete`, async () => {
-    const args = ['--maxWorkers=2', '--cacheDirectory=cache', '--testRegex=leaks.*.js$', ...threads]
-    const cwd = project('jest')
-    fs.copyFileSync(path.join(cwd, 'leaks.js'), path.join(cwd, 'leaks-again.js'))
-    const { outcome, code, stderr, traces } = await runTests('jest', args, cwd, {
-      isPreloaded: true,
-    })
-    assert.deepEqual(outcome, ['leaves a timer: passed', 'leaves a timer: passed'])
-    assert.equal(code, 0)
-    assert.match(stderr, /has been force exited/)
-    assert.ok(having(traces, 'leaks').length > 0)
-  })
-}
+test('jest: a worker process that is ended by force has a complete trace', async () => {
+  const args = ['--maxWorkers=2', '--cacheDirectory=cache', '--testRegex=leaks.*.js$']
+  const cwd = project('jest')
+  fs.copyFileSync(path.join(cwd, 'leaks.js'), path.join(cwd, 'leaks-again.js'))
+  const result = await runTests('jest', args, cwd, { isPreloaded: true })
+  assert.deepEqual(result.outcome, ['leaves a timer: passed', 'leaves a timer: passed'])
+  assert.equal(result.code, 0)
+  assert.match(result.stderr, /has been force exited/)
+  const traces = having(result.traces, 'leaks')
+  assert.ok(traces.length > 0)
+  for (const { pid } of traces) assert.notEqual(pid, result.pid)
+})
 
 test('a test asserts the share of a function', async () => {
   const cwd = project('node', ['shares.js', 'shares.test.js'])
