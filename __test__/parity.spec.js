@@ -1,0 +1,418 @@
+'use strict'
+
+// What Node's own tests ask of `--cpu-prof` (test/sequential/test-cpu-prof-*.js), asked of that
+// flag and of us, side by side on one Node.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { readCpuProfile } = require('./helpers/cpuprofile.js')
+const { run, temporaryDirectory, PACKAGE } = require('./helpers/run.js')
+
+const PROGRAM = 'fibonacci.js'
+const DEFAULT_NAME = 'CPU.<date>.<time>.<pid>'
+const PRELOAD = ['--require', PACKAGE]
+const FINE = 50
+
+/**
+ * What both are told; `{root}` in `dir` is the directory that the working directory lies in.
+ * @typedef {{ dir?: string, name?: string, interval?: number | string }} Settings
+ * @typedef {{ preload?: string[] | null, env?: Record<string, string | undefined> }} Way
+ */
+
+/** @param {Settings} settings @returns {Way} */
+const byFlags = ({ dir, name, interval }) => ({
+  preload: [
+    '--cpu-prof',
+    ...(dir === undefined ? [] : [`--cpu-prof-dir=${dir}`]),
+    ...(name === undefined ? [] : [`--cpu-prof-name=${name}.cpuprofile`]),
+    ...(interval === undefined ? [] : [`--cpu-prof-interval=${interval}`]),
+  ],
+})
+
+/** @param {Settings} settings @returns {Way} */
+const byEnv = ({ dir, name, interval }) => ({
+  env: {
+    CPU_PROF_FORMAT: 'cpuprofile',
+    CPU_PROF_DIR: dir,
+    CPU_PROF_NAME: name,
+    CPU_PROF_INTERVAL: interval?.toString(),
+  },
+})
+
+/**
+ * Runs a program and lists every file that it left, relative to a root around its working
+ * directory `cwd`.
+ * @param {string[]} args
+ * @param {Way & { isOurs: boolean, files?: string[] }} options `files` are there before
+ * @param {Parameters<typeof run>[1]} [more]
+ */
+async function observe(
+  args,
+  { isOurs, files: before = [], preload = PRELOAD, env = {} },
+  more = {},
+) {
+  const root = temporaryDirectory()
+  const cwd = path.join(root, 'cwd')
+  fs.mkdirSync(cwd)
+  for (const file of before) fs.writeFileSync(path.join(root, file), 'mine')
+  const result = await run(args, {
+    ...more,
+    cwd,
+    preload: preload === null ? null : preload.map((flag) => flag.replace('{root}', root)),
+    env: { ...more.env, ...env, CPU_PROF_DIR: env.CPU_PROF_DIR?.replace('{root}', root) },
+  })
+  const files = fs
+    .readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((file) => fs.statSync(path.join(root, file)).isFile())
+    .sort()
+  const isProfile = (/** @type {string} */ file) =>
+    file.endsWith('.cpuprofile') && fs.readFileSync(path.join(root, file), 'utf8') !== 'mine'
+  const profiles = files
+    .filter(isProfile)
+    .map((file) => readCpuProfile(path.join(root, file), { isOurs }))
+  const names = files.map((file) =>
+    file.replace(/\bCPU\.\d{8}\.\d{6}\.(\d+)/, (all, pid) =>
+      Number(pid) === result.pid ? DEFAULT_NAME : all,
+    ),
+  )
+  return { ...result, root, files, names, profiles }
+}
+
+/**
+ * Runs a program under the built-in flag, then under us, and checks that its parent sees the same.
+ * @param {string[]} args
+ * @param {Settings} [settings]
+ * @param {Parameters<typeof run>[1] & { files?: string[] }} [options]
+ */
+async function both(args, settings = {}, { files, ...more } = {}) {
+  const builtIn = await observe(args, { ...byFlags(settings), isOurs: false, files }, more)
+  const ours = await observe(args, { ...byEnv(settings), isOurs: true, files }, more)
+  assertSameEnd(builtIn, ours)
+  return { builtIn, ours }
+}
+
+/** @typedef {Awaited<ReturnType<typeof observe>>} Outcome */
+
+/** @param {Outcome} builtIn @param {Outcome} ours */
+function assertSameEnd(builtIn, ours) {
+  for (const key of /** @type {const} */ (['code', 'signal', 'stdout', 'stderr'])) {
+    assert.equal(ours[key], builtIn[key], key)
+  }
+}
+
+/**
+ * Both left files of these names alone, and no complaint.
+ * @param {{ builtIn: Outcome, ours: Outcome }} outcomes
+ * @param {string[]} names
+ */
+function assertFiles({ builtIn, ours }, names) {
+  assert.equal(builtIn.stderr, '')
+  assert.deepEqual(builtIn.names, names)
+  assert.deepEqual(ours.names, names)
+}
+
+/**
+ * The workload is in these threads' profiles and in no others, as the same function.
+ * @param {{ builtIn: Outcome, ours: Outcome }} outcomes
+ * @param {boolean[]} [threads]
+ */
+function assertFib({ builtIn, ours }, threads = [true]) {
+  assert.deepEqual(
+    { builtIn: hasFib(builtIn), ours: hasFib(ours) },
+    { builtIn: threads, ours: threads },
+  )
+  assert.deepEqual(fibFrame(ours), fibFrame(builtIn))
+}
+
+/** @param {Outcome} outcome */
+function hasFib({ profiles }) {
+  return profiles.map((profile) => profile.totalShare('fib') > 0)
+}
+
+/** @param {Outcome} outcome */
+function fibFrame({ profiles }) {
+  const node = profiles
+    .flatMap(({ nodes }) => nodes)
+    .find((/** @type {any} */ { callFrame }) => callFrame.functionName === 'fib')
+  const { scriptId, ...frame } = node.callFrame
+  return frame
+}
+
+const ONE_THREAD = [`cwd/${DEFAULT_NAME}.0.001.cpuprofile`]
+const TWO_THREADS = [...ONE_THREAD, `cwd/${DEFAULT_NAME}.1.002.cpuprofile`]
+
+test('told nothing: one file in the working directory, of the same name, for its owner alone', async () => {
+  const outcomes = await both([PROGRAM])
+  assert.equal(outcomes.ours.code, 0)
+  assertFiles(outcomes, ONE_THREAD)
+  for (const { root, files } of Object.values(outcomes)) {
+    assert.equal(fs.statSync(path.join(root, files[0])).mode & 0o777, 0o600)
+  }
+})
+
+test('the date and the time in the name are local', async () => {
+  const start = Math.floor(Date.now() / 1000) * 1000
+  const { builtIn, ours } = await both(['-e', '0'], {}, { env: { TZ: 'FAR-14' } })
+  for (const { files } of [builtIn, ours]) {
+    const [, date, time] = files[0].split('.')
+    const iso = `${date}T${time}`.replace(
+      /^(....)(..)(..)T(..)(..)(..)$/,
+      '$1-$2-$3T$4:$5:$6+14:00',
+    )
+    assert.ok(Date.parse(iso) >= start && Date.parse(iso) <= Date.now(), `${files[0]} of ${iso}`)
+  }
+})
+
+for (const [what, settings, file] of /** @type {[string, Settings, string][]} */ ([
+  ['a name', { name: 'test' }, 'cwd/test.cpuprofile'],
+  ['a name with dots', { name: 'test.v1.2' }, 'cwd/test.v1.2.cpuprofile'],
+  ['a relative directory', { dir: 'prof' }, `cwd/prof/${DEFAULT_NAME}.0.001.cpuprofile`],
+  ['a directory beside', { dir: '../prof/a' }, `prof/a/${DEFAULT_NAME}.0.001.cpuprofile`],
+  ['an absolute directory', { dir: '{root}/prof' }, `prof/${DEFAULT_NAME}.0.001.cpuprofile`],
+  [
+    'an absolute directory and a name',
+    { dir: '{root}/prof', name: 'test' },
+    'prof/test.cpuprofile',
+  ],
+])) {
+  test(`told ${what}: one file there`, async () => {
+    const outcomes = await both([PROGRAM], { ...settings, interval: FINE })
+    assert.equal(outcomes.ours.code, 0)
+    assertFiles(outcomes, [file])
+    assertFib(outcomes)
+  })
+}
+
+const PID = '$'.concat('{pid}')
+
+test('a name with the process id; Node 18 and 20 cannot', async () => {
+  const isKnown = !['18', '20'].includes(process.versions.node.split('.')[0])
+  const builtIn = await observe(['-e', '0'], { ...byFlags({ name: `x.${PID}` }), isOurs: false })
+  const ours = await observe(['-e', '0'], { ...byEnv({ name: 'x.%P' }), isOurs: true })
+  assert.deepEqual(builtIn.files, [`cwd/x.${isKnown ? builtIn.pid : PID}.cpuprofile`])
+  assert.deepEqual(ours.files, [`cwd/x.${ours.pid}.cpuprofile`])
+})
+
+for (const [what, how, code, signal] of /** @type {const} */ ([
+  ['a drained event loop', 'drained', 0, null],
+  ['process.exit()', 'exit', 55, null],
+  ['SIGINT from itself', 'sigint', null, 'SIGINT'],
+  ['SIGINT from itself, and a listener that exits', 'sigint-heard', 7, null],
+  ['SIGKILL from itself', 'sigkill', null, 'SIGKILL'],
+  // Node takes it for the end, as it does any signal that nobody listens to.
+  ['SIGWINCH from itself, and its natural end', 'sigwinch', 0, null],
+])) {
+  test(`ended by ${what}: kept`, async () => {
+    const outcomes = await both([PROGRAM, how], { interval: FINE })
+    assert.equal(outcomes.ours.code, code)
+    assert.equal(outcomes.ours.signal, signal)
+    assertFiles(outcomes, ONE_THREAD)
+    assertFib(outcomes)
+  })
+}
+
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+  test(`ended by ${signal} from another: lost by the built-in, kept by us`, async () => {
+    const { builtIn, ours } = await both(
+      [PROGRAM, 'ready'],
+      { interval: FINE },
+      { during: (child) => child.once('message', () => child.kill(signal)) },
+    )
+    assert.equal(ours.signal, signal)
+    assert.deepEqual(builtIn.files, [])
+    assert.deepEqual(ours.names, ONE_THREAD)
+    assert.deepEqual(hasFib(ours), [true])
+  })
+}
+
+// A trace is kept then: see ends.spec.js.
+test('ended by SIGKILL from another: a .cpuprofile is lost by both', async () => {
+  const { builtIn, ours } = await both(
+    [PROGRAM, 'ready'],
+    { interval: FINE },
+    { during: (child) => child.once('message', () => child.kill('SIGKILL')) },
+  )
+  assert.equal(ours.signal, 'SIGKILL')
+  assert.deepEqual(builtIn.files, [])
+  assert.deepEqual(ours.files, [])
+})
+
+for (const [what, how] of /** @type {const} */ ([
+  ['a worker with arguments', 'worker'],
+  ['a worker that calls process.exit()', 'worker-exits'],
+])) {
+  test(`${what}: a file for each thread`, async () => {
+    const outcomes = await both([PROGRAM, how], { interval: FINE })
+    assert.match(outcomes.ours.stdout, /'an argument'/)
+    assertFiles(outcomes, TWO_THREADS)
+    assertFib(outcomes, [false, true])
+  })
+}
+
+test('a worker, told a directory: a file for each thread there', async () => {
+  const outcomes = await both([PROGRAM, 'worker'], { interval: FINE, dir: 'prof' })
+  assertFiles(
+    outcomes,
+    TWO_THREADS.map((file) => file.replace('/', '/prof/')),
+  )
+  assertFib(outcomes, [false, true])
+})
+
+test('a worker, told a name: one file of the built-in, two of ours', async () => {
+  const { builtIn, ours } = await both([PROGRAM, 'worker'], { interval: FINE, name: 'test' })
+  assert.deepEqual(builtIn.names, ['cwd/test.cpuprofile'])
+  // The name goes to the thread that ends first, the next number to the other.
+  assert.deepEqual(ours.names, ['cwd/test.003.cpuprofile', 'cwd/test.cpuprofile'])
+  assert.deepEqual(hasFib(builtIn), [false])
+  assert.deepEqual(hasFib(ours), [false, true])
+})
+
+test('a worker that alone is told to profile, by its execArgv', async () => {
+  const worker = (/** @type {string[]} */ execArgv) => [PROGRAM, 'worker', JSON.stringify(execArgv)]
+  const builtIn = await observe(worker(['--cpu-prof', `--cpu-prof-interval=${FINE}`]), {
+    preload: null,
+    isOurs: false,
+  })
+  const ours = await observe(worker(['--require', PACKAGE]), {
+    ...byEnv({ interval: FINE }),
+    preload: null,
+    isOurs: true,
+  })
+  assertSameEnd(builtIn, ours)
+  assertFiles({ builtIn, ours }, [`cwd/${DEFAULT_NAME}.1.001.cpuprofile`])
+  assertFib({ builtIn, ours })
+})
+
+test('a worker with an execArgv that does not say it: the main thread alone', async () => {
+  const outcomes = await both([PROGRAM, 'worker', '[]'])
+  assertFiles(outcomes, ONE_THREAD)
+})
+
+for (const [what, args] of [
+  ['a worker', ['worker']],
+  ['a worker with an empty execArgv', ['worker', '[]']],
+]) {
+  test(`${what}, told by NODE_OPTIONS; Node 18 and 20 refuse the built-in's`, async () => {
+    const isAllowed = process.allowedNodeEnvironmentFlags.has('--cpu-prof')
+    assert.equal(isAllowed, !['18', '20'].includes(process.versions.node.split('.')[0]))
+    const builtIn = await observe([PROGRAM, ...args], {
+      preload: null,
+      env: { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=${FINE}` },
+      isOurs: false,
+    })
+    const ours = await observe([PROGRAM, ...args], {
+      preload: null,
+      env: {
+        ...byEnv({ interval: FINE }).env,
+        NODE_OPTIONS: `--require ${JSON.stringify(PACKAGE)}`,
+      },
+      isOurs: true,
+    })
+    assert.equal(ours.code, 0)
+    assert.deepEqual(ours.names, TWO_THREADS)
+    if (isAllowed) {
+      assertSameEnd(builtIn, ours)
+      assertFiles({ builtIn, ours }, TWO_THREADS)
+      assertFib({ builtIn, ours }, [false, true])
+    } else {
+      assert.equal(builtIn.code, 9)
+      assert.deepEqual(builtIn.files, [])
+    }
+  })
+}
+
+test('a file of that name is there: overwritten by the built-in, left alone by us', async () => {
+  const files = ['cwd/test.cpuprofile']
+  const { builtIn, ours } = await both(['-e', '0'], { name: 'test' }, { files })
+  assert.deepEqual(builtIn.names, files)
+  assert.equal(builtIn.profiles.length, 1)
+  assert.deepEqual(ours.names, ['cwd/test.002.cpuprofile', ...files])
+  assert.equal(fs.readFileSync(path.join(ours.root, files[0]), 'utf8'), 'mine')
+})
+
+test('a directory that cannot be made: both run on, and say so in a line', async () => {
+  const told = { dir: '../file/prof' }
+  const args = ['-e', 'console.log("ran")']
+  const files = ['file']
+  const builtIn = await observe(args, { ...byFlags(told), files, isOurs: false })
+  const ours = await observe(args, { ...byEnv(told), files, isOurs: true })
+  for (const { code, stdout, stderr, names } of [builtIn, ours]) {
+    assert.equal(code, 0)
+    assert.equal(stdout, 'ran\n')
+    assert.match(stderr, /^.*\.\.\/file\/prof.*\n$/)
+    assert.deepEqual(names, files)
+  }
+})
+
+// Each of these stops one of the two with exit code 9 before the program's first line.
+const RUN = ['-e', 'console.log("ran")']
+
+/** @param {Outcome} outcome @param {RegExp} stderr */
+function assertRefused({ code, stdout, files, ...outcome }, stderr) {
+  assert.equal(code, 9)
+  assert.equal(stdout, '')
+  assert.deepEqual(files, [])
+  assert.match(outcome.stderr, stderr)
+}
+
+/** @param {Outcome} outcome @param {string[]} names */
+function assertRan({ code, stdout, stderr, ...outcome }, names) {
+  assert.equal(code, 0)
+  assert.equal(stdout, 'ran\n')
+  assert.equal(stderr, '')
+  assert.deepEqual(outcome.names, names)
+}
+
+for (const [name, value] of [
+  ['name', 'test.cpuprofile'],
+  ['dir', 'prof'],
+  ['interval', String(FINE)],
+  ['interval', 'crashme'],
+]) {
+  test(`${name} ${value} without a profiler: refused by the built-in; ours are not there`, async () => {
+    const builtIn = await observe(RUN, { preload: [`--cpu-prof-${name}=${value}`], isOurs: false })
+    assertRefused(builtIn, new RegExp(`--cpu-prof-${name} must be used with --cpu-prof\n$`))
+    const env = { ...byEnv({}).env, [`CPU_PROF_${name.toUpperCase()}`]: value }
+    assertRan(await observe(RUN, { preload: null, env, isOurs: true }), [])
+  })
+}
+
+for (const name of ['name', 'dir', 'interval']) {
+  test(`an empty ${name}: refused by the built-in, as if not told for us`, async () => {
+    const flags = ['--cpu-prof', `--cpu-prof-${name}=`]
+    const builtIn = await observe(RUN, { preload: flags, isOurs: false })
+    assertRefused(builtIn, /requires an argument\n$/)
+    const env = { ...byEnv({}).env, [`CPU_PROF_${name.toUpperCase()}`]: '' }
+    assertRan(await observe(RUN, { env, isOurs: true }), ONE_THREAD)
+  })
+}
+
+for (const interval of ['fast', '0', '49']) {
+  test(`an interval of ${interval}: taken by the built-in, refused by us`, async () => {
+    assertRan(await observe(RUN, { ...byFlags({ interval }), isOurs: false }), ONE_THREAD)
+    const ours = await observe(RUN, { ...byEnv({ interval }), isOurs: true })
+    assertRefused(ours, /^cpu-prof: CPU_PROF_INTERVAL=.* is not valid: .*\n$/)
+  })
+}
+
+test('a name that leads elsewhere: followed by the built-in, refused by us', async () => {
+  const told = { name: '../elsewhere' }
+  const builtIn = await observe(RUN, { ...byFlags(told), isOurs: false })
+  assertRan(builtIn, ['elsewhere.cpuprofile'])
+  const ours = await observe(RUN, { ...byEnv(told), isOurs: true })
+  assertRefused(ours, /^cpu-prof: CPU_PROF_NAME=.* is not valid: .*\n$/)
+})
+
+test('the extension: the built-in wants it in the name, we add it to any', async () => {
+  for (const [name, theirs, ours] of [
+    ['test', 'cwd/test', 'cwd/test.cpuprofile'],
+    ['test.cpuprofile', 'cwd/test.cpuprofile', 'cwd/test.cpuprofile.cpuprofile'],
+  ]) {
+    const flags = ['--cpu-prof', `--cpu-prof-name=${name}`]
+    assertRan(await observe(RUN, { preload: flags, isOurs: false }), [theirs])
+    assertRan(await observe(RUN, { ...byEnv({ name }), isOurs: true }), [ours])
+  }
+})
