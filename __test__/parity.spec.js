@@ -202,8 +202,6 @@ for (const [what, how, code, signal] of /** @type {const} */ ([
   ['SIGINT from itself', 'sigint', null, 'SIGINT'],
   ['SIGINT from itself, and a listener that exits', 'sigint-heard', 7, null],
   ['SIGKILL from itself', 'sigkill', null, 'SIGKILL'],
-  // Node takes it for the end, as it does any signal that nobody listens to.
-  ['SIGWINCH from itself, and its natural end', 'sigwinch', 0, null],
 ])) {
   test(`ended by ${what}: kept`, async () => {
     const outcomes = await both([PROGRAM, how], { interval: FINE })
@@ -213,6 +211,18 @@ for (const [what, how, code, signal] of /** @type {const} */ ([
     assertFib(outcomes)
   })
 }
+
+// Node runs what belongs to the end before it sends itself any signal that nobody listens to.
+test('SIGWINCH from itself, which ends nothing: what comes after it is lost by both', async () => {
+  const outcomes = await both([PROGRAM, 'sigwinch'], { interval: FINE })
+  assert.equal(outcomes.ours.code, 0)
+  assert.match(outcomes.ours.stdout, /\nafterwards\n$/)
+  assertFiles(outcomes, ONE_THREAD)
+  assertFib(outcomes)
+  for (const { profiles } of [outcomes.builtIn, outcomes.ours]) {
+    assert.equal(profiles[0].totalShare('afterwards'), 0)
+  }
+})
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   test(`ended by ${signal} from another: lost by the built-in, kept by us`, async () => {
