@@ -48,6 +48,31 @@ test('an exit code that was set stays', async () => {
   assert.ok(traces[0].ended)
 })
 
+test('a program that sends itself a signal and lives is recorded on', async () => {
+  const spin = JSON.stringify(require.resolve('./fixtures/spin.js'))
+  const source = `
+    const { spin } = require(${spin})
+    function before() { return spin(100) }
+    function after() { return spin(100) }
+    before()
+    process.kill(process.pid, 'SIGWINCH')
+    setTimeout(() => {
+      after()
+      process.kill(process.pid, 'SIGCONT')
+      setTimeout(() => { after(); process.exit(3) }, 10)
+    }, 10)
+  `
+  const { code, stderr, traces } = await run(['-e', source])
+  assert.equal(code, 3)
+  assert.equal(stderr, '')
+  assert.equal(traces.length, 3)
+  for (const trace of traces) assert.ok(trace.ended)
+  const ms = (/** @type {string} */ name) =>
+    traces.reduce((sum, { totalMs }) => sum + totalMs((frame) => frame.functionName === name), 0)
+  assert.ok(ms('before') > 50, `${ms('before')} ms`)
+  assert.ok(ms('after') > 100, `${ms('after')} ms`)
+})
+
 test('exit listeners are in the trace', async () => {
   const { traces } = await run(['ending.js', 'exit-listener'])
   const ms = traces[0].totalMs((frame) => frame.functionName === 'lastWords')

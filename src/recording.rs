@@ -38,12 +38,15 @@ thread_local! {
     static ENDED: RefCell<Option<Stopped>> = const { RefCell::new(None) };
     /// Whether we are told of the thread's end.
     static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
+    /// What to go on with if the process does not end after all.
+    static INTERRUPTED: RefCell<Option<Interrupted>> = const { RefCell::new(None) };
 }
 
 struct Recording {
     process: &'static Process,
     profiler: Profiler,
     link: Arc<Link>,
+    env: Env,
     id: u32,
     /// The recording that covers this worker.
     parent: Option<u32>,
@@ -121,6 +124,7 @@ pub fn start(
         process,
         profiler,
         link,
+        env: *env,
         id,
         parent,
         config,
@@ -219,9 +223,43 @@ extern "C" fn on_wake(_: *mut c_void) {
     }));
 }
 
-/// The `exit` listeners have run.
+/// The `exit` listeners have run, or the process is about to send a signal to itself, which most
+/// likely ends it.
 extern "C" fn on_exit(_: *mut c_void) {
-    let _ = catch_unwind(|| end(Ending::Process));
+    let _ = catch_unwind(|| {
+        INTERRUPTED.set(RECORDING.with_borrow(|recording| {
+            recording.as_ref().map(|recording| {
+                recording.link.waker.wake(on_survival);
+                Interrupted { env: recording.env, config: recording.config.clone() }
+            })
+        }));
+        end(Ending::Process);
+    });
+}
+
+/// A recording of the main thread that was brought to its end with the process.
+struct Interrupted {
+    env: Env,
+    config: Config,
+}
+
+/// The process lives: a second recording goes on where the first one ended.
+extern "C" fn on_survival(_: *mut c_void) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let Some(Interrupted { env, config }) = INTERRUPTED.take() else { return };
+        if is_recording() {
+            return;
+        }
+        match start(&env, 0, &config, Program::default, None, None) {
+            // Node has forgotten whom to call at the exit.
+            Ok(()) => RECORDING.with_borrow(|recording| {
+                if let Some(recording) = recording {
+                    recording.link.waker.at_exit(on_exit);
+                }
+            }),
+            Err(error) => complain(&error),
+        }
+    }));
 }
 
 /// What ends.
@@ -238,8 +276,10 @@ fn end(ending: Ending) {
         Some(recording) => recording.finish().1,
         None => IDLE_PROFILER.take().map(|profiler| (profiler, Vec::new())),
     };
-    if let (Some((profiler, left)), Ending::Thread) = (profiler, ending) {
-        profiler.dispose(left);
+    match (profiler, ending) {
+        (Some((profiler, left)), Ending::Thread) => profiler.dispose(left),
+        (Some((profiler, _)), Ending::Process) => IDLE_PROFILER.set(Some(profiler)),
+        (None, _) => {}
     }
 }
 
