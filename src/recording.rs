@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{SecondsFormat, Utc};
 use napi::Env;
+use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use parking_lot::Mutex;
 
 use crate::call_tree::CallTree;
@@ -227,14 +228,27 @@ extern "C" fn on_wake(_: *mut c_void) {
 /// likely ends it.
 extern "C" fn on_exit(_: *mut c_void) {
     let _ = catch_unwind(|| {
-        INTERRUPTED.set(RECORDING.with_borrow(|recording| {
-            recording.as_ref().map(|recording| {
-                recording.link.waker.wake(on_survival);
-                Interrupted { env: recording.env, config: recording.config.clone() }
-            })
-        }));
+        let interrupted = RECORDING.with_borrow(|recording| {
+            let recording = recording.as_ref()?;
+            Some(Interrupted { env: recording.env, config: recording.config.clone() })
+        });
         end(Ending::Process);
+        if let Some(interrupted) = interrupted.filter(|interrupted| !is_exiting(&interrupted.env))
+            && let Ok(waker) = Waker::new()
+        {
+            INTERRUPTED.set(Some(interrupted));
+            waker.wake(on_survival);
+        }
     });
+}
+
+/// Whether the program has come to its end by Node's own account.
+fn is_exiting(env: &Env) -> bool {
+    let exiting = env.run_in_scope(|| {
+        let process: Object<'_> = env.get_global()?.get_named_property("process")?;
+        process.get_named_property::<Unknown<'_>>("_exiting")?.coerce_to_bool()
+    });
+    exiting.unwrap_or(true)
 }
 
 /// A recording of the main thread that was brought to its end with the process.
