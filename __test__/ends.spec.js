@@ -73,6 +73,17 @@ test('a program that sends itself a signal and lives is recorded on', async () =
   assert.ok(ms('after') > 100, `${ms('after')} ms`)
 })
 
+test('a program that sends itself a signal and dies leaves one trace', async () => {
+  const source = 'for (const end = Date.now() + 100; Date.now() < end; );'
+  for (const signal of ['SIGTERM', 'SIGHUP']) {
+    const kill = `process.kill(process.pid, '${signal}'); setInterval(() => {}, 1)`
+    const result = await run(['-e', `${source} ${kill}`])
+    assert.equal(result.signal, signal)
+    assert.equal(result.traces.length, 1)
+    assert.ok(result.traces[0].ended)
+  }
+})
+
 test('exit listeners are in the trace', async () => {
   const { traces } = await run(['ending.js', 'exit-listener'])
   const ms = traces[0].totalMs((frame) => frame.functionName === 'lastWords')

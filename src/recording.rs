@@ -261,7 +261,7 @@ struct Interrupted {
 extern "C" fn on_survival(_: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let Some(Interrupted { env, config }) = INTERRUPTED.take() else { return };
-        if is_recording() {
+        if is_recording() || signals::is_leaving() {
             return;
         }
         match start(&env, 0, &config, Program::default, None, None) {

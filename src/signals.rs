@@ -79,7 +79,7 @@ pub fn arm() {
 /// Puts the old handlers back, and sends what came once more.
 fn pass_on() {
     let mut old = OLD.lock();
-    let came = CAME.swap(0, Ordering::Relaxed);
+    let came = CAME.load(Ordering::Relaxed);
     for (index, signal) in SIGNALS.into_iter().enumerate() {
         if came & (1 << index) == 0 {
             continue;
@@ -92,6 +92,12 @@ fn pass_on() {
         // SAFETY: any thread; this process. The kernel prefers its main thread for it.
         unsafe { libc::kill(libc::getpid(), signal) };
     }
+    CAME.fetch_and(!came, Ordering::Relaxed);
+}
+
+/// Whether a signal has come that most likely ends the process.
+pub fn is_leaving() -> bool {
+    CAME.load(Ordering::Relaxed) != 0
 }
 
 extern "C" fn on_signal(signal: c_int) {
