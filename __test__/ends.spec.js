@@ -32,11 +32,12 @@ for (const ending of ENDINGS) {
       assert.equal(trace.pid, result.pid)
       assert.equal(trace.ended, isWhole)
       const ms = trace.totalMs((frame) => frame.functionName === 'spin')
-      assert.ok(ms > 400, `${ms} ms of 700`)
+      assert.ok(ms > (isWhole ? 400 : 100), `${ms} ms of 700`)
     }
     if (kill) {
       const lostMs = (killedUs - result.traces[0].endUs) / 1000
-      const bound = isWhole ? 300 : Number(interval) + 300
+      // Generous for a loaded machine: without what is tested here all of it would be missing.
+      const bound = isWhole ? 500 : 650
       assert.ok(lostMs < bound, `${lostMs} ms before the kill are missing`)
     }
   })
