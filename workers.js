@@ -22,12 +22,12 @@ const TRIES = 400
  * @returns {() => void}
  */
 function cover(addon, recording) {
-  if (!HAS_CHANNEL) return coverAll({ addon, recording, tries: 0 })
+  if (!HAS_CHANNEL) return coverAll({ addon, recording })
   /** @param {any} message */
   const onWorker = ({ worker }) => {
     try {
       if (worker.threadId <= 0) return
-      tasks.set(String(worker.threadId), { addon, recording, tries: 0 })
+      add(String(worker.threadId), { addon, recording })
       connect()
     } catch {
       // The permission model forbids it, say. Such a worker is not recorded.
@@ -37,11 +37,11 @@ function cover(addon, recording) {
   return () => diagnosticsChannel.unsubscribe(CHANNEL, onWorker)
 }
 
-/** Keeps a session for as long as there is something to cover. @param {Task} task */
-function coverAll(task) {
+/** Keeps a session for as long as there is something to cover. @param {Order} order */
+function coverAll(order) {
   // Those that are there by now are told of at once.
   connect()
-  everyWorker = task
+  everyWorker = order
   const discard = setInterval(post, DISCARD_MS, 'Runtime.discardConsoleEntries').unref()
   return () => {
     clearInterval(discard)
@@ -52,9 +52,15 @@ function coverAll(task) {
 
 /** What is to be run in a worker, by its thread id, until it was. @type {Map<string, Task>} */
 const tasks = new Map()
-/** @typedef {{ addon: string, recording: number, sessionId?: string, message?: string, tries: number }} Task */
+/** @typedef {{ addon: string, recording: number }} Order */
+/** @typedef {Order & { threadId: string, tries: number, sessionId?: string, message?: string }} Task */
 
-/** What is to be run in every worker that comes. @type {Task | undefined} */
+/** @param {string} threadId @param {Order} order */
+function add(threadId, order) {
+  tasks.set(threadId, { ...order, threadId, tries: 0 })
+}
+
+/** What is to be run in every worker that comes. @type {Order | undefined} */
 let everyWorker
 
 /** @type {import('node:inspector').Session | undefined} */
@@ -67,7 +73,7 @@ function connect() {
   session.connect()
   on('NodeWorker.attachedToWorker', ({ sessionId, workerInfo }) => {
     const { workerId } = workerInfo
-    if (everyWorker !== undefined) tasks.set(workerId, { ...everyWorker })
+    if (everyWorker !== undefined) add(workerId, everyWorker)
     const task = tasks.get(workerId)
     if (task === undefined) return post('NodeWorker.detach', { sessionId })
     task.sessionId = sessionId
@@ -75,15 +81,15 @@ function connect() {
     send(task)
   })
   on('NodeWorker.receivedMessageFromWorker', ({ sessionId, message }) => {
-    const [threadId, task] = find(sessionId)
+    const task = find(sessionId)
     if (task === undefined) return
     const isDone = JSON.parse(message).result?.result?.value === true
-    if (isDone || ++task.tries === TRIES) forget(threadId, task)
+    if (isDone || ++task.tries === TRIES) forget(task)
     else setTimeout(send, RETRY_MS, task).unref()
   })
   on('NodeWorker.detachedFromWorker', ({ sessionId }) => {
-    const [threadId, task] = find(sessionId)
-    if (task !== undefined) forget(threadId, task)
+    const task = find(sessionId)
+    if (task !== undefined) forget(task)
   })
   post('NodeWorker.enable', { waitForDebuggerOnStart: false })
 }
@@ -111,14 +117,13 @@ function send({ sessionId, message }) {
   post('NodeWorker.sendMessageToWorker', { sessionId, message })
 }
 
-/** @param {string} sessionId @returns {[string, Task] | [string, undefined]} */
+/** @param {string} sessionId */
 function find(sessionId) {
-  for (const [threadId, task] of tasks) if (task.sessionId === sessionId) return [threadId, task]
-  return ['', undefined]
+  return [...tasks.values()].find((task) => task.sessionId === sessionId)
 }
 
-/** @param {string} threadId @param {Task} task */
-function forget(threadId, { sessionId }) {
+/** @param {Task} task */
+function forget({ threadId, sessionId }) {
   tasks.delete(threadId)
   post('NodeWorker.detach', { sessionId })
   disconnectIfIdle()

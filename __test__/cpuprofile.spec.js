@@ -5,18 +5,13 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('./helpers/cpuprofile.js')
-const { run, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { run, filesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const CPUPROFILE = { CPU_PROF_FORMAT: 'cpuprofile' }
 
 /** @param {string} dir */
-const profilesIn = (dir) =>
-  fs
-    .readdirSync(dir)
-    .filter((file) => file.endsWith('.cpuprofile'))
-    .sort()
-    .map((file) => path.join(dir, file))
+const profilesIn = (dir) => filesIn(dir, '.cpuprofile')
 
 test('a .cpuprofile has the fields of the built-in one, in its order', async () => {
   const builtIn = await run(['ending.js'], { preload: ['--cpu-prof'] })

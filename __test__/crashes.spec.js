@@ -10,6 +10,7 @@ const {
   cleanEnv,
   temporaryDirectory,
   tracesIn,
+  nowUs,
   PACKAGE,
   FIXTURES,
 } = require('./helpers/run.js')
@@ -92,7 +93,7 @@ test(`${KILLS} kills at random moments leave whole files`, async (t) => {
     const hasStarted = i % 2 === 0
     if (hasStarted) await new Promise((resolve) => child.once('message', resolve))
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 700))
-    const killedUs = Number(process.hrtime.bigint() / 1000n)
+    const killedUs = nowUs()
     child.kill('SIGKILL')
     await new Promise((resolve) => child.once('exit', resolve))
     const files = tracesIn(cwd)

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { run } = require('./helpers/run.js')
+const { run, nowUs } = require('./helpers/run.js')
 const { ENDINGS } = require('./helpers/endings.js')
 
 for (const ending of ENDINGS) {
@@ -90,8 +90,3 @@ test('exit listeners are in the trace', async () => {
   const ms = traces[0].totalMs((frame) => frame.functionName === 'lastWords')
   assert.ok(ms > 150, `${ms} ms of 300`)
 })
-
-/** CLOCK_MONOTONIC, as in the trace. */
-function nowUs() {
-  return Number(process.hrtime.bigint() / 1000n)
-}

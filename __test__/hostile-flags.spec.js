@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { temporaryDirectory } = require('./helpers/run.js')
+const { filesIn, temporaryDirectory } = require('./helpers/run.js')
 const { runUnharmed } = require('./helpers/unharmed.js')
 
 const [MAJOR, MINOR] = process.versions.node.split('.').map(Number)
@@ -36,10 +36,10 @@ test('--cpu-prof beside us: both write their profiles', async () => {
   })
   assert.equal(complaint, '')
   assertSpun(traces)
-  const others = fs.readdirSync(cwd).filter((file) => file.endsWith('.cpuprofile'))
+  const others = filesIn(cwd, '.cpuprofile')
   assert.equal(others.length, 2)
   for (const file of others) {
-    const { nodes } = JSON.parse(fs.readFileSync(path.join(cwd, file), 'utf8'))
+    const { nodes } = JSON.parse(fs.readFileSync(file, 'utf8'))
     assert.ok(nodes.some((/** @type {any} */ node) => node.callFrame.functionName === 'spin'))
   }
 })

@@ -5,8 +5,7 @@
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
-const path = require('node:path')
-const { run } = require('../__test__/helpers/run.js')
+const { run, filesIn } = require('../__test__/helpers/run.js')
 const { ENDINGS } = require('../__test__/helpers/endings.js')
 
 /** @typedef {{ builtIn: string, ours: string }} Cell */
@@ -42,10 +41,9 @@ async function measure() {
 
 /** How many profiles there are that can be read. @param {string} dir */
 function profilesIn(dir) {
-  const files = fs.readdirSync(dir).filter((file) => file.endsWith('.cpuprofile'))
-  return files.filter((file) => {
+  return filesIn(dir, '.cpuprofile').filter((file) => {
     try {
-      return JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8')).samples.length > 0
+      return JSON.parse(fs.readFileSync(file, 'utf8')).samples.length > 0
     } catch {
       return false
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::call_tree::{NodeId, Placed};
-use crate::model::{CallFrame, Window};
+use crate::model::{CallFrame, TimeLine, Window};
 use crate::trace::encode::encode;
 use crate::trace::event::NodeFrame;
 use crate::trace::frame_url::{NodeModules, frame_url};
@@ -20,8 +20,7 @@ use packed::Packed;
 #[derive(Debug)]
 pub struct CpuProfile {
     start_us: i64,
-    /// The last sample's time, or the start: deltas count from here.
-    last_us: i64,
+    time: TimeLine,
     /// Each call frame once, and its number.
     frames: FxHashMap<CallFrame, u32>,
     /// By id less one: the call tree's ids count from 1 without a gap, parents first.
@@ -71,7 +70,7 @@ impl CpuProfile {
     pub fn new(start_us: i64) -> Self {
         Self {
             start_us,
-            last_us: start_us,
+            time: TimeLine::new(start_us),
             frames: FxHashMap::default(),
             nodes: Vec::new(),
             lines: BTreeMap::new(),
@@ -92,9 +91,7 @@ impl CpuProfile {
         for sample in &window.samples {
             let id = placed.ids[sample.node as usize];
             self.nodes[id as usize - 1].hits += 1;
-            // Time never runs back, even if V8's samples of one moment did.
-            let delta = sample.time_us.saturating_sub(self.last_us).max(0);
-            self.last_us += delta;
+            let delta = self.time.delta(sample.time_us);
             self.samples.push(delta.unsigned_abs(), id);
         }
         for line in &window.lines {
@@ -127,7 +124,7 @@ impl CpuProfile {
         text.raw(b",\"startTime\":")?;
         text.value(&self.start_us)?;
         text.raw(b",\"endTime\":")?;
-        text.value(&end_us.max(self.last_us))?;
+        text.value(&end_us.max(self.time.last_us()))?;
         text.raw(b",\"samples\":")?;
         text.list(self.samples.iter().map(|(_, id)| id))?;
         text.raw(b",\"timeDeltas\":")?;

@@ -86,6 +86,77 @@ pub struct Window {
     pub end_us: i64,
 }
 
+/// Turns the times of samples into what lies between them. Time never runs back, even if V8's
+/// samples of one moment did.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeLine {
+    last_us: i64,
+}
+
+impl TimeLine {
+    /// A line that starts at `start_us`.
+    pub fn new(start_us: i64) -> Self {
+        Self { last_us: start_us }
+    }
+
+    /// From the last sample, or the start, to this one: microseconds.
+    pub fn delta(&mut self, time_us: i64) -> i64 {
+        let delta = time_us.saturating_sub(self.last_us).max(0);
+        self.last_us += delta;
+        delta
+    }
+
+    /// The last sample's time, or the start.
+    pub fn last_us(&self) -> i64 {
+        self.last_us
+    }
+}
+
+#[cfg(test)]
+pub mod made {
+    //! Windows made by hand, and the golden files that become of them.
+
+    use std::path::Path;
+
+    use super::{CallFrame, Sample, Window, WindowNode};
+
+    /// When they start.
+    pub const START_US: i64 = 522_975_545_427;
+
+    /// A function, or what V8 made up, where there is no script.
+    pub fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
+        let line = if script_id == 0 { -1 } else { 11 };
+        CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
+    }
+
+    /// From nodes with their parents, and samples with their times after the start.
+    pub fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Window {
+        Window {
+            frames: nodes.iter().map(|(_, frame)| frame.clone()).collect(),
+            nodes: (0..)
+                .zip(nodes)
+                .map(|(frame, (parent, _))| WindowNode { parent: *parent, frame })
+                .collect(),
+            samples: samples
+                .iter()
+                .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
+                .collect(),
+            ..Window::default()
+        }
+    }
+
+    /// `file` is a path in `src`.
+    pub fn assert_golden(file: &str, text: &str) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, text).unwrap();
+        }
+        let golden = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, golden, "{file} differs; UPDATE_GOLDEN=1 rewrites it");
+        serde_json::from_str::<serde_json::Value>(text).unwrap();
+    }
+}
+
 #[cfg(test)]
 pub mod any {
     //! Windows as V8 could have given them, and stranger ones.

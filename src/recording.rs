@@ -286,14 +286,19 @@ enum Ending {
 }
 
 fn end(ending: Ending) {
-    let profiler = match RECORDING.take() {
-        Some(recording) => recording.finish().1,
-        None => IDLE_PROFILER.take().map(|profiler| (profiler, Vec::new())),
-    };
-    match (profiler, ending) {
-        (Some((profiler, left)), Ending::Thread) => profiler.dispose(left),
-        (Some((profiler, _)), Ending::Process) => IDLE_PROFILER.set(Some(profiler)),
-        (None, _) => {}
+    let finished = RECORDING.take().and_then(|recording| recording.finish().1);
+    let idle = || IDLE_PROFILER.take().map(|profiler| (profiler, Vec::new()));
+    match ending {
+        Ending::Thread => {
+            if let Some((profiler, left)) = finished.or_else(idle) {
+                profiler.dispose(left);
+            }
+        }
+        Ending::Process => {
+            if let Some((profiler, _)) = finished {
+                IDLE_PROFILER.set(Some(profiler));
+            }
+        }
     }
 }
 

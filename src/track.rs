@@ -137,6 +137,11 @@ impl Written {
 }
 
 impl Track {
+    /// Whether it is a worker's, recorded for the sake of the recording of this number.
+    pub fn is_covered_by(&self, recording: u32) -> bool {
+        self.parent == Some(recording)
+    }
+
     /// Writes a window.
     pub fn write(&mut self, taken: Taken, events: &mut Events) {
         let profile = &taken.profile;

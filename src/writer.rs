@@ -150,10 +150,6 @@ struct Live {
 }
 
 impl Live {
-    fn covers(&self, track: &Track) -> bool {
-        track.parent == Some(self.track.id)
-    }
-
     fn ask(&mut self, rotate: Callback) {
         if !self.owes {
             self.owes = self.track.link.waker.wake(rotate);
@@ -251,7 +247,7 @@ impl WriterLoop {
         let (tracks, now) = (&self.tracks, Instant::now());
         self.stopping.retain(|(parent, leaving)| {
             let is_over = now >= leaving.until
-                || tracks.iter().all(|live| live.track.parent != Some(*parent));
+                || !tracks.iter().any(|live| live.track.is_covered_by(*parent));
             if is_over {
                 let _ = leaving.done.send(());
             }
@@ -291,13 +287,14 @@ impl WriterLoop {
                     }
                     track.finish(&mut self.events);
                     let mut written = track.written();
-                    if let Some(parent) = self.tracks.iter_mut().find(|live| live.covers(&track)) {
+                    if let Some(parent) =
+                        self.tracks.iter_mut().find(|live| track.is_covered_by(live.track.id))
+                    {
                         parent.workers.add(written.clone());
                     }
                     written.add(workers);
                     // What a blocked worker has so far is there, and it may yet be finished.
-                    for live in
-                        self.tracks.iter().filter(|live| live.track.parent == Some(track.id))
+                    for live in self.tracks.iter().filter(|live| live.track.is_covered_by(track.id))
                     {
                         written.add(live.track.written());
                     }
@@ -313,7 +310,7 @@ impl WriterLoop {
             }
             Message::StopWorkers(parent, leaving) => {
                 for live in &mut self.tracks {
-                    if live.track.parent == Some(parent) {
+                    if live.track.is_covered_by(parent) {
                         live.track.link.is_over.store(true, Ordering::Relaxed);
                         live.ask(self.rotate);
                     }

@@ -79,14 +79,21 @@ process.on('exit', () => {
   for (const dir of temporaryDirectories) fs.rmSync(dir, { recursive: true, force: true })
 })
 
-/** @param {string} dir */
-function tracesIn(dir) {
+/** The files of an ending in a directory, by name. @param {string} dir @param {string} ending */
+function filesIn(dir, ending) {
   if (!fs.existsSync(dir)) return []
   return fs
     .readdirSync(dir)
-    .filter((file) => file.endsWith('.trace.json'))
+    .filter((file) => file.endsWith(ending))
+    .sort()
     .map((file) => path.join(dir, file))
 }
+
+/** @param {string} dir */
+const tracesIn = (dir) => filesIn(dir, '.trace.json')
+
+/** CLOCK_MONOTONIC, as in a trace: microseconds. */
+const nowUs = () => Number(process.hrtime.bigint() / 1000n)
 
 /** Resolves with the child's next message. @param {import('node:child_process').ChildProcess} child */
 function message(child) {
@@ -101,7 +108,9 @@ module.exports = {
   message,
   cleanEnv,
   temporaryDirectory,
+  filesIn,
   tracesIn,
+  nowUs,
   readTrace,
   PACKAGE,
   FIXTURES,

@@ -5,29 +5,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::call_tree::CallTree;
-use crate::model::{LineTicks, Sample, WindowNode};
-
-const START_US: i64 = 522_975_545_427;
-
-fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
-    let line = if script_id == 0 { -1 } else { 11 };
-    CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
-}
-
-fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Window {
-    Window {
-        frames: nodes.iter().map(|(_, frame)| frame.clone()).collect(),
-        nodes: (0..)
-            .zip(nodes)
-            .map(|(frame, (parent, _))| WindowNode { parent: *parent, frame })
-            .collect(),
-        samples: samples
-            .iter()
-            .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
-            .collect(),
-        ..Window::default()
-    }
-}
+use crate::model::made::{START_US, assert_golden, frame, window};
+use crate::model::{LineTicks, WindowNode};
 
 fn lines(ticks: &[(u32, i32, u32)]) -> Vec<LineTicks> {
     ticks
@@ -71,12 +50,7 @@ fn golden_thread() {
     second.deopts = vec![(1, "Optimization is always disabled".into())];
     let text = written(&profile(&[first, second], 1000), 7500);
 
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cpuprofile/golden/thread.cpuprofile");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(path, &text).unwrap();
-    }
-    let golden = std::fs::read_to_string(path).unwrap();
-    assert_eq!(text, golden, "{path} differs; UPDATE_GOLDEN=1 rewrites it");
+    assert_golden("cpuprofile/golden/thread.cpuprofile", &text);
 }
 
 /// Keys and text as Node 24 writes them; the names and numbers are made up.

@@ -7,7 +7,7 @@ use super::encode::{Events, encode};
 use super::event::{Args, Data, Event, Flush, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope};
 use super::frame_url::{NodeModules, frame_url};
 use crate::call_tree::Placed;
-use crate::model::{CallFrame, Window};
+use crate::model::{CallFrame, TimeLine, Window};
 use crate::program::{Program, shortened};
 
 /// DevTools fails at chunks of 125,000 samples; small ones also keep a torn file's loss small.
@@ -36,8 +36,7 @@ pub struct ThreadTrace {
     info: ThreadInfo,
     profile_id: String,
     script_offset: u64,
-    /// The last sample's time, or the start: deltas count from here.
-    last_us: i64,
+    time: TimeLine,
 }
 
 impl ThreadTrace {
@@ -50,7 +49,7 @@ impl ThreadTrace {
             // isolates number their scripts alike.
             script_offset: 1_000_000_000
                 + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000,
-            last_us: start_us,
+            time: TimeLine::new(start_us),
             info,
         }
     }
@@ -112,7 +111,7 @@ impl ThreadTrace {
                 url: &url,
             }],
         };
-        let ts = self.last_us;
+        let ts = self.time.last_us();
         self.instant(events, "TracingStartedInBrowser", ts, Args::Data { data: started });
         self.name(events, "process_name", 0, 0, &short);
         match self.info.thread_id {
@@ -151,20 +150,20 @@ impl ThreadTrace {
             let ids: Vec<u32> =
                 samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
             let deltas: Vec<i64> =
-                samples.iter().map(|sample| self.delta(sample.time_us)).collect();
+                samples.iter().map(|sample| self.time.delta(sample.time_us)).collect();
             let chunk = Data::ProfileChunk {
                 cpu_profile: ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids },
                 time_deltas: &deltas,
             };
-            self.sample(events, "ProfileChunk", self.last_us, Args::Data { data: chunk });
+            self.sample(events, "ProfileChunk", self.time.last_us(), Args::Data { data: chunk });
         }
         let flush = Args::Data { data: Data::Flush(flush) };
-        self.instant(events, "thread.flush", window.end_us.max(self.last_us), flush);
+        self.instant(events, "thread.flush", window.end_us.max(self.time.last_us()), flush);
     }
 
     /// The end of the visible range.
     pub fn close(&self, events: &mut Events, end_us: i64) {
-        self.instant(events, "trace.end", end_us.max(self.last_us), Args::Empty {});
+        self.instant(events, "trace.end", end_us.max(self.time.last_us()), Args::Empty {});
     }
 
     /// Names a worker by its script, which Node tells only after the preload.
@@ -173,13 +172,6 @@ impl ThreadTrace {
         let short = self.info.program.short_label();
         let file = shortened(script.rsplit('/').next().unwrap_or_default());
         self.name(events, "thread_name", tid, 2, &format!("{short} - worker {tid}: {file}"));
-    }
-
-    /// Time never runs back, even if V8's samples of one moment did.
-    fn delta(&mut self, time_us: i64) -> i64 {
-        let delta = (time_us - self.last_us).max(0);
-        self.last_us += delta;
-        delta
     }
 
     fn encode_frame(&self, frame: &CallFrame) -> Option<Box<RawValue>> {

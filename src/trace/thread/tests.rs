@@ -4,9 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::call_tree::CallTree;
-use crate::model::{Sample, WindowNode};
-
-const START_US: i64 = 522_975_545_427;
+use crate::model::made::{self, START_US, assert_golden, frame};
 
 fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
     let program = Program {
@@ -26,26 +24,9 @@ fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
     }
 }
 
-fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
-    let line = if script_id == 0 { -1 } else { 11 };
-    CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
-}
-
 fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)], end: i64) -> Window {
-    Window {
-        frames: nodes.iter().map(|(_, frame)| frame.clone()).collect(),
-        nodes: (0..)
-            .zip(nodes)
-            .map(|(frame, (parent, _))| WindowNode { parent: *parent, frame })
-            .collect(),
-        samples: samples
-            .iter()
-            .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
-            .collect(),
-        start_us: START_US,
-        end_us: START_US + end,
-        ..Window::default()
-    }
+    let made = made::window(nodes, samples);
+    Window { start_us: START_US, end_us: START_US + end, ..made }
 }
 
 /// The whole file of a recording with these windows.
@@ -67,16 +48,6 @@ fn file(info: ThreadInfo, windows: &[Window]) -> String {
     String::from_utf8(text).unwrap()
 }
 
-fn assert_golden(name: &str, text: &str) {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/trace/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let golden = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(text, golden, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
-    serde_json::from_str::<serde_json::Value>(text).unwrap();
-}
-
 #[test]
 fn golden_main_thread() {
     let root = (0, frame("(root)", "", 0));
@@ -85,7 +56,10 @@ fn golden_main_thread() {
     let first = window(&[root.clone(), main.clone(), tool], &[(1000, 1), (2000, 2)], 2500);
     let fs = (1, frame("", "node:fs", 3));
     let second = window(&[root, main, fs], &[(3000, 2), (4000, 1)], 5000);
-    assert_golden("main.trace.json", &file(info(0, NodeModules::Foldable), &[first, second]));
+    assert_golden(
+        "trace/golden/main.trace.json",
+        &file(info(0, NodeModules::Foldable), &[first, second]),
+    );
 }
 
 #[test]
@@ -94,7 +68,7 @@ fn golden_worker_of_a_tool() {
     let idle = (0, frame("(idle)", "", 0));
     let tool = (0, frame("lint", "/r/node_modules/tool/i.js", 18));
     let window = window(&[root, idle, tool], &[(900, 2), (1900, 1)], 2000);
-    assert_golden("worker.trace.json", &file(info(3, NodeModules::Shown), &[window]));
+    assert_golden("trace/golden/worker.trace.json", &file(info(3, NodeModules::Shown), &[window]));
 }
 
 #[test]
