@@ -54,7 +54,7 @@ function record(addon) {
   const { argv } = process
   const { length } = argv
   const thread = thisThread(addon)
-  if (!addon.record(thread, argv)) return false
+  if (!addon.record(thread, argv, startInspector(addon))) return false
 
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true
@@ -71,18 +71,50 @@ let uncover
  */
 function start(settings, workers) {
   const addon = load()
-  const failure = addon.start(thisThread(addon), process.argv, settings)
+  const failure = addon.start(thisThread(addon), process.argv, settings, startInspector(addon))
   if (failure === null && workers) {
-    uncover = require('./workers.js').cover(find(require.resolve), addon.coverWorkers())
+    const order = { addon: find(require.resolve), recording: addon.coverWorkers() }
+    uncover = require('./workers.js').cover(order, stopInspector !== null)
   }
   return failure
 }
 
-/** Stops recording the calling thread; null if it is not recorded. */
+/** Starts recording the calling thread, a worker that another recording covers. @param {any} worker */
+function recordWorker(worker) {
+  const addon = load()
+  addon.recordWorker(worker, startInspector(addon))
+}
+
+/**
+ * Stops recording the calling thread; null if it is not recorded.
+ * @returns {any}
+ */
 function stop() {
+  const addon = load()
   uncover?.()
   uncover = undefined
-  return load().stop()
+  stopInspector?.()
+  stopInspector = null
+  return addon.stop()
+}
+
+/** Hands the last window over. @type {(() => void) | null} */
+let stopInspector = null
+
+/**
+ * For a thread that is not sampled by the addon itself. Gives what went wrong.
+ * @param {any} addon
+ * @returns {(intervalUs: number, flushMs: number, isFixed: boolean) => string | null}
+ */
+function startInspector(addon) {
+  return (intervalUs, flushMs, isFixed) => {
+    try {
+      stopInspector = require('./inspector.js').start(addon, intervalUs, flushMs, isFixed)
+      return null
+    } catch (error) {
+      return String(error).split('\n', 1)[0]
+    }
+  }
 }
 
 /** @param {any} addon */
@@ -116,4 +148,4 @@ function complain(error) {
   }
 }
 
-module.exports = { load, register, start, stop }
+module.exports = { load, register, start, stop, recordWorker }
