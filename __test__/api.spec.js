@@ -228,7 +228,7 @@ test('stop() ends what a preload began', async () => {
     { preload: ['--require', PACKAGE] },
   )
   assert.equal(traces.length, 2)
-  assert.ok(said.samples > 10)
+  assert.ok(said.samples > 0)
   assert.deepEqual([...said.files, ...said.next].sort(), traces.map((trace) => trace.file).sort())
 })
 
