@@ -60,9 +60,6 @@ function record(addon) {
   return true
 }
 
-/** Ends the covering of this thread's workers. @type {(() => void) | undefined} */
-let uncover
-
 /**
  * Starts recording the calling thread with settings given in code. Gives what went wrong.
  * @param {Record<string, string>} settings
@@ -74,7 +71,7 @@ function start(settings, workers) {
   const failure = addon.start(thisThread(addon), process.argv, settings, startInspector(addon))
   if (failure === null && workers) {
     const order = { addon: find(require.resolve), recording: addon.coverWorkers() }
-    uncover = require('./workers.js').cover(order, stopInspector !== null)
+    addon.uncover = require('./workers.js').cover(order, addon.stopInspector !== undefined)
   }
   return failure
 }
@@ -91,28 +88,27 @@ function recordWorker(worker) {
  */
 function stop() {
   const addon = load()
-  uncover?.()
-  uncover = undefined
-  stopInspector?.()
-  stopInspector = null
+  // They are kept there since jest gives every test file its own copy of this module.
+  addon.uncover?.()
+  addon.stopInspector?.()
+  addon.uncover = addon.stopInspector = undefined
   return addon.stop()
 }
 
-/** Hands the last window over. @type {(() => void) | null} */
-let stopInspector = null
-
 /**
- * For a thread that is not sampled by the addon itself. Gives what went wrong.
+ * For a thread that is not sampled by the addon itself. Gives what went wrong, which is nothing to
+ * be told of where Node has no inspector: in a thread of its own.
  * @param {any} addon
- * @returns {(intervalUs: number, flushMs: number, isFixed: boolean) => string | null}
+ * @returns {(...plan: [number, number, boolean, typeof globalThis]) => string | null}
  */
 function startInspector(addon) {
-  return (intervalUs, flushMs, isFixed) => {
+  return (...plan) => {
     try {
-      stopInspector = require('./inspector.js').start(addon, intervalUs, flushMs, isFixed)
+      addon.stopInspector = require('./inspector.js').start(addon, ...plan)
       return null
     } catch (error) {
-      return String(error).split('\n', 1)[0]
+      const [reason] = String(error).split('\n', 1)
+      return reason.endsWith('without a V8::Inspector') ? '' : reason
     }
   }
 }

@@ -3,6 +3,8 @@
 // Samples by way of `node:inspector`, where V8's own functions cannot be reached. Only JavaScript
 // can take a window here, so that needs a turn of the event loop, and the last one a listener.
 
+// Not the global one: test runners put their own in its place.
+const console = require('node:console')
 const inspector = require('node:inspector')
 const timers = require('node:timers')
 
@@ -12,8 +14,6 @@ const { connect, disconnect, post } = inspector.Session.prototype
 const { apply, setPrototypeOf } = Reflect
 const { stringify } = JSON
 const { setInterval, clearInterval } = timers
-const { on, removeListener } = process
-const now = process.hrtime.bigint
 
 /** What the addon answers to a window. */
 const SAMPLE_ON = 0
@@ -23,7 +23,7 @@ const GIVE_UP = 1
 const MOST_SHARE = 1 / 20
 
 /** @typedef {import('node:inspector').Session} Session */
-/** @typedef {{ addon: any, intervalUs: number, isFixed: boolean, execArgv: string }} Plan */
+/** @typedef {{ addon: any, intervalUs: number, isFixed: boolean, realm: typeof globalThis }} Plan */
 
 /**
  * Starts to sample this thread; throws if it cannot be.
@@ -31,10 +31,13 @@ const MOST_SHARE = 1 / 20
  * @param {number} intervalUs between two samples
  * @param {number} flushMs between two windows
  * @param {boolean} isFixed whether the user wants just these
+ * @param {typeof globalThis} realm Node's own global object: jest shows its tests another process
  * @returns {() => void} stops, once the last window is handed over
  */
-function start(addon, intervalUs, flushMs, isFixed) {
-  const sampler = new Sampler({ addon, intervalUs, isFixed, execArgv: process.execArgv.join(' ') })
+function start(addon, intervalUs, flushMs, isFixed, realm) {
+  const { process } = realm
+  const { on, removeListener } = process
+  const sampler = new Sampler({ addon, intervalUs, isFixed, realm })
   sampler.start()
   // No handle, and it keeps no loop alive.
   const timer = setInterval(() => guarded(tick), flushMs).unref()
@@ -86,10 +89,15 @@ class Sampler {
   #due = 0n
   #answer = SAMPLE_ON
   #plan
+  #now
+  #execArgv
 
   /** @param {Plan} plan */
   constructor(plan) {
+    const { process } = plan.realm
     this.#plan = plan
+    this.#now = process.hrtime.bigint
+    this.#execArgv = process.execArgv.join(' ')
   }
 
   start() {
@@ -98,7 +106,7 @@ class Sampler {
 
   /** Takes a window, if that is due. @returns {boolean} whether to go on */
   tick() {
-    const since = now()
+    const since = this.#now()
     if (since < this.#due) return true
     this.#since = since
     const { isFixed } = this.#plan
@@ -113,13 +121,13 @@ class Sampler {
       this.#end = this.#begin()
     }
     this.#discardLogs()
-    const end = now()
+    const end = this.#now()
     if (!isFixed) this.#due = end + (end - since) * BigInt(1 / MOST_SHARE)
     return this.#answer !== GIVE_UP
   }
 
   stop() {
-    this.#since = now()
+    this.#since = this.#now()
     try {
       this.#end?.()
     } finally {
@@ -132,7 +140,7 @@ class Sampler {
   /** An inspector with a session keeps what the program logs, a thousand values. */
   #discardLogs() {
     // A program's own way to write objects is not to be called.
-    if ('toJSON' in Object.prototype) return
+    if ('toJSON' in this.#plan.realm.Object.prototype) return
     const [session] = this.#all
     if (session !== undefined) apply(post, session, ['Runtime.discardConsoleEntries'])
   }
@@ -151,7 +159,7 @@ class Sampler {
       process.env.NODE_V8_COVERAGE === undefined &&
       inspector.url() === undefined &&
       !/--(cpu-prof|experimental-test-coverage)/.test(
-        `${this.#plan.execArgv} ${process.env.NODE_OPTIONS}`,
+        `${this.#execArgv} ${process.env.NODE_OPTIONS}`,
       )
     )
   }

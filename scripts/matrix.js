@@ -10,7 +10,7 @@ const path = require('node:path')
 const VERSIONS = [18, 20, 22, 24, 26]
 /** What depends on where samples come from: these run with the inspector too. */
 const BOTH_SOURCES = [
-  ...['api', 'cpuprofile', 'ends', 'hostile', 'inspector', 'parity', 'preload'],
+  ...['api', 'cpuprofile', 'ends', 'hostile', 'inspector', 'parity', 'preload', 'runners'],
   ...['settings', 'signals', 'streaming', 'unchanged', 'workers'],
 ]
 const root = path.join(__dirname, '..')

@@ -57,14 +57,27 @@ pub struct Recording {
 }
 
 /// Starts the inspector: between two samples, microseconds; between two windows, milliseconds;
-/// whether that is the user's wish. Gives what went wrong.
-type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool)>, Option<String>>;
+/// whether that is the user's wish; Node's global object. Gives what went wrong, empty if there is
+/// no inspector.
+type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Option<String>>;
 
-fn call(start: StartInspector<'_>, plan: InspectorPlan) -> std::result::Result<(), Error> {
-    let failure = start
-        .call((plan.interval_us, plan.flush_ms, plan.is_fixed).into())
+fn call(
+    env: &Env,
+    start: StartInspector<'_>,
+    plan: InspectorPlan,
+) -> std::result::Result<(), Error> {
+    let failure = env
+        .get_global()
+        .and_then(|global| {
+            let global = global.to_unknown();
+            start.call((plan.interval_us, plan.flush_ms, plan.is_fixed, global).into())
+        })
         .unwrap_or_else(|error| Some(error.reason.to_string()));
-    failure.map_or(Ok(()), |reason| Err(Error::Unavailable(reason)))
+    match failure {
+        None => Ok(()),
+        Some(reason) if reason.is_empty() => Err(Error::NoInspector),
+        Some(reason) => Err(Error::Unavailable(reason)),
+    }
 }
 
 /// Starts recording the calling thread with the settings of the environment, unless it is recorded.
@@ -82,13 +95,16 @@ pub fn record(
     if recording::is_recording() {
         return true;
     }
-    let script = (thread.thread_id != 0).then(|| ScriptToCome::new(&env, argv)).flatten();
+    let is_worker = thread.thread_id != 0;
+    let script = is_worker.then(|| ScriptToCome::new(&env, argv)).flatten();
     let started = preload_config().and_then(|config| {
-        let start_inspector = |plan| call(start_inspector, plan);
+        let start_inspector = |plan| call(&env, start_inspector, plan);
         begin(&env, thread, Some(&argv), config, script, None, start_inspector)
     });
     match started {
         Ok(()) => true,
+        // A thread of Node's own; had the program none, its main thread would say so.
+        Err(Error::NoInspector) if is_worker => true,
         Err(error) => {
             complain(&error);
             !error.stops_the_program()
@@ -107,7 +123,7 @@ pub fn start(
     start_inspector: StartInspector<'_>,
 ) -> Option<Failure> {
     let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
-        let start_inspector = |plan| call(start_inspector, plan);
+        let start_inspector = |plan| call(&env, start_inspector, plan);
         begin(&env, thread, Some(&argv), &config, None, None, start_inspector)
     });
     started
@@ -151,7 +167,7 @@ pub fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
 /// As the above, in a worker that can run JavaScript.
 #[napi(catch_unwind)]
 pub fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
-    cover(&env, worker, |plan| call(start_inspector, plan));
+    cover(&env, worker, |plan| call(&env, start_inspector, plan));
 }
 
 fn cover(

@@ -17,5 +17,6 @@ module.exports = {
   NEEDS_TO_REACH_WORKERS:
     Number(process.versions.node.split('.')[0]) < 22 &&
     inspectorCannot('workers are reached from Node 22 on'),
+  NEEDS_AN_INSPECTOR: inspectorCannot('the first process of `node --test` has none, and says so'),
   NEEDS_NO_JAVASCRIPT: inspectorCannot('it needs JSON'),
 }
