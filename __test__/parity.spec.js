@@ -424,10 +424,10 @@ test('a name that leads elsewhere: followed by the built-in, refused by us', asy
   assertRefused(ours, /^cpu-prof: CPU_PROF_NAME=.* is not valid: .*\n$/)
 })
 
-test('the extension: the built-in wants it in the name, we add it to any', async () => {
+test('the extension: the built-in wants it in the name, we add it if it is missing', async () => {
   for (const [name, theirs, ours] of [
     ['test', 'cwd/test', 'cwd/test.cpuprofile'],
-    ['test.cpuprofile', 'cwd/test.cpuprofile', 'cwd/test.cpuprofile.cpuprofile'],
+    ['test.cpuprofile', 'cwd/test.cpuprofile', 'cwd/test.cpuprofile'],
   ]) {
     const flags = ['--cpu-prof', `--cpu-prof-name=${name}`]
     assertRan(await observe(RUN, { preload: flags, isOurs: false }), [theirs])
