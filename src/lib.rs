@@ -2,6 +2,7 @@
 
 pub mod addon;
 pub mod call_tree;
+pub mod check;
 pub mod config;
 pub mod cpuprofile;
 pub mod error;
