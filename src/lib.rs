@@ -9,6 +9,7 @@ pub mod filename;
 pub mod model;
 pub mod output;
 pub mod process;
+pub mod profile;
 pub mod program;
 pub mod recording;
 pub mod signals;
