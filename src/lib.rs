@@ -11,6 +11,7 @@ pub mod output;
 pub mod process;
 pub mod profile;
 pub mod program;
+pub mod recorded;
 pub mod recording;
 pub mod signals;
 pub mod source;

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::model::TimeLine;
 
 mod frames;
+pub mod json;
 mod order;
 
 pub use frames::Frames;
@@ -96,7 +97,7 @@ impl Building {
             time: TimeLine::new(start_us),
             open: None,
             first_us: None,
-            seen_us: start_us,
+            seen_us: i64::MIN,
             count: 0,
             hits: Vec::new(),
             indices: FxHashMap::default(),
@@ -114,9 +115,15 @@ impl Building {
         self.time.last_us()
     }
 
-    /// When it starts, which is told only now. What there is stays where it is.
+    /// When it starts, if that is told only now. Samples that there are stay where they are.
     pub fn starts(&mut self, start_us: i64) {
-        self.start_us = start_us.min(self.start_us);
+        if self.count == 0 {
+            self.start_us = start_us;
+            self.written_us = start_us;
+            self.time = TimeLine::new(start_us);
+        } else {
+            self.start_us = start_us.min(self.start_us);
+        }
     }
 
     /// A node, whose parent may still be unknown. `frame` is a number of [`Frames`].
