@@ -4,4 +4,5 @@
 pub mod encode;
 pub mod event;
 pub mod frame_url;
+pub mod scan;
 pub mod thread;
