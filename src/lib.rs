@@ -6,6 +6,7 @@ pub mod config;
 pub mod cpuprofile;
 pub mod error;
 pub mod filename;
+pub mod input;
 pub mod model;
 pub mod output;
 pub mod process;

@@ -5,4 +5,5 @@ pub mod encode;
 pub mod event;
 pub mod frame_url;
 pub mod read;
+pub mod scan;
 pub mod thread;
