@@ -75,3 +75,157 @@ export function profile<T>(
 
 /** Whether the calling thread is being recorded. */
 export function isRecording(): boolean
+
+/**
+ * Where the time of one or many recordings went. Every `…Ms` is in milliseconds, with fractions.
+ * The four times of {@link ReportTimes} add up to the recorded time. A sample's time is what passes
+ * until the next one, as in DevTools.
+ */
+export interface Report {
+  /** The shape of this object. It changes only with a field that changes or goes. */
+  version: 1
+  /** From the start of the first recording to the end of the last, by the clock on the wall. */
+  durationMs: number
+  /** Sums over all threads: they can be more than `durationMs`. */
+  totals: ReportTimes
+  /** In the order of their starts. */
+  processes: ReportProcess[]
+  /**
+   * By self time, most first: the first `top` by self time, and the first `top` by total time, each
+   * once. `(idle)`, `(program)` and `(garbage collector)` are not among them, but in `totals`.
+   */
+  functions: ReportFunction[]
+  /** Chosen and in order as `functions`. */
+  files: ReportFile[]
+  /** Chosen and in order as `functions`. */
+  packages: ReportPackage[]
+  /** How many functions, files and packages there are in all. */
+  counts: { functions: number; files: number; packages: number }
+  /** How many files were read. */
+  inputs: number
+  /** Paths of the files that were torn or cut off, and are in the report but for what was lost. */
+  repaired: string[]
+  /** Files that are not in the report. */
+  failed: { file: string; reason: string }[]
+  /** What else should be known, a sentence each. */
+  notes: string[]
+}
+
+/** What a thread does with its time. */
+export interface ReportTimes {
+  /** In functions: JavaScript, and native ones that it calls. */
+  busyMs: number
+  /** Waiting for something to do. */
+  idleMs: number
+  /** In V8's garbage collector, as far as it stops the thread. */
+  gcMs: number
+  /** In native code without a JavaScript function above it. */
+  programMs: number
+}
+
+export interface ReportProcess {
+  pid: number
+  /** The main script without its extension: `tsc`. */
+  name: string
+  /** The name with the script's arguments, shortened: `tsc -p .`. */
+  command: string
+  /** Its working directory, absolute, where it is known. */
+  cwd?: string
+  /** Its parent's `pid`, where it is known. */
+  parentPid?: number
+  /** Its `process.version`, where it is known. */
+  node?: string
+  /** From the start of the first recording of all to that of its own first. */
+  startMs: number
+  /** From the start of its first recording to the end of its last. */
+  durationMs: number
+  /** The main thread first, the others by id. */
+  threads: ReportThread[]
+}
+
+export interface ReportThread extends ReportTimes {
+  /** `worker_threads.threadId`: 0 for the main thread. In traces of Chrome, the system's id. */
+  threadId: number
+  /** `main`, `worker 2: crunch.js`, or as the trace has it. */
+  name: string
+  /** From the start of the first recording of all to that of the thread's first. */
+  startMs: number
+  /**
+   * From the start of its first recording to the end of its last: more than the sum of its times by
+   * what lies between two recordings.
+   */
+  durationMs: number
+  /** How many samples were taken. */
+  samples: number
+}
+
+/** Times of a function, a file or a package, over all threads. */
+export interface ReportCost {
+  /** On top of the stack. */
+  selfMs: number
+  /** Anywhere on the stack; recursion counts once. */
+  totalMs: number
+}
+
+export interface ReportFunction extends ReportCost {
+  /** `(anonymous)` where it has none. */
+  name: string
+  /**
+   * An absolute path; `node:fs` for Node's own; else a URL or what V8 calls the script; empty for
+   * native functions. To be shown relative to the working directory.
+   */
+  file: string
+  /** Where the function begins: line, from 1; 0 where it has none. */
+  line: number
+  /** Column, from 1; 0 where it has none. */
+  column: number
+  /** See {@link ReportPackage.name}. */
+  package: string
+}
+
+export interface ReportFile extends ReportCost {
+  /** See {@link ReportFunction.file}. */
+  file: string
+  /** See {@link ReportPackage.name}. */
+  package: string
+}
+
+export interface ReportPackage extends ReportCost {
+  /**
+   * `typescript`, `@babel/core`: the innermost `node_modules` of the path. `node:` for Node's own
+   * code, `(native)` for functions without a script, `(own code)` for all other.
+   */
+  name: string
+}
+
+/**
+ * Computes where the time went, from traces and `.cpuprofile`s, and folders of them; plain or
+ * gzipped, complete or torn.
+ * @throws {Error} if nothing could be read
+ */
+export function report(
+  inputs: string | string[],
+  options?: {
+    /** How many functions, files and packages by either time. 20; `Infinity` for all. */
+    top?: number
+    /** Leaves out what was before: milliseconds from the start of the first recording. */
+    from?: number
+    /** Leaves out what came after: milliseconds from the start of the first recording. */
+    to?: number
+  },
+): Promise<Report>
+
+/**
+ * Converts a trace or a `.cpuprofile`, plain or gzipped. What it becomes is told by the ending of
+ * `output`:
+ *
+ * - `.json`: a trace for Chrome DevTools
+ * - `.cpuprofile`: one file a thread; several get process id and thread id into their names
+ * - `.collapsed`, `.folded`, `.txt`: a line a stack, for flame graphs; weights are microseconds
+ * - `.speedscope.json`: speedscope's own format
+ *
+ * With `.gz` behind it, it is compressed.
+ * @returns the absolute paths of the files written
+ * @throws {Error} if the input cannot be read, or the output not be written; no file is left then
+ */
+export function convert(input: string, output: string): Promise<{ files: string[] }>

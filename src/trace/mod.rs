@@ -4,4 +4,6 @@
 pub mod encode;
 pub mod event;
 pub mod frame_url;
+pub mod read;
+pub mod scan;
 pub mod thread;

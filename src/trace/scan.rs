@@ -1,0 +1,549 @@
+//! A tolerant reader of Trace Event files of any size: piece by piece, whatever state they are in.
+//!
+//! It finds where each event begins and ends. In a file of our own, one event a line, it need only
+//! look for the ends of lines; in any other it follows strings and brackets. What is inside of an
+//! event is for others to judge.
+
+use std::io::{self, Read};
+use std::{fmt, mem, str};
+
+use memchr::{memchr2, memchr3};
+
+/// An event, or a member of the file's object, may be as large as this.
+pub const MOST_BYTES: usize = 256 << 20;
+
+/// How much is read at once, and kept when nothing is larger.
+const ROOM: usize = 256 << 10;
+
+/// The next thing in a file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// A whole event: an object's text, `{…}`.
+    Event(&'a [u8]),
+    /// A top-level member that is not the list of events.
+    Member {
+        /// Its name as it is written, without the quotes.
+        key: &'a str,
+        /// Its value's text.
+        value: &'a [u8],
+    },
+}
+
+/// Why a file cannot be read any further.
+#[derive(Debug)]
+pub enum ScanError {
+    /// The system does not give it.
+    Io(io::Error),
+    /// There is nothing in it.
+    Empty,
+    /// It is no JSON object or array.
+    NotJson,
+    /// A single event or member is larger than [`MOST_BYTES`].
+    TooLarge,
+}
+
+impl fmt::Display for ScanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(source) => write!(f, "it cannot be read: {source}"),
+            Self::Empty => write!(f, "it is empty"),
+            Self::NotJson => write!(f, "it is no JSON object or array, so no trace"),
+            Self::TooLarge => {
+                write!(f, "an event or a member of it is larger than {} MB", MOST_BYTES >> 20)
+            }
+        }
+    }
+}
+
+impl std::error::Error for ScanError {}
+
+/// Reads a Trace Event file of any size, piece by piece, whatever state it is in.
+///
+/// The file may be an object (`{"traceEvents":[…]}`) or an array, be cut off anywhere, or have
+/// holes: what is whole is given, the rest left out.
+#[derive(Debug)]
+pub struct Scanner<R> {
+    text: Text<R>,
+    place: Place,
+    /// Whether a member was seen, and the first of them named us.
+    has_begun: bool,
+    /// One event a line, as we write it ourselves.
+    is_own: bool,
+    is_torn: bool,
+}
+
+/// Where the scanner stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Start,
+    /// In the file's object, before a key or its end.
+    Members,
+    /// In the list of events; `in_object` when that is a member.
+    Events {
+        in_object: bool,
+    },
+    End,
+}
+
+impl<R: Read> Scanner<R> {
+    /// Reads nothing yet.
+    pub fn new(reader: R) -> Self {
+        let text = Text { reader, bytes: Vec::new(), start: 0, end: 0, is_cut: false };
+        Self { text, place: Place::Start, has_begun: false, is_own: false, is_torn: false }
+    }
+
+    /// The next thing in the file; none at its end. It is valid until the next call.
+    #[allow(clippy::should_implement_trait)] // An iterator's items cannot be lent.
+    pub fn next(&mut self) -> Result<Option<Item<'_>>, ScanError> {
+        let found = loop {
+            let found = match self.place {
+                Place::Start => self.start(),
+                Place::Members => self.member(),
+                Place::Events { in_object } => self.event(in_object),
+                Place::End => return Ok(None),
+            };
+            match found? {
+                Found::Nothing => {}
+                found => break found,
+            }
+        };
+        let bytes = &self.text.bytes;
+        Ok(match found {
+            Found::Nothing => None,
+            Found::Event(event) => Some(Item::Event(&bytes[event.0..event.1])),
+            Found::Member { key, value } => Some(Item::Member {
+                key: str::from_utf8(&bytes[key.0..key.1]).unwrap_or_default(),
+                value: &bytes[value.0..value.1],
+            }),
+        })
+    }
+
+    /// Whether the file was cut off or torn, so that something had to be left out or added. Known
+    /// at the end.
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+
+    fn start(&mut self) -> Result<Found, ScanError> {
+        self.text.need(3)?;
+        if self.text.rest().starts_with(b"\xef\xbb\xbf") {
+            self.text.take(3);
+        }
+        match self.text.peek()? {
+            Some(b'{') => {
+                self.text.take(1);
+                self.place = Place::Members;
+            }
+            Some(b'[') => {
+                self.text.take(1);
+                self.place = Place::Events { in_object: false };
+            }
+            Some(_) => return Err(ScanError::NotJson),
+            None => return Err(ScanError::Empty),
+        }
+        Ok(Found::Nothing)
+    }
+
+    /// `"key": value`, or the object's end.
+    fn member(&mut self) -> Result<Found, ScanError> {
+        while self.text.peek()? == Some(b',') {
+            self.text.take(1);
+        }
+        match self.text.peek()? {
+            Some(b'"') => {}
+            Some(b'}') => {
+                self.place = Place::End;
+                return Ok(Found::Nothing);
+            }
+            _ => return Ok(self.tear()),
+        }
+        let Ending::At(length) = self.text.value_end(0)? else { return Ok(self.tear()) };
+        let key_length = length - 2;
+        // The colon, and what is between it and the value.
+        let mut at = length;
+        let mut has_colon = false;
+        loop {
+            match self.text.byte(at)? {
+                Some(b':') if !has_colon => has_colon = true,
+                Some(b' ' | b'\t' | b'\r' | b'\n') => {}
+                Some(_) if has_colon => break,
+                _ => return Ok(self.tear()),
+            }
+            at += 1;
+        }
+        let is_list = &self.text.rest()[1..=key_length] == b"traceEvents";
+        if is_list && self.text.byte(at)? == Some(b'[') {
+            self.is_own &= self.text.byte(at + 1)? == Some(b'\n');
+            self.text.take(at + 1);
+            self.place = Place::Events { in_object: true };
+            return Ok(Found::Nothing);
+        }
+        let Ending::At(value_length) = self.text.value_end(at)? else { return Ok(self.tear()) };
+        let start = self.text.start;
+        let found = Found::Member {
+            key: (start + 1, start + 1 + key_length),
+            value: (start + at, start + at + value_length),
+        };
+        if !mem::replace(&mut self.has_begun, true) {
+            let member = &self.text.rest()[..at + value_length];
+            self.is_own = OWN_HEADS.iter().any(|head| member.starts_with(head));
+        }
+        self.text.take(at + value_length);
+        Ok(found)
+    }
+
+    fn event(&mut self, in_object: bool) -> Result<Found, ScanError> {
+        loop {
+            match self.text.peek()? {
+                Some(b'{') => break,
+                Some(b',') => self.text.take(1),
+                Some(b']') => {
+                    self.text.take(1);
+                    self.is_own = false;
+                    self.place = if in_object { Place::Members } else { Place::End };
+                    return Ok(Found::Nothing);
+                }
+                None => {
+                    // A list may lack its end, says the format; an object may not.
+                    self.is_torn |= in_object || self.text.is_cut;
+                    self.place = Place::End;
+                    return Ok(Found::Nothing);
+                }
+                // No event, but what some writers put where one could be.
+                Some(b'n' | b't' | b'f' | b'"' | b'-' | b'[' | b'0'..=b'9') => {
+                    match self.text.value_end(0)? {
+                        Ending::At(length) => self.text.take(length),
+                        Ending::Broken | Ending::Cut => self.find_next_line()?,
+                    }
+                    if self.place == Place::End {
+                        return Ok(Found::Nothing);
+                    }
+                }
+                Some(_) => {
+                    self.find_next_line()?;
+                    if self.place == Place::End {
+                        return Ok(Found::Nothing);
+                    }
+                }
+            }
+        }
+        if self.is_own
+            && let Some(length) = self.text.line_end()?
+        {
+            return Ok(self.found_event(length));
+        }
+        match self.text.value_end(0)? {
+            Ending::At(length) => Ok(self.found_event(length)),
+            Ending::Broken => {
+                self.find_next_line()?;
+                Ok(Found::Nothing)
+            }
+            Ending::Cut => Ok(self.tear()),
+        }
+    }
+
+    fn found_event(&mut self, length: usize) -> Found {
+        let start = self.text.start;
+        self.text.take(length);
+        Found::Event((start, start + length))
+    }
+
+    /// The file ends here, in the middle of something.
+    fn tear(&mut self) -> Found {
+        self.is_torn = true;
+        self.place = Place::End;
+        Found::Nothing
+    }
+
+    /// Leaves out what cannot be read, up to a line that begins as an event does.
+    fn find_next_line(&mut self) -> Result<(), ScanError> {
+        self.is_torn = true;
+        loop {
+            match memchr::memchr(b'\n', self.text.rest()) {
+                Some(at) => {
+                    self.text.take(at + 1);
+                    self.text.need(2)?;
+                    if self.text.rest().starts_with(b"{\"") {
+                        return Ok(());
+                    }
+                }
+                None => {
+                    self.text.take(self.text.rest().len());
+                    if !self.text.fill()? {
+                        self.place = Place::End;
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How the first member of our own files begins: of recordings, and of merged ones.
+const OWN_HEADS: [&[u8]; 2] = [br#""metadata":{"source":"cpu-prof""#, br#""source":"cpu-prof""#];
+
+/// Positions in the text's bytes.
+#[derive(Debug)]
+enum Found {
+    Nothing,
+    Event((usize, usize)),
+    Member { key: (usize, usize), value: (usize, usize) },
+}
+
+/// Where a value ends.
+enum Ending {
+    /// After so many bytes.
+    At(usize),
+    /// Nowhere: something stands in it that cannot be.
+    Broken,
+    /// Nowhere: the file ends before.
+    Cut,
+}
+
+/// A window that moves over the file.
+#[derive(Debug)]
+struct Text<R> {
+    reader: R,
+    bytes: Vec<u8>,
+    /// What is not taken yet is `bytes[start..end]`.
+    start: usize,
+    end: usize,
+    /// Whether a compressed file ended before its end.
+    is_cut: bool,
+}
+
+impl<R: Read> Text<R> {
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    fn take(&mut self, length: usize) {
+        self.start += length;
+    }
+
+    /// The first byte that is no white space.
+    fn peek(&mut self) -> Result<Option<u8>, ScanError> {
+        loop {
+            let rest = &self.bytes[self.start..self.end];
+            match rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
+                Some(at) => {
+                    self.start += at;
+                    return Ok(Some(self.bytes[self.start]));
+                }
+                None => {
+                    self.start = self.end;
+                    if !self.fill()? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The byte at a place after `start`.
+    fn byte(&mut self, at: usize) -> Result<Option<u8>, ScanError> {
+        self.need(at + 1)?;
+        Ok(self.rest().get(at).copied())
+    }
+
+    /// Reads until there are so many bytes, if the file has them.
+    fn need(&mut self, length: usize) -> Result<(), ScanError> {
+        while self.end - self.start < length && self.fill()? {}
+        Ok(())
+    }
+
+    /// Reads on. False at the end of the file.
+    fn fill(&mut self) -> Result<bool, ScanError> {
+        if self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        // One unusually large event must not be paid for ever after.
+        if self.bytes.len() > ROOM && self.end < ROOM / 2 {
+            self.bytes.truncate(ROOM);
+            self.bytes.shrink_to(ROOM);
+        }
+        if self.end == self.bytes.len() {
+            if self.end >= MOST_BYTES {
+                return Err(ScanError::TooLarge);
+            }
+            self.bytes.resize((2 * self.end).clamp(ROOM, MOST_BYTES), 0);
+        }
+        loop {
+            match self.reader.read(&mut self.bytes[self.end..]) {
+                Ok(0) => return Ok(false),
+                Ok(length) => {
+                    self.end += length;
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_damage(&error) && self.end > 0 => {
+                    self.is_cut = true;
+                    return Ok(false);
+                }
+                Err(error) => return Err(ScanError::Io(error)),
+            }
+        }
+    }
+
+    /// The length of an event of ours, which ends with its line. None if this is no such line.
+    fn line_end(&mut self) -> Result<Option<usize>, ScanError> {
+        let mut seen = 0;
+        loop {
+            match memchr2(b'\n', 0, &self.rest()[seen..]) {
+                Some(at) => {
+                    let length = seen + at;
+                    let line = &self.rest()[..=length];
+                    return Ok(if line.ends_with(b"},\n") {
+                        Some(length - 1)
+                    } else if line.ends_with(b"}\n") {
+                        Some(length)
+                    } else {
+                        None
+                    });
+                }
+                None => {
+                    seen = self.rest().len();
+                    if !self.fill()? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The length of the value that begins at `from`.
+    fn value_end(&mut self, from: usize) -> Result<Ending, ScanError> {
+        let mut shape = Shape::default();
+        let mut seen = from;
+        loop {
+            let step = shape.follow(self.rest().get(seen..).unwrap_or_default());
+            match step {
+                Step::End(length) => return Ok(Ending::At(seen + length - from)),
+                Step::Broken => return Ok(Ending::Broken),
+                Step::More => {
+                    seen = self.rest().len().max(seen);
+                    if !self.fill()? {
+                        return Ok(Ending::Cut);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the error is the file's, of which the beginning is good, and not the system's.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput
+    )
+}
+
+/// Follows a JSON value through its strings and brackets, piece by piece.
+#[derive(Debug, Default)]
+struct Shape {
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+    in_word: bool,
+}
+
+enum Step {
+    More,
+    /// The value ends after so many bytes of this piece.
+    End(usize),
+    Broken,
+}
+
+impl Shape {
+    fn follow(&mut self, bytes: &[u8]) -> Step {
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.in_string {
+                if mem::take(&mut self.is_escaped) {
+                    at += 1;
+                    continue;
+                }
+                match memchr3(b'"', b'\\', b'\n', &bytes[at..]) {
+                    None => return Step::More,
+                    Some(found) => at += found + 1,
+                }
+                match bytes[at - 1] {
+                    b'"' => {
+                        self.in_string = false;
+                        if self.depth == 0 {
+                            return Step::End(at);
+                        }
+                    }
+                    b'\\' => self.is_escaped = true,
+                    // A string has no raw line end: it was cut, and something else follows.
+                    _ => return Step::Broken,
+                }
+                continue;
+            }
+            match KIND[bytes[at] as usize] {
+                Kind::Other => {
+                    if self.depth == 0 {
+                        self.in_word = true;
+                    }
+                }
+                Kind::Quote if self.in_word => return Step::End(at),
+                Kind::Quote => self.in_string = true,
+                Kind::Open => self.depth += 1,
+                Kind::Close if self.depth == 0 => {
+                    return if self.in_word { Step::End(at) } else { Step::Broken };
+                }
+                Kind::Close => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return Step::End(at + 1);
+                    }
+                }
+                Kind::Between if self.depth == 0 => {
+                    return if self.in_word { Step::End(at) } else { Step::Broken };
+                }
+                Kind::Between => {}
+                Kind::Never => return Step::Broken,
+            }
+            at += 1;
+        }
+        Step::More
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Other,
+    Quote,
+    Open,
+    Close,
+    /// White space and commas.
+    Between,
+    /// What no JSON has outside of strings.
+    Never,
+}
+
+const KIND: [Kind; 256] = {
+    let mut kinds = [Kind::Other; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        kinds[byte] = Kind::Never;
+        byte += 1;
+    }
+    kinds[b'"' as usize] = Kind::Quote;
+    kinds[b'{' as usize] = Kind::Open;
+    kinds[b'[' as usize] = Kind::Open;
+    kinds[b'}' as usize] = Kind::Close;
+    kinds[b']' as usize] = Kind::Close;
+    kinds[b',' as usize] = Kind::Between;
+    kinds[b' ' as usize] = Kind::Between;
+    kinds[b'\t' as usize] = Kind::Between;
+    kinds[b'\r' as usize] = Kind::Between;
+    kinds[b'\n' as usize] = Kind::Between;
+    kinds
+};
+
+#[cfg(test)]
+mod tests;
