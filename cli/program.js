@@ -23,6 +23,7 @@ function isCommanderError(error) {
   return error instanceof Error && error.constructor.name === 'CommanderError'
 }
 
+/** @returns {Command} */
 function program() {
   const program = new Command('cpu-prof')
     .description('Profile any Node.js program, with all its workers and child processes.')

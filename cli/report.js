@@ -13,6 +13,7 @@ const LONGEST_TABLE = 200
  * @param {{ top?: number, by?: import('./text.js').By, from?: number, to?: number, json?: boolean, markdown?: boolean }} options
  */
 async function report(inputs, { top, by, from, to, json, markdown }) {
+  /** @type {import('../index.js').Report} */
   let result
   try {
     result = await index.report(inputs, {

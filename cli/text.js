@@ -109,7 +109,7 @@ function summary(report, view) {
     .replace(whole, style(whole, 'bold', view))
 }
 
-/** Breaks a text at its dots. @param {string} text @param {number} columns */
+/** Breaks a text at its dots. @param {string} text @param {number} columns @returns {string[]} */
 function wrap(text, columns) {
   if (text.length <= columns) return [text]
   const at = text.lastIndexOf(' · ', columns)
