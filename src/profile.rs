@@ -110,6 +110,11 @@ impl Building {
         self.profile.nodes.is_empty()
     }
 
+    /// Whether there has been a sample.
+    pub fn has_samples(&self) -> bool {
+        self.count > 0
+    }
+
     /// The last sample's time, or the start: microseconds.
     pub fn last_us(&self) -> i64 {
         self.time.last_us()

@@ -14,7 +14,7 @@ pub struct Recorded {
 /// A process.
 #[derive(Debug, Default)]
 pub struct Process {
-    /// As it was when the process ran: two processes can have had the same.
+    /// As it was when the process ran: two processes can have had the same. 0 if it is not known.
     pub pid: i64,
     /// What it is called: `tsc`.
     pub name: String,
@@ -48,6 +48,17 @@ impl Recorded {
             Some(known) => known.join(process),
             None => self.processes.push(process),
         }
+    }
+
+    /// Leaves out what has no time.
+    pub fn drop_empty(&mut self) {
+        for process in &mut self.processes {
+            for thread in &mut process.threads {
+                thread.profiles.retain(|profile| profile.start_us < profile.end_us);
+            }
+            process.threads.retain(|thread| !thread.profiles.is_empty());
+        }
+        self.processes.retain(|process| !process.threads.is_empty());
     }
 
     /// The first start of a recording: microseconds.
@@ -95,6 +106,7 @@ impl Process {
             a.is_none() || b.is_none() || a == b
         }
         self.pid == other.pid
+            && self.pid != 0
             && agree(&self.node, &other.node)
             && agree(&self.parent_pid, &other.parent_pid)
             && agree(&self.cwd, &other.cwd)

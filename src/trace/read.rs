@@ -256,18 +256,19 @@ impl TraceReader {
     }
 }
 
-/// Gives each sample its time. Where times are missing, the samples lie evenly between the last one
-/// and `until_us`.
+/// Gives each sample its time. Where times are missing, the samples lie evenly between the last one,
+/// or the start, and `until_us`.
 pub fn push_samples(building: &mut Building, samples: &[Number], deltas: &[Number], until_us: i64) {
-    let rest = samples.len() - deltas.len().min(samples.len());
-    let even = match i64::try_from(rest) {
-        Ok(rest @ 1..) if deltas.is_empty() => {
-            until_us.saturating_sub(building.last_us()).max(0) / rest
-        }
-        _ => 0,
-    };
+    let is_first = !building.has_samples();
+    let span_us = until_us.saturating_sub(building.last_us()).max(0);
+    let even = span_us / i64::try_from(samples.len()).unwrap_or(i64::MAX).max(1);
     for (index, sample) in samples.iter().enumerate() {
-        building.sample(id(*sample), deltas.get(index).map_or(even, |delta| delta.0));
+        let delta = match deltas.get(index) {
+            Some(delta) => delta.0,
+            None if deltas.is_empty() && !(is_first && index == 0) => even,
+            None => 0,
+        };
+        building.sample(id(*sample), delta);
     }
 }
 

@@ -1,0 +1,154 @@
+//! Files into what was recorded.
+
+use std::path::{Path, PathBuf};
+
+use crate::cpuprofile::read::{CpuProfileReader, told_by_name};
+use crate::input::{Failed, Input, find};
+use crate::profile::{Frames, Wanted};
+use crate::recorded::{Process, Recorded, Thread};
+use crate::trace::read::TraceReader;
+use crate::trace::scan::{Item, Scanner};
+
+/// What files hold, and what became of them.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// Processes in the order of their starts.
+    pub recorded: Recorded,
+    /// How many files were read.
+    pub inputs: usize,
+    /// Those that were torn, or cut off.
+    pub repaired: Vec<PathBuf>,
+    /// Those that could not be read.
+    pub failed: Vec<Failed>,
+    /// What else is to be said, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What a file was found to be.
+struct Contents {
+    processes: Vec<Process>,
+    is_torn: bool,
+    /// Events that could not be understood.
+    strange: u64,
+}
+
+/// Reads files, and those in folders.
+pub fn load(paths: &[PathBuf], wanted: Wanted) -> Loaded {
+    let (inputs, failed) = find(paths);
+    let mut loaded = Loaded { failed, ..Loaded::default() };
+    for input in &inputs {
+        if !input.is_named && has_trace_beside(&input.path, &inputs) {
+            continue;
+        }
+        match read(input, wanted, &mut loaded.recorded.frames) {
+            // A folder holds other JSON files too.
+            Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
+            Ok(contents) => loaded.add(input, contents),
+            Err(reason) => loaded.fail(input, reason),
+        }
+    }
+    loaded.recorded.sort();
+    loaded
+}
+
+/// Reads what was recorded in a part of the time: milliseconds from the first start of all.
+pub fn load_window(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
+    // Where time begins is known only when everything was read once.
+    let start_us = load(paths, Wanted::TIMES).recorded.start_us();
+    let at = |ms: f64| start_us.saturating_add((ms * 1000.0).round() as i64);
+    let wanted = Wanted { samples: false, from_us: at(from_ms), to_us: at(to_ms) };
+    let mut loaded = load(paths, wanted);
+    loaded.recorded.drop_empty();
+    loaded
+}
+
+impl Loaded {
+    /// What is wrong, if there is nothing at all.
+    pub fn check(&self) -> Result<(), String> {
+        if !self.recorded.processes.is_empty() {
+            return Ok(());
+        }
+        if self.inputs > 0 {
+            return Err("nothing was recorded in that time; choose other limits".into());
+        }
+        let reasons: Vec<String> = self
+            .failed
+            .iter()
+            .map(|failed| format!("{}: {}", failed.path.display(), failed.reason))
+            .collect();
+        if reasons.is_empty() {
+            return Err("there is no trace to read: give files that a recording has written \
+                        (.trace.json, .cpuprofile, .gz), or a folder of them"
+                .into());
+        }
+        Err(format!("no file could be read. {}", reasons.join(". ")))
+    }
+
+    fn add(&mut self, input: &Input, contents: Contents) {
+        if contents.processes.is_empty() {
+            let reason = "there is no CPU profile in it (no ProfileChunk events, no nodes)";
+            return self.fail(input, reason.to_owned());
+        }
+        self.inputs += 1;
+        if contents.is_torn {
+            self.repaired.push(input.path.clone());
+        }
+        if contents.strange > 0 {
+            let file = input.path.display();
+            let strange = contents.strange;
+            self.notes.push(format!("{file}: {strange} events of profiles are not understood"));
+        }
+        for process in contents.processes {
+            self.recorded.add(process);
+        }
+    }
+
+    fn fail(&mut self, input: &Input, reason: String) {
+        self.failed.push(Failed { path: input.path.clone(), reason });
+    }
+}
+
+fn read(input: &Input, wanted: Wanted, frames: &mut Frames) -> Result<Contents, String> {
+    let file = input.open().map_err(|error| format!("it cannot be read: {error}"))?;
+    let mut scanner = Scanner::new(file);
+    let mut trace = TraceReader::new(wanted);
+    let mut cpuprofile = CpuProfileReader::new(wanted);
+    let mut has_events = false;
+    while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
+        match item {
+            Item::Event(event) => {
+                has_events = true;
+                trace.event(event, frames);
+            }
+            Item::Member { key, value } => {
+                trace.member(key, value);
+                if !has_events {
+                    cpuprofile.member(key, value, frames)?;
+                }
+            }
+        }
+    }
+    let is_torn = scanner.is_torn();
+    if has_events {
+        let strange = trace.strange();
+        return Ok(Contents { processes: trace.finish(), is_torn, strange });
+    }
+    let process = cpuprofile.finish().map(|profile| {
+        let name = input.path.file_name().unwrap_or_default().to_string_lossy();
+        let (ids, name) = told_by_name(&name);
+        let (pid, id) = ids.unwrap_or((0, 0));
+        let thread_name = if id == 0 { "main".into() } else { format!("worker {id}") };
+        let thread = Thread { id, name: thread_name, profiles: vec![profile] };
+        let (name, command) = (name.to_owned(), name.to_owned());
+        Process { pid, name, command, threads: vec![thread], ..Process::default() }
+    });
+    Ok(Contents { processes: process.into_iter().collect(), is_torn, strange: 0 })
+}
+
+/// `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
+fn has_trace_beside(path: &Path, inputs: &[Input]) -> bool {
+    path.extension().is_some_and(|extension| extension == "cpuprofile") && {
+        let trace = path.with_extension("trace.json");
+        inputs.iter().any(|input| input.path == trace)
+    }
+}
