@@ -13,7 +13,7 @@ const { renderText } = require('./text.js')
 
 /** So that the command's own last lines are seen too. */
 const MOST_LINES = 32
-const LONGEST_TABLE = 60
+const LONGEST_TABLE = 200
 
 /**
  * @param {string[]} recordings their files

@@ -2,86 +2,72 @@
 
 // A report as Markdown tables, for a pull request, say.
 
-const { formatTime, formatShare, formatCount, formatPath, formatPlace } = require('./format.js')
-const { printable } = require('./format.js')
-const { activeMs, threadRows, hottest, countThreads } = require('./sections.js')
+const { formatTime, formatShare, formatCount, printable } = require('./format.js')
+const { activeMs, threadRows, costTables, nameOf, countThreads } = require('./sections.js')
 
 /** @typedef {import('../index.js').Report} Report */
 
 /**
  * @param {Report} report
- * @param {{ cwd: string, by?: import('./text.js').By, top?: number }} view
+ * @param {{ cwd: string, by?: import('./sections.js').By, top?: number }} view
  */
 function renderMarkdown(report, { cwd, by, top = 10 }) {
-  const { totals, processes } = report
-  const whole = activeMs(totals)
-  const blocks = [
-    `**${formatTime(report.durationMs)}**, ${formatCount(processes.length, 'process', 'processes')}, ` +
-      `${formatCount(countThreads(report), 'thread')}: busy ${formatTime(totals.busyMs)}, ` +
-      `garbage collection ${formatTime(totals.gcMs)}, program ${formatTime(totals.programMs)}, ` +
-      `idle ${formatTime(totals.idleMs)}`,
-  ]
-  if (by === undefined || by === 'thread') {
-    const { rows, rest, restMs } = threadRows(
-      report,
-      by === 'thread' && top === 10 ? Infinity : top,
-    )
-    const lines = rows.map(({ thread, label }) => [
-      label.startsWith('  ') ? `&nbsp;&nbsp;${plain(label.trim())}` : plain(label),
-      formatTime(thread.startMs),
-      formatTime(thread.durationMs),
-      formatTime(thread.busyMs),
-      formatTime(thread.gcMs),
-      formatTime(thread.programMs),
-      formatTime(thread.idleMs),
-    ])
-    const names = ['process, thread', 'start', 'duration', 'busy', 'gc', 'program', 'idle']
-    blocks.push('### Processes and threads', table(names, lines))
-    if (rest > 0) {
-      blocks.push(`and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`)
-    }
-  }
-  /** @param {'functions' | 'files' | 'packages'} kind @param {'selfMs' | 'totalMs'} time */
-  const add = (kind, time) => {
-    /** @type {any[]} */
-    const all = report[kind]
-    const title = `${kind[0].toUpperCase()}${kind.slice(1)}, by ${time.slice(0, -2)} time`
-    const names = [
-      kind.slice(0, -1),
-      ...(kind === 'functions' ? ['where'] : []),
-      'self',
-      'total',
-      'share',
-    ]
-    const lines = hottest(all, time, top).map((cost) => [
-      ...(kind === 'functions' ? [code(cost.name), code(formatPlace(cost, cwd))] : []),
-      ...(kind === 'files'
-        ? [cost.file === '' ? '(native)' : code(formatPath(cost.file, cwd))]
-        : []),
-      ...(kind === 'packages' ? [code(cost.name)] : []),
-      formatTime(cost.selfMs),
-      formatTime(cost.totalMs),
-      formatShare(cost[time], whole),
-    ])
-    blocks.push(`### ${title}`, table(names, lines))
-  }
-  if (by === undefined) {
-    add('functions', 'selfMs')
-    add('functions', 'totalMs')
-    add('packages', 'selfMs')
-  } else if (by !== 'thread') {
-    add(/** @type {'functions'} */ (`${by}s`), 'selfMs')
-    add(/** @type {'functions'} */ (`${by}s`), 'totalMs')
+  const blocks = [summary(report)]
+  if (by === undefined || by === 'thread') blocks.push(...threads(report, top, cwd))
+  const whole = activeMs(report.totals)
+  for (const { title, kind, time, costs } of costTables(report, by)) {
+    const hasPlace = kind === 'functions'
+    const names = [kind.slice(0, -1), ...(hasPlace ? ['where'] : [])]
+    const lines = costs.slice(0, top).map((cost) => {
+      const [name, place] = nameOf(cost, kind, cwd)
+      const what = [code(name), ...(hasPlace ? [code(place)] : [])]
+      return [
+        ...what,
+        formatTime(cost.selfMs),
+        formatTime(cost.totalMs),
+        formatShare(cost[time], whole),
+      ]
+    })
+    const heading = `### ${title[0].toUpperCase()}${title.slice(1)}`
+    blocks.push(heading, table(names, ['self', 'total', 'share'], lines))
   }
   return `${blocks.join('\n\n')}\n`
 }
 
-/** Times to the right. @param {string[]} names @param {string[][]} rows */
-function table(names, rows) {
-  const isText = (/** @type {string} */ name) => /^(process|function|file|package|where)/.test(name)
+/** @param {Report} report */
+function summary(report) {
+  const { busyMs, gcMs, programMs, idleMs } = report.totals
+  const processes = formatCount(report.processes.length, 'process', 'processes')
+  return (
+    `**${formatTime(report.durationMs)}**, ${processes}, ` +
+    `${formatCount(countThreads(report), 'thread')}: busy ${formatTime(busyMs)}, ` +
+    `garbage collection ${formatTime(gcMs)}, program ${formatTime(programMs)}, ` +
+    `idle ${formatTime(idleMs)}`
+  )
+}
+
+/** @param {Report} report @param {number} top @param {string} cwd */
+function threads(report, top, cwd) {
+  const { rows, rest, restMs } = threadRows(report, top, cwd)
+  const lines = rows.map(({ thread, label, end, isBelow }) => [
+    `${isBelow ? '&nbsp;&nbsp;' : ''}${plain(`${label}${end}`)}`,
+    ...[thread.startMs, thread.durationMs, thread.busyMs].map(formatTime),
+    ...[thread.gcMs, thread.programMs, thread.idleMs].map(formatTime),
+  ])
+  const names = ['start', 'duration', 'busy', 'gc', 'program', 'idle']
+  const more = `and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`
+  return [
+    '### Processes and threads',
+    table(['process, thread'], names, lines),
+    ...(rest > 0 ? [more] : []),
+  ]
+}
+
+/** @param {string[]} texts @param {string[]} numbers they stand on the right @param {string[][]} rows */
+function table(texts, numbers, rows) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
-  const rule = names.map((name) => (isText(name) ? '---' : '---:'))
-  return [line(names), line(rule), ...rows.map(line)].join('\n')
+  const rule = [...texts.map(() => '---'), ...numbers.map(() => '---:')]
+  return [line([...texts, ...numbers]), line(rule), ...rows.map(line)].join('\n')
 }
 
 /** @param {string} text */

@@ -25,6 +25,7 @@ function isCommanderError(error) {
 
 /** @returns {Command} */
 function program() {
+  /** @type {Command} */
   const program = new Command('cpu-prof')
     .description('Profile any Node.js program, with all its workers and child processes.')
     .version(require('../package.json').version, '-V, --version', 'print the version')

@@ -10,17 +10,15 @@ const LONGEST_TABLE = 200
 
 /**
  * @param {string[]} inputs
- * @param {{ top?: number, by?: import('./text.js').By, from?: number, to?: number, json?: boolean, markdown?: boolean }} options
+ * @param {{ top?: number, by?: import('./sections.js').By, from?: number, to?: number, json?: boolean, markdown?: boolean }} options
  */
 async function report(inputs, { top, by, from, to, json, markdown }) {
   /** @type {import('../index.js').Report} */
   let result
   try {
-    result = await index.report(inputs, {
-      top: top ?? (json ? undefined : LONGEST_TABLE),
-      from,
-      to,
-    })
+    // Text and Markdown leave out some of what they get.
+    const enough = json ? top : Math.max(top ?? 0, LONGEST_TABLE)
+    result = await index.report(inputs, { top: enough, from, to })
   } catch (error) {
     say(messageOf(error))
     process.exitCode = 1

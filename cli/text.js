@@ -2,19 +2,17 @@
 
 // A report for a terminal.
 
-const { formatTime, formatShare, formatCount, formatPath, formatPlace } = require('./format.js')
-const { printable, cutEnd, cutStart } = require('./format.js')
-const { activeMs, threadRows, hottest, countThreads } = require('./sections.js')
+const { formatTime, formatShare, formatCount, printable, cutEnd, cutStart } = require('./format.js')
+const { activeMs, threadRows, costTables, nameOf, countThreads } = require('./sections.js')
 
 /** @typedef {import('../index.js').Report} Report */
-/** @typedef {'function' | 'file' | 'package' | 'thread'} By */
 /**
  * @typedef {object} View
  * @property {number} columns the width
  * @property {number} lines how many there may be, if `top` does not say otherwise
  * @property {boolean} colours
  * @property {string} cwd what paths are relative to
- * @property {By} [by] only this
+ * @property {import('./sections.js').By} [by] only this
  * @property {number} [top] rows of a table
  */
 /** @typedef {{ title: string, rows: number, draw: (rows: number) => string[], weight: number }} Section */
@@ -26,47 +24,32 @@ function renderText(report, view) {
   const lines = [summary(report, view)]
   for (const [index, section] of sections.entries()) {
     if (heights[index] === 0) continue
-    lines.push('', style(section.title, 'bold', view), ...section.draw(heights[index]))
+    const title = style(cutEnd(section.title, view.columns), 'bold', view)
+    lines.push('', title, ...section.draw(heights[index]))
   }
   return `${lines.join('\n')}\n`
 }
 
+/** Of what stands first there is more to be seen. */
+const WEIGHTS = [1, 0.7, 0.7]
+
 /** @param {Report} report @param {View} view @returns {Section[]} */
 function chooseSections(report, view) {
-  const { by } = view
   const whole = activeMs(report.totals)
-  /** @param {'functions' | 'files' | 'packages'} kind @param {'selfMs' | 'totalMs'} time */
-  const costs = (kind, time) => {
-    /** @type {any[]} */
-    const all = report[kind]
-    const name = { functions: 'functions', files: 'files', packages: 'packages' }[kind]
-    const order = time === 'selfMs' ? 'self' : 'total'
-    return {
-      title:
-        kind === 'packages' ? `packages, by ${order} time` : `hottest ${name}, by ${order} time`,
-      rows: hottest(all, time, Infinity).length,
-      draw: (/** @type {number} */ rows) =>
-        drawCosts(hottest(all, time, rows), time, whole, (cost) => nameOf(cost, kind, view), view),
-      weight: 1,
-    }
-  }
+  const tables = costTables(report, view.by).map((table, index) => ({
+    title: table.title,
+    rows: table.costs.length,
+    draw: (/** @type {number} */ rows) => drawCosts(table, rows, whole, view),
+    weight: WEIGHTS[index],
+  }))
+  if (view.by !== undefined && view.by !== 'thread') return tables
   const threads = {
     title: 'processes and threads (the denser their line, the busier)',
     rows: countThreads(report),
     draw: (/** @type {number} */ rows) => drawThreads(report, rows, view),
     weight: 1.3,
   }
-  if (by === 'thread') return [threads]
-  if (by !== undefined) {
-    const kind = /** @type {'functions'} */ (`${by}s`)
-    return [costs(kind, 'selfMs'), costs(kind, 'totalMs')]
-  }
-  return [
-    threads,
-    costs('functions', 'selfMs'),
-    { ...costs('functions', 'totalMs'), weight: 0.7 },
-    { ...costs('packages', 'selfMs'), weight: 0.7 },
-  ]
+  return [threads, ...tables]
 }
 
 /**
@@ -121,36 +104,29 @@ const SHARE = 6
 
 /** @param {Report} report @param {number} count @param {View} view */
 function drawThreads(report, count, view) {
-  const { rows, rest, restMs } = threadRows(report, count)
+  const { rows, rest, restMs } = threadRows(report, count, view.cwd)
   const names = view.columns < 70 ? ['busy', 'gc', 'idle'] : ['busy', 'gc', 'program', 'idle']
   const room = view.columns - 3 - names.length * (TIME + 1)
-  const longest = Math.max(...rows.map(({ label }) => label.length), 12)
+  const longest = Math.max(...rows.map(({ label, end }) => label.length + end.length + 2), 12)
   const labelWidth = Math.min(longest, Math.max(12, Math.floor(room * 0.62)))
   const chart = Math.max(0, Math.min(60, room - labelWidth - 2))
-  const end = formatTime(report.durationMs)
-  const axis = chart < end.length + 4 ? ''.padEnd(chart) : `0${end.padStart(chart - 1)}`
+  const whole = formatTime(report.durationMs)
+  const axis = chart < whole.length + 4 ? ''.padEnd(chart) : `0${whole.padStart(chart - 1)}`
   const head = `  ${''.padEnd(labelWidth)}  ${axis}${names.map((name) => name.padStart(TIME + 1)).join('')}`
   const lines = [style(head, 'dim', view)]
-  for (const { thread, label, process } of rows) {
+  for (const { thread, label, end, isBelow } of rows) {
     const times = names.map((name) => /** @type {any} */ (thread)[`${name}Ms`])
     const text = times.map((ms) => formatTime(ms).padStart(TIME + 1)).join('')
     const bar = style(lifetime(thread, report.durationMs, chart), 'cyan', view)
-    lines.push(`  ${cutLabel(printable(label), labelWidth, process.pid)}  ${bar}${text}`)
+    const start = `${isBelow ? '  ' : ''}${printable(label)}`
+    const name = `${cutEnd(start, labelWidth - end.length)}${printable(end)}`
+    lines.push(`  ${cutStart(name, labelWidth).padEnd(labelWidth)}  ${bar}${text}`)
   }
   if (rest > 0) {
     const more = `  and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`
     lines.push(style(more, 'dim', view))
   }
   return lines
-}
-
-/** The pid stays: it is what tells processes of one program apart. @param {string} label @param {number} width @param {number} pid */
-function cutLabel(label, width, pid) {
-  const end = ` (${pid})`
-  const cut = label.endsWith(end)
-    ? `${cutEnd(label.slice(0, -end.length), width - end.length)}${end}`
-    : cutEnd(label, width)
-  return cut.padEnd(width)
 }
 
 /** From when to when a thread was there; the denser, the busier. @param {import('../index.js').ReportThread} thread @param {number} wholeMs @param {number} width */
@@ -166,18 +142,18 @@ function lifetime(thread, wholeMs, width) {
 }
 
 /**
- * @param {import('../index.js').ReportCost[]} costs
- * @param {'selfMs' | 'totalMs'} time
- * @param {number} whole
- * @param {(cost: any) => [string, string]} name name and place
+ * @param {import('./sections.js').CostTable} table
+ * @param {number} rows
+ * @param {number} whole what the shares are of, ms
  * @param {View} view
  */
-function drawCosts(costs, time, whole, name, view) {
+function drawCosts({ kind, time, ...table }, rows, whole, view) {
+  const costs = table.costs.slice(0, rows)
   const other = time === 'selfMs' ? 'totalMs' : 'selfMs'
   const barWidth = view.columns < 72 ? 0 : Math.min(20, 8 + Math.floor((view.columns - 72) / 4))
   const bar = barWidth + (barWidth > 0 ? 1 : 0)
   const room = Math.max(20, view.columns - 4 - TIME - 1 - SHARE - 1 - bar - TIME - 1)
-  const named = costs.map((cost) => name(cost).map(printable))
+  const named = costs.map((cost) => nameOf(cost, kind, view.cwd).map(printable))
   const hasPlace = named.some(([, place]) => place !== '')
   const longest = Math.max(...named.map(([name]) => name.length), 1)
   const nameWidth = hasPlace ? Math.min(longest, Math.floor(room * 0.45)) : room
@@ -195,13 +171,6 @@ function drawCosts(costs, time, whole, name, view) {
     lines.push(`${left}${drawn}${barWidth > 0 ? ' ' : ''}${right}${what}${where}`)
   }
   return lines
-}
-
-/** @param {any} cost @param {'functions' | 'files' | 'packages'} kind @param {View} view @returns {[string, string]} */
-function nameOf(cost, kind, { cwd }) {
-  if (kind === 'functions') return [cost.name, formatPlace(cost, cwd)]
-  if (kind === 'files') return [cost.file === '' ? '(native)' : formatPath(cost.file, cwd), '']
-  return [cost.name, '']
 }
 
 /** @param {number} part of 1 @param {number} width */
