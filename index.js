@@ -97,4 +97,9 @@ function describe(value) {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }
 
-module.exports = { start, stop, profile, isRecording }
+/** @param {Parameters<typeof import('./merge.js').merge>} args */
+async function merge(...args) {
+  return require('./merge.js').merge(...args)
+}
+
+module.exports = { start, stop, profile, isRecording, merge }

@@ -4,5 +4,7 @@
 pub mod encode;
 pub mod event;
 pub mod frame_url;
+pub mod head;
+pub mod merge;
 pub mod scan;
 pub mod thread;
