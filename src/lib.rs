@@ -1,6 +1,7 @@
 //! An in-process CPU profiler for Node.js.
 
 pub mod addon;
+pub mod addon_merge;
 pub mod call_tree;
 pub mod check;
 pub mod config;
