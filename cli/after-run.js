@@ -12,7 +12,7 @@ const { screen } = require('./screen.js')
 const { renderText } = require('./text.js')
 
 /** So that the command's own last lines are seen too. */
-const MOST_LINES = 32
+const MOST_LINES = 44
 const LONGEST_TABLE = 200
 
 /**
