@@ -2,7 +2,9 @@
 
 pub mod addon;
 pub mod call_tree;
+pub mod collapsed;
 pub mod config;
+pub mod convert;
 pub mod cpuprofile;
 pub mod error;
 pub mod filename;
@@ -18,6 +20,7 @@ pub mod recording;
 pub mod report;
 pub mod signals;
 pub mod source;
+pub mod speedscope;
 pub mod system;
 pub mod trace;
 pub mod track;

@@ -14,6 +14,8 @@ use crate::trace::scan::{Item, Scanner};
 pub struct Loaded {
     /// Processes in the order of their starts.
     pub recorded: Recorded,
+    /// Whether one of them is a trace.
+    pub is_trace: bool,
     /// How many files were read.
     pub inputs: usize,
     /// Those that were torn, or cut off.
@@ -27,6 +29,7 @@ pub struct Loaded {
 /// What a file was found to be.
 struct Contents {
     processes: Vec<Process>,
+    is_trace: bool,
     is_torn: bool,
     /// Events that could not be understood.
     strange: u64,
@@ -90,6 +93,7 @@ impl Loaded {
             return self.fail(input, reason.to_owned());
         }
         self.inputs += 1;
+        self.is_trace |= contents.is_trace;
         if contents.is_torn {
             self.repaired.push(input.path.clone());
         }
@@ -131,7 +135,7 @@ fn read(input: &Input, wanted: Wanted, frames: &mut Frames) -> Result<Contents, 
     let is_torn = scanner.is_torn();
     if has_events {
         let strange = trace.strange();
-        return Ok(Contents { processes: trace.finish(), is_torn, strange });
+        return Ok(Contents { processes: trace.finish(), is_trace: true, is_torn, strange });
     }
     let process = cpuprofile.finish().map(|profile| {
         let name = input.path.file_name().unwrap_or_default().to_string_lossy();
@@ -142,7 +146,8 @@ fn read(input: &Input, wanted: Wanted, frames: &mut Frames) -> Result<Contents, 
         let (name, command) = (name.to_owned(), name.to_owned());
         Process { pid, name, command, threads: vec![thread], ..Process::default() }
     });
-    Ok(Contents { processes: process.into_iter().collect(), is_torn, strange: 0 })
+    let processes = process.into_iter().collect();
+    Ok(Contents { processes, is_trace: false, is_torn, strange: 0 })
 }
 
 /// `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.

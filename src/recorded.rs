@@ -2,6 +2,8 @@
 
 use crate::profile::{Frames, Profile};
 
+pub mod windows;
+
 /// All that was read.
 #[derive(Debug, Default)]
 pub struct Recorded {

@@ -145,7 +145,11 @@ impl Names {
             None | Some("") => name.clone(),
             Some(arguments) => format!("{name} {arguments}"),
         };
-        let ProgramJson { ppid: parent_pid, cwd, node, .. } = self.program;
+        let ProgramJson { ppid, cwd, node, .. } = self.program;
+        // A converted trace has them, and knows nothing of them.
+        let parent_pid = ppid.filter(|pid| *pid > 0);
+        let known = |text: &String| !text.is_empty();
+        let (cwd, node) = (cwd.filter(known), node.filter(known));
         Process { pid, name, command, cwd, parent_pid, node, threads }
     }
 }
