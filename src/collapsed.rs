@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::model::CallFrame;
-use crate::profile::NONE;
+use crate::profile::{NONE, Node};
 use crate::recorded::{Process, Recorded, Thread};
 use crate::trace::frame_url::file_path;
 
@@ -32,7 +32,9 @@ fn write_thread(
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
-        for node in profile.nodes.iter().filter(|node| node.self_us > 0) {
+        let is_root = |frame: u32| *recorded.frames.list()[frame as usize] == CallFrame::root();
+        let some = |node: &&Node| node.self_us > 0 && !is_root(node.frame);
+        for node in profile.nodes.iter().filter(some) {
             stack.clear();
             let mut at = Some(node);
             while let Some(node) = at {
@@ -42,10 +44,10 @@ fn write_thread(
             line.clear();
             line.push_str(&root);
             for number in stack.iter().rev() {
-                let frame = &recorded.frames.list()[*number as usize];
-                if **frame == CallFrame::root() {
+                if is_root(*number) {
                     continue;
                 }
+                let frame = &recorded.frames.list()[*number as usize];
                 let label = labels
                     .entry(*number)
                     .or_insert_with(|| label(frame, process.cwd.as_deref()).into());

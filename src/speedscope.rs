@@ -42,7 +42,7 @@ pub fn write(recorded: &Recorded, name: &str, out: &mut impl Write) -> io::Resul
     for (index, (process, thread)) in threads.enumerate() {
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
         let name = format!("{} - {}", process.label(), thread.name);
-        write_thread(thread, &name, recorded.start_us(), &places, out)?;
+        write_thread(thread, &name, recorded.clock(process).start_us, &places, out)?;
     }
     out.write_all(b"\n]}\n")
 }
@@ -199,6 +199,7 @@ mod tests {
         let profiles = vec![recording(1000, 7), recording(2000, 8)];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
         recorded.add(Process { pid: 42, name: "nx".into(), threads, ..Process::default() });
+        recorded.sort();
         let mut out = Vec::new();
         write(&recorded, "x.json", &mut out).unwrap();
         let json: Value = serde_json::from_slice(&out).unwrap();

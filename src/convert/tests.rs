@@ -174,7 +174,15 @@ proptest! {
         let weights = profile["weights"].as_array().unwrap();
         let weight: i64 = weights.iter().map(|weight| weight.as_i64().unwrap()).sum();
         let lasted = before.2.first().map_or(0, |(first, _)| before.1 - first);
-        prop_assert_eq!(collapsed, lasted);
+        let ends = before.2.iter().skip(1).map(|(time, _)| *time).chain([before.1]);
+        let of_root: i64 = before
+            .2
+            .iter()
+            .zip(ends)
+            .filter(|((_, stack), _)| stack.len() == 1)
+            .map(|((time, _), end)| end - time)
+            .sum();
+        prop_assert_eq!(collapsed, lasted - of_root);
         prop_assert_eq!(weight, lasted);
         prop_assert_eq!(profile["samples"].as_array().unwrap().len(), weights.len());
     }

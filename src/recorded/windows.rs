@@ -9,8 +9,8 @@ use crate::profile::{Frames, NONE, Profile};
 
 const ROOT: u32 = 0;
 
-/// Each recording as a window, and how it lies in the thread's tree. What is between two recordings
-/// is idle.
+/// Each recording as a window, and how it lies in the thread's tree. Where nothing was recorded, the
+/// root is on top, for which viewers draw nothing.
 pub fn windows<'a>(
     thread: &'a Thread,
     frames: &'a Frames,
@@ -25,7 +25,7 @@ pub fn windows<'a>(
     })
 }
 
-fn window(profile: &Profile, frames: &Frames, idle_from_us: Option<i64>) -> Window {
+fn window(profile: &Profile, frames: &Frames, last_end_us: Option<i64>) -> Window {
     let root = CallFrame::root();
     let mut window = Window {
         frames: vec![root.clone()],
@@ -50,22 +50,12 @@ fn window(profile: &Profile, frames: &Frames, idle_from_us: Option<i64>) -> Wind
         places.push(window.nodes.len() as u32);
         window.nodes.push(WindowNode { parent, frame });
     }
-    let has_gaps = profile.samples.iter().any(|sample| sample.node == NONE);
-    let idle = if has_gaps || idle_from_us.is_some() { add_idle(&mut window) } else { ROOT };
-    window.samples.extend(idle_from_us.map(|time_us| Sample { time_us, node: idle }));
+    window.samples.extend(last_end_us.map(|time_us| Sample { time_us, node: ROOT }));
     window.samples.extend(profile.samples.iter().map(|sample| Sample {
         time_us: sample.time_us,
-        node: if sample.node == NONE { idle } else { places[sample.node as usize] },
+        node: if sample.node == NONE { ROOT } else { places[sample.node as usize] },
     }));
     window
-}
-
-/// If there is such a node already, the tree makes one of the two.
-fn add_idle(window: &mut Window) -> u32 {
-    window.frames.push(CallFrame { function_name: "(idle)".into(), ..CallFrame::root() });
-    let frame = window.frames.len() as u32 - 1;
-    window.nodes.push(WindowNode { parent: ROOT, frame });
-    window.nodes.len() as u32 - 1
 }
 
 #[cfg(test)]
@@ -74,7 +64,7 @@ mod tests {
     use crate::profile::{Building, Wanted};
 
     #[test]
-    fn recordings_are_joined_and_the_time_between_is_idle() {
+    fn recordings_are_joined_and_the_time_between_is_the_roots() {
         let mut frames = Frames::new();
         let mut recording = |start_us| {
             let mut building = Building::new(start_us, Wanted::SAMPLES);
@@ -92,6 +82,6 @@ mod tests {
             let ids = |sample: &Sample| (sample.time_us, placed.ids[sample.node as usize]);
             samples.extend(window.samples.iter().map(ids));
         }
-        assert_eq!(samples, [(10, 2), (100, 3), (1010, 2)]);
+        assert_eq!(samples, [(10, 2), (100, 1), (1010, 2)]);
     }
 }
