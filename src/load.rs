@@ -1,6 +1,6 @@
 //! Files into what was recorded.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::cpuprofile::read::{CpuProfileReader, told_by_name};
 use crate::input::{Failed, Input, find};
@@ -14,6 +14,8 @@ use crate::trace::scan::{Item, Scanner};
 pub struct Loaded {
     /// Processes in the order of their starts.
     pub recorded: Recorded,
+    /// Whether one of them is a trace.
+    pub is_trace: bool,
     /// How many files were read.
     pub inputs: usize,
     /// Those that were torn, or cut off.
@@ -27,6 +29,7 @@ pub struct Loaded {
 /// What a file was found to be.
 struct Contents {
     processes: Vec<Process>,
+    is_trace: bool,
     is_torn: bool,
     /// Events that could not be understood.
     strange: u64,
@@ -36,29 +39,41 @@ struct Contents {
 pub fn load(paths: &[PathBuf], wanted: Wanted) -> Loaded {
     let (inputs, failed) = find(paths);
     let mut loaded = Loaded { failed, ..Loaded::default() };
-    for input in &inputs {
-        if !input.is_named && has_trace_beside(&input.path, &inputs) {
-            continue;
+    // A folder may hold what its recordings were merged into.
+    let (merged, recordings): (Vec<_>, Vec<_>) =
+        inputs.iter().partition(|input| !input.is_named && is_merged(input));
+    for input in recordings {
+        loaded.read(input, wanted);
+    }
+    if loaded.recorded.processes.is_empty() {
+        for input in merged {
+            loaded.read(input, wanted);
         }
-        match read(input, wanted, &mut loaded.recorded.frames) {
-            // A folder holds other JSON files too.
-            Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
-            Ok(contents) => loaded.add(input, contents),
-            Err(reason) => loaded.fail(input, reason),
+    } else {
+        for input in merged {
+            let note = "left out, for it is merged already (name it to have it)";
+            loaded.notes.push(format!("{}: {note}", input.path.display()));
         }
     }
     loaded.recorded.sort();
+    if loaded.recorded.clocks().len() > 1 {
+        let note = "the recordings are of several machines, or of one before and after it was \
+                    started anew: times of each begin at 0";
+        loaded.notes.push(note.into());
+    }
     loaded
 }
 
 /// Reads what was recorded in a part of the time: milliseconds from the first start of all.
 pub fn load_window(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
     // Where time begins is known only when everything was read once.
-    let start_us = load(paths, Wanted::TIMES).recorded.start_us();
+    let whole = load(paths, Wanted::TIMES).recorded;
+    let start_us = whole.clocks().first().map_or(0, |clock| clock.start_us);
     let at = |ms: f64| start_us.saturating_add((ms * 1000.0).round() as i64);
     let wanted = Wanted { samples: false, from_us: at(from_ms), to_us: at(to_ms) };
     let mut loaded = load(paths, wanted);
     loaded.recorded.drop_empty();
+    loaded.recorded.sort();
     loaded
 }
 
@@ -84,12 +99,22 @@ impl Loaded {
         Err(format!("no file could be read. {}", reasons.join(". ")))
     }
 
+    fn read(&mut self, input: &Input, wanted: Wanted) {
+        match read(input, wanted, &mut self.recorded.frames) {
+            // A folder holds other JSON files too.
+            Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
+            Ok(contents) => self.add(input, contents),
+            Err(reason) => self.fail(input, reason),
+        }
+    }
+
     fn add(&mut self, input: &Input, contents: Contents) {
         if contents.processes.is_empty() {
             let reason = "there is no CPU profile in it (no ProfileChunk events, no nodes)";
             return self.fail(input, reason.to_owned());
         }
         self.inputs += 1;
+        self.is_trace |= contents.is_trace;
         if contents.is_torn {
             self.repaired.push(input.path.clone());
         }
@@ -98,8 +123,14 @@ impl Loaded {
             let strange = contents.strange;
             self.notes.push(format!("{file}: {strange} events of profiles are not understood"));
         }
+        let mut is_new = false;
         for process in contents.processes {
-            self.recorded.add(process);
+            is_new |= self.recorded.add(process);
+        }
+        if !is_new {
+            // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
+            let note = "left out, for its recordings are in another file";
+            self.notes.push(format!("{}: {note}", input.path.display()));
         }
     }
 
@@ -131,7 +162,7 @@ fn read(input: &Input, wanted: Wanted, frames: &mut Frames) -> Result<Contents, 
     let is_torn = scanner.is_torn();
     if has_events {
         let strange = trace.strange();
-        return Ok(Contents { processes: trace.finish(), is_torn, strange });
+        return Ok(Contents { processes: trace.finish(), is_trace: true, is_torn, strange });
     }
     let process = cpuprofile.finish().map(|profile| {
         let name = input.path.file_name().unwrap_or_default().to_string_lossy();
@@ -142,13 +173,15 @@ fn read(input: &Input, wanted: Wanted, frames: &mut Frames) -> Result<Contents, 
         let (name, command) = (name.to_owned(), name.to_owned());
         Process { pid, name, command, threads: vec![thread], ..Process::default() }
     });
-    Ok(Contents { processes: process.into_iter().collect(), is_torn, strange: 0 })
+    let processes = process.into_iter().collect();
+    Ok(Contents { processes, is_trace: false, is_torn, strange: 0 })
 }
 
-/// `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
-fn has_trace_beside(path: &Path, inputs: &[Input]) -> bool {
-    path.extension().is_some_and(|extension| extension == "cpuprofile") && {
-        let trace = path.with_extension("trace.json");
-        inputs.iter().any(|input| input.path == trace)
-    }
+/// Whether it is a trace that recordings were merged into: it says so at its beginning.
+fn is_merged(input: &Input) -> bool {
+    let Ok(file) = input.open() else { return false };
+    matches!(
+        Scanner::new(file).next(),
+        Ok(Some(Item::Member { key: "source", value: b"\"cpu-prof\"" }))
+    )
 }

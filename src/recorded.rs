@@ -2,13 +2,16 @@
 
 use crate::profile::{Frames, Profile};
 
+pub mod windows;
+
 /// All that was read.
 #[derive(Debug, Default)]
 pub struct Recorded {
     /// The frames of all profiles.
     pub frames: Frames,
-    /// As they were found.
+    /// As they were found, or sorted.
     pub processes: Vec<Process>,
+    clocks: Vec<Clock>,
 }
 
 /// A process.
@@ -26,8 +29,12 @@ pub struct Process {
     pub parent_pid: Option<i64>,
     /// `process.version`
     pub node: Option<String>,
+    /// What tells it from any other.
+    pub identity: Option<Identity>,
     /// Each with an id of its own.
     pub threads: Vec<Thread>,
+    /// Index into [`Recorded::clocks`], once they are sorted.
+    pub clock: usize,
 }
 
 /// A thread.
@@ -41,13 +48,56 @@ pub struct Thread {
     pub profiles: Vec<Profile>,
 }
 
+/// Which process it is, whatever its pid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// When it started: milliseconds after the system did.
+    pub process_start_ms: u64,
+    /// Which start of which system.
+    pub boot: String,
+}
+
+/// From when to when there are recordings by one clock: microseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clock {
+    /// Which start of which system it counts from, where that is known.
+    boot: Option<String>,
+    /// The first start of a recording.
+    pub start_us: i64,
+    /// The last end of a recording.
+    pub end_us: i64,
+}
+
 impl Recorded {
-    /// Adds a process that a file speaks of. Other files may have spoken of it.
-    pub fn add(&mut self, process: Process) {
-        match self.processes.iter_mut().find(|known| known.is_same(&process)) {
+    /// Adds a process that a file speaks of. Other files may have spoken of it. False if they have
+    /// said all that this one says.
+    pub fn add(&mut self, process: Process) -> bool {
+        let mut agreeing = self.processes.iter_mut().filter(|known| known.agrees_with(&process));
+        let home = agreeing.find(|known| {
+            known.holds(&process) || known.is_surely(&process) || !known.overlaps(&process)
+        });
+        match home {
+            Some(known) if known.holds(&process) => return false,
             Some(known) => known.join(process),
             None => self.processes.push(process),
         }
+        true
+    }
+
+    /// How long it all took, by the clock of the longest: microseconds.
+    pub fn length_us(&self) -> i64 {
+        let lengths = self.clocks.iter().map(|clock| clock.end_us.saturating_sub(clock.start_us));
+        lengths.max().unwrap_or(0)
+    }
+
+    /// The clocks; the first is the one of most recordings.
+    pub fn clocks(&self) -> &[Clock] {
+        &self.clocks
+    }
+
+    /// The clock that a process's times are of.
+    pub fn clock(&self, process: &Process) -> &Clock {
+        &self.clocks[process.clock]
     }
 
     /// Leaves out what has no time.
@@ -61,16 +111,6 @@ impl Recorded {
         self.processes.retain(|process| !process.threads.is_empty());
     }
 
-    /// The first start of a recording: microseconds.
-    pub fn start_us(&self) -> i64 {
-        self.processes.iter().map(Process::start_us).min().unwrap_or(0)
-    }
-
-    /// The last end of a recording: microseconds.
-    pub fn end_us(&self) -> i64 {
-        self.processes.iter().map(Process::end_us).max().unwrap_or(0)
-    }
-
     /// Brings processes, threads and recordings into the order of their starts; main threads first.
     pub fn sort(&mut self) {
         for process in &mut self.processes {
@@ -79,7 +119,43 @@ impl Recorded {
             }
             process.threads.sort_by_key(|thread| (!thread.is_main(), thread.id));
         }
-        self.processes.sort_by_key(|process| (process.start_us(), process.pid));
+        self.tell_clocks();
+        self.processes.sort_by_key(|process| (process.clock, process.start_us(), process.pid));
+    }
+
+    /// Times of one system are of one clock; where it is not known, those that are near.
+    fn tell_clocks(&mut self) {
+        const FAR_US: i64 = 24 * 3600 * 1_000_000;
+        let boot = |process: &Process| process.identity.as_ref().map(|known| known.boot.clone());
+        // Those of a known clock first: what knows none may belong to it.
+        self.processes.sort_by_key(|process| (process.identity.is_none(), process.start_us()));
+        let mut clocks: Vec<(usize, Clock)> = Vec::new();
+        for process in &mut self.processes {
+            let (boot, start_us, end_us) = (boot(process), process.start_us(), process.end_us());
+            let found = clocks.iter().position(|(_, clock)| match (&clock.boot, &boot) {
+                (Some(ours), Some(its)) => ours == its,
+                _ => {
+                    start_us >= clock.start_us.saturating_sub(FAR_US)
+                        && start_us <= clock.end_us.saturating_add(FAR_US)
+                }
+            });
+            process.clock = found.unwrap_or_else(|| {
+                clocks.push((0, Clock { boot, start_us, end_us }));
+                clocks.len() - 1
+            });
+            let (recordings, clock) = &mut clocks[process.clock];
+            *recordings +=
+                process.threads.iter().map(|thread| thread.profiles.len()).sum::<usize>();
+            clock.start_us = clock.start_us.min(start_us);
+            clock.end_us = clock.end_us.max(end_us);
+        }
+        let mut order: Vec<usize> = (0..clocks.len()).collect();
+        order.sort_by_key(|clock| std::cmp::Reverse(clocks[*clock].0));
+        for process in &mut self.processes {
+            let at = order.iter().position(|clock| *clock == process.clock);
+            process.clock = at.unwrap_or_default();
+        }
+        self.clocks = order.iter().map(|clock| clocks[*clock].1.clone()).collect();
     }
 }
 
@@ -99,27 +175,49 @@ impl Process {
         format!("{} (pid {})", self.name, self.pid)
     }
 
-    /// Processes of several containers can have the same pid, and so can two that ran one after the
-    /// other: but a thread is recorded once at a time, and a process has one command line.
-    fn is_same(&self, other: &Self) -> bool {
+    /// Whether it may be the same process: one has a pid and a command line.
+    fn agrees_with(&self, other: &Self) -> bool {
         fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
             a.is_none() || b.is_none() || a == b
         }
         self.pid == other.pid
             && self.pid != 0
+            && agree(&self.identity, &other.identity)
             && agree(&self.node, &other.node)
             && agree(&self.parent_pid, &other.parent_pid)
             && agree(&self.cwd, &other.cwd)
-            && other.threads.iter().all(|thread| {
-                let known = self.threads.iter().find(|known| known.id == thread.id);
-                known.is_none_or(|known| !known.overlaps(thread))
+    }
+
+    /// Whether there is no doubt, if they agree.
+    fn is_surely(&self, other: &Self) -> bool {
+        self.identity.is_some() && self.identity == other.identity
+    }
+
+    /// Whether a thread was recorded in both at the same time, which it is not in one process.
+    /// Processes of several containers can have the same pid.
+    fn overlaps(&self, other: &Self) -> bool {
+        other.threads.iter().any(|thread| {
+            let known = self.threads.iter().find(|known| known.id == thread.id);
+            known.is_some_and(|known| known.overlaps(thread))
+        })
+    }
+
+    /// Whether it has all the recordings of the other.
+    fn holds(&self, other: &Self) -> bool {
+        other.threads.iter().all(|thread| {
+            let known = self.threads.iter().find(|known| known.id == thread.id);
+            known.is_some_and(|known| {
+                let holds = |start_us| known.profiles.iter().any(|p| p.start_us == start_us);
+                thread.profiles.iter().all(|profile| holds(profile.start_us))
             })
+        })
     }
 
     fn join(&mut self, other: Self) {
         if self.node.is_none() && other.node.is_some() {
             (self.name, self.command) = (other.name, other.command);
         }
+        self.identity = self.identity.take().or(other.identity);
         self.node = self.node.take().or(other.node);
         self.cwd = self.cwd.take().or(other.cwd);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
@@ -203,10 +301,51 @@ mod tests {
     #[test]
     fn two_processes_of_one_pid_stay_two() {
         let containers =
-            vec![process(7, "a", &[(0, 0, SECOND)]), process(7, "a", &[(0, 0, SECOND)])];
+            vec![process(7, "a", &[(0, 0, SECOND)]), process(7, "a", &[(0, 1, SECOND)])];
         assert_eq!(joined(containers), [(7, vec![(0, 1)]), (7, vec![(0, 1)])]);
         let reused =
             vec![process(7, "a", &[(0, 0, SECOND)]), process(7, "b", &[(0, SECOND, 2 * SECOND)])];
         assert_eq!(joined(reused), [(7, vec![(0, 1)]), (7, vec![(0, 1)])]);
+    }
+
+    #[test]
+    fn the_same_recording_counts_once() {
+        let mut recorded = Recorded::default();
+        let file = || process(7, "a", &[(0, 5, SECOND)]);
+        assert!(recorded.add(file()));
+        assert!(!recorded.add(file()));
+        assert!(recorded.add(process(7, "", &[(1, 5, SECOND)])));
+        assert_eq!(recorded.processes.len(), 1);
+    }
+
+    fn known(process_start_ms: u64, boot: &str, process: Process) -> Process {
+        let identity = Some(Identity { process_start_ms, boot: boot.to_owned() });
+        Process { identity, ..process }
+    }
+
+    #[test]
+    fn its_start_tells_a_process_from_others() {
+        let same = || process(7, "a", &[(0, 0, SECOND)]);
+        let later = || process(7, "a", &[(0, 2 * SECOND, 3 * SECOND)]);
+        let files = vec![known(1, "x", same()), known(2, "x", later()), known(1, "x", later())];
+        assert_eq!(joined(files), [(7, vec![(0, 2)]), (7, vec![(0, 1)])]);
+    }
+
+    #[test]
+    fn every_machine_has_its_clock() {
+        const WEEK: i64 = 7 * 24 * 3600 * SECOND;
+        let mut recorded = Recorded::default();
+        recorded.add(known(1, "other", process(1, "a", &[(0, 0, 5 * SECOND)])));
+        recorded.add(known(1, "this", process(2, "b", &[(0, SECOND, 2 * SECOND)])));
+        recorded.add(known(1, "this", process(3, "c", &[(0, 2 * SECOND, 4 * SECOND)])));
+        recorded.add(process(4, "d", &[(0, WEEK, WEEK + SECOND)]));
+        recorded.sort();
+        let starts: Vec<_> = recorded
+            .processes
+            .iter()
+            .map(|process| (process.pid, process.start_us() - recorded.clock(process).start_us))
+            .collect();
+        assert_eq!(starts, [(2, 0), (3, SECOND), (1, 0), (4, 0)]);
+        assert_eq!(recorded.length_us(), 5 * SECOND);
     }
 }

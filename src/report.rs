@@ -135,11 +135,10 @@ pub fn report(loaded: &Loaded, top: usize) -> Result<String, serde_json::Error> 
         tree.add_to(&mut files, |frame| subjects.file(frame));
         tree.add_to(&mut packages, |frame| subjects.package(frame));
     }
-    let start_us = recorded.start_us();
     let processes: Vec<_> = recorded
         .processes
         .iter()
-        .map(|process| process_report(process, start_us, &subjects))
+        .map(|process| process_report(process, recorded.clock(process).start_us, &subjects))
         .collect();
     let mut totals = Times::default();
     for thread in processes.iter().flat_map(|process| &process.threads) {
@@ -148,7 +147,7 @@ pub fn report(loaded: &Loaded, top: usize) -> Result<String, serde_json::Error> 
     let package = |index: u32| subjects.packages[index as usize].as_str();
     let report = Report {
         version: 1,
-        duration_ms: to_ms(recorded.end_us().saturating_sub(start_us)),
+        duration_ms: to_ms(recorded.length_us()),
         totals,
         processes,
         functions: functions
@@ -226,6 +225,7 @@ fn thread_report<'a>(thread: &'a Thread, start_us: i64, subjects: &Subjects) -> 
             What::Idle => &mut times.idle_us,
             What::Gc => &mut times.gc_us,
             What::Program => &mut times.program_us,
+            What::Nothing => continue,
         };
         *sum = sum.saturating_add(node.self_us);
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use crate::convert;
 use crate::load::{load, load_window};
 use crate::profile::Wanted;
 use crate::report;
@@ -52,5 +53,15 @@ pub fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) -> AsyncT
         loaded.check()?;
         // Saturates.
         report::report(&loaded, top as usize).map_err(|error| error.to_string())
+    })
+}
+
+/// Converts a file: gives those that were written, as a JSON list.
+#[napi(catch_unwind)]
+pub fn convert(input: String, output: String) -> AsyncTask<Work> {
+    Work::task(move || {
+        let files = convert::convert(input.as_ref(), output.as_ref())?;
+        let files: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
+        serde_json::to_string(&files).map_err(|error| error.to_string())
     })
 }

@@ -15,8 +15,10 @@ pub enum What {
     Idle,
     /// `(garbage collector)`
     Gc,
-    /// `(program)`, and `(root)` itself.
+    /// `(program)`
     Program,
+    /// `(root)` itself: nothing is known of this time. A merged trace has it between recordings.
+    Nothing,
 }
 
 /// A function, in whatever process.
@@ -127,7 +129,8 @@ fn what(frame: &CallFrame) -> What {
         _ if !frame.is_meta() => What::Function,
         "(idle)" => What::Idle,
         "(garbage collector)" => What::Gc,
-        _ => What::Program,
+        "(program)" => What::Program,
+        _ => What::Nothing,
     }
 }
 

@@ -36,6 +36,7 @@ fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
     let threads = vec![Thread { id: 0, name: "main".into(), profiles: vec![building.finish()] }];
     let (name, command) = ("nx".to_owned(), "nx run".to_owned());
     loaded.recorded.add(Process { pid: 7, name, command, threads, ..Process::default() });
+    loaded.recorded.sort();
     loaded.inputs = 1;
     loaded
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::recorded::{Process, Thread};
+use crate::recorded::{Identity, Process, Thread};
 
 /// What a file says of a process.
 #[derive(Debug, Default)]
@@ -27,6 +27,10 @@ struct ProgramJson {
     ppid: Option<i64>,
     cwd: Option<String>,
     node: Option<String>,
+    process_start_ms: Option<u64>,
+    boot: Option<String>,
+    /// In a merged trace, where another process had its pid.
+    own_pid: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -145,13 +149,36 @@ impl Names {
             None | Some("") => name.clone(),
             Some(arguments) => format!("{name} {arguments}"),
         };
-        let ProgramJson { ppid: parent_pid, cwd, node, .. } = self.program;
-        Process { pid, name, command, cwd, parent_pid, node, threads }
+        let ProgramJson { ppid, cwd, node, .. } = self.program.clone();
+        // A converted trace has them, and knows nothing of them.
+        let parent_pid = ppid.filter(|pid| *pid > 0);
+        let known = |text: &String| !text.is_empty();
+        let (cwd, node) = (cwd.filter(known), node.filter(known));
+        let identity = self.program.process_start_ms.zip(self.program.boot);
+        let identity = identity.map(|(process_start_ms, boot)| Identity { process_start_ms, boot });
+        let pid = self.program.own_pid.unwrap_or(pid);
+        Process {
+            pid,
+            name,
+            command,
+            cwd,
+            parent_pid,
+            node,
+            identity,
+            threads,
+            ..Process::default()
+        }
     }
 }
 
-/// `nx: run-many (pid 4242)` without its end; none if it has no such end.
+/// `nx: run-many (pid 4242)` without its end; none if it has no such end. A merge puts a mark behind
+/// it (` #2`) where two processes had one pid.
 fn without_pid(label: &str) -> Option<&str> {
+    let is_mark = |mark: &str| !mark.is_empty() && mark.bytes().all(|byte| byte.is_ascii_digit());
+    let label = match label.rsplit_once(" #") {
+        Some((start, mark)) if is_mark(mark) => start,
+        _ => label,
+    };
     let (start, pid) = label.strip_suffix(')')?.rsplit_once("(pid ")?;
     let is_number = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| start.trim_end())
@@ -165,6 +192,7 @@ mod tests {
     fn the_pid_stands_at_the_end() {
         assert_eq!(without_pid("nx: run (pid 1) (pid 42)"), Some("nx: run (pid 1)"));
         assert_eq!(without_pid("nx: (pid 42)"), Some("nx:"));
+        assert_eq!(without_pid("nx: (pid 42) #2"), Some("nx:"));
         for label in ["https://x/", "(pid )", "nx (pid 4x)", "", "nx (pid 4) "] {
             assert_eq!(without_pid(label), None);
         }
