@@ -127,7 +127,6 @@ test('wrong usage is said before the command starts, with the nearest option', a
     [['--interval', '5', 'echo'], /--interval=5 is not valid: .* from 50 to 1000000 is allowed/],
     [['--flush-interval', '1', 'echo'], /--flush-interval=1 is not valid/],
     [['--format', 'pprof', 'echo'], /--format=pprof is not valid/],
-    [['--output', 'no/such/trace.json', 'echo'], /--output=\S+: there is no folder \/.*\/no\/such/],
     [['--output', '.', 'echo'], /--output=\. is a folder/],
     [
       ['--dir', 'file/dir', 'echo'],

@@ -37,7 +37,6 @@ function program() {
       outputError: (text, write) => write(text.replace(/^error: /, 'cpu-prof: ')),
     })
     .argument('[command]')
-    .allowExcessArguments()
     .usage('<command> [options] …')
     .action((command) => {
       if (command === undefined) return program.help({ error: true })
@@ -52,7 +51,8 @@ function program() {
   addMerge(program)
   addReport(program)
   addConvert(program)
-  return program
+  // After them, who would take it over.
+  return program.allowExcessArguments()
 }
 
 /** @param {Command} program */
