@@ -7,7 +7,7 @@ const test = require('node:test')
 const zlib = require('node:zlib')
 const { cli } = require('./helpers/cli.js')
 const { findChromium, openDevTools } = require('./helpers/devtools.js')
-const { runTraces, readMerged } = require('./helpers/merged.js')
+const { runTraces, readMerged } = require('./helpers/run-traces.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
 const NODE = process.execPath

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('./helpers/cli.js')
-const { runTraces, readMerged } = require('./helpers/merged.js')
+const { runTraces, readMerged } = require('./helpers/run-traces.js')
 const { cleanEnv, temporaryDirectory } = require('./helpers/run.js')
 const { write, nxWorkspace, TYPED_LINT, MODULES } = require('./helpers/workspace.js')
 

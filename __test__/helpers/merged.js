@@ -2,34 +2,58 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
-const path = require('node:path')
-
-/** The traces that runs have left under a folder. @param {string} cwd */
-function runTraces(cwd) {
-  const profiles = path.join(cwd, 'profiles')
-  return fs.readdirSync(profiles).map((run) => path.join(profiles, run, 'trace.json'))
-}
+const zlib = require('node:zlib')
+const { readProfile, analyze } = require('./trace.js')
 
 /**
- * What DevTools' parser finds in a trace of many threads: their labels and functions.
+ * Reads a merged trace and checks all that every one must hold.
  * @param {string} file
  */
 async function readMerged(file) {
-  const { traceEvents } = JSON.parse(fs.readFileSync(file, 'latin1'))
-  // @ts-expect-error the engine uses it, and Nodes before 22 lack it
-  URL.parse ??= (/** @type {string} */ url) => (URL.canParse?.(url) ? new URL(url) : null)
-  // @ts-expect-error it has no types
-  const { analyzeEvents } = await import('@paulirish/trace_engine/analyze-trace.mjs')
-  const { parsedTrace } = await analyzeEvents(traceEvents)
-  assert.equal(parsedTrace.data.Meta.traceIsGeneric, false)
-  const threads = []
-  for (const [pid, { url, threads: all }] of parsedTrace.data.Renderer.processes) {
-    for (const [tid, { name, entries }] of all) {
-      const functions = new Set(entries.map((/** @type {any} */ e) => e.callFrame?.functionName))
-      threads.push({ pid, tid, url: String(url), name, functions })
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600)
+  const bytes = fs.readFileSync(file)
+  const text = (file.endsWith('.gz') ? zlib.gunzipSync(bytes) : bytes).toString('utf8')
+  const json = JSON.parse(text)
+  const events = json.traceEvents
+  const start = text.indexOf('[\n') + 2
+  const lines = text.slice(start, text.indexOf('\n]', start)).split('\n')
+  assert.equal(lines.length, events.length, `${file} has not one event a line`)
+
+  const named = (/** @type {string} */ name) =>
+    events.filter((/** @type {any} */ event) => event.name === name)
+  assert.equal(named('TracingStartedInBrowser').length, 1)
+  const ids = named('Profile').map((/** @type {any} */ { id }) => id)
+  assert.equal(new Set(ids).size, ids.length, 'a profile id is there twice')
+
+  const data = await analyze(events)
+  assert.equal(data.Meta.traceIsGeneric, false)
+  const frames = [
+    ...named('TracingStartedInBrowser').flatMap((/** @type {any} */ e) => e.args.data.frames),
+    ...named('FrameCommittedInBrowser').map((/** @type {any} */ e) => e.args.data),
+  ]
+  const threads = named('Profile').map((/** @type {any} */ profile) => {
+    const { pid, tid, id } = profile
+    const chunks = named('ProfileChunk').filter((/** @type {any} */ event) => event.id === id)
+    for (const chunk of chunks) assert.deepEqual([chunk.pid, chunk.tid], [pid, tid])
+    const names = named('thread_name').filter(
+      (/** @type {any} */ event) => event.pid === pid && event.tid === tid,
+    )
+    const thread = data.Renderer.processes.get(pid)?.threads.get(tid)
+    assert.ok(thread, `DevTools' parser does not find thread ${tid} of ${pid}`)
+    const tree = readProfile(profile, chunks)
+    return {
+      pid,
+      tid,
+      id,
+      name: names.at(-1)?.args.name,
+      entries: thread.entries,
+      startUs: profile.ts,
+      ...tree,
     }
-  }
-  return threads
+  })
+  const keys = threads.map((/** @type {any} */ { pid, tid }) => `${pid} ${tid}`)
+  assert.equal(new Set(keys).size, keys.length, 'a thread has two profiles')
+  return { json, events, frames, threads, processes: json.metadata['cpu-prof'].processes, data }
 }
 
-module.exports = { runTraces, readMerged }
+module.exports = { readMerged }
