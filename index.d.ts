@@ -76,6 +76,55 @@ export function profile<T>(
 /** Whether the calling thread is being recorded. */
 export function isRecording(): boolean
 
+/** How files are merged. */
+export interface MergeOptions {
+  /** Where the trace begins: milliseconds after the start of the earliest recording. */
+  from?: number
+  /** Where it ends. */
+  to?: number
+  /**
+   * Whether it becomes several files of a size that DevTools takes, one after the other in time:
+   * `trace.json` becomes `trace.1.json`, `trace.2.json` and so on, if one is not enough.
+   */
+  split?: boolean
+  /** How the process ended that the others came from, for its metadata. */
+  exit?: { pid: number; code?: number | null; signal?: string | null }
+  /** Told now and then: bytes of the inputs that were read, and all of them. */
+  onProgress?: (done: number, total: number) => void
+}
+
+/** What became of a merge. */
+export interface MergeResult {
+  /** The files that were written. */
+  files: string[]
+  /** The size of the largest of them, uncompressed. */
+  bytes: number
+  /** How many of the input files are in it. */
+  inputs: number
+  /** How many processes are in it. */
+  processes: number
+  /** How many threads are in it. */
+  threads: number
+  /** Files that were cut off or torn, and of which all that is whole was taken. */
+  repaired: string[]
+  /** Files that could not be read, and why. */
+  failed: { file: string; reason: string }[]
+  /** What else is worth knowing: a size that DevTools is slow at, pids that were renumbered, … */
+  notes: string[]
+}
+
+/**
+ * Merges recordings (traces, `.cpuprofile` files, any other Trace Event files, each of them also as
+ * `.gz`, and folders of them) into one trace that DevTools shows well, off the main thread. Memory
+ * does not grow with the recordings. The output is compressed if its name ends in `.gz`.
+ * @throws {Error} if there is nothing that could be merged, or no file can be written; none is left then
+ */
+export function merge(
+  inputs: string | string[],
+  output: string,
+  options?: MergeOptions,
+): Promise<MergeResult>
+
 /**
  * Where the time of one or many recordings went. Every `…Ms` is in milliseconds, with fractions.
  * The four times of {@link ReportTimes} add up to the recorded time. A sample's time is what passes

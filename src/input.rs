@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
@@ -39,9 +41,15 @@ pub enum Kind {
 
 impl Input {
     /// Its text; what is compressed is told by its first bytes.
-    pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+    pub fn open(&self) -> io::Result<Box<dyn Read>> {
+        self.open_counted(&Arc::default())
+    }
+
+    /// The same, and adds the bytes of the file that were read to `done`.
+    pub fn open_counted(&self, done: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
         const GZIP: [u8; 2] = [0x1f, 0x8b];
-        let (start, rest) = first_bytes(File::open(&self.path)?, GZIP.len())?;
+        let file = Counted { file: File::open(&self.path)?, done: Arc::clone(done) };
+        let (start, rest) = first_bytes(file, GZIP.len())?;
         let is_gzip = start == GZIP;
         let whole = io::Cursor::new(start).chain(rest);
         Ok(if is_gzip {
@@ -49,6 +57,19 @@ impl Input {
         } else {
             Box::new(whole)
         })
+    }
+}
+
+struct Counted {
+    file: File,
+    done: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read(out)?;
+        self.done.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
     }
 }
 

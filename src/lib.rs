@@ -1,6 +1,8 @@
 //! An in-process CPU profiler for Node.js.
 
 pub mod addon;
+pub mod addon_merge;
+pub mod addon_report;
 pub mod call_tree;
 pub mod collapsed;
 pub mod config;

@@ -124,6 +124,11 @@ impl<R: Read> Scanner<R> {
         self.is_torn
     }
 
+    /// Whether the events that come now are our own, one a line, and need no check.
+    pub fn is_own(&self) -> bool {
+        self.is_own
+    }
+
     fn start(&mut self) -> Result<Found, ScanError> {
         self.text.need(3)?;
         if self.text.rest().starts_with(b"\xef\xbb\xbf") {
