@@ -85,8 +85,11 @@ fn chunk(nodes: &[serde_json::Value], samples: &[u32], deltas: &[i64]) -> serde_
             "timeDeltas": deltas })
 }
 
-/// Each thread's recordings: process, thread, and functions with their times.
-fn threads(events: &[serde_json::Value]) -> Vec<(i64, i64, Vec<Vec<(String, u64)>>)> {
+/// A recording's functions with their times.
+type Times = Vec<(String, u64)>;
+
+/// Each thread's recordings: process, thread, and times.
+fn threads(events: &[serde_json::Value]) -> Vec<(i64, i64, Vec<Times>)> {
     let (processes, frames) = read(events);
     let mut threads = Vec::new();
     for process in processes {
