@@ -14,8 +14,6 @@ use crate::recording::Stopped;
 use crate::worker_script::ScriptToCome;
 use crate::{recording, system};
 
-pub mod report;
-
 /// What only JavaScript knows of a thread.
 #[napi(object)]
 pub struct Thread {

@@ -2,6 +2,7 @@
 
 pub mod addon;
 pub mod addon_merge;
+pub mod addon_report;
 pub mod call_tree;
 pub mod check;
 pub mod collapsed;

@@ -185,3 +185,88 @@ fn is_merged(input: &Input) -> bool {
         Ok(Some(Item::Member { key: "source", value: b"\"cpu-prof\"" }))
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const MAIN: &str = include_str!("trace/golden/main.trace.json");
+    const WORKER: &str = include_str!("trace/golden/worker.trace.json");
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    /// Pids with the ids of their threads.
+    fn found(loaded: &Loaded) -> Vec<(i64, Vec<i64>)> {
+        let threads = |process: &Process| process.threads.iter().map(|thread| thread.id).collect();
+        loaded.recorded.processes.iter().map(|process| (process.pid, threads(process))).collect()
+    }
+
+    #[test]
+    fn a_folder_is_read_whatever_else_is_in_it() {
+        let merged = "{\"source\":\"cpu-prof\",\"traceEvents\":[]}";
+        let dir = folder(&[
+            ("main.trace.json", MAIN),
+            ("worker.trace.json", &WORKER[..WORKER.len() - 40]),
+            ("again.json", MAIN),
+            ("package.json", "{\"name\":\"x\"}"),
+            ("broken.json", "no"),
+            ("trace.json", merged),
+        ]);
+        let loaded = load(&[dir.path().to_owned()], Wanted::TIMES);
+        assert_eq!(found(&loaded), [(4242, vec![0, 3])]);
+        assert_eq!(loaded.inputs, 3);
+        assert_eq!(loaded.repaired, [dir.path().join("worker.trace.json")]);
+        assert_eq!(loaded.failed.len(), 1);
+        assert!(loaded.failed[0].path.ends_with("broken.json"));
+        assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
+        loaded.check().unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_a_merged_trace_alone_is_that_trace() {
+        let merged = MAIN.replacen('{', "{\"source\":\"cpu-prof\",", 1);
+        let dir = folder(&[("trace.json", &merged)]);
+        let loaded = load(&[dir.path().to_owned()], Wanted::TIMES);
+        assert_eq!(found(&loaded), [(4242, vec![0])]);
+        assert!(loaded.notes.is_empty());
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_nothing() {
+        let dir = folder(&[("package.json", "{}"), ("x.json", "no")]);
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("empty")).unwrap();
+        for (path, reason) in [
+            (at("empty"), "no trace to read"),
+            (at("missing"), "does not exist"),
+            (at("package.json"), "no CPU profile"),
+            (at("x.json"), "no JSON"),
+        ] {
+            let loaded = load(&[path], Wanted::TIMES);
+            let error = loaded.check().unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_window_leaves_out_what_is_beyond_it() {
+        let dir = folder(&[("main.trace.json", MAIN)]);
+        let paths = [dir.path().to_owned()];
+        let whole = load(&paths, Wanted::TIMES).recorded;
+        assert_eq!(whole.length_us(), 10_000);
+        let part = load_window(&paths, 2.5, 4.0);
+        assert_eq!(part.recorded.length_us(), 1_500);
+        let nodes = &part.recorded.processes[0].threads[0].profiles[0].nodes;
+        assert_eq!(nodes.iter().map(|node| node.self_us).sum::<u64>(), 1_500);
+        let none = load_window(&paths, 20.0, 40.0);
+        assert!(none.check().unwrap_err().contains("in that time"));
+    }
+}
