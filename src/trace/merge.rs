@@ -271,14 +271,9 @@ impl Merge {
         if needs_times {
             span = Some(self.choose_windows(inputs, others, options, progress));
         }
-        let count = self.windows.count();
-        let places: Vec<PathBuf> = match count {
-            1 => vec![output.to_owned()],
-            _ => (1..=count).map(|number| numbered(output, number)).collect(),
-        };
-        let mut parts = Vec::with_capacity(count);
-        for place in &places {
-            parts.push(Part::create(place)?);
+        let mut parts = Vec::with_capacity(self.windows.count());
+        for _ in 0..self.windows.count() {
+            parts.push(Part::create(output)?);
         }
         let list = std::mem::take(&mut self.processes.list);
         for process in &list {
@@ -302,9 +297,12 @@ impl Merge {
         for part in parts {
             finished.push(part.finish()?);
         }
-        for part in finished {
+        let count = finished.len();
+        for (number, part) in (1..).zip(finished) {
             merged.bytes = merged.bytes.max(part.bytes);
-            merged.files.push(part.keep()?);
+            let place = if count == 1 { output.to_owned() } else { numbered(output, number) };
+            part.keep(&place)?;
+            merged.files.push(place);
         }
         self.tell_size(merged.bytes, options.split.is_some());
         let recordings = list.iter().flat_map(|process| process.threads.values());
@@ -822,7 +820,9 @@ fn each_time(input: &Input, progress: &Progress, mut f: impl FnMut(i64, usize)) 
     // What is wrong with a file is said when it is copied.
     while let Ok(Some(item)) = scanner.next() {
         if let Item::Event(event) = item
-            && let Some(ts) = Head::of(event).and_then(|head| head.ts(event))
+            && let Some(head) = Head::of(event)
+            && head.phase != b'M'
+            && let Some(ts) = head.ts(event)
         {
             f(ts, event.len());
         }

@@ -35,7 +35,7 @@ enum Out {
 }
 
 impl Part {
-    /// Begins a file that will be at `path`, compressed if it is called so.
+    /// Begins a file for `path`, or beside it, compressed if that is called so.
     pub fn create(path: &Path) -> Result<Self, MergeError> {
         let fail = |action| move |source| MergeError::Output { action, path: path.into(), source };
         match fs::metadata(path) {
@@ -139,9 +139,9 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Puts it at its place.
-    pub fn keep(self) -> Result<PathBuf, MergeError> {
-        self.temporary.keep()
+    /// Puts it at its place, in the same folder.
+    pub fn keep(self, place: &Path) -> Result<(), MergeError> {
+        self.temporary.keep(place)
     }
 }
 
@@ -178,10 +178,10 @@ impl Temporary {
         MergeError::Output { action, path: self.place.clone(), source }
     }
 
-    fn keep(mut self) -> Result<PathBuf, MergeError> {
-        fs::rename(&self.path, &self.place).map_err(|source| self.error("rename", source))?;
+    fn keep(mut self, place: &Path) -> Result<(), MergeError> {
+        fs::rename(&self.path, place).map_err(|source| self.error("rename", source))?;
         self.is_kept = true;
-        Ok(self.place.clone())
+        Ok(())
     }
 }
 
