@@ -668,10 +668,10 @@ impl Merge {
     ) -> Result<(), MergeError> {
         // A trace without frames is shown as it is; beside others its processes need a frame.
         let needs_frames = self.frames.iter().any(|frame| !frame.is_generic);
-        let ranges: Vec<(i64, i64)> = parts.iter().filter_map(|part| part.range).collect();
-        for (part, range) in parts.iter_mut().zip(ranges) {
+        for part in parts {
+            let range = part.range(|_| true).unwrap_or_default();
             let frames: Vec<&OutFrame> =
-                self.frames.iter().filter(|frame| part.pids.contains(&frame.pid)).collect();
+                self.frames.iter().filter(|frame| part.pids.contains_key(&frame.pid)).collect();
             if needs_frames && let Some((first, others)) = frames.split_first() {
                 write_frames(part, first, others, range.0)?;
             }
@@ -681,11 +681,14 @@ impl Merge {
                     |source| MergeError::Output { action: "write", path: PathBuf::new(), source };
                 part.copy(spool.read().map_err(fail)?)?;
             }
-            let here = list.iter().filter(|process| part.pids.contains(&process.pid));
+            let here = list.iter().filter(|process| part.pids.contains_key(&process.pid));
             let processes: Vec<Value> =
                 here.map(|process| about(process, options.exit.as_ref())).collect();
-            let main_clock: Option<(i64, i64)> = None;
-            let metadata = metadata(range, main_clock, processes, &self.sources);
+            // Times of another machine would make all others tiny.
+            let of_others =
+                |pid| list.iter().any(|process| process.pid == pid && process.clock > 0);
+            let view = part.range(|pid| !of_others(pid));
+            let metadata = metadata(range, view, processes, &self.sources);
             let mut text = b",\n\"metadata\":".to_vec();
             encode(&mut text, &metadata);
             text.push(b'}');
