@@ -271,14 +271,9 @@ impl Merge {
         if needs_times {
             span = Some(self.choose_windows(inputs, others, options, progress));
         }
-        let count = self.windows.count();
-        let places: Vec<PathBuf> = match count {
-            1 => vec![output.to_owned()],
-            _ => (1..=count).map(|number| numbered(output, number)).collect(),
-        };
-        let mut parts = Vec::with_capacity(count);
-        for place in &places {
-            parts.push(Part::create(place)?);
+        let mut parts = Vec::with_capacity(self.windows.count());
+        for _ in 0..self.windows.count() {
+            parts.push(Part::create(output)?);
         }
         let list = std::mem::take(&mut self.processes.list);
         for process in &list {
@@ -302,9 +297,12 @@ impl Merge {
         for part in parts {
             finished.push(part.finish()?);
         }
-        for part in finished {
+        let count = finished.len();
+        for (number, part) in (1..).zip(finished) {
             merged.bytes = merged.bytes.max(part.bytes);
-            merged.files.push(part.keep()?);
+            let place = if count == 1 { output.to_owned() } else { numbered(output, number) };
+            part.keep(&place)?;
+            merged.files.push(place);
         }
         self.tell_size(merged.bytes, options.split.is_some());
         let recordings = list.iter().flat_map(|process| process.threads.values());
@@ -670,10 +668,10 @@ impl Merge {
     ) -> Result<(), MergeError> {
         // A trace without frames is shown as it is; beside others its processes need a frame.
         let needs_frames = self.frames.iter().any(|frame| !frame.is_generic);
-        let ranges: Vec<(i64, i64)> = parts.iter().filter_map(|part| part.range).collect();
-        for (part, range) in parts.iter_mut().zip(ranges) {
+        for part in parts {
+            let range = part.range(|_| true).unwrap_or_default();
             let frames: Vec<&OutFrame> =
-                self.frames.iter().filter(|frame| part.pids.contains(&frame.pid)).collect();
+                self.frames.iter().filter(|frame| part.pids.contains_key(&frame.pid)).collect();
             if needs_frames && let Some((first, others)) = frames.split_first() {
                 write_frames(part, first, others, range.0)?;
             }
@@ -683,11 +681,14 @@ impl Merge {
                     |source| MergeError::Output { action: "write", path: PathBuf::new(), source };
                 part.copy(spool.read().map_err(fail)?)?;
             }
-            let here = list.iter().filter(|process| part.pids.contains(&process.pid));
+            let here = list.iter().filter(|process| part.pids.contains_key(&process.pid));
             let processes: Vec<Value> =
                 here.map(|process| about(process, options.exit.as_ref())).collect();
-            let main_clock: Option<(i64, i64)> = None;
-            let metadata = metadata(range, main_clock, processes, &self.sources);
+            // Times of another machine would make all others tiny.
+            let of_others =
+                |pid| list.iter().any(|process| process.pid == pid && process.clock > 0);
+            let view = part.range(|pid| !of_others(pid));
+            let metadata = metadata(range, view, processes, &self.sources);
             let mut text = b",\n\"metadata\":".to_vec();
             encode(&mut text, &metadata);
             text.push(b'}');
@@ -822,7 +823,9 @@ fn each_time(input: &Input, progress: &Progress, mut f: impl FnMut(i64, usize)) 
     // What is wrong with a file is said when it is copied.
     while let Ok(Some(item)) = scanner.next() {
         if let Item::Event(event) = item
-            && let Some(ts) = Head::of(event).and_then(|head| head.ts(event))
+            && let Some(head) = Head::of(event)
+            && head.phase != b'M'
+            && let Some(ts) = head.ts(event)
         {
             f(ts, event.len());
         }
