@@ -94,7 +94,7 @@ pub fn merge(
         options: Options {
             from_us: micros(options.from),
             to_us: micros(options.to),
-            split: options.split.unwrap_or(false),
+            split: options.split.unwrap_or(false).then_some(merge::MANY_BYTES),
             exit: options.exit.map(|MergeExit { pid, code, signal }| Exit { pid, code, signal }),
         },
         progress: Arc::clone(progress),

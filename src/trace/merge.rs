@@ -41,7 +41,7 @@ use crate::input::{Failed, Input, find};
 const MOST_BYTES: u64 = 536_000_000;
 
 /// More than this takes it long.
-const MANY_BYTES: u64 = 200_000_000;
+pub const MANY_BYTES: u64 = 200_000_000;
 
 /// What is known of a process's end.
 #[derive(Debug, Clone, Default)]
@@ -61,8 +61,8 @@ pub struct Options {
     pub from_us: Option<i64>,
     /// Where it ends.
     pub to_us: Option<i64>,
-    /// Whether it becomes several files, of a size that DevTools takes.
-    pub split: bool,
+    /// The size of the files that it becomes, if it may be several: bytes, uncompressed.
+    pub split: Option<u64>,
     /// How the process ended that all others came from.
     pub exit: Option<Exit>,
 }
@@ -251,11 +251,7 @@ pub fn merge(
         sources: Vec::new(),
     };
     merge.tell(&inputs);
-    let count = inputs.len() - merge.processes.doubles.len();
-    merge.run(&inputs, &others, output, options, progress).map(|mut merged| {
-        merged.inputs = count.saturating_sub(merged.failed.len());
-        merged
-    })
+    merge.run(&inputs, &others, output, options, progress)
 }
 
 impl Merge {
@@ -268,7 +264,8 @@ impl Merge {
         progress: &Progress,
     ) -> Result<Merged, MergeError> {
         let bytes: u64 = inputs.iter().map(|input| input.bytes).sum();
-        let needs_times = options.split || options.from_us.is_some() || options.to_us.is_some();
+        let needs_times =
+            options.split.is_some() || options.from_us.is_some() || options.to_us.is_some();
         progress.total.store(if needs_times { 2 * bytes } else { bytes }, Ordering::Relaxed);
         let mut span = None;
         if needs_times {
@@ -309,7 +306,9 @@ impl Merge {
             merged.bytes = merged.bytes.max(part.bytes);
             merged.files.push(part.keep()?);
         }
-        self.tell_size(merged.bytes, options.split);
+        self.tell_size(merged.bytes, options.split.is_some());
+        let recordings = list.iter().flat_map(|process| process.threads.values());
+        merged.inputs = recordings.map(Vec::len).sum::<usize>() + others.len();
         merged.processes = list.len() + self.foreign_processes;
         merged.threads = self.threads;
         merged.repaired = self.repaired;
@@ -404,11 +403,10 @@ impl Merge {
         let first = own.map(|process| process.start_us).min().unwrap_or(first);
         let from_us = options.from_us.map(|from| first.saturating_add(from));
         let to_us = options.to_us.map(|to| first.saturating_add(to));
-        self.windows = if options.split {
+        self.windows = match options.split {
             // What begins anew in each file takes room too.
-            histogram.cut(from_us, to_us, MANY_BYTES / 10 * 9)
-        } else {
-            Windows::one(from_us, to_us)
+            Some(most) => histogram.cut(from_us, to_us, most / 10 * 9),
+            None => Windows::one(from_us, to_us),
         };
         (first, last)
     }

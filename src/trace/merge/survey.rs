@@ -63,6 +63,7 @@ fn trace<R: std::io::Read>(number: usize, scanner: &mut Scanner<R>) -> Result<Co
     let mut is_merged = false;
     let mut has_phase = false;
     let mut seen = 0;
+    let mut is_end = true;
     while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
         match item {
             Item::Member { key: "metadata", value } => recording = header(number, value),
@@ -83,15 +84,16 @@ fn trace<R: std::io::Read>(number: usize, scanner: &mut Scanner<R>) -> Result<Co
                     }
                 }
                 if seen == BEFORE_PROFILE || (has_phase && recording.is_none()) {
+                    is_end = false;
                     break;
                 }
             }
         }
     }
-    if has_phase {
-        Ok(Content::Other { is_merged })
-    } else if recording.is_some() {
+    if recording.is_some() && is_end {
         Err("it ends before its first sample: the program was killed as it started".into())
+    } else if has_phase {
+        Ok(Content::Other { is_merged })
     } else if seen > 0 {
         Err("what it lists are no trace events (they have no \"ph\")".into())
     } else {
