@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::{Building, Frames};
 use crate::model::CallFrame;
@@ -62,7 +63,7 @@ pub struct NodeJson<'a> {
     #[serde(default)]
     hit_count: Option<Number>,
     #[serde(borrow, default)]
-    call_frame: Option<FrameJson<'a>>,
+    call_frame: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -146,7 +147,11 @@ impl NodeJson<'_> {
     /// Tells `building` what is known of the node.
     pub fn announce(self, building: &mut Building, frames: &mut Frames) {
         let node = id(self.id);
-        let frame = self.call_frame.map_or(Frames::UNKNOWN, |frame| frames.number(frame.frame()));
+        let frame = self.call_frame.map_or(Frames::UNKNOWN, |text| {
+            frames.number_of_text(text.get(), |text| {
+                serde_json::from_str::<FrameJson<'_>>(text).unwrap_or_default().frame()
+            })
+        });
         building.announce(node, self.parent.map(id), frame);
         for child in self.children.unwrap_or_default() {
             building.adopt(node, id(child));
