@@ -137,7 +137,10 @@ export interface Report {
   durationMs: number
   /** Sums over all threads: they can be more than `durationMs`. */
   totals: ReportTimes
-  /** In the order of their starts. */
+  /**
+   * In the order of their starts. If recordings are of several machines, those of one after those
+   * of another, and the times of each begin at 0.
+   */
   processes: ReportProcess[]
   /**
    * By self time, most first: the first `top` by self time, and the first `top` by total time, each
@@ -173,6 +176,7 @@ export interface ReportTimes {
 }
 
 export interface ReportProcess {
+  /** As it was when the process ran; 0 where it is not known, as for some `.cpuprofile`s. */
   pid: number
   /** The main script without its extension: `tsc`. */
   name: string
@@ -201,7 +205,7 @@ export interface ReportThread extends ReportTimes {
   startMs: number
   /**
    * From the start of its first recording to the end of its last: more than the sum of its times by
-   * what lies between two recordings.
+   * what lies before the first sample, and between two recordings.
    */
   durationMs: number
   /** How many samples were taken. */

@@ -126,7 +126,7 @@ fn write_trace(recorded: &Recorded, started: &str, out: &mut dyn Write) -> io::R
     trace.close(&mut events, thread.end_us());
     out.write_all(SEPARATOR)?;
     out.write_all(events.as_bytes())?;
-    out.write_all(b"\n]}\n")
+    out.write_all(b"\n]}")
 }
 
 fn thread_info(process: &Process, thread: &Thread, started: &str) -> ThreadInfo {

@@ -1,6 +1,6 @@
 //! Files into what was recorded.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::cpuprofile::read::{CpuProfileReader, told_by_name};
 use crate::input::{Failed, Input, find};
@@ -40,8 +40,11 @@ pub fn load(paths: &[PathBuf], wanted: Wanted) -> Loaded {
     let (inputs, failed) = find(paths);
     let mut loaded = Loaded { failed, ..Loaded::default() };
     // A folder may hold what its recordings were merged into.
-    let (merged, recordings): (Vec<_>, Vec<_>) =
+    let (merged, mut recordings): (Vec<_>, Vec<_>) =
         inputs.iter().partition(|input| !input.is_named && is_merged(input));
+    // Traces first: they know what a process is called. Recordings that are there twice are read
+    // once.
+    recordings.sort_by_key(|input| is_called_cpuprofile(&input.path));
     for input in recordings {
         loaded.read(input, wanted);
     }
@@ -175,6 +178,11 @@ fn read(input: &Input, wanted: Wanted, frames: &mut Frames) -> Result<Contents, 
     });
     let processes = process.into_iter().collect();
     Ok(Contents { processes, is_trace: false, is_torn, strange: 0 })
+}
+
+fn is_called_cpuprofile(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".cpuprofile")
 }
 
 /// Whether it is a trace that recordings were merged into: it says so at its beginning.

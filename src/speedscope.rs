@@ -64,17 +64,18 @@ fn shared(frames: &Frames) -> (Vec<FrameJson>, Vec<Option<u32>>) {
 }
 
 fn frame_json(frame: &CallFrame) -> FrameJson {
-    let name = match frame.function_name.as_str() {
-        "" => "(anonymous)",
-        name => name,
-    };
     let from_1 = |place: i32| (place >= 0).then(|| place.saturating_add(1));
-    FrameJson {
-        name: name.to_owned(),
-        file: (!frame.url.is_empty()).then(|| file_path(&frame.url).into_owned()),
-        line: from_1(frame.line),
-        col: from_1(frame.column),
-    }
+    let file = (!frame.url.is_empty()).then(|| file_path(&frame.url).into_owned());
+    let line = from_1(frame.line);
+    let name = match (frame.function_name.as_str(), &file, line) {
+        // Its lists have names alone. These it gives where it reads V8's profiles itself.
+        ("", Some(file), Some(line)) => {
+            format!("(anonymous {}:{line})", file.rsplit('/').next().unwrap_or_default())
+        }
+        ("", _, _) => "(anonymous)".to_owned(),
+        (name, _, _) => name.to_owned(),
+    };
+    FrameJson { name, file, line, col: from_1(frame.column) }
 }
 
 /// A profile with its samples and their weights, both written as they come: they can be many.
@@ -208,7 +209,7 @@ mod tests {
             json!([
                 { "name": "(unknown)" },
                 { "name": "a", "file": "/r/a b.js", "line": 12, "col": 3 },
-                { "name": "(anonymous)", "file": "node:fs", "line": 12, "col": 3 },
+                { "name": "(anonymous node:fs:12)", "file": "node:fs", "line": 12, "col": 3 },
                 { "name": "(program)" },
             ])
         );

@@ -11,6 +11,8 @@ use crate::model::CallFrame;
 pub struct Frames {
     numbers: FxHashMap<Rc<CallFrame>, u32>,
     list: Vec<Rc<CallFrame>>,
+    /// Frames as they are written, and their numbers: most are written many times.
+    texts: FxHashMap<Box<str>, u32>,
 }
 
 impl Frames {
@@ -19,7 +21,8 @@ impl Frames {
 
     /// Only the unknown frame.
     pub fn new() -> Self {
-        let mut frames = Self { numbers: FxHashMap::default(), list: Vec::new() };
+        let mut frames =
+            Self { numbers: FxHashMap::default(), list: Vec::new(), texts: FxHashMap::default() };
         frames.number(CallFrame { function_name: "(unknown)".into(), ..CallFrame::root() });
         frames
     }
@@ -33,6 +36,16 @@ impl Frames {
         let frame = Rc::new(frame);
         self.numbers.insert(Rc::clone(&frame), number);
         self.list.push(frame);
+        number
+    }
+
+    /// The number of a frame that is written so.
+    pub fn number_of_text(&mut self, text: &str, parse: impl FnOnce(&str) -> CallFrame) -> u32 {
+        if let Some(number) = self.texts.get(text) {
+            return *number;
+        }
+        let number = self.number(parse(text));
+        self.texts.insert(text.into(), number);
         number
     }
 

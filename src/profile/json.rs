@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::{Building, Frames};
 use crate::model::CallFrame;
@@ -62,7 +63,7 @@ pub struct NodeJson<'a> {
     #[serde(default)]
     hit_count: Option<Number>,
     #[serde(borrow, default)]
-    call_frame: Option<FrameJson<'a>>,
+    call_frame: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -70,27 +71,70 @@ pub struct NodeJson<'a> {
 struct FrameJson<'a> {
     #[serde(borrow)]
     function_name: Option<Cow<'a, str>>,
-    script_id: Option<Lenient>,
+    script_id: Lenient,
     #[serde(borrow)]
     url: Option<Cow<'a, str>>,
-    line_number: Option<Lenient>,
-    column_number: Option<Lenient>,
+    line_number: Lenient,
+    column_number: Lenient,
 }
 
 /// A number, or none if it is something else.
-#[derive(Debug, serde::Deserialize)]
-#[serde(untagged)]
-enum Lenient {
-    Number(Number),
-    Other(IgnoredAny),
+#[derive(Debug, Clone, Copy, Default)]
+struct Lenient(Option<i64>);
+
+impl<'de> Deserialize<'de> for Lenient {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LenientVisitor)
+    }
 }
 
-impl Lenient {
-    fn number(this: Option<Self>) -> Option<i64> {
-        match this? {
-            Self::Number(Number(number)) => Some(number),
-            Self::Other(_) => None,
-        }
+struct LenientVisitor;
+
+impl LenientVisitor {
+    fn number<E: Error>(number: Result<Number, E>) -> Result<Lenient, E> {
+        Ok(Lenient(number.ok().map(|number| number.0)))
+    }
+}
+
+impl<'de> Visitor<'de> for LenientVisitor {
+    type Value = Lenient;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Lenient, E> {
+        Self::number(NumberVisitor.visit_i64::<E>(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Lenient, E> {
+        Self::number(NumberVisitor.visit_u64::<E>(number))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Lenient, E> {
+        Self::number(NumberVisitor.visit_f64::<E>(number))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Lenient, E> {
+        Self::number(NumberVisitor.visit_str::<E>(text))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Lenient, E> {
+        Ok(Lenient(None))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Lenient, E> {
+        Ok(Lenient(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Lenient, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Lenient(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Lenient, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Lenient(None))
     }
 }
 
@@ -103,7 +147,11 @@ impl NodeJson<'_> {
     /// Tells `building` what is known of the node.
     pub fn announce(self, building: &mut Building, frames: &mut Frames) {
         let node = id(self.id);
-        let frame = self.call_frame.map_or(Frames::UNKNOWN, |frame| frames.number(frame.frame()));
+        let frame = self.call_frame.map_or(Frames::UNKNOWN, |text| {
+            frames.number_of_text(text.get(), |text| {
+                serde_json::from_str::<FrameJson<'_>>(text).unwrap_or_default().frame()
+            })
+        });
         building.announce(node, self.parent.map(id), frame);
         for child in self.children.unwrap_or_default() {
             building.adopt(node, id(child));
@@ -116,12 +164,11 @@ impl NodeJson<'_> {
 
 impl FrameJson<'_> {
     fn frame(self) -> CallFrame {
-        let place =
-            |number| i32::try_from(Lenient::number(number).unwrap_or(-1)).unwrap_or(-1).max(-1);
+        let place = |number: Lenient| i32::try_from(number.0.unwrap_or(-1)).unwrap_or(-1).max(-1);
         CallFrame {
             function_name: self.function_name.unwrap_or_default().into_owned(),
             url: true_url(&self.url.unwrap_or_default()).into_owned(),
-            script_id: script_id(Lenient::number(self.script_id).unwrap_or(0)),
+            script_id: script_id(self.script_id.0.unwrap_or(0)),
             line: place(self.line_number),
             column: place(self.column_number),
         }
@@ -180,7 +227,11 @@ mod tests {
     #[test]
     fn what_a_frame_lacks_is_none() {
         let none = CallFrame { function_name: String::new(), ..CallFrame::root() };
-        for text in ["{}", r#"{"url":null,"scriptId":"x","lineNumber":null,"columnNumber":-7}"#] {
+        for text in [
+            "{}",
+            r#"{"url":null,"scriptId":"x","lineNumber":null,"columnNumber":-7}"#,
+            r#"{"scriptId":[1,{}],"lineNumber":{"a":[]},"columnNumber":true}"#,
+        ] {
             assert_eq!(frame(text), none, "{text}");
         }
         assert!(frame(r#"{"functionName":"(idle)","scriptId":0}"#).is_meta());
