@@ -194,6 +194,8 @@ struct Merge {
     notes: Vec<String>,
     /// Members of other traces, written as members.
     members: Option<Spool>,
+    /// Files that name no frames, as those of other tools.
+    generic: Vec<PathBuf>,
     member_keys: FxHashSet<String>,
     /// Their metadata.
     sources: Vec<Value>,
@@ -226,7 +228,7 @@ pub fn merge(
         let is_result =
             |(number, is_merged): &(usize, bool)| *is_merged && !inputs[*number].is_named;
         let results = others.iter().filter(|other| is_result(other));
-        let names = listed(results.map(|(number, _)| &inputs[*number]));
+        let names = listed(results.map(|(number, _)| &inputs[*number].path));
         if !names.is_empty() {
             notes.push(format!("left out, for it is merged already (name it to have it): {names}"));
         }
@@ -247,6 +249,7 @@ pub fn merge(
         failed,
         notes,
         members: None,
+        generic: Vec::new(),
         member_keys: FxHashSet::default(),
         sources: Vec::new(),
     };
@@ -304,6 +307,15 @@ impl Merge {
             part.keep(&place)?;
             merged.files.push(place);
         }
+        if self.frames.iter().any(|frame| !frame.is_generic) {
+            let names = listed(self.generic.iter());
+            if !names.is_empty() {
+                self.notes.push(format!(
+                    "beside recordings, DevTools draws of other tools' events only those that it knows \
+                     (Perfetto draws all): {names}"
+                ));
+            }
+        }
         self.tell_size(merged.bytes, options.split.is_some());
         let recordings = list.iter().flat_map(|process| process.threads.values());
         merged.inputs = recordings.map(Vec::len).sum::<usize>() + others.len();
@@ -317,7 +329,7 @@ impl Merge {
 
     /// Says what is unusual about the recordings.
     fn tell(&mut self, inputs: &[Input]) {
-        let doubles = listed(self.processes.doubles.iter().map(|number| &inputs[*number]));
+        let doubles = listed(self.processes.doubles.iter().map(|number| &inputs[*number].path));
         if !doubles.is_empty() {
             self.notes
                 .push(format!("left out, for the same recordings are in other files: {doubles}"));
@@ -333,7 +345,7 @@ impl Merge {
         }
         let others = self.processes.list.iter().filter(|process| process.clock > 0);
         let recordings = others.flat_map(|process| process.threads.values().flatten());
-        let names = listed(recordings.map(|recording| &inputs[recording.input]));
+        let names = listed(recordings.map(|recording| &inputs[recording.input].path));
         if !names.is_empty() {
             self.notes.push(format!(
                 "of another machine, or from before it was started anew: these keep their own times, far \
@@ -852,9 +864,9 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Names, not more than a person reads.
-fn listed<'a>(inputs: impl Iterator<Item = &'a Input>) -> String {
+fn listed<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
     const MOST: usize = 5;
-    let names: Vec<String> = inputs.map(|input| input.path.display().to_string()).collect();
+    let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
     let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {
         0 => shown,

@@ -123,6 +123,7 @@ impl Foreign {
         if self.has_frames {
             return;
         }
+        merge.generic.push(path.to_owned());
         let mut pids: Vec<u32> = pids.into_iter().collect();
         pids.sort_unstable();
         for pid in pids {
