@@ -194,6 +194,8 @@ struct Merge {
     notes: Vec<String>,
     /// Members of other traces, written as members.
     members: Option<Spool>,
+    /// Files that name no frames, as those of other tools.
+    generic: Vec<PathBuf>,
     member_keys: FxHashSet<String>,
     /// Their metadata.
     sources: Vec<Value>,
@@ -226,7 +228,7 @@ pub fn merge(
         let is_result =
             |(number, is_merged): &(usize, bool)| *is_merged && !inputs[*number].is_named;
         let results = others.iter().filter(|other| is_result(other));
-        let names = listed(results.map(|(number, _)| &inputs[*number]));
+        let names = listed(results.map(|(number, _)| &inputs[*number].path));
         if !names.is_empty() {
             notes.push(format!("left out, for it is merged already (name it to have it): {names}"));
         }
@@ -247,6 +249,7 @@ pub fn merge(
         failed,
         notes,
         members: None,
+        generic: Vec::new(),
         member_keys: FxHashSet::default(),
         sources: Vec::new(),
     };
@@ -271,14 +274,9 @@ impl Merge {
         if needs_times {
             span = Some(self.choose_windows(inputs, others, options, progress));
         }
-        let count = self.windows.count();
-        let places: Vec<PathBuf> = match count {
-            1 => vec![output.to_owned()],
-            _ => (1..=count).map(|number| numbered(output, number)).collect(),
-        };
-        let mut parts = Vec::with_capacity(count);
-        for place in &places {
-            parts.push(Part::create(place)?);
+        let mut parts = Vec::with_capacity(self.windows.count());
+        for _ in 0..self.windows.count() {
+            parts.push(Part::create(output)?);
         }
         let list = std::mem::take(&mut self.processes.list);
         for process in &list {
@@ -302,9 +300,21 @@ impl Merge {
         for part in parts {
             finished.push(part.finish()?);
         }
-        for part in finished {
+        let count = finished.len();
+        for (number, part) in (1..).zip(finished) {
             merged.bytes = merged.bytes.max(part.bytes);
-            merged.files.push(part.keep()?);
+            let place = if count == 1 { output.to_owned() } else { numbered(output, number) };
+            part.keep(&place)?;
+            merged.files.push(place);
+        }
+        if self.frames.iter().any(|frame| !frame.is_generic) {
+            let names = listed(self.generic.iter());
+            if !names.is_empty() {
+                self.notes.push(format!(
+                    "beside recordings, DevTools draws of other tools' events only those that it knows \
+                     (Perfetto draws all): {names}"
+                ));
+            }
         }
         self.tell_size(merged.bytes, options.split.is_some());
         let recordings = list.iter().flat_map(|process| process.threads.values());
@@ -319,7 +329,7 @@ impl Merge {
 
     /// Says what is unusual about the recordings.
     fn tell(&mut self, inputs: &[Input]) {
-        let doubles = listed(self.processes.doubles.iter().map(|number| &inputs[*number]));
+        let doubles = listed(self.processes.doubles.iter().map(|number| &inputs[*number].path));
         if !doubles.is_empty() {
             self.notes
                 .push(format!("left out, for the same recordings are in other files: {doubles}"));
@@ -335,7 +345,7 @@ impl Merge {
         }
         let others = self.processes.list.iter().filter(|process| process.clock > 0);
         let recordings = others.flat_map(|process| process.threads.values().flatten());
-        let names = listed(recordings.map(|recording| &inputs[recording.input]));
+        let names = listed(recordings.map(|recording| &inputs[recording.input].path));
         if !names.is_empty() {
             self.notes.push(format!(
                 "of another machine, or from before it was started anew: these keep their own times, far \
@@ -670,10 +680,10 @@ impl Merge {
     ) -> Result<(), MergeError> {
         // A trace without frames is shown as it is; beside others its processes need a frame.
         let needs_frames = self.frames.iter().any(|frame| !frame.is_generic);
-        let ranges: Vec<(i64, i64)> = parts.iter().filter_map(|part| part.range).collect();
-        for (part, range) in parts.iter_mut().zip(ranges) {
+        for part in parts {
+            let range = part.range(|_| true).unwrap_or_default();
             let frames: Vec<&OutFrame> =
-                self.frames.iter().filter(|frame| part.pids.contains(&frame.pid)).collect();
+                self.frames.iter().filter(|frame| part.pids.contains_key(&frame.pid)).collect();
             if needs_frames && let Some((first, others)) = frames.split_first() {
                 write_frames(part, first, others, range.0)?;
             }
@@ -683,11 +693,14 @@ impl Merge {
                     |source| MergeError::Output { action: "write", path: PathBuf::new(), source };
                 part.copy(spool.read().map_err(fail)?)?;
             }
-            let here = list.iter().filter(|process| part.pids.contains(&process.pid));
+            let here = list.iter().filter(|process| part.pids.contains_key(&process.pid));
             let processes: Vec<Value> =
                 here.map(|process| about(process, options.exit.as_ref())).collect();
-            let main_clock: Option<(i64, i64)> = None;
-            let metadata = metadata(range, main_clock, processes, &self.sources);
+            // Times of another machine would make all others tiny.
+            let of_others =
+                |pid| list.iter().any(|process| process.pid == pid && process.clock > 0);
+            let view = part.range(|pid| !of_others(pid));
+            let metadata = metadata(range, view, processes, &self.sources);
             let mut text = b",\n\"metadata\":".to_vec();
             encode(&mut text, &metadata);
             text.push(b'}');
@@ -822,7 +835,9 @@ fn each_time(input: &Input, progress: &Progress, mut f: impl FnMut(i64, usize)) 
     // What is wrong with a file is said when it is copied.
     while let Ok(Some(item)) = scanner.next() {
         if let Item::Event(event) = item
-            && let Some(ts) = Head::of(event).and_then(|head| head.ts(event))
+            && let Some(head) = Head::of(event)
+            && head.phase != b'M'
+            && let Some(ts) = head.ts(event)
         {
             f(ts, event.len());
         }
@@ -849,9 +864,9 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Names, not more than a person reads.
-fn listed<'a>(inputs: impl Iterator<Item = &'a Input>) -> String {
+fn listed<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
     const MOST: usize = 5;
-    let names: Vec<String> = inputs.map(|input| input.path.display().to_string()).collect();
+    let names: Vec<String> = paths.map(|path| path.display().to_string()).collect();
     let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {
         0 => shown,

@@ -179,6 +179,7 @@ impl<R: Read> Scanner<R> {
         let is_list = &self.text.rest()[1..=key_length] == b"traceEvents";
         if is_list && self.text.byte(at)? == Some(b'[') {
             self.is_own &= self.text.byte(at + 1)? == Some(b'\n');
+            self.is_own &= self.text.byte(at + 2)? == Some(b'{');
             self.text.take(at + 1);
             self.place = Place::Events { in_object: true };
             return Ok(Found::Nothing);
@@ -232,10 +233,16 @@ impl<R: Read> Scanner<R> {
                 }
             }
         }
-        if self.is_own
-            && let Some(length) = self.text.line_end()?
-        {
-            return Ok(self.found_event(length));
+        if self.is_own {
+            match self.text.line_end()? {
+                Ending::At(length) => return Ok(self.found_event(length)),
+                Ending::Broken => {
+                    self.find_next_line()?;
+                    return Ok(Found::Nothing);
+                }
+                // The last line may be whole, and lack its end.
+                Ending::Cut => {}
+            }
         }
         match self.text.value_end(0)? {
             Ending::At(length) => Ok(self.found_event(length)),
@@ -392,8 +399,8 @@ impl<R: Read> Text<R> {
         }
     }
 
-    /// The length of an event of ours, which ends with its line. None if this is no such line.
-    fn line_end(&mut self) -> Result<Option<usize>, ScanError> {
+    /// The length of an event of ours, which ends with its line.
+    fn line_end(&mut self) -> Result<Ending, ScanError> {
         let mut seen = 0;
         loop {
             match memchr2(b'\n', 0, &self.rest()[seen..]) {
@@ -401,17 +408,17 @@ impl<R: Read> Text<R> {
                     let length = seen + at;
                     let line = &self.rest()[..=length];
                     return Ok(if line.ends_with(b"},\n") {
-                        Some(length - 1)
+                        Ending::At(length - 1)
                     } else if line.ends_with(b"}\n") {
-                        Some(length)
+                        Ending::At(length)
                     } else {
-                        None
+                        Ending::Broken
                     });
                 }
                 None => {
                     seen = self.rest().len();
                     if !self.fill()? {
-                        return Ok(None);
+                        return Ok(Ending::Cut);
                     }
                 }
             }

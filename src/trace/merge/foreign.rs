@@ -123,6 +123,7 @@ impl Foreign {
         if self.has_frames {
             return;
         }
+        merge.generic.push(path.to_owned());
         let mut pids: Vec<u32> = pids.into_iter().collect();
         pids.sort_unstable();
         for pid in pids {
@@ -227,8 +228,9 @@ impl At {
             return parts.iter_mut().try_for_each(|part| part.events(text));
         }
         let Some(part) = merge.windows.part_of_span(self.ts, self.dur) else { return Ok(()) };
-        parts[part].note(self.pid.unwrap_or_default(), self.ts);
-        parts[part].end(self.ts.saturating_add(self.dur));
+        let pid = self.pid.unwrap_or_default();
+        parts[part].note(pid, self.ts);
+        parts[part].note(pid, self.ts.saturating_add(self.dur));
         parts[part].events(text)
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::MergeError;
 use crate::trace::encode::SEPARATOR;
@@ -23,10 +23,9 @@ pub struct Part {
     /// Bytes so far, uncompressed.
     pub bytes: u64,
     has_events: bool,
-    /// The processes that have something in it, by their pids in the trace.
-    pub pids: FxHashSet<u32>,
-    /// The earliest and the latest time in it, microseconds.
-    pub range: Option<(i64, i64)>,
+    /// The processes that have something in it, by their pids in the trace: from when, until when,
+    /// microseconds.
+    pub pids: FxHashMap<u32, (i64, i64)>,
 }
 
 enum Out {
@@ -35,7 +34,7 @@ enum Out {
 }
 
 impl Part {
-    /// Begins a file that will be at `path`, compressed if it is called so.
+    /// Begins a file for `path`, or beside it, compressed if that is called so.
     pub fn create(path: &Path) -> Result<Self, MergeError> {
         let fail = |action| move |source| MergeError::Output { action, path: path.into(), source };
         match fs::metadata(path) {
@@ -59,14 +58,8 @@ impl Part {
         } else {
             Out::Plain(file)
         };
-        let mut part = Self {
-            out,
-            temporary,
-            bytes: 0,
-            has_events: false,
-            pids: FxHashSet::default(),
-            range: None,
-        };
+        let pids = FxHashMap::default();
+        let mut part = Self { out, temporary, bytes: 0, has_events: false, pids };
         part.write(HEAD)?;
         Ok(part)
     }
@@ -81,17 +74,15 @@ impl Part {
 
     /// Notes that a process has something at this time.
     pub fn note(&mut self, pid: u32, ts: i64) {
-        self.pids.insert(pid);
-        let (first, last) = self.range.get_or_insert((ts, ts));
+        let (first, last) = self.pids.entry(pid).or_insert((ts, ts));
         *first = ts.min(*first);
         *last = ts.max(*last);
     }
 
-    /// Notes that something lasts until this time.
-    pub fn end(&mut self, ts: i64) {
-        if let Some((_, last)) = &mut self.range {
-            *last = ts.max(*last);
-        }
+    /// The earliest and the latest time of some processes.
+    pub fn range(&self, is_meant: impl Fn(u32) -> bool) -> Option<(i64, i64)> {
+        let ranges = self.pids.iter().filter(|(pid, _)| is_meant(**pid)).map(|(_, range)| *range);
+        ranges.reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
     }
 
     /// Appends text as it is.
@@ -139,9 +130,9 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Puts it at its place.
-    pub fn keep(self) -> Result<PathBuf, MergeError> {
-        self.temporary.keep()
+    /// Puts it at its place, in the same folder.
+    pub fn keep(self, place: &Path) -> Result<(), MergeError> {
+        self.temporary.keep(place)
     }
 }
 
@@ -178,10 +169,10 @@ impl Temporary {
         MergeError::Output { action, path: self.place.clone(), source }
     }
 
-    fn keep(mut self) -> Result<PathBuf, MergeError> {
-        fs::rename(&self.path, &self.place).map_err(|source| self.error("rename", source))?;
+    fn keep(mut self, place: &Path) -> Result<(), MergeError> {
+        fs::rename(&self.path, place).map_err(|source| self.error("rename", source))?;
         self.is_kept = true;
-        Ok(self.place.clone())
+        Ok(())
     }
 }
 

@@ -138,7 +138,7 @@ fn cpuprofile<R: std::io::Read>(
         match item {
             Item::Member { key: "startTime", value } => start_us = micros(value),
             Item::Member { key: "endTime", value } => end_us = micros(value),
-            Item::Member { key: "nodes", .. } => has_nodes = true,
+            Item::Member { key: "nodes", value } => has_nodes = value.starts_with(b"["),
             _ => {}
         }
     }
