@@ -158,6 +158,9 @@ impl Building {
         self.written_us = self.written_us.saturating_add(delta_us);
         self.time.delta(self.written_us);
         let now_us = self.time.last_us();
+        if self.profile.nodes[node as usize].frame == Frames::ROOT {
+            return self.pause(now_us);
+        }
         self.charge(now_us);
         self.open = Some(Moment { time_us: now_us, node });
         self.first_us.get_or_insert(now_us);
@@ -180,8 +183,13 @@ impl Building {
     }
 
     /// The recording ended then; what comes now belongs to the next one of this thread.
-    pub fn pause(&mut self, time_us: i64) {
+    pub fn ended(&mut self, time_us: i64) {
         self.seen(time_us);
+        self.pause(time_us);
+    }
+
+    /// Nothing is known from then on until the next sample.
+    fn pause(&mut self, time_us: i64) {
         if self.open.is_some() {
             self.time.delta(time_us);
             let end_us = self.time.last_us();
@@ -203,7 +211,8 @@ impl Building {
         self.charge(end_us);
         self.share_out(end_us);
         let mut profile = self.profile;
-        if profile.samples.last().is_some_and(|sample| sample.node == NONE) {
+        let is_end = |sample: &Moment| sample.node == NONE && sample.time_us >= end_us;
+        if profile.samples.last().is_some_and(is_end) {
             profile.samples.pop();
         }
         let window = |time: i64| time.max(self.wanted.from_us).min(self.wanted.to_us);

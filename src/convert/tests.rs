@@ -179,7 +179,7 @@ proptest! {
             .2
             .iter()
             .zip(ends)
-            .filter(|((_, stack), _)| stack.len() == 1)
+            .filter(|((_, stack), _)| stack.is_empty())
             .map(|((time, _), end)| end - time)
             .sum();
         prop_assert_eq!(collapsed, lasted - of_root);

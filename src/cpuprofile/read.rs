@@ -107,7 +107,7 @@ mod tests {
         profile.nodes.iter().map(|node| node.self_us).collect()
     }
 
-    const NODES: &str = r#""nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2],
+    const NODES: &str = r#""nodes":[{"id":1,"callFrame":{"functionName":"main"},"children":[2],
         "hitCount":0},{"id":2,"callFrame":{"functionName":"a"},"hitCount":4}]"#;
 
     #[test]

@@ -19,11 +19,15 @@ impl Frames {
     /// The frame of a node that was never announced: a file can have lost it.
     pub const UNKNOWN: u32 = 0;
 
-    /// Only the unknown frame.
+    /// The frame of the root. A sample of it says that nothing was recorded until the next.
+    pub const ROOT: u32 = 1;
+
+    /// Only those two.
     pub fn new() -> Self {
         let mut frames =
             Self { numbers: FxHashMap::default(), list: Vec::new(), texts: FxHashMap::default() };
         frames.number(CallFrame { function_name: "(unknown)".into(), ..CallFrame::root() });
+        frames.number(CallFrame::root());
         frames
     }
 

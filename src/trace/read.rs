@@ -119,7 +119,7 @@ impl TraceReader {
                 Ok(())
             }
             "trace.end" => {
-                self.of_thread(&event, Building::pause);
+                self.of_thread(&event, Building::ended);
                 Ok(())
             }
             _ => {
