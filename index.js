@@ -97,4 +97,19 @@ function describe(value) {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }
 
-module.exports = { start, stop, profile, isRecording }
+/** @param {Parameters<typeof import('./merge.js').merge>} args */
+async function merge(...args) {
+  return require('./merge.js').merge(...args)
+}
+
+/** @param {string | string[]} inputs @param {Record<string, unknown>} [options] */
+function report(inputs, options) {
+  return require('./tools.js').report(inputs, options)
+}
+
+/** @param {string} input @param {string} output */
+function convert(input, output) {
+  return require('./tools.js').convert(input, output)
+}
+
+module.exports = { start, stop, profile, isRecording, merge, report, convert }

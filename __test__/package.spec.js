@@ -5,7 +5,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { run, cleanEnv, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
 /** @param {string[]} args @param {string} cwd */
 function npm(args, cwd) {
@@ -21,12 +21,15 @@ test('the packed packages work when installed in an empty folder', async () => {
   fs.copyFileSync(path.join(PACKAGE, addon), path.join(platform, addon))
 
   const stranger = temporaryDirectory()
-  const tarballs = [PACKAGE, platform].map((dir) => {
+  const parser = path.join(PACKAGE, 'node_modules', 'commander')
+  const tarballs = [PACKAGE, platform, parser].map((dir) => {
     const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', stranger]
     return `./${JSON.parse(npm(pack, dir))[0].filename}`
   })
   fs.writeFileSync(path.join(stranger, 'package.json'), '{}')
-  npm(['install', '--offline', '--no-audit', ...tarballs], stranger)
+  // Nothing but these: what an earlier install has left in npm's cache must not help.
+  const cache = `--cache=${temporaryDirectory()}`
+  npm(['install', '--offline', '--no-audit', cache, ...tarballs], stranger)
   const installed = fs.readdirSync(path.join(stranger, 'node_modules', '@org', 'cpu-prof'))
   assert.ok(!installed.some((file) => file.endsWith('.node')))
 
@@ -40,4 +43,10 @@ test('the packed packages work when installed in an empty folder', async () => {
     cwd: stranger,
   })
   assert.equal(registered.traces.length, 2)
+
+  const bin = path.join('node_modules', '.bin', 'cpu-prof')
+  const options = { cwd: stranger, env: cleanEnv(), encoding: /** @type {const} */ ('utf8') }
+  const { status, stderr } = spawnSync(bin, ['run', 'node', main], options)
+  assert.equal(status, 0, stderr)
+  assert.match(stderr, /\ntrace: profiles\/\S+\/trace\.json \(.* 1 process, 1 thread\)\n/)
 })

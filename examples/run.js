@@ -1,29 +1,48 @@
 'use strict'
 
-// Profiles the example build as a reader would, and says where the traces are.
+// Runs each example as a reader would, by its one command, and checks what is found in its trace.
+// Usage: node examples/run.js [names]
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 
 const root = path.join(__dirname, '..')
-const dir = path.join(root, 'profiles', `example-${Date.now()}`)
+const bin = path.join(root, 'bin', 'cpu-prof.js')
+const dir = path.join(root, 'profiles', `examples-${Date.now()}`)
 
-const { status } = spawnSync(process.execPath, [path.join(__dirname, 'build', 'main.js')], {
-  stdio: 'inherit',
-  env: { ...process.env, NODE_OPTIONS: `--require ${JSON.stringify(root)}`, CPU_PROF_DIR: dir },
-})
-
-const files = fs.existsSync(dir) ? fs.readdirSync(dir).sort() : []
-console.log(`\n${files.length} traces, one a thread, in ${dir}:`)
-for (const file of files) {
-  const { traceEvents } = JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8'))
-  const [started] = traceEvents
-  const name = traceEvents.findLast((/** @type {any} */ event) => event.name === 'thread_name')
-  const isMain = name.args.name === 'CrRendererMain'
-  console.log(`  ${file}  ${isMain ? started.args.data.frames[0].url : name.args.name}`)
+/** Commands, where they are run, and functions that their traces show. */
+const EXAMPLES = {
+  build: { command: ['node', 'build/main.js'], shows: ['findWords', 'countPrimes', 'mergeSort'] },
+  server: { command: ['node', 'server/main.js'], shows: ['renderTable', 'visit'] },
+  pool: { command: ['node', 'pool/main.js'], shows: ['hashChain'] },
+  tests: { command: ['node', '--test'], cwd: 'tests', shows: ['countWords', 'multiply'] },
+  monorepo: {
+    command: ['npx', 'nx', 'run-many', '-t', 'build', '--skip-nx-cache'],
+    cwd: 'monorepo',
+    shows: ['brackets', 'bundle'],
+  },
 }
-console.log(
-  '\nTo look at one: Chrome DevTools (F12), Performance panel, "Load trace" (the arrow up).',
-)
-process.exitCode = status === 0 && files.length === 4 ? 0 : 1
+
+const wanted = process.argv.slice(2)
+/** @type {string[]} */
+const failed = []
+for (const [name, example] of Object.entries(EXAMPLES)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  const { command, shows } = example
+  const cwd = path.join(__dirname, 'cwd' in example ? example.cwd : '.')
+  console.log(`\n== ${name}: cpu-prof run ${command.join(' ')}\n`)
+  const folder = path.join(dir, name)
+  const { status } = spawnSync(process.execPath, [bin, 'run', '--dir', folder, '--', ...command], {
+    cwd,
+    stdio: 'inherit',
+  })
+  const trace = path.join(folder, 'trace.json')
+  const text = status === 0 && fs.existsSync(trace) ? fs.readFileSync(trace, 'utf8') : ''
+  const missing = shows.filter((each) => !text.includes(`"functionName":"${each}"`))
+  if (missing.length === 0) continue
+  failed.push(name)
+  console.error(`\nthis trace has no ${missing.join(', ')}; the command ended with ${status}`)
+}
+console.log(failed.length === 0 ? '\nevery example was recorded' : `\nfailed: ${failed.join(', ')}`)
+process.exitCode = failed.length === 0 ? 0 : 1

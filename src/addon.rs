@@ -258,6 +258,8 @@ fn begin(
         exec_argv: thread.exec_argv,
         cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         node: thread.version,
+        process_start_ms: system::process_start_ms(),
+        boot: system::boot_id(),
     };
     recording::start(env, thread.thread_id, config, program, script, parent, start_inspector)
 }

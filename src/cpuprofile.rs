@@ -2,6 +2,7 @@
 //! nodes, with their sums and children, before its samples, so all of it is kept until the end.
 
 mod packed;
+pub mod read;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

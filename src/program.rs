@@ -21,6 +21,13 @@ pub struct Program {
     pub cwd: String,
     /// `process.version`
     pub node: String,
+    /// When the process started: milliseconds after the system did. With the pid and the next it
+    /// tells the process from any other, in containers too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_start_ms: Option<u64>,
+    /// Which start of which system: those have one clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 impl Program {

@@ -15,6 +15,23 @@ pub fn now_us() -> i64 {
     time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
+/// When this process started: milliseconds after the system did, in steps of ten.
+pub fn process_start_ms() -> Option<u64> {
+    const STARTED: usize = 22;
+    const TICK_MS: u64 = 10;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The program's name, the second field, is in brackets and may hold anything.
+    let fields = &stat[stat.rfind(')')? + 1..];
+    let ticks: u64 = fields.split_ascii_whitespace().nth(STARTED - 3)?.parse().ok()?;
+    Some(ticks * TICK_MS)
+}
+
+/// What the system calls its own start.
+pub fn boot_id() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim_end().to_owned())
+}
+
 /// Whether this is the process's first thread: where Node's main thread is, in `node` itself.
 pub fn is_first_thread() -> bool {
     #[cfg(target_os = "linux")]

@@ -46,19 +46,26 @@ async function readTrace(file) {
     entries: thread.entries,
     processLabel: started[0].args.data.frames[0].url,
     ended,
+    startUs: profiles[0].ts,
     ...tree,
   }
 }
 
 /** What DevTools' own parser makes of the one thread. @param {any[]} events @param {number} pid @param {number} tid */
 async function parseAsDevTools(events, pid, tid) {
+  const data = await analyze(events)
+  assert.equal(data.Meta.traceIsGeneric, false)
+  return data.Renderer.processes.get(pid).threads.get(tid)
+}
+
+/** What DevTools' own parser makes of a trace. @param {any[]} events */
+async function analyze(events) {
   // @ts-expect-error the engine uses it, and Nodes before 22 lack it
   URL.parse ??= (/** @type {string} */ url) => (URL.canParse?.(url) ? new URL(url) : null)
   // @ts-expect-error it has no types
   const { analyzeEvents } = await import('@paulirish/trace_engine/analyze-trace.mjs')
   const { parsedTrace } = await analyzeEvents(structuredClone(events))
-  assert.equal(parsedTrace.data.Meta.traceIsGeneric, false)
-  return parsedTrace.data.Renderer.processes.get(pid).threads.get(tid)
+  return parsedTrace.data
 }
 
 /** @param {any} profile @param {any[]} chunks */
@@ -112,4 +119,4 @@ function readProfile(profile, chunks) {
   return { nodes, samples, durationUs, endUs: time, totalShare, totalMs, selfShare }
 }
 
-module.exports = { readTrace }
+module.exports = { readTrace, readProfile, analyze }

@@ -189,12 +189,16 @@ fn is_zero(number: &u32) -> bool {
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Frame<'a> {
-    /// The same in every process: all main threads are then named 'Main'.
+    /// `NODE` in the first process, and in every file of one thread.
     pub frame: &'a str,
     /// Always true.
     pub is_in_primary_main_frame: bool,
-    /// Always true.
+    /// Whether it is the first process's.
     pub is_outermost_main_frame: bool,
+    /// The first process's frame, for all others: DevTools then shows that process first, as
+    /// 'Main', and them as 'Frame'.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<&'a str>,
     /// Empty.
     pub name: &'a str,
     /// The process.

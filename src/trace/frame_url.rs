@@ -1,5 +1,6 @@
 //! V8's resource names as the URLs that DevTools wants.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// How frames under `node_modules` are written.
@@ -23,6 +24,44 @@ pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
         NodeModules::Foldable => url,
         NodeModules::Shown => url.replace("/node_modules/", "/node_modules\\"),
     }
+}
+
+/// The URL as it was before [`NodeModules::Shown`].
+pub fn true_url(url: &str) -> Cow<'_, str> {
+    if url.contains("/node_modules\\") {
+        Cow::Owned(url.replace("/node_modules\\", "/node_modules/"))
+    } else {
+        Cow::Borrowed(url)
+    }
+}
+
+/// The path of a `file:` URL, decoded; everything else as it is.
+pub fn file_path(url: &str) -> Cow<'_, str> {
+    let Some(path) = url.strip_prefix("file://") else { return Cow::Borrowed(url) };
+    let bytes = path.as_bytes();
+    // `file:///C:/…`
+    let is_drive = matches!(bytes, [b'/', letter, b':', ..] if letter.is_ascii_alphabetic());
+    let path = if is_drive { &path[1..] } else { path };
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let mut decoded = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = |at: usize| after.get(at).and_then(|byte| (*byte as char).to_digit(16));
+        match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push((high * 16 + low) as u8);
+                rest = &after[2..];
+            }
+            _ => {
+                decoded.push(*first);
+                rest = after;
+            }
+        }
+    }
+    // What is no UTF-8 is left as it was.
+    String::from_utf8(decoded).map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
 /// As Node's `pathToFileURL` writes it.
@@ -80,20 +119,19 @@ mod tests {
         );
     }
 
-    fn decoded(url: &str) -> String {
-        let mut bytes = Vec::new();
-        let mut rest = url.as_bytes();
-        while let [first, after @ ..] = rest {
-            rest = after;
-            if *first == b'%' {
-                let hex = std::str::from_utf8(&rest[..2]).unwrap();
-                bytes.push(u8::from_str_radix(hex, 16).unwrap());
-                rest = &rest[2..];
-            } else {
-                bytes.push(*first);
-            }
+    #[test]
+    fn strange_file_urls_give_some_path() {
+        for (url, path) in [
+            ("file:///C:/a%20b.js", "C:/a b.js"),
+            ("file:///100%", "/100%"),
+            ("file:///a%2", "/a%2"),
+            ("file:///%ff", "/%ff"),
+            ("file://", ""),
+            ("node:fs", "node:fs"),
+            ("/a%20b", "/a%20b"),
+        ] {
+            assert_eq!(file_path(url), path);
         }
-        String::from_utf8(bytes).unwrap()
     }
 
     proptest! {
@@ -103,10 +141,12 @@ mod tests {
         ) {
             let url = frame_url(&path, NodeModules::Foldable);
             prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
-            prop_assert_eq!(decoded(url.strip_prefix("file://").unwrap()), path.clone());
+            if !(path.len() > 2 && path.as_bytes()[2] == b':') {
+                prop_assert_eq!(file_path(&url), path.clone());
+            }
             let shown = frame_url(&path, NodeModules::Shown);
             prop_assert!(!shown.contains("/node_modules/"), "{shown}");
-            prop_assert_eq!(shown.replace('\\', "/"), url);
+            prop_assert_eq!(true_url(&shown), url);
         }
 
         #[test]

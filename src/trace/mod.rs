@@ -4,4 +4,8 @@
 pub mod encode;
 pub mod event;
 pub mod frame_url;
+pub mod head;
+pub mod merge;
+pub mod read;
+pub mod scan;
 pub mod thread;

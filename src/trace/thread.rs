@@ -11,10 +11,12 @@ use crate::model::{CallFrame, TimeLine, Window};
 use crate::program::{Program, shortened};
 
 /// DevTools fails at chunks of 125,000 samples; small ones also keep a torn file's loss small.
-const SAMPLES_PER_CHUNK: usize = 1000;
+pub const SAMPLES_PER_CHUNK: usize = 1000;
 
-const TIMELINE: &str = "disabled-by-default-devtools.timeline";
-const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
+/// The category of what DevTools' timeline reads.
+pub const TIMELINE: &str = "disabled-by-default-devtools.timeline";
+/// The category of V8's profiles.
+pub const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 
 /// What a trace says of the thread it is about.
 #[derive(Debug, Clone)]
@@ -31,6 +33,17 @@ pub struct ThreadInfo {
     pub started: String,
 }
 
+/// A profile's id: DevTools wants it hexadecimal, and unique in the whole trace.
+pub fn profile_id(pid: u32, tid: u32) -> String {
+    format!("0x{pid:x}{tid:06x}")
+}
+
+/// What is added to a thread's script ids. Small ids would take names from the page that DevTools
+/// is attached to, and two isolates number their scripts alike.
+pub fn script_offset(pid: u32, tid: u32) -> u64 {
+    1_000_000_000 + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000
+}
+
 /// Turns a thread's windows into events.
 pub struct ThreadTrace {
     info: ThreadInfo,
@@ -44,11 +57,8 @@ impl ThreadTrace {
     pub fn new(info: ThreadInfo, start_us: i64) -> Self {
         let (pid, tid) = (info.program.pid, info.thread_id);
         Self {
-            profile_id: format!("0x{pid:x}{tid:06x}"),
-            // Small ids would take names from the page that DevTools is attached to, and two
-            // isolates number their scripts alike.
-            script_offset: 1_000_000_000
-                + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000,
+            profile_id: profile_id(pid, tid),
+            script_offset: script_offset(pid, tid),
             time: TimeLine::new(start_us),
             info,
         }
@@ -106,6 +116,7 @@ impl ThreadTrace {
                 frame: "NODE",
                 is_in_primary_main_frame: true,
                 is_outermost_main_frame: true,
+                parent: None,
                 name: "",
                 process_id: program.pid,
                 url: &url,

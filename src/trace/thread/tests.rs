@@ -14,6 +14,8 @@ fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         exec_argv: vec!["--require".into(), "@org/cpu-prof".into()],
         cwd: "/r/naïve".into(),
         node: "v24.0.0".into(),
+        process_start_ms: Some(522_975_430),
+        boot: Some("5a1f".into()),
     };
     ThreadInfo {
         program,

@@ -1,0 +1,174 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const zlib = require('node:zlib')
+const { cli } = require('./helpers/cli.js')
+const { findChromium, openDevTools } = require('./helpers/devtools.js')
+const { runTraces, readMerged } = require('./helpers/run-traces.js')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+const NODE = process.execPath
+
+/** Three processes, the first of which has two workers. @param {string} cwd */
+function family(cwd) {
+  const fixture = (/** @type {string} */ name) => JSON.stringify(path.join(FIXTURES, name))
+  fs.writeFileSync(
+    path.join(cwd, 'parent.js'),
+    `const { Worker } = require('node:worker_threads')
+     const { fork } = require('node:child_process')
+     for (const i of [1, 2]) new Worker(${fixture('workers.js')}, { workerData: 'natural' })
+     for (const how of ['natural', 'exit']) fork(${fixture('ending.js')}, [how])
+     require(${fixture('spin.js')}).spin(500)`,
+  )
+  return ['run', NODE, 'parent.js', 'of', 'three']
+}
+
+test('a run ends with one trace of all its threads, and a report', async () => {
+  const cwd = temporaryDirectory()
+  const { code, stdout, stderr } = await cli(family(cwd), { cwd })
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout, '')
+  const [file] = runTraces(cwd)
+  assert.match(stderr, /\n\S.* · 3 processes, 5 threads · busy /)
+  assert.match(stderr, /\n {2}parent of three +\(\d+\) /)
+  assert.match(stderr, /\n {4}worker 2: workers\.js /)
+  assert.match(stderr, / spin +\S*spin\.js:\d+\n/)
+  const shown = path.relative(cwd, file)
+  assert.match(stderr, new RegExp(`\ntrace: ${shown} \\(.* 3 processes, 5 threads\\)\n`))
+  assert.doesNotMatch(stderr, /outlive/)
+
+  const threads = await readMerged(file)
+  assert.equal(threads.length, 5)
+  for (const { functions } of threads) assert.ok(functions.has('spin'), [...functions].join())
+  const urls = new Set(threads.map(({ url, pid }) => url.replace(String(pid), 'N')))
+  assert.ok(urls.has('parent: of three (pid N)'), [...urls].join())
+  assert.ok(urls.has('ending: natural (pid N)'))
+  const labels = threads
+    .filter(({ tid }) => tid > 0)
+    .map(({ name, pid }) => name.replace(String(pid), 'N'))
+  assert.deepEqual(labels.sort(), [
+    'parent (pid N) - worker 1: workers.js',
+    'parent (pid N) - worker 2: workers.js',
+  ])
+})
+
+test('--output, --quiet and .gz', async () => {
+  const cwd = temporaryDirectory()
+  const [command, ...rest] = family(cwd)
+  const result = await cli([command, '-q', '-o', 'all.json.gz', ...rest], { cwd })
+  assert.equal(result.stderr, '')
+  const text = zlib.gunzipSync(fs.readFileSync(path.join(cwd, 'all.json.gz'))).toString()
+  assert.ok(JSON.parse(text).traceEvents.length > 10)
+  assert.ok(!fs.existsSync(runTraces(cwd)[0]))
+})
+
+test('both formats are merged once', async () => {
+  const cwd = temporaryDirectory()
+  const args = ['run', '--format', 'trace,cpuprofile', NODE, '-e', '0']
+  const { stderr } = await cli(args, { cwd })
+  assert.match(stderr, /\(.*1 process, 1 thread\)/)
+  const only = await cli(['run', '--format', 'cpuprofile', NODE, '-e', '0'])
+  assert.match(only.stderr, /\(.*1 process, 1 thread\)/)
+})
+
+test('how the command ended is in the trace; its end is that of the run', async () => {
+  const cwd = temporaryDirectory()
+  const code = "process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000)"
+  const result = await cli(['run', NODE, '-e', `setTimeout(() => { ${code} }, 700)`], { cwd })
+  assert.equal(result.signal, 'SIGKILL')
+  assert.match(result.stderr, /\ntrace: /)
+  assert.match(fs.readFileSync(runTraces(cwd)[0], 'utf8'), /"signal":"SIGKILL"/)
+})
+
+test('a trace that cannot be written leaves the end of the command as it is', async () => {
+  const cwd = temporaryDirectory()
+  const code = "require('fs').writeFileSync('out', 'a file, not a folder'); process.exitCode = 5"
+  const result = await cli(['run', '-o', 'out/trace.json', NODE, '-e', code], { cwd })
+  assert.equal(result.code, 5)
+  assert.match(result.stderr, /^cpu-prof: no trace: .*; the recordings are in profiles\/\S+\n$/)
+})
+
+test('what outlives the command is named', async () => {
+  const cwd = temporaryDirectory()
+  fs.writeFileSync(
+    path.join(cwd, 'parent.js'),
+    `const { spawn } = require('node:child_process')
+     const child = spawn(process.execPath, ['-e', "process.send('up'); setTimeout(() => {}, 60000)"], {
+       detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+     child.on('message', () => { console.log(child.pid); child.disconnect(); child.unref() })`,
+  )
+  const result = await cli(['run', NODE, 'parent.js'], { cwd })
+  const pid = Number(result.stdout)
+  try {
+    assert.match(
+      result.stderr,
+      new RegExp(`\ncpu-prof: a process outlives the command .*: pid ${pid}\n`),
+    )
+  } finally {
+    process.kill(pid)
+  }
+})
+
+test('merge, report and convert work on what was recorded', async () => {
+  const { cwd } = await run(['workers.js', 'natural'])
+  const merged = await cli(['merge', '.', '-o', 'all.json'], { cwd })
+  assert.equal(merged.code, 0, merged.stderr)
+  assert.equal(path.resolve(cwd, merged.stdout.trim()), path.join(cwd, 'all.json'))
+  assert.match(merged.stderr, /^cpu-prof: 1 process, 3 threads, .*\n$/)
+  assert.equal((await readMerged(path.join(cwd, 'all.json'))).length, 3)
+
+  const json = await cli(['merge', '-q', '--json', '.', '-o', 'again.json', '--to', '0.1s'], {
+    cwd,
+  })
+  assert.equal(JSON.parse(json.stdout).threads, 3)
+  const converted = await cli(['convert', 'all.json', '-o', 'all.collapsed'], { cwd })
+  assert.equal(converted.code, 0, converted.stderr)
+  const [file] = converted.stdout.trim().split('\n')
+  assert.match(fs.readFileSync(file, 'utf8'), /;spin.* \d+\n/)
+})
+
+test('merge and convert fail with exit code 1 and leave nothing', async () => {
+  const cwd = temporaryDirectory()
+  for (const args of [
+    ['merge', 'missing.json', '-o', 'out.json'],
+    ['merge', '.', '-o', 'out.json'],
+    ['convert', 'missing.json', '-o', 'out.cpuprofile'],
+  ]) {
+    const { code, stdout, stderr } = await cli(args, { cwd })
+    assert.equal(code, 1, stderr)
+    assert.equal(stdout, '')
+    assert.match(stderr, /^cpu-prof: .+\n$/)
+    assert.deepEqual(fs.readdirSync(cwd), [])
+  }
+  assert.equal((await cli(['merge', '.'], { cwd })).code, 2)
+  const { code, stderr } = await cli(['convert', 'a.json', 'b.json', '-o', 'c.json'], { cwd })
+  assert.equal(code, 2, stderr)
+})
+
+const chromium = findChromium()
+const isOld = Number.parseInt(process.versions.node, 10) < 20
+const skip = !chromium ? 'there is no Chromium here' : isOld ? 'Playwright needs Node 20' : false
+
+test('the real DevTools shows each process and thread by name', { skip }, async (t) => {
+  const cwd = temporaryDirectory()
+  await cli(family(cwd), { cwd })
+  const devtools = await openDevTools(/** @type {string} */ (chromium))
+  t.after(() => devtools.close())
+  const pictures = path.join(PACKAGE, 'target', 'screenshots')
+  fs.mkdirSync(pictures, { recursive: true })
+  const tracks = await devtools.load(runTraces(cwd)[0], path.join(pictures, 'merged.png'))
+  const names = tracks.map(({ name }) => name.replace(/pid \d+/, 'pid N'))
+  assert.equal(names[0], 'Main — parent: of three (pid N)')
+  assert.deepEqual(names.slice(1).sort(), [
+    ...['exit', 'natural'].map((how) =>
+      names.find((name) => name.includes(`ending: ${how} (pid N)`)),
+    ),
+    'parent (pid N) - worker 1: workers.js',
+    'parent (pid N) - worker 2: workers.js',
+  ])
+  assert.ok(tracks[0].isOpen)
+  for (const { name, functions } of tracks) assert.ok(functions.includes('spin'), name)
+})

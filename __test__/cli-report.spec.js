@@ -1,0 +1,201 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const test = require('node:test')
+const { cli } = require('./helpers/cli.js')
+const { run, temporaryDirectory } = require('./helpers/run.js')
+const { renderText } = require('../cli/text.js')
+const { renderMarkdown } = require('../cli/markdown.js')
+
+/** @param {number} threadId @param {string} name @param {number[]} times */
+function thread(threadId, name, [startMs, durationMs, busyMs, gcMs, programMs, idleMs]) {
+  const samples = 10
+  return { threadId, name, startMs, durationMs, busyMs, gcMs, programMs, idleMs, samples }
+}
+
+/** @param {string} name @param {number} selfMs @param {number} totalMs */
+function fn(
+  name,
+  selfMs,
+  totalMs,
+  file = '/repo/src/a|b.js',
+  line = 7,
+  packageName = '(own code)',
+) {
+  return { name, file, line, column: 1, package: packageName, selfMs, totalMs }
+}
+
+/** @returns {import('../index.js').Report} */
+function handmade() {
+  const times = { startMs: 0, durationMs: 4000 }
+  return {
+    version: 1,
+    durationMs: 4000,
+    totals: { busyMs: 5000, gcMs: 100, programMs: 20, idleMs: 3000 },
+    processes: [
+      {
+        ...{ pid: 41, name: 'nx', command: 'nx run-many', cwd: '/repo', ...times },
+        threads: [
+          thread(0, 'main', [0, 4000, 900, 50, 10, 3000]),
+          thread(1, 'worker 1: plugin.js', [1000, 1000, 990, 10, 0, 0]),
+          thread(2, 'worker 2: idle.js', [1000, 3000, 1, 0, 0, 2999]),
+        ],
+      },
+      {
+        ...{ pid: 42, name: 'eslint', command: `eslint ${'x'.repeat(200)}`, ...times },
+        ...{ cwd: '/repo/packages/a', parentPid: 41 },
+        threads: [thread(0, 'main', [2000, 2000, 1900, 40, 10, 0])],
+      },
+    ],
+    functions: [
+      fn('parse', 1500, 1800, `/repo/node_modules/${'deep/'.repeat(40)}typescript.js`),
+      fn('Module._load', 10, 4900, 'node:internal/modules/cjs/loader', 1003, 'node:'),
+      fn('lint', 20, 4000),
+      fn('red \u001b[31m\nline', 5, 5),
+      fn('readFileUtf8', 300, 300, '', 0, '(native)'),
+    ],
+    files: [{ file: '/repo/src/a|b.js', package: '(own code)', selfMs: 25, totalMs: 4000 }],
+    packages: [
+      { name: 'typescript', selfMs: 1500, totalMs: 1800 },
+      { name: '(own code)', selfMs: 25, totalMs: 4000 },
+    ],
+    counts: { functions: 5, files: 1, packages: 2 },
+    ...{ inputs: 4, repaired: [], failed: [], notes: [] },
+  }
+}
+
+const VIEW = { columns: 100, lines: 40, colours: false, cwd: '/repo' }
+
+test('the text fits its width and its height, whatever these are', () => {
+  for (const columns of [50, 64, 72, 80, 100, 160]) {
+    for (const lines of [10, 24, 50]) {
+      const text = renderText(handmade(), { ...VIEW, columns, lines })
+      const drawn = text.trimEnd().split('\n')
+      for (const line of drawn) assert.ok(line.length <= columns, `${columns}: ${line}`)
+      // Every table keeps a few rows.
+      assert.ok(drawn.length <= Math.max(lines, 28), `${drawn.length} lines for ${lines}`)
+    }
+  }
+})
+
+test('the text shows threads in their order, and what is hot with its place', () => {
+  const lines = renderText(handmade(), VIEW).split('\n')
+  assert.match(
+    lines[0],
+    /^4\.00 s · 2 processes, 4 threads · busy 5\.00 s, gc 100 ms, .*idle 3\.00 s$/,
+  )
+  const at = (/** @type {RegExp} */ pattern) => {
+    const found = lines.findIndex((line) => pattern.test(line))
+    assert.ok(found >= 0, `${pattern} is not in\n${lines.join('\n')}`)
+    return found
+  }
+  const order = [
+    at(/^ {2}nx run-many \(41\) +░{4,} +900 ms +50 ms +10 ms +3\.00 s$/),
+    at(/^ {4}worker 1: plugin\.js +█+ +990 ms/),
+    at(/^ {4}worker 2: idle\.js +░+ +1\.0 ms/),
+    at(/^ {2}eslint x+… · packages\/a \(42\) +█+ +1\.90 s/),
+    at(/^functions, by self time/),
+    at(/ 1\.50 s {2}29\.3% █+ {3}1\.80 s {2}parse +….*deep\/typescript\.js:7$/),
+    at(/ 300 ms .* readFileUtf8 +\(native\)$/),
+    at(/^functions, by total time, without Node's own/),
+    at(/ 4\.00 s {2}78\.1% █+ +20 ms {2}lint +src\/a\|b\.js:7$/),
+    at(/^packages, by self time/),
+    at(/ 1\.50 s .* typescript$/),
+  ]
+  assert.deepEqual(
+    order,
+    [...order].sort((a, b) => a - b),
+  )
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there
+  assert.ok(lines.every((line) => !/[\x00-\x1f]/.test(line)))
+})
+
+test('threads that do not fit are counted', () => {
+  const text = renderText(handmade(), { ...VIEW, by: 'thread', top: 2 })
+  assert.match(text, /eslint .*\n {2}and 2 more threads, 961 ms not idle\n$/)
+  // Its process's main thread is not shown above it.
+  assert.match(text, /\n {2}nx run-many worker 1: plugin\.js \(41\) /)
+})
+
+test('one table at a time, of so many rows', () => {
+  const text = renderText(handmade(), { ...VIEW, by: 'function', top: 1 })
+  assert.match(
+    text,
+    /functions, by self time\n.*\n.* parse .*\n\nfunctions, by total time\n.*\n.*Module\._load/,
+  )
+  assert.equal(text.trimEnd().split('\n').length, 9)
+})
+
+test('colours change nothing else', () => {
+  const coloured = renderText(handmade(), { ...VIEW, colours: true })
+  assert.ok(coloured.includes('\u001b['))
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+  assert.equal(coloured.replace(/\u001b\[\d+m/g, ''), renderText(handmade(), VIEW))
+})
+
+test('Markdown has whole tables, with nothing that breaks them', () => {
+  const markdown = renderMarkdown(handmade(), { cwd: '/repo' })
+  const tables = markdown.split('\n\n').filter((block) => block.startsWith('|'))
+  assert.equal(tables.length, 4)
+  for (const table of tables) {
+    const widths = table
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/(?<!\\)\|/).length)
+    assert.equal(new Set(widths).size, 1, table)
+  }
+  assert.match(markdown, /\| `lint` \| `src\/a\\\|b\.js:7` \| 20 ms \| 4\.00 s \| 78\.1% \|/)
+  assert.match(markdown, /\| &nbsp;&nbsp;worker 1: plugin\.js \| 1\.00 s \| 1\.00 s \| 990 ms \|/)
+})
+
+test('a report of a real run: text, Markdown and JSON on stdout', async () => {
+  const { cwd, pid } = await run(['workers.js', 'natural'])
+  const text = await cli(['report', '.'], { cwd })
+  assert.equal(text.code, 0)
+  assert.equal(text.stderr, '')
+  assert.match(text.stdout, /1 process, 3 threads/)
+  assert.match(text.stdout, new RegExp(`workers natural .*\\(${pid}\\)`))
+  assert.match(text.stdout, /worker 1: workers\.js/)
+  assert.match(text.stdout, / spin +\S*spin\.js:\d+\n/)
+  assert.ok(text.stdout.split('\n').every((line) => line.length <= 100))
+  const narrow = await cli(['report', '.', '--by', 'file'], { cwd, env: { COLUMNS: '60' } })
+  assert.match(narrow.stdout, /spin\.js\n/)
+  assert.ok(narrow.stdout.split('\n').every((line) => line.length <= 60))
+
+  const markdown = await cli(['report', '.', '--markdown', '--by', 'package'], { cwd })
+  assert.match(markdown.stdout, /\n### Packages, by self time\n\n\| package \| self /)
+  const json = JSON.parse((await cli(['report', '.', '--json', '--top', '3'], { cwd })).stdout)
+  assert.equal(json.version, 1)
+  assert.equal(json.processes[0].threads.length, 3)
+  assert.ok(json.functions.length <= 6)
+})
+
+test('what cannot be read is named; nothing at all is exit code 1', async () => {
+  const nothing = await cli(['report', 'missing'])
+  assert.equal(nothing.code, 1)
+  assert.match(nothing.stderr, /^cpu-prof: .*missing.*\n$/)
+  assert.equal(nothing.stdout, '')
+  const empty = await cli(['report', '.'], { cwd: temporaryDirectory() })
+  assert.equal(empty.code, 1)
+  assert.match(empty.stderr, /^cpu-prof: .+\n$/)
+
+  const { cwd } = await run(['-e', '0'])
+  const some = await cli(['report', '.', 'missing.json'], { cwd })
+  assert.equal(some.code, 0)
+  assert.match(some.stderr, /^cpu-prof: left out \S*missing\.json: .+\n$/)
+})
+
+test('options that contradict each other or make no sense are wrong usage', async () => {
+  for (const args of [
+    ['--json', '--markdown'],
+    ['--json', '--by', 'file'],
+    ['--by', 'line'],
+    ['--top', '0'],
+    ['--top', 'all'],
+    ['--from', 'noon'],
+  ]) {
+    const { code, stderr } = await cli(['report', '.', ...args])
+    assert.equal(code, 2, args.join(' '))
+    assert.match(stderr, /^cpu-prof: /)
+  }
+})

@@ -1,0 +1,219 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { cli } = require('./helpers/cli.js')
+const { run, temporaryDirectory, tracesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { withPreload } = require('../cli/environment.js')
+
+const NODE = process.execPath
+const ENDING = path.join(FIXTURES, 'ending.js')
+
+test('the command keeps its input, output and exit code, and every process is recorded', async () => {
+  const code = `
+    process.stdin.pipe(process.stdout)
+    process.stdin.on('end', () => {
+      require('node:child_process').spawnSync(process.execPath, ['-e', '0'])
+      console.error('to stderr')
+      process.exitCode = 3
+    })`
+  const result = await cli(['run', '--no-merge', NODE, '-e', code], { input: 'through' })
+  assert.equal(result.code, 3)
+  assert.equal(result.stdout, 'through')
+  assert.match(result.stderr, /^to stderr\ncpu-prof: 2 recordings in profiles\/\S+ \(/)
+  const runs = fs.readdirSync(path.join(result.cwd, 'profiles'))
+  assert.equal(runs.length, 1)
+  assert.match(runs[0], /^\d{8}\.\d{6}\.\d+$/)
+  assert.equal(tracesIn(path.join(result.cwd, 'profiles', runs[0])).length, 2)
+})
+
+test('the command line itself is not recorded, nor is it seen by the command', async () => {
+  const shown = 'console.log(JSON.stringify([process.execArgv, process.argv.slice(2)]))'
+  const file = path.join(temporaryDirectory(), 'show.js')
+  fs.writeFileSync(file, shown)
+  const args = ['--no-merge', '-q', '--', '--dir', '--help', '-x']
+  const result = await cli([
+    'run',
+    '-q',
+    '--no-merge',
+    '--dir',
+    'd',
+    NODE,
+    '--no-warnings',
+    file,
+    ...args,
+  ])
+  assert.deepEqual(JSON.parse(result.stdout), [['--no-warnings'], args])
+  assert.equal(result.stderr, '')
+  assert.equal(tracesIn(path.join(result.cwd, 'd')).length, 1)
+})
+
+test('settings reach the recordings', async () => {
+  const settings = [
+    '--interval',
+    '200',
+    '--flush-interval=50',
+    '--name',
+    'x-%T',
+    '--ignore-list',
+    'show',
+  ]
+  const cwd = temporaryDirectory()
+  await cli(['run', '--no-merge', '--dir', 'a b', ...settings, NODE, ENDING, 'natural', '10'], {
+    cwd,
+  })
+  const [file] = tracesIn(path.join(cwd, 'a b'))
+  assert.equal(path.basename(file), 'x-0.trace.json')
+  assert.equal(JSON.parse(fs.readFileSync(file, 'utf8')).metadata['cpu-prof'].intervalUs, 200)
+})
+
+test('what NODE_OPTIONS held is kept', async () => {
+  const code = 'console.log(process.title, process.execArgv.length)'
+  const result = await cli(['run', '--no-merge', NODE, '-e', code], {
+    env: { NODE_OPTIONS: '--title="of mine"' },
+  })
+  assert.equal(result.stdout, 'of mine 2\n')
+  assert.match(result.stderr, /^cpu-prof: 1 recording in /)
+})
+
+test('a package with blanks, quotes and backslashes in its path can be preloaded', async () => {
+  const link = path.join(temporaryDirectory('cpu prof '), 'a "b" \\c')
+  fs.symlinkSync(PACKAGE, link)
+  const options = withPreload('--no-warnings', path.join(link, 'index.js'))
+  const { traces, stdout } = await run(['-p', 'process.env.NODE_OPTIONS'], {
+    preload: null,
+    env: { NODE_OPTIONS: options },
+  })
+  assert.equal(stdout, `${options}\n`)
+  assert.equal(traces.length, 1)
+  assert.equal(withPreload('', '/plain'), '--require /plain')
+  assert.equal(withPreload('--require /plain', '/plain'), '--require /plain')
+})
+
+test('a command that is no Node program gets a word about it, and leaves nothing', async () => {
+  const result = await cli(['run', '--', 'sh', '-c', 'cat; exit 4'], { input: 'in' })
+  assert.equal(result.code, 4)
+  assert.equal(result.stdout, 'in')
+  assert.equal(
+    result.stderr,
+    'cpu-prof: no Node process was recorded: sh started none, or it took NODE_OPTIONS from them\n',
+  )
+  assert.deepEqual(fs.readdirSync(result.cwd), [])
+})
+
+test('a program that cannot be started is named, with the exit codes of a shell', async () => {
+  const missing = await cli(['run', 'no-such-program', '--help'])
+  assert.equal(missing.code, 127)
+  assert.match(missing.stderr, /^cpu-prof: there is no program no-such-program on the PATH; .*\n$/)
+  assert.deepEqual(fs.readdirSync(missing.cwd), [])
+
+  const cwd = temporaryDirectory()
+  fs.writeFileSync(path.join(cwd, 'text'), 'no program')
+  const text = await cli(['run', './text'], { cwd })
+  assert.equal(text.code, 126)
+  assert.match(text.stderr, /^cpu-prof: \.\/text cannot be run: .*EACCES.*\n$/)
+
+  fs.writeFileSync(path.join(cwd, 'script'), '#!/no/such/interpreter\n', { mode: 0o755 })
+  const script = await cli(['run', './script'], { cwd })
+  assert.equal(script.code, 127)
+  assert.match(script.stderr, /its first line names is not there\n$/)
+})
+
+test('wrong usage is said before the command starts, with the nearest option', async () => {
+  for (const [args, expected] of /** @type {[string[], RegExp][]} */ ([
+    [['--intervall', '5', 'echo'], /unknown option '--intervall'\n\(Did you mean --interval\?\)/],
+    [['--interval', '5', 'echo'], /--interval=5 is not valid: .* from 50 to 1000000 is allowed/],
+    [['--flush-interval', '1', 'echo'], /--flush-interval=1 is not valid/],
+    [['--format', 'pprof', 'echo'], /--format=pprof is not valid/],
+    [['--output', '.', 'echo'], /--output=\. is a folder/],
+    [
+      ['--dir', 'file/dir', 'echo'],
+      /recordings cannot be written into .*file\/dir: .*another --dir/,
+    ],
+    [[], /missing required argument 'command'/],
+  ])) {
+    const cwd = temporaryDirectory()
+    fs.writeFileSync(path.join(cwd, 'file'), '')
+    const result = await cli(['run', ...args], { cwd })
+    assert.equal(result.code, 2, result.stderr)
+    assert.match(result.stderr, /^cpu-prof: /)
+    assert.match(result.stderr, expected)
+    assert.equal(result.stdout, '')
+    assert.deepEqual(fs.readdirSync(cwd), ['file'])
+  }
+})
+
+test('a wrong variable is found before the command starts, too', async () => {
+  const result = await cli(['run', 'echo'], { env: { CPU_PROF_INTERVAL: 'fast' } })
+  assert.equal(result.code, 2)
+  assert.match(result.stderr, /^cpu-prof: CPU_PROF_INTERVAL=fast is not valid: .*\n$/)
+})
+
+test('a folder that is there keeps its files, which are not of this run', async () => {
+  const cwd = temporaryDirectory()
+  const args = ['run', '--no-merge', '--dir', 'd', NODE, '-e', '0']
+  assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
+  assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
+  assert.equal(tracesIn(path.join(cwd, 'd')).length, 2)
+  const variable = await cli(
+    args.filter((arg) => arg !== '--dir' && arg !== 'd'),
+    {
+      cwd,
+      env: { CPU_PROF_DIR: 'd' },
+    },
+  )
+  assert.match(variable.stderr, /1 recording in d /)
+})
+
+test('a new folder is hidden from version control and from watchers', async () => {
+  const { cwd } = await cli(['run', '--no-merge', '--dir', 'new', NODE, '-e', '0'])
+  assert.equal(fs.readFileSync(path.join(cwd, 'new', '.gitignore'), 'utf8'), '*\n')
+  fs.mkdirSync(path.join(cwd, 'old'))
+  await cli(['run', '--no-merge', '--dir', 'old', NODE, '-e', '0'], { cwd })
+  assert.ok(!fs.existsSync(path.join(cwd, 'old', '.gitignore')))
+})
+
+test('a run inside of a run is a part of it', async () => {
+  const { BIN } = require('./helpers/cli.js')
+  const inner = ['run', '--interval', '500', NODE, ENDING, 'natural', '10']
+  const result = await cli(['run', '--no-merge', '--dir', 'd', NODE, BIN, ...inner])
+  assert.equal(result.code, 0)
+  // The outer one's; the inner one has nothing to say.
+  assert.match(result.stderr, /^cpu-prof: 2 recordings in d .*\n$/)
+  assert.ok(!fs.existsSync(path.join(result.cwd, 'profiles')))
+  const apart = await cli([
+    'run',
+    '--no-merge',
+    '--dir',
+    'd',
+    NODE,
+    BIN,
+    'run',
+    '--no-merge',
+    '--dir',
+    'e',
+    NODE,
+    '-e',
+    '0',
+  ])
+  assert.match(apart.stderr, /^cpu-prof: 1 recording in e .*\ncpu-prof: 1 recording in d .*\n$/)
+})
+
+test('help and version are results, no command is wrong usage', async () => {
+  const version = await cli(['--version'])
+  assert.equal(version.stdout, `${require('../package.json').version}\n`)
+  for (const command of ['run', 'merge', 'report', 'convert']) {
+    const { code, stdout, stderr } = await cli([command, '--help'])
+    assert.equal(code, 0)
+    assert.equal(stderr, '')
+    assert.match(stdout, new RegExp(`Examples:\\n  cpu-prof ${command} `))
+  }
+  const nothing = await cli([])
+  assert.equal(nothing.code, 2)
+  assert.match(nothing.stderr, /^Usage: cpu-prof <command>/)
+  const forgotten = await cli(['node', 'main.js'])
+  assert.equal(forgotten.code, 2)
+  assert.match(forgotten.stderr, /to profile a program: cpu-prof run node …/)
+})

@@ -1,0 +1,136 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const zlib = require('node:zlib')
+const { convert, report } = require('../index.js')
+const { readCpuProfile } = require('./helpers/cpuprofile.js')
+const { run, filesIn, temporaryDirectory } = require('./helpers/run.js')
+const { readTrace } = require('./helpers/trace.js')
+
+/** Time and stack of each sample. @param {any} profile a trace or a .cpuprofile, as read */
+function stacks(profile) {
+  const isTrace = profile.samples[0]?.node !== undefined
+  const nodes = isTrace ? profile.nodes : profile.byId
+  const parents = new Map()
+  for (const { id, parent, children = [] } of nodes.values()) {
+    if (parent !== undefined) parents.set(id, parent)
+    for (const child of children) parents.set(child, id)
+  }
+  const known = new Map()
+  const stack = (/** @type {number} */ id) => {
+    if (!known.has(id)) {
+      const { functionName, url, lineNumber, columnNumber } = nodes.get(id).callFrame
+      const place = [functionName, url.replaceAll('\\', '/'), lineNumber, columnNumber].join(' ')
+      known.set(id, parents.has(id) ? `${stack(parents.get(id))}\n${place}` : place)
+    }
+    return known.get(id)
+  }
+  return profile.samples.map((/** @type {any} */ sample, /** @type {number} */ i) =>
+    isTrace ? [sample.us, stack(sample.node.id)] : [profile.timeDeltas[i], stack(sample)],
+  )
+}
+
+test('a trace becomes a .cpuprofile and a trace again, and nothing is lost', async () => {
+  const { traces, cwd } = await run(['ending.js'], { env: { CPU_PROF_FLUSH_INTERVAL: '50' } })
+  const [trace] = traces
+  const at = (/** @type {string} */ name) => path.join(cwd, name)
+  const { files } = await convert(trace.file, at('a.cpuprofile'))
+  assert.deepEqual(files, [at('a.cpuprofile')])
+  const profile = readCpuProfile(at('a.cpuprofile'))
+  assert.equal(fs.statSync(at('a.cpuprofile')).mode & 0o777, 0o600)
+  assert.deepEqual(stacks(profile), stacks(trace))
+
+  await convert(at('a.cpuprofile'), at('b.json'))
+  const back = await readTrace(at('b.json'))
+  assert.deepEqual(stacks(back), stacks(trace))
+  assert.equal(back.endUs, trace.endUs)
+  assert.equal(back.processLabel, 'a: (pid 1)')
+  assert.deepEqual((await report(at('b.json'))).totals, (await report(trace.file)).totals)
+})
+
+test("Node's own .cpuprofile becomes a trace that DevTools' parser reads", async () => {
+  const { cwd, pid } = await run(['ending.js'], { preload: ['--cpu-prof'] })
+  const [file] = filesIn(cwd, '.cpuprofile')
+  const output = path.join(cwd, 'a.trace.json')
+  await convert(file, output)
+  const trace = await readTrace(output)
+  assert.equal(trace.pid, pid)
+  const profile = readCpuProfile(file, { isOurs: false })
+  assert.deepEqual(stacks(trace), stacks(profile))
+  assert.ok(trace.entries.some(({ callFrame }) => callFrame?.functionName === 'spin'))
+})
+
+test('each thread of a trace becomes a .cpuprofile, or a part of the other formats', async () => {
+  const { cwd, pid, traces } = await run(['workers.js', 'terminate'], {
+    env: { CPU_PROF_FLUSH_INTERVAL: '50' },
+  })
+  assert.ok(traces.length > 1)
+  const { merge } = require('../index.js')
+  const dir = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(dir, name)
+  await merge(cwd, at('all.json'))
+  const names = traces.map(({ tid }) => `x.${pid}.${tid}.cpuprofile`)
+  const { files } = await convert(at('all.json'), at('x.cpuprofile'))
+  assert.deepEqual(files, names.map(at))
+  for (const file of files) readCpuProfile(file)
+  const all = await report(at('all.json'), { top: 5 })
+  assert.deepEqual((await report(files)).totals, all.totals)
+  assert.deepEqual((await report(cwd)).totals, all.totals)
+
+  await convert(at('all.json'), at('x.collapsed'))
+  let busyUs = 0
+  for (const line of fs.readFileSync(at('x.collapsed'), 'utf8').trimEnd().split('\n')) {
+    const [, root, stack, weight] = /^([^;]+)((?:;[^;]+)*) (\d+)$/.exec(line) ?? []
+    assert.match(root, new RegExp(`^workers \\(pid ${pid}\\) - (main|worker \\d: workers\\.js)$`))
+    if (!/^;\((idle|program|garbage collector)\)$/.test(stack)) busyUs += Number(weight)
+  }
+  assert.ok(Math.abs(busyUs / 1000 - all.totals.busyMs) < 0.001)
+
+  await convert(at('all.json'), at('x.speedscope.json.gz'))
+  const speedscope = JSON.parse(
+    zlib.gunzipSync(fs.readFileSync(at('x.speedscope.json.gz'))).toString(),
+  )
+  assert.deepEqual(
+    speedscope.profiles.map((/** @type {any} */ profile) => profile.name),
+    traces.map(({ tid }) => `workers (pid ${pid}) - ${tid ? `worker ${tid}: workers.js` : 'main'}`),
+  )
+  for (const { samples, weights, startValue, endValue } of speedscope.profiles) {
+    assert.equal(samples.length, weights.length)
+    const sum = weights.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0)
+    assert.equal(sum, endValue - startValue)
+    for (const frame of samples.flat()) assert.ok(frame in speedscope.shared.frames)
+  }
+})
+
+test('an output that is there is replaced, and one that fails leaves nothing', async () => {
+  const { files, cwd } = await run(['ending.js'])
+  const dir = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(dir, name)
+  fs.writeFileSync(at('a.cpuprofile'), 'old')
+  await convert(files[0], at('a.cpuprofile'))
+  readCpuProfile(at('a.cpuprofile'))
+
+  fs.writeFileSync(at('b.json'), '{}')
+  /** @type {[any, any, RegExp][]} */
+  const wrong = [
+    [files[0], at('x.html'), /no ending that tells its format: .*\.speedscope\.json/],
+    [files[0], at('x.json'), /is a trace already/],
+    [files[0], at('missing/x.txt'), /could not write .*its folder does not exist/],
+    [cwd, at('x.txt'), /is a folder/],
+    [at('b.json'), at('x.txt'), /no CPU profile/],
+    [at('missing'), at('x.txt'), /does not exist/],
+    [5, at('x.txt'), /the input must be of type string/],
+    [files[0], undefined, /the output must be of type string/],
+  ]
+  for (const [input, output, message] of wrong) {
+    await assert.rejects(convert(input, output), (error) => {
+      assert.match(String(error), message)
+      assert.match(String(error), /cpu-prof: /)
+      return true
+    })
+  }
+  assert.deepEqual(fs.readdirSync(dir).sort(), ['a.cpuprofile', 'b.json'])
+})

@@ -1,0 +1,54 @@
+'use strict'
+
+const { spawn } = require('node:child_process')
+const path = require('node:path')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('./run.js')
+
+const BIN = path.join(PACKAGE, 'bin', 'cpu-prof.js')
+
+/**
+ * Runs the command line to its end.
+ * @param {string[]} args
+ * @param {object} [options]
+ * @param {string} [options.cwd] a new folder, unless told
+ * @param {Record<string, string | undefined>} [options.env] added to the environment
+ * @param {string} [options.input] what it reads
+ * @param {string[]} [options.under] a command that runs the one given as its last arguments
+ * @param {boolean} [options.detached] in a session of its own, without a terminal
+ * @param {(child: import('node:child_process').ChildProcess) => void} [options.during]
+ */
+async function cli(args, { cwd = temporaryDirectory(), input = '', ...options } = {}) {
+  const [command, ...full] = [...(options.under ?? []), process.execPath, BIN, ...args]
+  const child = spawn(command, full, {
+    cwd,
+    env: { ...cleanEnv(), ...options.env },
+    detached: options.detached ?? false,
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (data) => {
+    output.stdout += data
+  })
+  child.stderr.on('data', (data) => {
+    output.stderr += data
+  })
+  options.during?.(child)
+  if (options.during === undefined) child.stdin.end(input)
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (...ending) => resolve(ending))
+  })
+  return { code, signal, cwd, ...output }
+}
+
+/** Resolves when a stream has said something. @param {import('node:stream').Readable | null} stream @param {string} text */
+function said(stream, text) {
+  return new Promise((resolve) => {
+    let all = ''
+    stream?.on('data', (data) => {
+      all += data
+      if (all.includes(text)) resolve(undefined)
+    })
+  })
+}
+
+module.exports = { cli, said, BIN }

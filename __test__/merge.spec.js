@@ -1,0 +1,367 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { merge } = require('..')
+const { readMerged } = require('./helpers/merged.js')
+const { run, temporaryDirectory, filesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+
+/** A program with two workers, and a child with an argument. */
+const FAMILY = `
+  const { Worker, isMainThread } = require('node:worker_threads')
+  const { spin } = require(${SPIN})
+  spin(150)
+  if (isMainThread && process.argv[2] === undefined) {
+    require('node:child_process').fork(__filename, ['child', 'one'])
+    for (let i = 0; i < 2; i++) new Worker(__filename)
+  }
+`
+
+test('processes and threads are all there, by name, the first one first', async () => {
+  const dir = temporaryDirectory()
+  const script = path.join(dir, 'family.js')
+  fs.writeFileSync(script, FAMILY)
+  const { pid, traces } = await run([script], {
+    preload: null,
+    cwd: dir,
+    env: { NODE_OPTIONS: `--require ${JSON.stringify(PACKAGE)}` },
+  })
+  assert.equal(traces.length, 4)
+  const output = path.join(dir, 'made', 'trace.json')
+  const result = await merge(dir, output, { exit: { pid: Number(pid), code: 0, signal: null } })
+  const expected = { files: [output], inputs: 4, processes: 2, threads: 4 }
+  assert.deepEqual({ ...result, ...expected }, result)
+  assert.equal(result.bytes, fs.statSync(output).size)
+  assert.deepEqual([result.repaired, result.failed, result.notes], [[], [], []])
+
+  const { frames, threads, processes } = await readMerged(output)
+  const child = traces.find((trace) => trace.pid !== pid)?.pid
+  assert.deepEqual(
+    frames.map(({ processId, url }) => [processId, url]),
+    [
+      [pid, `family: (pid ${pid})`],
+      [child, `family: child one (pid ${child})`],
+    ],
+  )
+  assert.equal(frames[1].parent, frames[0].frame)
+  const names = threads.map((/** @type {any} */ thread) => [thread.pid, thread.tid, thread.name])
+  assert.deepEqual(
+    names.sort(),
+    [
+      [pid, 0, 'CrRendererMain'],
+      [pid, 1, `family (pid ${pid}) - worker 1: family.js`],
+      [pid, 2, `family (pid ${pid}) - worker 2: family.js`],
+      [child, 0, 'CrRendererMain'],
+    ].sort(),
+  )
+  for (const thread of threads) {
+    assert.ok(thread.totalMs((/** @type {any} */ frame) => frame.functionName === 'spin') > 50)
+  }
+  const [first, second] = processes
+  assert.deepEqual([first.exitCode, first.signal, second.exitCode], [0, null, undefined])
+  assert.deepEqual([second.pid, second.ppid, second.node], [child, pid, process.version])
+  assert.deepEqual(second.argv.slice(1), [script, 'child', 'one'])
+  assert.deepEqual(first.threads, [0, 1, 2])
+
+  // What was merged can be merged again, compressed, and is left out beside its parts.
+  const again = path.join(dir, 'again.json.gz')
+  assert.equal((await merge(output, again)).threads, 4)
+  const once = await readMerged(again)
+  assert.deepEqual(once.frames, frames)
+  assert.equal(once.threads.length, 4)
+  const all = await merge(dir, path.join(dir, 'all.json'))
+  assert.deepEqual([all.inputs, all.threads], [4, 4])
+  assert.match(all.notes.join(), /merged already.*again\.json\.gz/)
+})
+
+/** A profile's samples as moments and stacks. @param {any} thread @param {number} startUs */
+function moments(thread, startUs) {
+  let time = startUs
+  return thread.samples.map((/** @type {any} */ { us, node }) => {
+    time += us
+    let stack = ''
+    for (let at = node; at.parent !== undefined; at = thread.nodes.get(at.parent)) {
+      const { functionName, url, lineNumber } = at.callFrame
+      stack += ` < ${functionName} ${url}:${lineNumber}`
+    }
+    return `${time}${stack}`
+  })
+}
+
+test('recordings of one thread become one profile, with nothing between them', async () => {
+  const source = `
+    const { start, stop } = require(${JSON.stringify(PACKAGE)})
+    const { spin } = require(${SPIN})
+    for (let i = 0; i < 3; i++) {
+      start()
+      spin(100)
+      stop()
+      const end = Date.now() + 300
+      while (Date.now() < end);
+    }
+  `
+  const { cwd, traces } = await run(['-e', source], { preload: null })
+  assert.equal(traces.length, 3)
+  const output = path.join(cwd, 'out.json')
+  const { threads } = await merge(cwd, output)
+  assert.equal(threads, 1)
+  const [thread] = (await readMerged(output)).threads
+  const all = moments(thread, thread.startUs)
+  const isGap = (/** @type {string} */ moment) => /^\d+$/.test(moment)
+  assert.deepEqual(
+    all.filter((/** @type {string} */ moment) => !isGap(moment)),
+    traces.flatMap((trace) => moments(trace, trace.startUs)),
+  )
+  assert.deepEqual(
+    all.filter(isGap).map((/** @type {string} */ moment) => Number.parseInt(moment, 10)),
+    traces.slice(0, -1).map((trace) => trace.events.at(-1).ts),
+  )
+})
+
+test('a window of time holds what was on top in it', async () => {
+  const { cwd, traces } = await run(['ending.js', 'natural', '900'])
+  const output = path.join(cwd, 'window.json')
+  await merge(traces[0].file, output, { from: 300, to: 600 })
+  const [thread] = (await readMerged(output)).threads
+  const start = traces[0].startUs
+  assert.equal(thread.startUs, start + 300_000)
+  assert.ok(thread.endUs < start + 600_000)
+  assert.deepEqual(
+    moments(thread, thread.startUs),
+    moments(traces[0], start).filter((/** @type {string} */ moment) => {
+      const ms = (Number.parseInt(moment, 10) - start) / 1000
+      return ms >= 300 && ms < 600
+    }),
+  )
+  await assert.rejects(merge(traces[0].file, output, { from: 60_000 }), /nothing was recorded/)
+  assert.equal((await merge(traces[0].file, output, { split: true })).files.length, 1)
+})
+
+test("Node's own .cpuprofile files, and both formats at once", async () => {
+  const { cwd, pid } = await run(['workers.js', 'natural'], { preload: ['--cpu-prof'] })
+  assert.equal(filesIn(cwd, '.cpuprofile').length, 3)
+  const output = path.join(cwd, 'out.json')
+  assert.equal((await merge(cwd, output)).threads, 3)
+  const { threads, frames } = await readMerged(output)
+  assert.equal(frames[0].url, `node: (pid ${pid})`)
+  const names = threads.map((/** @type {any} */ { tid, name }) => [tid, name])
+  assert.deepEqual(names.sort(), [
+    [0, 'CrRendererMain'],
+    [1, `node (pid ${pid}) - worker 1`],
+    [2, `node (pid ${pid}) - worker 2`],
+  ])
+  for (const thread of threads.slice(1)) {
+    assert.ok(thread.totalMs((/** @type {any} */ f) => f.functionName === 'spin') > 100)
+  }
+
+  const both = await run(['ending.js'], { env: { CPU_PROF_FORMAT: 'trace,cpuprofile' } })
+  const result = await merge(both.cwd, path.join(both.cwd, 'out.json'))
+  assert.deepEqual([result.inputs, result.threads], [1, 1])
+  assert.match(result.notes.join(), /same recordings.*\.cpuprofile/)
+})
+
+test('options are checked', async () => {
+  const { cwd, files } = await run(['ending.js'])
+  const output = path.join(cwd, 'out.json')
+  /** @type {any} */
+  const wrong = merge
+  for (const [args, message] of /** @type {[any[], RegExp][]} */ ([
+    [[5, output], /inputs must be/],
+    [[[], ''], /output must be/],
+    [[files, output, { from: -1 }], /from must be/],
+    [[files, output, { from: 5, to: 5 }], /from \(5\) must be less/],
+    [[files, output, { split: 1 }], /split must be/],
+    [[files, output, { exit: {} }], /exit must be/],
+    [[files, output, { form: 1 }], /form is not an option/],
+  ])) {
+    await assert.rejects(wrong(...args), message)
+  }
+  assert.ok(!fs.existsSync(output))
+})
+
+/**
+ * A recording as we write it, by hand.
+ * @param {{pid?: number, tid?: number, start?: number, boot?: string, processStartMs?: number,
+ *   label?: string, functions?: string[]}} [what]
+ */
+function recording(what = {}) {
+  const { pid = 7, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = what
+  const { label = 'app', functions = ['work'] } = what
+  const own = { version: '0', pid, ppid: 1, argv: ['node', label], node: 'v24', threadId: tid }
+  const metadata = { source: 'cpu-prof', 'cpu-prof': { ...own, boot, processStartMs } }
+  const url = `${label}: (pid ${pid})`
+  const id = `0x${pid.toString(16)}${tid.toString(16).padStart(6, '0')}`
+  const at = { pid, tid, ts: start }
+  const instant = { cat: 'x', name: '', ph: 'I', s: 't', ...at, args: {} }
+  const name = { cat: '__metadata', name: '', ph: 'M', ...at, ts: 1 }
+  const profile = {
+    cat: 'disabled-by-default-v8.cpu_profiler',
+    name: 'Profile',
+    ph: 'P',
+    id,
+    ...at,
+  }
+  const frames = [{ frame: 'NODE', processId: pid, url, name: '' }]
+  const nodes = ['(root)', ...functions].map((functionName, i) => {
+    const callFrame = { functionName, scriptId: '1', url: 'file:///a.js', lineNumber: i }
+    return { id: i + 1, ...(i > 0 && { parent: i }), callFrame: { ...callFrame, columnNumber: 0 } }
+  })
+  const samples = Array.from({ length: 10 }, (_, i) => 2 + (i % functions.length))
+  const data = { cpuProfile: { nodes, samples }, timeDeltas: samples.map(() => 1000) }
+  const text = `${label} (pid ${pid}) - worker ${tid}`
+  const events = [
+    { ...instant, name: 'TracingStartedInBrowser', args: { data: { frames } } },
+    { ...name, name: 'process_name', tid: 0, args: { name: `${label} (pid ${pid})` } },
+    { ...name, name: 'thread_name', args: { name: tid === 0 ? 'CrRendererMain' : text } },
+    { ...instant, name: 'thread.start' },
+    { ...profile, args: { data: { startTime: start } } },
+    { ...profile, name: 'ProfileChunk', ts: start + 10_000, args: { data } },
+    { ...instant, name: 'trace.end', ts: start + 20_000 },
+  ]
+  const lines = events.map((event) => JSON.stringify(event)).join(',\n')
+  return `{"metadata":${JSON.stringify(metadata)},"traceEvents":[\n${lines}\n]}`
+}
+
+/** Writes files into a folder, and merges it. @param {Record<string, string | Buffer>} files @param {any} [options] */
+async function mergeFiles(files, options) {
+  const dir = temporaryDirectory()
+  for (const [name, content] of Object.entries(files))
+    fs.writeFileSync(path.join(dir, name), content)
+  const output = path.join(dir, 'out', 'trace.json')
+  const result = await merge(dir, output, options)
+  return { dir, output, result, ...(await readMerged(output)) }
+}
+
+test('processes of one pid, from containers, are kept apart', async () => {
+  const { result, frames, threads, events, processes } = await mergeFiles({
+    'a.json': recording({ label: 'one', processStartMs: 5 }),
+    'b.json': recording({ label: 'two', processStartMs: 6, start: 1.5e9 }),
+    'b1.json': recording({ label: 'two', processStartMs: 6, start: 1.6e9, tid: 1 }),
+  })
+  assert.deepEqual([result.processes, result.threads], [2, 3])
+  assert.match(result.notes.join(), /pid 7 .*#2/)
+  assert.deepEqual(
+    frames.map((frame) => frame.url),
+    ['one: (pid 7)', 'two: (pid 7) #2'],
+  )
+  const other = frames[1].processId
+  assert.ok(other !== 7 && threads.some((/** @type {any} */ { pid }) => pid === other))
+  assert.equal(threads.at(-1).name, 'two (pid 7) #2 - worker 1')
+  assert.equal(processes[1].ownPid, 7)
+  for (const { pid } of events) assert.ok(pid === 7 || pid === other)
+
+  // Without the process's start, two recordings of a thread at one time are of two processes.
+  const unknown = recording({ label: 'three' }).replace('"processStartMs":5,', '')
+  const again = recording({ start: 1e9 + 5000 }).replace(/,"boot":"b","processStartMs":5/, '')
+  const overlapping = await mergeFiles({
+    'a.json': unknown.replace(/,"boot":"b","processStartMs":5/, ''),
+    'b.json': again,
+  })
+  assert.equal(overlapping.result.processes, 2)
+})
+
+test('times of another machine are kept, and said', async () => {
+  const { result, threads, json } = await mergeFiles({
+    'a.json': recording(),
+    'b.json': recording({ pid: 8, boot: 'c', start: 5e12 }),
+    'c.json': recording({ pid: 9, start: 2e9 }),
+  })
+  assert.match(result.notes.join(), /another machine.*b\.json$/)
+  const { window, child } = json.metadata.modifications.initialBreadcrumb
+  assert.deepEqual([window.min, window.max], [1e9, 5e12 + 20_000])
+  assert.deepEqual([child.window.min, child.window.max], [1e9, 2e9 + 20_000])
+  assert.deepEqual(
+    threads.map((/** @type {any} */ { startUs }) => startUs).sort(),
+    [1e9, 2e9, 5e12],
+  )
+})
+
+test('what is cut, torn or compressed is read, and what cannot be is named', async () => {
+  const { gzipSync } = require('node:zlib')
+  const whole = recording({ pid: 1 })
+  const cut = recording({ pid: 2 })
+  const half = gzipSync(recording({ pid: 4, functions: ['a'.repeat(9000), 'b'] }))
+  const { result, threads } = await mergeFiles({
+    'whole.json': whole,
+    'cut.json': cut.slice(0, cut.indexOf('"trace.end"')),
+    'gzip.json': gzipSync(recording({ pid: 3 })),
+    'half.json.gz': half.subarray(0, half.length - 30),
+    'empty.json': '',
+    'package.json': '{"name":"x"}',
+    'list.json': '[{"a":1}]',
+    'text.json': 'hello',
+    'early.json': whole.slice(0, whole.indexOf('"Profile"')),
+    'cut.cpuprofile': '{"nodes":[{"id":1',
+    'odd.cpuprofile': '{"nodes":5,"startTime":1e9,"endTime":2e9,"samples":[],"timeDeltas":[]}',
+  })
+  const names = (/** @type {string[]} */ files) => files.map((file) => path.basename(file))
+  assert.deepEqual(names(result.repaired), ['cut.json', 'half.json.gz'])
+  const failed = result.failed.map(({ file, reason }) => `${path.basename(file)}: ${reason}`)
+  const reasons = [
+    /^cut\.cpuprofile: .*cut off/,
+    /^early\.json: .*before its first sample/,
+    /^empty\.json: it is empty/,
+    /^list\.json: .*"ph"/,
+    /^odd\.cpuprofile: .*no nodes/,
+    /^package\.json: .*no list of trace events/,
+    /^text\.json: .*no JSON/,
+  ]
+  assert.equal(failed.length, reasons.length, failed.join('\n'))
+  for (const [i, reason] of reasons.entries()) assert.match(failed[i], reason)
+  const pids = threads.map((/** @type {any} */ { pid }) => pid)
+  assert.deepEqual(pids.sort(), [1, 2, 3, 4])
+})
+
+test('traces of other tools pass as they are', async () => {
+  const odd = { ph: '?', pid: 1, tid: 5, ts: 1e9 + 0.5, name: 'odd', sf: 3, deep: [{ a: '}' }] }
+  const slice = { ph: 'X', pid: 1, tid: 5, ts: 1e9 + 100, dur: 5000, name: 'build "x"', cat: 'c' }
+  const named = { ph: 'M', pid: 1, tid: 5, name: 'process_name', args: { name: 'bazel' } }
+  const other = { traceEvents: [named, slice, odd], stackFrames: { 3: { name: 'f' } }, samples: [] }
+  const list = JSON.stringify([slice, null, {}, 5, odd], null, 1)
+  const { json, events, frames, result } = await mergeFiles({
+    'a.json': recording(),
+    'b.json': JSON.stringify(other, null, 2),
+    'c.json': list.slice(0, -1),
+    'd.json': `${list.slice(0, -1)},{"ph":"X","pid":`,
+  })
+  assert.deepEqual(result.failed, [])
+  assert.deepEqual(
+    result.repaired.map((file) => path.basename(file)),
+    ['d.json'],
+  )
+  assert.deepEqual(json.stackFrames, other.stackFrames)
+  assert.deepEqual(json.samples, [])
+  const passed = events.filter((/** @type {any} */ event) => event.name === 'odd')
+  const pids = passed.map((/** @type {any} */ event) => event.pid)
+  assert.equal(new Set(pids).size, 3)
+  for (const event of passed) assert.deepEqual({ ...event, pid: 1 }, odd)
+  const labels = frames.map((frame) => [frame.processId, frame.url])
+  assert.deepEqual(labels[0], [7, 'app: (pid 7)'])
+  assert.deepEqual(labels[1], [1, 'bazel: (pid 1)'])
+  assert.equal(labels.length, 4)
+  assert.equal(result.notes.filter((note) => /pid \d{8} in the trace/.test(note)).length, 2)
+  assert.match(result.notes.at(-1) ?? '', /draws.*b\.json.*c\.json.*d\.json/)
+})
+
+test('nothing to merge is an error, and a failed merge leaves nothing', async () => {
+  const dir = temporaryDirectory()
+  const output = path.join(dir, 'trace.json')
+  await assert.rejects(merge([], output), /there are no traces/)
+  await assert.rejects(merge(dir, output), /there are no traces in .*CPU_PROF_DIR/)
+  await assert.rejects(merge(path.join(dir, 'no'), output), /nothing could be read\n.*not exist/)
+  fs.writeFileSync(path.join(dir, 'a.json'), 'x')
+  await assert.rejects(merge(dir, output), /a\.json: .*no JSON/)
+  assert.deepEqual(fs.readdirSync(dir), ['a.json'])
+
+  fs.writeFileSync(path.join(dir, 'a.json'), recording())
+  await assert.rejects(merge(dir, dir), /could not write .*name of a file/)
+  await assert.rejects(merge(dir, '/dev/null'), /no regular file/)
+  await assert.rejects(merge(dir, path.join(dir, 'a.json', 'x.json')), /could not make the folder/)
+  assert.deepEqual(fs.readdirSync(dir), ['a.json'])
+  // An older result is replaced, and is no input.
+  for (let i = 0; i < 2; i++) assert.equal((await merge(dir, output)).inputs, 1)
+})

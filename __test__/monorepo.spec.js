@@ -1,0 +1,104 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { execFileSync, spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { cli } = require('./helpers/cli.js')
+const { runTraces, readMerged } = require('./helpers/run-traces.js')
+const { cleanEnv, temporaryDirectory } = require('./helpers/run.js')
+const { write, nxWorkspace, TYPED_LINT, MODULES } = require('./helpers/workspace.js')
+
+// Real tools under `cpu-prof run`.
+
+const NX = path.join(MODULES, 'nx', 'dist', 'bin', 'nx.js')
+const LINT = ['run', process.execPath, NX, 'run-many', '-t', 'lint', '--output-style=static']
+/** So that the processes are these, and their output is lines. */
+const NX_ENV = { NX_TUI: 'false', NX_DAEMON: 'false', CI: undefined }
+
+/** Labels without what differs from run to run. @param {Awaited<ReturnType<typeof readMerged>>} threads */
+const labels = (threads) => threads.map(({ url }) => url.replace(/ \(pid \d+\)$/, ''))
+
+/** @param {string[]} all @param {string} label */
+const count = (all, label) => all.filter((each) => each === label).length
+
+test('nx without its daemon: every task is in the trace, and in the report', async () => {
+  const cwd = nxWorkspace()
+  const { code, stdout, stderr } = await cli(LINT, { cwd, env: NX_ENV })
+  assert.equal(code, 0, stdout + stderr)
+  assert.match(stdout, /Successfully ran target lint for 2 projects/)
+  const threads = await readMerged(runTraces(cwd)[0])
+  const found = labels(threads)
+  assert.equal(count(found, 'nx: run-many -t lint --output-style=static'), 1, found.join('\n'))
+  assert.equal(count(found, 'npm: run lint'), 2, found.join('\n'))
+  assert.equal(count(found, 'eslint: src'), 2, found.join('\n'))
+  for (const { url, functions } of threads) {
+    if (url.startsWith('eslint: src')) assert.ok(functions.has('lintFiles'), [...functions].join())
+  }
+  for (const name of ['api', 'web']) {
+    assert.match(stderr, new RegExp(`\n {2}eslint src · packages/${name} \\(\\d+\\) +[░▒▓█]`))
+  }
+  assert.match(stderr, /packages, by self time\n(.*\n)+?.* typescript\n/)
+  assert.match(stderr, /\ntrace: profiles\/\S+\/trace\.json \(.*\)\n/)
+})
+
+test('nx with its daemon: the same, and the daemon that stays is named', async (t) => {
+  const cwd = nxWorkspace()
+  const env = { ...NX_ENV, NX_DAEMON: 'true' }
+  t.after(() => {
+    spawnSync(process.execPath, [NX, 'daemon', '--stop'], { cwd, env: { ...cleanEnv(), ...env } })
+  })
+  // It watches the workspace, the recordings in it too.
+  execFileSync('git', ['init', '--quiet'], { cwd })
+  const { code, stdout, stderr } = await cli(LINT, { cwd, env })
+  assert.equal(code, 0, stdout + stderr)
+  const found = labels(await readMerged(runTraces(cwd)[0]))
+  assert.equal(count(found, 'eslint: src'), 2, found.join('\n'))
+  // Not a hundred that look at our recordings again and again.
+  const plugins = found.filter((label) => label.startsWith('plugin-worker:'))
+  assert.ok(plugins.length < 10, found.join('\n'))
+  assert.match(stderr, /cpu-prof: .* outlives? the command and (is|are) recorded on/)
+})
+
+test('eslint with rules that need types', async () => {
+  const cwd = temporaryDirectory()
+  write(cwd, { 'package.json': { type: 'module' }, ...TYPED_LINT })
+  fs.writeFileSync(path.join(cwd, 'src', 'index.ts'), 'Promise.resolve(1)\n')
+  fs.symlinkSync(MODULES, path.join(cwd, 'node_modules'))
+  const eslint = path.join('node_modules', '.bin', 'eslint')
+  const { code, stdout, stderr } = await cli(['run', eslint, 'src'], { cwd })
+  // The rule itself has spoken, which needs types.
+  assert.equal(code, 1, stdout + stderr)
+  assert.match(stdout, /@typescript-eslint\/no-floating-promises/)
+  const [{ url, functions }] = await readMerged(runTraces(cwd)[0])
+  assert.match(url, /^eslint: src \(pid \d+\)$/)
+  for (const name of ['lintFiles', 'createProgram']) {
+    assert.ok(functions.has(name), name)
+  }
+  assert.match(stderr, / typescript\n/)
+})
+
+test('npm test of a small package', async () => {
+  const cwd = temporaryDirectory()
+  write(cwd, {
+    'package.json': { name: 'small', version: '1.0.0', scripts: { test: 'node --test' } },
+    'sum.test.js': `
+      const { test } = require('node:test')
+      test('sums', function sums() {
+        const end = Date.now() + 300
+        let sum = 0
+        while (Date.now() < end) sum += Math.sqrt(sum + 1)
+      })`,
+  })
+  const { code, stdout, stderr } = await cli(['run', 'npm', 'test'], { cwd })
+  assert.equal(code, 0, stdout + stderr)
+  const threads = await readMerged(runTraces(cwd)[0])
+  assert.ok(
+    threads.some(({ url }) => url.startsWith('npm: test ')),
+    labels(threads).join('\n'),
+  )
+  const test = threads.find(({ functions }) => functions.has('sums'))
+  assert.ok(test, labels(threads).join('\n'))
+  assert.match(stderr, / sums +sum\.test\.js:3\n/)
+})

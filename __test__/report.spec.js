@@ -1,0 +1,218 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const zlib = require('node:zlib')
+const { report } = require('../index.js')
+const { readCpuProfile } = require('./helpers/cpuprofile.js')
+const { run, filesIn, temporaryDirectory, FIXTURES } = require('./helpers/run.js')
+
+/** @typedef {import('../index.js').Report} Report */
+
+/** Frames that V8 makes up. */
+const MADE = /^\((root|program|idle|garbage collector)\)$/
+
+/** @param {import('../index.js').ReportTimes} times */
+const sum = ({ busyMs, idleMs, gcMs, programMs }) => busyMs + idleMs + gcMs + programMs
+
+/** Floating-point sums of exact microseconds. @param {number} a @param {number} b */
+function assertSame(a, b, what = '') {
+  assert.ok(Math.abs(a - b) < 0.001, `${what}: ${a} is not ${b}`)
+}
+
+/**
+ * Every function's times, computed from a .cpuprofile without any of the package's own code.
+ * @param {string} file
+ */
+function computed(file) {
+  const { nodes, samples, timeDeltas, startTime, endTime } = readCpuProfile(file, { isOurs: false })
+  /** @type {Map<number, any>} */
+  const byId = new Map(nodes.map((/** @type {any} */ node) => [node.id, node]))
+  for (const node of nodes) {
+    for (const child of node.children ?? []) byId.get(child).parent = node
+  }
+  /** @type {Map<string, {selfMs: number, totalMs: number}>} */
+  const costs = new Map()
+  let time = startTime
+  const times = timeDeltas.map((/** @type {number} */ delta) => {
+    time += Math.max(delta, 0)
+    return time
+  })
+  samples.forEach((/** @type {number} */ sample, /** @type {number} */ i) => {
+    const ms = ((times[i + 1] ?? Math.max(endTime, times[i])) - times[i]) / 1000
+    const seen = new Set()
+    for (let node = byId.get(sample); node; node = node.parent) {
+      const { functionName, url, lineNumber, columnNumber, scriptId } = node.callFrame
+      if (scriptId === '0' && MADE.test(functionName)) continue
+      const key = [functionName || '(anonymous)', url, lineNumber + 1, columnNumber + 1].join('|')
+      const cost = costs.get(key) ?? { selfMs: 0, totalMs: 0 }
+      if (node.id === sample) cost.selfMs += ms
+      if (!seen.has(key)) cost.totalMs += ms
+      seen.add(key)
+      costs.set(key, cost)
+    }
+  })
+  return costs
+}
+
+/** @param {Report} report @param {Map<string, {selfMs: number, totalMs: number}>} expected */
+function assertFunctions({ functions }, expected) {
+  const seen = new Set()
+  for (const { name, file, line, column, selfMs, totalMs } of functions) {
+    const url = file.startsWith('/') ? `file://${file}` : file
+    const key = [name, url, line, column].join('|')
+    const cost = expected.get(key)
+    assert.ok(cost, `${key} is not in the profile`)
+    assertSame(selfMs, cost.selfMs, key)
+    assertSame(totalMs, cost.totalMs, key)
+    seen.add(key)
+  }
+  for (const [key, { totalMs }] of expected) {
+    assert.ok(seen.has(key) || totalMs === 0, `${key} is not in the report`)
+  }
+}
+
+test("the times of Node's own .cpuprofile are those that anyone computes from it", async () => {
+  const { cwd } = await run(['ending.js'], { preload: ['--cpu-prof'] })
+  const [file] = filesIn(cwd, '.cpuprofile')
+  const result = await report(file, { top: Number.POSITIVE_INFINITY })
+  assertFunctions(result, computed(file))
+  const spin = result.functions.find(({ name }) => name === 'spin')
+  assert.equal(spin?.file, path.join(FIXTURES, 'spin.js'))
+  assert.equal(spin?.package, '(own code)')
+  assert.ok(spin.totalMs > 150)
+})
+
+test('a trace and a .cpuprofile of one recording give the same report', async () => {
+  const { cwd, files, pid } = await run(['fibonacci.js'], {
+    env: { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_FLUSH_INTERVAL: '50' },
+  })
+  const [file] = filesIn(cwd, '.cpuprofile')
+  const all = { top: Number.POSITIVE_INFINITY }
+  const ofProfile = await report(file, all)
+  const ofTrace = await report(files, all)
+  for (const key of /** @type {const} */ (['functions', 'files', 'packages', 'totals', 'counts'])) {
+    assert.deepEqual(sorted(ofTrace[key]), sorted(ofProfile[key]), key)
+  }
+  assertFunctions(ofTrace, computed(file))
+  const both = await report(cwd, all)
+  assert.deepEqual(both.totals, ofTrace.totals)
+  assert.match(both.notes.join(), /\.cpuprofile: left out/)
+
+  const [process] = ofTrace.processes
+  assert.equal(process.pid, pid)
+  assert.equal(process.name, 'fibonacci')
+  assert.equal(process.cwd, fs.realpathSync(cwd))
+  assert.match(String(process.node), /^v\d+/)
+})
+
+/** Equals are in no order. @param {any} value */
+const sorted = (value) =>
+  Array.isArray(value) ? value.map((each) => JSON.stringify(each)).sort() : value
+
+test('processes and threads are told by name, with all their time', async () => {
+  const { cwd, traces } = await run(['workers.js', 'terminate'], {
+    env: { CPU_PROF_FLUSH_INTERVAL: '50' },
+  })
+  const result = await report(cwd)
+  assert.equal(result.version, 1)
+  assert.equal(result.inputs, traces.length)
+  const [{ name, command, threads, startMs }] = result.processes
+  assert.deepEqual([name, command, startMs], ['workers', 'workers terminate', 0])
+  assert.deepEqual(
+    threads.map((thread) => thread.name),
+    traces.map(({ tid }) => (tid ? `worker ${tid}: workers.js` : 'main')),
+  )
+  assert.ok(threads.length > 1)
+  for (const [i, thread] of threads.entries()) {
+    assert.equal(thread.threadId, i)
+    assert.equal(thread.samples, traces[i].samples.length)
+    assert.ok(sum(thread) <= thread.durationMs + 0.001)
+    assert.ok(thread.startMs + thread.durationMs <= result.durationMs + 0.001)
+    // All that was sampled, and the last sample's own time.
+    const [first] = traces[i].samples
+    assert.ok(sum(thread) >= traces[i].durationUs / 1000 - first.us / 1000 - 0.001)
+  }
+  assertSame(
+    sum(result.totals),
+    threads.reduce((total, thread) => total + sum(thread), 0),
+  )
+  const self = result.packages.reduce((total, { selfMs }) => total + selfMs, 0)
+  assertSame(self, result.totals.busyMs, 'packages')
+})
+
+test('what is torn is read as far as it goes, and what cannot be is said', async () => {
+  const { cwd, files, traces } = await run(['ending.js'], {
+    env: { CPU_PROF_FLUSH_INTERVAL: '50' },
+  })
+  const text = fs.readFileSync(files[0], 'utf8')
+  const dir = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(dir, name)
+  fs.writeFileSync(at('torn.trace.json'), text.slice(0, text.lastIndexOf('ProfileChunk') + 30))
+  fs.writeFileSync(at('broken.trace.json'), 'not a trace')
+  fs.writeFileSync(at('package.json'), '{"name":"x"}')
+  const result = await report(dir)
+  assert.equal(result.inputs, 1)
+  assert.deepEqual(result.repaired, [at('torn.trace.json')])
+  assert.deepEqual(
+    result.failed.map(({ file }) => file),
+    [at('broken.trace.json')],
+  )
+  assert.ok(result.processes[0].threads[0].samples > 0)
+  assert.ok(result.processes[0].threads[0].samples < traces[0].samples.length)
+
+  fs.writeFileSync(at('a.gz'), zlib.gzipSync(text))
+  const ofGzip = await report(at('a.gz'))
+  assert.deepEqual(ofGzip.totals, (await report(cwd)).totals)
+})
+
+test('a window of time holds no more than that', async () => {
+  const { cwd } = await run(['ending.js'])
+  const whole = await report(cwd)
+  const middle = await report(cwd, { from: 50, to: 150 })
+  assertSame(middle.durationMs, 100)
+  assertSame(sum(middle.totals), 100)
+  const rest = await report(cwd, { from: 150 })
+  const start = await report(cwd, { to: 50 })
+  assertSame(sum(start.totals) + 100 + sum(rest.totals), sum(whole.totals))
+})
+
+test('what is wrong is said', async () => {
+  const dir = temporaryDirectory()
+  fs.writeFileSync(path.join(dir, 'x.json'), '{}')
+  const { cwd } = await run(['ending.js'])
+  /** @type {[any[], RegExp][]} */
+  const wrong = [
+    [[[]], /at least one file or folder/],
+    [[temporaryDirectory()], /there is no trace to read/],
+    [[path.join(dir, 'missing')], /missing: it does not exist/],
+    [[path.join(dir, 'x.json')], /x\.json: there is no CPU profile in it/],
+    [[cwd, { from: 1e9 }], /nothing was recorded in that time/],
+    [[cwd, { from: 5, to: 5 }], /from must be less than to/],
+    [[cwd, { top: -1 }], /top must be 0 or more/],
+    [[cwd, { top: '5' }], /top must be of type number, not string/],
+    [[cwd, { by: 'file' }], /by is not an option of report\(\)/],
+    [[5], /a path must be of type string, not number/],
+  ]
+  for (const [args, message] of wrong) {
+    // @ts-expect-error on purpose
+    await assert.rejects(report(...args), (error) => {
+      assert.match(String(error), message)
+      assert.match(String(error), /cpu-prof: /)
+      return true
+    })
+  }
+})
+
+test('it is computed on another thread', async () => {
+  const { cwd } = await run(['ending.js'])
+  const result = report(cwd)
+  let hasTurned = false
+  setImmediate(() => {
+    hasTurned = true
+  })
+  await result
+  assert.ok(hasTurned)
+})

@@ -1,0 +1,121 @@
+'use strict'
+
+// What follows a recorded command: its trace, and a short report.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { merge, report } = require('../index.js')
+const { formatBytes, formatCount, formatPath } = require('./format.js')
+const { progress } = require('./progress.js')
+const { say, write, messageOf, sayTroubles } = require('./say.js')
+const { screen } = require('./screen.js')
+const { renderText } = require('./text.js')
+
+/** So that the command's own last lines are seen too. */
+const MOST_LINES = 44
+const LONGEST_TABLE = 200
+
+/**
+ * @param {string[]} recordings their files
+ * @param {object} run
+ * @param {string} run.dir
+ * @param {import('./child.js').Ending} run.ending
+ * @param {string} [run.output]
+ * @param {boolean} run.merge
+ * @param {boolean} [run.quiet]
+ */
+async function afterRun(recordings, { dir, ending, output, quiet, ...options }) {
+  const cwd = process.cwd()
+  const shownDir = formatPath(dir, cwd)
+  if (!options.merge) {
+    const count = formatCount(recordings.length, 'recording')
+    if (!quiet) say(`${count} in ${shownDir} (cpu-prof merge ${shownDir} -o trace.json)`)
+    return
+  }
+
+  let result
+  try {
+    result = await mergeAll(
+      recordings,
+      path.resolve(output ?? path.join(dir, 'trace.json')),
+      ending,
+    )
+  } catch (error) {
+    say(`no trace: ${messageOf(error)}; the recordings are in ${shownDir}`)
+    return
+  }
+  sayTroubles(result)
+  if (quiet) return
+
+  try {
+    const { columns, rows = MOST_LINES, colours } = screen(process.stderr)
+    const lines = Math.min(MOST_LINES, rows - 4)
+    const text = renderText(await report(recordings, { top: LONGEST_TABLE }), {
+      ...{ columns, lines, colours, cwd },
+    })
+    write(`\n${text}\n`)
+  } catch (error) {
+    say(`no report: ${messageOf(error)}`)
+  }
+  for (const line of stillRecorded(recordings)) say(line)
+  const { files, bytes, processes, threads } = result
+  const what = `${formatBytes(bytes)}, ${formatCount(processes, 'process', 'processes')}, ${formatCount(threads, 'thread')}`
+  for (const file of files) write(`trace: ${formatPath(file, cwd)} (${what})\n`)
+  write('  open it in Chrome: F12, Performance, "Load trace" (the arrow up)\n')
+  write(`  more of the report: cpu-prof report ${formatPath(files[0], cwd)}\n`)
+}
+
+/** @param {string[]} recordings @param {string} output @param {import('./child.js').Ending} ending */
+async function mergeAll(recordings, output, { pid, code, signal }) {
+  const bar = progress(`merging ${formatCount(recordings.length, 'recording')}`)
+  try {
+    const exit = pid === undefined ? undefined : { pid, code, signal }
+    return await merge(recordings, output, { exit, onProgress: bar.update })
+  } finally {
+    bar.end()
+  }
+}
+
+/**
+ * What outlives the command, a daemon for instance: it stays recorded, and the trace has only its
+ * beginning.
+ * @param {string[]} recordings
+ */
+function stillRecorded(recordings) {
+  const pids = new Set(recordings.map(pidIfAlive).filter((pid) => pid !== undefined))
+  if (pids.size === 0) return []
+  const who =
+    pids.size === 1
+      ? 'a process outlives the command and is'
+      : `${pids.size} processes outlive the command and are`
+  return [`${who} recorded on, past this trace: pid ${[...pids].join(', ')}`]
+}
+
+/** @param {string} file */
+function pidIfAlive(file) {
+  try {
+    const fd = fs.openSync(file, 'r')
+    try {
+      const { size } = fs.fstatSync(fd)
+      const head = readAt(fd, 0, 4096)
+      const pid = Number(/"cpu-prof":\{[^[]*?"pid":(\d+)/.exec(head)?.[1])
+      const hasEnded = readAt(fd, Math.max(0, size - 512), 512).includes('"name":"trace.end"')
+      if (!pid || hasEnded) return undefined
+      process.kill(pid, 0)
+      return pid
+    } finally {
+      fs.closeSync(fd)
+    }
+  } catch {
+    // Not there any more: the file, or the process.
+    return undefined
+  }
+}
+
+/** @param {number} fd @param {number} position @param {number} length */
+function readAt(fd, position, length) {
+  const buffer = Buffer.alloc(length)
+  return buffer.toString('latin1', 0, fs.readSync(fd, buffer, 0, length, position))
+}
+
+module.exports = { afterRun }

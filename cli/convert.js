@@ -1,0 +1,17 @@
+'use strict'
+
+const index = require('../index.js')
+const { say, messageOf } = require('./say.js')
+
+/** @param {string} input @param {{ output: string, quiet?: boolean }} options */
+async function convert(input, { output, quiet }) {
+  try {
+    const { files } = await index.convert(input, output)
+    if (!quiet) console.log(files.join('\n'))
+  } catch (error) {
+    say(messageOf(error))
+    process.exitCode = 1
+  }
+}
+
+module.exports = { convert }

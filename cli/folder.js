@@ -1,0 +1,64 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+/**
+ * Keeps a new folder out of version control, and out of the sight of what watches the sources:
+ * a recording is written twice a second, and nx's daemon, for one, would look at the whole
+ * workspace again each time.
+ */
+const HIDDEN = '.gitignore'
+
+/**
+ * The folder of a run. Made here, so that what is wrong with it is known before the command starts.
+ * @param {string} dir absolute
+ */
+function openFolder(dir) {
+  /** The outermost folder that was made. @type {string | undefined} */
+  let made
+  try {
+    made = fs.mkdirSync(dir, { recursive: true })
+    if (made !== undefined) fs.writeFileSync(path.join(dir, HIDDEN), '*\n')
+    fs.accessSync(dir, fs.constants.W_OK | fs.constants.X_OK)
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new Error(`recordings cannot be written into ${dir}: ${message}; choose another --dir`)
+  }
+  // What is there already belongs to other runs.
+  const others = new Set(made === undefined ? fs.readdirSync(dir) : [])
+
+  return {
+    /** What was recorded since, a file a thread, by name. */
+    recordings() {
+      const files = list(dir).filter((file) => !others.has(file))
+      const traces = files.filter((file) => file.endsWith('.trace.json'))
+      // Where there are both, they hold the same.
+      const chosen =
+        traces.length > 0 ? traces : files.filter((file) => file.endsWith('.cpuprofile'))
+      return chosen.sort().map((file) => path.join(dir, file))
+    },
+    /** Takes back what was made. */
+    removeIfEmpty() {
+      if (made === undefined || list(dir).some((file) => file !== HIDDEN)) return
+      try {
+        // Not rmSync, which takes 5 ms to be loaded.
+        fs.unlinkSync(path.join(dir, HIDDEN))
+        for (let at = dir; at.length >= made.length; at = path.dirname(at)) fs.rmdirSync(at)
+      } catch {
+        // Not empty, or gone.
+      }
+    },
+  }
+}
+
+/** @param {string} dir */
+function list(dir) {
+  try {
+    return fs.readdirSync(dir)
+  } catch {
+    return []
+  }
+}
+
+module.exports = { openFolder }

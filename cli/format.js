@@ -1,0 +1,71 @@
+'use strict'
+
+// Numbers, names and places as people read them.
+
+const path = require('node:path')
+
+/** @param {number} ms */
+function formatTime(ms) {
+  if (ms < 9.95) return `${ms.toFixed(1)} ms`
+  if (ms < 999.5) return `${ms.toFixed(0)} ms`
+  if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`
+  if (ms < 99_950) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
+}
+
+/** @param {number} bytes */
+function formatBytes(bytes) {
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(0)} kB`
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
+}
+
+/** @param {number} part @param {number} whole */
+function formatShare(part, whole) {
+  return whole > 0 ? `${((100 * part) / whole).toFixed(1)}%` : ''
+}
+
+/** @param {number} count @param {string} one @param {string} [many] */
+function formatCount(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+/** Relative where that is shorter. @param {string} file @param {string} cwd */
+function formatPath(file, cwd) {
+  if (!path.isAbsolute(file)) return file
+  const relative = path.relative(cwd, file)
+  return relative !== '' && relative.length < file.length ? relative : file
+}
+
+/** @param {{ file: string, line: number }} place @param {string} cwd */
+function formatPlace({ file, line }, cwd) {
+  return file === '' ? '(native)' : `${formatPath(file, cwd)}${line > 0 ? `:${line}` : ''}`
+}
+
+/** On one line, and without what would steer a terminal. @param {string} text */
+function printable(text) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
+}
+
+/** Keeps the beginning. @param {string} text @param {number} width */
+function cutEnd(text, width) {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
+}
+
+/** Keeps the end, which tells paths apart. @param {string} text @param {number} width */
+function cutStart(text, width) {
+  return text.length <= width ? text : `…${text.slice(text.length - Math.max(0, width - 1))}`
+}
+
+module.exports = {
+  formatTime,
+  formatBytes,
+  formatShare,
+  formatCount,
+  formatPath,
+  formatPlace,
+  printable,
+  cutEnd,
+  cutStart,
+}

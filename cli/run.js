@@ -1,0 +1,125 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { runToEnd, endAs } = require('./child.js')
+const { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment } = require('./environment.js')
+const { openFolder } = require('./folder.js')
+const { say } = require('./say.js')
+
+const WRONG_USAGE = 2
+const CANNOT_BE_RUN = 126
+const NOT_FOUND = 127
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} merge
+ * @property {boolean} [quiet]
+ * @property {string} [output]
+ * @property {string} [dir]
+ */
+
+/** @param {string[]} command @param {Options & Record<string, any>} options */
+async function run(command, options) {
+  const { env } = process
+  const isInner = isInsideOfARun(env, options)
+  const dir = isInner ? (env[OUTER_RUN] ?? '') : path.resolve(options.dir ?? defaultDir(env))
+  const settings = settingsOf({ ...options, dir })
+  let folder
+  try {
+    checkSettings(settings, env)
+    if (options.output !== undefined) checkOutput(options.output)
+    folder = openFolder(dir)
+  } catch (error) {
+    say(/** @type {Error} */ (error).message)
+    process.exitCode = WRONG_USAGE
+    return
+  }
+
+  let ending
+  try {
+    ending = await runToEnd(command, recordedEnvironment(env, settings))
+  } catch (error) {
+    folder.removeIfEmpty()
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    say(code === 'ENOENT' ? notFound(command[0]) : `${command[0]} cannot be run: ${message}`)
+    process.exitCode = code === 'ENOENT' ? NOT_FOUND : CANNOT_BE_RUN
+    return
+  }
+  const recordings = folder.recordings()
+  if (recordings.length === 0) folder.removeIfEmpty()
+  if (recordings.length > 0 && !isInner) {
+    await require('./after-run.js').afterRun(recordings, { ...options, dir, ending })
+  } else if (recordings.length === 0 && !options.quiet) {
+    say(whyNothing(command[0]))
+  }
+  endAs(ending)
+}
+
+/**
+ * A command of a run can be a run itself, and then it is a part of the outer one, whose trace has
+ * it all; unless it wants a folder or a trace of its own.
+ * @param {NodeJS.ProcessEnv} env @param {Options} options
+ */
+function isInsideOfARun(env, { dir, output }) {
+  const outer = env[OUTER_RUN]
+  return Boolean(outer) && outer === env[VARIABLES.dir] && dir === undefined && output === undefined
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function defaultDir(env) {
+  // An outer run's folder is not for what stands alone.
+  return (env[OUTER_RUN] ? '' : env[VARIABLES.dir]) || path.join('profiles', newName())
+}
+
+/** Date, time and process id. */
+function newName() {
+  const now = new Date()
+  /** @param {number[]} numbers */
+  const digits = (...numbers) => numbers.map((n) => String(n).padStart(2, '0')).join('')
+  const date = digits(now.getFullYear(), now.getMonth() + 1, now.getDate())
+  return `${date}.${digits(now.getHours(), now.getMinutes(), now.getSeconds())}.${process.pid}`
+}
+
+/**
+ * Wrong settings would stop every Node process of the command; they are found before it starts.
+ * @param {Record<string, string>} settings @param {NodeJS.ProcessEnv} env
+ */
+function checkSettings(settings, env) {
+  const isSet = (/** @type {string} */ variable) => Boolean(env[variable])
+  // To load the addon takes a while, and mostly there is nothing to ask it.
+  if (Object.keys(settings).length === 1 && !Object.values(VARIABLES).some(isSet)) return
+  const wrong = require('../binding.js').load().checkSettings(settings)
+  if (wrong === null) return
+  // Settings go by their names in code.
+  throw new Error(wrong.replace(/^(\w+)=/, asOption))
+}
+
+/** @param {string} all @param {string} name */
+function asOption(all, name) {
+  if (!(name in VARIABLES)) return all
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}=`
+}
+
+/** After hours of a run is not the time to learn that its trace cannot be written. @param {string} output */
+function checkOutput(output) {
+  if (!fs.existsSync(output) || !fs.statSync(output).isDirectory()) return
+  const file = path.join(output, 'trace.json')
+  throw new Error(`--output=${output} is a folder; name a file, as in ${file}`)
+}
+
+/** @param {string} file */
+function notFound(file) {
+  if (file.includes('/') && fs.existsSync(file)) {
+    return `${file} cannot be run: the program that its first line names is not there`
+  }
+  const npx = file.includes('/') ? '' : '; is it a package of yours? Then: cpu-prof run npx …'
+  return `there is no program ${file}${file.includes('/') ? '' : ' on the PATH'}${npx}`
+}
+
+/** @param {string} file */
+function whyNothing(file) {
+  return `no Node process was recorded: ${file} started none, or it took NODE_OPTIONS from them`
+}
+
+module.exports = { run }

@@ -1,0 +1,186 @@
+//! Which file an event goes into, by its time.
+
+use std::collections::BTreeMap;
+
+use super::{Merge, Options, Progress};
+use crate::input::Input;
+use crate::trace::head::Head;
+use crate::trace::scan::{Item, Scanner};
+
+/// A piece of this length is never cut in two, microseconds.
+const STEP_US: i64 = 100_000;
+
+/// Stretches of time, one for each file, from the first on: half open, without gaps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Windows {
+    /// One more than there are files.
+    edges: Vec<i64>,
+}
+
+impl Windows {
+    /// One file.
+    pub fn one(from_us: Option<i64>, to_us: Option<i64>) -> Self {
+        Self { edges: vec![from_us.unwrap_or(i64::MIN), to_us.unwrap_or(i64::MAX)] }
+    }
+
+    /// How many files there are.
+    pub fn count(&self) -> usize {
+        self.edges.len() - 1
+    }
+
+    /// Whether everything goes into one file.
+    pub fn is_everything(&self) -> bool {
+        self.edges == [i64::MIN, i64::MAX]
+    }
+
+    /// The file for this time.
+    pub fn part(&self, ts: i64) -> Option<usize> {
+        let after = self.edges.partition_point(|edge| *edge <= ts);
+        (after > 0 && after < self.edges.len()).then(|| after - 1)
+    }
+
+    /// The first file for something that lasts.
+    pub fn part_of_span(&self, ts: i64, dur: i64) -> Option<usize> {
+        let first = self.edges[0];
+        let is_cut = ts < first && ts.saturating_add(dur) >= first;
+        self.part(if is_cut { first } else { ts })
+    }
+
+    /// When the file begins, or `start` if that is later.
+    pub fn start(&self, part: usize, start: i64) -> i64 {
+        self.edges[part].max(start)
+    }
+}
+
+/// How much there is at what time.
+#[derive(Debug, Default)]
+pub struct Histogram {
+    bytes: BTreeMap<i64, u64>,
+}
+
+impl Histogram {
+    /// Adds an event.
+    pub fn add(&mut self, ts: i64, bytes: usize) {
+        *self.bytes.entry(ts.div_euclid(STEP_US)).or_default() += bytes as u64;
+    }
+
+    /// Cuts a window into pieces of at most `most` bytes, as far as possible.
+    pub fn cut(&self, from_us: Option<i64>, to_us: Option<i64>, most: u64) -> Windows {
+        let mut windows = Windows::one(from_us, to_us);
+        let mut sum = 0;
+        for (step, bytes) in &self.bytes {
+            let ts = step * STEP_US;
+            if windows.part(ts).is_none() {
+                continue;
+            }
+            if sum > 0 && sum + bytes > most {
+                let last = windows.edges.len() - 1;
+                windows.edges.insert(last, ts);
+                sum = 0;
+            }
+            sum += bytes;
+        }
+        windows
+    }
+}
+
+impl Merge {
+    /// Reads all times, and decides what goes into which file. Gives the first and the last time.
+    pub(super) fn choose_windows(
+        &mut self,
+        inputs: &[Input],
+        others: &[(usize, bool)],
+        options: &Options,
+        progress: &Progress,
+    ) -> (i64, i64) {
+        let mut histogram = Histogram::default();
+        let mut range: Option<(i64, i64)> = None;
+        let mut add = |ts: i64, bytes: usize, counts: bool| {
+            histogram.add(ts, bytes);
+            if counts && ts > 0 {
+                let (first, last) = range.get_or_insert((ts, ts));
+                (*first, *last) = (ts.min(*first), ts.max(*last));
+            }
+        };
+        let list = &self.processes.list;
+        for process in list {
+            for recording in process.threads.values().flatten() {
+                let (input, counts) = (&inputs[recording.input], process.clock == 0);
+                if recording.is_cpuprofile {
+                    const PIECES: i64 = 1000;
+                    let length = recording.end_us.map_or(0, |end| end - recording.start_us);
+                    for piece in 0..PIECES {
+                        let ts = recording.start_us + length * piece / PIECES;
+                        add(ts, input.bytes as usize / PIECES as usize, counts);
+                    }
+                } else {
+                    each_time(input, progress, |ts, bytes| add(ts, bytes, counts));
+                }
+            }
+        }
+        for (number, _) in others {
+            each_time(&inputs[*number], progress, |ts, bytes| add(ts, bytes, list.is_empty()));
+        }
+        let (first, last) = range.unwrap_or_default();
+        // The first recording's start, even before its first event.
+        let own = list.iter().filter(|process| process.clock == 0);
+        let first = own.map(|process| process.start_us).min().unwrap_or(first);
+        let from_us = options.from_us.map(|from| first.saturating_add(from));
+        let to_us = options.to_us.map(|to| first.saturating_add(to));
+        self.windows = match options.split {
+            // What begins anew in each file takes room too.
+            Some(most) => histogram.cut(from_us, to_us, most / 10 * 9),
+            None => Windows::one(from_us, to_us),
+        };
+        (first, last)
+    }
+}
+
+fn each_time(input: &Input, progress: &Progress, mut f: impl FnMut(i64, usize)) {
+    let Ok(reader) = input.open_counted(&progress.done) else { return };
+    let mut scanner = Scanner::new(reader);
+    // What is wrong with a file is said when it is copied.
+    while let Ok(Some(item)) = scanner.next() {
+        if let Item::Event(event) = item
+            && let Some(head) = Head::of(event)
+            && head.phase != b'M'
+            && let Some(ts) = head.ts(event)
+        {
+            f(ts, event.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_one_file() {
+        let windows = Windows { edges: vec![10, 20, 30] };
+        assert_eq!(windows.count(), 2);
+        let parts = [9, 10, 19, 20, 29, 30].map(|ts| windows.part(ts));
+        assert_eq!(parts, [None, Some(0), Some(0), Some(1), Some(1), None]);
+        assert_eq!(windows.part_of_span(5, 4), None);
+        assert_eq!(windows.part_of_span(5, 5), Some(0));
+        assert_eq!(windows.part_of_span(25, 99), Some(1));
+        assert_eq!((windows.start(0, 15), windows.start(1, 15)), (15, 20));
+        let all = Windows::one(None, None);
+        assert!(all.is_everything());
+        assert_eq!([i64::MIN, 0, i64::MAX - 1].map(|ts| all.part(ts)), [Some(0); 3]);
+    }
+
+    #[test]
+    fn pieces_are_as_large_as_they_may_be() {
+        let mut histogram = Histogram::default();
+        for second in 0..10 {
+            histogram.add(second * 1_000_000 + 5, 100);
+        }
+        let windows = histogram.cut(None, None, 350);
+        assert_eq!(windows.edges, [i64::MIN, 3_000_000, 6_000_000, 9_000_000, i64::MAX]);
+        let windows = histogram.cut(Some(2_000_000), Some(4_000_000), 350);
+        assert_eq!(windows.edges, [2_000_000, 4_000_000]);
+        // What cannot be cut stays whole.
+        assert_eq!(histogram.cut(None, None, 1).count(), 10);
+    }
+}
