@@ -5,9 +5,9 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
-const { report } = require('../index.js')
+const { convert, merge, report } = require('../index.js')
 const { readCpuProfile } = require('./helpers/cpuprofile.js')
-const { run, filesIn, temporaryDirectory, FIXTURES } = require('./helpers/run.js')
+const { run, filesIn, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
 /** @typedef {import('../index.js').Report} Report */
 
@@ -141,6 +141,35 @@ test('processes and threads are told by name, with all their time', async () => 
   )
   const self = result.packages.reduce((total, { selfMs }) => total + selfMs, 0)
   assertSame(self, result.totals.busyMs, 'packages')
+})
+
+test('recordings of one thread are one thread, merged or not', async () => {
+  const script = `
+    const { start, stop } = require(${JSON.stringify(PACKAGE)})
+    const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
+    start()
+    spin(100)
+    stop()
+    spin(100)
+    start()
+    spin(100)
+    stop()`
+  const { cwd, code, files } = await run(['-e', script], { preload: null })
+  assert.equal(code, 0)
+  assert.equal(files.length, 2)
+  const [separate] = (await report(cwd)).processes
+  assert.equal(separate.threads.length, 1)
+  const [thread] = separate.threads
+  assert.ok(sum(thread) < thread.durationMs - 90, `${sum(thread)} of ${thread.durationMs} ms`)
+
+  const at = (/** @type {string} */ name) => path.join(temporaryDirectory(), name)
+  const merged = at('merged.json')
+  await merge(cwd, merged)
+  const profile = at('merged.cpuprofile')
+  await convert(merged, profile)
+  for (const file of [merged, profile]) {
+    assert.deepEqual((await report(file)).processes[0].threads, separate.threads, file)
+  }
 })
 
 test('what is torn is read as far as it goes, and what cannot be is said', async () => {
