@@ -36,9 +36,12 @@ function computed(file) {
   /** @type {Map<string, {selfMs: number, totalMs: number}>} */
   const costs = new Map()
   let time = startTime
+  let latest = time
   const times = timeDeltas.map((/** @type {number} */ delta) => {
-    time += Math.max(delta, 0)
-    return time
+    time += delta
+    // Node 18 can write samples that are out of order.
+    latest = Math.max(latest, time)
+    return latest
   })
   samples.forEach((/** @type {number} */ sample, /** @type {number} */ i) => {
     const ms = ((times[i + 1] ?? Math.max(endTime, times[i])) - times[i]) / 1000

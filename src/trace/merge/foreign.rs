@@ -4,14 +4,16 @@
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::part::Part;
+use super::part::{Part, Spool};
 use super::rebuild::Rebuilt;
-use super::{Merge, MergeError, OutFrame};
+use super::{Merge, MergeError, OutFrame, Progress};
+use crate::input::{Failed, Input};
 use crate::program::Program;
 use crate::trace::encode::encode;
 use crate::trace::head::Head;
+use crate::trace::scan::Item;
 use crate::trace::thread::profile_id;
 
 /// One such file on its way.
@@ -214,6 +216,96 @@ impl Foreign {
     }
 }
 
+impl Merge {
+    /// A trace that is no recording of ours.
+    pub(super) fn foreign(
+        &mut self,
+        input: &Input,
+        output: &Path,
+        parts: &mut [Part],
+        progress: &Progress,
+    ) -> Result<(), MergeError> {
+        let Some(mut scanner) = self.open(input, progress) else { return Ok(()) };
+        let mut foreign = Foreign::default();
+        loop {
+            let is_own = scanner.is_own();
+            match scanner.next() {
+                Ok(Some(Item::Event(event))) => foreign.event(event, is_own, self, parts)?,
+                Ok(Some(Item::Member { key, value })) => self.member(key, value, input, output)?,
+                Ok(None) => break,
+                Err(error) => {
+                    let reason = format!("{error}; what stands before that is in the trace");
+                    self.failed.push(Failed { path: input.path.clone(), reason });
+                    break;
+                }
+            }
+        }
+        if scanner.is_torn() || foreign.broken > 0 {
+            self.repaired.push(input.path.clone());
+        }
+        for (own, pid) in &foreign.renumbered {
+            self.notes.push(format!(
+                "{}: its process {own} has the pid {pid} in the trace, for another has {own} too",
+                input.path.display()
+            ));
+        }
+        foreign.end(&input.path, self);
+        Ok(())
+    }
+
+    /// Keeps a member of another trace.
+    fn member(
+        &mut self,
+        key: &str,
+        value: &[u8],
+        input: &Input,
+        output: &Path,
+    ) -> Result<(), MergeError> {
+        const MUCH: usize = 16 << 20;
+        let file = input.path.file_name().unwrap_or_default().to_string_lossy();
+        if key == "source" && value == b"\"cpu-prof\"" {
+            return Ok(());
+        }
+        if serde_json::from_slice::<serde::de::IgnoredAny>(value).is_err() {
+            return Ok(());
+        }
+        if key == "metadata" && value.len() < MUCH {
+            let value = serde_json::from_slice::<Value>(value).unwrap_or_default();
+            self.sources.push(json!({ "file": file, "metadata": value }));
+            return Ok(());
+        }
+        let mut name = key.to_owned();
+        if !self.member_keys.insert(name.clone()) {
+            if matches!(key, "displayTimeUnit" | "controllerTraceDataKey" | "otherData") {
+                // Settings of viewers: the first one's hold.
+                return Ok(());
+            }
+            name = format!("{key} ({file})");
+            self.notes.push(format!(
+                "{}: its {key} are called {name:?} in the trace, for another file has {key} too",
+                input.path.display()
+            ));
+        }
+        let mut text = b",\n".to_vec();
+        // A key is as it was written, with its escapes; a file's name has none yet.
+        match name == key {
+            true => text.extend_from_slice(format!("\"{key}\"").as_bytes()),
+            false => encode(&mut text, &name),
+        }
+        text.push(b':');
+        text.extend_from_slice(value);
+        let spool = match &mut self.members {
+            Some(spool) => spool,
+            None => self.members.insert(Spool::create(output)?),
+        };
+        spool.write(&text).map_err(|source| MergeError::Output {
+            action: "write",
+            path: output.to_owned(),
+            source,
+        })
+    }
+}
+
 /// Where an event belongs.
 struct At {
     pid: Option<u32>,
@@ -237,7 +329,7 @@ impl At {
 
 /// A label as JSON, for the frame events.
 pub fn frame_event(name: &str, pid: u32, ts: i64, data: &Value) -> Vec<u8> {
-    let event = serde_json::json!({
+    let event = json!({
         "cat": "disabled-by-default-devtools.timeline",
         "name": name,
         "ph": "I",

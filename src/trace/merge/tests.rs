@@ -1,6 +1,7 @@
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use serde_json::json;
 use std::fs;
 
 const MAIN: &str = include_str!("../golden/main.trace.json");

@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::{Merge, Options, Progress};
+use crate::input::Input;
+use crate::trace::head::Head;
+use crate::trace::scan::{Item, Scanner};
+
 /// A piece of this length is never cut in two, microseconds.
 const STEP_US: i64 = 100_000;
 
@@ -76,6 +81,73 @@ impl Histogram {
             sum += bytes;
         }
         windows
+    }
+}
+
+impl Merge {
+    /// Reads all times, and decides what goes into which file. Gives the first and the last time.
+    pub(super) fn choose_windows(
+        &mut self,
+        inputs: &[Input],
+        others: &[(usize, bool)],
+        options: &Options,
+        progress: &Progress,
+    ) -> (i64, i64) {
+        let mut histogram = Histogram::default();
+        let mut range: Option<(i64, i64)> = None;
+        let mut add = |ts: i64, bytes: usize, counts: bool| {
+            histogram.add(ts, bytes);
+            if counts && ts > 0 {
+                let (first, last) = range.get_or_insert((ts, ts));
+                (*first, *last) = (ts.min(*first), ts.max(*last));
+            }
+        };
+        let list = &self.processes.list;
+        for process in list {
+            for recording in process.threads.values().flatten() {
+                let (input, counts) = (&inputs[recording.input], process.clock == 0);
+                if recording.is_cpuprofile {
+                    const PIECES: i64 = 1000;
+                    let length = recording.end_us.map_or(0, |end| end - recording.start_us);
+                    for piece in 0..PIECES {
+                        let ts = recording.start_us + length * piece / PIECES;
+                        add(ts, input.bytes as usize / PIECES as usize, counts);
+                    }
+                } else {
+                    each_time(input, progress, |ts, bytes| add(ts, bytes, counts));
+                }
+            }
+        }
+        for (number, _) in others {
+            each_time(&inputs[*number], progress, |ts, bytes| add(ts, bytes, list.is_empty()));
+        }
+        let (first, last) = range.unwrap_or_default();
+        // The first recording's start, even before its first event.
+        let own = list.iter().filter(|process| process.clock == 0);
+        let first = own.map(|process| process.start_us).min().unwrap_or(first);
+        let from_us = options.from_us.map(|from| first.saturating_add(from));
+        let to_us = options.to_us.map(|to| first.saturating_add(to));
+        self.windows = match options.split {
+            // What begins anew in each file takes room too.
+            Some(most) => histogram.cut(from_us, to_us, most / 10 * 9),
+            None => Windows::one(from_us, to_us),
+        };
+        (first, last)
+    }
+}
+
+fn each_time(input: &Input, progress: &Progress, mut f: impl FnMut(i64, usize)) {
+    let Ok(reader) = input.open_counted(&progress.done) else { return };
+    let mut scanner = Scanner::new(reader);
+    // What is wrong with a file is said when it is copied.
+    while let Ok(Some(item)) = scanner.next() {
+        if let Item::Event(event) = item
+            && let Some(head) = Head::of(event)
+            && head.phase != b'M'
+            && let Some(ts) = head.ts(event)
+        {
+            f(ts, event.len());
+        }
     }
 }
 
