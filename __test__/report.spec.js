@@ -43,8 +43,11 @@ function computed(file) {
     latest = Math.max(latest, time)
     return latest
   })
+  // Node's last sample can be later than its end; it is then as long as they are on average.
+  const average = Math.floor((latest - times[0]) / (times.length - 1))
+  const end = endTime > latest ? endTime : latest + average
   samples.forEach((/** @type {number} */ sample, /** @type {number} */ i) => {
-    const ms = ((times[i + 1] ?? Math.max(endTime, times[i])) - times[i]) / 1000
+    const ms = ((times[i + 1] ?? end) - times[i]) / 1000
     const seen = new Set()
     for (let node = byId.get(sample); node; node = node.parent) {
       const { functionName, url, lineNumber, columnNumber, scriptId } = node.callFrame
