@@ -159,7 +159,7 @@ export interface Report {
   packages: ReportPackage[]
   /** How many functions, files and packages there are in all. */
   counts: { functions: number; files: number; packages: number }
-  /** How many files were read. */
+  /** How many files are in it. */
   inputs: number
   /** Paths of the files that were torn or cut off, and are in the report but for what was lost. */
   repaired: string[]

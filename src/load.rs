@@ -116,24 +116,24 @@ impl Loaded {
             let reason = "there is no CPU profile in it (no ProfileChunk events, no nodes)";
             return self.fail(input, reason.to_owned());
         }
+        let mut is_new = false;
+        for process in contents.processes {
+            is_new |= self.recorded.add(process);
+        }
+        let file = input.path.display();
+        if !is_new {
+            // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
+            self.notes.push(format!("{file}: left out, for its recordings are in another file"));
+            return;
+        }
         self.inputs += 1;
         self.is_trace |= contents.is_trace;
         if contents.is_torn {
             self.repaired.push(input.path.clone());
         }
         if contents.strange > 0 {
-            let file = input.path.display();
             let strange = contents.strange;
             self.notes.push(format!("{file}: {strange} events of profiles are not understood"));
-        }
-        let mut is_new = false;
-        for process in contents.processes {
-            is_new |= self.recorded.add(process);
-        }
-        if !is_new {
-            // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
-            let note = "left out, for its recordings are in another file";
-            self.notes.push(format!("{}: {note}", input.path.display()));
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
         ]);
         let loaded = load(&[dir.path().to_owned()], Wanted::TIMES);
         assert_eq!(found(&loaded), [(4242, vec![0, 3])]);
-        assert_eq!(loaded.inputs, 3);
+        assert_eq!(loaded.inputs, 2);
         assert_eq!(loaded.repaired, [dir.path().join("worker.trace.json")]);
         assert_eq!(loaded.failed.len(), 1);
         assert!(loaded.failed[0].path.ends_with("broken.json"));
