@@ -54,14 +54,11 @@ function record(addon) {
   const { argv } = process
   const { length } = argv
   const thread = thisThread(addon)
-  if (!addon.record(thread, argv)) return false
+  if (!addon.record(thread, argv, startInspector(addon))) return false
 
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true
 }
-
-/** Ends the covering of this thread's workers. @type {(() => void) | undefined} */
-let uncover
 
 /**
  * Starts recording the calling thread with settings given in code. Gives what went wrong.
@@ -71,18 +68,49 @@ let uncover
  */
 function start(settings, workers) {
   const addon = load()
-  const failure = addon.start(thisThread(addon), process.argv, settings)
+  const failure = addon.start(thisThread(addon), process.argv, settings, startInspector(addon))
   if (failure === null && workers) {
-    uncover = require('./workers.js').cover(find(require.resolve), addon.coverWorkers())
+    const order = { addon: find(require.resolve), recording: addon.coverWorkers() }
+    addon.uncover = require('./workers.js').cover(order, addon.stopInspector !== undefined)
   }
   return failure
 }
 
-/** Stops recording the calling thread; null if it is not recorded. */
+/** Starts recording the calling thread, a worker that another recording covers. @param {any} worker */
+function recordWorker(worker) {
+  const addon = load()
+  addon.recordWorker(worker, startInspector(addon))
+}
+
+/**
+ * Stops recording the calling thread; null if it is not recorded.
+ * @returns {any}
+ */
 function stop() {
-  uncover?.()
-  uncover = undefined
-  return load().stop()
+  const addon = load()
+  // They are kept there since jest gives every test file its own copy of this module.
+  addon.uncover?.()
+  addon.stopInspector?.()
+  addon.uncover = addon.stopInspector = undefined
+  return addon.stop()
+}
+
+/**
+ * For a thread that is not sampled by the addon itself. Gives what went wrong, which is nothing to
+ * be told of where Node has no inspector: in a thread of its own.
+ * @param {any} addon
+ * @returns {(...plan: [number, number, boolean, typeof globalThis]) => string | null}
+ */
+function startInspector(addon) {
+  return (...plan) => {
+    try {
+      addon.stopInspector = require('./inspector.js').start(addon, ...plan)
+      return null
+    } catch (error) {
+      const [reason] = String(error).split('\n', 1)
+      return reason.endsWith('without a V8::Inspector') ? '' : reason
+    }
+  }
 }
 
 /** @param {any} addon */
@@ -116,4 +144,4 @@ function complain(error) {
   }
 }
 
-module.exports = { load, register, start, stop }
+module.exports = { load, register, start, stop, recordWorker }

@@ -14,7 +14,10 @@ export interface Options {
    * `CPU_PROF_FORMAT`; `trace`.
    */
   format?: 'trace' | 'cpuprofile' | 'trace,cpuprofile'
-  /** Milliseconds between two writes, 10 to 60000. `CPU_PROF_FLUSH_INTERVAL`; 500. */
+  /**
+   * Milliseconds between two writes, 10 to 60000. `CPU_PROF_FLUSH_INTERVAL`; 500, or 2000 with the
+   * inspector.
+   */
   flushInterval?: number
   /** How DevTools shows frames of `node_modules`. `CPU_PROF_IGNORE_LIST`; `auto`. */
   ignoreList?: 'auto' | 'keep' | 'show'
@@ -26,8 +29,11 @@ export interface Options {
    * told.
    */
   workers?: boolean
-  /** Where samples come from. `CPU_PROF_SOURCE`; `auto`. */
-  source?: 'auto' | 'v8'
+  /**
+   * Where samples come from: V8's own functions, or `node:inspector`, or whichever can be reached,
+   * in this order. `CPU_PROF_SOURCE`; `auto`.
+   */
+  source?: 'auto' | 'v8' | 'inspector'
 }
 
 /** A recording that was stopped. */
@@ -47,7 +53,7 @@ export interface Recording {
   /** `process.pid` */
   pid: number
   /** Where the samples came from. */
-  source: 'v8'
+  source: 'v8' | 'inspector'
 }
 
 /**

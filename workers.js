@@ -6,33 +6,45 @@
 // one, the inspector keeps all that the program logs to the console.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
+const path = require('node:path')
+// A test's clock can stand in for the global ones.
+const { setInterval, clearInterval, setTimeout } = require('node:timers')
 
 const CHANNEL = 'worker_threads'
+const MAJOR = Number(process.versions.node.split('.')[0])
 /** Node 18 tells of a new worker by nothing but a session. */
-const HAS_CHANNEL = Number(process.versions.node.split('.')[0]) >= 20
+const HAS_CHANNEL = MAJOR >= 20
+/**
+ * Before, Node aborts if a worker that is just starting is terminated in the very moment in which it
+ * runs what it was sent. So it is left alone for as long as a start takes.
+ */
+const IS_SAFE_FROM_START = MAJOR >= 22
+const START_MS = 250
 const DISCARD_MS = 1000
 /** A worker can be reached before it has a `process`. */
 const RETRY_MS = 5
 const TRIES = 400
 
+/** @typedef {{ addon: string, recording: number }} Order what is recorded, and for whom */
+/** @typedef {{ order: Order, threadId: string, tries: number, sessionId?: string, message?: string }} Task */
+
 /**
  * Covers the calling thread's workers from now on. Gives what ends that.
- * @param {string} addon the addon's path
- * @param {number} recording the number of the recording that covers them
+ * @param {Order} order
+ * @param {boolean} isInspector whether it is JavaScript that samples
  * @returns {() => void}
  */
-function cover(addon, recording) {
-  if (!HAS_CHANNEL) return coverAll({ addon, recording })
+function cover(order, isInspector) {
+  if (isInspector && !IS_SAFE_FROM_START) return () => {}
+  expression = isInspector ? whereJavaScriptSamples : whereTheAddonSamples
+  if (!HAS_CHANNEL) return coverAll(order)
   /** @param {any} message */
-  const onWorker = ({ worker }) => {
-    try {
+  const onWorker = ({ worker }) =>
+    guarded(() => {
       if (worker.threadId <= 0) return
-      add(String(worker.threadId), { addon, recording })
+      add(String(worker.threadId), order)
       connect()
-    } catch {
-      // The permission model forbids it, say. Such a worker is not recorded.
-    }
-  }
+    })
   diagnosticsChannel.subscribe(CHANNEL, onWorker)
   return () => diagnosticsChannel.unsubscribe(CHANNEL, onWorker)
 }
@@ -52,12 +64,10 @@ function coverAll(order) {
 
 /** What is to be run in a worker, by its thread id, until it was. @type {Map<string, Task>} */
 const tasks = new Map()
-/** @typedef {{ addon: string, recording: number }} Order */
-/** @typedef {Order & { threadId: string, tries: number, sessionId?: string, message?: string }} Task */
 
 /** @param {string} threadId @param {Order} order */
 function add(threadId, order) {
-  tasks.set(threadId, { ...order, threadId, tries: 0 })
+  tasks.set(threadId, { order, threadId, tries: 0 })
 }
 
 /** What is to be run in every worker that comes. @type {Order | undefined} */
@@ -72,20 +82,30 @@ function connect() {
   session = new Session()
   session.connect()
   on('NodeWorker.attachedToWorker', ({ sessionId, workerInfo }) => {
-    const { workerId } = workerInfo
+    const { workerId, url } = workerInfo
     if (everyWorker !== undefined) add(workerId, everyWorker)
     const task = tasks.get(workerId)
     if (task === undefined) return post('NodeWorker.detach', { sessionId })
     task.sessionId = sessionId
-    task.message = message(workerInfo, task)
-    send(task)
+    const thread = { threadId: Number(workerId), execArgv: [], version: process.version }
+    const { addon, recording } = task.order
+    task.message = JSON.stringify({
+      id: 1,
+      method: 'Runtime.evaluate',
+      params: {
+        expression: expression(addon, JSON.stringify({ thread, recording, script: url })),
+        returnByValue: true,
+      },
+    })
+    if (IS_SAFE_FROM_START) send(task)
+    else sendLater(task, START_MS)
   })
   on('NodeWorker.receivedMessageFromWorker', ({ sessionId, message }) => {
     const task = find(sessionId)
     if (task === undefined) return
     const isDone = JSON.parse(message).result?.result?.value === true
     if (isDone || ++task.tries === TRIES) forget(task)
-    else setTimeout(send, RETRY_MS, task).unref()
+    else sendLater(task, RETRY_MS)
   })
   on('NodeWorker.detachedFromWorker', ({ sessionId }) => {
     const task = find(sessionId)
@@ -94,27 +114,37 @@ function connect() {
   post('NodeWorker.enable', { waitForDebuggerOnStart: false })
 }
 
-/** What a worker is to do. It uses nothing that must be loaded: the worker may just be starting. */
-function message(/** @type {any} */ { workerId, url }, /** @type {Task} */ { addon, recording }) {
-  const thread = { threadId: Number(workerId), execArgv: [], version: process.version }
-  const values = [thread, recording, url].map((value) => JSON.stringify(value))
-  const expression = `(() => {
-    if (typeof process !== 'object' || typeof process.dlopen !== 'function') return false
-    const loaded = { exports: {} }
-    process.dlopen(loaded, ${JSON.stringify(addon)})
-    loaded.exports.recordWorker(${values})
-    return true
-  })()`
-  return JSON.stringify({
-    id: 1,
-    method: 'Runtime.evaluate',
-    params: { expression, returnByValue: true },
-  })
+/** What a worker is to run; it gives true once it could. */
+let expression = whereTheAddonSamples
+
+/** One call, as short as it can be: the worker may just be starting. @param {string} addon @param {string} worker */
+function whereTheAddonSamples(addon, worker) {
+  return `typeof process === 'object' && typeof process.dlopen === 'function' &&
+    (process.dlopen({ exports: { coveredWorker: ${worker} } }, ${JSON.stringify(addon)}), true)`
+}
+
+/**
+ * Node has started the worker once that has a script, and what has a state waits for a microtask
+ * there too. @param {string} _ @param {string} worker
+ */
+function whereJavaScriptSamples(_, worker) {
+  const binding = JSON.stringify(path.join(__dirname, 'binding.js'))
+  return `typeof process === 'object' && process.argv.length > 1 &&
+    ((async () => {
+      await null
+      process.getBuiltinModule('module').createRequire(${binding})(${binding})
+        .recordWorker(${worker})
+    })().catch(() => {}), true)`
 }
 
 /** @param {Task} task */
 function send({ sessionId, message }) {
   post('NodeWorker.sendMessageToWorker', { sessionId, message })
+}
+
+/** @param {Task} task @param {number} ms */
+function sendLater(task, ms) {
+  whenSafe(() => setTimeout(send, ms, task).unref())
 }
 
 /** @param {string} sessionId */
@@ -125,8 +155,10 @@ function find(sessionId) {
 /** @param {Task} task */
 function forget({ threadId, sessionId }) {
   tasks.delete(threadId)
-  post('NodeWorker.detach', { sessionId })
-  disconnectIfIdle()
+  whenSafe(() => {
+    post('NodeWorker.detach', { sessionId })
+    disconnectIfIdle()
+  })
 }
 
 function disconnectIfIdle() {
@@ -137,15 +169,29 @@ function disconnectIfIdle() {
   session = undefined
 }
 
+/**
+ * Events come in the midst of this thread's JavaScript, Node's own too, and so does what they call.
+ * What has a state of Node's waits for a microtask: a timer that is set while Node sorts its timers
+ * has it go through them for ever.
+ * @param {() => void} f
+ */
+async function whenSafe(f) {
+  await null
+  guarded(f)
+}
+
+/** Nothing here may become an error of the program's. @param {() => void} f */
+function guarded(f) {
+  try {
+    f()
+  } catch {
+    // The permission model forbids it, say. Such a worker is not recorded.
+  }
+}
+
 /** @param {string} event @param {(params: any) => void} listener */
 function on(event, listener) {
-  session?.on(/** @type {any} */ (event), ({ params }) => {
-    try {
-      listener(params)
-    } catch {
-      // Nothing here may become an error of the program's.
-    }
-  })
+  session?.on(/** @type {any} */ (event), ({ params }) => guarded(() => listener(params)))
 }
 
 /** @param {string} method @param {object} [params] */

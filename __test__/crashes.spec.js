@@ -14,6 +14,7 @@ const {
   PACKAGE,
   FIXTURES,
 } = require('./helpers/run.js')
+const { NEEDS_INTERRUPT } = require('./helpers/source.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const NATIVE = path.join(PACKAGE, 'target', 'debug', 'examples', 'libnative.so')
@@ -39,18 +40,22 @@ async function crash(flags, source, env = {}) {
   return result
 }
 
-test('a core dump on an uncaught exception keeps the trace', async () => {
+test('a core dump on an uncaught exception keeps the trace', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
   await crash(['--abort-on-uncaught-exception'], `throw new Error('thrown on purpose')`)
 })
 
-test('a heap that is dumped, and then full, keeps the trace', async () => {
+test('a heap that is dumped, and then full, keeps the trace', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
   const grow = `for (const kept = []; ; ) kept.push(new Array(1e5).fill(0.5))`
   const source = `require('node:v8').setHeapSnapshotNearHeapLimit(1); ${grow}`
   const { cwd } = await crash(['--max-old-space-size=20'], source)
   assert.ok(fs.readdirSync(cwd).some((file) => file.endsWith('.heapsnapshot')))
 })
 
-test('another addon that crashes keeps the trace', async () => {
+test('another addon that crashes keeps the trace', { skip: NEEDS_INTERRUPT }, async () => {
   const source = `process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})`
   const { signal } = await crash([], source, { NATIVE: 'crash' })
   assert.equal(signal, 'SIGSEGV')
@@ -61,7 +66,9 @@ test('sampling that is stuck in V8 is started again, and counted', async () => {
     const { spin } = require(${SPIN})
     spin(300)
     process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})
-    spin(3500)`
+    const end = Date.now() + 3500
+    const turn = () => { spin(30); if (Date.now() < end) setImmediate(turn) }
+    turn()`
   const { code, traces } = await run(['-e', source], {
     env: { NATIVE: 'stall', CPU_PROF_FLUSH_INTERVAL: '100' },
   })

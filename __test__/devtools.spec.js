@@ -19,9 +19,7 @@ function whyNot() {
 
 test('the real DevTools shows threads by name, with their functions', { skip }, async (t) => {
   const main = await run(['ending.js', 'natural'])
-  const workers = await run(['workers.js', 'terminate'], {
-    env: { CPU_PROF_FLUSH_INTERVAL: '100' },
-  })
+  const workers = await run(['workers.js', 'natural'])
   const devtools = await openDevTools(/** @type {string} */ (chromium))
   t.after(() => devtools.close())
 

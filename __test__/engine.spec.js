@@ -7,7 +7,7 @@ const { run } = require('./helpers/run.js')
 // That DevTools' own parser takes a trace is checked for every trace of every spec, in run().
 
 test("DevTools' parser finds every thread's functions", async () => {
-  const { traces } = await run(['workers.js', 'terminate'])
+  const { traces } = await run(['workers.js', 'natural'])
   assert.equal(traces.length, 3)
   for (const { tid, entries, events } of traces) {
     const names = new Set(entries.map((entry) => entry.callFrame?.functionName))

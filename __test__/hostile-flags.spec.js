@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { filesIn, temporaryDirectory } = require('./helpers/run.js')
+const { isInspector } = require('./helpers/source.js')
 const { runUnharmed } = require('./helpers/unharmed.js')
 
 const [MAJOR, MINOR] = process.versions.node.split('.').map(Number)
@@ -96,6 +97,11 @@ const PERMISSION =
 test('--permission with --allow-addons is recorded', async (t) => {
   if (PERMISSION === undefined) return t.skip('this Node has no permission model')
   const before = [PERMISSION, '--allow-fs-read=*', '--allow-worker', '--allow-addons']
+  if (isInspector) {
+    const allow = '--allow-inspector'
+    if (!process.allowedNodeEnvironmentFlags.has(allow)) return t.skip(`this Node has no ${allow}`)
+    before.push(allow)
+  }
   const { code, traces, complaint } = await runUnharmed(['two-threads.js'], { before })
   assert.equal(code, 3)
   assert.equal(complaint, '')

@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { NEEDS_AN_INSPECTOR, NEEDS_WAKE_UP } = require('./helpers/source.js')
 
 const MODULES = path.join(PACKAGE, 'node_modules')
 
@@ -166,7 +167,13 @@ for (const { runner, args = [], place, since = 18 } of /** @type {const} */ ([
   const full = [...args, ...cache]
   const isThere = PLACES[place]
 
-  test(`${name}: the preload records the tests in ${place}`, { skip }, async () => {
+  test(`${name}: the preload records the tests in ${place}`, {
+    skip:
+      skip ||
+      // It ends its processes and workers by force.
+      (runner === 'vitest' && NEEDS_WAKE_UP) ||
+      (runner === 'node' && NEEDS_AN_INSPECTOR),
+  }, async () => {
     const options = { isPreloaded: true }
     const result = await runTests(runner, [...full, ...files], project(runner), options)
     assert.deepEqual(result.outcome, ['fails: failed', 'passes: passed'])
@@ -203,7 +210,9 @@ test('jest: one file starts, another one stops, with copies of the package', asy
   assert.equal(having(traces, 'inStops').length, 1)
 })
 
-test('jest: a worker process that is ended by force has a complete trace', async () => {
+test('jest: a worker process that is ended by force has a complete trace', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
   const args = ['--maxWorkers=2', '--cacheDirectory=cache', '--testRegex=leaks.*.js$']
   const cwd = project('jest')
   fs.copyFileSync(path.join(cwd, 'leaks.js'), path.join(cwd, 'leaks-again.js'))

@@ -8,6 +8,11 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 const VERSIONS = [18, 20, 22, 24, 26]
+/** What depends on where samples come from: these run with the inspector too. */
+const BOTH_SOURCES = [
+  ...['api', 'cpuprofile', 'ends', 'hostile', 'inspector', 'parity', 'preload', 'runners'],
+  ...['settings', 'signals', 'streaming', 'unchanged', 'workers'],
+]
 const root = path.join(__dirname, '..')
 const wanted = process.argv.length > 2 ? process.argv.slice(2).map(Number) : VERSIONS
 
@@ -32,10 +37,11 @@ const failed = []
 for (const version of wanted) {
   const node = fetchNode(version)
   console.log(`\nNode ${version}: ${spawnSync(node, ['--version']).stdout}`)
-  const { status } = spawnSync(process.execPath, [path.join(__dirname, 'test.js'), node], {
-    stdio: 'inherit',
-  })
-  if (status !== 0) failed.push(String(version))
+  for (const args of [[], ['--source=inspector', ...BOTH_SOURCES]]) {
+    const command = [path.join(__dirname, 'test.js'), node, ...args]
+    const { status } = spawnSync(process.execPath, command, { stdio: 'inherit' })
+    if (status !== 0) failed.push([version, ...args.slice(0, 1)].join(' '))
+  }
 }
 console.log(failed.length === 0 ? '\nevery Node passed' : `\nfailed on Node ${failed.join(', ')}`)
 process.exitCode = failed.length === 0 ? 0 : 1

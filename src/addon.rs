@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
@@ -10,7 +11,7 @@ use crate::config::Config;
 use crate::error::{Error, complain};
 use crate::process::{preload_config, read_config};
 use crate::program::Program;
-use crate::recording::Stopped;
+use crate::recording::{InspectorPlan, Next, Stopped};
 use crate::worker_script::ScriptToCome;
 use crate::{recording, system};
 
@@ -55,21 +56,55 @@ pub struct Recording {
     pub source: String,
 }
 
+/// Starts the inspector: between two samples, microseconds; between two windows, milliseconds;
+/// whether that is the user's wish; Node's global object. Gives what went wrong, empty if there is
+/// no inspector.
+type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Option<String>>;
+
+fn call(
+    env: &Env,
+    start: StartInspector<'_>,
+    plan: InspectorPlan,
+) -> std::result::Result<(), Error> {
+    let failure = env
+        .get_global()
+        .and_then(|global| {
+            let global = global.to_unknown();
+            start.call((plan.interval_us, plan.flush_ms, plan.is_fixed, global).into())
+        })
+        .unwrap_or_else(|error| Some(error.reason.to_string()));
+    match failure {
+        None => Ok(()),
+        Some(reason) if reason.is_empty() => Err(Error::NoInspector),
+        Some(reason) => Err(Error::Unavailable(reason)),
+    }
+}
+
 /// Starts recording the calling thread with the settings of the environment, unless it is recorded.
 ///
 /// `argv` is `process.argv`. False if the settings are wrong, and the program has to be stopped;
 /// what is wrong is on stderr by then. All other trouble is said there too, and leaves the program
 /// to run unprofiled.
 #[napi(catch_unwind)]
-pub fn record(env: Env, thread: Thread, argv: Object<'_>) -> bool {
+pub fn record(
+    env: Env,
+    thread: Thread,
+    argv: Object<'_>,
+    start_inspector: StartInspector<'_>,
+) -> bool {
     if recording::is_recording() {
         return true;
     }
-    let script = (thread.thread_id != 0).then(|| ScriptToCome::new(&env, argv)).flatten();
-    let started =
-        preload_config().and_then(|config| begin(&env, thread, Some(&argv), config, script, None));
+    let is_worker = thread.thread_id != 0;
+    let script = is_worker.then(|| ScriptToCome::new(&env, argv)).flatten();
+    let started = preload_config().and_then(|config| {
+        let start_inspector = |plan| call(&env, start_inspector, plan);
+        begin(&env, thread, Some(&argv), config, script, None, start_inspector)
+    });
     match started {
         Ok(()) => true,
+        // A thread of Node's own; had the program none, its main thread would say so.
+        Err(Error::NoInspector) if is_worker => true,
         Err(error) => {
             complain(&error);
             !error.stops_the_program()
@@ -85,9 +120,12 @@ pub fn start(
     thread: Thread,
     argv: Object<'_>,
     options: HashMap<String, String>,
+    start_inspector: StartInspector<'_>,
 ) -> Option<Failure> {
-    let started = read_config(|name| options.get(name).cloned())
-        .and_then(|config| begin(&env, thread, Some(&argv), &config, None, None));
+    let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
+        let start_inspector = |plan| call(&env, start_inspector, plan);
+        begin(&env, thread, Some(&argv), &config, None, None, start_inspector)
+    });
     started
         .err()
         .map(|error| Failure { is_setting: error.stops_the_program(), message: error.to_string() })
@@ -99,15 +137,48 @@ pub fn cover_workers() -> Option<u32> {
     recording::cover_workers()
 }
 
-/// Starts recording the calling thread, a worker, for the sake of a recording that covers it, and
-/// that may be over by now. `script` is what it runs.
+/// A worker to be recorded for the sake of a recording that covers it.
+#[napi(object)]
+pub struct CoveredWorker {
+    /// The worker.
+    pub thread: Thread,
+    /// The number of the recording that covers it. It may be over by now.
+    pub recording: u32,
+    /// What the worker runs.
+    pub script: String,
+}
+
+/// Starts recording a worker that loads the addon with `{ coveredWorker }` as its exports.
+///
+/// The parent has it do so by way of the inspector, at any moment, also in the midst of Node's own
+/// start of the thread. Up to Node 20, if `terminate()` comes while JavaScript runs there, Node
+/// aborts; so it is a single call.
+#[napi(module_exports)]
+pub fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
+            let unavailable = |_| Err(Error::Unavailable("it is loaded by the inspector".into()));
+            cover(&env, worker, unavailable);
+        }
+    }));
+    Ok(())
+}
+
+/// As the above, in a worker that can run JavaScript.
 #[napi(catch_unwind)]
-pub fn record_worker(env: Env, thread: Thread, parent: u32, script: String) {
-    let Some(config) = recording::covering(parent).filter(|_| !recording::is_recording()) else {
+pub fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
+    cover(&env, worker, |plan| call(&env, start_inspector, plan));
+}
+
+fn cover(
+    env: &Env,
+    CoveredWorker { thread, recording, script }: CoveredWorker,
+    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
+) {
+    let Some(config) = recording::covering(recording).filter(|_| !recording::is_recording()) else {
         return;
     };
-    let started = begin(&env, thread, None, &config, None, Some(parent));
-    match started {
+    match begin(env, thread, None, &config, None, Some(recording), start_inspector) {
         Ok(()) => recording::name_worker(script),
         Err(error) => complain(&error),
     }
@@ -117,7 +188,7 @@ pub fn record_worker(env: Env, thread: Thread, parent: u32, script: String) {
 /// not recorded.
 #[napi(catch_unwind)]
 pub fn stop() -> Option<Recording> {
-    recording::stop().map(|Stopped { written, duration_us, thread_id }| Recording {
+    recording::stop().map(|Stopped { written, duration_us, thread_id, source }| Recording {
         files: written.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
         samples: written.samples as f64,
         nodes: written.nodes as f64,
@@ -125,8 +196,26 @@ pub fn stop() -> Option<Recording> {
         dropped_samples: written.dropped_samples as f64,
         thread_id,
         pid: std::process::id(),
-        source: "v8".into(),
+        source: source.name().into(),
     })
+}
+
+/// Takes a window of the inspector's over: its profile as JSON, and when taking it began, in
+/// microseconds of `process.hrtime`. Gives 0 to sample on, 1 to give up, 2 to stop before the next
+/// start.
+#[napi(catch_unwind)]
+pub fn window(json: String, since_us: i64) -> u32 {
+    match recording::window(json, since_us) {
+        Next::On => 0,
+        Next::GiveUp => 1,
+        Next::Restart => 2,
+    }
+}
+
+/// Ends the calling thread's recording, of which `stop` may still tell.
+#[napi(catch_unwind)]
+pub fn end() {
+    recording::end_early();
 }
 
 /// Tells the script that the calling worker runs.
@@ -160,6 +249,7 @@ fn begin(
     config: &Config,
     script: Option<ScriptToCome>,
     parent: Option<u32>,
+    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
 ) -> std::result::Result<(), Error> {
     let program = || Program {
         pid: std::process::id(),
@@ -171,7 +261,7 @@ fn begin(
         process_start_ms: system::process_start_ms(),
         boot: system::boot_id(),
     };
-    recording::start(env, thread.thread_id, config, program, script, parent)
+    recording::start(env, thread.thread_id, config, program, script, parent, start_inspector)
 }
 
 /// What strings there are in an array.

@@ -21,6 +21,8 @@ pub enum Error {
     },
     /// Nobody's fault: this process cannot be profiled, and runs on without us.
     Unavailable(String),
+    /// Node was built without an inspector, or keeps it from this thread.
+    NoInspector,
     /// A file could not be made or written: the program runs on without us.
     Output {
         /// What was being done (`create`, `write`).
@@ -55,6 +57,9 @@ impl fmt::Display for Error {
             Error::Unavailable(reason) => {
                 write!(f, "not profiling this thread: {reason}")
             }
+            Error::NoInspector => f.write_str(
+                "not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)",
+            ),
             Error::Output { action, path, source } => {
                 write!(
                     f,

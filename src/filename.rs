@@ -31,12 +31,17 @@ enum Part {
     Sequence,
 }
 
+/// What the formats add to a name, whether it has it already or not.
+const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
+
 impl NamePattern {
     /// The pattern of the built-in `--cpu-prof`, without its extension.
     pub const DEFAULT: &str = "CPU.%D.%H.%P.%T.%N";
 
     /// Checks a pattern; the error says what is wrong with it, as the end of a sentence.
     pub fn parse(pattern: &str) -> Result<Self, String> {
+        let extension = EXTENSIONS.iter().find_map(|extension| pattern.strip_suffix(extension));
+        let pattern = extension.unwrap_or(pattern);
         check_path(pattern)?;
         let mut parts = Vec::new();
         let mut text = String::new();
@@ -178,6 +183,14 @@ mod tests {
         assert_eq!(expand("100%%-%P"), "100%-4242");
         assert_eq!(expand("profiles/%P/%T"), "profiles/4242/3");
         assert_eq!(expand("ünï%N"), "ünï012");
+    }
+
+    #[test]
+    fn an_extension_is_not_doubled() {
+        assert_eq!(expand("build-%P.cpuprofile"), "build-4242");
+        assert_eq!(expand("build.trace.json"), "build");
+        assert_eq!(expand("build.json"), "build.json");
+        assert!(NamePattern::parse(".cpuprofile").is_err());
     }
 
     #[test]

@@ -20,7 +20,8 @@ use crate::filename::{Fields, Names};
 use crate::process::{Process, next_sequence};
 use crate::program::Program;
 use crate::signals;
-use crate::source::v8::{Finished, Profiler, Pulse, Waker};
+use crate::source::v8::{self, Profiler, Pulse, Waker};
+use crate::source::{Finished, Source, inspector};
 use crate::system;
 use crate::trace::thread::ThreadInfo;
 use crate::track::{Link, ProfileFile, Taken, TraceFile, Track, Written};
@@ -41,11 +42,13 @@ thread_local! {
     static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
     /// What to go on with if the process does not end after all.
     static INTERRUPTED: RefCell<Option<Interrupted>> = const { RefCell::new(None) };
+    /// Whether we are told of the process's end.
+    static IS_EXIT_WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Recording {
     process: &'static Process,
-    profiler: Profiler,
+    sampler: Sampler,
     link: Arc<Link>,
     env: Env,
     id: u32,
@@ -54,11 +57,36 @@ struct Recording {
     config: Config,
     thread_id: u32,
     start_us: i64,
-    /// How often V8's sampling got stuck.
-    restarts: Cell<u32>,
     is_named: Cell<bool>,
     /// Until a worker's script is known.
     script: RefCell<Option<ScriptToCome>>,
+}
+
+enum Sampler {
+    V8(Profiler),
+    /// JavaScript's.
+    Inspector,
+}
+
+/// What the inspector is to do.
+pub struct InspectorPlan {
+    /// Between two samples.
+    pub interval_us: u32,
+    /// Between two windows, milliseconds.
+    pub flush_ms: u32,
+    /// Whether that is what the user wants.
+    pub is_fixed: bool,
+}
+
+/// What the inspector is to do after a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Sample on.
+    On,
+    /// Nothing: the recording is over.
+    GiveUp,
+    /// Stop before it starts the next time.
+    Restart,
 }
 
 /// A recording that has come to its end.
@@ -69,9 +97,12 @@ pub struct Stopped {
     pub duration_us: i64,
     /// Node's thread id.
     pub thread_id: u32,
+    /// Where the samples came from.
+    pub source: Source,
 }
 
-/// Starts recording this thread, which must not be recorded already.
+/// Starts recording this thread, which must not be recorded already. `start_inspector` is for a
+/// thread that is not sampled from here.
 pub fn start(
     env: &Env,
     thread_id: u32,
@@ -79,10 +110,16 @@ pub fn start(
     program: impl FnOnce() -> Program,
     script: Option<ScriptToCome>,
     parent: Option<u32>,
+    start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    let source = config.source.unwrap_or_else(Source::best);
+    let flush_interval = config.flush_interval(source);
     let process = Process::get_or_start(program, on_wake)?;
-    let waker = Waker::new()?;
-    watch_end(env, &waker, thread_id)?;
+    let waker = match source {
+        Source::V8 => Some(Waker::new()?),
+        Source::Inspector => None,
+    };
+    watch_end(env, waker.as_ref(), thread_id)?;
 
     // The file comes before the sampling: a profile that has nowhere to go is not worth its cost.
     let start_us = system::now_us();
@@ -95,14 +132,24 @@ pub fn start(
     };
     let (trace, cpuprofile) = open_files(process, config, info, start_us)?;
 
-    let profiler = match IDLE_PROFILER.take() {
-        Some(profiler) => profiler,
-        None => Profiler::new(env)?,
+    let started = match source {
+        Source::V8 => start_v8(env, config.interval_us).map(Sampler::V8),
+        Source::Inspector => start_inspector(InspectorPlan {
+            interval_us: config.interval_us,
+            flush_ms: flush_interval.as_millis() as u32,
+            is_fixed: config.flush_interval.is_some(),
+        })
+        .map(|()| Sampler::Inspector),
     };
-    if let Err(error) = profiler.start(config.interval_us) {
-        IDLE_PROFILER.set(Some(profiler));
-        return Err(error);
-    }
+    let sampler = match started {
+        Ok(sampler) => sampler,
+        Err(error) => {
+            if let Some(trace) = trace {
+                trace.discard();
+            }
+            return Err(error);
+        }
+    };
     let link = Arc::new(Link::new(waker));
     static LAST_ID: AtomicU32 = AtomicU32::new(0);
     let id = LAST_ID.fetch_add(1, Ordering::Relaxed);
@@ -110,20 +157,21 @@ pub fn start(
         id,
         parent,
         link: Arc::clone(&link),
-        flush_interval: config.flush_interval,
+        flush_interval,
         written: Written::default(),
         // A `.cpuprofile` has each path once.
         tree: CallTree::new(if cpuprofile.is_some() { usize::MAX } else { config.max_nodes }),
         trace,
         cpuprofile,
         pulse: Pulse::new(config.interval_us),
+        restarts: 0,
         read: Vec::new(),
+        taken_until_us: (source == Source::Inspector).then_some(i64::MIN),
     };
-    let (restarts, script) = (Cell::new(0), RefCell::new(script));
-    let config = config.clone();
+    let (script, config) = (RefCell::new(script), config.clone());
     let recording = Recording {
         process,
-        profiler,
+        sampler,
         link,
         env: *env,
         id,
@@ -131,7 +179,6 @@ pub fn start(
         config,
         thread_id,
         start_us,
-        restarts,
         is_named: Cell::new(thread_id == 0),
         script,
     };
@@ -142,6 +189,20 @@ pub fn start(
         signals::arm();
     }
     Ok(())
+}
+
+fn start_v8(env: &Env, interval_us: u32) -> Result<Profiler, Error> {
+    let profiler = match IDLE_PROFILER.take() {
+        Some(profiler) => profiler,
+        None => Profiler::new(env)?,
+    };
+    match profiler.start(interval_us) {
+        Ok(()) => Ok(profiler),
+        Err(error) => {
+            IDLE_PROFILER.set(Some(profiler));
+            Err(error)
+        }
+    }
 }
 
 /// Whether this thread is being recorded.
@@ -184,6 +245,24 @@ pub fn stop() -> Option<Stopped> {
     }
 }
 
+/// Stops as [`stop`] does, and keeps what there is to be told of it.
+pub fn end_early() {
+    if let Some(stopped) = stop() {
+        ENDED.set(Some(stopped));
+    }
+}
+
+/// Takes a window of the inspector's over, which JavaScript began to take at `since_us`.
+pub fn window(json: String, since_us: i64) -> Next {
+    let next = RECORDING.with_borrow(|recording| {
+        recording.as_ref().map_or(Next::GiveUp, |recording| recording.window(json, since_us))
+    });
+    if next == Next::GiveUp {
+        end_early();
+    }
+    next
+}
+
 /// Names this thread, a worker, by the script that it runs.
 pub fn name_worker(file: String) {
     RECORDING.with_borrow(|recording| {
@@ -194,18 +273,19 @@ pub fn name_worker(file: String) {
 }
 
 /// Has what is under way on this thread brought to its end with it.
-fn watch_end(env: &Env, waker: &Waker, thread_id: u32) -> Result<(), Error> {
-    if IS_WATCHED.get() {
-        return Ok(());
-    }
+fn watch_end(env: &Env, waker: Option<&Waker>, thread_id: u32) -> Result<(), Error> {
     // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
     let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
-    env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end(ending))))
-        .map_err(|_| Error::Unavailable("its end cannot be watched".into()))?;
-    if ending == Ending::Process {
+    if !IS_WATCHED.get() {
+        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end(ending))))
+            .map_err(|_| Error::Unavailable("its end cannot be watched".into()))?;
+        IS_WATCHED.set(true);
+    }
+    if let (Ending::Process, Some(waker)) = (ending, waker)
+        && !IS_EXIT_WATCHED.replace(true)
+    {
         waker.at_exit(on_exit);
     }
-    IS_WATCHED.set(true);
     Ok(())
 }
 
@@ -214,12 +294,12 @@ extern "C" fn on_wake(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let is_over = RECORDING.with_borrow(|recording| {
-            recording.as_ref().is_some_and(|recording| {
-                recording.link.is_over.load(Ordering::Relaxed) || recording.rotate().is_err()
-            })
+            recording
+                .as_ref()
+                .is_some_and(|recording| recording.is_over() || recording.rotate().is_err())
         });
         if is_over {
-            ENDED.set(stop());
+            end_early();
         }
     }));
 }
@@ -264,14 +344,11 @@ extern "C" fn on_survival(_: *mut c_void) {
         if is_recording() || signals::is_leaving() {
             return;
         }
-        match start(&env, 0, &config, Program::default, None, None) {
-            // Node has forgotten whom to call at the exit.
-            Ok(()) => RECORDING.with_borrow(|recording| {
-                if let Some(recording) = recording {
-                    recording.link.waker.at_exit(on_exit);
-                }
-            }),
-            Err(error) => complain(&error),
+        // Node has forgotten whom to call at the exit.
+        IS_EXIT_WATCHED.set(false);
+        let inspector = |_| Err(Error::Unavailable("the inspector is no source here".into()));
+        if let Err(error) = start(&env, 0, &config, Program::default, None, None, inspector) {
+            complain(&error);
         }
     }));
 }
@@ -325,6 +402,31 @@ fn open_files(
 impl Recording {
     /// Gives the writer what was sampled so far, and samples on.
     fn rotate(&self) -> Result<(), Error> {
+        self.begin_window()?;
+        let Sampler::V8(profiler) = &self.sampler else { return Ok(()) };
+        let before = Instant::now();
+        let is_stuck = self.is_stuck();
+        let profile = if is_stuck { profiler.restart() } else { profiler.rotate() };
+        self.hand_over(Finished::V8(profile.inspect_err(complain)?), before.elapsed());
+        Ok(())
+    }
+
+    /// As [`Recording::rotate`], of what JavaScript has taken already.
+    fn window(&self, json: String, since_us: i64) -> Next {
+        if self.begin_window().is_err() {
+            return Next::GiveUp;
+        }
+        let pause_us = u64::try_from(system::now_us() - since_us).unwrap_or(0);
+        let profile = Finished::Inspector(inspector::Finished::new(json));
+        self.hand_over(profile, Duration::from_micros(pause_us));
+        match (self.is_over(), self.is_stuck()) {
+            (true, _) => Next::GiveUp,
+            (false, true) => Next::Restart,
+            (false, false) => Next::On,
+        }
+    }
+
+    fn begin_window(&self) -> Result<(), Error> {
         if self.link.failed.load(Ordering::Relaxed) {
             return Err(Error::Unavailable("its trace cannot be written".into()));
         }
@@ -333,16 +435,24 @@ impl Recording {
         if let Some(file) = script {
             self.name_worker(file);
         }
-        let before = Instant::now();
-        let is_stuck = self.link.is_stuck.swap(false, Ordering::Relaxed);
-        self.restarts.set(self.restarts.get() + u32::from(is_stuck));
-        let profile = if is_stuck { self.profiler.restart() } else { self.profiler.rotate() };
-        let taken = self.taken(profile.inspect_err(complain)?, before);
-        self.process.writer.window(&self.link, taken);
+        Ok(())
+    }
+
+    /// Whether the recording that covers this worker has been stopped.
+    fn is_over(&self) -> bool {
+        self.link.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Whether V8 has to be stopped and started again, as it will be.
+    fn is_stuck(&self) -> bool {
+        self.link.is_stuck.swap(false, Ordering::Relaxed)
+    }
+
+    fn hand_over(&self, profile: Finished, pause: Duration) {
+        self.process.writer.window(&self.link, Taken { profile, pause });
         if self.thread_id == 0 {
             signals::arm();
         }
-        Ok(())
     }
 
     fn name_worker(&self, file: String) {
@@ -356,16 +466,21 @@ impl Recording {
 
     /// Stops, and waits for the files. Of the profiler there is nothing left to be used, nor to be
     /// freed, if V8's thread or the writer may still be at it.
-    fn finish(self) -> (Stopped, Option<(Profiler, Vec<Finished>)>) {
+    fn finish(self) -> (Stopped, Option<(Profiler, Vec<v8::Finished>)>) {
         const PATIENCE: Duration = Duration::from_millis(250);
         if COVERS.lock().remove(&self.id).is_some() {
             self.process.writer.stop_workers(self.id, PATIENCE);
         }
-        self.link.waker.close();
+        self.link.close();
         let before = Instant::now();
-        let last = self.profiler.stop();
+        let last = match &self.sampler {
+            Sampler::V8(profiler) => profiler.stop(),
+            // JavaScript gave it already, if it could.
+            Sampler::Inspector => None,
+        };
         let has_stopped = last.is_some();
-        let last = last.map(|profile| self.taken(profile, before));
+        let last =
+            last.map(|profile| Taken { profile: Finished::V8(profile), pause: before.elapsed() });
         let duration_us = system::now_us() - self.start_us;
         let closed = self.process.writer.close(&self.link, last);
         if let Some(script) = self.script.take() {
@@ -373,12 +488,12 @@ impl Recording {
         }
         let (written, left) = closed.map(|closed| (closed.written, closed.left)).unzip();
         let written = written.unwrap_or_default();
-        let stopped = Stopped { written, duration_us, thread_id: self.thread_id };
-        let profiler = left.filter(|_| has_stopped).map(|left| (self.profiler, left));
-        (stopped, profiler)
-    }
-
-    fn taken(&self, profile: Finished, since: Instant) -> Taken {
-        Taken { profile, pause: since.elapsed(), restarts: self.restarts.get() }
+        let thread_id = self.thread_id;
+        let (source, profiler) = match self.sampler {
+            Sampler::V8(profiler) => (Source::V8, Some(profiler)),
+            Sampler::Inspector => (Source::Inspector, None),
+        };
+        let stopped = Stopped { written, duration_us, thread_id, source };
+        (stopped, profiler.zip(left.filter(|_| has_stopped)))
     }
 }

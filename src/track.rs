@@ -10,8 +10,10 @@ use crate::call_tree::{CallTree, Placed};
 use crate::cpuprofile::CpuProfile;
 use crate::error::{Error, complain};
 use crate::filename::Names;
+use crate::model::Window;
 use crate::output::{Output, write_whole};
-use crate::source::v8::{Finished, Pulse, Waker};
+use crate::source::Finished;
+use crate::source::v8::{self, Callback, Pulse, Waker};
 use crate::system;
 use crate::trace::encode::Events;
 use crate::trace::event::Flush;
@@ -19,8 +21,8 @@ use crate::trace::thread::{ThreadInfo, ThreadTrace};
 
 /// What a recording and the writer both see.
 pub struct Link {
-    /// Wakes the recorded thread.
-    pub waker: Waker,
+    /// Wakes the recorded thread, if that can be done.
+    waker: Option<Waker>,
     /// The file cannot be written any more: there is no use in sampling on.
     pub failed: AtomicBool,
     /// The thread has gone without waiting, and with it the isolate that its profiles belong to.
@@ -32,10 +34,27 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link to the thread that `waker` wakes.
-    pub fn new(waker: Waker) -> Self {
+    /// A link to the thread that `waker` wakes; without one it comes of itself.
+    pub fn new(waker: Option<Waker>) -> Self {
         let (failed, abandoned, is_stuck, is_over) = Default::default();
         Self { waker, failed, abandoned, is_stuck, is_over }
+    }
+
+    /// Whether the thread can be asked for anything.
+    pub fn can_wake(&self) -> bool {
+        self.waker.is_some()
+    }
+
+    /// Has `callback` run on the thread. False if that cannot be.
+    pub fn wake(&self, callback: Callback) -> bool {
+        self.waker.as_ref().is_some_and(|waker| waker.wake(callback))
+    }
+
+    /// Never wakes the thread again, once this has returned.
+    pub fn close(&self) {
+        if let Some(waker) = &self.waker {
+            waker.close();
+        }
     }
 }
 
@@ -45,8 +64,6 @@ pub struct Taken {
     pub profile: Finished,
     /// What taking it cost the program's thread.
     pub pause: Duration,
-    /// How often V8's sampling had to be restarted so far.
-    pub restarts: u32,
 }
 
 /// A recording's files and what is needed to fill them, handed to the writer at the start.
@@ -67,8 +84,12 @@ pub struct Track {
     pub tree: CallTree,
     /// Whether samples still come.
     pub pulse: Pulse,
-    /// Profiles that have been read, and wait to be deleted.
-    pub read: Vec<Finished>,
+    /// How often they did not, so that V8 was started anew.
+    pub restarts: u32,
+    /// V8's profiles that have been read, and wait to be deleted.
+    pub read: Vec<v8::Finished>,
+    /// The last sample's time, if two profiles can run at once: what is not after it was taken.
+    pub taken_until_us: Option<i64>,
     /// What was written so far.
     pub written: Written,
 }
@@ -103,6 +124,12 @@ impl TraceFile {
         let trace = ThreadTrace::new(info, start_us);
         let output = Output::create(dir, ".trace.json", names, &trace.head())?;
         Ok(Self { output, trace })
+    }
+
+    /// Removes the file: nothing comes after its head.
+    pub fn discard(self) {
+        // A file without samples is the worst that can come of it.
+        let _ = std::fs::remove_file(self.output.path());
     }
 }
 
@@ -144,25 +171,22 @@ impl Track {
 
     /// Writes a window.
     pub fn write(&mut self, taken: Taken, events: &mut Events) {
-        let profile = &taken.profile;
-        let window =
-            if self.cpuprofile.is_some() { profile.read_details() } else { profile.read() };
-        self.read.push(taken.profile);
-        if let Some(newest) = window.samples.last()
-            && !self.link.abandoned.load(Ordering::Relaxed)
-        {
-            Finished::delete_if_safe(&mut self.read, newest.time_us);
+        let mut window = self.read(taken.profile);
+        if self.pulse.is_stuck(&window) {
+            self.link.is_stuck.store(true, Ordering::Relaxed);
+            self.restarts += 1;
+        }
+        if let Some(until_us) = &mut self.taken_until_us {
+            window.samples.retain(|sample| sample.time_us > *until_us);
+            *until_us = window.samples.last().map_or(*until_us, |sample| sample.time_us);
         }
         let placed =
             if window.samples.is_empty() { Placed::default() } else { self.tree.place(&window) };
-        if self.pulse.is_stuck(&window) {
-            self.link.is_stuck.store(true, Ordering::Relaxed);
-        }
         if let Some(file) = &mut self.cpuprofile {
             file.profile.window(&window, &placed);
         }
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
-        let flush = Flush { pause_us, restarts: taken.restarts };
+        let flush = Flush { pause_us, restarts: self.restarts };
         let is_written = self.append(events, |trace, events| {
             trace.window(events, &window, &placed, flush);
         });
@@ -172,6 +196,26 @@ impl Track {
             self.written.nodes += placed.new_nodes.len() as u64;
         } else {
             self.written.dropped_samples += samples;
+        }
+    }
+
+    fn read(&mut self, profile: Finished) -> Window {
+        let details = self.cpuprofile.is_some();
+        match profile {
+            Finished::V8(profile) => {
+                let window = if details { profile.read_details() } else { profile.read() };
+                self.read.push(profile);
+                if let Some(newest) = window.samples.last()
+                    && !self.link.abandoned.load(Ordering::Relaxed)
+                {
+                    v8::Finished::delete_if_safe(&mut self.read, newest.time_us);
+                }
+                window
+            }
+            Finished::Inspector(profile) => profile.read(details).unwrap_or_else(|error| {
+                complain(&error);
+                Window::default()
+            }),
         }
     }
 

@@ -152,7 +152,7 @@ struct Live {
 impl Live {
     fn ask(&mut self, rotate: Callback) {
         if !self.owes {
-            self.owes = self.track.link.waker.wake(rotate);
+            self.owes = self.track.link.wake(rotate);
         }
     }
 }
@@ -247,7 +247,9 @@ impl WriterLoop {
         let (tracks, now) = (&self.tracks, Instant::now());
         self.stopping.retain(|(parent, leaving)| {
             let is_over = now >= leaving.until
-                || !tracks.iter().any(|live| live.track.is_covered_by(*parent));
+                || !tracks
+                    .iter()
+                    .any(|live| live.track.is_covered_by(*parent) && live.track.link.can_wake());
             if is_over {
                 let _ = leaving.done.send(());
             }
@@ -303,8 +305,11 @@ impl WriterLoop {
             }
             Message::Leave(leaving) => {
                 for live in &mut self.tracks {
-                    live.leaves = true;
+                    live.leaves = live.track.link.can_wake();
                     live.ask(self.rotate);
+                    if !live.leaves {
+                        live.track.finish(&mut self.events);
+                    }
                 }
                 self.leaving = Some(leaving);
             }

@@ -3,15 +3,16 @@
 /**
  * The ways in which a program can end while it is profiled.
  * `how` is an argument of the fixture `ending.js`; `kill` is sent once that is ready; `isWhole`
- * says whether the program has a chance to finish its trace.
+ * says whether the program has a chance to finish its trace, `inspector` whether JavaScript has, so
+ * that the last window can be taken without V8's interrupts.
  * @type {{ name: string, how: string, flags?: string[], kill?: NodeJS.Signals, threads?: number,
- *   isWhole: boolean }[]}
+ *   isWhole: boolean, inspector?: boolean }[]}
  */
 const ENDINGS = [
-  { name: 'natural end', how: 'natural', isWhole: true },
-  { name: '`process.exit(3)`', how: 'exit', isWhole: true },
-  { name: 'uncaught exception', how: 'throw', isWhole: true },
-  { name: 'unhandled rejection', how: 'reject', isWhole: true },
+  { name: 'natural end', how: 'natural', isWhole: true, inspector: true },
+  { name: '`process.exit(3)`', how: 'exit', isWhole: true, inspector: true },
+  { name: 'uncaught exception', how: 'throw', isWhole: true, inspector: true },
+  { name: 'unhandled rejection', how: 'reject', isWhole: true, inspector: true },
   { name: 'SIGTERM, idle', how: 'idle', kill: 'SIGTERM', isWhole: true },
   { name: 'SIGINT, idle', how: 'idle', kill: 'SIGINT', isWhole: true },
   { name: 'SIGTERM, busy', how: 'busy', kill: 'SIGTERM', isWhole: true },
@@ -24,9 +25,21 @@ const ENDINGS = [
     flags: ['--max-old-space-size=40'],
     isWhole: false,
   },
-  { name: 'worker: natural end', how: 'worker-returns', threads: 2, isWhole: true },
+  {
+    name: 'worker: natural end',
+    how: 'worker-returns',
+    threads: 2,
+    isWhole: true,
+    inspector: true,
+  },
   { name: 'worker: terminated while busy', how: 'worker-terminated', threads: 2, isWhole: true },
-  { name: 'worker: `process.exit(5)`', how: 'worker-exits', threads: 2, isWhole: true },
+  {
+    name: 'worker: `process.exit(5)`',
+    how: 'worker-exits',
+    threads: 2,
+    isWhole: true,
+    inspector: true,
+  },
   {
     name: 'main thread exits while a worker is busy',
     how: 'worker-left',

@@ -8,6 +8,9 @@ const { readTrace } = require('./trace.js')
 
 const PACKAGE = path.join(__dirname, '..', '..')
 const FIXTURES = path.join(__dirname, '..', 'fixtures')
+/** Where all recordings take their samples from: what `auto` finds, unless the specs are told. */
+const { SPEC_SOURCE } = process.env
+const SOURCE = SPEC_SOURCE ?? 'v8'
 
 /**
  * Runs Node under the preload, in a directory of its own, and waits for its end.
@@ -58,6 +61,7 @@ function cleanEnv() {
     ([name]) =>
       !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS' && !name.startsWith('NODE_TEST'),
   )
+  if (SPEC_SOURCE) entries.push(['CPU_PROF_SOURCE', SPEC_SOURCE])
   return Object.fromEntries(entries)
 }
 
@@ -114,4 +118,5 @@ module.exports = {
   readTrace,
   PACKAGE,
   FIXTURES,
+  SOURCE,
 }

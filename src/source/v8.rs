@@ -397,6 +397,11 @@ impl Waker {
     }
 }
 
+/// Whether this process exports all that is needed.
+pub fn is_available() -> bool {
+    sys::api().is_ok()
+}
+
 fn api() -> Result<&'static sys::Api, Error> {
     sys::api().map_err(|symbol| {
         Error::Unavailable(format!(

@@ -1,0 +1,196 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { readCpuProfile } = require('./helpers/cpuprofile.js')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { runUnharmed } = require('./helpers/unharmed.js')
+
+// What is the inspector source's own. All other specs run with it by `npm run test:inspector`.
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const NODE = Number(process.versions.node.split('.')[0])
+const INSPECTOR = { CPU_PROF_SOURCE: 'inspector' }
+const FAST = { ...INSPECTOR, CPU_PROF_FLUSH_INTERVAL: '50' }
+/** Works, and returns to its event loop. */
+const TURNING = `
+  const { spin } = require(${SPIN})
+  const end = Date.now() + 600
+  const turn = () => { spin(20); if (Date.now() < end) setImmediate(turn) }
+  turn()
+`
+
+/** @param {any} trace @param {string} name */
+const ms = (trace, name) =>
+  trace.totalMs((/** @type {any} */ { functionName }) => functionName === name)
+
+/** @param {any} trace */
+const windows = (trace) =>
+  trace.events.filter((/** @type {any} */ { name }) => name === 'thread.flush').length
+
+test('windows come while the program runs, and no sample twice', async () => {
+  const { traces, stderr } = await runUnharmed(['-e', TURNING], { env: FAST })
+  const [trace] = traces
+  assert.equal(stderr, '')
+  assert.ok(windows(trace) > 5)
+  assert.ok(ms(trace, 'spin') > 300)
+  assert.ok(trace.samples.slice(1).every((/** @type {any} */ { us }) => us > 0))
+})
+
+test('an interval that nobody set makes room for long windows', async () => {
+  const { traces } = await run(['-e', TURNING.replace('600', '2500')], { env: INSPECTOR })
+  assert.equal(windows(traces[0]), 2)
+})
+
+test('both sources in turn, in one thread', async () => {
+  const source = `
+    const prof = require(${JSON.stringify(PACKAGE)})
+    const sources = ['inspector', 'v8', 'inspector', 'auto'].map((source) => {
+      prof.start({ source })
+      require(${SPIN}).spin(60)
+      return prof.stop()
+    })
+    console.log(JSON.stringify([sources, process.listenerCount('exit')]))`
+  const { stdout, traces } = await run(['-e', source], { preload: null })
+  const [recordings, listeners] = JSON.parse(stdout)
+  assert.deepEqual(
+    recordings.map((/** @type {any} */ recording) => recording.source),
+    ['inspector', 'v8', 'inspector', 'v8'],
+  )
+  assert.equal(listeners, 0)
+  assert.equal(traces.length, 4)
+  for (const trace of traces) assert.ok(ms(trace, 'spin') > 20)
+})
+
+for (const [what, env, flags] of /** @type {[string, Record<string, string>, string[]][]} */ ([
+  ['coverage', { NODE_V8_COVERAGE: 'coverage' }, []],
+  ["Node's own profiler", {}, ['--cpu-prof', '--cpu-prof-dir=own']],
+  ['a debugger', {}, ['--inspect=0']],
+])) {
+  test(`beside ${what}: windows still come, and nothing is said`, async () => {
+    // Starting a profile is dear there.
+    const options = {
+      env: { ...INSPECTOR, CPU_PROF_FLUSH_INTERVAL: '150', ...env },
+      before: flags,
+    }
+    const { traces, complaint } = await runUnharmed(['-e', TURNING], options)
+    assert.equal(complaint, '')
+    assert.ok(windows(traces[0]) > 2)
+    assert.ok(ms(traces[0], 'spin') > 150)
+  })
+}
+
+test("the program's own profiles are its own", async () => {
+  const source = `
+    const { Session } = require('node:inspector')
+    const session = new Session()
+    session.connect()
+    session.post('Profiler.enable')
+    session.post('Profiler.start')
+    ${TURNING}
+    console.profile('own')
+    setTimeout(() => {
+      console.profileEnd()
+      console.profileEnd()
+      session.post('Profiler.stop', (error, { profile }) => console.log(profile.nodes.length > 3))
+    }, 300)
+  `
+  const { traces, stdout, stderr } = await runUnharmed(['-e', source], { env: FAST })
+  assert.equal(stdout, 'true\n')
+  assert.equal(stderr, '')
+  assert.ok(ms(traces[0], 'spin') > 300)
+})
+
+test('what a program does to JSON, timers and events changes nothing', async () => {
+  const source = `
+    const fail = (what) => () => { console.log(what); return 7 }
+    const events = require('node:events').prototype
+    const { emit } = events
+    events.emit = function (name, ...args) {
+      if (String(name).includes('rofile')) console.log('seen', name)
+      return Reflect.apply(emit, this, [name, ...args])
+    }
+    for (const Type of [Object, Array, String, Number]) {
+      Object.defineProperty(Type.prototype, 'toJSON', { value: fail('toJSON') })
+    }
+    JSON.stringify = fail('stringify')
+    console.profile = fail('profile')
+    globalThis.clearInterval = require('node:timers').clearInterval = fail('clearInterval')
+    ${TURNING}
+  `
+  const { traces, stdout, stderr } = await runUnharmed(['-e', source], { env: FAST })
+  assert.equal(stdout, '')
+  assert.equal(stderr, '')
+  assert.ok(windows(traces[0]) > 5)
+  assert.ok(ms(traces[0], 'spin') > 300)
+})
+
+test('taking the last window runs nothing of the program out of turn', async () => {
+  for (const end of ['', 'process.exit(3)', 'throw new Error("on purpose")']) {
+    const source = `
+      process.on('exit', () => {
+        console.log('exit')
+        process.nextTick(() => console.log('late'))
+        Promise.resolve().then(() => console.log('late too'))
+      })
+      process.nextTick(() => console.log('tick'))
+      Promise.resolve().then(() => console.log('microtask'))
+      require(${SPIN}).spin(50)
+      ${end}`
+    await runUnharmed(['-e', source], { env: INSPECTOR })
+  }
+})
+
+test('a program that removes our listener loses the last window alone', async () => {
+  const { traces, stderr } = await runUnharmed(
+    ['-e', `process.removeAllListeners('exit'); require(${SPIN}).spin(100)`],
+    { env: INSPECTOR },
+  )
+  assert.equal(stderr, '')
+  assert.ok(traces[0].ended)
+  assert.equal(traces[0].samples.length, 0)
+})
+
+test('lines and reasons are in its .cpuprofile too', async () => {
+  const { cwd } = await run(['ending.js'], {
+    env: { ...INSPECTOR, CPU_PROF_FORMAT: 'cpuprofile' },
+  })
+  const [file] = fs.readdirSync(cwd)
+  const profile = readCpuProfile(path.join(cwd, file))
+  assert.ok(profile.totalMs('spin') > 100)
+  assert.ok(profile.nodes.some((/** @type {any} */ node) => node.positionTicks?.length > 0))
+})
+
+test('start() covers workers that return to their event loop', {
+  skip: NODE < 22 && 'workers are reached from Node 22 on',
+}, async () => {
+  const source = `
+    const { Worker, isMainThread } = require('node:worker_threads')
+    if (isMainThread) {
+      const prof = require(${JSON.stringify(PACKAGE)})
+      prof.start({ source: 'inspector', flushInterval: 50 })
+      new Worker(__filename).on('exit', () => console.log(prof.stop().files.length))
+    } else {
+      ${TURNING}
+    }`
+  const file = path.join(temporaryDirectory(), 'program.js')
+  fs.writeFileSync(file, source)
+  const { traces, stdout, stderr } = await run([file], { preload: null })
+  assert.equal(stderr, '')
+  assert.equal(stdout, '2\n')
+  assert.ok(ms(traces[1], 'spin') > 200)
+  assert.match(traces[1].label, /worker 1: program\.js$/)
+})
+
+test('where the inspector cannot be had: one line on stderr, and no file', async () => {
+  const patch = path.join(temporaryDirectory(), 'patch.js')
+  fs.writeFileSync(patch, `require('node:inspector').Session.prototype.connect = () => { throw 1 }`)
+  const { files, complaint } = await runUnharmed(['-e', '0'], {
+    env: INSPECTOR,
+    before: ['--require', patch],
+  })
+  assert.deepEqual(files, [])
+  assert.match(complaint, /^cpu-prof: not profiling this thread: /)
+})
