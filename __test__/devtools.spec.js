@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { merge } = require('..')
 const { findChromium, openDevTools } = require('./helpers/devtools.js')
 const { run, PACKAGE } = require('./helpers/run.js')
 
@@ -39,4 +40,17 @@ test('the real DevTools shows threads by name, with their functions', { skip }, 
   for (const name of ['crunch', 'spin']) {
     assert.ok(workerTracks[0].functions.includes(name), workerTracks[0].functions.join())
   }
+  // The process that came first, though there is less in it.
+  const long = await run(['ending.js', 'natural', '1500'], { cwd: main.cwd })
+  const merged = path.join(main.cwd, 'merged.json')
+  await merge([worker.file, long.files[0], long.files[1]], merged)
+  const tracks = await devtools.load(merged, path.join(pictures, 'merged.png'))
+  assert.deepEqual(
+    tracks.map(({ name, isOpen }) => [name, isOpen]),
+    [
+      [mainTracks[0].name, true],
+      [`Frame — ending: natural 1500 (pid ${long.pid})`, false],
+      [workerTracks[0].name, false],
+    ],
+  )
 })
