@@ -15,6 +15,11 @@ const START = `
   const prof = require(${JSON.stringify(PACKAGE)})
   const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
   const { Worker, isMainThread, workerData, parentPort, threadId } = require('node:worker_threads')
+  /** Enters spin() again and again: of a loop that V8 optimized while it ran, a profile that starts
+   * later shows the caller. */
+  const work = (ms) => {
+    for (const end = performance.now() + ms; performance.now() < end; ) spin(20)
+  }
   /** Resolves with the worker's next message. */
   const message = (worker) => new Promise((resolve) => worker.once('message', resolve))
   /** Resolves once there are so many files: their workers are being recorded. */
@@ -53,7 +58,7 @@ test('start() covers the workers that come after it, however they are made', {
      await new Promise((resolve) => workers[0].on('exit', resolve))
      console.log(JSON.stringify(prof.stop()))
      process.exit()`,
-    `spin(1000); if (workerData !== 'ends') spin(1e9)`,
+    `work(1000); if (workerData !== 'ends') work(1e9)`,
   )
   const recording = JSON.parse(stdout)
   assert.deepEqual(
@@ -118,7 +123,7 @@ test('stop() does not wait for a worker that is blocked, and lists its file', {
      const { files } = prof.stop()
      console.log(JSON.stringify({ files, ms: performance.now() - before }))
      process.exit()`,
-    `spin(600)
+    `work(600)
      parentPort.postMessage('blocks')
      require('node:child_process').execFileSync('sleep', ['30'])`,
   )
@@ -218,7 +223,7 @@ test('workers are reached while their parent is busy, without timers in its mids
      isBusy = false
      await message(worker)
      prof.stop()`,
-    `spin(1000); parentPort.postMessage('worked')`,
+    `work(1000); parentPort.postMessage('worked')`,
   )
   assert.equal(stdout, '')
   assert.ok(hasSpin(traces[1]))
