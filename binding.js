@@ -70,8 +70,11 @@ function start(settings, workers) {
   const addon = load()
   const failure = addon.start(thisThread(addon), process.argv, settings, startInspector(addon))
   if (failure === null && workers) {
-    const order = { addon: find(require.resolve), recording: addon.coverWorkers() }
-    addon.uncover = require('./workers.js').cover(order, addon.stopInspector !== undefined)
+    addon.uncover = require('./workers.js').cover({
+      addon: find(require.resolve),
+      recording: addon.coverWorkers(),
+      isInspector: addon.stopInspector !== undefined,
+    })
   }
   return failure
 }

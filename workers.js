@@ -25,18 +25,16 @@ const DISCARD_MS = 1000
 const RETRY_MS = 5
 const TRIES = 400
 
-/** @typedef {{ addon: string, recording: number }} Order what is recorded, and for whom */
+/** @typedef {{ addon: string, recording: number, isInspector: boolean }} Order for whom is recorded, and whether it is JavaScript that samples */
 /** @typedef {{ order: Order, threadId: string, tries: number, sessionId?: string, message?: string }} Task */
 
 /**
  * Covers the calling thread's workers from now on. Gives what ends that.
  * @param {Order} order
- * @param {boolean} isInspector whether it is JavaScript that samples
  * @returns {() => void}
  */
-function cover(order, isInspector) {
-  if (isInspector && !IS_SAFE_FROM_START) return () => {}
-  expression = isInspector ? whereJavaScriptSamples : whereTheAddonSamples
+function cover(order) {
+  if (order.isInspector && !IS_SAFE_FROM_START) return () => {}
   if (!HAS_CHANNEL) return coverAll(order)
   /** @param {any} message */
   const onWorker = ({ worker }) =>
@@ -88,14 +86,15 @@ function connect() {
     if (task === undefined) return post('NodeWorker.detach', { sessionId })
     task.sessionId = sessionId
     const thread = { threadId: Number(workerId), execArgv: [], version: process.version }
-    const { addon, recording } = task.order
+    const { addon, recording, isInspector } = task.order
+    const worker = JSON.stringify({ thread, recording, script: url })
+    const expression = isInspector
+      ? whereJavaScriptSamples(worker)
+      : whereTheAddonSamples(worker, addon)
     task.message = JSON.stringify({
       id: 1,
       method: 'Runtime.evaluate',
-      params: {
-        expression: expression(addon, JSON.stringify({ thread, recording, script: url })),
-        returnByValue: true,
-      },
+      params: { expression, returnByValue: true },
     })
     if (IS_SAFE_FROM_START) send(task)
     else sendLater(task, START_MS)
@@ -114,20 +113,19 @@ function connect() {
   post('NodeWorker.enable', { waitForDebuggerOnStart: false })
 }
 
-/** What a worker is to run; it gives true once it could. */
-let expression = whereTheAddonSamples
+// What a worker is to run; it gives true once it could.
 
-/** One call, as short as it can be: the worker may just be starting. @param {string} addon @param {string} worker */
-function whereTheAddonSamples(addon, worker) {
+/** One call, as short as it can be: the worker may just be starting. @param {string} worker @param {string} addon */
+function whereTheAddonSamples(worker, addon) {
   return `typeof process === 'object' && typeof process.dlopen === 'function' &&
     (process.dlopen({ exports: { coveredWorker: ${worker} } }, ${JSON.stringify(addon)}), true)`
 }
 
 /**
  * Node has started the worker once that has a script, and what has a state waits for a microtask
- * there too. @param {string} _ @param {string} worker
+ * there too. @param {string} worker
  */
-function whereJavaScriptSamples(_, worker) {
+function whereJavaScriptSamples(worker) {
   const binding = JSON.stringify(path.join(__dirname, 'binding.js'))
   return `typeof process === 'object' && process.argv.length > 1 &&
     ((async () => {
