@@ -6,7 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
 const { cli } = require('./helpers/cli.js')
-const { findChromium, openDevTools } = require('./helpers/devtools.js')
+const { findChromium, openDevTools, whyNoBrowser } = require('./helpers/devtools.js')
 const { runTraces, readMerged } = require('./helpers/run-traces.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
@@ -149,8 +149,7 @@ test('merge and convert fail with exit code 1 and leave nothing', async () => {
 })
 
 const chromium = findChromium()
-const isOld = Number.parseInt(process.versions.node, 10) < 20
-const skip = !chromium ? 'there is no Chromium here' : isOld ? 'Playwright needs Node 20' : false
+const skip = whyNoBrowser(chromium)
 
 test('the real DevTools shows each process and thread by name', { skip }, async (t) => {
   const cwd = temporaryDirectory()

@@ -45,8 +45,9 @@ for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGINT', 'SIGTERM', 'SIG
 
 const hasScript = spawnSync('script', ['--version']).status === 0
 
-// What it runs is in the foreground of a terminal of its own.
-const IN_TERMINAL = ['sh', '-c', 'exec script --quiet --return --command "$*" /dev/null', 'sh']
+// What it runs is in the foreground of a terminal of its own, without a shell above it: one that
+// waits there gets the Ctrl-C too, and dash then says 130, whatever the command's own exit code.
+const IN_TERMINAL = ['sh', '-c', 'exec script -q -e -c "exec $*" /dev/null', 'sh']
 
 test('Ctrl-C in a terminal reaches the command once', { skip: !hasScript }, async () => {
   const { cwd, args } = program(COUNTING)

@@ -5,17 +5,11 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { merge } = require('..')
-const { findChromium, openDevTools } = require('./helpers/devtools.js')
+const { findChromium, openDevTools, whyNoBrowser } = require('./helpers/devtools.js')
 const { run, PACKAGE } = require('./helpers/run.js')
 
 const chromium = findChromium()
-const skip = whyNot()
-
-function whyNot() {
-  if (!chromium) return 'there is no Chromium here (set CHROMIUM to its path)'
-  if (Number.parseInt(process.versions.node, 10) < 20) return 'Playwright needs Node 20'
-  return false
-}
+const skip = whyNoBrowser(chromium)
 
 test('the real DevTools shows threads by name, with their functions', { skip }, async (t) => {
   const main = await run(['ending.js', 'natural'])

@@ -5,17 +5,11 @@ const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { convert, merge, report } = require('../index.js')
-const { findChromium } = require('./helpers/devtools.js')
+const { findChromium, whyNoBrowser } = require('./helpers/devtools.js')
 const { run, temporaryDirectory } = require('./helpers/run.js')
 
 const chromium = findChromium()
-const skip = whyNot()
-
-function whyNot() {
-  if (!chromium) return 'there is no Chromium here (set CHROMIUM to its path)'
-  if (Number.parseInt(process.versions.node, 10) < 20) return 'Playwright needs Node 20'
-  return false
-}
+const skip = whyNoBrowser(chromium)
 
 test('speedscope imports traces and what they are converted to', { skip }, async (t) => {
   const { chromium: driver } = require('playwright-core')

@@ -129,4 +129,11 @@ async function readTracks() {
   })
 }
 
-module.exports = { findChromium, openDevTools }
+/** For a spec's `skip`: why there can be no browser, or false. @param {string | undefined} chromium */
+function whyNoBrowser(chromium) {
+  if (!chromium) return 'there is no Chromium here (set CHROMIUM to its path)'
+  if (Number.parseInt(process.versions.node, 10) < 20) return 'Playwright needs Node 20'
+  return false
+}
+
+module.exports = { findChromium, openDevTools, whyNoBrowser }

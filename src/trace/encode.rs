@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
+use serde_json::value::RawValue;
 
 use super::event::Event;
 
@@ -44,6 +45,14 @@ pub fn encode<T: Serialize>(out: &mut Vec<u8>, value: &T) {
     // Writing to memory cannot fail, and the types here have no map keys but strings.
     let result = value.serialize(&mut serializer);
     debug_assert!(result.is_ok());
+}
+
+/// As [`encode`], for a value that stands in several others.
+pub fn encode_raw<T: Serialize>(value: &T) -> Option<Box<RawValue>> {
+    let mut text = Vec::new();
+    encode(&mut text, value);
+    // It is ASCII, and JSON.
+    RawValue::from_string(String::from_utf8(text).ok()?).ok()
 }
 
 /// JSON in ASCII: a single character outside Latin-1 makes DevTools half as slow again, since its

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::encode::{Events, encode};
+use super::encode::{Events, encode, encode_raw};
 use super::event::{Args, Data, Event, Flush, Frame, Node, NodeFrame, Phase, ProfileChunk, Scope};
 use super::frame_url::{NodeModules, frame_url};
 use crate::call_tree::Placed;
@@ -190,19 +190,13 @@ impl ThreadTrace {
             0 => 0,
             id => self.script_offset + u64::from(id),
         };
-        let mut text = Vec::new();
-        encode(
-            &mut text,
-            &NodeFrame {
-                function_name: &frame.function_name,
-                script_id: &script_id.to_string(),
-                url: &frame_url(&frame.url, self.info.node_modules),
-                line_number: frame.line,
-                column_number: frame.column,
-            },
-        );
-        // What was just encoded is ASCII, and JSON.
-        RawValue::from_string(String::from_utf8(text).ok()?).ok()
+        encode_raw(&NodeFrame {
+            function_name: &frame.function_name,
+            script_id: &script_id.to_string(),
+            url: &frame_url(&frame.url, self.info.node_modules),
+            line_number: frame.line,
+            column_number: frame.column,
+        })
     }
 
     fn instant(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {

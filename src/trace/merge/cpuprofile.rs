@@ -10,7 +10,7 @@ use super::rebuild::{Rebuilt, SourceNode};
 use super::survey::Recording;
 use super::windows::Windows;
 use crate::program::Program;
-use crate::trace::encode::{Events, encode};
+use crate::trace::encode::{Events, encode_raw};
 use crate::trace::event::{Args, Event, NodeFrame, Phase, Scope};
 use crate::trace::scan::{Item, Scanner};
 use crate::trace::thread::{TIMELINE, script_offset};
@@ -126,18 +126,13 @@ fn frame(frame: &FrameJson, script_offset: u64) -> Option<Box<RawValue>> {
         other => other.as_u64().unwrap_or(0),
     };
     let script_id = if id == 0 { 0 } else { script_offset.saturating_add(id) };
-    let mut text = Vec::new();
-    encode(
-        &mut text,
-        &NodeFrame {
-            function_name: &frame.function_name,
-            script_id: &script_id.to_string(),
-            url: &frame.url,
-            line_number: frame.line_number,
-            column_number: frame.column_number,
-        },
-    );
-    RawValue::from_string(String::from_utf8(text).ok()?).ok()
+    encode_raw(&NodeFrame {
+        function_name: &frame.function_name,
+        script_id: &script_id.to_string(),
+        url: &frame.url,
+        line_number: frame.line_number,
+        column_number: frame.column_number,
+    })
 }
 
 /// What names the thread, which the file does not.
