@@ -122,7 +122,8 @@ export interface MergeResult {
 /**
  * Merges recordings (traces, `.cpuprofile` files, any other Trace Event files, each of them also as
  * `.gz`, and folders of them) into one trace that DevTools shows well, off the main thread. Memory
- * does not grow with the recordings. The output is compressed if its name ends in `.gz`.
+ * does not grow with the recordings. The output is compressed if its name ends in `.gz`; its folder
+ * is made if it is missing.
  * @throws {Error} if there is nothing that could be merged, or no file can be written; none is left then
  */
 export function merge(
@@ -257,22 +258,22 @@ export interface ReportPackage extends ReportCost {
   name: string
 }
 
+/** How a report is made. */
+export interface ReportOptions {
+  /** How many functions, files and packages by either time. 20; `Infinity` for all. */
+  top?: number
+  /** Leaves out what was before: milliseconds from the start of the first recording. */
+  from?: number
+  /** Leaves out what came after: milliseconds from the start of the first recording. */
+  to?: number
+}
+
 /**
  * Computes where the time went, from traces and `.cpuprofile`s, and folders of them; plain or
  * gzipped, complete or torn.
  * @throws {Error} if nothing could be read
  */
-export function report(
-  inputs: string | string[],
-  options?: {
-    /** How many functions, files and packages by either time. 20; `Infinity` for all. */
-    top?: number
-    /** Leaves out what was before: milliseconds from the start of the first recording. */
-    from?: number
-    /** Leaves out what came after: milliseconds from the start of the first recording. */
-    to?: number
-  },
-): Promise<Report>
+export function report(inputs: string | string[], options?: ReportOptions): Promise<Report>
 
 /**
  * Converts a trace or a `.cpuprofile`, plain or gzipped. What it becomes is told by the ending of
@@ -283,7 +284,7 @@ export function report(
  * - `.collapsed`, `.folded`, `.txt`: a line a stack, for flame graphs; weights are microseconds
  * - `.speedscope.json`: speedscope's own format
  *
- * With `.gz` behind it, it is compressed.
+ * With `.gz` behind it, it is compressed. Its folder is made if it is missing.
  * @returns the absolute paths of the files written
  * @throws {Error} if the input cannot be read, or the output not be written; no file is left then
  */

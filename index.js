@@ -97,19 +97,19 @@ function describe(value) {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }
 
-/** @param {Parameters<typeof import('./merge.js').merge>} args */
-async function merge(...args) {
-  return require('./merge.js').merge(...args)
+/** @type {typeof import('./index.js').merge} */
+function merge(...args) {
+  return require('./tools.js').merge(...args)
 }
 
-/** @param {string | string[]} inputs @param {Record<string, unknown>} [options] */
-function report(inputs, options) {
-  return require('./tools.js').report(inputs, options)
+/** @type {typeof import('./index.js').report} */
+function report(...args) {
+  return require('./tools.js').report(...args)
 }
 
-/** @param {string} input @param {string} output */
-function convert(input, output) {
-  return require('./tools.js').convert(input, output)
+/** @type {typeof import('./index.js').convert} */
+function convert(...args) {
+  return require('./tools.js').convert(...args)
 }
 
 module.exports = { start, stop, profile, isRecording, merge, report, convert }

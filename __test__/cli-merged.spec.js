@@ -148,6 +148,30 @@ test('merge and convert fail with exit code 1 and leave nothing', async () => {
   assert.equal(code, 2, stderr)
 })
 
+test('a signal in the midst of a merge leaves no half of a file', async () => {
+  const { files, cwd } = await run(['ending.js', 'natural'])
+  const big = path.join(temporaryDirectory(), 'big.trace.json')
+  const lines = fs.readFileSync(files[0], 'utf8').split('\n')
+  const chunk = `${lines.find((line) => line.includes('"name":"ProfileChunk"'))?.replace(/,$/, '')},\n`
+  const start = lines.slice(0, lines.length - 1).join('\n')
+  fs.writeFileSync(big, `${start},\n${chunk.repeat(1e8 / chunk.length)}{}]}`)
+  const child = cli(['merge', big, '-o', 'out.json.gz'], {
+    cwd,
+    during: async (child) => {
+      while (!fs.readdirSync(cwd).some((file) => file.endsWith('.partial'))) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+      child.kill('SIGTERM')
+    },
+  })
+  const { signal, stdout } = await child
+  assert.deepEqual([signal, stdout], ['SIGTERM', ''])
+  assert.deepEqual(
+    fs.readdirSync(cwd).filter((file) => file.includes('out.json')),
+    [],
+  )
+})
+
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
 

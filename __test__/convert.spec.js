@@ -112,18 +112,20 @@ test('an output that is there is replaced, and one that fails leaves nothing', a
   fs.writeFileSync(at('a.cpuprofile'), 'old')
   await convert(files[0], at('a.cpuprofile'))
   readCpuProfile(at('a.cpuprofile'))
+  await convert(files[0], at('made/if/missing.cpuprofile'))
+  readCpuProfile(at('made/if/missing.cpuprofile'))
 
   fs.writeFileSync(at('b.json'), '{}')
   /** @type {[any, any, RegExp][]} */
   const wrong = [
     [files[0], at('x.html'), /no ending that tells its format: .*\.speedscope\.json/],
     [files[0], at('x.json'), /is a trace already/],
-    [files[0], at('missing/x.txt'), /could not write .*its folder does not exist/],
+    [files[0], at('b.json/x.txt'), /could not make the folder of .*b\.json/],
     [cwd, at('x.txt'), /is a folder/],
     [at('b.json'), at('x.txt'), /no CPU profile/],
     [at('missing'), at('x.txt'), /does not exist/],
-    [5, at('x.txt'), /the input must be of type string/],
-    [files[0], undefined, /the output must be of type string/],
+    [5, at('x.txt'), /input must be a file's path, not 5/],
+    [files[0], undefined, /output must be a file's path, not a value of type undefined/],
   ]
   for (const [input, output, message] of wrong) {
     await assert.rejects(convert(input, output), (error) => {
@@ -132,5 +134,5 @@ test('an output that is there is replaced, and one that fails leaves nothing', a
       return true
     })
   }
-  assert.deepEqual(fs.readdirSync(dir).sort(), ['a.cpuprofile', 'b.json'])
+  assert.deepEqual(fs.readdirSync(dir).sort(), ['a.cpuprofile', 'b.json', 'made'])
 })

@@ -171,7 +171,8 @@ test('options are checked', async () => {
   const wrong = merge
   for (const [args, message] of /** @type {[any[], RegExp][]} */ ([
     [[5, output], /inputs must be/],
-    [[[], ''], /output must be/],
+    [[files, ''], /output must be a file's path, not an empty string/],
+    [[[], output], /inputs must be a path, or an array of at least one, not an empty array/],
     [[files, output, { from: -1 }], /from must be/],
     [[files, output, { from: 5, to: 5 }], /from \(5\) must be less/],
     [[files, output, { split: 1 }], /split must be/],
@@ -350,7 +351,6 @@ test('traces of other tools pass as they are', async () => {
 test('nothing to merge is an error, and a failed merge leaves nothing', async () => {
   const dir = temporaryDirectory()
   const output = path.join(dir, 'trace.json')
-  await assert.rejects(merge([], output), /there are no traces/)
   await assert.rejects(merge(dir, output), /there are no traces in .*CPU_PROF_DIR/)
   await assert.rejects(merge(path.join(dir, 'no'), output), /nothing could be read\n.*not exist/)
   fs.writeFileSync(path.join(dir, 'a.json'), 'x')

@@ -226,16 +226,16 @@ test('what is wrong is said', async () => {
   const { cwd } = await run(['ending.js'])
   /** @type {[any[], RegExp][]} */
   const wrong = [
-    [[[]], /at least one file or folder/],
+    [[[]], /an array of at least one/],
     [[temporaryDirectory()], /there is no trace to read/],
     [[path.join(dir, 'missing')], /missing: it does not exist/],
     [[path.join(dir, 'x.json')], /x\.json: there is no CPU profile in it/],
     [[cwd, { from: 1e9 }], /nothing was recorded in that time/],
-    [[cwd, { from: 5, to: 5 }], /from must be less than to/],
-    [[cwd, { top: -1 }], /top must be 0 or more/],
-    [[cwd, { top: '5' }], /top must be of type number, not string/],
+    [[cwd, { from: 5, to: 5 }], /from \(5\) must be less than to/],
+    [[cwd, { top: -1 }], /top must be a number, 0 or more, not -1/],
+    [[cwd, { top: '5' }], /top must be a number, 0 or more, not a value of type string/],
     [[cwd, { by: 'file' }], /by is not an option of report\(\)/],
-    [[5], /a path must be of type string, not number/],
+    [[5], /inputs must be a path, .*, not 5/],
   ]
   for (const [args, message] of wrong) {
     // @ts-expect-error on purpose

@@ -10,6 +10,7 @@ const { progress } = require('./progress.js')
 const { say, write, messageOf, sayTroubles } = require('./say.js')
 const { screen } = require('./screen.js')
 const { renderText } = require('./text.js')
+const { tidily } = require('./tidy.js')
 
 /** So that the command's own last lines are seen too. */
 const MOST_LINES = 44
@@ -27,19 +28,16 @@ const LONGEST_TABLE = 200
 async function afterRun(recordings, { dir, ending, output, quiet, ...options }) {
   const cwd = process.cwd()
   const shownDir = formatPath(dir, cwd)
+  const where = `${formatCount(recordings.length, 'recording')} in ${shownDir} (cpu-prof merge ${shownDir} -o trace.json)`
   if (!options.merge) {
-    const count = formatCount(recordings.length, 'recording')
-    if (!quiet) say(`${count} in ${shownDir} (cpu-prof merge ${shownDir} -o trace.json)`)
+    if (!quiet) say(where)
     return
   }
 
   let result
   try {
-    result = await mergeAll(
-      recordings,
-      path.resolve(output ?? path.join(dir, 'trace.json')),
-      ending,
-    )
+    const trace = path.resolve(output ?? path.join(dir, 'trace.json'))
+    result = await tidily(() => mergeAll(recordings, trace, ending), `no trace yet: ${where}`)
   } catch (error) {
     say(`no trace: ${messageOf(error)}; the recordings are in ${shownDir}`)
     return

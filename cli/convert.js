@@ -2,11 +2,12 @@
 
 const index = require('../index.js')
 const { say, messageOf } = require('./say.js')
+const { tidily } = require('./tidy.js')
 
 /** @param {string} input @param {{ output: string, quiet?: boolean }} options */
 async function convert(input, { output, quiet }) {
   try {
-    const { files } = await index.convert(input, output)
+    const { files } = await tidily(() => index.convert(input, output))
     if (!quiet) console.log(files.join('\n'))
   } catch (error) {
     say(messageOf(error))

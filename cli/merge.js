@@ -4,6 +4,7 @@ const index = require('../index.js')
 const { formatBytes, formatCount } = require('./format.js')
 const { progress } = require('./progress.js')
 const { say, messageOf, sayTroubles } = require('./say.js')
+const { tidily } = require('./tidy.js')
 
 /**
  * @param {string[]} inputs
@@ -14,7 +15,8 @@ async function merge(inputs, { output, from, to, split, json, quiet }) {
   let result
   try {
     const onProgress = quiet ? undefined : bar.update
-    result = await index.merge(inputs, output, { from, to, split, onProgress })
+    const merging = () => index.merge(inputs, output, { from, to, split, onProgress })
+    result = await tidily(merging)
   } catch (error) {
     bar.end()
     say(messageOf(error))

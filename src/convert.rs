@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::atomic_file::{AtomicFile, FileError, WholeFile, keep};
 use crate::cpuprofile::CpuProfile;
 use crate::load::{Loaded, load};
 use crate::profile::Wanted;
@@ -16,9 +17,6 @@ use crate::trace::event::Flush;
 use crate::trace::frame_url::NodeModules;
 use crate::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::{collapsed, speedscope};
-use target::Target;
-
-mod target;
 
 /// What a file can be converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +40,7 @@ const ENDINGS: [(&str, Format); 6] = [
 /// Converts a file. Gives the files that were written, absolute; what goes wrong is a sentence.
 pub fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, String> {
     let format = format(output)?;
-    let output = std::path::absolute(output).map_err(|error| said("write", output, &error))?;
+    let output = std::path::absolute(output).map_err(|error| error.to_string())?;
     if input.is_dir() {
         return Err(format!(
             "{} is a folder: convert takes one file; merge makes one of many",
@@ -53,7 +51,7 @@ pub fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, String> {
     let loaded = load(&[input.to_owned()], Wanted { samples, ..Wanted::TIMES });
     loaded.check()?;
     let Loaded { recorded, is_trace, .. } = loaded;
-    let mut target = Target::default();
+    let mut files = Files::default();
     let written = match format {
         Format::Trace if is_trace => {
             return Err(format!(
@@ -64,26 +62,46 @@ pub fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, String> {
         Format::Trace => {
             let started = modified(input);
             let write = |out: &mut dyn Write| write_trace(&recorded, &started, out);
-            target.write(&output, write)
+            files.write(&output, write)
         }
-        Format::CpuProfile => write_cpuprofiles(&recorded, &output, &mut target),
-        Format::Collapsed => target.write(&output, |mut out| collapsed::write(&recorded, &mut out)),
+        Format::CpuProfile => write_cpuprofiles(&recorded, &output, &mut files),
+        Format::Collapsed => files.write(&output, |mut out| collapsed::write(&recorded, &mut out)),
         Format::Speedscope => {
             let name = input.file_name().unwrap_or_default().to_string_lossy();
-            target.write(&output, |mut out| speedscope::write(&recorded, &name, &mut out))
+            files.write(&output, |mut out| speedscope::write(&recorded, &name, &mut out))
         }
     };
-    written.and_then(|()| target.finish()).map_err(|(path, error)| said("write", &path, &error))
+    written.and_then(|()| keep(files.0)).map_err(|error| error.to_string())
 }
 
-fn said(action: &str, path: &Path, error: &io::Error) -> String {
-    let advice = match error.kind() {
-        io::ErrorKind::NotFound => " (its folder does not exist)",
-        io::ErrorKind::PermissionDenied => " (choose a folder that can be written)",
-        io::ErrorKind::StorageFull => " (free some space, or choose another disk)",
-        _ => "",
-    };
-    format!("could not {action} {}: {error}{advice}", path.display())
+/// Files that are whole, and their places.
+#[derive(Default)]
+struct Files(Vec<(WholeFile, PathBuf)>);
+
+impl Files {
+    fn write(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), FileError> {
+        let mut file = AtomicFile::create(path)?;
+        write(&mut file).map_err(|source| file.error(source))?;
+        self.0.push((file.finish()?, path.to_owned()));
+        Ok(())
+    }
+
+    /// The first of the paths that is not one of these files yet; they are numbered from 1.
+    fn free(&self, path: impl Fn(u32) -> PathBuf) -> PathBuf {
+        let is_taken = |path: &PathBuf| self.0.iter().any(|(_, known)| known == path);
+        let mut number = 1;
+        loop {
+            let path = path(number);
+            if !is_taken(&path) {
+                return path;
+            }
+            number += 1;
+        }
+    }
 }
 
 /// The format that the file's name asks for.
@@ -152,8 +170,8 @@ fn thread_info(process: &Process, thread: &Thread, started: &str) -> ThreadInfo 
 fn write_cpuprofiles(
     recorded: &Recorded,
     output: &Path,
-    target: &mut Target,
-) -> Result<(), (PathBuf, io::Error)> {
+    files: &mut Files,
+) -> Result<(), FileError> {
     let threads: Vec<(&Process, &Thread)> = recorded
         .processes
         .iter()
@@ -162,9 +180,9 @@ fn write_cpuprofiles(
     for (process, thread) in &threads {
         let path = match threads.len() {
             1 => output.to_owned(),
-            _ => target.free(|number| told_apart(output, process.pid, thread.id, number)),
+            _ => files.free(|number| told_apart(output, process.pid, thread.id, number)),
         };
-        target.write(&path, |mut out| {
+        files.write(&path, |mut out| {
             let mut profile = CpuProfile::new(thread.start_us());
             for (window, placed) in windows(thread, &recorded.frames) {
                 profile.window(&window, &placed);

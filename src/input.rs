@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
+use serde::{Serialize, Serializer};
 
 /// A file to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,9 +23,10 @@ pub struct Input {
 }
 
 /// A file that cannot be read, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failed {
     /// Where it is.
+    #[serde(rename = "file", serialize_with = "lossy")]
     pub path: PathBuf,
     /// The end of a sentence that begins with the file.
     pub reason: String,
@@ -90,6 +92,16 @@ impl Kind {
             _ => Self::Trace,
         }
     }
+}
+
+/// A path as text; what is no Unicode in it is replaced.
+pub fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
+}
+
+/// The same, for many.
+pub fn lossy_list<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }
 
 /// The first bytes of a reader, fewer if it has no more.

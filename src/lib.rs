@@ -1,8 +1,8 @@
 //! An in-process CPU profiler for Node.js.
 
 pub mod addon;
-pub mod addon_merge;
-pub mod addon_report;
+pub mod addon_tools;
+pub mod atomic_file;
 pub mod call_tree;
 pub mod check;
 pub mod collapsed;

@@ -1,4 +1,4 @@
-//! One thread's recordings: start, rotate, stop, cleanup. Everything here runs on that thread.
+//! One thread's recordings: start, rotate, stop. Everything here runs on that thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use chrono::{SecondsFormat, Utc};
 use napi::Env;
-use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use parking_lot::Mutex;
 
 use crate::call_tree::CallTree;
@@ -27,6 +26,8 @@ use crate::trace::thread::ThreadInfo;
 use crate::track::{Link, ProfileFile, Taken, TraceFile, Track, Written};
 use crate::worker_script::ScriptToCome;
 
+mod ends;
+
 /// The recordings that cover their workers.
 static COVERS: Mutex<BTreeMap<u32, Config>> = Mutex::new(BTreeMap::new());
 
@@ -38,12 +39,6 @@ thread_local! {
     static IDLE_PROFILER: RefCell<Option<Profiler>> = const { RefCell::new(None) };
     /// A recording that came to its end before it was stopped.
     static ENDED: RefCell<Option<Stopped>> = const { RefCell::new(None) };
-    /// Whether we are told of the thread's end.
-    static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
-    /// What to go on with if the process does not end after all.
-    static INTERRUPTED: RefCell<Option<Interrupted>> = const { RefCell::new(None) };
-    /// Whether we are told of the process's end.
-    static IS_EXIT_WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Recording {
@@ -119,7 +114,7 @@ pub fn start(
         Source::V8 => Some(Waker::new()?),
         Source::Inspector => None,
     };
-    watch_end(env, waker.as_ref(), thread_id)?;
+    ends::watch(env, waker.as_ref(), thread_id)?;
 
     // The file comes before the sampling: a profile that has nowhere to go is not worth its cost.
     let start_us = system::now_us();
@@ -272,23 +267,6 @@ pub fn name_worker(file: String) {
     });
 }
 
-/// Has what is under way on this thread brought to its end with it.
-fn watch_end(env: &Env, waker: Option<&Waker>, thread_id: u32) -> Result<(), Error> {
-    // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
-    let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
-    if !IS_WATCHED.get() {
-        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end(ending))))
-            .map_err(|_| Error::Unavailable("its end cannot be watched".into()))?;
-        IS_WATCHED.set(true);
-    }
-    if let (Ending::Process, Some(waker)) = (ending, waker)
-        && !IS_EXIT_WATCHED.replace(true)
-    {
-        waker.at_exit(on_exit);
-    }
-    Ok(())
-}
-
 /// The writer wants this thread's window.
 extern "C" fn on_wake(_: *mut c_void) {
     // Unwinding into C++ would end the process.
@@ -302,81 +280,6 @@ extern "C" fn on_wake(_: *mut c_void) {
             end_early();
         }
     }));
-}
-
-/// The `exit` listeners have run, or the process is about to send a signal to itself, which most
-/// likely ends it.
-extern "C" fn on_exit(_: *mut c_void) {
-    let _ = catch_unwind(|| {
-        let interrupted = RECORDING.with_borrow(|recording| {
-            let recording = recording.as_ref()?;
-            Some(Interrupted { env: recording.env, config: recording.config.clone() })
-        });
-        end(Ending::Process);
-        if let Some(interrupted) = interrupted.filter(|interrupted| !is_exiting(&interrupted.env))
-            && let Ok(waker) = Waker::new()
-        {
-            INTERRUPTED.set(Some(interrupted));
-            waker.wake(on_survival);
-        }
-    });
-}
-
-/// Whether the program has come to its end by Node's own account.
-fn is_exiting(env: &Env) -> bool {
-    let exiting = env.run_in_scope(|| {
-        let process: Object<'_> = env.get_global()?.get_named_property("process")?;
-        process.get_named_property::<Unknown<'_>>("_exiting")?.coerce_to_bool()
-    });
-    exiting.unwrap_or(true)
-}
-
-/// A recording of the main thread that was brought to its end with the process.
-struct Interrupted {
-    env: Env,
-    config: Config,
-}
-
-/// The process lives: a second recording goes on where the first one ended.
-extern "C" fn on_survival(_: *mut c_void) {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(Interrupted { env, config }) = INTERRUPTED.take() else { return };
-        if is_recording() || signals::is_leaving() {
-            return;
-        }
-        // Node has forgotten whom to call at the exit.
-        IS_EXIT_WATCHED.set(false);
-        let inspector = |_| Err(Error::Unavailable("the inspector is no source here".into()));
-        if let Err(error) = start(&env, 0, &config, Program::default, None, None, inspector) {
-            complain(&error);
-        }
-    }));
-}
-
-/// What ends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// The whole process: what V8 holds goes with it.
-    Process,
-    /// The thread alone: what V8 holds must be given back.
-    Thread,
-}
-
-fn end(ending: Ending) {
-    let finished = RECORDING.take().and_then(|recording| recording.finish().1);
-    let idle = || IDLE_PROFILER.take().map(|profiler| (profiler, Vec::new()));
-    match ending {
-        Ending::Thread => {
-            if let Some((profiler, left)) = finished.or_else(idle) {
-                profiler.dispose(left);
-            }
-        }
-        Ending::Process => {
-            if let Some((profiler, _)) = finished {
-                IDLE_PROFILER.set(Some(profiler));
-            }
-        }
-    }
 }
 
 /// The files of the formats that are wanted, under one name.

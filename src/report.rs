@@ -1,7 +1,10 @@
 //! Where the time went: by process and thread, function, file and package.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
+use crate::input::{Failed, lossy_list};
 use crate::load::Loaded;
 use crate::profile::Profile;
 use crate::recorded::{Process, Recorded, Thread};
@@ -25,8 +28,9 @@ pub struct Report<'a> {
     packages: Vec<PackageReport<'a>>,
     counts: Counts,
     inputs: usize,
-    repaired: Vec<String>,
-    failed: Vec<FailedReport<'a>>,
+    #[serde(serialize_with = "lossy_list")]
+    repaired: &'a [PathBuf],
+    failed: &'a [Failed],
     notes: &'a [String],
 }
 
@@ -115,12 +119,6 @@ struct Counts {
     packages: usize,
 }
 
-#[derive(Debug, Serialize)]
-struct FailedReport<'a> {
-    file: String,
-    reason: &'a str,
-}
-
 /// The report as JSON. Of functions, files and packages it has the first `top` by self time and the
 /// first `top` by total time.
 pub fn report(loaded: &Loaded, top: usize) -> Result<String, serde_json::Error> {
@@ -177,15 +175,8 @@ pub fn report(loaded: &Loaded, top: usize) -> Result<String, serde_json::Error> 
             packages: packages.seen(),
         },
         inputs: loaded.inputs,
-        repaired: loaded.repaired.iter().map(|file| file.display().to_string()).collect(),
-        failed: loaded
-            .failed
-            .iter()
-            .map(|failed| FailedReport {
-                file: failed.path.display().to_string(),
-                reason: &failed.reason,
-            })
-            .collect(),
+        repaired: &loaded.repaired,
+        failed: &loaded.failed,
         notes: &loaded.notes,
     };
     serde_json::to_string(&report)

@@ -85,14 +85,14 @@ fn a_file_for_each_thread() {
 #[test]
 fn processes_of_one_pid_do_not_overwrite_each_other() {
     let dir = folder(&[]);
-    let mut target = Target::default();
+    let mut files = Files::default();
     for _ in 0..3 {
         let path =
-            target.free(|number| told_apart(&dir.path().join("x.cpuprofile.gz"), 7, 0, number));
-        target.write(&path, |out| out.write_all(b"x")).unwrap();
+            files.free(|number| told_apart(&dir.path().join("x.cpuprofile.gz"), 7, 0, number));
+        files.write(&path, |out| out.write_all(b"x")).unwrap();
     }
     let names: Vec<_> =
-        target.finish().unwrap().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+        keep(files.0).unwrap().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
     assert_eq!(names, ["x.7.0.cpuprofile.gz", "x-2.7.0.cpuprofile.gz", "x-3.7.0.cpuprofile.gz"]);
 }
 
@@ -126,7 +126,7 @@ fn what_fails_is_said_and_leaves_nothing() {
         (".", "x.txt", "is a folder"),
         ("a.trace.json", "x.json", "is a trace already"),
         ("a.trace.json", "x", "no ending"),
-        ("a.trace.json", "no/x.txt", "does not exist"),
+        ("a.trace.json", "b.json/x.txt", "could not make the folder of"),
         ("a.trace.json", "folder.collapsed", "could not write"),
     ] {
         let before = names(dir.path());

@@ -27,11 +27,12 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 pub use self::outcome::{Exit, MergeError, Merged, Options, Progress};
-use self::part::{Part, Spool};
+use self::part::Part;
 use self::processes::Processes;
 use self::survey::{Content, survey};
 use self::windows::Windows;
 use super::scan::Scanner;
+use crate::atomic_file::{Spool, keep};
 use crate::input::{Failed, Input, find};
 
 /// More than this DevTools does not load, uncompressed.
@@ -168,17 +169,15 @@ impl Merge {
         }
         self.write_ends(&list, &mut parts, options)?;
         let mut merged = Merged::default();
-        let mut finished = Vec::new();
-        for part in parts {
-            finished.push(part.finish()?);
-        }
-        let count = finished.len();
-        for (number, part) in (1..).zip(finished) {
-            merged.bytes = merged.bytes.max(part.bytes);
+        let count = parts.len();
+        let mut finished = Vec::with_capacity(count);
+        for (number, part) in (1..).zip(parts) {
+            let file = part.finish()?;
+            merged.bytes = merged.bytes.max(file.bytes);
             let place = if count == 1 { output.to_owned() } else { numbered(output, number) };
-            part.keep(&place)?;
-            merged.files.push(place);
+            finished.push((file, place));
         }
+        merged.files = keep(finished)?;
         if self.frames.iter().any(|frame| !frame.is_generic) {
             let names = listed(self.generic.iter());
             if !names.is_empty() {

@@ -44,6 +44,21 @@ pub fn script_offset(pid: u32, tid: u32) -> u64 {
     1_000_000_000 + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000
 }
 
+/// A node's `callFrame`.
+pub fn encode_frame(frame: &CallFrame, url: &str, script_offset: u64) -> Option<Box<RawValue>> {
+    let script_id = match frame.script_id {
+        0 => 0,
+        id => script_offset + u64::from(id),
+    };
+    encode_raw(&NodeFrame {
+        function_name: &frame.function_name,
+        script_id: &script_id.to_string(),
+        url,
+        line_number: frame.line,
+        column_number: frame.column,
+    })
+}
+
 /// Turns a thread's windows into events.
 pub struct ThreadTrace {
     info: ThreadInfo,
@@ -145,7 +160,9 @@ impl ThreadTrace {
         for node in &placed.new_nodes {
             let index = node.frame as usize;
             if encoded[index].is_none() {
-                encoded[index] = self.encode_frame(&window.frames[index]);
+                let frame = &window.frames[index];
+                let url = frame_url(&frame.url, self.info.node_modules);
+                encoded[index] = encode_frame(frame, &url, self.script_offset);
             }
         }
         let nodes: Vec<Node<'_>> = placed
@@ -183,20 +200,6 @@ impl ThreadTrace {
         let short = self.info.program.short_label();
         let file = shortened(script.rsplit('/').next().unwrap_or_default());
         self.name(events, "thread_name", tid, 2, &format!("{short} - worker {tid}: {file}"));
-    }
-
-    fn encode_frame(&self, frame: &CallFrame) -> Option<Box<RawValue>> {
-        let script_id = match frame.script_id {
-            0 => 0,
-            id => self.script_offset + u64::from(id),
-        };
-        encode_raw(&NodeFrame {
-            function_name: &frame.function_name,
-            script_id: &script_id.to_string(),
-            url: &frame_url(&frame.url, self.info.node_modules),
-            line_number: frame.line,
-            column_number: frame.column,
-        })
     }
 
     fn instant(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {

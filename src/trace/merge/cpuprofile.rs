@@ -1,44 +1,20 @@
 //! A `.cpuprofile` as a thread's events.
 
-use rustc_hash::FxHashMap;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::rc::Rc;
 
 use super::MergeError;
 use super::part::Part;
 use super::rebuild::{Rebuilt, SourceNode};
 use super::survey::Recording;
 use super::windows::Windows;
+use crate::cpuprofile::read::CpuProfileReader;
+use crate::model::CallFrame;
+use crate::profile::{Frames, NONE, Profile, Wanted};
 use crate::program::Program;
-use crate::trace::encode::{Events, encode_raw};
-use crate::trace::event::{Args, Event, NodeFrame, Phase, Scope};
+use crate::trace::encode::Events;
+use crate::trace::event::{Args, Event, Phase, Scope};
 use crate::trace::scan::{Item, Scanner};
-use crate::trace::thread::{TIMELINE, script_offset};
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct NodeJson {
-    id: u64,
-    parent: Option<u64>,
-    #[serde(default)]
-    children: Vec<u64>,
-    call_frame: FrameJson,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FrameJson {
-    #[serde(default)]
-    function_name: String,
-    #[serde(default)]
-    script_id: serde_json::Value,
-    #[serde(default)]
-    url: String,
-    #[serde(default)]
-    line_number: i32,
-    #[serde(default)]
-    column_number: i32,
-}
+use crate::trace::thread::{TIMELINE, encode_frame, script_offset};
 
 /// Adds the whole of it to a thread, which has begun. False if it cannot be read.
 pub fn add<R: std::io::Read>(
@@ -49,29 +25,23 @@ pub fn add<R: std::io::Read>(
     windows: &Windows,
     parts: &mut [Part],
 ) -> Result<bool, MergeError> {
-    let (mut samples, mut deltas): (Vec<u64>, Vec<i64>) = (Vec::new(), Vec::new());
-    loop {
-        let (key, value) = match scanner.next() {
-            Ok(Some(Item::Member { key, value })) => (key, value),
-            Ok(Some(Item::Event(_))) => continue,
-            Ok(None) => break,
-            Err(_) => return Ok(false),
-        };
-        let is_read = match key {
-            "nodes" => match serde_json::from_slice::<Vec<NodeJson>>(value) {
-                Ok(nodes) => {
-                    add_nodes(&nodes, script_offset(pid, recording.tid), rebuilt);
-                    true
-                }
-                Err(_) => false,
-            },
-            "samples" => serde_json::from_slice(value).map(|read| samples = read).is_ok(),
-            "timeDeltas" => serde_json::from_slice(value).map(|read| deltas = read).is_ok(),
-            _ => true,
-        };
-        if !is_read {
-            return Ok(false);
-        }
+    let mut frames = Frames::new();
+    let Some(profile) = read(scanner, &mut frames) else { return Ok(false) };
+    let script_offset = script_offset(pid, recording.tid);
+    let encode = |frame: &Rc<CallFrame>| encode_frame(frame, &frame.url, script_offset);
+    let frames: Vec<_> = frames.list().iter().map(encode).collect();
+    for (index, node) in (0_u32..).zip(&profile.nodes) {
+        let Some(call_frame) = &frames[node.frame as usize] else { continue };
+        let parent = (node.parent != NONE).then(|| id(node.parent));
+        rebuilt.nodes(&[SourceNode { id: id(index), parent, call_frame }]);
+    }
+    let mut last_us = recording.start_us;
+    let (mut samples, mut deltas) = (Vec::new(), Vec::new());
+    for sample in &profile.samples {
+        // The first node is a root: nothing is drawn for it.
+        samples.push(id(if sample.node == NONE { 0 } else { sample.node }));
+        deltas.push(sample.time_us.saturating_sub(last_us));
+        last_us = sample.time_us;
     }
     rebuilt.samples(&samples, &deltas, windows, parts)?;
     if let Some(end_us) = recording.end_us {
@@ -90,49 +60,18 @@ pub fn add<R: std::io::Read>(
     Ok(true)
 }
 
-/// Parents before their children.
-fn add_nodes(nodes: &[NodeJson], script_offset: u64, rebuilt: &mut Rebuilt) {
-    let at: FxHashMap<u64, usize> =
-        nodes.iter().enumerate().map(|(at, node)| (node.id, at)).collect();
-    let mut parents: Vec<Option<usize>> =
-        nodes.iter().map(|node| at.get(&node.parent?).copied()).collect();
-    for (number, node) in nodes.iter().enumerate() {
-        for child in node.children.iter().filter_map(|child| at.get(child)) {
-            parents[*child] = Some(number);
-        }
-    }
-    let mut is_added = vec![false; nodes.len()];
-    let mut path = Vec::new();
-    for number in 0..nodes.len() {
-        let mut next = Some(number);
-        while let Some(number) = next.filter(|number| !is_added[*number]) {
-            // Marked at once, so that a circle comes to an end.
-            is_added[number] = true;
-            path.push(number);
-            next = parents[number];
-        }
-        while let Some(number) = path.pop() {
-            let node = &nodes[number];
-            let Some(call_frame) = frame(&node.call_frame, script_offset) else { continue };
-            let parent = parents[number].map(|parent| nodes[parent].id);
-            rebuilt.nodes(&[SourceNode { id: node.id, parent, call_frame: &call_frame }]);
-        }
-    }
+fn id(index: u32) -> u64 {
+    u64::from(index) + 1
 }
 
-fn frame(frame: &FrameJson, script_offset: u64) -> Option<Box<RawValue>> {
-    let id = match &frame.script_id {
-        serde_json::Value::String(text) => text.parse().unwrap_or(0),
-        other => other.as_u64().unwrap_or(0),
-    };
-    let script_id = if id == 0 { 0 } else { script_offset.saturating_add(id) };
-    encode_raw(&NodeFrame {
-        function_name: &frame.function_name,
-        script_id: &script_id.to_string(),
-        url: &frame.url,
-        line_number: frame.line_number,
-        column_number: frame.column_number,
-    })
+fn read<R: std::io::Read>(scanner: &mut Scanner<R>, frames: &mut Frames) -> Option<Profile> {
+    let mut reader = CpuProfileReader::new(Wanted::SAMPLES);
+    while let Some(item) = scanner.next().ok()? {
+        if let Item::Member { key, value } = item {
+            reader.member(key, value, frames).ok()?;
+        }
+    }
+    reader.finish()
 }
 
 /// What names the thread, which the file does not.

@@ -1,7 +1,5 @@
 //! What comes at the end of a merged trace: its processes' labels, and what is known of them.
 
-use std::path::PathBuf;
-
 use serde_json::{Map, Value, json};
 
 use super::foreign::frame_event;
@@ -29,9 +27,7 @@ impl Merge {
             }
             part.write(b"\n]")?;
             if let Some(spool) = &mut self.members {
-                let fail =
-                    |source| MergeError::Output { action: "write", path: PathBuf::new(), source };
-                part.copy(spool.read().map_err(fail)?)?;
+                part.copy(spool)?;
             }
             let here = list.iter().filter(|process| part.pids.contains_key(&process.pid));
             let processes: Vec<Value> =

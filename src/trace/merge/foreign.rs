@@ -6,9 +6,10 @@ use std::path::Path;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
-use super::part::{Part, Spool};
+use super::part::Part;
 use super::rebuild::Rebuilt;
 use super::{Merge, MergeError, OutFrame, Progress};
+use crate::atomic_file::Spool;
 use crate::input::{Failed, Input};
 use crate::program::Program;
 use crate::trace::encode::encode;
@@ -298,11 +299,7 @@ impl Merge {
             Some(spool) => spool,
             None => self.members.insert(Spool::create(output)?),
         };
-        spool.write(&text).map_err(|source| MergeError::Output {
-            action: "write",
-            path: output.to_owned(),
-            source,
-        })
+        Ok(spool.write(&text)?)
     }
 }
 

@@ -1,12 +1,14 @@
 //! What a merge is told, and what it tells.
 
 use std::fmt;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::input::Failed;
+use serde::Serialize;
+
+use crate::atomic_file::FileError;
+use crate::input::{Failed, lossy_list};
 
 /// What is known of a process's end.
 #[derive(Debug, Clone, Default)]
@@ -41,10 +43,11 @@ pub struct Progress {
     pub total: AtomicU64,
 }
 
-/// What became of it.
-#[derive(Debug, Default)]
+/// What became of it: a `MergeResult` of `index.d.ts`.
+#[derive(Debug, Default, Serialize)]
 pub struct Merged {
     /// The files that were written.
+    #[serde(serialize_with = "lossy_list")]
     pub files: Vec<PathBuf>,
     /// The size of the largest, uncompressed.
     pub bytes: u64,
@@ -55,6 +58,7 @@ pub struct Merged {
     /// The threads in it.
     pub threads: usize,
     /// Inputs that were cut off or torn.
+    #[serde(serialize_with = "lossy_list")]
     pub repaired: Vec<PathBuf>,
     /// Inputs that could not be read.
     pub failed: Vec<Failed>,
@@ -81,14 +85,13 @@ pub enum MergeError {
         length_ms: i64,
     },
     /// The trace cannot be written.
-    Output {
-        /// What was being done.
-        action: &'static str,
-        /// The trace.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Output(FileError),
+}
+
+impl From<FileError> for MergeError {
+    fn from(error: FileError) -> Self {
+        Self::Output(error)
+    }
 }
 
 impl fmt::Display for MergeError {
@@ -114,19 +117,7 @@ impl fmt::Display for MergeError {
                 f,
                 "nothing was recorded in that window; the recordings go from 0 to {length_ms} ms"
             ),
-            Self::Output { action, path, source } => {
-                write!(f, "could not {action} {}: {source}", path.display())?;
-                match source.kind() {
-                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                        write!(f, " (free some space, or write it to another disk; .gz is smaller)")
-                    }
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                        write!(f, " (write it to a folder that can be written)")
-                    }
-                    io::ErrorKind::IsADirectory => write!(f, " (give the name of a file in it)"),
-                    _ => Ok(()),
-                }
-            }
+            Self::Output(error) => error.fmt(f),
         }
     }
 }

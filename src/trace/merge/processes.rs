@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::survey::{Recording, end_us};
+use crate::cpuprofile::read::told_by_name;
 use crate::input::Input;
 use crate::program::Program;
 
@@ -207,11 +208,11 @@ impl Process {
 
     /// A program for a process of which only a file's name is known.
     pub fn made_up(&self, path: &Path) -> Program {
-        let argv = match self.own_pid {
-            Some(_) => Vec::new(),
-            None => {
-                vec![String::new(), path.file_name().unwrap_or_default().to_string_lossy().into()]
-            }
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let argv = match told_by_name(&file) {
+            (Some(_), "node") => Vec::new(),
+            (Some(_), name) => vec![String::new(), name.to_owned()],
+            (None, _) => vec![String::new(), file.into_owned()],
         };
         Program { pid: self.own_pid.unwrap_or(self.pid), argv, ..Program::default() }
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::cpuprofile::read::told_by_name;
 use crate::input::{Input, Kind, first_bytes};
 use crate::trace::head::Head;
 use crate::trace::scan::{Item, Scanner};
@@ -126,8 +127,7 @@ fn url(event: &[u8]) -> Option<String> {
     Some(event.pointer("/args/data/frames/0/url")?.as_str()?.to_owned())
 }
 
-/// A `.cpuprofile` says nothing of its process. Node names it after it:
-/// `CPU.<date>.<time>.<pid>.<thread id>.<number>.cpuprofile`.
+/// A `.cpuprofile` says nothing of its process, but its name may.
 fn cpuprofile<R: std::io::Read>(
     number: usize,
     path: &Path,
@@ -151,11 +151,10 @@ fn cpuprofile<R: std::io::Read>(
         return Err("it looks like a .cpuprofile, but has no nodes or no startTime".into());
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let parts: Vec<&str> = name.split('.').collect();
-    let number_at = |at: usize| parts.get(at).and_then(|part| part.parse::<u32>().ok());
-    let (pid, tid) = match (parts.first(), number_at(3), number_at(4)) {
-        (Some(&"CPU"), Some(pid), Some(tid)) => (Some(pid), tid),
-        _ => (None, 0),
+    let small = |id: i64| u32::try_from(id).ok();
+    let (pid, tid) = match told_by_name(&name).0 {
+        Some((pid, tid)) => (small(pid), small(tid).unwrap_or(0)),
+        None => (None, 0),
     };
     Ok(Content::Recording(Recording {
         input: number,
