@@ -39,6 +39,27 @@ test('frames say where they are', async () => {
   assert.match(text, /^\(ms\) \{/)
 })
 
+test("time in an addon's functions does not stand under the name of one of ours", async () => {
+  // V8 takes all functions of all Node-API addons for one, so ours will do for another's.
+  const program = `
+    const addon = require(${JSON.stringify(path.join(PACKAGE, ADDON))})
+    const until = Date.now() + 300
+    while (Date.now() < until) for (let i = 0; i < 1e4; i++) addon.isRecording()`
+  const file = path.join(temporaryDirectory(), 'calls.js')
+  fs.writeFileSync(file, program)
+  const { traces } = await run([file])
+  const isNative = (/** @type {any} */ frame) => frame.functionName === '(native addon)'
+  assert.ok(traces[0].totalMs(isNative) > 60)
+  const own = new Set(Object.keys(require(path.join(PACKAGE, ADDON))))
+  const names = [...traces[0].nodes.values()]
+    .filter(({ callFrame }) => callFrame.url === '')
+    .map(({ callFrame }) => callFrame.functionName)
+  assert.deepEqual(
+    names.filter((name) => own.has(name)),
+    [],
+  )
+})
+
 test('ES modules are recorded, under --require and under --import', async (t) => {
   const file = path.join(temporaryDirectory(), 'main.mjs')
   fs.writeFileSync(file, `import spin from ${JSON.stringify(SPIN)}\nspin.spin(200)\n`)

@@ -12,6 +12,7 @@ use crate::error::{Error, complain};
 use crate::process::{preload_config, read_config};
 use crate::program::Program;
 use crate::recording::{InspectorPlan, Next, Stopped};
+use crate::source::addon_functions;
 use crate::worker_script::ScriptToCome;
 use crate::{recording, system};
 
@@ -148,7 +149,8 @@ pub struct CoveredWorker {
     pub script: String,
 }
 
-/// Starts recording a worker that loads the addon with `{ coveredWorker }` as its exports.
+/// The addon was loaded. Starts recording a worker that loads it with `{ coveredWorker }` as its
+/// exports.
 ///
 /// The parent has it do so by way of the inspector, at any moment, also in the midst of Node's own
 /// start of the thread. Up to Node 20, if `terminate()` comes while JavaScript runs there, Node
@@ -156,6 +158,7 @@ pub struct CoveredWorker {
 #[napi(module_exports)]
 pub fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
     let _ = catch_unwind(AssertUnwindSafe(|| {
+        addon_functions::learn(|| Object::keys(&exports).unwrap_or_default());
         if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
             let unavailable = |_| Err(Error::Unavailable("it is loaded by the inspector".into()));
             cover(&env, worker, unavailable);

@@ -12,8 +12,8 @@ use crate::error::{Error, complain};
 use crate::filename::Names;
 use crate::model::Window;
 use crate::output::{Output, write_whole};
-use crate::source::Finished;
 use crate::source::v8::{self, Callback, Pulse, Waker};
+use crate::source::{Finished, addon_functions};
 use crate::system;
 use crate::trace::encode::Events;
 use crate::trace::event::Flush;
@@ -172,6 +172,7 @@ impl Track {
     /// Writes a window.
     pub fn write(&mut self, taken: Taken, events: &mut Events) {
         let mut window = self.read(taken.profile);
+        addon_functions::rename(&mut window);
         if self.pulse.is_stuck(&window) {
             self.link.is_stuck.store(true, Ordering::Relaxed);
             self.restarts += 1;

@@ -1,5 +1,6 @@
 //! Where samples come from.
 
+pub mod addon_functions;
 pub mod inspector;
 pub mod v8;
 
