@@ -185,7 +185,7 @@ export interface ReportTimes {
 export interface ReportProcess {
   /** As it was when the process ran; 0 where it is not known, as for some `.cpuprofile`s. */
   pid: number
-  /** The main script without its extension: `tsc`. */
+  /** The main script without its extension: `tsc`; if it lies within a package: `tinypool-process`. */
   name: string
   /** The name with the script's arguments, shortened: `tsc -p .`. */
   command: string

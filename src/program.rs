@@ -1,5 +1,7 @@
 //! The program that is being profiled: what it is called in the panel, and whether it is a tool.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::config::IgnoreList;
@@ -60,12 +62,16 @@ impl Program {
         }
     }
 
-    /// The main script's name without its extension; `node` where there is none.
+    /// The main script's name without its extension; `node` where there is none. A script in the
+    /// depths of a package, which it starts by itself, is seldom known by its own name alone:
+    /// `tinypool-process`.
     fn name(&self) -> String {
-        let script = self.script();
-        match script.and_then(Path::file_stem) {
-            Some(stem) => shortened(&stem.to_string_lossy()),
-            None => "node".to_owned(),
+        let Some(script) = self.script() else { return "node".to_owned() };
+        let Some(stem) = script.file_stem() else { return "node".to_owned() };
+        let stem = stem.to_string_lossy();
+        match package_of_part(script) {
+            Some(package) if !stem.contains(&*package) => shortened(&format!("{package}-{stem}")),
+            _ => shortened(&stem),
         }
     }
 
@@ -101,6 +107,19 @@ impl Program {
             .iter()
             .any(|path| path.components().any(|part| part.as_os_str() == "node_modules"))
     }
+}
+
+/// The package that a script belongs to, without its scope, unless the script is a command of it:
+/// those lie at the package's root, or in a folder `bin`.
+fn package_of_part(script: &Path) -> Option<Cow<'_, str>> {
+    let parts: Vec<_> = script.iter().map(OsStr::to_string_lossy).collect();
+    let modules = parts.iter().rposition(|part| part == "node_modules")?;
+    let (_, below) = parts.split_at(modules + 1);
+    let is_scoped = below.first()?.starts_with('@');
+    let (package, path) = below.get(usize::from(is_scoped)..)?.split_first()?;
+    let (_, folders) = path.split_last()?;
+    let is_command = folders.last().is_none_or(|folder| folder == "bin");
+    (!is_command).then(|| package.clone())
 }
 
 /// What a URL's scheme may hold: a letter first, then letters, digits, `+`, `.`, `-`. After some
@@ -150,6 +169,26 @@ mod tests {
         assert_eq!(program(&["node"], &[]).url_label(), "node: (pid 42)");
         assert_eq!(program(&["node"], &["-e", "1"]).url_label(), "node: -e (pid 42)");
         assert_eq!(program(&["node", "x"], &["--eval=1"]).url_label(), "node: -e x (pid 42)");
+    }
+
+    #[test]
+    fn a_part_of_a_package_has_its_name() {
+        for (script, name) in [
+            ("tinypool/dist/entry/process.js", "tinypool-process"),
+            ("nx/src/daemon/server/start.js", "nx-start"),
+            ("@jest/core/build/run.js", "core-run"),
+            ("jest-worker/build/jest-worker-child.js", "jest-worker-child"),
+            ("typescript/bin/tsc", "tsc"),
+            ("next/dist/bin/next", "next"),
+            ("vitest/vitest.mjs", "vitest"),
+            (".bin/eslint", "eslint"),
+            ("@scope", "@scope"),
+            ("a/node_modules/b/lib/cli.js", "b-cli"),
+        ] {
+            let program = program(&["node", &format!("/r/node_modules/{script}")], &[]);
+            assert_eq!(program.name(), name);
+        }
+        assert_eq!(program(&["node", "/r/lib/server.js"], &[]).name(), "server");
     }
 
     #[test]
