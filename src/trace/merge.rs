@@ -27,7 +27,7 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 pub use self::outcome::{Exit, MergeError, Merged, Options, Progress};
-use self::part::Part;
+use self::part::Parts;
 use self::processes::Processes;
 use self::survey::{Content, survey};
 use self::windows::Windows;
@@ -56,7 +56,6 @@ struct OutFrame {
 /// What is known while a merge goes on.
 struct Merge {
     processes: Processes,
-    windows: Windows,
     frames: Vec<OutFrame>,
     /// As they are written.
     profile_ids: FxHashSet<Vec<u8>>,
@@ -113,7 +112,6 @@ pub fn merge(
     let processes = Processes::of(recordings, &inputs);
     let mut merge = Merge {
         processes,
-        windows: Windows::one(None, None),
         frames: Vec::new(),
         profile_ids: FxHashSet::default(),
         threads: 0,
@@ -143,14 +141,13 @@ impl Merge {
         let needs_times =
             options.split.is_some() || options.from_us.is_some() || options.to_us.is_some();
         progress.total.store(if needs_times { 2 * bytes } else { bytes }, Ordering::Relaxed);
-        let mut span = None;
-        if needs_times {
-            span = Some(self.choose_windows(inputs, others, options, progress));
-        }
-        let mut parts = Vec::with_capacity(self.windows.count());
-        for _ in 0..self.windows.count() {
-            parts.push(Part::create(output)?);
-        }
+        let (windows, span) = if needs_times {
+            let (windows, span) = self.choose_windows(inputs, others, options, progress);
+            (windows, Some(span))
+        } else {
+            (Windows::one(None, None), None)
+        };
+        let mut parts = Parts::create(output, windows)?;
         let list = std::mem::take(&mut self.processes.list);
         for process in &list {
             self.process(process, inputs, &mut parts, progress)?;
@@ -158,6 +155,7 @@ impl Merge {
         for (number, _) in others {
             self.foreign(&inputs[*number], output, &mut parts, progress)?;
         }
+        let mut parts = parts.list;
         parts.retain(|part| !part.pids.is_empty());
         if parts.is_empty() {
             return Err(match span {

@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use super::MergeError;
-use super::part::Part;
+use super::part::Parts;
 use super::rebuild::{Rebuilt, SourceNode};
 use super::survey::Recording;
-use super::windows::Windows;
 use crate::cpuprofile::read::CpuProfileReader;
 use crate::model::CallFrame;
 use crate::profile::{Frames, NONE, Profile, Wanted};
@@ -22,8 +21,7 @@ pub fn add<R: std::io::Read>(
     recording: &Recording,
     rebuilt: &mut Rebuilt,
     pid: u32,
-    windows: &Windows,
-    parts: &mut [Part],
+    parts: &mut Parts,
 ) -> Result<bool, MergeError> {
     let mut frames = Frames::new();
     let Some(profile) = read(scanner, &mut frames) else { return Ok(false) };
@@ -43,7 +41,7 @@ pub fn add<R: std::io::Read>(
         deltas.push(sample.time_us.saturating_sub(last_us));
         last_us = sample.time_us;
     }
-    rebuilt.samples(&samples, &deltas, windows, parts)?;
+    rebuilt.samples(&samples, &deltas, parts)?;
     if let Some(end_us) = recording.end_us {
         let mut events = Events::default();
         events.push(&Event {
@@ -55,7 +53,7 @@ pub fn add<R: std::io::Read>(
             ts: end_us,
             args: Args::Empty {},
         });
-        rebuilt.other(events.as_bytes(), end_us, windows, parts)?;
+        rebuilt.other(events.as_bytes(), end_us, parts)?;
     }
     Ok(true)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
-use super::part::Part;
+use super::part::Parts;
 use super::rebuild::Rebuilt;
 use super::{Merge, MergeError, OutFrame, Progress};
 use crate::atomic_file::Spool;
@@ -43,7 +43,7 @@ impl Foreign {
         event: &[u8],
         is_own: bool,
         merge: &mut Merge,
-        parts: &mut [Part],
+        parts: &mut Parts,
     ) -> Result<(), MergeError> {
         let head = if is_own { Head::of(event) } else { Head::of_any(event) };
         let Some(head) = head else {
@@ -101,18 +101,18 @@ impl Foreign {
         let place = At { pid, is_name, ts, dur: head.dur(event).unwrap_or_default() };
         let written = match (name, pid, head.id(event)) {
             (b"Profile" | b"ProfileChunk", Some(pid), Some(source))
-                if !merge.windows.is_everything() =>
+                if !parts.windows.is_everything() =>
             {
                 let key = (pid, source.to_owned());
                 let tid = head.tid(event).unwrap_or_default();
                 let id = id.unwrap_or_else(|| String::from_utf8_lossy(source).into_owned());
-                let count = parts.len();
+                let count = parts.windows.count();
                 let rebuilt = self.rebuilt.entry(key).or_insert_with(|| {
                     Rebuilt::new(pid, tid, id.trim_matches('"').to_owned(), count)
                 });
-                rebuilt.profile_event(text, name == b"Profile", ts, &merge.windows, parts)
+                rebuilt.profile_event(text, name == b"Profile", ts, parts)
             }
-            _ => place.write(text, merge, parts),
+            _ => place.write(text, parts),
         };
         self.buffer = buffer;
         written
@@ -223,7 +223,7 @@ impl Merge {
         &mut self,
         input: &Input,
         output: &Path,
-        parts: &mut [Part],
+        parts: &mut Parts,
         progress: &Progress,
     ) -> Result<(), MergeError> {
         let Some(mut scanner) = self.open(input, progress) else { return Ok(()) };
@@ -312,15 +312,16 @@ struct At {
 }
 
 impl At {
-    fn write(&self, text: &[u8], merge: &Merge, parts: &mut [Part]) -> Result<(), MergeError> {
+    fn write(&self, text: &[u8], parts: &mut Parts) -> Result<(), MergeError> {
         if self.is_name || self.ts == 0 {
-            return parts.iter_mut().try_for_each(|part| part.events(text));
+            return parts.list.iter_mut().try_for_each(|part| part.events(text));
         }
-        let Some(part) = merge.windows.part_of_span(self.ts, self.dur) else { return Ok(()) };
+        let ts = parts.windows.of_span(self.ts, self.dur);
+        let Some(part) = parts.at(ts) else { return Ok(()) };
         let pid = self.pid.unwrap_or_default();
-        parts[part].note(pid, self.ts);
-        parts[part].note(pid, self.ts.saturating_add(self.dur));
-        parts[part].events(text)
+        part.note(pid, self.ts);
+        part.note(pid, self.ts.saturating_add(self.dur));
+        part.events(text)
     }
 }
 

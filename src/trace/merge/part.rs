@@ -1,4 +1,4 @@
-//! One file that a merge writes.
+//! The files that a merge writes.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,12 +6,35 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::MergeError;
+use super::windows::Windows;
 use crate::atomic_file::{AtomicFile, Spool, WholeFile};
 use crate::trace::encode::SEPARATOR;
 
 /// The first member tells the scanner that one event stands in one line. The metadata comes last,
 /// for what is in it is only known then.
 const HEAD: &[u8] = b"{\"source\":\"cpu-prof\",\"traceEvents\":[\n";
+
+/// All files of a merge, each for a stretch of time.
+pub struct Parts {
+    /// Which is for what time.
+    pub windows: Windows,
+    /// In the order of their times.
+    pub list: Vec<Part>,
+}
+
+impl Parts {
+    /// Begins a file for each window, at `path` or beside it.
+    pub fn create(path: &Path, windows: Windows) -> Result<Self, MergeError> {
+        let list = (0..windows.count()).map(|_| Part::create(path)).collect::<Result<_, _>>()?;
+        Ok(Self { windows, list })
+    }
+
+    /// The file for this time.
+    pub fn at(&mut self, ts: i64) -> Option<&mut Part> {
+        let index = self.windows.part(ts)?;
+        self.list.get_mut(index)
+    }
+}
 
 /// A file on its way.
 pub struct Part {
@@ -23,8 +46,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Begins a file for `path`, or beside it, compressed if that is called so.
-    pub fn create(path: &Path) -> Result<Self, MergeError> {
+    fn create(path: &Path) -> Result<Self, MergeError> {
         let file = AtomicFile::create(path)?;
         let mut part = Self { file, has_events: false, pids: FxHashMap::default() };
         part.write(HEAD)?;

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::MergeError;
-use super::part::Part;
-use super::windows::Windows;
+use super::part::Parts;
 use crate::trace::encode::Events;
 use crate::trace::event::{Args, Data, Event, Node, Phase, ProfileChunk, Scope};
 use crate::trace::thread::{PROFILER, SAMPLES_PER_CHUNK, TIMELINE};
@@ -94,35 +93,30 @@ impl Rebuilt {
     }
 
     /// Begins a recording, which starts after the one before.
-    pub fn begin(
-        &mut self,
-        start_us: i64,
-        windows: &Windows,
-        parts: &mut [Part],
-    ) -> Result<(), MergeError> {
+    pub fn begin(&mut self, start_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
         self.ids.clear();
         if !std::mem::replace(&mut self.is_first, false) {
             // What was on top last must not seem to go on until now. Nothing is drawn for the root.
             let end_us = self.end_us.max(self.time_us).min(start_us);
             if !self.nodes.is_empty() {
-                self.sample(ROOT, end_us, windows, parts)?;
+                self.sample(ROOT, end_us, parts)?;
                 self.flush(parts)?;
             }
         }
         self.time_us = start_us;
         self.end_us = start_us;
-        if let Some(part) = windows.part(start_us) {
-            self.begin_part(part, windows, parts)?;
+        if let Some(part) = parts.windows.part(start_us) {
+            self.begin_part(part, parts)?;
         }
         Ok(())
     }
 
     /// Adds what names the thread. The same is said once.
-    pub fn name(&mut self, event: &[u8], parts: &mut [Part]) -> Result<(), MergeError> {
+    pub fn name(&mut self, event: &[u8], parts: &mut Parts) -> Result<(), MergeError> {
         if self.names.iter().any(|name| name == event) {
             return Ok(());
         }
-        for (part, last) in parts.iter_mut().zip(&self.last_us) {
+        for (part, last) in parts.list.iter_mut().zip(&self.last_us) {
             if last.is_some() {
                 part.events(event)?;
             }
@@ -132,27 +126,16 @@ impl Rebuilt {
     }
 
     /// Adds an event that is neither a name nor of the profile.
-    pub fn other(
-        &mut self,
-        event: &[u8],
-        ts: i64,
-        windows: &Windows,
-        parts: &mut [Part],
-    ) -> Result<(), MergeError> {
+    pub fn other(&mut self, event: &[u8], ts: i64, parts: &mut Parts) -> Result<(), MergeError> {
         self.end_us = self.end_us.max(ts);
-        let Some(part) = windows.part(ts) else { return Ok(()) };
-        self.begin_part(part, windows, parts)?;
-        parts[part].note(self.pid, ts);
-        parts[part].events(event)
+        let Some(part) = parts.windows.part(ts) else { return Ok(()) };
+        self.begin_part(part, parts)?;
+        parts.list[part].note(self.pid, ts);
+        parts.list[part].events(event)
     }
 
     /// Adds a `ProfileChunk`. False if it cannot be read.
-    pub fn chunk(
-        &mut self,
-        event: &[u8],
-        windows: &Windows,
-        parts: &mut [Part],
-    ) -> Result<bool, MergeError> {
+    pub fn chunk(&mut self, event: &[u8], parts: &mut Parts) -> Result<bool, MergeError> {
         #[derive(Deserialize)]
         struct Chunk<'a> {
             #[serde(borrow)]
@@ -181,7 +164,7 @@ impl Rebuilt {
         let Ok(chunk) = serde_json::from_slice::<Chunk<'_>>(event) else { return Ok(false) };
         let ChunkData { cpu_profile, time_deltas } = chunk.args.data;
         self.nodes(&cpu_profile.nodes);
-        self.samples(&cpu_profile.samples, &time_deltas, windows, parts)?;
+        self.samples(&cpu_profile.samples, &time_deltas, parts)?;
         Ok(true)
     }
 
@@ -191,15 +174,14 @@ impl Rebuilt {
         event: &[u8],
         is_start: bool,
         ts: i64,
-        windows: &Windows,
-        parts: &mut [Part],
+        parts: &mut Parts,
     ) -> Result<(), MergeError> {
         if !is_start {
-            return self.chunk(event, windows, parts).map(|_| ());
+            return self.chunk(event, parts).map(|_| ());
         }
         let value = serde_json::from_slice::<serde_json::Value>(event).ok();
         let start = value.and_then(|value| value.pointer("/args/data/startTime")?.as_f64());
-        self.begin(start.map_or(ts, |start| start as i64), windows, parts)
+        self.begin(start.map_or(ts, |start| start as i64), parts)
     }
 
     /// Adds nodes, parents before their children.
@@ -222,13 +204,12 @@ impl Rebuilt {
         &mut self,
         samples: &[u64],
         deltas: &[i64],
-        windows: &Windows,
-        parts: &mut [Part],
+        parts: &mut Parts,
     ) -> Result<(), MergeError> {
         for (sample, delta) in samples.iter().zip(deltas) {
             self.time_us = self.time_us.saturating_add(*delta);
             if let Some(id) = self.ids.get(sample).copied() {
-                self.sample(id, self.time_us, windows, parts)?;
+                self.sample(id, self.time_us, parts)?;
             }
         }
         self.end_us = self.end_us.max(self.time_us);
@@ -251,19 +232,13 @@ impl Rebuilt {
         })
     }
 
-    fn sample(
-        &mut self,
-        id: u32,
-        time_us: i64,
-        windows: &Windows,
-        parts: &mut [Part],
-    ) -> Result<(), MergeError> {
-        let Some(part) = windows.part(time_us) else { return Ok(()) };
+    fn sample(&mut self, id: u32, time_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
+        let Some(part) = parts.windows.part(time_us) else { return Ok(()) };
         if part != self.pending.part || self.pending.samples.len() >= SAMPLES_PER_CHUNK {
             self.flush(parts)?;
             self.pending.part = part;
         }
-        self.begin_part(part, windows, parts)?;
+        self.begin_part(part, parts)?;
         let from = self.pending.nodes.len();
         let mut at = id;
         while at != NONE {
@@ -285,7 +260,7 @@ impl Rebuilt {
     }
 
     /// Writes the samples that wait.
-    fn flush(&mut self, parts: &mut [Part]) -> Result<(), MergeError> {
+    fn flush(&mut self, parts: &mut Parts) -> Result<(), MergeError> {
         let Pending { part, nodes, samples, deltas } = &self.pending;
         if samples.is_empty() {
             return Ok(());
@@ -306,8 +281,8 @@ impl Rebuilt {
         let ts = self.last_us[number].unwrap_or_default();
         let mut events = Events::default();
         self.push(&mut events, "ProfileChunk", ts, Args::Data { data: chunk });
-        parts[number].note(self.pid, ts);
-        parts[number].events(events.as_bytes())?;
+        parts.list[number].note(self.pid, ts);
+        parts.list[number].events(events.as_bytes())?;
         let Pending { nodes, samples, deltas, .. } = &mut self.pending;
         nodes.clear();
         samples.clear();
@@ -316,18 +291,13 @@ impl Rebuilt {
     }
 
     /// Names the thread in a file, and begins its profile there.
-    fn begin_part(
-        &mut self,
-        part: usize,
-        windows: &Windows,
-        parts: &mut [Part],
-    ) -> Result<(), MergeError> {
+    fn begin_part(&mut self, part: usize, parts: &mut Parts) -> Result<(), MergeError> {
         if self.last_us[part].is_some() {
             return Ok(());
         }
-        let start_us = windows.start(part, self.time_us.min(self.end_us));
+        let start_us = parts.windows.start(part, self.time_us.min(self.end_us));
         self.last_us[part] = Some(start_us);
-        let out = &mut parts[part];
+        let out = &mut parts.list[part];
         for name in &self.names {
             out.events(name)?;
         }

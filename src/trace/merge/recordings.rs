@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::part::Part;
+use super::part::{Part, Parts};
 use super::processes::Process;
 use super::rebuild::Rebuilt;
 use super::survey::Recording;
@@ -19,7 +19,7 @@ impl Merge {
         &mut self,
         process: &Process,
         inputs: &[Input],
-        parts: &mut [Part],
+        parts: &mut Parts,
         progress: &Progress,
     ) -> Result<(), MergeError> {
         self.frames.push(OutFrame {
@@ -36,11 +36,11 @@ impl Merge {
             self.profile_ids.insert(format!("\"{id}\"").into_bytes());
             let is_simple = recordings.len() == 1
                 && !recordings[0].is_cpuprofile
-                && self.windows.is_everything();
+                && parts.windows.is_everything();
             if is_simple {
-                self.copy(process, &recordings[0], &id, inputs, &mut parts[0], progress)?;
+                self.copy(process, &recordings[0], &id, inputs, &mut parts.list[0], progress)?;
             } else {
-                let mut rebuilt = Rebuilt::new(process.pid, *tid, id, parts.len());
+                let mut rebuilt = Rebuilt::new(process.pid, *tid, id, parts.windows.count());
                 for recording in recordings {
                     self.rebuild(process, recording, &mut rebuilt, inputs, parts, progress)?;
                 }
@@ -79,11 +79,10 @@ impl Merge {
         recording: &Recording,
         rebuilt: &mut Rebuilt,
         inputs: &[Input],
-        parts: &mut [Part],
+        parts: &mut Parts,
         progress: &Progress,
     ) -> Result<(), MergeError> {
         let input = &inputs[recording.input];
-        let windows = self.windows.clone();
         if recording.is_cpuprofile {
             let mark = process.mark.as_deref().unwrap_or_default();
             let program = process.made_up(&input.path);
@@ -93,10 +92,10 @@ impl Merge {
                     rebuilt.name(&name, parts)?;
                 }
             }
-            rebuilt.begin(recording.start_us, &windows, parts)?;
+            rebuilt.begin(recording.start_us, parts)?;
             let Some(mut scanner) = self.open(input, progress) else { return Ok(()) };
             let pid = process.pid;
-            if !cpuprofile::add(&mut scanner, recording, rebuilt, pid, &windows, parts)? {
+            if !cpuprofile::add(&mut scanner, recording, rebuilt, pid, parts)? {
                 let reason = "its nodes or samples are not as in a .cpuprofile".to_owned();
                 self.failed.push(Failed { path: input.path.clone(), reason });
             }
@@ -111,10 +110,10 @@ impl Merge {
                 b"TracingStartedInBrowser" | b"thread.start" => Ok(()),
                 b"Profile" => {
                     has_begun = true;
-                    rebuilt.begin(recording.start_us, &windows, parts)
+                    rebuilt.begin(recording.start_us, parts)
                 }
                 b"ProfileChunk" if has_begun => {
-                    broken |= !rebuilt.chunk(event, &windows, parts)?;
+                    broken |= !rebuilt.chunk(event, parts)?;
                     Ok(())
                 }
                 _ if head.phase == b'M' => {
@@ -122,7 +121,7 @@ impl Merge {
                 }
                 _ => {
                     let event = changed(process, event, head, "", &mut buffer);
-                    rebuilt.other(event, ts, &windows, parts)
+                    rebuilt.other(event, ts, parts)
                 }
             }
         })?;

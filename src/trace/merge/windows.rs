@@ -39,11 +39,11 @@ impl Windows {
         (after > 0 && after < self.edges.len()).then(|| after - 1)
     }
 
-    /// The first file for something that lasts.
-    pub fn part_of_span(&self, ts: i64, dur: i64) -> Option<usize> {
+    /// The time that tells the file of something that lasts: its beginning, or the first file's.
+    pub fn of_span(&self, ts: i64, dur: i64) -> i64 {
         let first = self.edges[0];
         let is_cut = ts < first && ts.saturating_add(dur) >= first;
-        self.part(if is_cut { first } else { ts })
+        if is_cut { first } else { ts }
     }
 
     /// When the file begins, or `start` if that is later.
@@ -85,14 +85,15 @@ impl Histogram {
 }
 
 impl Merge {
-    /// Reads all times, and decides what goes into which file. Gives the first and the last time.
+    /// Reads all times, and decides what goes into which file. Gives the first and the last time,
+    /// too.
     pub(super) fn choose_windows(
-        &mut self,
+        &self,
         inputs: &[Input],
         others: &[(usize, bool)],
         options: &Options,
         progress: &Progress,
-    ) -> (i64, i64) {
+    ) -> (Windows, (i64, i64)) {
         let mut histogram = Histogram::default();
         let mut range: Option<(i64, i64)> = None;
         let mut add = |ts: i64, bytes: usize, counts: bool| {
@@ -127,12 +128,12 @@ impl Merge {
         let first = own.map(|process| process.start_us).min().unwrap_or(first);
         let from_us = options.from_us.map(|from| first.saturating_add(from));
         let to_us = options.to_us.map(|to| first.saturating_add(to));
-        self.windows = match options.split {
+        let windows = match options.split {
             // What begins anew in each file takes room too.
             Some(most) => histogram.cut(from_us, to_us, most / 10 * 9),
             None => Windows::one(from_us, to_us),
         };
-        (first, last)
+        (windows, (first, last))
     }
 }
 
@@ -161,9 +162,10 @@ mod tests {
         assert_eq!(windows.count(), 2);
         let parts = [9, 10, 19, 20, 29, 30].map(|ts| windows.part(ts));
         assert_eq!(parts, [None, Some(0), Some(0), Some(1), Some(1), None]);
-        assert_eq!(windows.part_of_span(5, 4), None);
-        assert_eq!(windows.part_of_span(5, 5), Some(0));
-        assert_eq!(windows.part_of_span(25, 99), Some(1));
+        assert_eq!(
+            [(5, 4), (5, 5), (25, 99)].map(|(ts, dur)| windows.of_span(ts, dur)),
+            [5, 10, 25]
+        );
         assert_eq!((windows.start(0, 15), windows.start(1, 15)), (15, 20));
         let all = Windows::one(None, None);
         assert!(all.is_everything());
