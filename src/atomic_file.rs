@@ -6,6 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread::{self, JoinHandle};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -51,21 +53,33 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// A file on its way. Dropped before it is whole, it leaves nothing.
+/// A file on its way, written by a thread of its own while the next piece is made. Dropped before it
+/// is whole, it leaves nothing.
 #[derive(Debug)]
 pub struct AtomicFile {
-    out: Out,
     partial: Partial,
     /// So far, uncompressed.
     bytes: u64,
+    piece: Vec<u8>,
+    /// None after an error.
+    writing: Option<Writing>,
 }
 
 #[derive(Debug)]
+struct Writing {
+    pieces: SyncSender<Vec<u8>>,
+    /// Pieces that are written, to be filled again.
+    empty: Receiver<Vec<u8>>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
 enum Out {
-    Plain(BufWriter<File>),
+    Plain(File),
     /// One member: DevTools reads no more.
     Gzip(Box<GzEncoder<BufWriter<File>>>),
 }
+
+const PIECE: usize = 256 << 10;
 
 impl AtomicFile {
     /// Begins a file for `place`, compressed if that ends in `.gz`, in a folder that is made if it
@@ -86,14 +100,14 @@ impl AtomicFile {
             fs::create_dir_all(folder).map_err(fail("make the folder of"))?;
         }
         let (partial, file) = Partial::create(place).map_err(fail("create"))?;
-        let file = BufWriter::with_capacity(256 << 10, file);
         let is_gzip = place.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
         let out = if is_gzip {
-            Out::Gzip(Box::new(GzEncoder::new(file, Compression::new(4))))
+            Out::Gzip(Box::new(GzEncoder::new(BufWriter::new(file), Compression::new(4))))
         } else {
             Out::Plain(file)
         };
-        Ok(Self { out, partial, bytes: 0 })
+        let writing = Some(Writing::start(out).map_err(fail("write"))?);
+        Ok(Self { partial, bytes: 0, piece: Vec::with_capacity(PIECE), writing })
     }
 
     /// What is said if it cannot be written.
@@ -102,33 +116,81 @@ impl AtomicFile {
     }
 
     /// Writes what is left. The file is at its place only after [`keep`].
-    pub fn finish(self) -> Result<WholeFile, FileError> {
-        let Self { out, partial, bytes } = self;
-        let flushed = match out {
-            Out::Plain(mut out) => out.flush(),
-            Out::Gzip(out) => out.finish().and_then(|mut out| out.flush()),
-        };
-        match flushed {
-            Ok(()) => Ok(WholeFile { partial, bytes }),
-            Err(source) => Err(partial.error("write", source)),
+    pub fn finish(mut self) -> Result<WholeFile, FileError> {
+        let written = self.pass_on().and_then(|()| match self.writing.take() {
+            Some(writing) => writing.finish(),
+            None => Ok(()),
+        });
+        match written {
+            Ok(()) => Ok(WholeFile { partial: self.partial, bytes: self.bytes }),
+            Err(source) => Err(self.partial.error("write", source)),
         }
+    }
+
+    /// Gives the thread what was collected.
+    fn pass_on(&mut self) -> io::Result<()> {
+        let Some(writing) = &self.writing else {
+            return Err(io::Error::other("it could not be written before"));
+        };
+        let empty = writing.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
+        if writing.pieces.send(std::mem::replace(&mut self.piece, empty)).is_ok() {
+            return Ok(());
+        }
+        // It has ended, and only an error ends it.
+        self.writing.take().map_or(Ok(()), Writing::finish)
     }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = match &mut self.out {
-            Out::Plain(out) => out.write(bytes)?,
-            Out::Gzip(out) => out.write(bytes)?,
-        };
-        self.bytes += length as u64;
-        Ok(length)
+        if self.piece.len() + bytes.len() > PIECE && !self.piece.is_empty() {
+            self.pass_on()?;
+        }
+        self.piece.extend_from_slice(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.out {
-            Out::Plain(out) => out.flush(),
-            Out::Gzip(out) => out.flush(),
+        self.pass_on()
+    }
+}
+
+impl Writing {
+    fn start(mut out: Out) -> io::Result<Self> {
+        // Few: what is made faster than it is written must wait.
+        let (pieces, to_write) = mpsc::sync_channel::<Vec<u8>>(2);
+        let (written, empty) = mpsc::channel();
+        let thread = thread::Builder::new().name("cpu-prof file".into()).spawn(move || {
+            for mut piece in to_write {
+                out.write_all(&piece)?;
+                piece.clear();
+                // Whoever gives no more pieces needs no empty ones.
+                let _ = written.send(piece);
+            }
+            out.finish()
+        })?;
+        Ok(Self { pieces, empty, thread })
+    }
+
+    fn finish(self) -> io::Result<()> {
+        drop(self.pieces);
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("its writer failed")))
+    }
+}
+
+impl Out {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.write_all(bytes),
+            Self::Gzip(out) => out.write_all(bytes),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Gzip(out) => out.finish()?.flush(),
         }
     }
 }
@@ -275,6 +337,40 @@ mod tests {
         drop(whole(&place, "dropped"));
         assert_eq!(names(folder), ["missing.txt"]);
         assert!(PARTIAL.lock().iter().all(|path| !path.starts_with(dir.path())));
+    }
+
+    #[test]
+    fn pieces_come_in_their_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let texts: Vec<String> = (0..9).map(|i| i.to_string().repeat(PIECE / 3 * i)).collect();
+        for name in ["plain", "packed.gz"] {
+            let place = dir.path().join(name);
+            let mut file = AtomicFile::create(&place).unwrap();
+            for text in &texts {
+                file.write_all(text.as_bytes()).unwrap();
+            }
+            let file = file.finish().unwrap();
+            assert_eq!(file.bytes, texts.concat().len() as u64);
+            keep(vec![(file, place.clone())]).unwrap();
+            let input = crate::input::find(&[place]).0.remove(0);
+            let mut text = String::new();
+            io::Read::read_to_string(&mut input.open().unwrap(), &mut text).unwrap();
+            assert!(text == texts.concat(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_said_sooner_or_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let (partial, _) = Partial::create(&dir.path().join("x")).unwrap();
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let writing = Some(Writing::start(Out::Plain(full)).unwrap());
+        let mut file = AtomicFile { partial, bytes: 0, piece: Vec::new(), writing };
+        let piece = vec![b'x'; PIECE];
+        let error = (0..9).find_map(|_| file.write_all(&piece).err()).unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(file.write_all(&piece).and_then(|()| file.write_all(&piece)).is_err());
+        assert!(file.finish().is_err());
     }
 
     #[test]
