@@ -20,13 +20,13 @@ const HAS_CHANNEL = MAJOR >= 20
  */
 const IS_SAFE_FROM_START = MAJOR >= 22
 const START_MS = 250
-const DISCARD_MS = 1000
+const TIDY_MS = 1000
 /** A worker can be reached before it has a `process`. */
 const RETRY_MS = 5
 const TRIES = 400
 
 /** @typedef {{ addon: string, recording: number, isInspector: boolean }} Order for whom is recorded, and whether it is JavaScript that samples */
-/** @typedef {{ order: Order, threadId: string, tries: number, sessionId?: string, message?: string }} Task */
+/** @typedef {{ order: Order, threadId: number, worker?: { threadId: number }, tries: number, sessionId?: string, message?: string }} Task */
 
 /**
  * Covers the calling thread's workers from now on. Gives what ends that.
@@ -40,7 +40,7 @@ function cover(order) {
   const onWorker = ({ worker }) =>
     guarded(() => {
       if (worker.threadId <= 0) return
-      add(String(worker.threadId), order)
+      tasks.set(worker.threadId, { order, threadId: worker.threadId, worker, tries: 0 })
       connect()
     })
   diagnosticsChannel.subscribe(CHANNEL, onWorker)
@@ -52,21 +52,14 @@ function coverAll(order) {
   // Those that are there by now are told of at once.
   connect()
   everyWorker = order
-  const discard = setInterval(post, DISCARD_MS, 'Runtime.discardConsoleEntries').unref()
   return () => {
-    clearInterval(discard)
     everyWorker = undefined
     disconnectIfIdle()
   }
 }
 
-/** What is to be run in a worker, by its thread id, until it was. @type {Map<string, Task>} */
+/** What is to be run in a worker, by its thread id, until it was. @type {Map<number, Task>} */
 const tasks = new Map()
-
-/** @param {string} threadId @param {Order} order */
-function add(threadId, order) {
-  tasks.set(threadId, { order, threadId, tries: 0 })
-}
 
 /** What is to be run in every worker that comes. @type {Order | undefined} */
 let everyWorker
@@ -74,20 +67,24 @@ let everyWorker
 /** @type {import('node:inspector').Session | undefined} */
 let session
 
+/** @type {NodeJS.Timeout | undefined} */
+let tidying
+
 function connect() {
   if (session !== undefined) return
   const { Session } = require('node:inspector')
   session = new Session()
   session.connect()
+  tidying = setInterval(() => guarded(tidy), TIDY_MS).unref()
   on('NodeWorker.attachedToWorker', ({ sessionId, workerInfo }) => {
-    const { workerId, url } = workerInfo
-    if (everyWorker !== undefined) add(workerId, everyWorker)
-    const task = tasks.get(workerId)
+    const threadId = threadIdOf(workerInfo)
+    if (everyWorker !== undefined) tasks.set(threadId, { order: everyWorker, threadId, tries: 0 })
+    const task = tasks.get(threadId)
     if (task === undefined) return post('NodeWorker.detach', { sessionId })
     task.sessionId = sessionId
-    const thread = { threadId: Number(workerId), execArgv: [], version: process.version }
+    const thread = { threadId, execArgv: [], version: process.version }
     const { addon, recording, isInspector } = task.order
-    const worker = JSON.stringify({ thread, recording, script: url })
+    const worker = JSON.stringify({ thread, recording, script: workerInfo.url })
     const expression = isInspector
       ? whereJavaScriptSamples(worker)
       : whereTheAddonSamples(worker, addon)
@@ -111,6 +108,22 @@ function connect() {
     if (task !== undefined) forget(task)
   })
   post('NodeWorker.enable', { waitForDebuggerOnStart: false })
+}
+
+/** The session's own ids count the workers that it has met. @param {{ title: string }} info */
+function threadIdOf({ title }) {
+  return Number(/^\[worker (\d+)\]/.exec(title)?.[1])
+}
+
+/** Forgets what was logged, and workers that ended before they were met. */
+function tidy() {
+  post('Runtime.discardConsoleEntries')
+  for (const task of tasks.values()) {
+    if (task.sessionId === undefined && task.worker !== undefined && task.worker.threadId < 0) {
+      tasks.delete(task.threadId)
+    }
+  }
+  disconnectIfIdle()
 }
 
 // What a worker is to run; it gives true once it could.
@@ -161,6 +174,7 @@ function forget({ threadId, sessionId }) {
 
 function disconnectIfIdle() {
   if (tasks.size > 0 || everyWorker !== undefined) return
+  clearInterval(tidying)
   post('Runtime.discardConsoleEntries')
   post('NodeWorker.disable')
   session?.disconnect()

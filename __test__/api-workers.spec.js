@@ -25,7 +25,11 @@ const START = `
   /** Resolves once there are so many files: their workers are being recorded. */
   const files = async (count) => {
     const traces = () => require('node:fs').readdirSync('.').filter((f) => f.endsWith('.trace.json'))
-    while (traces().length < count) await new Promise((resolve) => setTimeout(resolve, 10))
+    const end = Date.now() + 20_000
+    while (traces().length < count) {
+      if (Date.now() > end) throw new Error('there are only ' + traces())
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
   }
 `
 
@@ -98,6 +102,55 @@ test('workers from before start() and from after stop() are not recorded', {
     traces.map((trace) => trace.tid),
     [0, 2],
   )
+})
+
+test('each of several recordings has its own workers, whatever ended before', {
+  skip: NEEDS_TO_REACH_WORKERS,
+}, async () => {
+  const { stdout } = await runWorkers(
+    `const ended = (worker) => new Promise((resolve) => worker.on('exit', resolve))
+     await ended(new Worker('', { eval: true }))
+     for (const round of [1, 2, 3]) {
+       prof.start({ name: round + '-%T', flushInterval: 50 })
+       const workers = [new Worker(__filename), new Worker(__filename)]
+       await files(3 * round)
+       for (const worker of workers) worker.postMessage('end')
+       await Promise.all(workers.map(ended))
+       console.log(prof.stop().files.map((file) => require('node:path').basename(file)).sort().join())
+     }`,
+    `parentPort.once('message', () => process.exit())`,
+  )
+  assert.deepEqual(stdout.trim().split('\n'), [
+    '1-0.trace.json,1-2.trace.json,1-3.trace.json',
+    '2-0.trace.json,2-4.trace.json,2-5.trace.json',
+    '3-0.trace.json,3-6.trace.json,3-7.trace.json',
+  ])
+})
+
+test('no inspector session stays open for workers that were gone too soon', async () => {
+  const { stdout } = await runWorkers(
+    `prof.start()
+     const workers = Array.from({ length: 20 }, () => new Worker('', { eval: true }))
+     await Promise.all(workers.map((worker) => worker.terminate()))
+     prof.stop()
+     let collected = 0
+     const registry = new FinalizationRegistry(() => collected++)
+     const { write } = process.stdout
+     process.stdout.write = () => true
+     // A session keeps what is logged, and lets go of it within a second or two.
+     for (let i = 0; i < 100 && collected === 0; i++) {
+       const logged = {}
+       registry.register(logged)
+       console.log(logged)
+       await new Promise((resolve) => setTimeout(resolve, 100))
+       gc()
+     }
+     process.stdout.write = write
+     console.log(collected > 0)`,
+    '',
+    { preload: ['--expose-gc'] },
+  )
+  assert.equal(stdout, 'true\n')
 })
 
 test('workers: false leaves them alone', async () => {
