@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { run, nowUs } = require('./helpers/run.js')
+const { run, nowUs, PACKAGE } = require('./helpers/run.js')
 const { ENDINGS } = require('./helpers/endings.js')
 const { isInspector, NEEDS_THE_VERY_END, NEEDS_WAKE_UP } = require('./helpers/source.js')
 
@@ -78,6 +78,30 @@ test('a program that sends itself a signal and lives is recorded on', {
     traces.reduce((sum, { totalMs }) => sum + totalMs((frame) => frame.functionName === name), 0)
   assert.ok(ms('before') > 50, `${ms('before')} ms`)
   assert.ok(ms('after') > 100, `${ms('after')} ms`)
+})
+
+test('stop() tells of what was recorded before a signal to itself, too', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
+  const source = `
+    const prof = require(${JSON.stringify(PACKAGE)})
+    const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})
+    prof.start()
+    spin(200)
+    process.kill(process.pid, 'SIGCONT')
+    setTimeout(() => {
+      spin(200)
+      console.log(JSON.stringify(prof.stop()))
+    })`
+  const { stdout, traces } = await run(['-e', source], { preload: null })
+  const { files, samples, durationMs } = JSON.parse(stdout)
+  assert.deepEqual([...files].sort(), traces.map((trace) => trace.file).sort())
+  assert.equal(files.length, 2)
+  assert.ok(durationMs > 350, `${durationMs} ms`)
+  assert.equal(
+    samples,
+    traces.reduce((count, trace) => count + trace.samples.length, 0),
+  )
 })
 
 test('a program that sends itself a signal and dies leaves one trace', async () => {

@@ -203,6 +203,29 @@ test('what is torn is read as far as it goes, and what cannot be is said', async
   assert.deepEqual(ofGzip.totals, (await report(cwd)).totals)
 })
 
+test('windows of time together are the whole, of several recordings of a thread too', async () => {
+  const program = `
+    const prof = require(${JSON.stringify(PACKAGE)})
+    const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
+    for (let i = 0; i < 3; i++) {
+      prof.start()
+      spin(100)
+      prof.stop()
+      spin(50)
+    }`
+  const { cwd, files } = await run(['-e', program], { preload: null })
+  assert.equal(files.length, 3)
+  const whole = await report(cwd)
+  let ms = 0
+  for (let from = 0; from < whole.durationMs; from += 60) {
+    const part = await report(cwd, { from, to: from + 60 }).catch((error) => error)
+    // There may be nothing between two recordings.
+    if (part instanceof Error) assert.match(part.message, /nothing was recorded in that time/)
+    else ms += sum(part.totals)
+  }
+  assertSame(ms, sum(whole.totals), 'all windows')
+})
+
 test('a window of time holds no more than that', async () => {
   const { cwd } = await run(['ending.js'])
   const whole = await report(cwd)

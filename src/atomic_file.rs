@@ -1,6 +1,5 @@
 //! Files that come to their places when they are whole; until then they have names of their own.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -224,25 +223,28 @@ pub fn keep(files: Vec<(WholeFile, PathBuf)>) -> Result<Vec<PathBuf>, FileError>
 struct Partial {
     path: PathBuf,
     place: PathBuf,
+    is_kept: bool,
 }
 
 impl Partial {
     fn create(place: &Path) -> io::Result<(Self, File)> {
         const TRIES: u32 = 1000;
-        let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        if place.file_name().is_none() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         let mut options = OpenOptions::new();
         // A trace holds paths and command lines.
         options.read(true).write(true).create_new(true).mode(0o600);
         let mut number = 0;
         loop {
-            let mut partial = OsString::from(".");
-            partial.push(name);
-            partial.push(format!(".{}-{number}.partial", std::process::id()));
-            let path = place.with_file_name(partial);
+            // Without the file's own name, which may be as long as a name can be.
+            let name = format!(".cpu-prof.{}-{number}.partial", std::process::id());
+            let path = place.with_file_name(name);
             match options.open(&path) {
                 Ok(file) => {
                     PARTIAL.lock().push(path.clone());
-                    return Ok((Self { path, place: place.into() }, file));
+                    let place = place.into();
+                    return Ok((Self { path, place, is_kept: false }, file));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < TRIES => {
                     number += 1;
@@ -256,19 +258,20 @@ impl Partial {
         FileError { action, path: self.place.clone(), source }
     }
 
-    fn keep(self, place: &Path) -> Result<(), FileError> {
-        fs::rename(&self.path, place).map_err(|source| FileError {
-            action: "rename",
-            path: place.into(),
-            source,
-        })
+    fn keep(mut self, place: &Path) -> Result<(), FileError> {
+        let fail = |source| FileError { action: "rename", path: place.into(), source };
+        fs::rename(&self.path, place).map_err(fail)?;
+        self.is_kept = true;
+        Ok(())
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After a rename there is none of this name.
-        let _ = fs::remove_file(&self.path);
+        // Once it is kept, its old name may be another's.
+        if !self.is_kept {
+            let _ = fs::remove_file(&self.path);
+        }
         PARTIAL.lock().retain(|path| *path != self.path);
     }
 }

@@ -197,7 +197,7 @@ fn write_cpuprofiles(
 fn told_apart(output: &Path, pid: i64, thread: i64, number: u32) -> PathBuf {
     const ENDING: &str = ".cpuprofile";
     let name = output.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-    let at = name.to_lowercase().rfind(ENDING).unwrap_or(name.len());
+    let at = name.to_ascii_lowercase().rfind(ENDING).unwrap_or(name.len());
     let (stem, ending) = name.split_at_checked(at).unwrap_or((&name, ""));
     let again = if number == 1 { String::new() } else { format!("-{number}") };
     output.with_file_name(format!("{stem}{again}.{pid}.{thread}{ending}"))

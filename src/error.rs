@@ -44,7 +44,11 @@ impl Error {
     pub fn line(&self) -> String {
         // A newline inside a value (a path may hold one) must not make two lines of it, nor an
         // escape colour the terminal.
-        format!("cpu-prof: {self}").replace(char::is_control, " ")
+        let then = match self {
+            Error::Output { .. } => "; the program runs on unprofiled",
+            _ => "",
+        };
+        format!("cpu-prof: {self}{then}").replace(char::is_control, " ")
     }
 }
 
@@ -61,12 +65,7 @@ impl fmt::Display for Error {
                 "not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)",
             ),
             Error::Output { action, path, source } => {
-                write!(
-                    f,
-                    "could not {action} {}: {source}; the program runs on unprofiled{}",
-                    path.display(),
-                    advice(source),
-                )
+                write!(f, "could not {action} {}: {source}{}", path.display(), advice(source),)
             }
         }
     }

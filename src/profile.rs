@@ -27,6 +27,18 @@ pub struct Profile {
     pub samples: Vec<Moment>,
     /// How many samples there were, in the wanted time.
     pub sample_count: u64,
+    /// From when to when it was recorded, whatever was wanted of it: it is known by that.
+    pub recorded_us: (i64, i64),
+}
+
+impl Profile {
+    /// Whether both were recorded at the same time.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        // An end can be an estimate.
+        const CLOSE_US: i64 = 10_000;
+        let (one, other) = (self.recorded_us, other.recorded_us);
+        one.1.min(other.1).saturating_sub(one.0.max(other.0)) > CLOSE_US
+    }
 }
 
 /// A node of the call tree.
@@ -216,6 +228,7 @@ impl Building {
             profile.samples.pop();
         }
         let window = |time: i64| time.max(self.wanted.from_us).min(self.wanted.to_us);
+        profile.recorded_us = (self.start_us, end_us.max(self.start_us));
         profile.start_us = window(self.start_us);
         profile.end_us = window(end_us).max(profile.start_us);
         order::parents_first(&mut profile);

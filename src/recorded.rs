@@ -23,6 +23,8 @@ pub struct Process {
     pub name: String,
     /// The name with the arguments, shortened: `tsc -p .`.
     pub command: String,
+    /// Whether that is the process's own word, and not a guess by the file's name.
+    pub is_labelled: bool,
     /// Its working directory.
     pub cwd: Option<String>,
     /// Its parent's pid.
@@ -72,12 +74,14 @@ impl Recorded {
     /// Adds a process that a file speaks of. Other files may have spoken of it. False if they have
     /// said all that this one says.
     pub fn add(&mut self, process: Process) -> bool {
-        let mut agreeing = self.processes.iter_mut().filter(|known| known.agrees_with(&process));
-        let home = agreeing.find(|known| {
-            known.holds(&process) || known.is_surely(&process) || !known.overlaps(&process)
+        let agreeing = || self.processes.iter().filter(|known| known.agrees_with(&process));
+        if agreeing().any(|known| known.holds(&process)) {
+            return false;
+        }
+        let home = self.processes.iter_mut().find(|known| {
+            known.agrees_with(&process) && (known.is_surely(&process) || !known.overlaps(&process))
         });
         match home {
-            Some(known) if known.holds(&process) => return false,
             Some(known) => known.join(process),
             None => self.processes.push(process),
         }
@@ -186,6 +190,16 @@ impl Process {
             && agree(&self.node, &other.node)
             && agree(&self.parent_pid, &other.parent_pid)
             && agree(&self.cwd, &other.cwd)
+            && (self.identity.is_some() && other.identity.is_some()
+                // Where nothing else tells them apart, their commands do.
+                || !(self.is_labelled && other.is_labelled)
+                || self.command == other.command)
+    }
+
+    /// When it was first recorded, whatever was wanted of it: microseconds.
+    pub fn recorded_from_us(&self) -> i64 {
+        let profiles = self.threads.iter().flat_map(|thread| &thread.profiles);
+        profiles.map(|profile| profile.recorded_us.0).min().unwrap_or(0)
     }
 
     /// Whether there is no doubt, if they agree.
@@ -207,16 +221,17 @@ impl Process {
         other.threads.iter().all(|thread| {
             let known = self.threads.iter().find(|known| known.id == thread.id);
             known.is_some_and(|known| {
-                let holds = |start_us| known.profiles.iter().any(|p| p.start_us == start_us);
-                thread.profiles.iter().all(|profile| holds(profile.start_us))
+                let holds = |start_us| known.profiles.iter().any(|p| p.recorded_us.0 == start_us);
+                thread.profiles.iter().all(|profile| holds(profile.recorded_us.0))
             })
         })
     }
 
     fn join(&mut self, other: Self) {
-        if self.node.is_none() && other.node.is_some() {
+        if !self.is_labelled && other.is_labelled {
             (self.name, self.command) = (other.name, other.command);
         }
+        self.is_labelled |= other.is_labelled;
         self.identity = self.identity.take().or(other.identity);
         self.node = self.node.take().or(other.node);
         self.cwd = self.cwd.take().or(other.cwd);
@@ -247,13 +262,7 @@ impl Thread {
     }
 
     fn overlaps(&self, other: &Self) -> bool {
-        // An end can be an estimate.
-        const CLOSE_US: i64 = 10_000;
-        self.profiles.iter().any(|a| {
-            other.profiles.iter().any(|b| {
-                a.end_us.min(b.end_us).saturating_sub(a.start_us.max(b.start_us)) > CLOSE_US
-            })
-        })
+        self.profiles.iter().any(|one| other.profiles.iter().any(|other| one.overlaps(other)))
     }
 }
 
@@ -265,12 +274,18 @@ mod tests {
         let threads = threads.iter().map(|(id, start_us, end_us)| Thread {
             id: *id,
             name: String::new(),
-            profiles: vec![Profile { start_us: *start_us, end_us: *end_us, ..Profile::default() }],
+            profiles: vec![Profile {
+                start_us: *start_us,
+                end_us: *end_us,
+                recorded_us: (*start_us, *end_us),
+                ..Profile::default()
+            }],
         });
         let node = Some("v24.0.0".to_owned()).filter(|_| !command.is_empty());
         let cwd = Some(command.to_owned()).filter(|_| !command.is_empty());
         let (name, command) = (command.to_owned(), command.to_owned());
-        Process { pid, name, command, node, cwd, threads: threads.collect(), ..Process::default() }
+        let (is_labelled, threads) = (node.is_some(), threads.collect());
+        Process { pid, name, command, is_labelled, node, cwd, threads, ..Process::default() }
     }
 
     /// Pids, and the ids and numbers of recordings of their threads.
@@ -316,6 +331,24 @@ mod tests {
         assert!(!recorded.add(file()));
         assert!(recorded.add(process(7, "", &[(1, 5, SECOND)])));
         assert_eq!(recorded.processes.len(), 1);
+    }
+
+    #[test]
+    fn a_recording_is_found_in_any_process_of_its_pid() {
+        let mut recorded = Recorded::default();
+        assert!(recorded.add(known(1, "x", process(7, "a", &[(0, 0, SECOND)]))));
+        assert!(recorded.add(known(2, "x", process(7, "b", &[(0, 2 * SECOND, 3 * SECOND)]))));
+        assert!(!recorded.add(process(7, "", &[(0, 2 * SECOND, 3 * SECOND)])));
+    }
+
+    #[test]
+    fn other_commands_are_other_processes() {
+        let files = vec![
+            process(1, "alpha", &[(0, 0, SECOND)]),
+            process(1, "beta", &[(0, 2 * SECOND, 3 * SECOND)]),
+            process(1, "gamma", &[(0, 0, SECOND)]),
+        ];
+        assert_eq!(joined(files).len(), 3);
     }
 
     fn known(process_start_ms: u64, boot: &str, process: Process) -> Process {

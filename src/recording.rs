@@ -55,6 +55,8 @@ struct Recording {
     is_named: Cell<bool>,
     /// Until a worker's script is known.
     script: RefCell<Option<ScriptToCome>>,
+    /// What there was before the program sent itself a signal that it survived.
+    earlier: Option<Stopped>,
 }
 
 enum Sampler {
@@ -176,6 +178,7 @@ pub fn start(
         start_us,
         is_named: Cell::new(thread_id == 0),
         script,
+        earlier: None,
     };
     ENDED.take();
     RECORDING.set(Some(recording));
@@ -396,7 +399,12 @@ impl Recording {
             Sampler::V8(profiler) => (Source::V8, Some(profiler)),
             Sampler::Inspector => (Source::Inspector, None),
         };
-        let stopped = Stopped { written, duration_us, thread_id, source };
+        let mut stopped = Stopped { written, duration_us, thread_id, source };
+        if let Some(mut earlier) = self.earlier {
+            earlier.written.add(stopped.written);
+            stopped.written = earlier.written;
+            stopped.duration_us += earlier.duration_us;
+        }
         (stopped, profiler.zip(left.filter(|_| has_stopped)))
     }
 }

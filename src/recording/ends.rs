@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use napi::Env;
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 
-use super::{IDLE_PROFILER, RECORDING, is_recording, start};
+use super::{IDLE_PROFILER, RECORDING, Recording, Stopped, is_recording, start};
 use crate::config::Config;
 use crate::error::{Error, complain};
 use crate::program::Program;
@@ -27,6 +27,7 @@ thread_local! {
 struct Interrupted {
     env: Env,
     config: Config,
+    stopped: Option<Stopped>,
 }
 
 /// What ends.
@@ -59,15 +60,15 @@ pub fn watch(env: &Env, waker: Option<&Waker>, thread_id: u32) -> Result<(), Err
 /// likely ends it.
 extern "C" fn on_exit(_: *mut c_void) {
     let _ = catch_unwind(|| {
-        let interrupted = RECORDING.with_borrow(|recording| {
+        let what = RECORDING.with_borrow(|recording| {
             let recording = recording.as_ref()?;
-            Some(Interrupted { env: recording.env, config: recording.config.clone() })
+            Some((recording.env, recording.config.clone()))
         });
-        end(Ending::Process);
-        if let Some(interrupted) = interrupted.filter(|interrupted| !is_exiting(&interrupted.env))
+        let stopped = end(Ending::Process);
+        if let Some((env, config)) = what.filter(|(env, _)| !is_exiting(env))
             && let Ok(waker) = Waker::new()
         {
-            INTERRUPTED.set(Some(interrupted));
+            INTERRUPTED.set(Some(Interrupted { env, config, stopped }));
             waker.wake(on_survival);
         }
     });
@@ -85,7 +86,7 @@ fn is_exiting(env: &Env) -> bool {
 /// The process lives: a second recording goes on where the first one ended.
 extern "C" fn on_survival(_: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(Interrupted { env, config }) = INTERRUPTED.take() else { return };
+        let Some(Interrupted { env, config, stopped }) = INTERRUPTED.take() else { return };
         if is_recording() || signals::is_leaving() {
             return;
         }
@@ -93,13 +94,19 @@ extern "C" fn on_survival(_: *mut c_void) {
         IS_EXIT_WATCHED.set(false);
         let inspector = |_| Err(Error::Unavailable("the inspector is no source here".into()));
         if let Err(error) = start(&env, 0, &config, Program::default, None, None, inspector) {
-            complain(&error);
+            return complain(&error);
         }
+        RECORDING.with_borrow_mut(|recording| {
+            if let Some(recording) = recording {
+                recording.earlier = stopped;
+            }
+        });
     }));
 }
 
-fn end(ending: Ending) {
-    let finished = RECORDING.take().and_then(|recording| recording.finish().1);
+fn end(ending: Ending) -> Option<Stopped> {
+    let (stopped, finished) = RECORDING.take().map(Recording::finish).unzip();
+    let finished = finished.flatten();
     let idle = || IDLE_PROFILER.take().map(|profiler| (profiler, Vec::new()));
     match ending {
         Ending::Thread => {
@@ -113,4 +120,5 @@ fn end(ending: Ending) {
             }
         }
     }
+    stopped
 }

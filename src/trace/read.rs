@@ -1,6 +1,7 @@
 //! Trace events to profiles: our own, and Chrome's, of any order and state.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -165,7 +166,10 @@ impl TraceReader {
         }
         let process = |(pid, threads): (i64, BTreeMap<i64, Vec<Profile>>)| {
             let names = self.names.remove(&pid).unwrap_or_default();
-            let thread = |(id, profiles)| Thread { id, name: names.thread(id), profiles };
+            let thread = |(id, profiles)| {
+                let profiles = one_at_a_time(profiles);
+                Thread { id, name: names.thread(id), profiles }
+            };
             let threads = threads.into_iter().map(thread).collect();
             names.process(pid, threads)
         };
@@ -254,6 +258,20 @@ impl TraceReader {
     fn close(&mut self, open: Open) {
         self.done.push((open.pid, open.tid, open.source, open.building.finish()));
     }
+}
+
+/// Of profiles that were recorded side by side, as by `--cpu-prof` and a trace category, the one with
+/// the most samples.
+fn one_at_a_time(mut profiles: Vec<Profile>) -> Vec<Profile> {
+    profiles.sort_by_key(|profile| Reverse(profile.sample_count));
+    let mut kept: Vec<Profile> = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        if !kept.iter().any(|other| other.overlaps(&profile)) {
+            kept.push(profile);
+        }
+    }
+    kept.sort_by_key(|profile| profile.recorded_us);
+    kept
 }
 
 /// Gives each sample its time. Where times are missing, the samples lie evenly between the last one,

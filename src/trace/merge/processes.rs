@@ -56,27 +56,25 @@ impl Processes {
         let mut found = Self::default();
         for recording in recordings {
             let (pid, tid) = (recording.pid, recording.tid);
-            let mut home = None;
-            let mut is_double = false;
-            for (at, process) in found.list.iter().enumerate() {
-                if pid.is_none() || process.own_pid != pid {
-                    continue;
-                }
-                let thread = process.threads.get(&tid).map(Vec::as_slice).unwrap_or_default();
-                if is_same_process(process, &recording) {
-                    is_double |= thread.iter().any(|other| other.start_us == recording.start_us);
-                    let overlaps = || thread.iter().any(|other| overlap(other, &recording, inputs));
-                    if is_double || is_known(process, &recording) || !overlaps() {
-                        home = Some(at);
-                        break;
-                    }
-                }
-            }
-            if is_double {
+            let may_be = |process: &Process| {
+                pid.is_some() && process.own_pid == pid && is_same_process(process, &recording)
+            };
+            let of_thread = |process: &Process, is: &dyn Fn(&Recording) -> bool| {
+                process.threads.get(&tid).is_some_and(|thread| thread.iter().any(is))
+            };
+            let is_double = |process: &Process| {
+                of_thread(process, &|other| other.start_us == recording.start_us)
+            };
+            if found.list.iter().any(|process| may_be(process) && is_double(process)) {
                 found.doubles.push(recording.input);
                 continue;
             }
-            match home {
+            let overlaps =
+                |process: &Process| of_thread(process, &|other| overlap(other, &recording, inputs));
+            let is_home = |process: &Process| {
+                may_be(process) && (is_known(process, &recording) || !overlaps(process))
+            };
+            match found.list.iter().position(is_home) {
                 Some(at) => found.list[at].add(recording),
                 None => found.list.push(Process::new(recording)),
             }
@@ -223,7 +221,7 @@ fn is_same_process(process: &Process, recording: &Recording) -> bool {
         (Some(ours), Some(its)) => ours == its,
         _ => true,
     };
-    same("processStartMs") && same("boot") && same("node")
+    same("processStartMs") && same("boot") && same("node") && same("argv")
 }
 
 /// Whether there is no doubt.

@@ -161,6 +161,7 @@ impl Names {
             pid,
             name,
             command,
+            is_labelled: self.label.is_some(),
             cwd,
             parent_pid,
             node,

@@ -26,6 +26,8 @@ pub struct Text<R> {
     /// What is not taken yet is `bytes[start..end]`.
     pub start: usize,
     end: usize,
+    /// Whether there was anything at all.
+    has_read: bool,
     /// Whether a compressed file ended before its end.
     pub is_cut: bool,
 }
@@ -33,7 +35,7 @@ pub struct Text<R> {
 impl<R: Read> Text<R> {
     /// Nothing is read yet.
     pub fn new(reader: R) -> Self {
-        Self { reader, bytes: Vec::new(), start: 0, end: 0, is_cut: false }
+        Self { reader, bytes: Vec::new(), start: 0, end: 0, has_read: false, is_cut: false }
     }
 
     pub fn rest(&self) -> &[u8] {
@@ -98,10 +100,11 @@ impl<R: Read> Text<R> {
                 Ok(0) => return Ok(false),
                 Ok(length) => {
                     self.end += length;
+                    self.has_read = true;
                     return Ok(true);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if is_damage(&error) && self.end > 0 => {
+                Err(error) if is_damage(&error) && self.has_read => {
                     self.is_cut = true;
                     return Ok(false);
                 }
