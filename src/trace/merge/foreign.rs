@@ -30,7 +30,7 @@ pub struct Foreign {
     process_names: FxHashMap<u32, String>,
     threads: FxHashSet<(u32, u32)>,
     has_frames: bool,
-    /// Events that are no valid JSON, and were left out.
+    /// Events that are no valid JSON or no profile's, and were left out.
     pub broken: u64,
     first_us: Option<i64>,
     buffer: Vec<u8>,
@@ -75,6 +75,11 @@ impl Foreign {
         {
             self.process_names.insert(pid, name.to_owned());
         }
+        if let (b"thread.flush" | b"trace.end", Some(pid), Some(tid)) = (name, pid, head.tid(event))
+        {
+            let of_thread = self.rebuilt.values_mut().filter(|rebuilt| rebuilt.is_of(pid, tid));
+            of_thread.for_each(|rebuilt| rebuilt.seen(ts));
+        }
         let id = match (pid, head.id(event)) {
             (Some(pid), Some(id)) if matches!(name, b"Profile" | b"ProfileChunk") => {
                 self.profile_id(pid, head.tid(event), id, merge)
@@ -110,12 +115,18 @@ impl Foreign {
                 let rebuilt = self.rebuilt.entry(key).or_insert_with(|| {
                     Rebuilt::new(pid, tid, id.trim_matches('"').to_owned(), count)
                 });
-                rebuilt.profile_event(text, name == b"Profile", ts, parts)
+                let is_read = rebuilt.profile_event(text, name == b"Profile", ts, parts);
+                is_read.map(|is_read| self.broken += u64::from(!is_read))
             }
             _ => place.write(text, parts),
         };
         self.buffer = buffer;
         written
+    }
+
+    /// Ends the profiles that are written anew.
+    pub fn finish(&mut self, parts: &mut Parts) -> Result<(), MergeError> {
+        self.rebuilt.values_mut().try_for_each(|rebuilt| rebuilt.finish(parts))
     }
 
     /// Ends the file: processes that DevTools would leave out get a label.
@@ -241,6 +252,7 @@ impl Merge {
                 }
             }
         }
+        foreign.finish(parts)?;
         if scanner.is_torn() || foreign.broken > 0 {
             self.repaired.push(input.path.clone());
         }

@@ -35,8 +35,18 @@ impl Windows {
 
     /// The file for this time.
     pub fn part(&self, ts: i64) -> Option<usize> {
-        let after = self.edges.partition_point(|edge| *edge <= ts);
+        let after = self.passed(ts);
         (after > 0 && after < self.edges.len()).then(|| after - 1)
+    }
+
+    /// How many edges lie at or before this time: as many as there are files up to its own.
+    pub fn passed(&self, ts: i64) -> usize {
+        self.edges.partition_point(|edge| *edge <= ts)
+    }
+
+    /// Where a file begins; for one more than there are, where the last one ends.
+    pub fn edge(&self, number: usize) -> Option<i64> {
+        self.edges.get(number).copied()
     }
 
     /// The time that tells the file of something that lasts: its beginning, or the first file's.
