@@ -103,7 +103,8 @@ impl Foreign {
                 .collect();
             text = &flat;
         }
-        let place = At { pid, is_name, ts, dur: head.dur(event).unwrap_or_default() };
+        let place =
+            At { pid, is_name, ts: head.ts(event), dur: head.dur(event).unwrap_or_default() };
         let written = match (name, pid, head.id(event)) {
             (b"Profile" | b"ProfileChunk", Some(pid), Some(source))
                 if !parts.windows.is_everything() =>
@@ -124,8 +125,11 @@ impl Foreign {
         written
     }
 
-    /// Ends the profiles that are written anew.
+    /// Ends the profiles that are written anew. Events that have no time but 0 are something, too.
     pub fn finish(&mut self, parts: &mut Parts) -> Result<(), MergeError> {
+        if self.first_us.is_none() && parts.windows.is_everything() {
+            self.threads.iter().for_each(|(pid, _)| parts.list[0].note(*pid, 0));
+        }
         self.rebuilt.values_mut().try_for_each(|rebuilt| rebuilt.finish(parts))
     }
 
@@ -195,7 +199,7 @@ impl Foreign {
         given.clone()
     }
 
-    /// Keeps an event's frames for later. False if it has none.
+    /// Keeps an event's frames for later. False if it has none that can be kept.
     fn frames(&mut self, event: &[u8], merge: &mut Merge) -> bool {
         let Ok(value) = serde_json::from_slice::<Value>(event) else { return false };
         let Some(data) = value.pointer("/args/data") else { return false };
@@ -204,6 +208,8 @@ impl Foreign {
             None => vec![data],
         };
         let start_us = value.get("ts").and_then(Value::as_f64).unwrap_or_default() as i64;
+        // Chrome can name a process before it knows its id: such a frame passes as it is.
+        let mut is_kept = value.get("name").is_some_and(|name| name == "TracingStartedInBrowser");
         for frame in frames {
             let text = |key| frame.get(key).and_then(Value::as_str).map(str::to_owned);
             let process = frame.get("processId").and_then(Value::as_u64);
@@ -212,6 +218,7 @@ impl Foreign {
                 continue;
             };
             self.has_frames = true;
+            is_kept = true;
             let pid = self.pid(process, merge);
             // Ours are named after the process, which may have got another number.
             let is_ours = id.starts_with("NODE");
@@ -224,7 +231,7 @@ impl Foreign {
                 is_generic: false,
             });
         }
-        true
+        is_kept
     }
 }
 
@@ -319,20 +326,20 @@ impl Merge {
 struct At {
     pid: Option<u32>,
     is_name: bool,
-    ts: i64,
+    ts: Option<i64>,
     dur: i64,
 }
 
 impl At {
     fn write(&self, text: &[u8], parts: &mut Parts) -> Result<(), MergeError> {
-        if self.is_name || self.ts == 0 {
+        let ts = self.ts.filter(|ts| !self.is_name && (*ts != 0 || parts.windows.has_zero));
+        let Some(ts) = ts else {
             return parts.list.iter_mut().try_for_each(|part| part.events(text));
-        }
-        let ts = parts.windows.of_span(self.ts, self.dur);
-        let Some(part) = parts.at(ts) else { return Ok(()) };
+        };
+        let Some(part) = parts.at(parts.windows.of_span(ts, self.dur)) else { return Ok(()) };
         let pid = self.pid.unwrap_or_default();
-        part.note(pid, self.ts);
-        part.note(pid, self.ts.saturating_add(self.dur));
+        part.note(pid, ts);
+        part.note(pid, ts.saturating_add(self.dur));
         part.events(text)
     }
 }

@@ -73,6 +73,24 @@ fn an_end_before_the_last_sample_is_none() {
 }
 
 #[test]
+fn a_compressed_cpuprofile_counts_as_it_is_written() {
+    use std::io::Write;
+    let (samples, deltas) = (vec![2; 20_000], vec![1000; 20_000]);
+    let profile = json!({
+        "nodes": nodes(), "startTime": 1000, "endTime": 20_001_000,
+        "samples": samples, "timeDeltas": deltas,
+    });
+    let mut zip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    zip.write_all(profile.to_string().as_bytes()).unwrap();
+    let zip = zip.finish().unwrap();
+    assert!(zip.len() < 10_000);
+    let run = run(&[&zip], &Options { split: Some(50_000), ..Options::default() });
+    let merged = run.result.unwrap();
+    assert!((3..9).contains(&merged.files.len()), "{}", merged.files.len());
+    assert!(merged.bytes <= 50_000, "{}", merged.bytes);
+}
+
+#[test]
 fn what_lost_its_parent_keeps_its_time() {
     let nodes = [node(3, Some(2), "b"), node(1, None, "(root)"), node(4, Some(1), "c")];
     let data = json!({
@@ -125,6 +143,34 @@ fn the_end_that_a_chunk_tells_ends_its_last_sample() {
     let until = |to_us| foreign(&events, &Options { to_us, ..FROM_0 });
     assert_eq!(times(&until(None).traces()[0], 51), taking([("a", 10), ("b", 40)]));
     assert_eq!(times(&until(Some(30)).traces()[0], 51), taking([("a", 10), ("b", 20)]));
+}
+
+#[test]
+fn times_may_count_from_zero() {
+    let at = |ts: i64| json!({ "ph": "X", "name": "x", "pid": 1, "tid": 1, "ts": ts, "dur": 100 });
+    let merged = |events: &[Value], from_us| {
+        let text = json!(events).to_string();
+        let run = run(&[text.as_bytes()], &Options { from_us, ..Options::default() });
+        let traces = run.traces();
+        let events = named(&traces[0], "x");
+        events.iter().map(|event| event["ts"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    let times = [at(0), at(500_000), at(900_000)];
+    assert_eq!(merged(&times, Some(300_000)), [500_000, 900_000]);
+    assert_eq!(merged(&times, Some(0)), [0, 500_000, 900_000]);
+    assert_eq!(merged(&times[..1], None), [0]);
+    // Beside a clock's times, 0 is none.
+    let times = [at(0), at(900_000_000), at(900_500_000)];
+    assert_eq!(merged(&times, Some(300_000)), [0, 900_500_000]);
+}
+
+#[test]
+fn a_frame_of_a_process_without_an_id_passes() {
+    let data = json!({ "frame": "F", "url": "https://x/", "name": "", "processPseudoId": "0x12" });
+    let run = foreign(&[event("FrameCommittedInBrowser", 1000, &data)], &Options::default());
+    let traces = run.traces();
+    let frames = named(&traces[0], "FrameCommittedInBrowser");
+    assert_eq!(frames[0]["args"]["data"]["processPseudoId"], "0x12");
 }
 
 #[test]
