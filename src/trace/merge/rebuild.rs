@@ -211,7 +211,8 @@ impl Rebuilt {
 
     fn sample(&mut self, node: u32, time_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
         self.carry(time_us, parts)?;
-        let (edges, part) = (parts.windows.passed(time_us), parts.windows.part(time_us));
+        let edges = parts.windows.passed(time_us);
+        let part = parts.windows.after(edges);
         let is_written = part.is_some();
         self.open = (node != ROOT).then_some(Open { node, edges, is_written });
         part.map_or(Ok(()), |part| self.put(node, time_us, part, parts))

@@ -38,8 +38,12 @@ impl Windows {
 
     /// The file for this time.
     pub fn part(&self, ts: i64) -> Option<usize> {
-        let after = self.passed(ts);
-        (after > 0 && after < self.edges.len()).then(|| after - 1)
+        self.after(self.passed(ts))
+    }
+
+    /// The file after so many edges.
+    pub fn after(&self, edges: usize) -> Option<usize> {
+        (edges > 0 && edges < self.edges.len()).then(|| edges - 1)
     }
 
     /// How many edges lie at or before this time: as many as there are files up to its own.
