@@ -277,17 +277,27 @@ fn one_at_a_time(mut profiles: Vec<Profile>) -> Vec<Profile> {
 /// Gives each sample its time. Where times are missing, the samples lie evenly between the last one,
 /// or the start, and `until_us`.
 pub fn push_samples(building: &mut Building, samples: &[Number], deltas: &[Number], until_us: i64) {
-    let is_first = !building.has_samples();
-    let span_us = until_us.saturating_sub(building.last_us()).max(0);
-    let even = span_us / i64::try_from(samples.len()).unwrap_or(i64::MAX).max(1);
-    for (index, sample) in samples.iter().enumerate() {
-        let delta = match deltas.get(index) {
-            Some(delta) => delta.0,
-            None if deltas.is_empty() && !(is_first && index == 0) => even,
-            None => 0,
-        };
+    let span_us = until_us.saturating_sub(building.last_us());
+    let deltas = deltas_or_even(samples.len(), deltas, !building.has_samples(), span_us);
+    for (sample, delta) in samples.iter().zip(deltas) {
         building.sample(id(*sample), delta);
     }
+}
+
+/// What passes before each of `count` samples. Where no times are given, the samples lie evenly in
+/// `span_us`, and the very first at its start.
+pub fn deltas_or_even(
+    count: usize,
+    given: &[Number],
+    is_first: bool,
+    span_us: i64,
+) -> impl Iterator<Item = i64> {
+    let even = span_us.max(0) / i64::try_from(count).unwrap_or(i64::MAX).max(1);
+    (0..count).map(move |index| match given.get(index) {
+        Some(delta) => delta.0,
+        None if given.is_empty() && !(is_first && index == 0) => even,
+        None => 0,
+    })
 }
 
 fn data<'a>(event: &EventJson<'a>) -> serde_json::Result<DataJson<'a>> {

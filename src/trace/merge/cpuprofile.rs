@@ -8,6 +8,7 @@ use super::rebuild::{Rebuilt, SourceNode};
 use super::survey::Recording;
 use crate::cpuprofile::read::CpuProfileReader;
 use crate::model::CallFrame;
+use crate::profile::json::Number;
 use crate::profile::{Frames, NONE, Profile, Wanted};
 use crate::program::Program;
 use crate::trace::encode::Events;
@@ -28,21 +29,24 @@ pub fn add<R: std::io::Read>(
     let script_offset = script_offset(pid, recording.tid);
     let encode = |frame: &Rc<CallFrame>| encode_frame(frame, &frame.url, script_offset);
     let frames: Vec<_> = frames.list().iter().map(encode).collect();
+    let root = encode_frame(&CallFrame::root(), "", 0);
+    let source = |id, parent, call_frame| SourceNode { id, parent, children: None, call_frame };
+    rebuilt.nodes(&[source(ROOT, None, root.as_deref())]);
     for (index, node) in (0_u32..).zip(&profile.nodes) {
-        let Some(call_frame) = &frames[node.frame as usize] else { continue };
         let parent = (node.parent != NONE).then(|| id(node.parent));
-        rebuilt.nodes(&[SourceNode { id: id(index), parent, call_frame }]);
+        rebuilt.nodes(&[source(id(index), parent, frames[node.frame as usize].as_deref())]);
     }
     let mut last_us = recording.start_us;
-    let (mut samples, mut deltas) = (Vec::new(), Vec::new());
-    for sample in &profile.samples {
-        // The first node is a root: nothing is drawn for it.
-        samples.push(id(if sample.node == NONE { 0 } else { sample.node }));
-        deltas.push(sample.time_us.saturating_sub(last_us));
+    let samples = profile.samples.iter().map(|sample| {
+        let delta = sample.time_us.saturating_sub(last_us);
         last_us = sample.time_us;
-    }
-    rebuilt.samples(&samples, &deltas, parts)?;
-    if let Some(end_us) = recording.end_us {
+        let node = if sample.node == NONE { ROOT } else { id(sample.node) };
+        (node.0 as u64, delta)
+    });
+    rebuilt.samples(samples, parts)?;
+    if recording.end_us.is_some() {
+        // Not the one that is told, if samples come after it.
+        let end_us = profile.end_us;
         let mut events = Events::default();
         events.push(&Event {
             cat: TIMELINE,
@@ -58,8 +62,11 @@ pub fn add<R: std::io::Read>(
     Ok(true)
 }
 
-fn id(index: u32) -> u64 {
-    u64::from(index) + 1
+/// A root of our own: nothing is drawn for it.
+const ROOT: Number = Number(0);
+
+fn id(index: u32) -> Number {
+    Number(i64::from(index) + 1)
 }
 
 fn read<R: std::io::Read>(scanner: &mut Scanner<R>, frames: &mut Frames) -> Option<Profile> {

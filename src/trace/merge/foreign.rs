@@ -30,7 +30,7 @@ pub struct Foreign {
     process_names: FxHashMap<u32, String>,
     threads: FxHashSet<(u32, u32)>,
     has_frames: bool,
-    /// Events that are no valid JSON, and were left out.
+    /// Events that are no valid JSON or no profile's, and were left out.
     pub broken: u64,
     first_us: Option<i64>,
     buffer: Vec<u8>,
@@ -75,6 +75,11 @@ impl Foreign {
         {
             self.process_names.insert(pid, name.to_owned());
         }
+        if let (b"thread.flush" | b"trace.end", Some(pid), Some(tid)) = (name, pid, head.tid(event))
+        {
+            let of_thread = self.rebuilt.values_mut().filter(|rebuilt| rebuilt.is_of(pid, tid));
+            of_thread.for_each(|rebuilt| rebuilt.seen(ts));
+        }
         let id = match (pid, head.id(event)) {
             (Some(pid), Some(id)) if matches!(name, b"Profile" | b"ProfileChunk") => {
                 self.profile_id(pid, head.tid(event), id, merge)
@@ -98,7 +103,8 @@ impl Foreign {
                 .collect();
             text = &flat;
         }
-        let place = At { pid, is_name, ts, dur: head.dur(event).unwrap_or_default() };
+        let place =
+            At { pid, is_name, ts: head.ts(event), dur: head.dur(event).unwrap_or_default() };
         let written = match (name, pid, head.id(event)) {
             (b"Profile" | b"ProfileChunk", Some(pid), Some(source))
                 if !parts.windows.is_everything() =>
@@ -110,12 +116,21 @@ impl Foreign {
                 let rebuilt = self.rebuilt.entry(key).or_insert_with(|| {
                     Rebuilt::new(pid, tid, id.trim_matches('"').to_owned(), count)
                 });
-                rebuilt.profile_event(text, name == b"Profile", ts, parts)
+                let is_read = rebuilt.profile_event(text, name == b"Profile", ts, parts);
+                is_read.map(|is_read| self.broken += u64::from(!is_read))
             }
             _ => place.write(text, parts),
         };
         self.buffer = buffer;
         written
+    }
+
+    /// Ends the profiles that are written anew. Events that have no time but 0 are something, too.
+    pub fn finish(&mut self, parts: &mut Parts) -> Result<(), MergeError> {
+        if self.first_us.is_none() && parts.windows.is_everything() {
+            self.threads.iter().for_each(|(pid, _)| parts.list[0].note(*pid, 0));
+        }
+        self.rebuilt.values_mut().try_for_each(|rebuilt| rebuilt.finish(parts))
     }
 
     /// Ends the file: processes that DevTools would leave out get a label.
@@ -184,7 +199,7 @@ impl Foreign {
         given.clone()
     }
 
-    /// Keeps an event's frames for later. False if it has none.
+    /// Keeps an event's frames for later. False if it has none that can be kept.
     fn frames(&mut self, event: &[u8], merge: &mut Merge) -> bool {
         let Ok(value) = serde_json::from_slice::<Value>(event) else { return false };
         let Some(data) = value.pointer("/args/data") else { return false };
@@ -193,6 +208,8 @@ impl Foreign {
             None => vec![data],
         };
         let start_us = value.get("ts").and_then(Value::as_f64).unwrap_or_default() as i64;
+        // Chrome can name a process before it knows its id: such a frame passes as it is.
+        let mut is_kept = value.get("name").is_some_and(|name| name == "TracingStartedInBrowser");
         for frame in frames {
             let text = |key| frame.get(key).and_then(Value::as_str).map(str::to_owned);
             let process = frame.get("processId").and_then(Value::as_u64);
@@ -201,6 +218,7 @@ impl Foreign {
                 continue;
             };
             self.has_frames = true;
+            is_kept = true;
             let pid = self.pid(process, merge);
             // Ours are named after the process, which may have got another number.
             let is_ours = id.starts_with("NODE");
@@ -213,7 +231,7 @@ impl Foreign {
                 is_generic: false,
             });
         }
-        true
+        is_kept
     }
 }
 
@@ -241,6 +259,7 @@ impl Merge {
                 }
             }
         }
+        foreign.finish(parts)?;
         if scanner.is_torn() || foreign.broken > 0 {
             self.repaired.push(input.path.clone());
         }
@@ -307,20 +326,20 @@ impl Merge {
 struct At {
     pid: Option<u32>,
     is_name: bool,
-    ts: i64,
+    ts: Option<i64>,
     dur: i64,
 }
 
 impl At {
     fn write(&self, text: &[u8], parts: &mut Parts) -> Result<(), MergeError> {
-        if self.is_name || self.ts == 0 {
+        let ts = self.ts.filter(|ts| !self.is_name && (*ts != 0 || parts.windows.has_zero));
+        let Some(ts) = ts else {
             return parts.list.iter_mut().try_for_each(|part| part.events(text));
-        }
-        let ts = parts.windows.of_span(self.ts, self.dur);
-        let Some(part) = parts.at(ts) else { return Ok(()) };
+        };
+        let Some(part) = parts.at(parts.windows.of_span(ts, self.dur)) else { return Ok(()) };
         let pid = self.pid.unwrap_or_default();
-        part.note(pid, self.ts);
-        part.note(pid, self.ts.saturating_add(self.dur));
+        part.note(pid, ts);
+        part.note(pid, ts.saturating_add(self.dur));
         part.events(text)
     }
 }

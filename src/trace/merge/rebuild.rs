@@ -3,44 +3,42 @@
 //! A node is announced in each file where a sample needs it, before that sample, under one id for
 //! one path.
 
-use rustc_hash::FxHashMap;
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::MergeError;
 use super::part::Parts;
+use crate::profile::json::id;
 use crate::trace::encode::Events;
 use crate::trace::event::{Args, Data, Event, Node, Phase, ProfileChunk, Scope};
+use crate::trace::read::deltas_or_even;
 use crate::trace::thread::{PROFILER, SAMPLES_PER_CHUNK, TIMELINE};
 
-/// A node of the source.
-#[derive(Deserialize)]
-pub struct SourceNode<'a> {
-    /// Its id in this recording.
-    pub id: u64,
-    /// Its parent's.
-    pub parent: Option<u64>,
-    /// `callFrame`
-    #[serde(borrow, rename = "callFrame")]
-    pub call_frame: &'a RawValue,
-}
+mod chunk;
+mod tree;
+
+use chunk::Chunk;
+pub use chunk::SourceNode;
+use tree::{ROOT, Tree};
 
 /// A thread's profile on its way.
 pub struct Rebuilt {
     pid: u32,
     tid: u32,
     profile_id: String,
-    frames: Vec<Box<RawValue>>,
-    frame_numbers: FxHashMap<String, u32>,
-    /// By id less one.
-    nodes: Vec<Place>,
-    paths: FxHashMap<(u32, u32), u32>,
-    /// This recording's ids to ours.
-    ids: FxHashMap<u64, u32>,
+    tree: Tree,
     /// The time of this recording's last sample, or its start.
     time_us: i64,
+    /// The same as it was written, which may run back.
+    written_us: i64,
+    has_samples: bool,
+    /// The last sample, until the next.
+    open: Option<Open>,
     /// The latest time there is of this recording.
     end_us: i64,
+    /// Its end, where it tells one.
+    stop_us: Option<i64>,
+    /// From V8's clock to the trace's.
+    offset_us: i64,
+    /// Whether there was a `Profile` event.
+    is_announced: bool,
     /// For each file the time of its last sample, once it has begun.
     last_us: Vec<Option<i64>>,
     /// What names the thread, in each file.
@@ -49,19 +47,15 @@ pub struct Rebuilt {
     pending: Pending,
 }
 
-/// Where a node stands.
-struct Place {
-    parent: u32,
-    frame: u32,
-    /// The file that it was announced in last, counted from 1. A thread goes through the files in
-    /// their order.
-    announced: usize,
+/// A sample that may go on in the next file.
+#[derive(Clone, Copy)]
+struct Open {
+    node: u32,
+    /// How many files' edges it has passed: 0 before the first file.
+    edges: usize,
+    /// Whether the file after these has it.
+    is_written: bool,
 }
-
-/// No node.
-const NONE: u32 = 0;
-/// The first node there is.
-const ROOT: u32 = 1;
 
 #[derive(Default)]
 struct Pending {
@@ -78,13 +72,15 @@ impl Rebuilt {
             pid,
             tid,
             profile_id,
-            frames: Vec::new(),
-            frame_numbers: FxHashMap::default(),
-            nodes: Vec::new(),
-            paths: FxHashMap::default(),
-            ids: FxHashMap::default(),
+            tree: Tree::default(),
             time_us: 0,
+            written_us: 0,
+            has_samples: false,
+            open: None,
             end_us: i64::MIN,
+            stop_us: None,
+            offset_us: 0,
+            is_announced: false,
             last_us: vec![None; parts],
             names: Vec::new(),
             is_first: true,
@@ -94,21 +90,38 @@ impl Rebuilt {
 
     /// Begins a recording, which starts after the one before.
     pub fn begin(&mut self, start_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
-        self.ids.clear();
+        self.tree.begin();
         if !std::mem::replace(&mut self.is_first, false) {
-            // What was on top last must not seem to go on until now. Nothing is drawn for the root.
-            let end_us = self.end_us.max(self.time_us).min(start_us);
-            if !self.nodes.is_empty() {
-                self.sample(ROOT, end_us, parts)?;
-                self.flush(parts)?;
-            }
+            // What was on top last must not seem to go on until now.
+            self.pause(self.end_us.max(self.time_us).min(start_us), parts)?;
         }
-        self.time_us = start_us;
-        self.end_us = start_us;
+        (self.time_us, self.written_us, self.end_us) = (start_us, start_us, start_us);
+        (self.has_samples, self.stop_us) = (false, None);
         if let Some(part) = parts.windows.part(start_us) {
-            self.begin_part(part, parts)?;
+            self.begin_part(part, start_us, parts)?;
         }
         Ok(())
+    }
+
+    /// Ends the last recording.
+    pub fn finish(&mut self, parts: &mut Parts) -> Result<(), MergeError> {
+        match self.stop_us {
+            Some(stop_us) => self.pause(stop_us.max(self.time_us), parts),
+            None => {
+                self.carry(self.end_us, parts)?;
+                self.flush(parts)
+            }
+        }
+    }
+
+    /// The recording went on until then, at least.
+    pub fn seen(&mut self, ts: i64) {
+        self.end_us = self.end_us.max(ts);
+    }
+
+    /// Whether events of this thread are of this profile.
+    pub fn is_of(&self, pid: u32, tid: u32) -> bool {
+        (self.pid, self.tid) == (pid, tid)
     }
 
     /// Adds what names the thread. The same is said once.
@@ -127,134 +140,136 @@ impl Rebuilt {
 
     /// Adds an event that is neither a name nor of the profile.
     pub fn other(&mut self, event: &[u8], ts: i64, parts: &mut Parts) -> Result<(), MergeError> {
-        self.end_us = self.end_us.max(ts);
+        self.seen(ts);
         let Some(part) = parts.windows.part(ts) else { return Ok(()) };
-        self.begin_part(part, parts)?;
+        self.begin_part(part, ts, parts)?;
         parts.list[part].note(self.pid, ts);
         parts.list[part].events(event)
     }
 
     /// Adds a `ProfileChunk`. False if it cannot be read.
     pub fn chunk(&mut self, event: &[u8], parts: &mut Parts) -> Result<bool, MergeError> {
-        #[derive(Deserialize)]
-        struct Chunk<'a> {
-            #[serde(borrow)]
-            args: ChunkArgs<'a>,
+        let Ok((ts, chunk)) = Chunk::of(event) else { return Ok(false) };
+        if self.is_first {
+            // It is known to end about when it was written.
+            self.begin(ts.saturating_sub(chunk.length_us()), parts)?;
         }
-        #[derive(Deserialize)]
-        struct ChunkArgs<'a> {
-            #[serde(borrow)]
-            data: ChunkData<'a>,
+        self.nodes(chunk.nodes());
+        let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time_us));
+        let deltas = deltas_or_even(ids.len(), chunk.deltas(), !self.has_samples, span_us);
+        self.samples(ids.iter().map(|number| id(*number)).zip(deltas), parts)?;
+        if let Some(end) = chunk.end_time {
+            let stop_us = end.0.saturating_add(self.offset_us);
+            self.seen(stop_us);
+            self.stop_us = self.stop_us.max(Some(stop_us));
         }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct ChunkData<'a> {
-            #[serde(borrow, default)]
-            cpu_profile: Profile<'a>,
-            #[serde(default)]
-            time_deltas: Vec<i64>,
-        }
-        #[derive(Deserialize, Default)]
-        struct Profile<'a> {
-            #[serde(borrow, default)]
-            nodes: Vec<SourceNode<'a>>,
-            #[serde(default)]
-            samples: Vec<u64>,
-        }
-        let Ok(chunk) = serde_json::from_slice::<Chunk<'_>>(event) else { return Ok(false) };
-        let ChunkData { cpu_profile, time_deltas } = chunk.args.data;
-        self.nodes(&cpu_profile.nodes);
-        self.samples(&cpu_profile.samples, &time_deltas, parts)?;
         Ok(true)
     }
 
-    /// Adds a `Profile` or a `ProfileChunk` of a trace that is not ours.
+    /// Adds a `Profile` or a `ProfileChunk` of a trace that is not ours. False if it cannot be
+    /// read.
     pub fn profile_event(
         &mut self,
         event: &[u8],
         is_start: bool,
         ts: i64,
         parts: &mut Parts,
-    ) -> Result<(), MergeError> {
+    ) -> Result<bool, MergeError> {
         if !is_start {
-            return self.chunk(event, parts).map(|_| ());
+            return self.chunk(event, parts);
         }
-        let value = serde_json::from_slice::<serde_json::Value>(event).ok();
-        let start = value.and_then(|value| value.pointer("/args/data/startTime")?.as_f64());
-        self.begin(start.map_or(ts, |start| start as i64), parts)
+        let Ok((_, start)) = Chunk::of(event) else { return Ok(false) };
+        self.offset_us = start.start_time.map_or(0, |start| ts.saturating_sub(start.0));
+        // It can come after the first chunks.
+        if std::mem::replace(&mut self.is_announced, true) || self.is_first {
+            self.begin(ts, parts)?;
+        }
+        Ok(true)
     }
 
     /// Adds nodes, parents before their children.
     pub fn nodes(&mut self, nodes: &[SourceNode<'_>]) {
-        for node in nodes {
-            let parent = node.parent.and_then(|parent| self.ids.get(&parent)).copied();
-            let id = match parent {
-                Some(parent) => self.node(parent, node.call_frame),
-                // There is one root, whoever wrote it.
-                None if !self.nodes.is_empty() => ROOT,
-                None => self.node(NONE, node.call_frame),
-            };
-            self.ids.insert(node.id, id);
-        }
+        self.tree.announce(nodes);
     }
 
-    /// Adds samples, and microseconds before each. A sample of a node that was never announced is
-    /// left out.
+    /// Adds samples: nodes, and microseconds before each.
     pub fn samples(
         &mut self,
-        samples: &[u64],
-        deltas: &[i64],
+        samples: impl Iterator<Item = (u64, i64)>,
         parts: &mut Parts,
     ) -> Result<(), MergeError> {
-        for (sample, delta) in samples.iter().zip(deltas) {
-            self.time_us = self.time_us.saturating_add(*delta);
-            if let Some(id) = self.ids.get(sample).copied() {
-                self.sample(id, self.time_us, parts)?;
-            }
+        for (source, delta) in samples {
+            self.written_us = self.written_us.saturating_add(delta);
+            self.time_us = self.time_us.max(self.written_us);
+            self.has_samples = true;
+            let node = self.tree.of_sample(source);
+            self.sample(node, self.time_us, parts)?;
         }
-        self.end_us = self.end_us.max(self.time_us);
+        self.seen(self.time_us);
         self.flush(parts)
     }
 
-    fn node(&mut self, parent: u32, frame: &RawValue) -> u32 {
-        let number = match self.frame_numbers.get(frame.get()) {
-            Some(number) => *number,
-            None => {
-                let number = self.frames.len() as u32;
-                self.frames.push(frame.to_owned());
-                self.frame_numbers.insert(frame.get().to_owned(), number);
-                number
-            }
-        };
-        *self.paths.entry((parent, number)).or_insert_with(|| {
-            self.nodes.push(Place { parent, frame: number, announced: 0 });
-            self.nodes.len() as u32
-        })
+    fn sample(&mut self, node: u32, time_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
+        self.carry(time_us, parts)?;
+        let edges = parts.windows.passed(time_us);
+        let part = parts.windows.after(edges);
+        let is_written = part.is_some();
+        self.open = (node != ROOT).then_some(Open { node, edges, is_written });
+        part.map_or(Ok(()), |part| self.put(node, time_us, part, parts))
     }
 
-    fn sample(&mut self, id: u32, time_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
-        let Some(part) = parts.windows.part(time_us) else { return Ok(()) };
+    /// Nothing is known from then on. Nothing is drawn for the root.
+    fn pause(&mut self, time_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
+        if self.open.is_some() {
+            let root = self.tree.root();
+            self.sample(root, time_us, parts)?;
+        }
+        self.flush(parts)
+    }
+
+    /// Has the last sample go on until then: it ends with its file, and begins anew in the next.
+    fn carry(&mut self, until_us: i64, parts: &mut Parts) -> Result<(), MergeError> {
+        let Some(mut open) = self.open else { return Ok(()) };
+        while let Some(end_us) = parts.windows.edge(open.edges) {
+            let part = open.edges.checked_sub(1);
+            if let Some(part) = part.filter(|_| !open.is_written)
+                && let Some(start_us) = parts.windows.edge(part).filter(|start| until_us > *start)
+            {
+                self.put(open.node, start_us, part, parts)?;
+                open.is_written = true;
+            }
+            if until_us < end_us {
+                break;
+            }
+            if let Some(part) = part.filter(|_| open.is_written) {
+                let root = self.tree.root();
+                self.put(root, end_us, part, parts)?;
+            }
+            open.edges += 1;
+            open.is_written = false;
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// Adds a sample to a file.
+    fn put(
+        &mut self,
+        node: u32,
+        time_us: i64,
+        part: usize,
+        parts: &mut Parts,
+    ) -> Result<(), MergeError> {
         if part != self.pending.part || self.pending.samples.len() >= SAMPLES_PER_CHUNK {
             self.flush(parts)?;
             self.pending.part = part;
         }
-        self.begin_part(part, parts)?;
-        let from = self.pending.nodes.len();
-        let mut at = id;
-        while at != NONE {
-            let node = &mut self.nodes[at as usize - 1];
-            if node.announced == part + 1 {
-                break;
-            }
-            node.announced = part + 1;
-            self.pending.nodes.push(at);
-            at = node.parent;
-        }
-        self.pending.nodes[from..].reverse();
+        self.begin_part(part, time_us, parts)?;
+        self.tree.needed(node, part, &mut self.pending.nodes);
         let last_us = self.last_us[part].get_or_insert(time_us);
-        let delta = (time_us - *last_us).max(0);
+        let delta = time_us.saturating_sub(*last_us).max(0);
         *last_us += delta;
-        self.pending.samples.push(id);
+        self.pending.samples.push(node);
         self.pending.deltas.push(delta);
         Ok(())
     }
@@ -266,14 +281,7 @@ impl Rebuilt {
             return Ok(());
         }
         let number = *part;
-        let encoded: Vec<Node<'_>> = nodes
-            .iter()
-            .map(|id| {
-                let place = &self.nodes[*id as usize - 1];
-                let parent = (place.parent != NONE).then_some(place.parent);
-                Node { id: *id, parent, call_frame: &self.frames[place.frame as usize] }
-            })
-            .collect();
+        let encoded: Vec<Node<'_>> = nodes.iter().map(|node| self.tree.encoded(*node)).collect();
         let chunk = Data::ProfileChunk {
             cpu_profile: ProfileChunk { nodes: &encoded, samples },
             time_deltas: deltas,
@@ -290,12 +298,17 @@ impl Rebuilt {
         Ok(())
     }
 
-    /// Names the thread in a file, and begins its profile there.
-    fn begin_part(&mut self, part: usize, parts: &mut Parts) -> Result<(), MergeError> {
+    /// Names the thread in a file, and begins its profile there, not after `time_us`.
+    fn begin_part(
+        &mut self,
+        part: usize,
+        time_us: i64,
+        parts: &mut Parts,
+    ) -> Result<(), MergeError> {
         if self.last_us[part].is_some() {
             return Ok(());
         }
-        let start_us = parts.windows.start(part, self.time_us.min(self.end_us));
+        let start_us = parts.windows.start(part, time_us.min(self.time_us).min(self.end_us));
         self.last_us[part] = Some(start_us);
         let out = &mut parts.list[part];
         for name in &self.names {

@@ -44,6 +44,7 @@ impl Merge {
                 for recording in recordings {
                     self.rebuild(process, recording, &mut rebuilt, inputs, parts, progress)?;
                 }
+                rebuilt.finish(parts)?;
             }
         }
         Ok(())

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::fs;
 
+mod rebuilt;
+
 const MAIN: &str = include_str!("../golden/main.trace.json");
 const WORKER: &str = include_str!("../golden/worker.trace.json");
 
@@ -138,11 +140,7 @@ fn a_window_announces_the_nodes_that_it_needs() {
                 Options { from_us: Some(from_us), to_us: Some(to_us), ..Options::default() };
             let window = run(&[MAIN.as_bytes()], &options);
             let start = 522_975_545_427;
-            let expected: Vec<_> = all
-                .iter()
-                .filter(|(time, _)| (start + from_us..start + to_us).contains(time))
-                .cloned()
-                .collect();
+            let expected = within(&all, start + 10_000, start + from_us, start + to_us);
             match &window.result {
                 Ok(_) => assert_eq!(samples(&window.traces()[0], 0), expected),
                 Err(error) => {
@@ -152,6 +150,21 @@ fn a_window_announces_the_nodes_that_it_needs() {
             }
         }
     }
+}
+
+/// What a window shows of samples that end at `end`: each for as long as it is in it.
+fn within(all: &[(i64, String)], end: i64, from: i64, to: i64) -> Vec<(i64, String)> {
+    let ends = all.iter().skip(1).map(|(time, _)| *time).chain([end]);
+    let mut shown = Vec::new();
+    for ((time, name), until) in all.iter().zip(ends) {
+        if *time < to && until > from {
+            shown.push((from.max(*time), name.clone()));
+        }
+        if *time < to && until >= to {
+            shown.push((to, "(root)".to_owned()));
+        }
+    }
+    shown
 }
 
 #[test]

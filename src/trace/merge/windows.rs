@@ -15,12 +15,15 @@ const STEP_US: i64 = 100_000;
 pub struct Windows {
     /// One more than there are files.
     edges: Vec<i64>,
+    /// Whether 0 is a time like others; mostly it stands for none.
+    pub has_zero: bool,
 }
 
 impl Windows {
     /// One file.
     pub fn one(from_us: Option<i64>, to_us: Option<i64>) -> Self {
-        Self { edges: vec![from_us.unwrap_or(i64::MIN), to_us.unwrap_or(i64::MAX)] }
+        let edges = vec![from_us.unwrap_or(i64::MIN), to_us.unwrap_or(i64::MAX)];
+        Self { edges, has_zero: false }
     }
 
     /// How many files there are.
@@ -35,8 +38,22 @@ impl Windows {
 
     /// The file for this time.
     pub fn part(&self, ts: i64) -> Option<usize> {
-        let after = self.edges.partition_point(|edge| *edge <= ts);
-        (after > 0 && after < self.edges.len()).then(|| after - 1)
+        self.after(self.passed(ts))
+    }
+
+    /// The file after so many edges.
+    pub fn after(&self, edges: usize) -> Option<usize> {
+        (edges > 0 && edges < self.edges.len()).then(|| edges - 1)
+    }
+
+    /// How many edges lie at or before this time: as many as there are files up to its own.
+    pub fn passed(&self, ts: i64) -> usize {
+        self.edges.partition_point(|edge| *edge <= ts)
+    }
+
+    /// Where a file begins; for one more than there are, where the last one ends.
+    pub fn edge(&self, number: usize) -> Option<i64> {
+        self.edges.get(number).copied()
     }
 
     /// The time that tells the file of something that lasts: its beginning, or the first file's.
@@ -84,6 +101,34 @@ impl Histogram {
     }
 }
 
+/// The first and the last time.
+#[derive(Debug, Default)]
+struct Span {
+    range: Option<(i64, i64)>,
+    has_zero: bool,
+}
+
+impl Span {
+    fn add(&mut self, ts: i64) {
+        self.has_zero |= ts == 0;
+        if ts > 0 {
+            let (first, last) = self.range.get_or_insert((ts, ts));
+            (*first, *last) = (ts.min(*first), ts.max(*last));
+        }
+    }
+
+    /// Whether the times are counted from 0: a clock is far from it otherwise.
+    fn is_from_zero(&self) -> bool {
+        const NEAR_US: i64 = 60_000_000;
+        self.has_zero && self.range.is_none_or(|(first, _)| first < NEAR_US)
+    }
+
+    fn get(&self) -> (i64, i64) {
+        let (first, last) = self.range.unwrap_or_default();
+        (if self.is_from_zero() { 0 } else { first }, last)
+    }
+}
+
 impl Merge {
     /// Reads all times, and decides what goes into which file. Gives the first and the last time,
     /// too.
@@ -95,12 +140,11 @@ impl Merge {
         progress: &Progress,
     ) -> (Windows, (i64, i64)) {
         let mut histogram = Histogram::default();
-        let mut range: Option<(i64, i64)> = None;
+        let mut span = Span::default();
         let mut add = |ts: i64, bytes: usize, counts: bool| {
             histogram.add(ts, bytes);
-            if counts && ts > 0 {
-                let (first, last) = range.get_or_insert((ts, ts));
-                (*first, *last) = (ts.min(*first), ts.max(*last));
+            if counts {
+                span.add(ts);
             }
         };
         let list = &self.processes.list;
@@ -110,9 +154,10 @@ impl Merge {
                 if recording.is_cpuprofile {
                     const PIECES: i64 = 1000;
                     let length = recording.end_us.map_or(0, |end| end - recording.start_us);
+                    let bytes = text_bytes(input, progress);
                     for piece in 0..PIECES {
                         let ts = recording.start_us + length * piece / PIECES;
-                        add(ts, input.bytes as usize / PIECES as usize, counts);
+                        add(ts, bytes / PIECES as usize, counts);
                     }
                 } else {
                     each_time(input, progress, |ts, bytes| add(ts, bytes, counts));
@@ -122,7 +167,8 @@ impl Merge {
         for (number, _) in others {
             each_time(&inputs[*number], progress, |ts, bytes| add(ts, bytes, list.is_empty()));
         }
-        let (first, last) = range.unwrap_or_default();
+        let (first, last) = span.get();
+        let has_zero = span.is_from_zero();
         // The first recording's start, even before its first event.
         let own = list.iter().filter(|process| process.clock == 0);
         let first = own.map(|process| process.start_us).min().unwrap_or(first);
@@ -133,8 +179,21 @@ impl Merge {
             Some(most) => histogram.cut(from_us, to_us, most / 10 * 9),
             None => Windows::one(from_us, to_us),
         };
-        (windows, (first, last))
+        (Windows { has_zero, ..windows }, (first, last))
     }
+}
+
+/// How long a `.cpuprofile`'s text is, about as long as what becomes of it.
+fn text_bytes(input: &Input, progress: &Progress) -> usize {
+    let Ok(reader) = input.open_counted(&progress.done) else { return 0 };
+    let mut scanner = Scanner::new(reader);
+    let mut bytes = 0;
+    while let Ok(Some(item)) = scanner.next() {
+        if let Item::Member { value, .. } = item {
+            bytes += value.len();
+        }
+    }
+    bytes
 }
 
 fn each_time(input: &Input, progress: &Progress, mut f: impl FnMut(i64, usize)) {
@@ -158,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_time_has_one_file() {
-        let windows = Windows { edges: vec![10, 20, 30] };
+        let windows = Windows { edges: vec![10, 20, 30], has_zero: false };
         assert_eq!(windows.count(), 2);
         let parts = [9, 10, 19, 20, 29, 30].map(|ts| windows.part(ts));
         assert_eq!(parts, [None, Some(0), Some(0), Some(1), Some(1), None]);
