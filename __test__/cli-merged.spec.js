@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
-const { cli } = require('./helpers/cli.js')
+const { cli, unread } = require('./helpers/cli.js')
 const { findChromium, openDevTools, whyNoBrowser } = require('./helpers/devtools.js')
 const { runTraces, readMerged } = require('./helpers/run-traces.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
@@ -146,6 +146,29 @@ test('merge and convert fail with exit code 1 and leave nothing', async () => {
   assert.equal((await cli(['merge', '.'], { cwd })).code, 2)
   const { code, stderr } = await cli(['convert', 'a.json', 'b.json', '-o', 'c.json'], { cwd })
   assert.equal(code, 2, stderr)
+})
+
+test('results that nobody reads are no failure', async () => {
+  const { cwd } = await run(['-e', '0'])
+  for (const args of [
+    ['merge', '-q', '.', '-o', 'all.json'],
+    ['report', 'all.json'],
+    ['convert', 'all.json', '-o', 'all.collapsed'],
+    ['report', '--help'],
+  ]) {
+    const { code, stderr } = await cli(args, { cwd, during: unread('stdout') })
+    assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  }
+})
+
+test('a result that cannot be printed is a failure', {
+  skip: !fs.existsSync('/dev/full'),
+}, async () => {
+  const { cwd } = await run(['-e', '0'])
+  const under = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
+  const { code, stderr } = await cli(['report', '.'], { cwd, under })
+  assert.equal(code, 1)
+  assert.match(stderr, /^cpu-prof: the result cannot be printed: ENOSPC.*\n$/)
 })
 
 test('a signal in the midst of a merge leaves no half of a file', async () => {

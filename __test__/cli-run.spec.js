@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cli } = require('./helpers/cli.js')
+const { cli, unread } = require('./helpers/cli.js')
 const { run, temporaryDirectory, tracesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
 const { withPreload } = require('../cli/environment.js')
 
@@ -101,6 +101,19 @@ test('a command that is no Node program gets a word about it, and leaves nothing
     'cpu-prof: no Node process was recorded: sh started none, or it took NODE_OPTIONS from them\n',
   )
   assert.deepEqual(fs.readdirSync(result.cwd), [])
+})
+
+test("the exit code is the command's own though nobody reads stderr", async () => {
+  for (const [args, expected] of /** @type {[string[], number][]} */ ([
+    [[NODE, '-e', 'process.exitCode = 3'], 3],
+    [['--no-merge', NODE, '-e', 'process.exitCode = 3'], 3],
+    [['true'], 0],
+    [['no-such-program'], 127],
+    [['--intervall', '5', 'true'], 2],
+  ])) {
+    const { code } = await cli(['run', ...args], { during: unread('stderr') })
+    assert.equal(code, expected, args.join(' '))
+  }
 })
 
 test('a program that cannot be started is named, with the exit codes of a shell', async () => {

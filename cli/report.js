@@ -1,7 +1,7 @@
 'use strict'
 
 const index = require('../index.js')
-const { say, messageOf, sayTroubles } = require('./say.js')
+const { say, print, messageOf, sayTroubles } = require('./say.js')
 const { screen } = require('./screen.js')
 
 /** Without a screen to fit. */
@@ -25,7 +25,7 @@ async function report(inputs, { top, by, from, to, json, markdown }) {
     return
   }
   sayTroubles(result)
-  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : render())
+  print(json ? `${JSON.stringify(result, null, 2)}\n` : render())
 
   function render() {
     const cwd = process.cwd()
