@@ -116,6 +116,37 @@ test("the exit code is the command's own though nobody reads stderr", async () =
   }
 })
 
+test('a working directory that is gone changes nothing, where it is not needed', async () => {
+  const dir = path.join(temporaryDirectory(), 'd')
+  const trace = new RegExp(`\ntrace: ${dir}/trace`)
+  const inRemoved = (/** @type {string[]} */ args) => {
+    const cwd = temporaryDirectory()
+    return cli(args, { cwd, under: ['sh', '-c', 'rmdir "$0"; exec "$@"', cwd] })
+  }
+  const before = await inRemoved(['run', '--dir', dir, NODE, '-e', 'process.exitCode = 4'])
+  assert.equal(before.code, 4)
+  assert.match(before.stderr, trace)
+
+  const cwd = temporaryDirectory()
+  const command = ['sh', '-c', 'rmdir "$0"; "$1" -e "process.exitCode = 3"', cwd, NODE]
+  const meanwhile = await cli(['run', '--dir', dir, ...command], { cwd })
+  assert.equal(meanwhile.code, 3)
+  assert.match(meanwhile.stderr, trace)
+
+  const report = await inRemoved(['report', dir])
+  assert.equal(report.code, 0, report.stderr)
+
+  for (const [args, option] of /** @type {[string[], string][]} */ ([
+    [[], '--dir'],
+    [['--dir', 'd'], '--dir'],
+    [['--dir', dir, '-o', 'x.json'], '--output'],
+  ])) {
+    const { code, stdout, stderr } = await inRemoved(['run', ...args, 'echo'])
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.equal(stderr, `cpu-prof: the working directory is gone; give a full path as ${option}\n`)
+  }
+})
+
 test('a program that cannot be started is named, with the exit codes of a shell', async () => {
   const missing = await cli(['run', 'no-such-program', '--help'])
   assert.equal(missing.code, 127)

@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge, report } = require('../index.js')
-const { formatBytes, formatCount, formatPath } = require('./format.js')
+const { formatBytes, formatCount, formatPath, workingDirectory } = require('./format.js')
 const { progress } = require('./progress.js')
 const { say, write, messageOf, sayTroubles } = require('./say.js')
 const { screen } = require('./screen.js')
@@ -19,14 +19,14 @@ const LONGEST_TABLE = 200
 /**
  * @param {string[]} recordings their files
  * @param {object} run
- * @param {string} run.dir
+ * @param {string} run.dir absolute, as its output
  * @param {import('./child.js').Ending} run.ending
  * @param {string} [run.output]
  * @param {boolean} run.merge
  * @param {boolean} [run.quiet]
  */
 async function afterRun(recordings, { dir, ending, output, quiet, ...options }) {
-  const cwd = process.cwd()
+  const cwd = workingDirectory()
   const shownDir = formatPath(dir, cwd)
   const where = `${formatCount(recordings.length, 'recording')} in ${shownDir} (cpu-prof merge ${shownDir} -o trace.json)`
   if (!options.merge) {
@@ -36,7 +36,7 @@ async function afterRun(recordings, { dir, ending, output, quiet, ...options }) 
 
   let result
   try {
-    const trace = path.resolve(output ?? path.join(dir, 'trace.json'))
+    const trace = output ?? path.join(dir, 'trace.json')
     result = await tidily(() => mergeAll(recordings, trace, ending), `no trace yet: ${where}`)
   } catch (error) {
     say(`no trace: ${messageOf(error)}; the recordings are in ${shownDir}`)

@@ -1,6 +1,7 @@
 'use strict'
 
 const index = require('../index.js')
+const { workingDirectory } = require('./format.js')
 const { say, print, messageOf, sayTroubles } = require('./say.js')
 const { screen } = require('./screen.js')
 
@@ -28,7 +29,7 @@ async function report(inputs, { top, by, from, to, json, markdown }) {
   print(json ? `${JSON.stringify(result, null, 2)}\n` : render())
 
   function render() {
-    const cwd = process.cwd()
+    const cwd = workingDirectory()
     if (markdown) return require('./markdown.js').renderMarkdown(result, { cwd, by, top })
     const { columns, rows, colours } = screen(process.stdout)
     // The prompt takes a line, too.

@@ -5,7 +5,7 @@ const path = require('node:path')
 const { runToEnd, endAs } = require('./child.js')
 const { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment } = require('./environment.js')
 const { openFolder } = require('./folder.js')
-const { say } = require('./say.js')
+const { say, messageOf } = require('./say.js')
 
 const WRONG_USAGE = 2
 const CANNOT_BE_RUN = 126
@@ -23,12 +23,19 @@ const NOT_FOUND = 127
 async function run(command, options) {
   const { env } = process
   const isInner = isInsideOfARun(env, options)
-  const dir = isInner ? (env[OUTER_RUN] ?? '') : path.resolve(options.dir ?? defaultDir(env))
-  const settings = settingsOf({ ...options, dir })
+  /** @type {string} */
+  let dir
+  let settings
+  let output
   let folder
   try {
+    dir = isInner ? (env[OUTER_RUN] ?? '') : absolute(options.dir ?? defaultDir(env), '--dir')
+    settings = settingsOf({ ...options, dir })
     checkSettings(settings, env)
-    if (options.output !== undefined) checkOutput(options.output)
+    if (options.output !== undefined) {
+      checkOutput(options.output)
+      output = absolute(options.output, '--output')
+    }
     folder = openFolder(dir)
   } catch (error) {
     say(/** @type {Error} */ (error).message)
@@ -49,7 +56,12 @@ async function run(command, options) {
   const recordings = folder.recordings()
   if (recordings.length === 0) folder.removeIfEmpty()
   if (recordings.length > 0 && !isInner) {
-    await require('./after-run.js').afterRun(recordings, { ...options, dir, ending })
+    try {
+      await require('./after-run.js').afterRun(recordings, { ...options, dir, output, ending })
+    } catch (error) {
+      // Whatever it is (the command may have removed this very package), the end is the command's.
+      say(`no trace: ${messageOf(error)}; the recordings are in ${dir}`)
+    }
   } else if (recordings.length === 0 && !options.quiet) {
     say(whyNothing(command[0]))
   }
@@ -70,6 +82,15 @@ function isInsideOfARun(env, { dir, output }) {
 function defaultDir(env) {
   // An outer run's folder is not for what stands alone.
   return (env[OUTER_RUN] ? '' : env[VARIABLES.dir]) || path.join('profiles', newName())
+}
+
+/** @param {string} file @param {string} option where it is from */
+function absolute(file, option) {
+  try {
+    return path.resolve(file)
+  } catch {
+    throw new Error(`the working directory is gone; give a full path as ${option}`)
+  }
 }
 
 /** Date, time and process id. */
