@@ -211,6 +211,28 @@ test('a folder that is there keeps its files, which are not of this run', async 
   assert.match(variable.stderr, /1 recording in d /)
 })
 
+test('recordings whose name leads into folders are found, and only those of this run', async () => {
+  const cwd = temporaryDirectory()
+  const args = ['run', '--no-merge', '--dir', 'd', '--name', 'a/%P/x', NODE, '-e', '0']
+  assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
+  assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
+  const pids = fs.readdirSync(path.join(cwd, 'd', 'a'))
+  assert.equal(pids.length, 2)
+  assert.deepEqual(fs.readdirSync(path.join(cwd, 'd', 'a', pids[0])), ['x.trace.json'])
+  const variable = await cli(['run', NODE, '-e', '0'], { cwd, env: { CPU_PROF_NAME: 'a/x' } })
+  assert.match(variable.stderr, /\ntrace: profiles\/.*1 process, 1 thread/)
+})
+
+test('a command that removes the folder of its recordings is told so', async () => {
+  const code = "require('node:fs').rmSync('d', { recursive: true }); process.exitCode = 6"
+  const result = await cli(['run', '--dir', 'd', NODE, '-e', code])
+  assert.equal(result.code, 6)
+  assert.equal(
+    result.stderr,
+    `cpu-prof: the recordings' folder is gone: ${path.join(result.cwd, 'd')}\n`,
+  )
+})
+
 test('a new folder is hidden from version control and from watchers', async () => {
   const { cwd } = await cli(['run', '--no-merge', '--dir', 'new', NODE, '-e', '0'])
   assert.equal(fs.readFileSync(path.join(cwd, 'new', '.gitignore'), 'utf8'), '*\n')

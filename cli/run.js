@@ -36,7 +36,7 @@ async function run(command, options) {
       checkOutput(options.output)
       output = absolute(options.output, '--output')
     }
-    folder = openFolder(dir)
+    folder = openFolder(dir, settings.name ?? env[VARIABLES.name])
   } catch (error) {
     say(/** @type {Error} */ (error).message)
     process.exitCode = WRONG_USAGE
@@ -54,7 +54,6 @@ async function run(command, options) {
     return
   }
   const recordings = folder.recordings()
-  if (recordings.length === 0) folder.removeIfEmpty()
   if (recordings.length > 0 && !isInner) {
     try {
       await require('./after-run.js').afterRun(recordings, { ...options, dir, output, ending })
@@ -63,8 +62,9 @@ async function run(command, options) {
       say(`no trace: ${messageOf(error)}; the recordings are in ${dir}`)
     }
   } else if (recordings.length === 0 && !options.quiet) {
-    say(whyNothing(command[0]))
+    say(folder.isGone() ? `the recordings' folder is gone: ${dir}` : whyNothing(command[0]))
   }
+  if (recordings.length === 0) folder.removeIfEmpty()
   endAs(ending)
 }
 
