@@ -65,6 +65,44 @@ test('--output, --quiet and .gz', async () => {
   assert.ok(!fs.existsSync(runTraces(cwd)[0]))
 })
 
+test('a trace of an earlier run stays, and a file that is named is replaced', async () => {
+  const cwd = temporaryDirectory()
+  const traces = []
+  for (const expected of ['trace.json', 'trace.2.json', 'trace.3.json']) {
+    const { stderr } = await cli(['run', '--dir', 'd', NODE, '-e', '0'], { cwd })
+    assert.ok(stderr.includes(`\ntrace: d/${expected} (`), stderr)
+    traces.push(fs.readFileSync(path.join(cwd, 'd', expected), 'utf8'))
+    assert.equal((await readMerged(path.join(cwd, 'd', expected))).length, 1)
+  }
+  assert.equal(fs.readFileSync(path.join(cwd, 'd', 'trace.json'), 'utf8'), traces[0])
+  await cli(['run', '--dir', 'd', '-o', 'd/trace.json', NODE, '-e', '0'], { cwd })
+  assert.notEqual(fs.readFileSync(path.join(cwd, 'd', 'trace.json'), 'utf8'), traces[0])
+})
+
+test('no recording is replaced by the trace', async () => {
+  for (const [name, output] of [
+    ['x', 'd/x.trace.json'],
+    ['x.trace.json', 'd/x.002.trace.json'],
+    ['a/[%P]%%', './d/a/[12]%.cpuprofile'],
+  ]) {
+    const args = ['run', '--dir', 'd', '--name', name, '-o', output, NODE, '-e', '0']
+    const { code, stderr, cwd } = await cli(args)
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, /^cpu-prof: --output=\S+ is the name of a recording; choose another\n$/)
+    assert.deepEqual(fs.readdirSync(cwd), [])
+  }
+  // Found only afterwards, since it goes through a link.
+  const cwd = temporaryDirectory()
+  fs.mkdirSync(path.join(cwd, 'd'))
+  fs.symlinkSync('d', path.join(cwd, 'link'))
+  const args = ['--dir', 'd', '--name', 'x', '-o', 'link/x.trace.json', NODE, '-e', '0']
+  const { code, stderr } = await cli(['run', ...args], { cwd })
+  assert.equal(code, 0)
+  assert.match(stderr, /^cpu-prof: no trace: .*x\.trace\.json is one of the recordings; .* in d\n$/)
+  const recording = fs.readFileSync(path.join(cwd, 'd', 'x.trace.json'), 'utf8')
+  assert.equal(JSON.parse(recording).source, undefined)
+})
+
 test('both formats are merged once', async () => {
   const cwd = temporaryDirectory()
   const args = ['run', '--format', 'trace,cpuprofile', NODE, '-e', '0']

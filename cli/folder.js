@@ -57,6 +57,25 @@ function openFolder(dir, name = '') {
 }
 
 /**
+ * Whether a recording may get this path.
+ * @param {string} file absolute @param {string} dir @param {string} name a valid pattern
+ */
+function mayBeRecorded(file, dir, name) {
+  const stem = name
+    .replace(/(\.trace\.json|\.cpuprofile)$/, '')
+    .split(/(%.)/)
+    .map((part) =>
+      /^%[^%]/.test(part) ? '\\d+' : part.replace(/^%%$/, '%').replace(SPECIAL, '\\$&'),
+    )
+  // A name that is taken gets a number.
+  const names = new RegExp(`^${stem.join('')}(\\.\\d{3,})?(\\.trace\\.json|\\.cpuprofile)$`)
+  return names.test(path.relative(dir, file))
+}
+
+/** What a regular expression does not take as it is. */
+const SPECIAL = /[\\^$.*+?()[\]{}|]/g
+
+/**
  * What is in a folder, and in its folders down to a depth.
  * @param {string} dir @param {number} depth @param {string} [within] of the folder @returns {string[]}
  */
@@ -76,4 +95,4 @@ function read(dir) {
   }
 }
 
-module.exports = { openFolder }
+module.exports = { openFolder, mayBeRecorded }

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { runToEnd, endAs } = require('./child.js')
 const { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment } = require('./environment.js')
-const { openFolder } = require('./folder.js')
+const { openFolder, mayBeRecorded } = require('./folder.js')
 const { say, messageOf } = require('./say.js')
 
 const WRONG_USAGE = 2
@@ -32,11 +32,15 @@ async function run(command, options) {
     dir = isInner ? (env[OUTER_RUN] ?? '') : absolute(options.dir ?? defaultDir(env), '--dir')
     settings = settingsOf({ ...options, dir })
     checkSettings(settings, env)
+    const name = settings.name ?? env[VARIABLES.name]
     if (options.output !== undefined) {
       checkOutput(options.output)
       output = absolute(options.output, '--output')
+      if (name && mayBeRecorded(output, dir, name)) {
+        throw new Error(`--output=${options.output} is the name of a recording; choose another`)
+      }
     }
-    folder = openFolder(dir, settings.name ?? env[VARIABLES.name])
+    folder = openFolder(dir, name)
   } catch (error) {
     say(/** @type {Error} */ (error).message)
     process.exitCode = WRONG_USAGE
