@@ -172,6 +172,10 @@ test('wrong usage is said before the command starts, with the nearest option', a
     [['--flush-interval', '1', 'echo'], /--flush-interval=1 is not valid/],
     [['--format', 'pprof', 'echo'], /--format=pprof is not valid/],
     [['--output', '.', 'echo'], /--output=\. is a folder/],
+    [['--output', '/dev/null', 'echo'], /--output=\/dev\/null is no regular file/],
+    [['--output', 'file/trace.json', 'echo'], /--output=file\S+ .*: \/\S+\/file is no folder/],
+    [['--output', 'file/a/b/trace.json', 'echo'], /--output=file\S+ .*: \/\S+\/file is no folder/],
+    [['--output=', 'echo'], /--output= is a folder/],
     [
       ['--dir', 'file/dir', 'echo'],
       /recordings cannot be written into .*file\/dir: .*another --dir/,

@@ -34,8 +34,8 @@ async function run(command, options) {
     checkSettings(settings, env)
     const name = settings.name ?? env[VARIABLES.name]
     if (options.output !== undefined) {
-      checkOutput(options.output)
       output = absolute(options.output, '--output')
+      checkOutput(options.output, output)
       if (name && mayBeRecorded(output, dir, name)) {
         throw new Error(`--output=${options.output} is the name of a recording; choose another`)
       }
@@ -126,11 +126,34 @@ function asOption(all, name) {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}=`
 }
 
-/** After hours of a run is not the time to learn that its trace cannot be written. @param {string} output */
-function checkOutput(output) {
-  if (!fs.existsSync(output) || !fs.statSync(output).isDirectory()) return
-  const file = path.join(output, 'trace.json')
-  throw new Error(`--output=${output} is a folder; name a file, as in ${file}`)
+/**
+ * After hours of a run is not the time to learn that its trace cannot be written.
+ * @param {string} given @param {string} output the same, absolute
+ */
+function checkOutput(given, output) {
+  const there = statOf(output)
+  if (there?.isDirectory()) {
+    const file = path.join(given, 'trace.json')
+    throw new Error(`--output=${given} is a folder; name a file, as in ${file}`)
+  }
+  if (there && !there.isFile()) {
+    throw new Error(`--output=${given} is no regular file; choose another`)
+  }
+  // What is missing will be made, in the first folder that is there.
+  let parent = path.dirname(output)
+  while (!statOf(parent) && parent !== path.dirname(parent)) parent = path.dirname(parent)
+  if (statOf(parent)?.isDirectory() === false) {
+    throw new Error(`--output=${given} cannot be written: ${parent} is no folder`)
+  }
+}
+
+/** @param {string} file */
+function statOf(file) {
+  try {
+    return fs.statSync(file)
+  } catch {
+    return undefined
+  }
 }
 
 /** @param {string} file */
