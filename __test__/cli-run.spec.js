@@ -1,11 +1,19 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli, unread } = require('./helpers/cli.js')
-const { run, temporaryDirectory, tracesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const {
+  run,
+  cleanEnv,
+  temporaryDirectory,
+  tracesIn,
+  FIXTURES,
+  PACKAGE,
+} = require('./helpers/run.js')
 const { withPreload } = require('../cli/environment.js')
 
 const NODE = process.execPath
@@ -235,6 +243,21 @@ test('a command that removes the folder of its recordings is told so', async () 
     result.stderr,
     `cpu-prof: the recordings' folder is gone: ${path.join(result.cwd, 'd')}\n`,
   )
+})
+
+test('a command that removes this very package is followed all the same', async () => {
+  const copy = temporaryDirectory()
+  for (const name of fs.readdirSync(PACKAGE)) {
+    const isPart = /^(bin|cli|.*\.(js|json|node))$/.test(name)
+    if (isPart) fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
+  }
+  const code = `require('node:fs').rmSync(${JSON.stringify(copy)}, { recursive: true })
+    process.exitCode = 8`
+  const args = [path.join(copy, 'bin', 'cpu-prof.js'), 'run', NODE, '-e', code]
+  const options = { cwd: temporaryDirectory(), env: cleanEnv() }
+  const { status, stderr } = spawnSync(NODE, args, { ...options, encoding: 'utf8' })
+  assert.equal(status, 8, stderr)
+  assert.match(stderr, /^cpu-prof: no trace: .*; the recordings are in \/\S+\n$/)
 })
 
 test('a new folder is hidden from version control and from watchers', async () => {
