@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
-const { cli } = require('./helpers/cli.js')
+const { cli, unread } = require('./helpers/cli.js')
 const { findChromium, openDevTools, whyNoBrowser } = require('./helpers/devtools.js')
 const { runTraces, readMerged } = require('./helpers/run-traces.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
@@ -63,6 +63,44 @@ test('--output, --quiet and .gz', async () => {
   const text = zlib.gunzipSync(fs.readFileSync(path.join(cwd, 'all.json.gz'))).toString()
   assert.ok(JSON.parse(text).traceEvents.length > 10)
   assert.ok(!fs.existsSync(runTraces(cwd)[0]))
+})
+
+test('a trace of an earlier run stays, and a file that is named is replaced', async () => {
+  const cwd = temporaryDirectory()
+  const traces = []
+  for (const expected of ['trace.json', 'trace.2.json', 'trace.3.json']) {
+    const { stderr } = await cli(['run', '--dir', 'd', NODE, '-e', '0'], { cwd })
+    assert.ok(stderr.includes(`\ntrace: d/${expected} (`), stderr)
+    traces.push(fs.readFileSync(path.join(cwd, 'd', expected), 'utf8'))
+    assert.equal((await readMerged(path.join(cwd, 'd', expected))).length, 1)
+  }
+  assert.equal(fs.readFileSync(path.join(cwd, 'd', 'trace.json'), 'utf8'), traces[0])
+  await cli(['run', '--dir', 'd', '-o', 'd/trace.json', NODE, '-e', '0'], { cwd })
+  assert.notEqual(fs.readFileSync(path.join(cwd, 'd', 'trace.json'), 'utf8'), traces[0])
+})
+
+test('no recording is replaced by the trace', async () => {
+  for (const [name, output] of [
+    ['x', 'd/x.trace.json'],
+    ['x.trace.json', 'd/x.002.trace.json'],
+    ['a/[%P]%%', './d/a/[12]%.cpuprofile'],
+  ]) {
+    const args = ['run', '--dir', 'd', '--name', name, '-o', output, NODE, '-e', '0']
+    const { code, stderr, cwd } = await cli(args)
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, /^cpu-prof: --output=\S+ is the name of a recording; choose another\n$/)
+    assert.deepEqual(fs.readdirSync(cwd), [])
+  }
+  // Found only afterwards, since it goes through a link.
+  const cwd = temporaryDirectory()
+  fs.mkdirSync(path.join(cwd, 'd'))
+  fs.symlinkSync('d', path.join(cwd, 'link'))
+  const args = ['--dir', 'd', '--name', 'x', '-o', 'link/x.trace.json', NODE, '-e', '0']
+  const { code, stderr } = await cli(['run', ...args], { cwd })
+  assert.equal(code, 0)
+  assert.match(stderr, /^cpu-prof: no trace: .*x\.trace\.json is one of the recordings; .* in d\n$/)
+  const recording = fs.readFileSync(path.join(cwd, 'd', 'x.trace.json'), 'utf8')
+  assert.equal(JSON.parse(recording).source, undefined)
 })
 
 test('both formats are merged once', async () => {
@@ -146,6 +184,29 @@ test('merge and convert fail with exit code 1 and leave nothing', async () => {
   assert.equal((await cli(['merge', '.'], { cwd })).code, 2)
   const { code, stderr } = await cli(['convert', 'a.json', 'b.json', '-o', 'c.json'], { cwd })
   assert.equal(code, 2, stderr)
+})
+
+test('results that nobody reads are no failure', async () => {
+  const { cwd } = await run(['-e', '0'])
+  for (const args of [
+    ['merge', '-q', '.', '-o', 'all.json'],
+    ['report', 'all.json'],
+    ['convert', 'all.json', '-o', 'all.collapsed'],
+    ['report', '--help'],
+  ]) {
+    const { code, stderr } = await cli(args, { cwd, during: unread('stdout') })
+    assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  }
+})
+
+test('a result that cannot be printed is a failure', {
+  skip: !fs.existsSync('/dev/full'),
+}, async () => {
+  const { cwd } = await run(['-e', '0'])
+  const under = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
+  const { code, stderr } = await cli(['report', '.'], { cwd, under })
+  assert.equal(code, 1)
+  assert.match(stderr, /^cpu-prof: the result cannot be printed: ENOSPC.*\n$/)
 })
 
 test('a signal in the midst of a merge leaves no half of a file', async () => {

@@ -16,7 +16,7 @@ function told(t, isTTY, moments) {
     written += text
     return true
   }
-  const stderr = { isTTY, write }
+  const stderr = { isTTY, write, listenerCount: () => 1 }
   const real = Object.getOwnPropertyDescriptor(process, 'stderr')
   Object.defineProperty(process, 'stderr', { configurable: true, value: stderr })
   try {

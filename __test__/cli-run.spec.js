@@ -1,11 +1,19 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cli } = require('./helpers/cli.js')
-const { run, temporaryDirectory, tracesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { cli, unread } = require('./helpers/cli.js')
+const {
+  run,
+  cleanEnv,
+  temporaryDirectory,
+  tracesIn,
+  FIXTURES,
+  PACKAGE,
+} = require('./helpers/run.js')
 const { withPreload } = require('../cli/environment.js')
 
 const NODE = process.execPath
@@ -103,6 +111,50 @@ test('a command that is no Node program gets a word about it, and leaves nothing
   assert.deepEqual(fs.readdirSync(result.cwd), [])
 })
 
+test("the exit code is the command's own though nobody reads stderr", async () => {
+  for (const [args, expected] of /** @type {[string[], number][]} */ ([
+    [[NODE, '-e', 'process.exitCode = 3'], 3],
+    [['--no-merge', NODE, '-e', 'process.exitCode = 3'], 3],
+    [['true'], 0],
+    [['no-such-program'], 127],
+    [['--intervall', '5', 'true'], 2],
+  ])) {
+    const { code } = await cli(['run', ...args], { during: unread('stderr') })
+    assert.equal(code, expected, args.join(' '))
+  }
+})
+
+test('a working directory that is gone changes nothing, where it is not needed', async () => {
+  const dir = path.join(temporaryDirectory(), 'd')
+  const trace = new RegExp(`\ntrace: ${dir}/trace`)
+  const inRemoved = (/** @type {string[]} */ args) => {
+    const cwd = temporaryDirectory()
+    return cli(args, { cwd, under: ['sh', '-c', 'rmdir "$0"; exec "$@"', cwd] })
+  }
+  const before = await inRemoved(['run', '--dir', dir, NODE, '-e', 'process.exitCode = 4'])
+  assert.equal(before.code, 4)
+  assert.match(before.stderr, trace)
+
+  const cwd = temporaryDirectory()
+  const command = ['sh', '-c', 'rmdir "$0"; "$1" -e "process.exitCode = 3"', cwd, NODE]
+  const meanwhile = await cli(['run', '--dir', dir, ...command], { cwd })
+  assert.equal(meanwhile.code, 3)
+  assert.match(meanwhile.stderr, trace)
+
+  const report = await inRemoved(['report', dir])
+  assert.equal(report.code, 0, report.stderr)
+
+  for (const [args, option] of /** @type {[string[], string][]} */ ([
+    [[], '--dir'],
+    [['--dir', 'd'], '--dir'],
+    [['--dir', dir, '-o', 'x.json'], '--output'],
+  ])) {
+    const { code, stdout, stderr } = await inRemoved(['run', ...args, 'echo'])
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.equal(stderr, `cpu-prof: the working directory is gone; give a full path as ${option}\n`)
+  }
+})
+
 test('a program that cannot be started is named, with the exit codes of a shell', async () => {
   const missing = await cli(['run', 'no-such-program', '--help'])
   assert.equal(missing.code, 127)
@@ -128,6 +180,10 @@ test('wrong usage is said before the command starts, with the nearest option', a
     [['--flush-interval', '1', 'echo'], /--flush-interval=1 is not valid/],
     [['--format', 'pprof', 'echo'], /--format=pprof is not valid/],
     [['--output', '.', 'echo'], /--output=\. is a folder/],
+    [['--output', '/dev/null', 'echo'], /--output=\/dev\/null is no regular file/],
+    [['--output', 'file/trace.json', 'echo'], /--output=file\S+ .*: \/\S+\/file is no folder/],
+    [['--output', 'file/a/b/trace.json', 'echo'], /--output=file\S+ .*: \/\S+\/file is no folder/],
+    [['--output=', 'echo'], /--output= is a folder/],
     [
       ['--dir', 'file/dir', 'echo'],
       /recordings cannot be written into .*file\/dir: .*another --dir/,
@@ -165,6 +221,43 @@ test('a folder that is there keeps its files, which are not of this run', async 
     },
   )
   assert.match(variable.stderr, /1 recording in d /)
+})
+
+test('recordings whose name leads into folders are found, and only those of this run', async () => {
+  const cwd = temporaryDirectory()
+  const args = ['run', '--no-merge', '--dir', 'd', '--name', 'a/%P/x', NODE, '-e', '0']
+  assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
+  assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
+  const pids = fs.readdirSync(path.join(cwd, 'd', 'a'))
+  assert.equal(pids.length, 2)
+  assert.deepEqual(fs.readdirSync(path.join(cwd, 'd', 'a', pids[0])), ['x.trace.json'])
+  const variable = await cli(['run', NODE, '-e', '0'], { cwd, env: { CPU_PROF_NAME: 'a/x' } })
+  assert.match(variable.stderr, /\ntrace: profiles\/.*1 process, 1 thread/)
+})
+
+test('a command that removes the folder of its recordings is told so', async () => {
+  const code = "require('node:fs').rmSync('d', { recursive: true }); process.exitCode = 6"
+  const result = await cli(['run', '--dir', 'd', NODE, '-e', code])
+  assert.equal(result.code, 6)
+  assert.equal(
+    result.stderr,
+    `cpu-prof: the recordings' folder is gone: ${path.join(result.cwd, 'd')}\n`,
+  )
+})
+
+test('a command that removes this very package is followed all the same', async () => {
+  const copy = temporaryDirectory()
+  for (const name of fs.readdirSync(PACKAGE)) {
+    const isPart = /^(bin|cli|.*\.(js|json|node))$/.test(name)
+    if (isPart) fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
+  }
+  const code = `require('node:fs').rmSync(${JSON.stringify(copy)}, { recursive: true })
+    process.exitCode = 8`
+  const args = [path.join(copy, 'bin', 'cpu-prof.js'), 'run', NODE, '-e', code]
+  const options = { cwd: temporaryDirectory(), env: cleanEnv() }
+  const { status, stderr } = spawnSync(NODE, args, { ...options, encoding: 'utf8' })
+  assert.equal(status, 8, stderr)
+  assert.match(stderr, /^cpu-prof: no trace: .*; the recordings are in \/\S+\n$/)
 })
 
 test('a new folder is hidden from version control and from watchers', async () => {

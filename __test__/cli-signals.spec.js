@@ -8,6 +8,9 @@ const test = require('node:test')
 const { cli, said } = require('./helpers/cli.js')
 const { temporaryDirectory } = require('./helpers/run.js')
 
+/** @type {NodeJS.Signals[]} */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
+
 /** Says how many signals it got, and ends a good while after the last. */
 const COUNTING = `
   let count = 0
@@ -17,7 +20,7 @@ const COUNTING = `
     timer = setTimeout(() => process.exit(7), 500)
     console.log('got ' + signal + ' ' + ++count)
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)
+  for (const signal of ${JSON.stringify(SIGNALS)}) process.on(signal, onSignal)
   console.log('ready')`
 
 /** A program to be run in a folder of its own. @param {string} source */
@@ -27,7 +30,7 @@ function program(source) {
   return { cwd, args: ['run', '-q', '--no-merge', process.execPath, 'main.js'] }
 }
 
-for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+for (const signal of SIGNALS) {
   test(`${signal} is forwarded once where there is no terminal`, async () => {
     const { cwd, args } = program(COUNTING)
     const result = await cli(args, {
@@ -49,25 +52,32 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 // waits there gets the Ctrl-C too, and dash then says 130, whatever the command's own exit code.
 const IN_TERMINAL = ['sh', '-c', 'exec script -q -e -c "exec $*" /dev/null', 'sh']
 
-test('Ctrl-C in a terminal reaches the command once', { skip: !hasScript }, async () => {
-  const { cwd, args } = program(COUNTING)
-  const result = await cli(args, {
-    cwd,
-    under: IN_TERMINAL,
-    during: async (child) => {
-      await said(child.stdout, 'ready')
-      child.stdin?.write('\x03')
-    },
+for (const [key, character, signal] of [
+  ['Ctrl-C', '\x03', 'SIGINT'],
+  ['Ctrl-\\', '\x1c', 'SIGQUIT'],
+]) {
+  test(`${key} in a terminal reaches the command once`, { skip: !hasScript }, async () => {
+    const { cwd, args } = program(COUNTING)
+    const result = await cli(args, {
+      cwd,
+      under: IN_TERMINAL,
+      during: async (child) => {
+        await said(child.stdout, 'ready')
+        child.stdin?.write(character)
+      },
+    })
+    assert.match(result.stdout, new RegExp(`got ${signal} 1\r\n$`))
+    assert.equal(result.code, 7)
   })
-  assert.match(result.stdout, /got SIGINT 1\r\n$/)
-  assert.equal(result.code, 7)
-})
+}
 
 for (const signal of /** @type {NodeJS.Signals[]} */ ([
   'SIGTERM',
   'SIGINT',
   'SIGKILL',
   'SIGABRT',
+  'SIGQUIT',
+  'SIGUSR2',
 ])) {
   test(`a command that dies of ${signal} is followed`, async () => {
     const { cwd, args } = program(

@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge, report } = require('../index.js')
-const { formatBytes, formatCount, formatPath } = require('./format.js')
+const { formatBytes, formatCount, formatPath, workingDirectory } = require('./format.js')
 const { progress } = require('./progress.js')
 const { say, write, messageOf, sayTroubles } = require('./say.js')
 const { screen } = require('./screen.js')
@@ -19,14 +19,14 @@ const LONGEST_TABLE = 200
 /**
  * @param {string[]} recordings their files
  * @param {object} run
- * @param {string} run.dir
+ * @param {string} run.dir absolute, as its output
  * @param {import('./child.js').Ending} run.ending
  * @param {string} [run.output]
  * @param {boolean} run.merge
  * @param {boolean} [run.quiet]
  */
 async function afterRun(recordings, { dir, ending, output, quiet, ...options }) {
-  const cwd = process.cwd()
+  const cwd = workingDirectory()
   const shownDir = formatPath(dir, cwd)
   const where = `${formatCount(recordings.length, 'recording')} in ${shownDir} (cpu-prof merge ${shownDir} -o trace.json)`
   if (!options.merge) {
@@ -36,7 +36,11 @@ async function afterRun(recordings, { dir, ending, output, quiet, ...options }) 
 
   let result
   try {
-    const trace = path.resolve(output ?? path.join(dir, 'trace.json'))
+    const trace = output ?? freeName(dir)
+    const wanted = place(trace)
+    if (recordings.some((file) => place(file) === wanted)) {
+      throw new Error(`${trace} is one of the recordings`)
+    }
     result = await tidily(() => mergeAll(recordings, trace, ending), `no trace yet: ${where}`)
   } catch (error) {
     say(`no trace: ${messageOf(error)}; the recordings are in ${shownDir}`)
@@ -61,6 +65,24 @@ async function afterRun(recordings, { dir, ending, output, quiet, ...options }) 
   for (const file of files) write(`trace: ${formatPath(file, cwd)} (${what})\n`)
   write('  open it in Chrome: F12, Performance, "Load trace" (the arrow up)\n')
   write(`  more of the report: cpu-prof report ${formatPath(files[0], cwd)}\n`)
+}
+
+/** An earlier run into the folder has a trace there, of other recordings. @param {string} dir */
+function freeName(dir) {
+  for (let number = 1; ; number++) {
+    const file = path.join(dir, number === 1 ? 'trace.json' : `trace.${number}.json`)
+    if (fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return file
+  }
+}
+
+/** Alike for all paths to it, through whatever links to its folder. @param {string} file */
+function place(file) {
+  try {
+    return path.join(fs.realpathSync(path.dirname(file)), path.basename(file))
+  } catch {
+    // Nothing is there yet.
+    return file
+  }
 }
 
 /** @param {string[]} recordings @param {string} output @param {import('./child.js').Ending} ending */

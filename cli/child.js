@@ -10,7 +10,7 @@ const { isatty } = require('node:tty')
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
 
 /** @type {NodeJS.Signals[]} */
-const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
+const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
 
 /**
  * Runs a command to its end. Rejects if it cannot be started.
@@ -42,13 +42,14 @@ function runToEnd([file, ...args], env) {
 }
 
 /**
- * What a terminal sends on Ctrl-C and when it closes goes to all that it runs. To forward it would
- * give it to the command twice, and many take the second for impatience. A signal of these that
- * someone sends to this process alone cannot be told apart; SIGTERM never comes from a terminal.
+ * What a terminal sends on Ctrl-C, on Ctrl-\ and when it closes goes to all that it runs. To forward
+ * it would give it to the command twice, and many take the second for impatience. A signal of these
+ * that someone sends to this process alone cannot be told apart; the others never come from a
+ * terminal.
  * @param {NodeJS.Signals} signal @param {Terminal} atStart
  */
 function reachesTheChildToo(signal, atStart) {
-  if (signal === 'SIGINT') return readTerminal().isForeground
+  if (signal === 'SIGINT' || signal === 'SIGQUIT') return readTerminal().isForeground
   // By now the terminal is gone.
   return signal === 'SIGHUP' && atStart.isThere
 }

@@ -1,14 +1,14 @@
 'use strict'
 
 const index = require('../index.js')
-const { say, messageOf } = require('./say.js')
+const { say, print, messageOf } = require('./say.js')
 const { tidily } = require('./tidy.js')
 
 /** @param {string} input @param {{ output: string, quiet?: boolean }} options */
 async function convert(input, { output, quiet }) {
   try {
     const { files } = await tidily(() => index.convert(input, output))
-    if (!quiet) console.log(files.join('\n'))
+    if (!quiet) print(`${files.join('\n')}\n`)
   } catch (error) {
     say(messageOf(error))
     process.exitCode = 1

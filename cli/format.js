@@ -2,6 +2,7 @@
 
 // Numbers, names and places as people read them.
 
+const fs = require('node:fs')
 const path = require('node:path')
 
 /** @param {number} ms */
@@ -30,9 +31,20 @@ function formatCount(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`
 }
 
+/** What paths are shown relative to; empty if it is gone. */
+function workingDirectory() {
+  try {
+    // Node remembers it, and the last command may have removed it.
+    const cwd = process.cwd()
+    return fs.existsSync(cwd) ? cwd : ''
+  } catch {
+    return ''
+  }
+}
+
 /** Relative where that is shorter. @param {string} file @param {string} cwd */
 function formatPath(file, cwd) {
-  if (!path.isAbsolute(file)) return file
+  if (cwd === '' || !path.isAbsolute(file)) return file
   const relative = path.relative(cwd, file)
   return relative !== '' && relative.length < file.length ? relative : file
 }
@@ -63,6 +75,7 @@ module.exports = {
   formatBytes,
   formatShare,
   formatCount,
+  workingDirectory,
   formatPath,
   formatPlace,
   printable,

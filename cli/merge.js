@@ -3,7 +3,7 @@
 const index = require('../index.js')
 const { formatBytes, formatCount } = require('./format.js')
 const { progress } = require('./progress.js')
-const { say, messageOf, sayTroubles } = require('./say.js')
+const { say, print, messageOf, sayTroubles } = require('./say.js')
 const { tidily } = require('./tidy.js')
 
 /**
@@ -34,7 +34,7 @@ async function merge(inputs, { output, from, to, split, json, quiet }) {
         : `${files.length} files, ${formatBytes(bytes)} at most`
     say(`${what}, ${size}`)
   }
-  console.log(json ? JSON.stringify(result, null, 2) : files.join('\n'))
+  print(`${json ? JSON.stringify(result, null, 2) : files.join('\n')}\n`)
 }
 
 module.exports = { merge }

@@ -4,6 +4,7 @@
 // other people's commands, and shall not keep them waiting.
 
 const { Command, InvalidArgumentError, Option } = require('commander')
+const { print, write } = require('./say.js')
 
 const WRONG_USAGE = 2
 
@@ -14,7 +15,7 @@ async function main(argv) {
   } catch (error) {
     if (!isCommanderError(error)) throw error
     // Help and version that were asked for are no errors; Commander has printed whatever it was.
-    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE
+    if (error.exitCode !== 0) process.exitCode = WRONG_USAGE
   }
 }
 
@@ -34,6 +35,8 @@ function program() {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
+      writeOut: print,
+      writeErr: write,
       outputError: (text, write) => write(text.replace(/^error: /, 'cpu-prof: ')),
     })
     .argument('[command]')

@@ -1,7 +1,8 @@
 'use strict'
 
 const index = require('../index.js')
-const { say, messageOf, sayTroubles } = require('./say.js')
+const { workingDirectory } = require('./format.js')
+const { say, print, messageOf, sayTroubles } = require('./say.js')
 const { screen } = require('./screen.js')
 
 /** Without a screen to fit. */
@@ -25,10 +26,10 @@ async function report(inputs, { top, by, from, to, json, markdown }) {
     return
   }
   sayTroubles(result)
-  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : render())
+  print(json ? `${JSON.stringify(result, null, 2)}\n` : render())
 
   function render() {
-    const cwd = process.cwd()
+    const cwd = workingDirectory()
     if (markdown) return require('./markdown.js').renderMarkdown(result, { cwd, by, top })
     const { columns, rows, colours } = screen(process.stdout)
     // The prompt takes a line, too.

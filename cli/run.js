@@ -4,8 +4,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { runToEnd, endAs } = require('./child.js')
 const { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment } = require('./environment.js')
-const { openFolder } = require('./folder.js')
-const { say } = require('./say.js')
+const { openFolder, mayBeRecorded } = require('./folder.js')
+const { say, messageOf } = require('./say.js')
 
 const WRONG_USAGE = 2
 const CANNOT_BE_RUN = 126
@@ -23,13 +23,24 @@ const NOT_FOUND = 127
 async function run(command, options) {
   const { env } = process
   const isInner = isInsideOfARun(env, options)
-  const dir = isInner ? (env[OUTER_RUN] ?? '') : path.resolve(options.dir ?? defaultDir(env))
-  const settings = settingsOf({ ...options, dir })
+  /** @type {string} */
+  let dir
+  let settings
+  let output
   let folder
   try {
+    dir = isInner ? (env[OUTER_RUN] ?? '') : absolute(options.dir ?? defaultDir(env), '--dir')
+    settings = settingsOf({ ...options, dir })
     checkSettings(settings, env)
-    if (options.output !== undefined) checkOutput(options.output)
-    folder = openFolder(dir)
+    const name = settings.name ?? env[VARIABLES.name]
+    if (options.output !== undefined) {
+      output = absolute(options.output, '--output')
+      checkOutput(options.output, output)
+      if (name && mayBeRecorded(output, dir, name)) {
+        throw new Error(`--output=${options.output} is the name of a recording; choose another`)
+      }
+    }
+    folder = openFolder(dir, name)
   } catch (error) {
     say(/** @type {Error} */ (error).message)
     process.exitCode = WRONG_USAGE
@@ -47,12 +58,17 @@ async function run(command, options) {
     return
   }
   const recordings = folder.recordings()
-  if (recordings.length === 0) folder.removeIfEmpty()
   if (recordings.length > 0 && !isInner) {
-    await require('./after-run.js').afterRun(recordings, { ...options, dir, ending })
+    try {
+      await require('./after-run.js').afterRun(recordings, { ...options, dir, output, ending })
+    } catch (error) {
+      // Whatever it is (the command may have removed this very package), the end is the command's.
+      say(`no trace: ${messageOf(error)}; the recordings are in ${dir}`)
+    }
   } else if (recordings.length === 0 && !options.quiet) {
-    say(whyNothing(command[0]))
+    say(folder.isGone() ? `the recordings' folder is gone: ${dir}` : whyNothing(command[0]))
   }
+  if (recordings.length === 0) folder.removeIfEmpty()
   endAs(ending)
 }
 
@@ -70,6 +86,15 @@ function isInsideOfARun(env, { dir, output }) {
 function defaultDir(env) {
   // An outer run's folder is not for what stands alone.
   return (env[OUTER_RUN] ? '' : env[VARIABLES.dir]) || path.join('profiles', newName())
+}
+
+/** @param {string} file @param {string} option where it is from */
+function absolute(file, option) {
+  try {
+    return path.resolve(file)
+  } catch {
+    throw new Error(`the working directory is gone; give a full path as ${option}`)
+  }
 }
 
 /** Date, time and process id. */
@@ -101,11 +126,34 @@ function asOption(all, name) {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}=`
 }
 
-/** After hours of a run is not the time to learn that its trace cannot be written. @param {string} output */
-function checkOutput(output) {
-  if (!fs.existsSync(output) || !fs.statSync(output).isDirectory()) return
-  const file = path.join(output, 'trace.json')
-  throw new Error(`--output=${output} is a folder; name a file, as in ${file}`)
+/**
+ * After hours of a run is not the time to learn that its trace cannot be written.
+ * @param {string} given @param {string} output the same, absolute
+ */
+function checkOutput(given, output) {
+  const there = statOf(output)
+  if (there?.isDirectory()) {
+    const file = path.join(given, 'trace.json')
+    throw new Error(`--output=${given} is a folder; name a file, as in ${file}`)
+  }
+  if (there && !there.isFile()) {
+    throw new Error(`--output=${given} is no regular file; choose another`)
+  }
+  // What is missing will be made, in the first folder that is there.
+  let parent = path.dirname(output)
+  while (!statOf(parent) && parent !== path.dirname(parent)) parent = path.dirname(parent)
+  if (statOf(parent)?.isDirectory() === false) {
+    throw new Error(`--output=${given} cannot be written: ${parent} is no folder`)
+  }
+}
+
+/** @param {string} file */
+function statOf(file) {
+  try {
+    return fs.statSync(file)
+  } catch {
+    return undefined
+  }
 }
 
 /** @param {string} file */

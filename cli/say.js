@@ -11,11 +11,31 @@ function say(text) {
 
 /** @param {string} text */
 function write(text) {
+  // Nobody may be there to read it, which comes as an event or as an exception, by what stderr is.
   try {
-    process.stderr.write(text)
-  } catch {
-    // Nobody is there to read it.
+    const { stderr } = process
+    if (stderr.listenerCount('error') === 0) stderr.on('error', () => {})
+    stderr.write(text)
+  } catch {}
+}
+
+/** Writes a result. @param {string} text */
+function print(text) {
+  try {
+    const { stdout } = process
+    if (stdout.listenerCount('error') === 0) stdout.on('error', lost)
+    stdout.write(text)
+  } catch (error) {
+    lost(/** @type {NodeJS.ErrnoException} */ (error))
   }
+}
+
+/** @param {NodeJS.ErrnoException} error */
+function lost(error) {
+  // The reader has seen enough (`| head`).
+  if (error.code === 'EPIPE') return
+  say(`the result cannot be printed: ${messageOf(error)}`)
+  process.exitCode = 1
 }
 
 /** What an error says, without its stack. @param {unknown} error */
@@ -31,4 +51,4 @@ function sayTroubles({ repaired, failed, notes }) {
   for (const note of notes) say(note)
 }
 
-module.exports = { say, write, messageOf, sayTroubles }
+module.exports = { say, write, print, messageOf, sayTroubles }

@@ -4,7 +4,7 @@ const { load } = require('../binding.js')
 const { say } = require('./say.js')
 
 /** @type {NodeJS.Signals[]} */
-const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP']
+const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
 
 /**
  * Writes files; a signal that ends this process meanwhile leaves no half of one.

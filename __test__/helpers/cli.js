@@ -40,6 +40,14 @@ async function cli(args, { cwd = temporaryDirectory(), input = '', ...options } 
   return { code, signal, cwd, ...output }
 }
 
+/** Nobody reads what the child says there. @param {'stdout' | 'stderr'} stream */
+function unread(stream) {
+  return (/** @type {import('node:child_process').ChildProcess} */ child) => {
+    child[stream]?.destroy()
+    child.stdin?.end()
+  }
+}
+
 /** Resolves when a stream has said something. @param {import('node:stream').Readable | null} stream @param {string} text */
 function said(stream, text) {
   return new Promise((resolve) => {
@@ -51,4 +59,4 @@ function said(stream, text) {
   })
 }
 
-module.exports = { cli, said, BIN }
+module.exports = { cli, said, unread, BIN }
