@@ -174,6 +174,26 @@ fn of_several_recorders_of_a_thread_one_counts() {
 }
 
 #[test]
+fn of_profiles_side_by_side_the_one_with_most_samples_counts() {
+    let recording = |id, start: i64, samples: &[u32]| {
+        let nodes = [node(1, None, "(root)"), node(2, Some(1), "a")];
+        let deltas = vec![10_000; samples.len()];
+        let end = start + 10_000 * samples.len() as i64;
+        [
+            event("Profile", (id, 10, 5), start, &json!({ "startTime": start })),
+            event("ProfileChunk", (id, 10, 5), end, &chunk(&nodes, samples, &deltas)),
+        ]
+    };
+    let events = [
+        recording(1, 0, &[2, 2, 2]),
+        recording(2, 5000, &[2, 2, 2, 2]),
+        recording(3, 200_000, &[2, 2]),
+    ];
+    let expected = [40_000, 20_000].map(|us| owned(&[("(root)", 0), ("a", us)])).to_vec();
+    assert_eq!(threads(&events.concat()), [(10, 5, expected)]);
+}
+
+#[test]
 fn children_and_missing_times_do() {
     let mut root = node(1, None, "(root)");
     root["children"] = json!([2, 3]);

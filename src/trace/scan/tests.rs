@@ -42,6 +42,24 @@ fn scan(bytes: &[u8]) -> Scanned {
     whole
 }
 
+#[test]
+fn damage_behind_all_that_was_taken_is_a_cut() {
+    struct Damaged<'a>(&'a [u8]);
+    impl Read for Damaged<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(out)? {
+                0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                length => Ok(length),
+            }
+        }
+    }
+    let mut scanner = Scanner::new(Damaged(b"{\"traceEvents\":[{\"a\":1},"));
+    assert!(matches!(scanner.next(), Ok(Some(Item::Event(b"{\"a\":1}")))));
+    assert!(matches!(scanner.next(), Ok(None)));
+    assert!(scanner.is_torn());
+    assert!(Scanner::new(Damaged(b"")).next().is_err());
+}
+
 fn events(text: &str) -> Vec<String> {
     scan(text.as_bytes()).events
 }
