@@ -73,7 +73,8 @@ fn call(
             let global = global.to_unknown();
             start.call((plan.interval_us, plan.flush_ms, plan.is_fixed, global).into())
         })
-        .unwrap_or_else(|error| Some(error.reason.to_string()));
+        // It throws nothing.
+        .map_err(|_| Error::Terminated)?;
     match failure {
         None => Ok(()),
         Some(reason) if reason.is_empty() => Err(Error::NoInspector),

@@ -23,6 +23,8 @@ pub enum Error {
     Unavailable(String),
     /// Node was built without an inspector, or keeps it from this thread.
     NoInspector,
+    /// The thread is being terminated: what it is asked for fails, and nobody needs to know.
+    Terminated,
     /// A file could not be made or written: the program runs on without us.
     Output {
         /// What was being done (`create`, `write`).
@@ -64,6 +66,7 @@ impl fmt::Display for Error {
             Error::NoInspector => f.write_str(
                 "not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)",
             ),
+            Error::Terminated => f.write_str("not profiling this thread: it is being terminated"),
             Error::Output { action, path, source } => {
                 write!(f, "could not {action} {}: {source}{}", path.display(), advice(source),)
             }
@@ -77,7 +80,10 @@ impl std::error::Error for Error {}
 /// Whether it can be written is the program's affair.
 pub fn complain(error: &Error) {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) && system::stderr_takes_a_line() {
+    if !matches!(error, Error::Terminated)
+        && !SAID.swap(true, Ordering::Relaxed)
+        && system::stderr_takes_a_line()
+    {
         let _ = writeln!(io::stderr(), "{}", error.line());
     }
 }
