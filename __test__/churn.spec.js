@@ -25,16 +25,27 @@ function parse(files) {
 /** @param {any[][]} traces */
 const ended = (traces) => traces.filter((events) => events.at(-1).name === 'trace.end').length
 
+/** What V8 leaves resident from Node 24 on differs by a tenth from run to run, without us too. */
+const ROUNDS = Number.parseInt(process.versions.node, 10) >= 24 ? 3 : 1
+
+/** @param {number[]} values */
+const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
+
 test(`${WORKERS} short workers leave as many traces, and no memory behind`, async (t) => {
-  const plain = await run(['churn.js', 'return', String(WORKERS), '50'], { preload: null })
-  const result = await run(['churn.js', 'return', String(WORKERS), '50'], { read: 20 })
-  assert.equal(result.code, 0)
-  assert.equal(result.stderr, '')
-  const said = [plain, result].map(({ stdout }) => JSON.parse(stdout))
-  assert.deepEqual(said[1].codes, said[0].codes)
-  assert.equal(result.files.length, WORKERS + 1)
-  assert.equal(ended(parse(result.files)), WORKERS + 1)
-  const [without, withUs] = said.map(({ rss }) => rss / 2 ** 20)
+  /** @type {number[][]} */
+  const rss = [[], []]
+  for (let round = 0; round < ROUNDS; round++) {
+    const plain = await run(['churn.js', 'return', String(WORKERS), '50'], { preload: null })
+    const result = await run(['churn.js', 'return', String(WORKERS), '50'], { read: 20 })
+    assert.equal(result.code, 0)
+    assert.equal(result.stderr, '')
+    const said = [plain, result].map(({ stdout }) => JSON.parse(stdout))
+    assert.deepEqual(said[1].codes, said[0].codes)
+    assert.equal(result.files.length, WORKERS + 1)
+    assert.equal(ended(parse(result.files)), WORKERS + 1)
+    for (const [i, one] of said.entries()) rss[i].push(one.rss / 2 ** 20)
+  }
+  const [without, withUs] = rss.map(median)
   t.diagnostic(`resident at the end: ${withUs.toFixed()} MB, without us ${without.toFixed()} MB`)
   assert.ok(withUs < 1.1 * without, `${withUs} MB, ${without} MB without us`)
 })

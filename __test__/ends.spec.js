@@ -59,8 +59,8 @@ test('a program that sends itself a signal and lives is recorded on', {
   const spin = JSON.stringify(require.resolve('./fixtures/spin.js'))
   const source = `
     const { spin } = require(${spin})
-    function before() { return spin(100) }
-    function after() { return spin(100) }
+    function before() { return spin(300) }
+    function after() { return spin(300) }
     before()
     process.kill(process.pid, 'SIGWINCH')
     setTimeout(() => {
@@ -76,8 +76,9 @@ test('a program that sends itself a signal and lives is recorded on', {
   for (const trace of traces) assert.ok(trace.ended)
   const ms = (/** @type {string} */ name) =>
     traces.reduce((sum, { totalMs }) => sum + totalMs((frame) => frame.functionName === name), 0)
-  assert.ok(ms('before') > 50, `${ms('before')} ms`)
-  assert.ok(ms('after') > 100, `${ms('after')} ms`)
+  // The first samples can come late on a loaded machine.
+  assert.ok(ms('before') > 100, `${ms('before')} ms`)
+  assert.ok(ms('after') > 200, `${ms('after')} ms`)
 })
 
 test('stop() tells of what was recorded before a signal to itself, too', {
