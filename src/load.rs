@@ -10,9 +10,6 @@ use crate::recorded::{Process, Recorded, Thread};
 use crate::trace::read::TraceReader;
 use crate::trace::scan::{Item, Scanner};
 
-const CLOCKS: &str = "the recordings are of several machines, or of one before and after it was \
-                      started anew: times of each begin at 0";
-
 /// What files hold, and what became of them.
 #[derive(Debug, Default)]
 pub struct Loaded {
@@ -41,6 +38,16 @@ struct Contents {
 
 /// Reads files, and those in folders.
 pub fn load(paths: &[PathBuf], wanted: Wanted) -> Loaded {
+    let mut loaded = load_all(paths, wanted);
+    if loaded.recorded.clocks().len() > 1 {
+        let note = "the recordings are of several machines, or of one before and after it was \
+                    started anew: times of each begin at 0";
+        loaded.notes.push(note.into());
+    }
+    loaded
+}
+
+fn load_all(paths: &[PathBuf], wanted: Wanted) -> Loaded {
     let (inputs, failed) = find(paths);
     let mut loaded = Loaded { failed, ..Loaded::default() };
     // A folder may hold what its recordings were merged into.
@@ -63,28 +70,23 @@ pub fn load(paths: &[PathBuf], wanted: Wanted) -> Loaded {
         }
     }
     loaded.recorded.sort();
-    if loaded.recorded.clocks().len() > 1 {
-        loaded.notes.push(CLOCKS.into());
-    }
     loaded
 }
 
 /// Reads what was recorded in a part of the time: milliseconds from the first start of all.
 pub fn load_window(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
     // Where time begins is known only when everything was read once.
-    let whole = load(paths, Wanted::TIMES).recorded;
+    let whole = load_all(paths, Wanted::TIMES).recorded;
     let start_us = whole.clocks().first().map_or(0, |clock| clock.start_us);
     let key = |process: &Process| (process.pid, process.recorded_from_us());
     let of_first_clock: HashSet<_> =
         whole.processes.iter().filter(|process| process.clock == 0).map(key).collect();
     let at = |ms: f64| start_us.saturating_add((ms * 1000.0).round() as i64);
     let wanted = Wanted { samples: false, from_us: at(from_ms), to_us: at(to_ms) };
-    let mut loaded = load(paths, wanted);
+    let mut loaded = load_all(paths, wanted);
     loaded.recorded.processes.retain(|process| of_first_clock.contains(&key(process)));
-    let others = whole.processes.len() - of_first_clock.len();
+    let others = whole.processes.iter().filter(|process| process.clock != 0).count();
     if others > 0 {
-        // In place of the one that says where their times begin.
-        loaded.notes.retain(|note| note != CLOCKS);
         loaded.notes.push(format!(
             "{others} of the processes are left out, since the time is that of another machine, \
              or of before it was started anew: give their recordings alone"
