@@ -1,6 +1,6 @@
 'use strict'
 
-const binding = require('./binding.js')
+const binding = require('./lib/addon.js')
 
 // Requiring the package in ordinary code starts nothing.
 if (isPreloaded()) binding.register()
@@ -99,17 +99,17 @@ function describe(value) {
 
 /** @type {typeof import('./index.js').merge} */
 function merge(...args) {
-  return require('./tools.js').merge(...args)
+  return require('./lib/offline.js').merge(...args)
 }
 
 /** @type {typeof import('./index.js').report} */
 function report(...args) {
-  return require('./tools.js').report(...args)
+  return require('./lib/offline.js').report(...args)
 }
 
 /** @type {typeof import('./index.js').convert} */
 function convert(...args) {
-  return require('./tools.js').convert(...args)
+  return require('./lib/offline.js').convert(...args)
 }
 
 module.exports = { start, stop, profile, isRecording, merge, report, convert }

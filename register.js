@@ -1,4 +1,4 @@
 'use strict'
 
 // Starts recording the thread that loads it: `node --import @org/cpu-prof/register main.mjs`.
-require('./binding.js').register()
+require('./lib/addon.js').register()

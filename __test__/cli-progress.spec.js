@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { progress } = require('../cli/progress.js')
+const { progress } = require('../cli/terminal/progress.js')
 
 /**
  * What is written to stderr, at these moments of a bar's life.

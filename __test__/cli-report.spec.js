@@ -4,8 +4,8 @@ const assert = require('node:assert/strict')
 const test = require('node:test')
 const { cli } = require('./helpers/cli.js')
 const { run, temporaryDirectory } = require('./helpers/run.js')
-const { renderText } = require('../cli/text.js')
-const { renderMarkdown } = require('../cli/markdown.js')
+const { renderText } = require('../cli/report/text.js')
+const { renderMarkdown } = require('../cli/report/markdown.js')
 
 /** @param {number} threadId @param {string} name @param {number[]} times */
 function thread(threadId, name, [startMs, durationMs, busyMs, gcMs, programMs, idleMs]) {

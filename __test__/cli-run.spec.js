@@ -14,7 +14,7 @@ const {
   FIXTURES,
   PACKAGE,
 } = require('./helpers/run.js')
-const { withPreload } = require('../cli/environment.js')
+const { withPreload } = require('../cli/run/environment.js')
 
 const NODE = process.execPath
 const ENDING = path.join(FIXTURES, 'ending.js')

@@ -140,6 +140,7 @@ test('two copies of the package record once, in every thread', async () => {
       fs.copyFileSync(path.join(PACKAGE, file), path.join(copy, file))
     }
   }
+  fs.cpSync(path.join(PACKAGE, 'lib'), path.join(copy, 'lib'), { recursive: true })
   const { traces } = await run(['workers.js', 'natural'], {
     preload: ['--require', PACKAGE, '--require', copy],
   })
@@ -151,8 +152,8 @@ test('two copies of the package record once, in every thread', async () => {
 
 test('an addon that cannot be loaded leaves the program alone', async () => {
   const broken = temporaryDirectory()
-  for (const file of ['index.js', 'binding.js', 'package.json']) {
-    fs.copyFileSync(path.join(PACKAGE, file), path.join(broken, file))
+  for (const file of ['index.js', 'lib', 'package.json']) {
+    fs.cpSync(path.join(PACKAGE, file), path.join(broken, file), { recursive: true })
   }
   const { code, stderr, files } = await run(['ending.js', 'exit'], {
     preload: ['--require', broken],

@@ -6,9 +6,9 @@ const [command, first, ...rest] = process.argv.slice(2)
 // Where there are no options there is nothing to parse, and the command starts 15 ms sooner.
 if (command === 'run' && first === '--' && rest.length > 0) run(rest)
 else if (command === 'run' && first !== undefined && !first.startsWith('-')) run([first, ...rest])
-else require('../cli/program.js').main(process.argv)
+else require('../cli/main.js').main(process.argv)
 
 /** @param {string[]} command */
 function run(command) {
-  require('../cli/run.js').run(command, { merge: true })
+  require('../cli/commands/run.js').run(command, { merge: true })
 }

@@ -55,8 +55,8 @@ function debugPackage() {
   if (status !== 0) throw new Error('the addon could not be built')
   const copy = path.join(dir, 'package')
   fs.mkdirSync(copy)
-  for (const file of ['package.json', 'index.js', 'binding.js']) {
-    fs.copyFileSync(path.join(root, file), path.join(copy, file))
+  for (const file of ['package.json', 'index.js', 'lib']) {
+    fs.cpSync(path.join(root, file), path.join(copy, file), { recursive: true })
   }
   const built = path.join(root, 'target', 'debug', 'libcpu_prof.so')
   fs.copyFileSync(built, path.join(copy, 'cpu-prof.linux-x64-gnu.node'))

@@ -8,7 +8,7 @@ const path = require('node:path')
 const root = path.join(__dirname, '..')
 
 try {
-  require('../binding.js').load()
+  require('../lib/addon.js').load()
 } catch {
   const cargo = spawnSync('cargo', ['--version'])
   if (cargo.error) {

@@ -1,9 +1,9 @@
 //! Parents before their children.
 
-use super::{NONE, Node, Profile};
+use super::builder::{NONE, ProfileNode, ThreadProfile};
 
 /// Brings nodes into that order, and cuts circles open.
-pub fn parents_first(profile: &mut Profile) {
+pub fn parents_first(profile: &mut ThreadProfile) {
     let nodes = &mut profile.nodes;
     let is_ordered =
         (0..).zip(nodes.iter()).all(|(i, node)| node.parent == NONE || node.parent < i);
@@ -20,7 +20,7 @@ pub fn parents_first(profile: &mut Profile) {
     let place = |index: u32| places.get(index as usize).copied().unwrap_or(NONE);
     let moved = order.iter().map(|index| {
         let node = nodes[*index as usize];
-        Node { parent: place(node.parent), ..node }
+        ProfileNode { parent: place(node.parent), ..node }
     });
     *nodes = moved.collect();
     for sample in &mut profile.samples {
@@ -29,7 +29,7 @@ pub fn parents_first(profile: &mut Profile) {
 }
 
 /// How far each node is from its root: 1 for the root.
-fn depths(nodes: &mut [Node]) -> Vec<u32> {
+fn depths(nodes: &mut [ProfileNode]) -> Vec<u32> {
     const UNKNOWN: u32 = 0;
     const ON_THE_WAY: u32 = u32::MAX;
     let mut depths = vec![UNKNOWN; nodes.len()];

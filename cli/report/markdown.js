@@ -1,0 +1,84 @@
+'use strict'
+
+// A report as Markdown tables, for a pull request, say.
+
+const { formatTime, formatShare, formatCount, printable } = require('../terminal/format.js')
+const { activeMs, threadRows, costTables, nameOf, countThreads } = require('./tables.js')
+
+/** @typedef {import('../../index.js').Report} Report */
+
+/**
+ * @param {Report} report
+ * @param {{ cwd: string, by?: import('./tables.js').By, top?: number }} view
+ */
+function renderMarkdown(report, { cwd, by, top = 10 }) {
+  const blocks = [summary(report)]
+  if (by === undefined || by === 'thread') blocks.push(...threads(report, top, cwd))
+  const whole = activeMs(report.totals)
+  for (const { title, kind, time, costs } of costTables(report, by)) {
+    const hasPlace = kind === 'functions'
+    const names = [kind.slice(0, -1), ...(hasPlace ? ['where'] : [])]
+    const lines = costs.slice(0, top).map((cost) => {
+      const [name, place] = nameOf(cost, kind, cwd)
+      const what = [code(name), ...(hasPlace ? [code(place)] : [])]
+      return [
+        ...what,
+        formatTime(cost.selfMs),
+        formatTime(cost.totalMs),
+        formatShare(cost[time], whole),
+      ]
+    })
+    const heading = `### ${title[0].toUpperCase()}${title.slice(1)}`
+    blocks.push(heading, table(names, ['self', 'total', 'share'], lines))
+  }
+  return `${blocks.join('\n\n')}\n`
+}
+
+/** @param {Report} report */
+function summary(report) {
+  const { busyMs, gcMs, programMs, idleMs } = report.totals
+  const processes = formatCount(report.processes.length, 'process', 'processes')
+  return (
+    `**${formatTime(report.durationMs)}**, ${processes}, ` +
+    `${formatCount(countThreads(report), 'thread')}: busy ${formatTime(busyMs)}, ` +
+    `garbage collection ${formatTime(gcMs)}, program ${formatTime(programMs)}, ` +
+    `idle ${formatTime(idleMs)}`
+  )
+}
+
+/** @param {Report} report @param {number} top @param {string} cwd */
+function threads(report, top, cwd) {
+  const { rows, rest, restMs } = threadRows(report, top, cwd)
+  const lines = rows.map(({ thread, label, end, isBelow }) => [
+    `${isBelow ? '&nbsp;&nbsp;' : ''}${plain(`${label}${end}`)}`,
+    ...[thread.startMs, thread.durationMs, thread.busyMs].map(formatTime),
+    ...[thread.gcMs, thread.programMs, thread.idleMs].map(formatTime),
+  ])
+  const names = ['start', 'duration', 'busy', 'gc', 'program', 'idle']
+  const more = `and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`
+  return [
+    '### Processes and threads',
+    table(['process, thread'], names, lines),
+    ...(rest > 0 ? [more] : []),
+  ]
+}
+
+/** @param {string[]} texts @param {string[]} numbers they stand on the right @param {string[][]} rows */
+function table(texts, numbers, rows) {
+  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
+  const rule = [...texts.map(() => '---'), ...numbers.map(() => '---:')]
+  return [line([...texts, ...numbers]), line(rule), ...rows.map(line)].join('\n')
+}
+
+/** @param {string} text */
+function code(text) {
+  const clean = printable(text).replaceAll('|', '\\|')
+  return clean.includes('`') ? `\`\` ${clean} \`\`` : `\`${clean}\``
+}
+
+/** @param {string} text */
+function plain(text) {
+  return printable(text).replace(/[|\\`*_<[\]]/g, '\\$&')
+}
+
+module.exports = { renderMarkdown }

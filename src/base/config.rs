@@ -1,0 +1,360 @@
+//! Settings, from options in code and from the environment.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::base::error::Error;
+use crate::base::name_pattern::NamePattern;
+use crate::sampler::Source;
+
+/// What a process records, and where to: checked, with every default filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The output directory, absolute: the program may change its own working directory later.
+    pub dir: PathBuf,
+    /// The files' names, without extension.
+    pub name: NamePattern,
+    /// What is written.
+    pub formats: Formats,
+    /// Between two samples, microseconds.
+    pub interval_us: u32,
+    /// Between two flushes, if the user has a wish.
+    pub flush_interval: Option<Duration>,
+    /// How `node_modules` frames are shown.
+    pub ignore_list: IgnoreList,
+    /// Call-tree nodes of one recording that are remembered before the tree is forgotten.
+    pub max_nodes: usize,
+    /// Where samples come from; none for the best there is.
+    pub source: Option<Source>,
+}
+
+/// A rotation takes tens of microseconds.
+const FLUSH_V8: Duration = Duration::from_millis(500);
+
+/// V8 writes a window's whole tree as JSON on the program's own thread: 7 to 13 µs a node, which is
+/// 30 ms for `tsc`'s 4,000 nodes of half a second. Programs that repeat themselves pay by the window.
+const FLUSH_INSPECTOR: Duration = Duration::from_secs(2);
+
+/// Whether DevTools may fold `node_modules` frames into 'On ignore list'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IgnoreList {
+    /// Shown where the program itself is a tool under `node_modules`, else left to DevTools.
+    Auto,
+    /// Left to DevTools.
+    Keep,
+    /// Always shown.
+    Show,
+}
+
+/// In which formats a recording is written; at least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Formats {
+    /// `.trace.json`, streamed.
+    pub trace: bool,
+    /// `.cpuprofile`, at the end.
+    pub cpuprofile: bool,
+}
+
+impl Config {
+    /// Reads `CPU_PROF_*` through `get`; `cwd` is the process's working directory.
+    pub fn from_env(get: impl Fn(&str) -> Option<OsString>, cwd: &Path) -> Result<Self, Error> {
+        Self::read(|_| None, get, cwd)
+    }
+
+    /// Reads options given in code, and for those that are not given the environment.
+    pub fn read(
+        option: impl Fn(&str) -> Option<String>,
+        env: impl Fn(&str) -> Option<OsString>,
+        cwd: &Path,
+    ) -> Result<Self, Error> {
+        let find = |name: &'static str, variable: &'static str| match option(name) {
+            Some(value) => Setting { name, value: Some(value.into()) },
+            // An empty variable is as good as none: it is how a shell takes a setting back.
+            None => Setting { name: variable, value: env(variable).filter(|v| !v.is_empty()) },
+        };
+        Ok(Self {
+            dir: match find("dir", "CPU_PROF_DIR").value {
+                Some(dir) => cwd.join(dir),
+                None => cwd.to_owned(),
+            },
+            name: find("name", "CPU_PROF_NAME").name_pattern()?,
+            formats: find("format", "CPU_PROF_FORMAT").formats()?,
+            interval_us: find("interval", "CPU_PROF_INTERVAL").number(
+                1000,
+                (50, 1_000_000),
+                "microseconds",
+            )?,
+            flush_interval: match find("flushInterval", "CPU_PROF_FLUSH_INTERVAL") {
+                Setting { value: None, .. } => None,
+                wish => Some(Duration::from_millis(u64::from(wish.number(
+                    500,
+                    (10, 60_000),
+                    "milliseconds",
+                )?))),
+            },
+            ignore_list: find("ignoreList", "CPU_PROF_IGNORE_LIST").choice(&[
+                ("auto", IgnoreList::Auto),
+                ("keep", IgnoreList::Keep),
+                ("show", IgnoreList::Show),
+            ])?,
+            max_nodes: find("maxNodes", "CPU_PROF_MAX_NODES").number(
+                200_000,
+                (1000, 100_000_000),
+                "call-tree nodes",
+            )? as usize,
+            source: find("source", "CPU_PROF_SOURCE").choice(&[
+                ("auto", None),
+                ("v8", Some(Source::V8)),
+                ("inspector", Some(Source::Inspector)),
+            ])?,
+        })
+    }
+
+    /// Between two flushes of a source.
+    pub fn flush_interval(&self, source: Source) -> Duration {
+        self.flush_interval.unwrap_or(match source {
+            Source::V8 => FLUSH_V8,
+            Source::Inspector => FLUSH_INSPECTOR,
+        })
+    }
+}
+
+/// A setting that was found, or not, under the name that its user knows it by.
+struct Setting {
+    name: &'static str,
+    value: Option<OsString>,
+}
+
+impl Setting {
+    fn text(&self) -> Option<String> {
+        self.value.as_ref().map(|value| value.to_string_lossy().into_owned())
+    }
+
+    fn wrong(&self, allowed: String) -> Error {
+        Error::Setting { name: self.name, value: self.text().unwrap_or_default(), allowed }
+    }
+
+    fn name_pattern(&self) -> Result<NamePattern, Error> {
+        let name = self.text().unwrap_or_else(|| NamePattern::DEFAULT.to_owned());
+        NamePattern::parse(&name).map_err(|allowed| self.wrong(allowed))
+    }
+
+    fn formats(&self) -> Result<Formats, Error> {
+        let mut formats = Formats { trace: false, cpuprofile: false };
+        for word in self.text().as_deref().unwrap_or("trace").split(',') {
+            let format = match word {
+                "trace" => &mut formats.trace,
+                "cpuprofile" => &mut formats.cpuprofile,
+                _ => {
+                    return Err(
+                        self.wrong("trace, cpuprofile or trace,cpuprofile is allowed".into())
+                    );
+                }
+            };
+            *format = true;
+        }
+        Ok(formats)
+    }
+
+    fn number(&self, default: u32, (least, most): (u32, u32), unit: &str) -> Result<u32, Error> {
+        let Some(value) = self.text() else { return Ok(default) };
+        // `parse` alone would take a leading plus sign.
+        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+        match value.parse() {
+            Ok(number) if digits && (least..=most).contains(&number) => Ok(number),
+            _ => {
+                Err(self
+                    .wrong(format!("a whole number of {unit} from {least} to {most} is allowed")))
+            }
+        }
+    }
+
+    /// The first choice is the default.
+    fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
+        let text = self.text();
+        let wanted = text.as_deref().unwrap_or(choices[0].0);
+        if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == wanted) {
+            return Ok(*choice);
+        }
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        Err(self.wrong(match words.as_slice() {
+            [rest @ .., last] if !rest.is_empty() => {
+                format!("{} or {last} is allowed", rest.join(", "))
+            }
+            _ => format!("only {} is allowed", words.concat()),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+    use std::os::unix::ffi::OsStringExt;
+
+    use proptest::collection::vec;
+    use proptest::option::weighted;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Config, Error> {
+        let get = |name: &str| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        };
+        Config::from_env(get, Path::new("/home/me"))
+    }
+
+    #[test]
+    fn defaults() {
+        let config = read(&[]).unwrap();
+        assert_eq!(config.dir, Path::new("/home/me"));
+        assert_eq!(config.name, NamePattern::parse(NamePattern::DEFAULT).unwrap());
+        assert_eq!(config.interval_us, 1000);
+        assert_eq!(config.flush_interval(Source::V8), Duration::from_millis(500));
+        assert_eq!(config.flush_interval(Source::Inspector), Duration::from_secs(2));
+        assert_eq!(config.source, None);
+        assert_eq!(config.ignore_list, IgnoreList::Auto);
+    }
+
+    #[test]
+    fn an_empty_variable_is_the_default() {
+        let empty = read(&[
+            ("CPU_PROF_DIR", ""),
+            ("CPU_PROF_NAME", ""),
+            ("CPU_PROF_INTERVAL", ""),
+            ("CPU_PROF_IGNORE_LIST", ""),
+        ]);
+        assert_eq!(empty.unwrap(), read(&[]).unwrap());
+    }
+
+    #[test]
+    fn a_relative_directory_is_taken_from_the_working_directory() {
+        assert_eq!(read(&[("CPU_PROF_DIR", "a b")]).unwrap().dir, Path::new("/home/me/a b"));
+        assert_eq!(read(&[("CPU_PROF_DIR", "/abs")]).unwrap().dir, Path::new("/abs"));
+    }
+
+    #[test]
+    fn every_wrong_value_names_its_setting() {
+        for (name, value) in [
+            ("CPU_PROF_INTERVAL", "0"),
+            ("CPU_PROF_INTERVAL", "49"),
+            ("CPU_PROF_INTERVAL", "1000001"),
+            ("CPU_PROF_INTERVAL", "-1"),
+            ("CPU_PROF_INTERVAL", "+100"),
+            ("CPU_PROF_INTERVAL", "1e3"),
+            ("CPU_PROF_INTERVAL", " 100"),
+            ("CPU_PROF_INTERVAL", "99999999999999999999"),
+            ("CPU_PROF_FLUSH_INTERVAL", "9"),
+            ("CPU_PROF_FLUSH_INTERVAL", "half"),
+            ("CPU_PROF_MAX_NODES", "10"),
+            ("CPU_PROF_IGNORE_LIST", "Show"),
+            ("CPU_PROF_FORMAT", "pprof"),
+            ("CPU_PROF_SOURCE", "perf"),
+            ("CPU_PROF_NAME", "../up"),
+            ("CPU_PROF_NAME", "%q"),
+        ] {
+            let error = read(&[(name, value)]).unwrap_err();
+            assert!(error.stops_the_program());
+            let line = error.line();
+            assert!(
+                line.starts_with(&format!("cpu-prof: {name}={value} is not valid: ")),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_option_goes_before_the_variable_and_is_named_as_such() {
+        let read = |interval: &str| {
+            let option = |name: &str| (name == "interval").then(|| interval.to_owned());
+            let env = |name: &str| (name == "CPU_PROF_INTERVAL").then(|| OsString::from("70"));
+            Config::read(option, env, Path::new("/"))
+        };
+        assert_eq!(read("80").unwrap().interval_us, 80);
+        let line = read("8").unwrap_err().line();
+        assert!(line.starts_with("cpu-prof: interval=8 is not valid: "), "{line}");
+        assert!(read("").is_err());
+    }
+
+    #[test]
+    fn a_flush_interval_that_is_set_holds_for_every_source() {
+        let config = read(&[("CPU_PROF_FLUSH_INTERVAL", "70"), ("CPU_PROF_SOURCE", "inspector")]);
+        let config = config.unwrap();
+        assert_eq!(config.source, Some(Source::Inspector));
+        for source in [Source::V8, Source::Inspector] {
+            assert_eq!(config.flush_interval(source), Duration::from_millis(70));
+        }
+    }
+
+    #[test]
+    fn formats() {
+        let formats = |value| read(&[("CPU_PROF_FORMAT", value)]).map(|config| config.formats);
+        let both = Formats { trace: true, cpuprofile: true };
+        assert_eq!(formats("").unwrap(), Formats { trace: true, cpuprofile: false });
+        assert_eq!(formats("cpuprofile").unwrap(), Formats { trace: false, cpuprofile: true });
+        assert_eq!(formats("cpuprofile,trace").unwrap(), both);
+        assert!(formats("trace, cpuprofile").is_err());
+        assert!(formats("trace,").is_err());
+    }
+
+    #[test]
+    fn says_what_is_allowed() {
+        let line = read(&[("CPU_PROF_IGNORE_LIST", "x")]).unwrap_err().line();
+        assert!(line.ends_with("auto, keep or show is allowed"), "{line}");
+        let line = read(&[("CPU_PROF_INTERVAL", "7")]).unwrap_err().line();
+        assert!(line.ends_with("from 50 to 1000000 is allowed"), "{line}");
+    }
+
+    const NAMES: [&str; 8] = [
+        "CPU_PROF_DIR",
+        "CPU_PROF_NAME",
+        "CPU_PROF_FORMAT",
+        "CPU_PROF_SOURCE",
+        "CPU_PROF_INTERVAL",
+        "CPU_PROF_FLUSH_INTERVAL",
+        "CPU_PROF_IGNORE_LIST",
+        "CPU_PROF_MAX_NODES",
+    ];
+
+    /// Anything, what is almost right, and what is right.
+    fn setting() -> impl Strategy<Value = OsString> {
+        prop_oneof![
+            vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
+            any::<String>().prop_map(OsString::from),
+            "[+-]?[0-9]{1,11}".prop_map(OsString::from),
+            (select(&[10_u32, 50, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
+                .prop_map(|(bound, past)| (bound - 1 + past).to_string().into()),
+            "(trace|cpuprofile|,|auto|v8|inspector|keep|show|CPU|%[DHPTNX%]|/|\\.|\n|\u{b}|\u{85}){1,4}"
+                .prop_map(OsString::from),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_environment_gives_settings_in_bounds_or_one_line(
+            values in vec(weighted(0.3, setting()), NAMES.len()),
+        ) {
+            let values: HashMap<&str, OsString> =
+                NAMES.into_iter().zip(values).filter_map(|(k, v)| Some((k, v?))).collect();
+            match Config::from_env(|name| values.get(name).cloned(), Path::new("/home/me")) {
+                Ok(config) => {
+                    prop_assert!(config.dir.is_absolute());
+                    prop_assert!((50..=1_000_000).contains(&config.interval_us));
+                    let flush_ms = config.flush_interval(Source::V8).as_millis();
+                    prop_assert!((10..=60_000).contains(&flush_ms));
+                    prop_assert!((1000..=100_000_000).contains(&config.max_nodes));
+                }
+                Err(error) => {
+                    let line = error.line();
+                    let Error::Setting { name, value, .. } = error else {
+                        return Err(TestCaseError::fail(line));
+                    };
+                    prop_assert_eq!(values[name].to_string_lossy(), value);
+                    prop_assert!(line.starts_with(&format!("cpu-prof: {name}=")), "{line}");
+                    prop_assert!(!line.contains(char::is_control), "{line:?}");
+                }
+            }
+        }
+    }
+}

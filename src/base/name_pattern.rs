@@ -1,0 +1,292 @@
+//! Output names: `CPU.%D.%H.%P.%T.%N` and its like.
+
+use chrono::{DateTime, FixedOffset};
+
+/// What the placeholders of a name stand for.
+#[derive(Debug, Clone)]
+pub struct NameFields {
+    /// `%D` and `%H`: local time at the start of the recording.
+    pub started: DateTime<FixedOffset>,
+    /// `%P`
+    pub pid: u32,
+    /// `%T`: Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// `%N`: counts the recordings of the process from 1.
+    pub sequence: u32,
+}
+
+/// A checked name pattern: it always expands to a relative path inside the output directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamePattern {
+    parts: Vec<NamePart>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum NamePart {
+    Text(String),
+    Date,
+    Time,
+    Pid,
+    Thread,
+    Sequence,
+}
+
+/// What the formats add to a name, whether it has it already or not.
+const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
+
+impl NamePattern {
+    /// The pattern of the built-in `--cpu-prof`, without its extension.
+    pub const DEFAULT: &str = "CPU.%D.%H.%P.%T.%N";
+
+    /// Checks a pattern; the error says what is wrong with it, as the end of a sentence.
+    pub fn parse(pattern: &str) -> Result<Self, String> {
+        let extension = EXTENSIONS.iter().find_map(|extension| pattern.strip_suffix(extension));
+        let pattern = extension.unwrap_or(pattern);
+        check_path(pattern)?;
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        let mut chars = pattern.chars();
+        while let Some(c) = chars.next() {
+            let part = match c {
+                '%' => match chars.next() {
+                    Some('D') => NamePart::Date,
+                    Some('H') => NamePart::Time,
+                    Some('P') => NamePart::Pid,
+                    Some('T') => NamePart::Thread,
+                    Some('N') => NamePart::Sequence,
+                    Some('%') => {
+                        text.push('%');
+                        continue;
+                    }
+                    Some(other) => {
+                        return Err(format!(
+                            "%{other} is not a placeholder (there are %D %H %P %T %N and %%)"
+                        ));
+                    }
+                    None => {
+                        return Err("it ends in a single % (write %% for a percent sign)".into());
+                    }
+                },
+                _ => {
+                    text.push(c);
+                    continue;
+                }
+            };
+            if !text.is_empty() {
+                parts.push(NamePart::Text(std::mem::take(&mut text)));
+            }
+            parts.push(part);
+        }
+        if !text.is_empty() {
+            parts.push(NamePart::Text(text));
+        }
+        Ok(Self { parts })
+    }
+
+    /// The name without extension. A pattern without `%N` gets the sequence number appended when
+    /// `numbered`, so that a taken name has a next one.
+    pub fn expand(&self, fields: &NameFields, numbered: bool) -> String {
+        let mut name: String = self
+            .parts
+            .iter()
+            .map(|part| match part {
+                NamePart::Text(text) => text.clone(),
+                NamePart::Date => fields.started.format("%Y%m%d").to_string(),
+                NamePart::Time => fields.started.format("%H%M%S").to_string(),
+                NamePart::Pid => fields.pid.to_string(),
+                NamePart::Thread => fields.thread_id.to_string(),
+                NamePart::Sequence => format!("{:03}", fields.sequence),
+            })
+            .collect();
+        if numbered && !self.has_sequence() {
+            name.push_str(&format!(".{:03}", fields.sequence));
+        }
+        name
+    }
+
+    fn has_sequence(&self) -> bool {
+        self.parts.contains(&NamePart::Sequence)
+    }
+}
+
+/// The names that a recording may take: the wanted one, and if it is taken the next ones.
+#[derive(Debug, Clone)]
+pub struct FileNames {
+    pattern: NamePattern,
+    fields: NameFields,
+    next_sequence: fn() -> u32,
+    is_numbered: bool,
+}
+
+impl FileNames {
+    /// `fields` are those of the wanted name.
+    pub fn new(pattern: NamePattern, fields: NameFields, next_sequence: fn() -> u32) -> Self {
+        Self { pattern, fields, next_sequence, is_numbered: false }
+    }
+
+    /// The name as it is for now.
+    pub fn current(&self) -> String {
+        self.pattern.expand(&self.fields, self.is_numbered)
+    }
+
+    /// The next one.
+    pub fn advance(&mut self) {
+        self.fields.sequence = (self.next_sequence)();
+        self.is_numbered = true;
+    }
+}
+
+/// Placeholders expand to digits alone, so only the pattern itself can lead out of the directory.
+fn check_path(pattern: &str) -> Result<(), String> {
+    if pattern.contains('\0') {
+        return Err("it contains a NUL character".into());
+    }
+    let absolute = pattern.starts_with(['/', '\\']) || pattern.as_bytes().get(1) == Some(&b':');
+    if absolute {
+        return Err("it must be relative to the output directory (set CPU_PROF_DIR)".into());
+    }
+    for segment in pattern.split(['/', '\\']) {
+        match segment {
+            ".." => return Err("it leads out of the output directory (set CPU_PROF_DIR)".into()),
+            "" | "." => return Err("it has an empty path segment or names no file".into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeZone;
+    use proptest::prelude::*;
+
+    fn fields() -> NameFields {
+        NameFields {
+            started: FixedOffset::east_opt(3600)
+                .unwrap()
+                .with_ymd_and_hms(2026, 3, 4, 5, 6, 7)
+                .unwrap(),
+            pid: 4242,
+            thread_id: 3,
+            sequence: 12,
+        }
+    }
+
+    fn expand(pattern: &str) -> String {
+        NamePattern::parse(pattern).unwrap().expand(&fields(), false)
+    }
+
+    #[test]
+    fn expands_every_placeholder() {
+        assert_eq!(expand(NamePattern::DEFAULT), "CPU.20260304.050607.4242.3.012");
+        assert_eq!(expand("100%%-%P"), "100%-4242");
+        assert_eq!(expand("profiles/%P/%T"), "profiles/4242/3");
+        assert_eq!(expand("ünï%N"), "ünï012");
+    }
+
+    #[test]
+    fn an_extension_is_not_doubled() {
+        assert_eq!(expand("build-%P.cpuprofile"), "build-4242");
+        assert_eq!(expand("build.trace.json"), "build");
+        assert_eq!(expand("build.json"), "build.json");
+        assert!(NamePattern::parse(".cpuprofile").is_err());
+    }
+
+    #[test]
+    fn a_sequence_past_999_grows() {
+        let name = NamePattern::parse("%N").unwrap();
+        assert_eq!(name.expand(&NameFields { sequence: 12345, ..fields() }, false), "12345");
+    }
+
+    #[test]
+    fn a_name_without_a_number_gets_one_when_taken() {
+        let fixed = NamePattern::parse("fixed").unwrap();
+        assert_eq!(fixed.expand(&fields(), false), "fixed");
+        assert_eq!(fixed.expand(&fields(), true), "fixed.012");
+        let numbered = NamePattern::parse("a%N").unwrap();
+        assert_eq!(numbered.expand(&fields(), true), "a012");
+    }
+
+    #[test]
+    fn refuses_names_that_leave_the_directory() {
+        for bad in [
+            "..", "../x", "a/../b", "a/..", "/etc/x", "\\x", "C:x", "C:\\x", "..\\x", "a\\..\\b",
+            "", "a/", "a//b", "./a", "a\0b",
+        ] {
+            assert!(NamePattern::parse(bad).is_err(), "{bad:?} was accepted");
+        }
+        for good in ["a..b", "...", "%P..%T", "a/b"] {
+            assert!(NamePattern::parse(good).is_ok(), "{good:?} was refused");
+        }
+    }
+
+    #[test]
+    fn refuses_unknown_placeholders() {
+        for bad in ["%X", "%d", "a%", "%%%", "% "] {
+            assert!(NamePattern::parse(bad).is_err(), "{bad:?} was accepted");
+        }
+    }
+
+    /// Anything, and what is mostly right.
+    fn pattern() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<String>(),
+            "(%[DHPTN%]|%|[.]|/|\\\\|:|[a-c]|é|\0){0,8}",
+            "(%[DHPTN%]|[.]|[a-c0-9]|é|/a){1,8}",
+            r"([.]{1,3}|a|%N)([/\\]([.]{1,3}|a|%%)){0,2}",
+        ]
+    }
+
+    fn any_fields() -> impl Strategy<Value = NameFields> {
+        // To the year 9999.
+        (0_i64..253_370_000_000, -86_399..86_400, any::<u32>(), any::<u32>(), any::<u32>())
+            .prop_map(|(seconds, zone, pid, thread_id, sequence)| {
+                let zone = FixedOffset::east_opt(zone).unwrap();
+                let started = zone.timestamp_opt(seconds, 0).unwrap();
+                NameFields { started, pid, thread_id, sequence }
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_stays_in_the_directory(
+            pattern in pattern(),
+            fields in any_fields(),
+            numbered: bool,
+        ) {
+            let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
+            let name = name.expand(&fields, numbered);
+            prop_assert!(!name.contains('\0'));
+            let is_drive = matches!(name.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
+            prop_assert!(!is_drive, "{name:?}");
+            for segment in name.split(['/', '\\']) {
+                prop_assert!(!["", ".", ".."].contains(&segment), "{name:?}");
+            }
+        }
+
+        #[test]
+        fn doubled_percent_signs_are_plain_ones(
+            text in prop_oneof![any::<String>(), "[a%DHPTN/é]{1,8}"],
+            fields in any_fields(),
+        ) {
+            if let Ok(name) = NamePattern::parse(&text.replace('%', "%%")) {
+                prop_assert_eq!(name.expand(&fields, false), text);
+            }
+        }
+
+        #[test]
+        fn every_number_has_its_own_name(
+            pattern in pattern(),
+            fields in any_fields(),
+            other in prop_oneof![0_u32..2000, any::<u32>()],
+        ) {
+            let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
+            let next = NameFields { sequence: other, ..fields };
+            prop_assume!(fields.sequence != other);
+            prop_assert_ne!(name.expand(&fields, true), name.expand(&next, true));
+            let differ = name.expand(&fields, false) != name.expand(&next, false);
+            prop_assert_eq!(differ, name.has_sequence());
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Collapsed stacks, as FlameGraph and inferno read them: a line a stack, its frames from the root
+//! with semicolons between, and a weight. Weights are microseconds.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::format::url::file_path;
+use crate::profile::builder::{NONE, ProfileNode};
+use crate::profile::session::{Process, Session, Thread};
+use crate::profile::window::CallFrame;
+
+/// Writes all threads; the root of each stack is its process and thread.
+pub fn write(recorded: &Session, out: &mut impl Write) -> io::Result<()> {
+    for process in &recorded.processes {
+        for thread in &process.threads {
+            write_thread(recorded, process, thread, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_thread(
+    recorded: &Session,
+    process: &Process,
+    thread: &Thread,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let root = plain(&format!("{} - {}", process.label(), thread.name));
+    let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
+    let (mut stack, mut line) = (Vec::new(), String::new());
+    for profile in &thread.profiles {
+        let is_root = |frame: u32| *recorded.frames.list()[frame as usize] == CallFrame::root();
+        let some = |node: &&ProfileNode| node.self_us > 0 && !is_root(node.frame);
+        for node in profile.nodes.iter().filter(some) {
+            stack.clear();
+            let mut at = Some(node);
+            while let Some(node) = at {
+                stack.push(node.frame);
+                at = (node.parent != NONE).then(|| &profile.nodes[node.parent as usize]);
+            }
+            line.clear();
+            line.push_str(&root);
+            for number in stack.iter().rev() {
+                if is_root(*number) {
+                    continue;
+                }
+                let frame = &recorded.frames.list()[*number as usize];
+                let label = labels
+                    .entry(*number)
+                    .or_insert_with(|| label(frame, process.cwd.as_deref()).into());
+                line.push(';');
+                line.push_str(label);
+            }
+            writeln!(out, "{line} {}", node.self_us)?;
+        }
+    }
+    Ok(())
+}
+
+/// `parse (src/a.js:12)`
+fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
+    let mut label = match frame.function_name.as_str() {
+        "" => "(anonymous)".to_owned(),
+        name => name.to_owned(),
+    };
+    if !frame.url.is_empty() {
+        let path = file_path(&frame.url);
+        let below = cwd.and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
+        // Writing to a string cannot fail.
+        let _ = write!(label, " ({}", below.unwrap_or(&path));
+        if frame.line >= 0 {
+            let _ = write!(label, ":{}", frame.line.saturating_add(1));
+        }
+        label.push(')');
+    }
+    plain(&label)
+}
+
+/// On one line, and without what separates frames.
+fn plain(label: &str) -> String {
+    label.replace(';', ":").replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::builder::{ProfileBuilder, ReadScope};
+
+    #[test]
+    fn a_line_a_stack() {
+        let mut recorded = Session::default();
+        let frame = |name: &str, url: &str| CallFrame {
+            function_name: name.into(),
+            url: url.into(),
+            script_id: u32::from(!url.is_empty()),
+            line: if url.is_empty() { -1 } else { 11 },
+            column: 0,
+        };
+        let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
+        for (id, parent, frame) in [
+            (1, None, CallFrame::root()),
+            (2, Some(1), frame("", "file:///r/src/a%20b.js")),
+            (3, Some(2), frame("x;y\n", "file:///rest/c.js")),
+            (4, Some(3), frame("read", "node:fs")),
+            (5, Some(1), frame("(idle)", "")),
+        ] {
+            building.announce(id, parent, recorded.frames.number(frame));
+        }
+        for id in [2, 4, 4, 5, 5] {
+            building.sample(id, 10);
+        }
+        let profiles = vec![building.finish()];
+        let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
+        let (name, cwd) = ("nx".into(), Some("/r".to_owned()));
+        recorded.add(Process { pid: 42, name, cwd, threads, ..Process::default() });
+        let mut out = Vec::new();
+        write(&recorded, &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "nx (pid 42) - main;(anonymous) (src/a b.js:12) 10\n\
+             nx (pid 42) - main;(anonymous) (src/a b.js:12);x:y  (/rest/c.js:12);read (node:fs:12) 20\n\
+             nx (pid 42) - main;(idle) 20\n"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Samples in as few bytes as they come to: about four each.
+
+/// Pairs of numbers, each number in groups of seven bits, the lowest first; the top bit of a byte
+/// says that more follow.
+#[derive(Debug, Default)]
+pub struct PackedSamples {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl PackedSamples {
+    /// Appends a sample: microseconds since the one before, and a node's id.
+    pub fn push(&mut self, delta_us: u64, node: u32) {
+        self.number(delta_us);
+        self.number(node.into());
+        self.count += 1;
+    }
+
+    /// How many samples there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The samples as they were pushed.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
+        let mut bytes = self.bytes.iter();
+        std::iter::from_fn(move || {
+            let delta_us = take(&mut bytes)?;
+            Some((delta_us, u32::try_from(take(&mut bytes)?).ok()?))
+        })
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+}
+
+fn take(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let byte = *bytes.next()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+        shift += 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_usual_sample_takes_four_bytes() {
+        let mut packed = PackedSamples::default();
+        packed.push(1042, 4000);
+        assert_eq!(packed.bytes.len(), 4);
+        packed.push(1042, 127);
+        assert_eq!(packed.bytes.len(), 4 + 3);
+    }
+
+    proptest! {
+        #[test]
+        fn any_samples_come_back(
+            samples in prop::collection::vec(
+                (0_u32..64, any::<u64>(), 0_u32..32, any::<u32>())
+                    .prop_map(|(shift, delta, less, node)| (delta >> shift, node >> less)),
+                0..50,
+            ),
+        ) {
+            let mut packed = PackedSamples::default();
+            for (delta, node) in &samples {
+                packed.push(*delta, *node);
+            }
+            prop_assert_eq!(packed.len(), samples.len());
+            prop_assert_eq!(packed.iter().collect::<Vec<_>>(), samples);
+        }
+    }
+}

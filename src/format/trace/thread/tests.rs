@@ -1,0 +1,148 @@
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::profile::call_tree::CallTree;
+use crate::profile::window::made::{self, START_US, assert_golden, frame};
+
+fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
+    let program = Program {
+        pid: 4242,
+        ppid: 1,
+        argv: vec!["/usr/bin/node".into(), "/r/nx.js".into(), "run-many".into()],
+        exec_argv: vec!["--require".into(), "@org/cpu-prof".into()],
+        cwd: "/r/naïve".into(),
+        node: "v24.0.0".into(),
+        process_start_ms: Some(522_975_430),
+        boot: Some("5a1f".into()),
+    };
+    ThreadInfo {
+        program,
+        thread_id,
+        node_modules,
+        interval_us: 1000,
+        started: "2026-03-04T05:06:07.089Z".into(),
+    }
+}
+
+fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)], end: i64) -> Window {
+    let made = made::window(nodes, samples);
+    Window { start_us: START_US, end_us: START_US + end, ..made }
+}
+
+/// The whole file of a recording with these windows.
+fn file(info: ThreadInfo, windows: &[Window]) -> String {
+    let mut trace = ThreadTrace::new(info, START_US);
+    let mut tree = CallTree::new(1000);
+    let head = trace.head();
+    let mut events = Events::default();
+    for window in windows {
+        // As the writer does it: a window's nodes go with its samples.
+        let placed = if window.samples.is_empty() { Placed::default() } else { tree.place(window) };
+        trace.window(&mut events, window, &placed, Flush { pause_us: 42, restarts: 0 });
+    }
+    if trace.info.thread_id != 0 {
+        trace.rename_worker(&mut events, "/r/src/crunch.js");
+    }
+    trace.close(&mut events, START_US + 10_000);
+    let text = [&head, b",\n".as_slice(), events.as_bytes(), b"\n]}"].concat();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn golden_main_thread() {
+    let root = (0, frame("(root)", "", 0));
+    let main = (0, frame("main", "/r/nx.js", 17));
+    let tool = (1, frame("naïve \"😀\"", "/r/node_modules/tool/i.js", 18));
+    let first = window(&[root.clone(), main.clone(), tool], &[(1000, 1), (2000, 2)], 2500);
+    let fs = (1, frame("", "node:fs", 3));
+    let second = window(&[root, main, fs], &[(3000, 2), (4000, 1)], 5000);
+    assert_golden(
+        "format/trace/golden/main.trace.json",
+        &file(info(0, NodeModules::Foldable), &[first, second]),
+    );
+}
+
+#[test]
+fn golden_worker_of_a_tool() {
+    let root = (0, frame("(root)", "", 0));
+    let idle = (0, frame("(idle)", "", 0));
+    let tool = (0, frame("lint", "/r/node_modules/tool/i.js", 18));
+    let window = window(&[root, idle, tool], &[(900, 2), (1900, 1)], 2000);
+    assert_golden(
+        "format/trace/golden/worker.trace.json",
+        &file(info(3, NodeModules::Shown), &[window]),
+    );
+}
+
+#[test]
+fn chunks_are_small_and_time_never_runs_back() {
+    let nodes = [(0, frame("(root)", "", 0)), (0, frame("main", "/r/nx.js", 17))];
+    let mut samples: Vec<(i64, u32)> = (1..=2500).map(|i| (i * 100, 1)).collect();
+    // One that is stamped before the recording's start, and one before its predecessor.
+    samples[0].0 = -5;
+    samples[1500].0 = 7;
+    let text = file(info(0, NodeModules::Foldable), &[window(&nodes, &samples, 250_000)]);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut time = START_US;
+    let mut count = 0;
+    for event in json["traceEvents"].as_array().unwrap() {
+        if event["name"] != "ProfileChunk" {
+            continue;
+        }
+        let deltas = event["args"]["data"]["timeDeltas"].as_array().unwrap();
+        assert!(deltas.len() <= SAMPLES_PER_CHUNK);
+        for delta in deltas {
+            assert!(delta.as_i64().unwrap() >= 0);
+            time += delta.as_i64().unwrap();
+        }
+        assert_eq!(event["ts"].as_i64().unwrap(), time);
+        count += deltas.len();
+    }
+    assert_eq!((count, time), (2500, START_US + 250_000));
+}
+
+proptest! {
+    #[test]
+    fn any_windows_make_a_whole_file(
+        windows in crate::profile::window::any::windows(START_US),
+        thread_id in 0_u32..3,
+    ) {
+        let text = file(info(thread_id, NodeModules::Shown), &windows);
+        prop_assert!(text.is_ascii());
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let events = json["traceEvents"].as_array().unwrap();
+        prop_assert_eq!(text.lines().count(), events.len() + 2);
+        prop_assert_eq!(&events[events.len() - 1]["name"], "trace.end");
+        let mut nodes = HashSet::new();
+        let (mut time, mut samples) = (START_US, 0);
+        for event in events.iter().filter(|event| event["ph"] != "M") {
+            let ts = event["ts"].as_i64().unwrap();
+            prop_assert!(ts >= time);
+            if event["name"] != "ProfileChunk" {
+                continue;
+            }
+            let data = &event["args"]["data"];
+            for node in data["cpuProfile"]["nodes"].as_array().into_iter().flatten() {
+                let parent = node.get("parent").map(|parent| parent.as_u64().unwrap());
+                prop_assert_eq!(parent.is_none(), nodes.is_empty());
+                prop_assert!(parent.is_none_or(|parent| nodes.contains(&parent)));
+                prop_assert!(nodes.insert(node["id"].as_u64().unwrap()));
+            }
+            let deltas = data["timeDeltas"].as_array().unwrap();
+            let ids = data["cpuProfile"]["samples"].as_array().unwrap();
+            prop_assert_eq!(deltas.len(), ids.len());
+            for (delta, id) in deltas.iter().zip(ids) {
+                prop_assert!(delta.as_i64().unwrap() >= 0);
+                time += delta.as_i64().unwrap();
+                prop_assert!(nodes.contains(&id.as_u64().unwrap()));
+            }
+            prop_assert_eq!(ts, time);
+            samples += ids.len();
+        }
+        prop_assert_eq!(samples, windows.iter().map(|window| window.samples.len()).sum::<usize>());
+        let end = events[events.len() - 1]["ts"].as_i64().unwrap();
+        prop_assert_eq!(end, time.max(START_US + 10_000));
+    }
+}

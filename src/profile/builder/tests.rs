@@ -1,0 +1,191 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::profile::window::CallFrame;
+
+fn frame(frames: &mut FrameTable, name: &str) -> u32 {
+    frames.number(CallFrame { function_name: name.into(), ..CallFrame::root() })
+}
+
+/// Times by function, and where it ended.
+fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
+    let name = |node: &ProfileNode| frames.list()[node.frame as usize].function_name.clone();
+    profile.nodes.iter().map(|node| (name(node), node.self_us)).collect()
+}
+
+fn owned(list: &[(&str, u64)]) -> Vec<(String, u64)> {
+    list.iter().map(|(name, us)| ((*name).to_owned(), *us)).collect()
+}
+
+#[test]
+fn a_sample_lasts_until_the_next() {
+    let mut frames = FrameTable::new();
+    let mut building = ProfileBuilder::new(100, ReadScope::SAMPLES);
+    building.announce(1, None, frame(&mut frames, "(root)"));
+    building.announce(2, Some(1), frame(&mut frames, "a"));
+    building.announce(3, Some(2), frame(&mut frames, "b"));
+    for (id, delta) in [(2, 5), (3, 10), (3, 20), (2, 30)] {
+        building.sample(id, delta);
+    }
+    let profile = building.finish();
+    // The last one is as long as the three before are on average.
+    assert_eq!(times(&profile, &frames), owned(&[("(root)", 0), ("a", 10 + 20), ("b", 20 + 30)]));
+    assert_eq!((profile.start_us, profile.end_us), (100, 165 + 20));
+    assert_eq!(profile.sample_count, 4);
+    assert_eq!(profile.samples[1], ProfileSample { time_us: 115, node: 2 });
+}
+
+#[test]
+fn the_last_sample_lasts_until_the_end_where_that_is_known() {
+    let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
+    building.sample(1, 10);
+    building.sample(1, 10);
+    building.seen(500);
+    let profile = building.finish();
+    assert_eq!(profile.nodes[0].self_us, 490);
+    assert_eq!(profile.end_us, 500);
+    assert!(profile.samples.is_empty());
+}
+
+#[test]
+fn what_lies_between_two_recordings_is_nobodys() {
+    let mut building = ProfileBuilder::new(0, ReadScope::SAMPLES);
+    building.sample(1, 10);
+    building.ended(30);
+    building.sample(2, 990);
+    building.ended(1001);
+    let profile = building.finish();
+    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [20, 1]);
+    assert_eq!(
+        profile.samples.iter().map(|sample| (sample.time_us, sample.node)).collect::<Vec<_>>(),
+        [(10, 0), (30, NONE), (1000, 1)]
+    );
+}
+
+#[test]
+fn a_sample_of_the_root_is_none() {
+    let mut building = ProfileBuilder::new(0, ReadScope::SAMPLES);
+    building.announce(1, None, FrameTable::ROOT);
+    for (id, delta) in [(1, 5), (2, 5), (1, 5), (1, 5), (2, 80), (1, 10)] {
+        building.sample(id, delta);
+    }
+    building.ended(110);
+    building.seen(500);
+    let profile = building.finish();
+    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [0, 5 + 10]);
+    assert_eq!((profile.sample_count, profile.end_us), (2, 500));
+    assert_eq!(
+        profile.samples.iter().map(|sample| (sample.time_us, sample.node)).collect::<Vec<_>>(),
+        [(10, 1), (15, NONE), (100, 1), (110, NONE)]
+    );
+}
+
+#[test]
+fn nodes_may_come_late_and_in_any_order() {
+    let mut frames = FrameTable::new();
+    let mut building = ProfileBuilder::new(0, ReadScope::SAMPLES);
+    building.sample(3, 1);
+    building.announce(3, Some(2), frame(&mut frames, "c"));
+    building.announce(2, Some(1), frame(&mut frames, "b"));
+    building.adopt(1, 2);
+    building.announce(1, None, frame(&mut frames, "a"));
+    building.sample(9, 1);
+    building.seen(5);
+    let profile = building.finish();
+    let expected = owned(&[("a", 0), ("(unknown)", 3), ("b", 0), ("c", 1)]);
+    assert_eq!(times(&profile, &frames), expected);
+    assert_eq!(
+        profile.nodes.iter().map(|node| node.parent).collect::<Vec<_>>(),
+        [NONE, NONE, 0, 2]
+    );
+    assert_eq!(profile.samples[0].node, 3);
+}
+
+#[test]
+fn only_the_wanted_time_counts() {
+    let mut building =
+        ProfileBuilder::new(0, ReadScope { from_us: 15, to_us: 35, ..ReadScope::TIMES });
+    for id in [1, 2, 3, 4] {
+        building.sample(id, 10);
+    }
+    let profile = building.finish();
+    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [5, 10, 5, 0]);
+    assert_eq!((profile.start_us, profile.end_us, profile.sample_count), (15, 35, 2));
+}
+
+#[test]
+fn counts_of_samples_stand_for_samples() {
+    let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
+    building.hits(1, 1);
+    building.hits(2, 3);
+    building.seen(400);
+    let profile = building.finish();
+    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [100, 300]);
+    assert_eq!(profile.sample_count, 4);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Announce(u64, Option<u64>, u32),
+    Adopt(u64, u64),
+    Sample(u64, i64),
+    Hits(u64, u64),
+    Seen(i64),
+    Pause(i64),
+    Starts(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let id = || prop_oneof![8 => 0_u64..8, 1 => any::<u64>()];
+    let time = || prop_oneof![8 => -50_i64..1000, 1 => any::<i64>()];
+    prop_oneof![
+        4 => (id(), prop::option::of(id()), 0_u32..5).prop_map(|(a, b, c)| Step::Announce(a, b, c)),
+        2 => (id(), id()).prop_map(|(a, b)| Step::Adopt(a, b)),
+        6 => (id(), time()).prop_map(|(a, b)| Step::Sample(a, b)),
+        1 => (id(), any::<u64>()).prop_map(|(a, b)| Step::Hits(a, b)),
+        1 => time().prop_map(Step::Seen),
+        1 => time().prop_map(Step::Pause),
+        1 => time().prop_map(Step::Starts),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_steps_give_a_tree_whose_times_fit(
+        steps in vec(step(), 0..40),
+        start: i64,
+        from in prop_oneof![Just(i64::MIN), any::<i64>()],
+        to in prop_oneof![Just(i64::MAX), any::<i64>()],
+    ) {
+        let mut building = ProfileBuilder::new(start, ReadScope { samples: true, from_us: from, to_us: to });
+        let mut count = 0;
+        for step in steps {
+            match step {
+                Step::Announce(id, parent, frame) => building.announce(id, parent, frame),
+                Step::Adopt(parent, child) => building.adopt(parent, child),
+                Step::Sample(id, delta) => { count += 1; building.sample(id, delta) }
+                Step::Hits(id, hits) => building.hits(id, hits),
+                Step::Seen(time) => building.seen(time),
+                Step::Pause(time) => building.ended(time),
+                Step::Starts(time) => building.starts(time),
+            }
+        }
+        let profile = building.finish();
+        for (index, node) in (0..).zip(&profile.nodes) {
+            prop_assert!(node.parent == NONE || node.parent < index);
+        }
+        prop_assert!(profile.start_us <= profile.end_us);
+        let of_nodes = profile.samples.iter().filter(|sample| sample.node != NONE);
+        prop_assert!(of_nodes.count() <= count);
+        for pair in profile.samples.windows(2) {
+            prop_assert!(pair[0].time_us <= pair[1].time_us);
+        }
+        for sample in &profile.samples {
+            prop_assert!(sample.node == NONE || (sample.node as usize) < profile.nodes.len());
+        }
+        let sum: u128 = profile.nodes.iter().map(|node| u128::from(node.self_us)).sum();
+        let span = i128::from(profile.end_us) - i128::from(profile.start_us);
+        prop_assert!(sum <= span as u128, "{sum} in {span}");
+    }
+}

@@ -1,0 +1,261 @@
+//! The program that is being profiled: what it is called in the panel, and whether it is a tool.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::base::config::IgnoreList;
+use crate::format::url::NodeModules;
+
+/// What Node knows of the process, as it was when the recording started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Program {
+    /// The process's id.
+    pub pid: u32,
+    /// Its parent's.
+    pub ppid: u32,
+    /// `process.argv`
+    pub argv: Vec<String>,
+    /// `process.execArgv`
+    pub exec_argv: Vec<String>,
+    /// The working directory.
+    pub cwd: String,
+    /// `process.version`
+    pub node: String,
+    /// When the process started: milliseconds after the system did. With the pid and the next it
+    /// tells the process from any other, in containers too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_start_ms: Option<u64>,
+    /// Which start of which system: those have one clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
+}
+
+impl Program {
+    /// `tsc (pid 4242)`
+    pub fn short_label(&self) -> String {
+        format!("{} (pid {})", self.name(), self.pid)
+    }
+
+    /// `tsc: -p . (pid 4242)`: with the arguments, and always a URL, since DevTools drops a
+    /// process that has none.
+    pub fn url_label(&self) -> String {
+        let mut label = scheme(&self.name());
+        label.push_str(": ");
+        let arguments = self.arguments();
+        if !arguments.is_empty() {
+            label.push_str(&shortened(&arguments));
+            label.push(' ');
+        }
+        label.push_str(&format!("(pid {})", self.pid));
+        label
+    }
+
+    /// Whether this program's own frames are under `node_modules`, and worth seeing there.
+    pub fn node_modules(&self, setting: IgnoreList) -> NodeModules {
+        match setting {
+            IgnoreList::Keep => NodeModules::Foldable,
+            IgnoreList::Show => NodeModules::Shown,
+            IgnoreList::Auto if self.is_tool() => NodeModules::Shown,
+            IgnoreList::Auto => NodeModules::Foldable,
+        }
+    }
+
+    /// The main script's name without its extension; `node` where there is none. A script in the
+    /// depths of a package, which it starts by itself, is seldom known by its own name alone:
+    /// `tinypool-process`.
+    fn name(&self) -> String {
+        let Some(script) = self.script() else { return "node".to_owned() };
+        let Some(stem) = script.file_stem() else { return "node".to_owned() };
+        let stem = stem.to_string_lossy();
+        match package_of_part(script) {
+            Some(package) if !stem.contains(&*package) => shortened(&format!("{package}-{stem}")),
+            _ => shortened(&stem),
+        }
+    }
+
+    fn script(&self) -> Option<&Path> {
+        if self.is_eval() {
+            return None;
+        }
+        self.argv.get(1).map(Path::new)
+    }
+
+    fn arguments(&self) -> String {
+        if self.is_eval() {
+            let mut arguments = vec!["-e"];
+            arguments.extend(self.argv.iter().skip(1).map(String::as_str));
+            return arguments.join(" ");
+        }
+        self.argv.get(2..).unwrap_or_default().join(" ")
+    }
+
+    fn is_eval(&self) -> bool {
+        const EVAL: [&str; 4] = ["-e", "--eval", "-p", "--print"];
+        self.exec_argv.iter().any(|option| {
+            let option = option.split('=').next().unwrap_or_default();
+            EVAL.contains(&option) || option == "-pe"
+        })
+    }
+
+    /// A tool is run from `node_modules`, be it through a link (`/usr/bin/tsc`) or from `.bin`.
+    fn is_tool(&self) -> bool {
+        let Some(script) = self.script() else { return false };
+        let real: PathBuf = std::fs::canonicalize(script).unwrap_or_else(|_| script.to_owned());
+        [script, &real]
+            .iter()
+            .any(|path| path.components().any(|part| part.as_os_str() == "node_modules"))
+    }
+}
+
+/// The package that a script belongs to, without its scope, unless the script is a command of it:
+/// those lie at the package's root, or in a folder `bin`.
+fn package_of_part(script: &Path) -> Option<Cow<'_, str>> {
+    let parts: Vec<_> = script.iter().map(OsStr::to_string_lossy).collect();
+    let modules = parts.iter().rposition(|part| part == "node_modules")?;
+    let (_, below) = parts.split_at(modules + 1);
+    let is_scoped = below.first()?.starts_with('@');
+    let (package, path) = below.get(usize::from(is_scoped)..)?.split_first()?;
+    let (_, folders) = path.split_last()?;
+    let is_command = folders.last().is_none_or(|folder| folder == "bin");
+    (!is_command).then(|| package.clone())
+}
+
+/// What a URL's scheme may hold: a letter first, then letters, digits, `+`, `.`, `-`. After some
+/// schemes a host would have to follow.
+fn scheme(name: &str) -> String {
+    const HOST_FOLLOWS: [&str; 6] = ["file", "ftp", "http", "https", "ws", "wss"];
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
+    let name: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
+    let is_free = !HOST_FOLLOWS.contains(&name.to_ascii_lowercase().as_str());
+    if is_free && name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name
+    } else {
+        format!("node-{name}")
+    }
+}
+
+/// One line of at most 80 characters.
+pub fn shortened(text: &str) -> String {
+    const MOST: usize = 80;
+    // A URL loses its newlines and tabs; show them as what separates words.
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    let mut short: String = text.chars().take(MOST - 1).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn program(argv: &[&str], exec_argv: &[&str]) -> Program {
+        let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+        Program { pid: 42, argv: owned(argv), exec_argv: owned(exec_argv), ..Program::default() }
+    }
+
+    #[test]
+    fn labels_name_the_script_and_its_arguments() {
+        let tsc = program(&["/usr/bin/node", "/r/node_modules/.bin/tsc", "-p", "."], &[]);
+        assert_eq!(tsc.url_label(), "tsc: -p . (pid 42)");
+        assert_eq!(tsc.short_label(), "tsc (pid 42)");
+        assert_eq!(program(&["node", "/r/nx.js"], &[]).url_label(), "nx: (pid 42)");
+        assert_eq!(program(&["node"], &[]).url_label(), "node: (pid 42)");
+        assert_eq!(program(&["node"], &["-e", "1"]).url_label(), "node: -e (pid 42)");
+        assert_eq!(program(&["node", "x"], &["--eval=1"]).url_label(), "node: -e x (pid 42)");
+    }
+
+    #[test]
+    fn a_part_of_a_package_has_its_name() {
+        for (script, name) in [
+            ("tinypool/dist/entry/process.js", "tinypool-process"),
+            ("nx/src/daemon/server/start.js", "nx-start"),
+            ("@jest/core/build/run.js", "core-run"),
+            ("jest-worker/build/jest-worker-child.js", "jest-worker-child"),
+            ("typescript/bin/tsc", "tsc"),
+            ("next/dist/bin/next", "next"),
+            ("vitest/vitest.mjs", "vitest"),
+            (".bin/eslint", "eslint"),
+            ("@scope", "@scope"),
+            ("a/node_modules/b/lib/cli.js", "b-cli"),
+        ] {
+            let program = program(&["node", &format!("/r/node_modules/{script}")], &[]);
+            assert_eq!(program.name(), name);
+        }
+        assert_eq!(program(&["node", "/r/lib/server.js"], &[]).name(), "server");
+    }
+
+    #[test]
+    fn a_url_label_always_parses() {
+        for (script, label) in [
+            ("/r/1st.js", "node-1st: (pid 42)"),
+            ("/r/a b_c.js", "a-b-c: (pid 42)"),
+            ("/r/日本.mjs", "node---: (pid 42)"),
+            ("/r/my.config.js", "my.config: (pid 42)"),
+            ("/r/https.js", "node-https: (pid 42)"),
+            ("/r/http-server", "http-server: (pid 42)"),
+        ] {
+            assert_eq!(program(&["node", script], &[]).url_label(), label);
+        }
+    }
+
+    #[test]
+    fn long_arguments_are_cut() {
+        let long = "x".repeat(500);
+        let label = program(&["node", "/a.js", &long, "a\nb"], &[]).url_label();
+        assert!(label.chars().count() < 110 && label.contains('…'));
+        assert_eq!(program(&["node", "/a.js", "a\nb"], &[]).url_label(), "a: a b (pid 42)");
+        assert_eq!(program(&["node", "/a\nb.js"], &[]).short_label(), "a b (pid 42)");
+    }
+
+    #[test]
+    fn only_tools_show_node_modules() {
+        let tool = program(&["node", "/r/node_modules/typescript/bin/tsc"], &[]);
+        let app = program(&["node", "/r/server.js"], &[]);
+        assert_eq!(tool.node_modules(IgnoreList::Auto), NodeModules::Shown);
+        assert_eq!(app.node_modules(IgnoreList::Auto), NodeModules::Foldable);
+        assert_eq!(tool.node_modules(IgnoreList::Keep), NodeModules::Foldable);
+        assert_eq!(app.node_modules(IgnoreList::Show), NodeModules::Shown);
+    }
+
+    #[test]
+    fn a_link_to_a_tool_is_the_tool() {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("node_modules/typescript/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("tsc"), "").unwrap();
+        let link = dir.path().join("tsc");
+        std::os::unix::fs::symlink(bin.join("tsc"), &link).unwrap();
+        let linked = program(&["node", link.to_str().unwrap()], &[]);
+        assert_eq!(linked.node_modules(IgnoreList::Auto), NodeModules::Shown);
+    }
+
+    proptest! {
+        #[test]
+        fn labels_are_one_short_line(
+            argv in vec(prop_oneof![any::<String>(), "([a-z/.\\n\\x1b é-]|file){0,200}"], 0..5),
+            exec_argv in vec(prop_oneof![any::<String>(), "(-e|-p|--eval)=?[a-z]?"], 0..3),
+            pid: u32,
+        ) {
+            let program = Program { pid, argv, exec_argv, ..Program::default() };
+            for label in [program.short_label(), program.url_label()] {
+                prop_assert!(!label.contains(char::is_control), "{label:?}");
+                prop_assert!(label.chars().count() <= 200, "{label}");
+                let end = format!("(pid {pid})");
+                prop_assert!(label.ends_with(&end), "{label}");
+            }
+            let url = program.url_label();
+            let (scheme, rest) = url.split_once(':').unwrap();
+            prop_assert!(scheme.starts_with(|c: char| c.is_ascii_alphabetic()), "{url}");
+            prop_assert!(scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c)));
+            prop_assert!(rest.starts_with(' '), "{url}");
+            program.node_modules(IgnoreList::Auto);
+        }
+    }
+}

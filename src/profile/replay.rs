@@ -1,0 +1,88 @@
+//! A thread's recordings as windows of one call tree, for those who write windows.
+
+use rustc_hash::FxHashMap;
+
+use super::session::Thread;
+use crate::profile::builder::{NONE, ThreadProfile};
+use crate::profile::call_tree::{CallTree, Placed};
+use crate::profile::frame_table::FrameTable;
+use crate::profile::window::{CallFrame, Sample, Window, WindowNode};
+
+const ROOT: u32 = 0;
+
+/// Each recording as a window, and how it lies in the thread's tree. Where nothing was recorded, the
+/// root is on top, for which viewers draw nothing.
+pub fn windows<'a>(
+    thread: &'a Thread,
+    frames: &'a FrameTable,
+) -> impl Iterator<Item = (Window, Placed)> + 'a {
+    let mut tree = CallTree::new(usize::MAX);
+    let mut last_end_us = None;
+    thread.profiles.iter().map(move |profile| {
+        let window = window(profile, frames, last_end_us);
+        last_end_us = Some(profile.end_us);
+        let placed = tree.place(&window);
+        (window, placed)
+    })
+}
+
+fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>) -> Window {
+    let root = CallFrame::root();
+    let mut window = Window {
+        frames: vec![root.clone()],
+        nodes: vec![WindowNode { parent: ROOT, frame: ROOT }],
+        start_us: profile.start_us,
+        end_us: profile.end_us,
+        ..Window::default()
+    };
+    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut places = Vec::with_capacity(profile.nodes.len());
+    for node in &profile.nodes {
+        let frame = &frames.list()[node.frame as usize];
+        if node.parent == NONE && **frame == root {
+            places.push(ROOT);
+            continue;
+        }
+        let frame = *numbers.entry(node.frame).or_insert_with(|| {
+            window.frames.push(CallFrame::clone(frame));
+            window.frames.len() as u32 - 1
+        });
+        let parent = if node.parent == NONE { ROOT } else { places[node.parent as usize] };
+        places.push(window.nodes.len() as u32);
+        window.nodes.push(WindowNode { parent, frame });
+    }
+    window.samples.extend(last_end_us.map(|time_us| Sample { time_us, node: ROOT }));
+    window.samples.extend(profile.samples.iter().map(|sample| Sample {
+        time_us: sample.time_us,
+        node: if sample.node == NONE { ROOT } else { places[sample.node as usize] },
+    }));
+    window
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::builder::{ProfileBuilder, ReadScope};
+
+    #[test]
+    fn recordings_are_joined_and_the_time_between_is_the_roots() {
+        let mut frames = FrameTable::new();
+        let mut recording = |start_us| {
+            let mut building = ProfileBuilder::new(start_us, ReadScope::SAMPLES);
+            let a = CallFrame { function_name: "a".into(), script_id: 5, ..CallFrame::root() };
+            building.announce(9, None, frames.number(CallFrame::root()));
+            building.announce(8, Some(9), frames.number(a));
+            building.sample(8, 10);
+            building.seen(start_us + 100);
+            building.finish()
+        };
+        let profiles = vec![recording(0), recording(1000)];
+        let thread = Thread { profiles, ..Thread::default() };
+        let mut samples = Vec::new();
+        for (window, placed) in windows(&thread, &frames) {
+            let ids = |sample: &Sample| (sample.time_us, placed.ids[sample.node as usize]);
+            samples.extend(window.samples.iter().map(ids));
+        }
+        assert_eq!(samples, [(10, 2), (100, 1), (1010, 2)]);
+    }
+}

@@ -1,0 +1,4 @@
+//! Files into sessions.
+
+pub mod load;
+pub mod sniff;

@@ -1,0 +1,169 @@
+//! What the inspector's `Profiler` gives, as JSON: the portable source. `inspector.js` drives it;
+//! only the reading is done here, on the writer's thread.
+
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+
+use crate::base::error::Error;
+use crate::profile::window::{CallFrame, LineTicks, Sample, Window, WindowNode};
+
+/// A profile as the inspector writes it.
+pub struct InspectorProfile(String);
+
+/// `Profiler.InspectorProfileJson`
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InspectorProfileJson {
+    nodes: Vec<InspectorNode>,
+    /// Microseconds.
+    start_time: f64,
+    /// Microseconds.
+    end_time: f64,
+    #[serde(default)]
+    samples: Vec<u64>,
+    #[serde(default)]
+    time_deltas: Vec<i64>,
+}
+
+/// `Profiler.ProfileNode`
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InspectorNode {
+    id: u64,
+    call_frame: InspectorFrame,
+    #[serde(default)]
+    children: Vec<u64>,
+    deopt_reason: Option<LossyText>,
+    #[serde(default)]
+    position_ticks: Vec<PositionTicks>,
+}
+
+/// `Runtime.CallFrame`
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InspectorFrame {
+    function_name: LossyText,
+    script_id: LossyText,
+    url: LossyText,
+    line_number: i32,
+    column_number: i32,
+}
+
+/// `Profiler.PositionTickInfo`
+#[derive(Deserialize)]
+struct PositionTicks {
+    line: i32,
+    ticks: u32,
+}
+
+/// A string that may hold halves of surrogate pairs, as JavaScript's may.
+#[derive(Default)]
+struct LossyText(String);
+
+/// Times are whole numbers in JavaScript.
+const LATEST_US: i64 = 1 << 53;
+
+impl InspectorProfile {
+    /// One that was written as `json`.
+    pub fn new(json: String) -> Self {
+        Self(json)
+    }
+
+    /// Reads it, with lines and deopts if `details` are wanted.
+    pub fn read(&self, details: bool) -> Result<Window, Error> {
+        let profile: InspectorProfileJson = serde_json::from_str(&self.0).map_err(|error| {
+            Error::Unavailable(format!("the inspector's profile cannot be read: {error}"))
+        })?;
+        Ok(window(profile, details))
+    }
+}
+
+fn window(profile: InspectorProfileJson, details: bool) -> Window {
+    // A cast saturates.
+    let time = |us: f64| (us as i64).clamp(0, LATEST_US);
+    let (start_us, end_us) = (time(profile.start_time), time(profile.end_time));
+    let mut window = Window { start_us, end_us, ..Window::default() };
+    let index_of = nodes(profile.nodes, details, &mut window);
+    let mut time_us = start_us;
+    for (id, delta_us) in profile.samples.iter().zip(profile.time_deltas) {
+        time_us = time_us.saturating_add(delta_us).clamp(0, LATEST_US);
+        if let Some(node) = index_of.get(id).copied() {
+            window.samples.push(Sample { time_us, node });
+        }
+    }
+    window.samples.sort_by_key(|sample| sample.time_us);
+    window
+}
+
+/// Adds the tree, parents first. Returns each node's index in the window by its id; what does not
+/// hang on the first node, which is the root, has none.
+fn nodes(nodes: Vec<InspectorNode>, details: bool, window: &mut Window) -> FxHashMap<u64, u32> {
+    let mut index_of = FxHashMap::default();
+    let mut by_id: FxHashMap<u64, InspectorNode> = FxHashMap::default();
+    let root = nodes.first().map(|node| node.id);
+    for node in nodes {
+        by_id.entry(node.id).or_insert(node);
+    }
+    let mut frames = FxHashMap::default();
+    let mut pending: Vec<(u64, u32)> = root.into_iter().map(|id| (id, 0)).collect();
+    while let Some((id, parent)) = pending.pop() {
+        // Each node once, whoever else claims it.
+        let Some(node) = by_id.remove(&id) else { continue };
+        let index = window.nodes.len() as u32;
+        index_of.insert(id, index);
+        pending.extend(node.children.iter().rev().map(|child| (*child, index)));
+        if details {
+            let lines = node.position_ticks.iter();
+            window.lines.extend(lines.map(|at| LineTicks {
+                node: index,
+                line: at.line,
+                ticks: at.ticks,
+            }));
+            window.deopts.extend(node.deopt_reason.map(|reason| (index, reason.0)));
+        }
+        let frame = CallFrame::from(node.call_frame);
+        let frame = *frames.entry(frame).or_insert_with_key(|frame| {
+            window.frames.push(frame.clone());
+            window.frames.len() as u32 - 1
+        });
+        window.nodes.push(WindowNode { parent, frame });
+    }
+    index_of
+}
+
+impl From<InspectorFrame> for CallFrame {
+    fn from(frame: InspectorFrame) -> Self {
+        Self {
+            function_name: frame.function_name.0,
+            url: frame.url.0,
+            script_id: frame.script_id.0.parse().unwrap_or(0),
+            line: frame.line_number.max(-1),
+            column: frame.column_number.max(-1),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LossyText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Lossy;
+        impl Visitor<'_> for Lossy {
+            type Value = LossyText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<LossyText, E> {
+                Ok(LossyText(String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+        // As bytes, since a string would have to be valid.
+        deserializer.deserialize_bytes(Lossy)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+use std::fs;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::profile::call_tree::CallTree;
+use crate::profile::window::made::START_US;
+use crate::profile::window::{Window, any};
+
+const MAIN: &str = include_str!("../../format/trace/golden/main.trace.json");
+const WORKER: &str = include_str!("../../format/trace/golden/worker.trace.json");
+
+/// A folder with these files in it.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Every sample of a file: its time, its stack from the top with each frame's place; and its start
+/// and end.
+type Samples = (i64, i64, Vec<(i64, Vec<(String, String, u32, i32, i32)>)>);
+
+fn samples(file: &Path) -> Samples {
+    let loaded = load(&[file.to_owned()], ReadScope::SAMPLES);
+    assert!(loaded.failed.is_empty() && loaded.notes.is_empty(), "{loaded:?}");
+    let thread = &loaded.recorded.processes[0].threads[0];
+    let [profile] = thread.profiles.as_slice() else { panic!("{thread:?}") };
+    let stack = |node: u32| {
+        let mut stack = Vec::new();
+        let mut at = profile.nodes.get(node as usize);
+        while let Some(node) = at {
+            let frame = &loaded.recorded.frames.list()[node.frame as usize];
+            let (name, url) = (frame.function_name.clone(), frame.url.clone());
+            stack.push((name, url, frame.script_id, frame.line, frame.column));
+            at = profile.nodes.get(node.parent as usize);
+        }
+        stack
+    };
+    let samples = profile.samples.iter().map(|sample| (sample.time_us, stack(sample.node)));
+    (profile.start_us, profile.end_us, samples.collect())
+}
+
+#[test]
+fn there_and_back_again() {
+    let dir = folder(&[("a.trace.json", MAIN)]);
+    let at = |name: &str| dir.path().join(name);
+    let written = convert(&at("a.trace.json"), &at("b.cpuprofile")).unwrap();
+    assert_eq!(written, [at("b.cpuprofile")]);
+    convert(&at("b.cpuprofile"), &at("c.json.gz")).unwrap();
+    convert(&at("c.json.gz"), &at("d.cpuprofile")).unwrap();
+    let before = samples(&at("a.trace.json"));
+    assert!(before.2.len() > 3);
+    assert_eq!(samples(&at("b.cpuprofile")), before);
+    assert_eq!(samples(&at("c.json.gz")), before);
+    assert_eq!(fs::read(at("b.cpuprofile")).unwrap(), fs::read(at("d.cpuprofile")).unwrap());
+}
+
+#[test]
+fn a_file_for_each_thread() {
+    let both =
+        format!("{},\n{}", MAIN.strip_suffix("\n]}").unwrap(), WORKER.split_once("[\n").unwrap().1);
+    let dir = folder(&[("both.json", &both)]);
+    let written = convert(&dir.path().join("both.json"), &dir.path().join("x.cpuprofile")).unwrap();
+    let expected = ["x.4242.0.cpuprofile", "x.4242.3.cpuprofile"];
+    assert_eq!(written, expected.map(|name| dir.path().join(name)));
+    assert_eq!(names(dir.path()), ["both.json", expected[0], expected[1]]);
+    let loaded = load(&written, ReadScope::TIMES);
+    let [process] = loaded.recorded.processes.as_slice() else { panic!("{loaded:?}") };
+    assert_eq!((process.pid, process.threads.len()), (4242, 2));
+}
+
+#[test]
+fn processes_of_one_pid_do_not_overwrite_each_other() {
+    let dir = folder(&[]);
+    let mut files = Files::default();
+    for _ in 0..3 {
+        let path =
+            files.free(|number| told_apart(&dir.path().join("x.cpuprofile.gz"), 7, 0, number));
+        files.write(&path, |out| out.write_all(b"x")).unwrap();
+    }
+    let names: Vec<_> =
+        keep(files.0).unwrap().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names, ["x.7.0.cpuprofile.gz", "x-2.7.0.cpuprofile.gz", "x-3.7.0.cpuprofile.gz"]);
+}
+
+#[test]
+fn endings_tell_the_format() {
+    for (name, expected) in [
+        ("a.json", Format::Trace),
+        ("a.trace.json.gz", Format::Trace),
+        ("a.gz", Format::Trace),
+        ("a.CPUPROFILE", Format::CpuProfile),
+        ("a.folded", Format::Collapsed),
+        ("a.txt.gz", Format::Collapsed),
+        ("a.speedscope.json", Format::Speedscope),
+    ] {
+        assert_eq!(format(Path::new(name)), Ok(expected), "{name}");
+    }
+    assert!(format(Path::new("json")).unwrap_err().contains(".speedscope.json"));
+}
+
+#[test]
+fn what_fails_is_said_and_leaves_nothing() {
+    let dir =
+        folder(&[("a.trace.json", MAIN), ("b.json", "{}"), ("c.json", "no"), ("d.json", "[]")]);
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("folder.collapsed")).unwrap();
+    for (input, output, reason) in [
+        ("missing", "x.txt", "does not exist"),
+        ("b.json", "x.txt", "no CPU profile"),
+        ("c.json", "x.txt", "no JSON object"),
+        ("d.json", "x.txt", "no CPU profile"),
+        (".", "x.txt", "is a folder"),
+        ("a.trace.json", "x.json", "is a trace already"),
+        ("a.trace.json", "x", "no ending"),
+        ("a.trace.json", "b.json/x.txt", "could not make the folder of"),
+        ("a.trace.json", "folder.collapsed", "could not write"),
+    ] {
+        let before = names(dir.path());
+        let error = convert(&at(input), &at(output)).unwrap_err();
+        assert!(error.contains(reason), "{input} {output}: {error}");
+        assert_eq!(names(dir.path()), before, "{input} {output}");
+    }
+}
+
+/// What a recording of these windows would have written as a `.cpuprofile`.
+fn cpuprofile(windows: &[Window]) -> Vec<u8> {
+    let (mut tree, mut profile) = (CallTree::new(usize::MAX), CpuProfile::new(START_US));
+    for window in windows {
+        profile.window(window, &tree.place(window));
+    }
+    let mut out = Vec::new();
+    profile.write(&mut out, START_US + 3_000_000).unwrap();
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_recording_goes_there_and_back_again(windows in any::windows(START_US)) {
+        let dir = folder(&[]);
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("a.cpuprofile"), cpuprofile(&windows)).unwrap();
+        convert(&at("a.cpuprofile"), &at("b.json")).unwrap();
+        convert(&at("b.json"), &at("c.cpuprofile")).unwrap();
+        let before = samples(&at("a.cpuprofile"));
+        prop_assert_eq!(&samples(&at("b.json")), &before);
+        prop_assert_eq!(&samples(&at("c.cpuprofile")), &before);
+
+        for name in ["d.txt", "e.speedscope.json"] {
+            convert(&at("b.json"), &at(name)).unwrap();
+        }
+        let stacks = fs::read_to_string(at("d.txt")).unwrap();
+        let collapsed: i64 = stacks
+            .lines()
+            .map(|line| line.rsplit_once(' ').unwrap().1.parse::<i64>().unwrap())
+            .sum();
+        let speedscope: Value =
+            serde_json::from_slice(&fs::read(at("e.speedscope.json")).unwrap()).unwrap();
+        let profile = &speedscope["profiles"][0];
+        let weights = profile["weights"].as_array().unwrap();
+        let weight: i64 = weights.iter().map(|weight| weight.as_i64().unwrap()).sum();
+        let lasted = before.2.first().map_or(0, |(first, _)| before.1 - first);
+        let ends = before.2.iter().skip(1).map(|(time, _)| *time).chain([before.1]);
+        let of_root: i64 = before
+            .2
+            .iter()
+            .zip(ends)
+            .filter(|((_, stack), _)| stack.is_empty())
+            .map(|((time, _), end)| end - time)
+            .sum();
+        prop_assert_eq!(collapsed, lasted - of_root);
+        prop_assert_eq!(weight, lasted);
+        prop_assert_eq!(profile["samples"].as_array().unwrap().len(), weights.len());
+    }
+}

@@ -1,0 +1,162 @@
+//! The call tree of a thread, from all its recordings: one id for one path.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::chunk::SourceNode;
+use crate::format::node_json::id;
+use crate::format::trace::event::ChunkNode;
+use crate::format::trace::thread::encode_frame;
+use crate::profile::window::CallFrame;
+
+/// The first node there is. A sample of it says that nothing is known from then on.
+pub const ROOT: u32 = 1;
+/// No node.
+const NONE: u32 = 0;
+
+/// Nodes and what they are called in the recording that is read.
+#[derive(Default)]
+pub struct PathTree {
+    frames: Vec<Box<RawValue>>,
+    frame_numbers: FxHashMap<String, u32>,
+    /// By id less one.
+    nodes: Vec<NodePlace>,
+    paths: FxHashMap<(u32, u32), u32>,
+    /// This recording's ids to ours.
+    ids: FxHashMap<u64, u32>,
+    /// Its nodes' parents, where these list their children.
+    parents: FxHashMap<u64, u64>,
+}
+
+/// Where a node stands.
+struct NodePlace {
+    parent: u32,
+    frame: u32,
+    /// The file that it was announced in last, counted from 1. A thread goes through the files in
+    /// their order.
+    announced: usize,
+}
+
+impl PathTree {
+    /// Another recording begins, with ids of its own.
+    pub fn begin(&mut self) {
+        self.ids.clear();
+        self.parents.clear();
+    }
+
+    /// Adds nodes, parents before their children. What is known of an id already holds.
+    pub fn announce(&mut self, nodes: &[SourceNode<'_>]) {
+        for node in nodes {
+            let source = id(node.id);
+            for child in node.children.iter().flatten() {
+                self.parents.entry(id(*child)).or_insert(source);
+            }
+            if self.ids.contains_key(&source) {
+                continue;
+            }
+            let parent = node.parent.map(id).or_else(|| self.parents.get(&source).copied());
+            let parent = parent.and_then(|parent| self.ids.get(&parent)).copied();
+            let ours = match (parent, node.call_frame) {
+                (None, Some(frame)) if is_root(frame) => self.root_of(Some(frame)),
+                (parent, frame) => {
+                    let parent = parent.unwrap_or_else(|| self.root());
+                    match frame {
+                        Some(frame) => self.node(parent, frame),
+                        None => self.unknown(parent),
+                    }
+                }
+            };
+            self.ids.insert(source, ours);
+        }
+    }
+
+    /// The node of a sample. One that was never announced is unknown: a file can have lost it.
+    pub fn of_sample(&mut self, source: u64) -> u32 {
+        match self.ids.get(&source) {
+            Some(ours) => *ours,
+            None => {
+                let root = self.root();
+                self.unknown(root)
+            }
+        }
+    }
+
+    /// The root, which is there from now on if it was not.
+    pub fn root(&mut self) -> u32 {
+        self.root_of(None)
+    }
+
+    /// Puts those on the way to `ours` that a file lacks behind `list`, parents first.
+    pub fn needed(&mut self, ours: u32, part: usize, list: &mut Vec<u32>) {
+        let from = list.len();
+        let mut at = ours;
+        while at != NONE {
+            let node = &mut self.nodes[at as usize - 1];
+            if node.announced == part + 1 {
+                break;
+            }
+            node.announced = part + 1;
+            list.push(at);
+            at = node.parent;
+        }
+        list[from..].reverse();
+    }
+
+    /// A node as it is written.
+    pub fn encoded(&self, ours: u32) -> ChunkNode<'_> {
+        let place = &self.nodes[ours as usize - 1];
+        let parent = (place.parent != NONE).then_some(place.parent);
+        ChunkNode { id: ours, parent, call_frame: &self.frames[place.frame as usize] }
+    }
+
+    fn root_of(&mut self, frame: Option<&RawValue>) -> u32 {
+        if self.nodes.is_empty() {
+            match frame {
+                Some(frame) => self.node(NONE, frame),
+                None => self.made_up(NONE, &CallFrame::root()),
+            };
+        }
+        ROOT
+    }
+
+    fn unknown(&mut self, parent: u32) -> u32 {
+        let frame = CallFrame { function_name: "(unknown)".into(), ..CallFrame::root() };
+        self.made_up(parent, &frame)
+    }
+
+    fn made_up(&mut self, parent: u32, frame: &CallFrame) -> u32 {
+        let frame = encode_frame(frame, "", 0);
+        self.node(parent, frame.as_deref().unwrap_or(RawValue::NULL))
+    }
+
+    fn node(&mut self, parent: u32, frame: &RawValue) -> u32 {
+        let number = match self.frame_numbers.get(frame.get()) {
+            Some(number) => *number,
+            None => {
+                let number = self.frames.len() as u32;
+                self.frames.push(frame.to_owned());
+                self.frame_numbers.insert(frame.get().to_owned(), number);
+                number
+            }
+        };
+        *self.paths.entry((parent, number)).or_insert_with(|| {
+            self.nodes.push(NodePlace { parent, frame: number, announced: 0 });
+            self.nodes.len() as u32
+        })
+    }
+}
+
+/// Whether a node without a parent is the tree's root. A profile can have several such nodes, and
+/// the time of others is theirs.
+fn is_root(frame: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct FunctionName<'a> {
+        #[serde(borrow, rename = "functionName")]
+        function_name: Cow<'a, str>,
+    }
+    serde_json::from_str::<FunctionName<'_>>(frame.get())
+        .is_ok_and(|frame| frame.function_name == "(root)")
+}

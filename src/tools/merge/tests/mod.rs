@@ -1,0 +1,283 @@
+use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::json;
+use std::fs;
+
+mod rewritten;
+
+const MAIN: &str = include_str!("../../../format/trace/golden/main.trace.json");
+const WORKER: &str = include_str!("../../../format/trace/golden/worker.trace.json");
+
+struct Run {
+    dir: tempfile::TempDir,
+    result: Result<MergeResult, MergeError>,
+}
+
+/// Merges files of these contents, called `0.json`, `1.json` and so on.
+fn run(contents: &[&[u8]], options: &MergeOptions) -> Run {
+    let dir = tempfile::tempdir().unwrap();
+    for (number, content) in contents.iter().enumerate() {
+        fs::write(dir.path().join(format!("{number}.json")), content).unwrap();
+    }
+    let paths = [dir.path().to_owned()];
+    let output = dir.path().join("out/trace.json");
+    let result = merge(&paths, &output, options, &MergeProgress::default());
+    Run { dir, result }
+}
+
+impl Run {
+    /// What was written, each a JSON text with one event a line.
+    fn traces(&self) -> Vec<Value> {
+        let merged = self.result.as_ref().unwrap();
+        let parse = |path: &PathBuf| {
+            let text = fs::read_to_string(path).unwrap();
+            let trace: Value = serde_json::from_str(&text).unwrap();
+            let events = trace["traceEvents"].as_array().unwrap().len();
+            assert_eq!(
+                text.lines().skip(1).take_while(|line| line.starts_with('{')).count(),
+                events
+            );
+            trace
+        };
+        merged.files.iter().map(parse).collect()
+    }
+
+    fn files(&self) -> usize {
+        fs::read_dir(self.dir.path().join("out")).map_or(0, Iterator::count)
+    }
+}
+
+fn named<'a>(trace: &'a Value, name: &str) -> Vec<&'a Value> {
+    let events = trace["traceEvents"].as_array().unwrap();
+    events.iter().filter(|event| event["name"] == name).collect()
+}
+
+/// The moments of all samples and their functions' names.
+fn samples(trace: &Value, tid: u32) -> Vec<(i64, String)> {
+    let of_thread = |event: &&&Value| event["tid"] == tid;
+    let start = named(trace, "Profile").iter().find(|event| event["tid"] == tid).copied().cloned();
+    let Some(start) = start else { return Vec::new() };
+    let mut time = start["args"]["data"]["startTime"].as_i64().unwrap();
+    let mut nodes = std::collections::HashMap::new();
+    let mut samples = Vec::new();
+    for chunk in named(trace, "ProfileChunk").iter().filter(of_thread) {
+        let data = &chunk["args"]["data"];
+        for node in data["cpuProfile"]["nodes"].as_array().into_iter().flatten() {
+            let id = node["id"].as_u64().unwrap();
+            if let Some(parent) = node.get("parent") {
+                assert!(nodes.contains_key(&parent.as_u64().unwrap()));
+            }
+            let name = node["callFrame"]["functionName"].as_str().unwrap();
+            assert!(nodes.insert(id, name.to_owned()).is_none());
+        }
+        let ids = data["cpuProfile"]["samples"].as_array().unwrap();
+        for (id, delta) in ids.iter().zip(data["timeDeltas"].as_array().unwrap()) {
+            time += delta.as_i64().unwrap();
+            samples.push((time, nodes[&id.as_u64().unwrap()].clone()));
+        }
+    }
+    samples
+}
+
+#[test]
+fn a_merged_trace_is_as_it_was() {
+    let run = run(&[WORKER.as_bytes(), MAIN.as_bytes()], &MergeOptions::default());
+    let merged = run.result.as_ref().unwrap();
+    assert_eq!((merged.inputs, merged.processes, merged.threads), (2, 1, 2));
+    let text = fs::read_to_string(&merged.files[0]).unwrap();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/src/format/trace/golden/merged.trace.json");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(golden, &text).unwrap();
+    }
+    assert_eq!(text, fs::read_to_string(golden).unwrap());
+}
+
+#[test]
+fn lines_pass_as_they_are() {
+    let merged = run(&[WORKER.as_bytes(), MAIN.as_bytes()], &MergeOptions::default());
+    let text = fs::read_to_string(&merged.result.as_ref().unwrap().files[0]).unwrap();
+    for source in [MAIN, WORKER] {
+        for line in source.lines().skip(2).filter(|line| *line != "]}") {
+            assert!(text.contains(line.trim_end_matches(',')), "{line}");
+        }
+    }
+}
+
+#[test]
+fn several_files_hold_what_one_would() {
+    let whole = run(&[MAIN.as_bytes(), WORKER.as_bytes()], &MergeOptions::default()).traces();
+    // A gap that a cut fits into: the worker's times are a second later.
+    let later = WORKER.replace("5229755", "5229765").replace("\"threadId\":3", "\"threadId\":4");
+    let later = later.replace("\"tid\":3", "\"tid\":4");
+    let contents = [MAIN.as_bytes(), WORKER.as_bytes(), later.as_bytes()];
+    let split = run(&contents, &MergeOptions { split: Some(2000), ..MergeOptions::default() });
+    let traces = split.traces();
+    assert_eq!(traces.len(), 2);
+    let names: Vec<_> =
+        split.result.as_ref().unwrap().files.iter().map(|file| file.file_name()).collect();
+    assert_eq!(names, [Some("trace.1.json".as_ref()), Some("trace.2.json".as_ref())]);
+    for tid in [0, 3] {
+        assert_eq!(samples(&traces[0], tid), samples(&whole[0], tid));
+        assert_eq!(samples(&traces[1], tid), []);
+    }
+    assert_eq!(samples(&traces[1], 4).len(), 2);
+    for trace in &traces {
+        assert_eq!(named(trace, "TracingStartedInBrowser").len(), 1);
+    }
+    let names = named(&traces[1], "thread_name");
+    assert_eq!(names.last().unwrap()["args"]["name"], "nx (pid 4242) - worker 3: crunch.js");
+}
+
+#[test]
+fn a_window_announces_the_nodes_that_it_needs() {
+    let whole = run(&[MAIN.as_bytes()], &MergeOptions::default()).traces();
+    let all = samples(&whole[0], 0);
+    for from_us in 0..10 {
+        for to_us in from_us + 1..10 {
+            let (from_us, to_us) = (from_us * 1000, to_us * 1000);
+            let options = MergeOptions {
+                from_us: Some(from_us),
+                to_us: Some(to_us),
+                ..MergeOptions::default()
+            };
+            let window = run(&[MAIN.as_bytes()], &options);
+            let start = 522_975_545_427;
+            let expected = within(&all, start + 10_000, start + from_us, start + to_us);
+            match &window.result {
+                Ok(_) => assert_eq!(samples(&window.traces()[0], 0), expected),
+                Err(error) => {
+                    assert!(expected.is_empty(), "{error}");
+                    assert_eq!(window.files(), 0);
+                }
+            }
+        }
+    }
+}
+
+/// What a window shows of samples that end at `end`: each for as long as it is in it.
+fn within(all: &[(i64, String)], end: i64, from: i64, to: i64) -> Vec<(i64, String)> {
+    let ends = all.iter().skip(1).map(|(time, _)| *time).chain([end]);
+    let mut shown = Vec::new();
+    for ((time, name), until) in all.iter().zip(ends) {
+        if *time < to && until > from {
+            shown.push((from.max(*time), name.clone()));
+        }
+        if *time < to && until >= to {
+            shown.push((to, "(root)".to_owned()));
+        }
+    }
+    shown
+}
+
+#[test]
+fn outputs_are_numbered_before_their_ending() {
+    for (name, numbered_name) in [
+        ("t.json", "t.2.json"),
+        ("a.b.json.gz", "a.b.2.json.gz"),
+        ("x.JSON", "x.2.JSON"),
+        ("x", "x.2"),
+    ] {
+        assert_eq!(numbered(Path::new(name), 2), Path::new(numbered_name));
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Damage {
+    Cut(usize),
+    Hole(usize, usize),
+    /// Only where a file is not ours, whose lines are copied as they are.
+    Byte(usize, u8),
+}
+
+fn any_damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        any::<usize>().prop_map(Damage::Cut),
+        (any::<usize>(), 1_usize..5000).prop_map(|(at, length)| Damage::Hole(at, length)),
+        (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+    ]
+}
+
+fn damaged(text: &str, is_own: bool, damage: &[Damage]) -> Vec<u8> {
+    let mut bytes = match is_own {
+        true => text.as_bytes().to_vec(),
+        false => text.replacen("cpu-prof", "another", 1).into_bytes(),
+    };
+    for damage in damage {
+        let length = bytes.len().max(1);
+        match *damage {
+            Damage::Cut(at) => bytes.truncate(at % length),
+            Damage::Hole(at, size) => {
+                let at = at % length;
+                let end = (at + size).min(bytes.len());
+                bytes[at.min(end)..end].fill(0);
+            }
+            Damage::Byte(at, byte) if !is_own && !bytes.is_empty() => bytes[at % length] = byte,
+            Damage::Byte(..) => {}
+        }
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_damage_leaves_a_valid_trace_or_nothing(
+        files in vec((any::<bool>(), any::<bool>(), vec(any_damage(), 0..3)), 1..4),
+        window: bool,
+    ) {
+        let contents: Vec<Vec<u8>> = files
+            .iter()
+            .map(|(main, own, damage)| damaged(if *main { MAIN } else { WORKER }, *own, damage))
+            .collect();
+        let contents: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
+        let from_us = window.then_some(2500);
+        let run = run(&contents, &MergeOptions { from_us, ..MergeOptions::default() });
+        match &run.result {
+            Ok(merged) => {
+                prop_assert_eq!(run.files(), merged.files.len());
+                // A byte that was changed can have made a text that is no UTF-8.
+                for file in &merged.files {
+                    let text = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
+                    // Nor is a number always one that fits.
+                    prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
+                }
+            }
+            Err(_) => prop_assert_eq!(run.files(), 0),
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_taken(
+        contents in vec(vec(prop_oneof!["[\\[\\]{}\",:0-9a-z]{0,30}".prop_map(String::into_bytes), any::<Vec<u8>>()], 0..4), 1..3),
+    ) {
+        let contents: Vec<Vec<u8>> = contents.into_iter().map(|pieces| pieces.concat()).collect();
+        let contents: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
+        let run = run(&contents, &MergeOptions::default());
+        prop_assert_eq!(run.files(), run.result.map_or(0, |merged| merged.files.len()));
+    }
+
+    #[test]
+    fn any_cpuprofile_is_taken(
+        nodes in vec((1_u8..6, vec(1_u8..6, 0..3), any::<bool>()), 0..6),
+        samples in vec(0_u8..7, 0..9),
+        deltas in vec(-50_i64..50, 0..9),
+    ) {
+        let nodes: Vec<Value> = nodes
+            .iter()
+            .map(|(id, children, has_name)| {
+                let frame = if *has_name { json!({ "functionName": "f" }) } else { json!({}) };
+                json!({ "id": id, "children": children, "callFrame": frame })
+            })
+            .collect();
+        let profile = format!(
+            "{{\"nodes\":{},\"startTime\":1000,\"endTime\":2000,\"samples\":{},\"timeDeltas\":{}}}",
+            json!(nodes), json!(samples), json!(deltas)
+        );
+        let run = run(&[profile.as_bytes()], &MergeOptions::default());
+        for trace in run.traces() {
+            super::tests::samples(&trace, 0);
+        }
+    }
+}

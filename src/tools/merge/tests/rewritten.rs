@@ -1,0 +1,215 @@
+//! Profiles that are written anew.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+const FROM_0: MergeOptions =
+    MergeOptions { from_us: Some(0), to_us: None, split: None, exit: None };
+
+/// What each function's samples take, microseconds; the last sample takes nothing.
+fn times(trace: &Value, tid: u32) -> BTreeMap<String, i64> {
+    let mut times = BTreeMap::new();
+    for pair in samples(trace, tid).windows(2) {
+        if pair[0].1 != "(root)" {
+            *times.entry(pair[0].1.clone()).or_default() += pair[1].0 - pair[0].0;
+        }
+    }
+    times
+}
+
+fn taking<const N: usize>(times: [(&str, i64); N]) -> BTreeMap<String, i64> {
+    times.map(|(name, us)| (name.to_owned(), us)).into()
+}
+
+fn node(id: u32, parent: Option<u32>, name: &str) -> Value {
+    let frame = json!({ "functionName": name, "scriptId": "0", "url": "", "lineNumber": -1, "columnNumber": -1 });
+    match parent {
+        Some(parent) => json!({ "id": id, "parent": parent, "callFrame": frame }),
+        None => json!({ "id": id, "callFrame": frame }),
+    }
+}
+
+fn event(name: &str, ts: i64, data: &Value) -> Value {
+    json!({ "ph": "P", "name": name, "id": "0x1", "pid": 50, "tid": 51, "ts": ts, "args": { "data": data } })
+}
+
+/// A trace of another tool.
+fn foreign(events: &[Value], options: &MergeOptions) -> Run {
+    let first = json!({ "ph": "X", "name": "RunTask", "pid": 50, "tid": 51, "ts": 1000, "dur": 9 });
+    let events: Vec<&Value> = std::iter::once(&first).chain(events).collect();
+    run(&[json!({ "traceEvents": events }).to_string().as_bytes()], options)
+}
+
+/// The root, and below it a with b, and c.
+fn nodes() -> [Value; 4] {
+    [node(1, None, "(root)"), node(2, Some(1), "a"), node(3, Some(2), "b"), node(4, Some(1), "c")]
+}
+
+#[test]
+fn each_root_keeps_its_time() {
+    let nodes = [node(2, None, "a"), node(3, None, "b"), node(4, None, "c")];
+    let profile = json!({
+        "nodes": nodes, "startTime": 1000, "endTime": 1600,
+        "samples": [2, 3, 4, 99, 2, 4], "timeDeltas": [100, 100, 100, 100, 100, 50],
+    });
+    let run = run(&[profile.to_string().as_bytes()], &MergeOptions::default());
+    let traces = run.traces();
+    let expected = taking([("a", 150), ("b", 100), ("c", 100), ("(unknown)", 100)]);
+    assert_eq!(times(&traces[0], 0), expected);
+    let chunks = named(&traces[0], "ProfileChunk");
+    let nodes = chunks[0]["args"]["data"]["cpuProfile"]["nodes"].as_array().unwrap();
+    assert_eq!(nodes[0]["callFrame"]["functionName"], "(root)");
+    assert_eq!(nodes.iter().filter(|node| node.get("parent").is_none()).count(), 1);
+}
+
+#[test]
+fn an_end_before_the_last_sample_is_none() {
+    let profile = json!({
+        "nodes": nodes(), "startTime": 1000, "endTime": 1015,
+        "samples": [2, 3, 4], "timeDeltas": [10, 10, 10],
+    });
+    let run = run(&[profile.to_string().as_bytes()], &MergeOptions::default());
+    assert_eq!(named(&run.traces()[0], "trace.end")[0]["ts"], 1040);
+}
+
+#[test]
+fn a_compressed_cpuprofile_counts_as_it_is_written() {
+    use std::io::Write;
+    let (samples, deltas) = (vec![2; 20_000], vec![1000; 20_000]);
+    let profile = json!({
+        "nodes": nodes(), "startTime": 1000, "endTime": 20_001_000,
+        "samples": samples, "timeDeltas": deltas,
+    });
+    let mut zip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    zip.write_all(profile.to_string().as_bytes()).unwrap();
+    let zip = zip.finish().unwrap();
+    assert!(zip.len() < 10_000);
+    let run = run(&[&zip], &MergeOptions { split: Some(50_000), ..MergeOptions::default() });
+    let merged = run.result.unwrap();
+    assert!((3..9).contains(&merged.files.len()), "{}", merged.files.len());
+    assert!(merged.bytes <= 50_000, "{}", merged.bytes);
+}
+
+#[test]
+fn what_lost_its_parent_keeps_its_time() {
+    let nodes = [node(3, Some(2), "b"), node(1, None, "(root)"), node(4, Some(1), "c")];
+    let data = json!({
+        "cpuProfile": { "nodes": nodes, "samples": [3, 4, 7, 1] }, "timeDeltas": [0, 10, 10, 10],
+    });
+    let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
+    let run = foreign(&[start, event("ProfileChunk", 1030, &data)], &FROM_0);
+    let expected = taking([("b", 10), ("c", 10), ("(unknown)", 10)]);
+    assert_eq!(times(&run.traces()[0], 51), expected);
+    assert_eq!(run.result.unwrap().repaired.len(), 0);
+}
+
+#[test]
+fn chromes_chunks_are_read_as_for_a_report() {
+    let start = |start_us: i64| event("Profile", 1000, &json!({ "startTime": start_us }));
+    let tree = json!({ "nodes": nodes(), "samples": [2, 3, 4, 4] });
+    let deltas = json!([10, 10, 10, 20]);
+    let mut inner = tree.clone();
+    inner["timeDeltas"] = deltas.clone();
+    let chunk = |data: Value| event("ProfileChunk", 1050, &data);
+    let plain = chunk(json!({ "cpuProfile": tree, "timeDeltas": deltas }));
+    let fractions = chunk(json!({ "cpuProfile": tree, "timeDeltas": [10.2, "10", 9.8, 20.4] }));
+    let even = chunk(json!({ "cpuProfile": { "nodes": nodes(), "samples": [2, 3, 4, 4, 4] } }));
+    let expected = taking([("a", 10), ("b", 10), ("c", 20)]);
+    for (case, events) in [
+        ("plain", vec![start(1000), plain.clone()]),
+        ("another clock", vec![start(500_000), plain.clone()]),
+        ("no Profile", vec![plain.clone()]),
+        ("Profile later", vec![plain.clone(), start(1000)]),
+        ("deltas inside", vec![start(1000), chunk(json!({ "cpuProfile": inner }))]),
+        ("fractions", vec![start(1000), fractions]),
+        ("no deltas", vec![start(1000), even]),
+    ] {
+        let run = foreign(&events, &FROM_0);
+        let traces = run.traces();
+        assert_eq!(times(&traces[0], 51), expected, "{case}");
+        let first = if case == "no deltas" { 1000 } else { 1010 };
+        assert_eq!(samples(&traces[0], 51)[0].0, first, "{case}");
+        assert_eq!(run.result.unwrap().repaired.len(), 0, "{case}");
+    }
+}
+
+#[test]
+fn the_end_that_a_chunk_tells_ends_its_last_sample() {
+    let start = event("Profile", 1000, &json!({ "startTime": 100 }));
+    let data = json!({
+        "cpuProfile": { "nodes": nodes(), "samples": [2, 3] }, "timeDeltas": [0, 10], "endTime": 150,
+    });
+    let events = [start, event("ProfileChunk", 1050, &data)];
+    let until = |to_us| foreign(&events, &MergeOptions { to_us, ..FROM_0 });
+    assert_eq!(times(&until(None).traces()[0], 51), taking([("a", 10), ("b", 40)]));
+    assert_eq!(times(&until(Some(30)).traces()[0], 51), taking([("a", 10), ("b", 20)]));
+}
+
+#[test]
+fn times_may_count_from_zero() {
+    let at = |ts: i64| json!({ "ph": "X", "name": "x", "pid": 1, "tid": 1, "ts": ts, "dur": 100 });
+    let merged = |events: &[Value], from_us| {
+        let text = json!(events).to_string();
+        let run = run(&[text.as_bytes()], &MergeOptions { from_us, ..MergeOptions::default() });
+        let traces = run.traces();
+        let events = named(&traces[0], "x");
+        events.iter().map(|event| event["ts"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    let times = [at(0), at(500_000), at(900_000)];
+    assert_eq!(merged(&times, Some(300_000)), [500_000, 900_000]);
+    assert_eq!(merged(&times, Some(0)), [0, 500_000, 900_000]);
+    assert_eq!(merged(&times[..1], None), [0]);
+    // Beside a clock's times, 0 is none.
+    let times = [at(0), at(900_000_000), at(900_500_000)];
+    assert_eq!(merged(&times, Some(300_000)), [0, 900_500_000]);
+}
+
+#[test]
+fn a_frame_of_a_process_without_an_id_passes() {
+    let data = json!({ "frame": "F", "url": "https://x/", "name": "", "processPseudoId": "0x12" });
+    let run = foreign(&[event("FrameCommittedInBrowser", 1000, &data)], &MergeOptions::default());
+    let traces = run.traces();
+    let frames = named(&traces[0], "FrameCommittedInBrowser");
+    assert_eq!(frames[0]["args"]["data"]["processPseudoId"], "0x12");
+}
+
+#[test]
+fn a_profile_that_cannot_be_read_is_said() {
+    let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
+    let strange = json!({ "cpuProfile": { "nodes": nodes(), "samples": ["x"] } });
+    for strange in [strange, json!(5)] {
+        let run = foreign(&[start.clone(), event("ProfileChunk", 1050, &strange)], &FROM_0);
+        assert_eq!(run.result.unwrap().repaired.len(), 1);
+    }
+}
+
+#[test]
+fn windows_have_together_what_the_whole_has() {
+    let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
+    let data = json!({
+        "cpuProfile": { "nodes": nodes(), "samples": [2, 3, 1, 4, 2] },
+        "timeDeltas": [5, 30, 40, 10, 7],
+        "endTime": 1100,
+    });
+    let events = [start, event("ProfileChunk", 1092, &data)];
+    let expected = taking([("a", 38), ("b", 40), ("c", 7)]);
+    for step_us in 1..50 {
+        let mut sum = BTreeMap::new();
+        for from_us in (0..110).step_by(step_us as usize) {
+            let options =
+                MergeOptions { from_us: Some(from_us), to_us: Some(from_us + step_us), ..FROM_0 };
+            let window = foreign(&events, &options);
+            if window.result.is_err() {
+                continue;
+            }
+            let trace = window.traces().remove(0);
+            let range = 1000 + from_us..=1000 + from_us + step_us;
+            assert!(samples(&trace, 51).iter().all(|(time, _)| range.contains(time)));
+            for (name, us) in times(&trace, 51) {
+                *sum.entry(name).or_default() += us;
+            }
+        }
+        assert_eq!(sum, expected, "{step_us}");
+    }
+}
