@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use crate::base::error::Error;
 use crate::base::name_pattern::NamePattern;
-use crate::sampler::Source;
 
 /// What a process records, and where to: checked, with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub(crate) struct Config {
     /// The output directory, absolute: the program may change its own working directory later.
     pub dir: PathBuf,
     /// The files' names, without extension.
@@ -38,7 +37,7 @@ const FLUSH_INSPECTOR: Duration = Duration::from_secs(2);
 
 /// Whether DevTools may fold `node_modules` frames into 'On ignore list'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IgnoreList {
+pub(crate) enum IgnoreList {
     /// Shown where the program itself is a tool under `node_modules`, else left to DevTools.
     Auto,
     /// Left to DevTools.
@@ -47,9 +46,28 @@ pub enum IgnoreList {
     Show,
 }
 
+/// Where samples come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// V8's C++ profiler, looked up at run time.
+    V8,
+    /// A session of `node:inspector`, driven by JavaScript.
+    Inspector,
+}
+
+impl Source {
+    /// Returns the name in settings and results.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::V8 => "v8",
+            Self::Inspector => "inspector",
+        }
+    }
+}
+
 /// In which formats a recording is written; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Formats {
+pub(crate) struct Formats {
     /// `.trace.json`, streamed.
     pub trace: bool,
     /// `.cpuprofile`, at the end.
@@ -58,12 +76,15 @@ pub struct Formats {
 
 impl Config {
     /// Reads `CPU_PROF_*` through `get`; `cwd` is the process's working directory.
-    pub fn from_env(get: impl Fn(&str) -> Option<OsString>, cwd: &Path) -> Result<Self, Error> {
+    pub(crate) fn from_env(
+        get: impl Fn(&str) -> Option<OsString>,
+        cwd: &Path,
+    ) -> Result<Self, Error> {
         Self::read(|_| None, get, cwd)
     }
 
     /// Reads options given in code, and for those that are not given the environment.
-    pub fn read(
+    pub(crate) fn read(
         option: impl Fn(&str) -> Option<String>,
         env: impl Fn(&str) -> Option<OsString>,
         cwd: &Path,
@@ -112,7 +133,7 @@ impl Config {
     }
 
     /// Between two flushes of a source.
-    pub fn flush_interval(&self, source: Source) -> Duration {
+    pub(crate) fn flush_interval(&self, source: Source) -> Duration {
         self.flush_interval.unwrap_or(match source {
             Source::V8 => FLUSH_V8,
             Source::Inspector => FLUSH_INSPECTOR,

@@ -1,15 +1,12 @@
 //! What can go wrong, grouped by what is to be done about it.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use crate::base::system;
 
 /// A reason why a thread is not, or no longer, recorded.
 #[derive(Debug)]
-pub enum Error {
+pub(crate) enum Error {
     /// The user asked for something that cannot be: the program must not start.
     Setting {
         /// The setting's name, as the user wrote it (`CPU_PROF_INTERVAL`).
@@ -38,12 +35,12 @@ pub enum Error {
 
 impl Error {
     /// Whether the program must be stopped before its first line.
-    pub fn stops_the_program(&self) -> bool {
+    pub(crate) fn stops_the_program(&self) -> bool {
         matches!(self, Error::Setting { .. })
     }
 
     /// One line for stderr: what happened, and what to do.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         // A newline inside a value (a path may hold one) must not make two lines of it, nor an
         // escape colour the terminal.
         let then = match self {
@@ -75,18 +72,6 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// One line on stderr, once in a process: what troubles one thread mostly troubles them all.
-/// Whether it can be written is the program's affair.
-pub fn complain(error: &Error) {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if !matches!(error, Error::Terminated)
-        && !SAID.swap(true, Ordering::Relaxed)
-        && system::stderr_takes_a_line()
-    {
-        let _ = writeln!(io::stderr(), "{}", error.line());
-    }
-}
 
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {

@@ -1,6 +1,8 @@
 //! Settings, errors and the operating system: used by every other folder.
 
-pub mod config;
-pub mod error;
-pub mod name_pattern;
-pub mod system;
+pub(crate) mod config;
+pub(crate) mod error;
+pub(crate) mod event_lines;
+pub(crate) mod name_pattern;
+pub(crate) mod stderr;
+pub(crate) mod system;

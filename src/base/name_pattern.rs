@@ -4,7 +4,7 @@ use chrono::{DateTime, FixedOffset};
 
 /// What the placeholders of a name stand for.
 #[derive(Debug, Clone)]
-pub struct NameFields {
+pub(crate) struct NameFields {
     /// `%D` and `%H`: local time at the start of the recording.
     pub started: DateTime<FixedOffset>,
     /// `%P`
@@ -17,7 +17,7 @@ pub struct NameFields {
 
 /// A checked name pattern: it always expands to a relative path inside the output directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamePattern {
+pub(crate) struct NamePattern {
     parts: Vec<NamePart>,
 }
 
@@ -36,10 +36,10 @@ const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
 
 impl NamePattern {
     /// The pattern of the built-in `--cpu-prof`, without its extension.
-    pub const DEFAULT: &str = "CPU.%D.%H.%P.%T.%N";
+    pub(crate) const DEFAULT: &str = "CPU.%D.%H.%P.%T.%N";
 
     /// Checks a pattern; the error says what is wrong with it, as the end of a sentence.
-    pub fn parse(pattern: &str) -> Result<Self, String> {
+    pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
         let extension = EXTENSIONS.iter().find_map(|extension| pattern.strip_suffix(extension));
         let pattern = extension.unwrap_or(pattern);
         check_path(pattern)?;
@@ -85,7 +85,7 @@ impl NamePattern {
 
     /// The name without extension. A pattern without `%N` gets the sequence number appended when
     /// `numbered`, so that a taken name has a next one.
-    pub fn expand(&self, fields: &NameFields, numbered: bool) -> String {
+    pub(crate) fn expand(&self, fields: &NameFields, numbered: bool) -> String {
         let mut name: String = self
             .parts
             .iter()
@@ -111,7 +111,7 @@ impl NamePattern {
 
 /// The names that a recording may take: the wanted one, and if it is taken the next ones.
 #[derive(Debug, Clone)]
-pub struct FileNames {
+pub(crate) struct FileNames {
     pattern: NamePattern,
     fields: NameFields,
     next_sequence: fn() -> u32,
@@ -120,17 +120,21 @@ pub struct FileNames {
 
 impl FileNames {
     /// `fields` are those of the wanted name.
-    pub fn new(pattern: NamePattern, fields: NameFields, next_sequence: fn() -> u32) -> Self {
+    pub(crate) fn new(
+        pattern: NamePattern,
+        fields: NameFields,
+        next_sequence: fn() -> u32,
+    ) -> Self {
         Self { pattern, fields, next_sequence, is_numbered: false }
     }
 
     /// The name as it is for now.
-    pub fn current(&self) -> String {
+    pub(crate) fn current(&self) -> String {
         self.pattern.expand(&self.fields, self.is_numbered)
     }
 
     /// The next one.
-    pub fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.fields.sequence = (self.next_sequence)();
         self.is_numbered = true;
     }

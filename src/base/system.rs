@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::{mem, ptr};
 
 /// V8's and Node's clock: CLOCK_MONOTONIC, microseconds.
-pub fn now_us() -> i64 {
+pub(crate) fn now_us() -> i64 {
     // SAFETY: any thread; the call fills the struct, and cannot fail for this clock.
     let time = unsafe {
         let mut time: libc::timespec = mem::zeroed();
@@ -16,7 +16,7 @@ pub fn now_us() -> i64 {
 }
 
 /// When this process started: milliseconds after the system did, in steps of ten.
-pub fn process_start_ms() -> Option<u64> {
+pub(crate) fn process_start_ms() -> Option<u64> {
     const STARTED: usize = 22;
     const TICK_MS: u64 = 10;
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -27,13 +27,13 @@ pub fn process_start_ms() -> Option<u64> {
 }
 
 /// What the system calls its own start.
-pub fn boot_id() -> Option<String> {
+pub(crate) fn boot_id() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim_end().to_owned())
 }
 
 /// Whether this is the process's first thread: where Node's main thread is, in `node` itself.
-pub fn is_first_thread() -> bool {
+pub(crate) fn is_first_thread() -> bool {
     #[cfg(target_os = "linux")]
     // SAFETY: any thread; neither call takes arguments or fails.
     let first = unsafe { libc::gettid() == libc::getpid() };
@@ -45,7 +45,7 @@ pub fn is_first_thread() -> bool {
 
 /// Runs `f` with every signal blocked on this thread: a thread started inside inherits that, and
 /// the program's signals go on reaching the program's own threads.
-pub fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
+pub(crate) fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
     // SAFETY: any thread; both sets live on this stack, and the old mask is put back.
     unsafe {
         let mut all: libc::sigset_t = mem::zeroed();
@@ -60,7 +60,7 @@ pub fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
 
 /// Gives the allocator's free pages back to the system. It takes milliseconds, and for moments the
 /// locks of other threads' arenas.
-pub fn give_memory_back() {
+pub(crate) fn give_memory_back() {
     #[cfg(target_env = "gnu")]
     // SAFETY: any thread.
     unsafe {
@@ -69,7 +69,7 @@ pub fn give_memory_back() {
 }
 
 /// Whether stderr takes a line now, or soon: nobody may be reading the pipe that it is.
-pub fn stderr_takes_a_line() -> bool {
+pub(crate) fn stderr_takes_a_line() -> bool {
     const PATIENCE_MS: c_int = 250;
     let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
     // SAFETY: any thread; the struct is ours, and the only one.

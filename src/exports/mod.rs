@@ -1,5 +1,5 @@
 //! The functions that JavaScript calls.
 
-pub mod offline;
-pub mod record;
-pub mod settings;
+pub(crate) mod offline;
+pub(crate) mod record;
+pub(crate) mod settings;

@@ -11,14 +11,14 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
 use crate::files::atomic::remove_partial;
-use crate::profile::builder::ReadScope;
+use crate::profile::thread_profile::ReadScope;
 use crate::read::load::{load, load_window};
 use crate::tools::convert;
 use crate::tools::merge::{self, MergeOptions, MergeProgress, ProcessExit};
 use crate::tools::report;
 
 /// Work for another thread, that gives text.
-pub struct Work(Option<Box<dyn FnOnce() -> std::result::Result<String, String> + Send>>);
+pub(crate) struct Work(Option<Box<dyn FnOnce() -> std::result::Result<String, String> + Send>>);
 
 impl Work {
     fn task(
@@ -47,7 +47,7 @@ impl Task for Work {
 
 /// How a process ended.
 #[napi(object)]
-pub struct JsMergeExit {
+pub(crate) struct JsMergeExit {
     /// Its id.
     pub pid: u32,
     /// Its exit code.
@@ -58,7 +58,7 @@ pub struct JsMergeExit {
 
 /// How to merge.
 #[napi(object)]
-pub struct JsMergeOptions {
+pub(crate) struct JsMergeOptions {
     /// Milliseconds after the first recording's start.
     pub from: Option<f64>,
     /// Milliseconds after the first recording's start.
@@ -71,20 +71,20 @@ pub struct JsMergeOptions {
 
 /// How far a merge is, to be asked while it runs.
 #[napi(catch_unwind)]
-pub fn merge_progress() -> External<Arc<MergeProgress>> {
+pub(crate) fn merge_progress() -> External<Arc<MergeProgress>> {
     External::new(Arc::default())
 }
 
 /// Bytes of the inputs that were read, and all of them.
 #[napi(catch_unwind)]
-pub fn merge_progress_now(progress: &External<Arc<MergeProgress>>) -> Vec<f64> {
+pub(crate) fn merge_progress_now(progress: &External<Arc<MergeProgress>>) -> Vec<f64> {
     let (done, total) = (&progress.done, &progress.total);
     [done.load(Ordering::Relaxed), total.load(Ordering::Relaxed)].map(|bytes| bytes as f64).to_vec()
 }
 
 /// Merges files and folders into one trace. Gives a `MergeResult`.
 #[napi(catch_unwind)]
-pub fn merge(
+pub(crate) fn merge(
     inputs: Vec<String>,
     output: String,
     options: JsMergeOptions,
@@ -111,7 +111,7 @@ pub fn merge(
 
 /// Reports on files and folders. Gives a `Report`. `top`, `from_ms` and `to_ms` may be infinite.
 #[napi(catch_unwind)]
-pub fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) -> AsyncTask<Work> {
+pub(crate) fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) -> AsyncTask<Work> {
     Work::task(move || {
         let inputs = paths(inputs);
         let loaded = if from_ms <= 0.0 && to_ms == f64::INFINITY {
@@ -127,7 +127,7 @@ pub fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) -> AsyncT
 
 /// Converts a file. Gives a list of those that were written.
 #[napi(catch_unwind)]
-pub fn convert(input: String, output: String) -> AsyncTask<Work> {
+pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
     Work::task(move || {
         let files = convert::convert(input.as_ref(), output.as_ref())?;
         json(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())
@@ -136,7 +136,7 @@ pub fn convert(input: String, output: String) -> AsyncTask<Work> {
 
 /// Removes the files that are being written, for a process that is about to end.
 #[napi(catch_unwind)]
-pub fn abandon_files() {
+pub(crate) fn abandon_files() {
     remove_partial();
 }
 

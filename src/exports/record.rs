@@ -8,7 +8,8 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
 use crate::base::config::Config;
-use crate::base::error::{Error, complain};
+use crate::base::error::Error;
+use crate::base::stderr::complain;
 use crate::base::system;
 use crate::profile::program::Program;
 use crate::record::process::{preload_config, read_config};
@@ -19,7 +20,7 @@ use crate::sampler::native_names;
 
 /// What only JavaScript knows of a thread.
 #[napi(object)]
-pub struct CallingThread {
+pub(crate) struct CallingThread {
     /// `worker_threads.threadId`
     pub thread_id: u32,
     /// `process.execArgv`
@@ -30,7 +31,7 @@ pub struct CallingThread {
 
 /// Why a recording did not start.
 #[napi(object)]
-pub struct StartFailure {
+pub(crate) struct StartFailure {
     /// Whether a setting is wrong.
     pub is_setting: bool,
     /// One line.
@@ -39,7 +40,7 @@ pub struct StartFailure {
 
 /// A recording that was stopped.
 #[napi(object)]
-pub struct JsRecording {
+pub(crate) struct JsRecording {
     /// Its files, absolute.
     pub files: Vec<String>,
     /// Samples in them.
@@ -89,7 +90,7 @@ fn call(
 /// what is wrong is on stderr by then. All other trouble is said there too, and leaves the program
 /// to run unprofiled.
 #[napi(catch_unwind)]
-pub fn record(
+pub(crate) fn record(
     env: Env,
     thread: CallingThread,
     argv: Object<'_>,
@@ -118,7 +119,7 @@ pub fn record(
 /// Starts recording the calling thread, which is not recorded. `options` go before the environment;
 /// their values are written as text. Gives what went wrong.
 #[napi(catch_unwind)]
-pub fn start(
+pub(crate) fn start(
     env: Env,
     thread: CallingThread,
     argv: Object<'_>,
@@ -137,13 +138,13 @@ pub fn start(
 
 /// Has the calling thread's recording cover its workers: gives the number that they come with.
 #[napi(catch_unwind)]
-pub fn cover_workers() -> Option<u32> {
+pub(crate) fn cover_workers() -> Option<u32> {
     recording::cover_workers()
 }
 
 /// A worker to be recorded for the sake of a recording that covers it.
 #[napi(object)]
-pub struct CoveredWorker {
+pub(crate) struct CoveredWorker {
     /// The worker.
     pub thread: CallingThread,
     /// The number of the recording that covers it. It may be over by now.
@@ -159,7 +160,7 @@ pub struct CoveredWorker {
 /// start of the thread. Up to Node 20, if `terminate()` comes while JavaScript runs there, Node
 /// aborts; so it is a single call.
 #[napi(module_exports)]
-pub fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
+pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         native_names::learn(|| Object::keys(&exports).unwrap_or_default());
         if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
@@ -172,7 +173,7 @@ pub fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
 
 /// As the above, in a worker that can run JavaScript.
 #[napi(catch_unwind)]
-pub fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
+pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
     cover(&env, worker, |plan| call(&env, start_inspector, plan));
 }
 
@@ -193,7 +194,7 @@ fn cover(
 /// Stops recording the calling thread: its files are complete when this returns. Nothing if it is
 /// not recorded.
 #[napi(catch_unwind)]
-pub fn stop() -> Option<JsRecording> {
+pub(crate) fn stop() -> Option<JsRecording> {
     recording::stop().map(|StoppedRecording { written, duration_us, thread_id, source }| {
         JsRecording {
             files: written.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
@@ -212,7 +213,7 @@ pub fn stop() -> Option<JsRecording> {
 /// microseconds of `process.hrtime`. Gives 0 to sample on, 1 to give up, 2 to stop before the next
 /// start.
 #[napi(catch_unwind)]
-pub fn window(json: String, since_us: i64) -> u32 {
+pub(crate) fn window(json: String, since_us: i64) -> u32 {
     match recording::window(json, since_us) {
         NextStep::On => 0,
         NextStep::GiveUp => 1,
@@ -222,31 +223,31 @@ pub fn window(json: String, since_us: i64) -> u32 {
 
 /// Ends the calling thread's recording, of which `stop` may still tell.
 #[napi(catch_unwind)]
-pub fn end() {
+pub(crate) fn end() {
     recording::end_early();
 }
 
 /// Tells the script that the calling worker runs.
 #[napi(catch_unwind)]
-pub fn name_worker(file: String) {
+pub(crate) fn name_worker(file: String) {
     recording::name_worker(file);
 }
 
 /// Whether the calling thread is being recorded.
 #[napi(catch_unwind)]
-pub fn is_recording() -> bool {
+pub(crate) fn is_recording() -> bool {
     recording::is_recording()
 }
 
 /// Whether the calling thread is a worker that is recorded only for its parent's sake.
 #[napi(catch_unwind)]
-pub fn is_covered() -> bool {
+pub(crate) fn is_covered() -> bool {
     recording::is_covered()
 }
 
 /// Whether this is the process's first thread, which is Node's main thread.
 #[napi(catch_unwind)]
-pub fn is_first_thread() -> bool {
+pub(crate) fn is_first_thread() -> bool {
     system::is_first_thread()
 }
 

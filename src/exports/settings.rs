@@ -10,6 +10,6 @@ use crate::record::process::read_config;
 /// What is wrong with settings that are to be given to other processes: one sentence, or nothing.
 /// `options` go before the environment; their values are written as text.
 #[napi(catch_unwind)]
-pub fn check_settings(options: HashMap<String, String>) -> Option<String> {
+pub(crate) fn check_settings(options: HashMap<String, String>) -> Option<String> {
     read_config(|name| options.get(name).cloned()).err().map(|error| error.to_string())
 }

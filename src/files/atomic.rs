@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes what is not whole yet, for a process that is about to end.
-pub fn remove_partial() {
+pub(crate) fn remove_partial() {
     for path in PARTIAL.lock().drain(..) {
         let _ = fs::remove_file(path);
     }
@@ -24,7 +24,7 @@ pub fn remove_partial() {
 
 /// Why a file could not be written.
 #[derive(Debug)]
-pub struct FileError {
+pub(crate) struct FileError {
     /// What was being done.
     pub action: &'static str,
     /// The file's place.
@@ -55,7 +55,7 @@ impl std::error::Error for FileError {}
 /// A file on its way, written by a thread of its own while the next piece is made. Dropped before it
 /// is whole, it leaves nothing.
 #[derive(Debug)]
-pub struct AtomicFile {
+pub(crate) struct AtomicFile {
     partial: TemporaryFile,
     /// So far, uncompressed.
     bytes: u64,
@@ -83,7 +83,7 @@ const PIECE: usize = 256 << 10;
 impl AtomicFile {
     /// Begins a file for `place`, compressed if that ends in `.gz`, in a folder that is made if it
     /// is missing.
-    pub fn create(place: &Path) -> Result<Self, FileError> {
+    pub(crate) fn create(place: &Path) -> Result<Self, FileError> {
         let fail = |action| move |source| FileError { action, path: place.into(), source };
         match fs::metadata(place) {
             Ok(metadata) if metadata.is_dir() => {
@@ -110,12 +110,12 @@ impl AtomicFile {
     }
 
     /// What is said if it cannot be written.
-    pub fn error(&self, source: io::Error) -> FileError {
+    pub(crate) fn error(&self, source: io::Error) -> FileError {
         self.partial.error("write", source)
     }
 
     /// Writes what is left. The file is at its place only after [`keep`].
-    pub fn finish(mut self) -> Result<WholeFile, FileError> {
+    pub(crate) fn finish(mut self) -> Result<WholeFile, FileError> {
         let written = self.pass_on().and_then(|()| match self.writing.take() {
             Some(writing) => writing.finish(),
             None => Ok(()),
@@ -196,7 +196,7 @@ impl FileOutput {
 
 /// A file that is whole, and not yet at its place.
 #[derive(Debug)]
-pub struct WholeFile {
+pub(crate) struct WholeFile {
     partial: TemporaryFile,
     /// Its size, uncompressed.
     pub bytes: u64,
@@ -204,7 +204,7 @@ pub struct WholeFile {
 
 /// Brings files to these places, in the folders that they were begun for: all or none. What was
 /// there is replaced.
-pub fn keep(files: Vec<(WholeFile, PathBuf)>) -> Result<Vec<PathBuf>, FileError> {
+pub(crate) fn keep(files: Vec<(WholeFile, PathBuf)>) -> Result<Vec<PathBuf>, FileError> {
     let mut kept: Vec<PathBuf> = Vec::with_capacity(files.len());
     for (file, place) in files {
         if let Err(error) = file.partial.keep(&place) {
@@ -278,14 +278,14 @@ impl Drop for TemporaryFile {
 
 /// Text that is kept for later on the disk, and has no name there.
 #[derive(Debug)]
-pub struct Spool {
+pub(crate) struct Spool {
     file: File,
     place: PathBuf,
 }
 
 impl Spool {
     /// An empty one, on the disk where `place` is.
-    pub fn create(place: &Path) -> Result<Self, FileError> {
+    pub(crate) fn create(place: &Path) -> Result<Self, FileError> {
         let created = TemporaryFile::create(place);
         let fail = |source| FileError { action: "write", path: place.into(), source };
         let (_, file) = created.map_err(fail)?;
@@ -293,13 +293,13 @@ impl Spool {
     }
 
     /// Appends text.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         let written = self.file.write_all(bytes);
         written.map_err(|source| self.error(source))
     }
 
     /// Copies all of it.
-    pub fn copy_to(&mut self, out: &mut impl Write) -> Result<(), FileError> {
+    pub(crate) fn copy_to(&mut self, out: &mut impl Write) -> Result<(), FileError> {
         let copied = io::Seek::rewind(&mut self.file).and_then(|()| io::copy(&mut self.file, out));
         copied.map(|_| ()).map_err(|source| self.error(source))
     }

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 /// A file to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
+pub(crate) struct Input {
     /// Where it is.
     pub path: PathBuf,
     /// Its size on the disk.
@@ -24,7 +24,7 @@ pub struct Input {
 
 /// A file that cannot be read, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failed {
+pub(crate) struct Failed {
     /// Where it is.
     #[serde(rename = "file", serialize_with = "lossy")]
     pub path: PathBuf,
@@ -34,7 +34,7 @@ pub struct Failed {
 
 /// What a file holds, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
+pub(crate) enum FileKind {
     /// Trace events, as far as one can tell.
     Trace,
     /// One thread's profile, as Node's own flag writes it.
@@ -43,12 +43,12 @@ pub enum FileKind {
 
 impl Input {
     /// Its text; what is compressed is told by its first bytes.
-    pub fn open(&self) -> io::Result<Box<dyn Read>> {
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         self.open_counted(&Arc::default())
     }
 
     /// The same, and adds the bytes of the file that were read to `done`.
-    pub fn open_counted(&self, done: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
+    pub(crate) fn open_counted(&self, done: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
         const GZIP: [u8; 2] = [0x1f, 0x8b];
         let file = Counted { file: File::open(&self.path)?, done: Arc::clone(done) };
         let (start, rest) = first_bytes(file, GZIP.len())?;
@@ -78,7 +78,7 @@ impl Read for Counted {
 impl FileKind {
     /// The kind of a text that begins so. A `.cpuprofile` is an object with these members, in any
     /// order.
-    pub fn of(start: &[u8]) -> Self {
+    pub(crate) fn of(start: &[u8]) -> Self {
         const MEMBERS: [&[u8]; 6] =
             [b"nodes", b"startTime", b"endTime", b"samples", b"timeDeltas", b"title"];
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
@@ -95,17 +95,17 @@ impl FileKind {
 }
 
 /// A path as text; what is no Unicode in it is replaced.
-pub fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&path.display())
 }
 
 /// The same, for many.
-pub fn lossy_list<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn lossy_list<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }
 
 /// The first bytes of a reader, fewer if it has no more.
-pub fn first_bytes<R: Read>(mut reader: R, most: usize) -> io::Result<(Vec<u8>, R)> {
+pub(crate) fn first_bytes<R: Read>(mut reader: R, most: usize) -> io::Result<(Vec<u8>, R)> {
     let mut start = Vec::with_capacity(most);
     reader.by_ref().take(most as u64).read_to_end(&mut start)?;
     Ok((start, reader))
@@ -116,7 +116,7 @@ pub fn first_bytes<R: Read>(mut reader: R, most: usize) -> io::Result<(Vec<u8>, 
 ///
 /// In a folder only what is called as traces are is taken, and neither hidden files nor
 /// `node_modules` are looked into.
-pub fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
+pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
     let mut found = FileSearch::default();
     for path in paths {
         match fs::metadata(path) {

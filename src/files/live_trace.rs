@@ -6,16 +6,14 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::base::error::Error;
+use crate::base::event_lines::{FOOTER, SEPARATOR};
 use crate::base::name_pattern::FileNames;
-use crate::format::ascii_json::SEPARATOR;
-
-const FOOTER: &[u8] = b"\n]}";
 
 /// A growing JSON array, not empty, inside a JSON object: closed at every moment.
 ///
 /// Each flush is one positioned write of `events + footer` over the old footer.
 #[derive(Debug)]
-pub struct LiveTrace {
+pub(crate) struct LiveTrace {
     path: PathBuf,
     file: GuardedFile,
     /// Where the footer stands, and the next event will.
@@ -27,7 +25,7 @@ pub struct LiveTrace {
 impl LiveTrace {
     /// Creates a file, see [`create`], and writes `head + footer` to it: the text up to and with the
     /// first events.
-    pub fn create(
+    pub(crate) fn create(
         dir: &Path,
         extension: &str,
         names: &mut FileNames,
@@ -47,7 +45,7 @@ impl LiveTrace {
 
     /// Appends encoded events (no separator at either end). After an error the file is as it was
     /// before, as far as the system let it be restored.
-    pub fn append(&mut self, events: &[u8]) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, events: &[u8]) -> Result<(), Error> {
         if events.is_empty() {
             return Ok(());
         }
@@ -77,7 +75,7 @@ impl LiveTrace {
     }
 
     /// Where the file is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -129,7 +127,7 @@ fn id(file: &File) -> io::Result<(u64, u64)> {
 /// Creates the first of `names` in `dir` that is free, which is the current one then.
 ///
 /// An existing file is never opened, nor a link followed. The directory is made if missing.
-pub fn create(
+pub(crate) fn create(
     dir: &Path,
     extension: &str,
     names: &mut FileNames,
@@ -149,7 +147,7 @@ pub fn create(
 }
 
 /// Writes a whole file at once: it is there completely or not at all.
-pub fn write_whole(
+pub(crate) fn write_whole(
     dir: &Path,
     extension: &str,
     names: &mut FileNames,

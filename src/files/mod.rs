@@ -1,5 +1,5 @@
 //! Files on the disk, whatever their format.
 
-pub mod atomic;
-pub mod input;
-pub mod live_trace;
+pub(crate) mod atomic;
+pub(crate) mod input;
+pub(crate) mod live_trace;

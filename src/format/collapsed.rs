@@ -8,12 +8,12 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::format::url::file_path;
-use crate::profile::builder::{NONE, ProfileNode};
+use crate::profile::frame::CallFrame;
 use crate::profile::session::{Process, Session, Thread};
-use crate::profile::window::CallFrame;
+use crate::profile::thread_profile::{NONE, ProfileNode};
 
 /// Writes all threads; the root of each stack is its process and thread.
-pub fn write(recorded: &Session, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(recorded: &Session, out: &mut impl Write) -> io::Result<()> {
     for process in &recorded.processes {
         for thread in &process.threads {
             write_thread(recorded, process, thread, out)?;
@@ -87,7 +87,8 @@ fn plain(label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::builder::{ProfileBuilder, ReadScope};
+    use crate::profile::builder::ProfileBuilder;
+    use crate::profile::thread_profile::ReadScope;
 
     #[test]
     fn a_line_a_stack() {

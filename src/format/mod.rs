@@ -1,9 +1,9 @@
 //! File formats: one folder or file a format, and what several of them share.
 
-pub mod ascii_json;
-pub mod collapsed;
-pub mod cpuprofile;
-pub mod node_json;
-pub mod speedscope;
-pub mod trace;
-pub mod url;
+pub(crate) mod ascii_json;
+pub(crate) mod collapsed;
+pub(crate) mod cpuprofile;
+pub(crate) mod node_json;
+pub(crate) mod speedscope;
+pub(crate) mod trace;
+pub(crate) mod url;

@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 use crate::format::url::true_url;
 use crate::profile::builder::ProfileBuilder;
+use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
-use crate::profile::window::CallFrame;
 
 /// A number, be it written as an integer, a fraction or a string. Fractions are rounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Number(pub i64);
+pub(crate) struct Number(pub i64);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -55,7 +55,7 @@ impl Visitor<'_> for NumberVisitor {
 /// A node of the call tree.
 #[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct NodeJson<'a> {
+pub(crate) struct NodeJson<'a> {
     id: Number,
     #[serde(default)]
     parent: Option<Number>,
@@ -140,13 +140,13 @@ impl<'de> Visitor<'de> for LenientVisitor {
 }
 
 /// A node's id, as [`ProfileBuilder`] takes it.
-pub fn id(number: Number) -> u64 {
+pub(crate) fn id(number: Number) -> u64 {
     number.0 as u64
 }
 
 impl NodeJson<'_> {
     /// Tells `building` what is known of the node.
-    pub fn announce(self, building: &mut ProfileBuilder, frames: &mut FrameTable) {
+    pub(crate) fn announce(self, building: &mut ProfileBuilder, frames: &mut FrameTable) {
         let node = id(self.id);
         let frame = self.call_frame.map_or(FrameTable::UNKNOWN, |text| {
             frames.intern_json(text.get(), |text| {

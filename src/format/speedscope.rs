@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::format::url::file_path;
-use crate::profile::builder::{NONE, ProfileSample, ThreadProfile};
+use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Session, Thread};
-use crate::profile::window::CallFrame;
+use crate::profile::thread_profile::{NONE, ProfileSample, ThreadProfile};
 
 /// A function, as speedscope has it. Lines and columns count from 1.
 #[derive(Debug, PartialEq, Eq, Hash, Serialize)]
@@ -25,7 +25,7 @@ struct SpeedscopeFrame {
 
 /// Writes a profile for each thread. Its samples are those of the thread: what is idle, and what
 /// lies between two recordings, has an empty stack.
-pub fn write(recorded: &Session, name: &str, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(recorded: &Session, name: &str, out: &mut impl Write) -> io::Result<()> {
     let (shared, places) = shared(&recorded.frames);
     out.write_all(
         b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":",
@@ -165,8 +165,9 @@ fn value(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::builder::{ProfileBuilder, ReadScope};
+    use crate::profile::builder::ProfileBuilder;
     use crate::profile::session::Process;
+    use crate::profile::thread_profile::ReadScope;
     use serde_json::{Value, json};
 
     #[test]

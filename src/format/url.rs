@@ -3,19 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// How frames under `node_modules` are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NodeModules {
-    /// As they are: DevTools folds them into 'On ignore list'.
-    Foldable,
-    /// With one backslash, which escapes DevTools' rule and is shown as a slash.
-    Shown,
-}
+use crate::profile::program::NodeModules;
 
 /// The URL of a call frame.
 ///
 /// V8 names CommonJS files by their absolute path, and everything else by a URL already.
-pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
+pub(crate) fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
     let url = match resource_name.as_bytes() {
         [b'/', ..] => file_url(resource_name),
         _ => resource_name.to_owned(),
@@ -27,7 +20,7 @@ pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
 }
 
 /// The URL as it was before [`NodeModules::Shown`].
-pub fn true_url(url: &str) -> Cow<'_, str> {
+pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
     if url.contains("/node_modules\\") {
         Cow::Owned(url.replace("/node_modules\\", "/node_modules/"))
     } else {
@@ -36,7 +29,7 @@ pub fn true_url(url: &str) -> Cow<'_, str> {
 }
 
 /// The path of a `file:` URL, decoded; everything else as it is.
-pub fn file_path(url: &str) -> Cow<'_, str> {
+pub(crate) fn file_path(url: &str) -> Cow<'_, str> {
     let Some(path) = url.strip_prefix("file://") else { return Cow::Borrowed(url) };
     let bytes = path.as_bytes();
     // `file:///C:/…`

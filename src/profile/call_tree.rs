@@ -2,14 +2,15 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::profile::window::{CallFrame, Window};
+use crate::profile::frame::CallFrame;
+use crate::profile::window::Window;
 
 /// A node's id in the recording: given once, never given again.
-pub type NodeId = u32;
+pub(crate) type NodeId = u32;
 
 /// A node that no earlier window held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewNode {
+pub(crate) struct NewNode {
     /// Its id from now on.
     pub id: NodeId,
     /// Its parent's id; none for the root.
@@ -20,7 +21,7 @@ pub struct NewNode {
 
 /// How one window lies in the tree.
 #[derive(Debug, Default)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// To be announced: parents before their children.
     pub new_nodes: Vec<NewNode>,
     /// The id of each of the window's nodes, by its index there.
@@ -28,7 +29,7 @@ pub struct Placed {
 }
 
 /// The recording's tree. The same path has the same id, until the tree is forgotten.
-pub struct CallTree {
+pub(crate) struct CallTree {
     limit: usize,
     frames: FxHashMap<CallFrame, u32>,
     nodes: FxHashMap<PathKey, NodeId>,
@@ -43,7 +44,7 @@ const ABOVE_ROOT: NodeId = 0;
 
 impl CallTree {
     /// A tree that forgets its paths before a window that finds more than `limit` nodes in it.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
             frames: FxHashMap::default(),
@@ -54,7 +55,7 @@ impl CallTree {
     }
 
     /// Finds or makes a node for each node of the window.
-    pub fn place(&mut self, window: &Window) -> Placed {
+    pub(crate) fn place(&mut self, window: &Window) -> Placed {
         if self.nodes.len() > self.limit {
             self.forget();
         }
@@ -192,7 +193,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_windows_keep_their_paths(
-            windows in crate::profile::window::any::windows(0),
+            windows in crate::profile::test_windows::any::windows(0),
             limit in 0_usize..20,
         ) {
             let mut tree = CallTree::new(limit);

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::profile::window::CallFrame;
+use crate::profile::frame::CallFrame;
 
 /// Call frames and their numbers.
 #[derive(Debug)]
-pub struct FrameTable {
+pub(crate) struct FrameTable {
     numbers: FxHashMap<Rc<CallFrame>, u32>,
     list: Vec<Rc<CallFrame>>,
     /// Frames as they are written, and their numbers: most are written many times.
@@ -17,13 +17,13 @@ pub struct FrameTable {
 
 impl FrameTable {
     /// The frame of a node that was never announced: a file can have lost it.
-    pub const UNKNOWN: u32 = 0;
+    pub(crate) const UNKNOWN: u32 = 0;
 
     /// The frame of the root. A sample of it says that nothing was recorded until the next.
-    pub const ROOT: u32 = 1;
+    pub(crate) const ROOT: u32 = 1;
 
     /// Only those two.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut frames =
             Self { numbers: FxHashMap::default(), list: Vec::new(), texts: FxHashMap::default() };
         frames.number(CallFrame { function_name: "(unknown)".into(), ..CallFrame::root() });
@@ -32,7 +32,7 @@ impl FrameTable {
     }
 
     /// The frame's number.
-    pub fn number(&mut self, frame: CallFrame) -> u32 {
+    pub(crate) fn number(&mut self, frame: CallFrame) -> u32 {
         if let Some(number) = self.numbers.get(&frame) {
             return *number;
         }
@@ -44,7 +44,7 @@ impl FrameTable {
     }
 
     /// The number of a frame that is written so.
-    pub fn intern_json(&mut self, text: &str, parse: impl FnOnce(&str) -> CallFrame) -> u32 {
+    pub(crate) fn intern_json(&mut self, text: &str, parse: impl FnOnce(&str) -> CallFrame) -> u32 {
         if let Some(number) = self.texts.get(text) {
             return *number;
         }
@@ -54,7 +54,7 @@ impl FrameTable {
     }
 
     /// By their numbers.
-    pub fn list(&self) -> &[Rc<CallFrame>] {
+    pub(crate) fn list(&self) -> &[Rc<CallFrame>] {
         &self.list
     }
 }

@@ -1,10 +1,15 @@
 //! Plain data and call trees: what was sampled, and what was read back.
 
-pub mod builder;
-pub mod call_tree;
-pub mod frame_table;
-pub mod order;
-pub mod program;
-pub mod replay;
-pub mod session;
-pub mod window;
+pub(crate) mod builder;
+pub(crate) mod call_tree;
+pub(crate) mod frame;
+pub(crate) mod frame_table;
+pub(crate) mod order;
+pub(crate) mod program;
+pub(crate) mod replay;
+pub(crate) mod session;
+#[cfg(test)]
+pub(crate) mod test_windows;
+pub(crate) mod thread_profile;
+pub(crate) mod timeline;
+pub(crate) mod window;

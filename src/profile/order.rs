@@ -1,9 +1,9 @@
 //! Parents before their children.
 
-use super::builder::{NONE, ProfileNode, ThreadProfile};
+use super::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
 /// Brings nodes into that order, and cuts circles open.
-pub fn parents_first(profile: &mut ThreadProfile) {
+pub(crate) fn parents_first(profile: &mut ThreadProfile) {
     let nodes = &mut profile.nodes;
     let is_ordered =
         (0..).zip(nodes.iter()).all(|(i, node)| node.parent == NONE || node.parent < i);

@@ -5,12 +5,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::base::config::IgnoreList;
-use crate::format::url::NodeModules;
 
 /// What Node knows of the process, as it was when the recording started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Program {
+pub(crate) struct Program {
     /// The process's id.
     pub pid: u32,
     /// Its parent's.
@@ -32,15 +31,24 @@ pub struct Program {
     pub boot: Option<String>,
 }
 
+/// How frames under `node_modules` are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NodeModules {
+    /// As they are: DevTools folds them into 'On ignore list'.
+    Foldable,
+    /// With one backslash, which escapes DevTools' rule and is shown as a slash.
+    Shown,
+}
+
 impl Program {
     /// `tsc (pid 4242)`
-    pub fn short_label(&self) -> String {
+    pub(crate) fn short_label(&self) -> String {
         format!("{} (pid {})", self.name(), self.pid)
     }
 
     /// `tsc: -p . (pid 4242)`: with the arguments, and always a URL, since DevTools drops a
     /// process that has none.
-    pub fn url_label(&self) -> String {
+    pub(crate) fn url_label(&self) -> String {
         let mut label = scheme(&self.name());
         label.push_str(": ");
         let arguments = self.arguments();
@@ -53,7 +61,7 @@ impl Program {
     }
 
     /// Whether this program's own frames are under `node_modules`, and worth seeing there.
-    pub fn node_modules(&self, setting: IgnoreList) -> NodeModules {
+    pub(crate) fn node_modules(&self, setting: IgnoreList) -> NodeModules {
         match setting {
             IgnoreList::Keep => NodeModules::Foldable,
             IgnoreList::Show => NodeModules::Shown,
@@ -137,7 +145,7 @@ fn scheme(name: &str) -> String {
 }
 
 /// One line of at most 80 characters.
-pub fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 80;
     // A URL loses its newlines and tabs; show them as what separates words.
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

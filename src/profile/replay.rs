@@ -3,16 +3,17 @@
 use rustc_hash::FxHashMap;
 
 use super::session::Thread;
-use crate::profile::builder::{NONE, ThreadProfile};
 use crate::profile::call_tree::{CallTree, Placed};
+use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
-use crate::profile::window::{CallFrame, Sample, Window, WindowNode};
+use crate::profile::thread_profile::{NONE, ThreadProfile};
+use crate::profile::window::{Sample, Window, WindowNode};
 
 const ROOT: u32 = 0;
 
 /// Each recording as a window, and how it lies in the thread's tree. Where nothing was recorded, the
 /// root is on top, for which viewers draw nothing.
-pub fn windows<'a>(
+pub(crate) fn windows<'a>(
     thread: &'a Thread,
     frames: &'a FrameTable,
 ) -> impl Iterator<Item = (Window, Placed)> + 'a {
@@ -62,7 +63,8 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::builder::{ProfileBuilder, ReadScope};
+    use crate::profile::builder::ProfileBuilder;
+    use crate::profile::thread_profile::ReadScope;
 
     #[test]
     fn recordings_are_joined_and_the_time_between_is_the_roots() {

@@ -1,11 +1,11 @@
 //! Processes and threads with what was recorded of them, joined from the files that they lie in.
 
-use crate::profile::builder::ThreadProfile;
 use crate::profile::frame_table::FrameTable;
+use crate::profile::thread_profile::ThreadProfile;
 
 /// All that was read.
 #[derive(Debug, Default)]
-pub struct Session {
+pub(crate) struct Session {
     /// The frames of all profiles.
     pub frames: FrameTable,
     /// As they were found, or sorted.
@@ -15,7 +15,7 @@ pub struct Session {
 
 /// A process.
 #[derive(Debug, Default)]
-pub struct Process {
+pub(crate) struct Process {
     /// As it was when the process ran: two processes can have had the same. 0 if it is not known.
     pub pid: i64,
     /// What it is called: `tsc`.
@@ -40,7 +40,7 @@ pub struct Process {
 
 /// A thread.
 #[derive(Debug, Default)]
-pub struct Thread {
+pub(crate) struct Thread {
     /// Node's thread id, or else the system's.
     pub id: i64,
     /// What it is called within its process: `main`.
@@ -51,7 +51,7 @@ pub struct Thread {
 
 /// Which process it is, whatever its pid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// When it started: milliseconds after the system did.
     pub process_start_ms: u64,
     /// Which start of which system.
@@ -60,7 +60,7 @@ pub struct Identity {
 
 /// From when to when there are recordings by one clock: microseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// Which start of which system it counts from, where that is known.
     boot: Option<String>,
     /// The first start of a recording.
@@ -72,7 +72,7 @@ pub struct Clock {
 impl Session {
     /// Adds a process that a file speaks of. Other files may have spoken of it. False if they have
     /// said all that this one says.
-    pub fn add(&mut self, process: Process) -> bool {
+    pub(crate) fn add(&mut self, process: Process) -> bool {
         let agreeing = || self.processes.iter().filter(|known| known.agrees_with(&process));
         if agreeing().any(|known| known.holds(&process)) {
             return false;
@@ -88,23 +88,23 @@ impl Session {
     }
 
     /// How long it all took, by the clock of the longest: microseconds.
-    pub fn length_us(&self) -> i64 {
+    pub(crate) fn length_us(&self) -> i64 {
         let lengths = self.clocks.iter().map(|clock| clock.end_us.saturating_sub(clock.start_us));
         lengths.max().unwrap_or(0)
     }
 
     /// The clocks; the first is the one of most recordings.
-    pub fn clocks(&self) -> &[Clock] {
+    pub(crate) fn clocks(&self) -> &[Clock] {
         &self.clocks
     }
 
     /// The clock that a process's times are of.
-    pub fn clock(&self, process: &Process) -> &Clock {
+    pub(crate) fn clock(&self, process: &Process) -> &Clock {
         &self.clocks[process.clock]
     }
 
     /// Leaves out what has no time.
-    pub fn drop_empty(&mut self) {
+    pub(crate) fn drop_empty(&mut self) {
         for process in &mut self.processes {
             for thread in &mut process.threads {
                 thread.profiles.retain(|profile| profile.start_us < profile.end_us);
@@ -115,7 +115,7 @@ impl Session {
     }
 
     /// Brings processes, threads and recordings into the order of their starts; main threads first.
-    pub fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         for process in &mut self.processes {
             for thread in &mut process.threads {
                 thread.profiles.sort_by_key(|profile| profile.start_us);
@@ -164,17 +164,17 @@ impl Session {
 
 impl Process {
     /// The first start of a recording: microseconds.
-    pub fn start_us(&self) -> i64 {
+    pub(crate) fn start_us(&self) -> i64 {
         self.threads.iter().map(Thread::start_us).min().unwrap_or(0)
     }
 
     /// The last end of a recording: microseconds.
-    pub fn end_us(&self) -> i64 {
+    pub(crate) fn end_us(&self) -> i64 {
         self.threads.iter().map(Thread::end_us).max().unwrap_or(0)
     }
 
     /// `tsc (pid 4242)`
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         format!("{} (pid {})", self.name, self.pid)
     }
 
@@ -196,7 +196,7 @@ impl Process {
     }
 
     /// When it was first recorded, whatever was wanted of it: microseconds.
-    pub fn recorded_from_us(&self) -> i64 {
+    pub(crate) fn recorded_from_us(&self) -> i64 {
         let profiles = self.threads.iter().flat_map(|thread| &thread.profiles);
         profiles.map(|profile| profile.recorded_us.0).min().unwrap_or(0)
     }
@@ -246,17 +246,17 @@ impl Process {
 
 impl Thread {
     /// The first start of a recording: microseconds.
-    pub fn start_us(&self) -> i64 {
+    pub(crate) fn start_us(&self) -> i64 {
         self.profiles.iter().map(|profile| profile.start_us).min().unwrap_or(0)
     }
 
     /// The last end of a recording: microseconds.
-    pub fn end_us(&self) -> i64 {
+    pub(crate) fn end_us(&self) -> i64 {
         self.profiles.iter().map(|profile| profile.end_us).max().unwrap_or(0)
     }
 
     /// Whether it is its process's main thread.
-    pub fn is_main(&self) -> bool {
+    pub(crate) fn is_main(&self) -> bool {
         self.id == 0 || self.name == "CrRendererMain"
     }
 

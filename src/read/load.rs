@@ -7,13 +7,13 @@ use crate::files::input::{Failed, Input, find};
 use crate::format::cpuprofile::read::{CpuProfileReader, ids_from_file_name};
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};
-use crate::profile::builder::ReadScope;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Process, Session, Thread};
+use crate::profile::thread_profile::ReadScope;
 
 /// What files hold, and what became of them.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// Processes in the order of their starts.
     pub recorded: Session,
     /// Whether one of them is a trace.
@@ -38,7 +38,7 @@ struct FileContents {
 }
 
 /// Reads files, and those in folders.
-pub fn load(paths: &[PathBuf], wanted: ReadScope) -> Loaded {
+pub(crate) fn load(paths: &[PathBuf], wanted: ReadScope) -> Loaded {
     let mut loaded = load_all(paths, wanted);
     if loaded.recorded.clocks().len() > 1 {
         let note = "the recordings are of several machines, or of one before and after it was \
@@ -75,7 +75,7 @@ fn load_all(paths: &[PathBuf], wanted: ReadScope) -> Loaded {
 }
 
 /// Reads what was recorded in a part of the time: milliseconds from the first start of all.
-pub fn load_window(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
+pub(crate) fn load_window(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
     // Where time begins is known only when everything was read once.
     let whole = load_all(paths, ReadScope::TIMES).recorded;
     let start_us = whole.clocks().first().map_or(0, |clock| clock.start_us);
@@ -100,7 +100,7 @@ pub fn load_window(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
 
 impl Loaded {
     /// What is wrong, if there is nothing at all.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         if !self.recorded.processes.is_empty() {
             return Ok(());
         }

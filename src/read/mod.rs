@@ -1,4 +1,4 @@
 //! Files into sessions.
 
-pub mod load;
-pub mod sniff;
+pub(crate) mod load;
+pub(crate) mod sniff;

@@ -11,7 +11,7 @@ use crate::format::trace::scan::{Item, Scanner};
 
 /// What an input holds.
 #[derive(Debug)]
-pub enum SniffedFile {
+pub(crate) enum SniffedFile {
     /// One thread's recording, by us or by Node's own flag.
     RecordingFile(RecordingFile),
     /// Any other trace.
@@ -23,7 +23,7 @@ pub enum SniffedFile {
 
 /// One thread's recording.
 #[derive(Debug, Clone)]
-pub struct RecordingFile {
+pub(crate) struct RecordingFile {
     /// The input it is in.
     pub input: usize,
     /// Whether it is a `.cpuprofile`.
@@ -44,7 +44,7 @@ pub struct RecordingFile {
 
 /// Reads as much of an input as it takes to know what it is. The error ends a sentence that begins
 /// with the file.
-pub fn survey(number: usize, input: &Input) -> Result<SniffedFile, String> {
+pub(crate) fn survey(number: usize, input: &Input) -> Result<SniffedFile, String> {
     const START: usize = 4096;
     let unreadable = |error| format!("it cannot be read: {error}");
     let reader = input.open().map_err(unreadable)?;
@@ -174,7 +174,7 @@ fn micros(value: &[u8]) -> Option<i64> {
 }
 
 /// The latest time in an input that is not compressed, looked for at its end; microseconds.
-pub fn end_us(input: &Input) -> Option<i64> {
+pub(crate) fn end_us(input: &Input) -> Option<i64> {
     use std::io::{Read, Seek, SeekFrom};
     const END: u64 = 64 << 10;
     let mut file = std::fs::File::open(&input.path).ok()?;

@@ -11,7 +11,8 @@ use super::thread::{
     IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, is_recording, start,
 };
 use crate::base::config::Config;
-use crate::base::error::{Error, complain};
+use crate::base::error::Error;
+use crate::base::stderr::complain;
 use crate::profile::program::Program;
 use crate::record::signals;
 use crate::sampler::v8::Waker;
@@ -42,7 +43,7 @@ enum Ending {
 }
 
 /// Has what is under way on this thread brought to its end with it.
-pub fn watch(env: &Env, waker: Option<&Waker>, thread_id: u32) -> Result<(), Error> {
+pub(crate) fn watch(env: &Env, waker: Option<&Waker>, thread_id: u32) -> Result<(), Error> {
     // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
     let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
     if !IS_WATCHED.get() {

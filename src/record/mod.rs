@@ -1,9 +1,9 @@
 //! Recording: one thread from start to stop, and the writer thread behind it.
 
-pub mod lifecycle;
-pub mod process;
-pub mod signals;
-pub mod sink;
-pub mod thread;
-pub mod worker_script;
-pub mod writer;
+pub(crate) mod lifecycle;
+pub(crate) mod process;
+pub(crate) mod signals;
+pub(crate) mod sink;
+pub(crate) mod thread;
+pub(crate) mod worker_script;
+pub(crate) mod writer;

@@ -14,7 +14,7 @@ use crate::record::writer::Writer;
 use crate::sampler::v8::Callback;
 
 /// The process, as its first recording found it.
-pub struct HostProcess {
+pub(crate) struct HostProcess {
     /// Its program: that of the main thread, if it is recorded at all.
     pub program: Program,
     /// Local time, looked up once: the environment that names the zone may change under a worker.
@@ -27,7 +27,7 @@ static PROCESS: OnceLock<HostProcess> = OnceLock::new();
 
 impl HostProcess {
     /// The process; on first use its writer is started.
-    pub fn get_or_start(
+    pub(crate) fn get_or_start(
         program: impl FnOnce() -> Program,
         rotate: Callback,
     ) -> Result<&'static Self, Error> {
@@ -45,14 +45,14 @@ impl HostProcess {
 }
 
 /// `%N`: counts the process's recordings from 1, across its threads.
-pub fn next_sequence() -> u32 {
+pub(crate) fn next_sequence() -> u32 {
     static LAST: AtomicU32 = AtomicU32::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// The settings of all that is recorded from the preload on. They are those of the first thread's
 /// start: the program may change its environment and its working directory.
-pub fn preload_config() -> Result<&'static Config, Error> {
+pub(crate) fn preload_config() -> Result<&'static Config, Error> {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     if let Some(config) = CONFIG.get() {
         return Ok(config);
@@ -62,7 +62,7 @@ pub fn preload_config() -> Result<&'static Config, Error> {
 }
 
 /// The settings as they are now: options in code go before the environment.
-pub fn read_config(option: impl Fn(&str) -> Option<String>) -> Result<Config, Error> {
+pub(crate) fn read_config(option: impl Fn(&str) -> Option<String>) -> Result<Config, Error> {
     // Not the program's, which is text: a directory's name may be any bytes.
     let cwd = std::env::current_dir().unwrap_or_default();
     Config::read(option, |name| std::env::var_os(name), &cwd)

@@ -35,7 +35,7 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// Starts the thread that waits for signals, once in a process. `last_windows` is called on it
 /// before a signal is passed on, and has to return in time.
-pub fn watch(last_windows: fn()) -> Result<(), Error> {
+pub(crate) fn watch(last_windows: fn()) -> Result<(), Error> {
     static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
     let started = STARTED.get_or_init(|| {
         let semaphore = new_semaphore().map_err(|error| error.to_string())?;
@@ -61,7 +61,7 @@ pub fn watch(last_windows: fn()) -> Result<(), Error> {
 }
 
 /// Puts our handler where a signal would end the process. Main thread.
-pub fn arm() {
+pub(crate) fn arm() {
     let mut old = OLD.lock();
     for (signal, old) in SIGNALS.into_iter().zip(old.iter_mut()) {
         let Some(current) = exchange(signal, None) else { continue };
@@ -96,7 +96,7 @@ fn pass_on() {
 }
 
 /// Whether a signal has come that most likely ends the process.
-pub fn is_leaving() -> bool {
+pub(crate) fn is_leaving() -> bool {
     CAME.load(Ordering::Relaxed) != 0
 }
 

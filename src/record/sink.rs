@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::base::error::{Error, complain};
+use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
+use crate::base::stderr::complain;
 use crate::base::system;
 use crate::files::live_trace::{LiveTrace, write_whole};
-use crate::format::ascii_json::Events;
 use crate::format::cpuprofile::CpuProfile;
 use crate::format::trace::event::Flush;
+use crate::format::trace::events::Events;
 use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::profile::call_tree::{CallTree, Placed};
 use crate::profile::window::Window;
@@ -20,7 +21,7 @@ use crate::sampler::v8::{self, Callback, StallDetector, Waker};
 use crate::sampler::{RawWindow, native_names};
 
 /// What a recording and the writer both see.
-pub struct RecordingLink {
+pub(crate) struct RecordingLink {
     /// Wakes the recorded thread, if that can be done.
     waker: Option<Waker>,
     /// The file cannot be written any more: there is no use in sampling on.
@@ -35,23 +36,23 @@ pub struct RecordingLink {
 
 impl RecordingLink {
     /// A link to the thread that `waker` wakes; without one it comes of itself.
-    pub fn new(waker: Option<Waker>) -> Self {
+    pub(crate) fn new(waker: Option<Waker>) -> Self {
         let (failed, abandoned, is_stuck, is_over) = Default::default();
         Self { waker, failed, abandoned, is_stuck, is_over }
     }
 
     /// Whether the thread can be asked for anything.
-    pub fn can_wake(&self) -> bool {
+    pub(crate) fn can_wake(&self) -> bool {
         self.waker.is_some()
     }
 
     /// Has `callback` run on the thread. False if that cannot be.
-    pub fn wake(&self, callback: Callback) -> bool {
+    pub(crate) fn wake(&self, callback: Callback) -> bool {
         self.waker.as_ref().is_some_and(|waker| waker.wake(callback))
     }
 
     /// Never wakes the thread again, once this has returned.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         if let Some(waker) = &self.waker {
             waker.close();
         }
@@ -59,7 +60,7 @@ impl RecordingLink {
 }
 
 /// A window on its way to the disk.
-pub struct TakenWindow {
+pub(crate) struct TakenWindow {
     /// The profile that was stopped.
     pub profile: RawWindow,
     /// What taking it cost the program's thread.
@@ -67,7 +68,7 @@ pub struct TakenWindow {
 }
 
 /// A recording's files and what is needed to fill them, handed to the writer at the start.
-pub struct RecordingSink {
+pub(crate) struct RecordingSink {
     /// Tells the process's recordings apart.
     pub id: u32,
     /// The recording that covers this worker: it lists its files, and stops it.
@@ -96,7 +97,7 @@ pub struct RecordingSink {
 
 /// What a recording has come to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecordingTotals {
+pub(crate) struct RecordingTotals {
     /// Its files, absolute.
     pub files: Vec<PathBuf>,
     /// Samples in them.
@@ -108,14 +109,14 @@ pub struct RecordingTotals {
 }
 
 /// A trace on its way to the disk.
-pub struct TraceFile {
+pub(crate) struct TraceFile {
     output: LiveTrace,
     trace: ThreadTrace,
 }
 
 impl TraceFile {
     /// Creates the file, and writes its head.
-    pub fn create(
+    pub(crate) fn create(
         dir: &Path,
         names: &mut FileNames,
         info: ThreadInfo,
@@ -127,14 +128,14 @@ impl TraceFile {
     }
 
     /// Removes the file: nothing comes after its head.
-    pub fn discard(self) {
+    pub(crate) fn discard(self) {
         // A file without samples is the worst that can come of it.
         let _ = std::fs::remove_file(self.output.path());
     }
 }
 
 /// A `.cpuprofile`, which is written at the end.
-pub struct CpuProfileFile {
+pub(crate) struct CpuProfileFile {
     profile: CpuProfile,
     dir: PathBuf,
     names: FileNames,
@@ -142,7 +143,7 @@ pub struct CpuProfileFile {
 
 impl CpuProfileFile {
     /// A profile that will be written to `dir`.
-    pub fn new(dir: &Path, names: FileNames, start_us: i64) -> Self {
+    pub(crate) fn new(dir: &Path, names: FileNames, start_us: i64) -> Self {
         Self { profile: CpuProfile::new(start_us), dir: dir.to_owned(), names }
     }
 
@@ -155,7 +156,7 @@ impl CpuProfileFile {
 
 impl RecordingTotals {
     /// Adds what another recording has come to.
-    pub fn add(&mut self, other: RecordingTotals) {
+    pub(crate) fn add(&mut self, other: RecordingTotals) {
         self.files.extend(other.files);
         self.samples += other.samples;
         self.nodes += other.nodes;
@@ -165,12 +166,12 @@ impl RecordingTotals {
 
 impl RecordingSink {
     /// Whether it is a worker's, recorded for the sake of the recording of this number.
-    pub fn is_covered_by(&self, recording: u32) -> bool {
+    pub(crate) fn is_covered_by(&self, recording: u32) -> bool {
         self.parent == Some(recording)
     }
 
     /// Writes a window.
-    pub fn write(&mut self, taken: TakenWindow, events: &mut Events) {
+    pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         let mut window = self.read(taken.profile);
         native_names::rename(&mut window);
         if self.pulse.is_stuck(&window) {
@@ -221,12 +222,12 @@ impl RecordingSink {
     }
 
     /// Names a worker by its script.
-    pub fn rename(&mut self, script: &str, events: &mut Events) {
+    pub(crate) fn rename(&mut self, script: &str, events: &mut Events) {
         self.append(events, |trace, events| trace.rename_worker(events, script));
     }
 
     /// Completes the files.
-    pub fn finish(&mut self, events: &mut Events) {
+    pub(crate) fn finish(&mut self, events: &mut Events) {
         let end_us = system::now_us();
         self.append(events, |trace, events| trace.close(events, end_us));
         if let Some(file) = self.cpuprofile.take() {
@@ -245,7 +246,7 @@ impl RecordingSink {
     }
 
     /// What there is in the files by now.
-    pub fn written(&self) -> RecordingTotals {
+    pub(crate) fn written(&self) -> RecordingTotals {
         let mut written = self.written.clone();
         if let Some(file) = &self.trace {
             written.files.insert(0, file.output.path().to_owned());

@@ -12,9 +12,10 @@ use chrono::{SecondsFormat, Utc};
 use napi::Env;
 use parking_lot::Mutex;
 
-use crate::base::config::Config;
-use crate::base::error::{Error, complain};
+use crate::base::config::{Config, Source};
+use crate::base::error::Error;
 use crate::base::name_pattern::{FileNames, NameFields};
+use crate::base::stderr::complain;
 use crate::base::system;
 use crate::format::trace::thread::ThreadInfo;
 use crate::profile::call_tree::CallTree;
@@ -26,7 +27,7 @@ use crate::record::sink::{
 use crate::record::worker_script::PendingScript;
 use crate::record::{lifecycle, signals};
 use crate::sampler::v8::{self, Profiler, StallDetector, Waker};
-use crate::sampler::{RawWindow, Source, inspector};
+use crate::sampler::{RawWindow, best_source, inspector};
 
 /// The recordings that cover their workers.
 static COVERS: Mutex<BTreeMap<u32, Config>> = Mutex::new(BTreeMap::new());
@@ -66,7 +67,7 @@ enum Sampler {
 }
 
 /// What the inspector is to do.
-pub struct InspectorPlan {
+pub(crate) struct InspectorPlan {
     /// Between two samples.
     pub interval_us: u32,
     /// Between two windows, milliseconds.
@@ -77,7 +78,7 @@ pub struct InspectorPlan {
 
 /// What the inspector is to do after a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextStep {
+pub(crate) enum NextStep {
     /// Sample on.
     On,
     /// Nothing: the recording is over.
@@ -87,7 +88,7 @@ pub enum NextStep {
 }
 
 /// A recording that has come to its end.
-pub struct StoppedRecording {
+pub(crate) struct StoppedRecording {
     /// What there is in its files.
     pub written: RecordingTotals,
     /// From its start to its end, microseconds.
@@ -100,7 +101,7 @@ pub struct StoppedRecording {
 
 /// Starts recording this thread, which must not be recorded already. `start_inspector` is for a
 /// thread that is not sampled from here.
-pub fn start(
+pub(crate) fn start(
     env: &Env,
     thread_id: u32,
     config: &Config,
@@ -109,7 +110,7 @@ pub fn start(
     parent: Option<u32>,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let source = config.source.unwrap_or_else(Source::best);
+    let source = config.source.unwrap_or_else(best_source);
     let flush_interval = config.flush_interval(source);
     let process = HostProcess::get_or_start(program, on_wake)?;
     let waker = match source {
@@ -204,18 +205,18 @@ fn start_v8(env: &Env, interval_us: u32) -> Result<Profiler, Error> {
 }
 
 /// Whether this thread is being recorded.
-pub fn is_recording() -> bool {
+pub(crate) fn is_recording() -> bool {
     RECORDING.with_borrow(Option::is_some)
 }
 
 /// Whether this thread is a worker that is recorded only for its parent's sake.
-pub fn is_covered() -> bool {
+pub(crate) fn is_covered() -> bool {
     RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.parent.is_some()))
 }
 
 /// From now on this thread's recording covers the workers that are recorded for its sake: they
 /// come with the number that this gives.
-pub fn cover_workers() -> Option<u32> {
+pub(crate) fn cover_workers() -> Option<u32> {
     RECORDING.with_borrow(|recording| {
         let recording = recording.as_ref()?;
         COVERS.lock().insert(recording.id, recording.config.clone());
@@ -224,12 +225,12 @@ pub fn cover_workers() -> Option<u32> {
 }
 
 /// The settings of a recording that covers its workers, as long as it runs.
-pub fn covering(parent: u32) -> Option<Config> {
+pub(crate) fn covering(parent: u32) -> Option<Config> {
     COVERS.lock().get(&parent).cloned()
 }
 
 /// Stops recording this thread. Its files are complete by then. None if it is not recorded.
-pub fn stop() -> Option<StoppedRecording> {
+pub(crate) fn stop() -> Option<StoppedRecording> {
     match RECORDING.take() {
         Some(recording) => {
             let (stopped, profiler) = recording.finish();
@@ -244,14 +245,14 @@ pub fn stop() -> Option<StoppedRecording> {
 }
 
 /// Stops as [`stop`] does, and keeps what there is to be told of it.
-pub fn end_early() {
+pub(crate) fn end_early() {
     if let Some(stopped) = stop() {
         ENDED.set(Some(stopped));
     }
 }
 
 /// Takes a window of the inspector's over, which JavaScript began to take at `since_us`.
-pub fn window(json: String, since_us: i64) -> NextStep {
+pub(crate) fn window(json: String, since_us: i64) -> NextStep {
     let next = RECORDING.with_borrow(|recording| {
         recording.as_ref().map_or(NextStep::GiveUp, |recording| recording.window(json, since_us))
     });
@@ -262,7 +263,7 @@ pub fn window(json: String, since_us: i64) -> NextStep {
 }
 
 /// Names this thread, a worker, by the script that it runs.
-pub fn name_worker(file: String) {
+pub(crate) fn name_worker(file: String) {
     RECORDING.with_borrow(|recording| {
         if let Some(recording) = recording {
             recording.name_worker(file);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use std::{mem, thread};
 
 use crate::base::system;
-use crate::format::ascii_json::Events;
+use crate::format::trace::events::Events;
 use crate::record::sink::{RecordingLink, RecordingSink, RecordingTotals, TakenWindow};
 use crate::sampler::v8::{Callback, V8Profile};
 
@@ -23,7 +23,7 @@ enum WriterMessage {
 }
 
 /// A recording whose files are complete.
-pub struct ClosedRecording {
+pub(crate) struct ClosedRecording {
     /// What there is in them.
     pub written: RecordingTotals,
     /// The profiles that are yet to be deleted.
@@ -41,7 +41,7 @@ struct Waiter {
 type Key = usize;
 
 /// The writer thread's handle.
-pub struct Writer {
+pub(crate) struct Writer {
     queue: Sender<WriterMessage>,
     /// A close was not waited for to its end: the disk hangs, and no other thread shall wait too.
     hangs: AtomicBool,
@@ -49,7 +49,7 @@ pub struct Writer {
 
 impl Writer {
     /// Starts the thread. `rotate` is what it has each recorded thread run for every window.
-    pub fn start(rotate: Callback) -> io::Result<Self> {
+    pub(crate) fn start(rotate: Callback) -> io::Result<Self> {
         let (queue, messages) = channel();
         // Node unloads an addon that only workers loaded when the last of them ends, and this
         // thread would still be inside.
@@ -71,23 +71,23 @@ impl Writer {
     }
 
     /// Takes a recording over.
-    pub fn open(&self, track: RecordingSink) {
+    pub(crate) fn open(&self, track: RecordingSink) {
         let _ = self.queue.send(WriterMessage::Open(Box::new(track)));
     }
 
     /// Hands a window over.
-    pub fn window(&self, link: &Arc<RecordingLink>, taken: TakenWindow) {
+    pub(crate) fn window(&self, link: &Arc<RecordingLink>, taken: TakenWindow) {
         let _ = self.queue.send(WriterMessage::Window(key(link), taken));
     }
 
     /// The script of a worker is known only once it runs.
-    pub fn rename(&self, link: &Arc<RecordingLink>, script: String) {
+    pub(crate) fn rename(&self, link: &Arc<RecordingLink>, script: String) {
         let _ = self.queue.send(WriterMessage::Rename(key(link), script));
     }
 
     /// Hands the last window over, and waits until the files are complete. None if that took so long
     /// that the program was not to be kept waiting, and the profiles are still being read.
-    pub fn close(
+    pub(crate) fn close(
         &self,
         link: &Arc<RecordingLink>,
         last: Option<TakenWindow>,
@@ -106,12 +106,12 @@ impl Writer {
 
     /// Has every thread's last window taken and every file finished, as far as that can be done in
     /// `patience`. If the process lives on after all, so do the recordings.
-    pub fn last_windows(&self, patience: Duration) {
+    pub(crate) fn last_windows(&self, patience: Duration) {
         self.wait(patience, WriterMessage::Leave);
     }
 
     /// Has the workers stopped that a recording covers, as far as that can be done in `patience`.
-    pub fn stop_workers(&self, parent: u32, patience: Duration) {
+    pub(crate) fn stop_workers(&self, parent: u32, patience: Duration) {
         self.wait(patience, |leaving| WriterMessage::StopWorkers(parent, leaving));
     }
 

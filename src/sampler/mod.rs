@@ -1,37 +1,20 @@
-//! Where samples come from.
+//! Sources of samples.
 
-pub mod inspector;
-pub mod native_names;
-pub mod v8;
+use crate::base::config::Source;
 
-/// A source, chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// V8's own functions, by their symbols.
-    V8,
-    /// `node:inspector`, driven by JavaScript.
-    Inspector,
+pub(crate) mod inspector;
+pub(crate) mod native_names;
+pub(crate) mod v8;
+
+/// Returns the fastest source that this process has.
+pub(crate) fn best_source() -> Source {
+    if v8::is_available() { Source::V8 } else { Source::Inspector }
 }
 
-impl Source {
-    /// The best that this process has.
-    pub fn best() -> Self {
-        if v8::is_available() { Source::V8 } else { Source::Inspector }
-    }
-
-    /// Its name in settings and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Source::V8 => "v8",
-            Source::Inspector => "inspector",
-        }
-    }
-}
-
-/// A profile that is no longer added to.
-pub enum RawWindow {
-    /// V8's own, to be read in place.
+/// The samples of a window as their source gives them.
+pub(crate) enum RawWindow {
+    /// A finished `v8::CpuProfile`.
     V8(v8::V8Profile),
-    /// As the inspector writes it.
+    /// The JSON of the inspector's `Profiler`.
     Inspector(inspector::InspectorProfile),
 }

@@ -15,12 +15,12 @@ static NAMES: OnceLock<Vec<String>> = OnceLock::new();
 const ANY: &str = "(native addon)";
 
 /// Learns the names of our functions; once is enough.
-pub fn learn(names: impl FnOnce() -> Vec<String>) {
+pub(crate) fn learn(names: impl FnOnce() -> Vec<String>) {
     NAMES.get_or_init(names);
 }
 
 /// Takes our names away from what can be any addon's function.
-pub fn rename(window: &mut Window) {
+pub(crate) fn rename(window: &mut Window) {
     let Some(names) = NAMES.get() else { return };
     for frame in &mut window.frames {
         if frame.script_id == 0 && names.contains(&frame.function_name) {
@@ -32,7 +32,7 @@ pub fn rename(window: &mut Window) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::window::made::{frame, window};
+    use crate::profile::test_windows::made::{frame, window};
 
     #[test]
     fn only_native_functions_are_renamed() {

@@ -1,5 +1,5 @@
 //! Work on recordings that are finished.
 
-pub mod convert;
-pub mod merge;
-pub mod report;
+pub(crate) mod convert;
+pub(crate) mod merge;
+pub(crate) mod report;

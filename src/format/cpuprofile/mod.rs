@@ -2,7 +2,7 @@
 //! nodes, with their sums and children, before its samples, so all of it is kept until the end.
 
 mod packed;
-pub mod read;
+pub(crate) mod read;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,16 +12,19 @@ use serde::Serialize;
 
 use crate::format::ascii_json::encode;
 use crate::format::trace::event::CallFrameJson;
-use crate::format::url::{NodeModules, frame_url};
+use crate::format::url::frame_url;
 use crate::profile::call_tree::{NodeId, Placed};
-use crate::profile::window::{CallFrame, TimeLine, Window};
+use crate::profile::frame::CallFrame;
+use crate::profile::program::NodeModules;
+use crate::profile::timeline::Timeline;
+use crate::profile::window::Window;
 use packed::PackedSamples;
 
 /// A recording so far.
 #[derive(Debug)]
-pub struct CpuProfile {
+pub(crate) struct CpuProfile {
     start_us: i64,
-    time: TimeLine,
+    time: Timeline,
     /// Each call frame once, and its number.
     frames: FxHashMap<CallFrame, u32>,
     /// By id less one: the call tree's ids count from 1 without a gap, parents first.
@@ -68,10 +71,10 @@ struct PositionTicks {
 
 impl CpuProfile {
     /// A profile that starts at `start_us`: CLOCK_MONOTONIC, microseconds.
-    pub fn new(start_us: i64) -> Self {
+    pub(crate) fn new(start_us: i64) -> Self {
         Self {
             start_us,
-            time: TimeLine::new(start_us),
+            time: Timeline::new(start_us),
             frames: FxHashMap::default(),
             nodes: Vec::new(),
             lines: BTreeMap::new(),
@@ -83,7 +86,7 @@ impl CpuProfile {
     /// Adds a window. `placed` is where one call tree, the same for all windows, has put it; each
     /// window that the tree is given has to come here too. A window without samples need not be
     /// placed.
-    pub fn window(&mut self, window: &Window, placed: &Placed) {
+    pub(crate) fn window(&mut self, window: &Window, placed: &Placed) {
         for node in &placed.new_nodes {
             let frame = self.frame(&window.frames[node.frame as usize]);
             self.nodes.push(StoredNode { parent: node.parent.unwrap_or(NONE), frame, hits: 0 });
@@ -108,17 +111,17 @@ impl CpuProfile {
     }
 
     /// How many samples there are so far.
-    pub fn samples(&self) -> usize {
+    pub(crate) fn samples(&self) -> usize {
         self.samples.len()
     }
 
     /// How many nodes there are so far.
-    pub fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.nodes.len()
     }
 
     /// Writes the whole file, piece by piece. It ends at `end_us`, or with its last sample.
-    pub fn write(&self, out: &mut impl Write, end_us: i64) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write, end_us: i64) -> io::Result<()> {
         let mut text = JsonOutput { out, bytes: Vec::with_capacity(2 * FULL) };
         text.raw(b"{\"nodes\":")?;
         self.write_nodes(&mut text)?;

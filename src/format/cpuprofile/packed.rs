@@ -3,26 +3,26 @@
 /// Pairs of numbers, each number in groups of seven bits, the lowest first; the top bit of a byte
 /// says that more follow.
 #[derive(Debug, Default)]
-pub struct PackedSamples {
+pub(super) struct PackedSamples {
     bytes: Vec<u8>,
     count: usize,
 }
 
 impl PackedSamples {
     /// Appends a sample: microseconds since the one before, and a node's id.
-    pub fn push(&mut self, delta_us: u64, node: u32) {
+    pub(super) fn push(&mut self, delta_us: u64, node: u32) {
         self.number(delta_us);
         self.number(node.into());
         self.count += 1;
     }
 
     /// How many samples there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.count
     }
 
     /// The samples as they were pushed.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
         let mut bytes = self.bytes.iter();
         std::iter::from_fn(move || {
             let delta_us = take(&mut bytes)?;

@@ -2,12 +2,13 @@
 
 use crate::format::node_json::{NodeJson, Number};
 use crate::format::trace::read::push_samples;
-use crate::profile::builder::{ProfileBuilder, ReadScope, ThreadProfile};
+use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
+use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 
 /// Reads the members of one file.
 #[derive(Debug)]
-pub struct CpuProfileReader {
+pub(crate) struct CpuProfileReader {
     building: ProfileBuilder,
     has_nodes: bool,
     start_us: Option<i64>,
@@ -18,7 +19,7 @@ pub struct CpuProfileReader {
 
 impl CpuProfileReader {
     /// Nothing is read yet.
-    pub fn new(wanted: ReadScope) -> Self {
+    pub(crate) fn new(wanted: ReadScope) -> Self {
         Self {
             building: ProfileBuilder::new(0, wanted),
             has_nodes: false,
@@ -30,7 +31,7 @@ impl CpuProfileReader {
     }
 
     /// A member of the file's object, and its text.
-    pub fn member(
+    pub(crate) fn member(
         &mut self,
         key: &str,
         value: &[u8],
@@ -56,7 +57,7 @@ impl CpuProfileReader {
     }
 
     /// The profile; none if the file is no `.cpuprofile`.
-    pub fn finish(mut self) -> Option<ThreadProfile> {
+    pub(crate) fn finish(mut self) -> Option<ThreadProfile> {
         if !self.has_nodes {
             return None;
         }
@@ -73,7 +74,7 @@ impl CpuProfileReader {
 ///
 /// Node calls them `CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile`, and we do; converted
 /// ones are `name.<pid>.<thread>.cpuprofile`.
-pub fn ids_from_file_name(name: &str) -> (Option<(i64, i64)>, &str) {
+pub(crate) fn ids_from_file_name(name: &str) -> (Option<(i64, i64)>, &str) {
     let stem = name.strip_suffix(".gz").unwrap_or(name);
     let stem = stem.strip_suffix(".cpuprofile").unwrap_or(stem);
     let number =

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::profile::call_tree::CallTree;
-use crate::profile::window::made::{START_US, assert_golden, frame, window};
+use crate::profile::test_windows::made::{START_US, assert_golden, frame, window};
 use crate::profile::window::{LineTicks, WindowNode};
 
 fn lines(ticks: &[(u32, i32, u32)]) -> Vec<LineTicks> {
@@ -152,7 +152,7 @@ fn path_in(window: &Window, node: u32) -> String {
 proptest! {
     #[test]
     fn any_windows_agree_with_themselves(
-        windows in crate::profile::window::any::windows(START_US),
+        windows in crate::profile::test_windows::any::windows(START_US),
         limit in prop_oneof![0_usize..20, Just(usize::MAX)],
         end in -2000_i64..2_000_000,
     ) {

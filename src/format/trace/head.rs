@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 /// The fields of an event that do not depend on its kind, by their place in its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EventHead {
+pub(crate) struct EventHead {
     name: Range<usize>,
     /// `ph`, where it is one ASCII character.
     pub phase: u8,
@@ -20,12 +20,12 @@ pub struct EventHead {
 
 impl EventHead {
     /// The head of any event. None if the event is no valid JSON object.
-    pub fn of(event: &[u8]) -> Option<Self> {
+    pub(crate) fn of(event: &[u8]) -> Option<Self> {
         Self::of_own(event).or_else(|| Self::of_any(event))
     }
 
     /// The head of an event as we write it ourselves, whose end is not looked at.
-    pub fn of_own(event: &[u8]) -> Option<Self> {
+    pub(crate) fn of_own(event: &[u8]) -> Option<Self> {
         let mut text = Cursor { event, at: 0 };
         text.skip(b"{\"cat\":\"")?;
         text.string()?;
@@ -52,7 +52,7 @@ impl EventHead {
     }
 
     /// The head of any event, all of which is checked to be valid JSON. None if it is not.
-    pub fn of_any(event: &[u8]) -> Option<Self> {
+    pub(crate) fn of_any(event: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Fields<'a> {
             #[serde(borrow)]
@@ -96,37 +96,37 @@ impl EventHead {
     }
 
     /// The event's name, as it is written.
-    pub fn name<'a>(&self, event: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn name<'a>(&self, event: &'a [u8]) -> &'a [u8] {
         &event[self.name.clone()]
     }
 
     /// The process's id, where it is a whole number.
-    pub fn pid(&self, event: &[u8]) -> Option<u32> {
+    pub(crate) fn pid(&self, event: &[u8]) -> Option<u32> {
         number(event, &self.pid)
     }
 
     /// The thread's id, where it is a whole number.
-    pub fn tid(&self, event: &[u8]) -> Option<u32> {
+    pub(crate) fn tid(&self, event: &[u8]) -> Option<u32> {
         number(event, &self.tid)
     }
 
     /// Microseconds, rounded down.
-    pub fn ts(&self, event: &[u8]) -> Option<i64> {
+    pub(crate) fn ts(&self, event: &[u8]) -> Option<i64> {
         micros(event, &self.ts)
     }
 
     /// Microseconds, rounded down.
-    pub fn dur(&self, event: &[u8]) -> Option<i64> {
+    pub(crate) fn dur(&self, event: &[u8]) -> Option<i64> {
         micros(event, &self.dur)
     }
 
     /// `id` as it is written, with its quotes if it has them.
-    pub fn id<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
+    pub(crate) fn id<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
         self.id.clone().map(|range| &event[range])
     }
 
     /// Appends the event with another pid, and another id (with its quotes) if one is given.
-    pub fn renumbered(&self, event: &[u8], pid: u32, id: Option<&str>, out: &mut Vec<u8>) {
+    pub(crate) fn renumbered(&self, event: &[u8], pid: u32, id: Option<&str>, out: &mut Vec<u8>) {
         let pid = pid.to_string();
         let mut changes: Vec<(&Range<usize>, &str)> = Vec::with_capacity(2);
         changes.extend(self.pid.as_ref().map(|range| (range, pid.as_str())));

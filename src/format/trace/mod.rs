@@ -1,8 +1,9 @@
 //! The Trace Event Format: <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>
 //! and the dialect of it that Chrome DevTools reads.
 
-pub mod event;
-pub mod head;
-pub mod read;
-pub mod scan;
-pub mod thread;
+pub(crate) mod event;
+pub(crate) mod events;
+pub(crate) mod head;
+pub(crate) mod read;
+pub(crate) mod scan;
+pub(crate) mod thread;

@@ -1,89 +1,21 @@
-//! What a recording was, as it is read again: its call tree with the time of each node, and its
-//! samples where they are wanted. Whatever order nodes and samples come in.
+//! Builds a thread's profile from nodes and samples that come in any order.
 
 use rustc_hash::FxHashMap;
 
-use super::window::TimeLine;
+use crate::profile::timeline::Timeline;
 
 use super::frame_table::FrameTable;
 use super::order;
-
-/// Index of no node.
-pub const NONE: u32 = u32::MAX;
-
-/// A profile of one thread, from start to stop.
-#[derive(Debug, Default)]
-pub struct ThreadProfile {
-    /// Microseconds of the recording machine's clock.
-    pub start_us: i64,
-    /// Not before `start_us`, nor before the last sample.
-    pub end_us: i64,
-    /// Parents stand before their children.
-    pub nodes: Vec<ProfileNode>,
-    /// In the order of their times; empty if they were not wanted.
-    pub samples: Vec<ProfileSample>,
-    /// How many samples there were, in the wanted time.
-    pub sample_count: u64,
-    /// From when to when it was recorded, whatever was wanted of it: it is known by that.
-    pub recorded_us: (i64, i64),
-}
-
-impl ThreadProfile {
-    /// Whether both were recorded at the same time.
-    pub fn overlaps(&self, other: &Self) -> bool {
-        // An end can be an estimate.
-        const CLOSE_US: i64 = 10_000;
-        let (one, other) = (self.recorded_us, other.recorded_us);
-        one.1.min(other.1).saturating_sub(one.0.max(other.0)) > CLOSE_US
-    }
-}
-
-/// A node of the call tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProfileNode {
-    /// Index into `ThreadProfile::nodes`; [`NONE`] for a root.
-    pub parent: u32,
-    /// A number of [`FrameTable`].
-    pub frame: u32,
-    /// The time of its samples: microseconds. A sample's time is what passes until the next.
-    pub self_us: u64,
-}
-
-/// A sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProfileSample {
-    /// Microseconds of the recording machine's clock.
-    pub time_us: i64,
-    /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next.
-    pub node: u32,
-}
-
-/// What is wanted of a recording.
-#[derive(Debug, Clone, Copy)]
-pub struct ReadScope {
-    /// Whether the samples one by one are.
-    pub samples: bool,
-    /// Time before this is left out.
-    pub from_us: i64,
-    /// Time after this is left out.
-    pub to_us: i64,
-}
-
-impl ReadScope {
-    /// All times, no list of samples.
-    pub const TIMES: Self = Self { samples: false, from_us: i64::MIN, to_us: i64::MAX };
-    /// Everything.
-    pub const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
-}
+use super::thread_profile::{NONE, ProfileNode, ProfileSample, ReadScope, ThreadProfile};
 
 /// A profile that is being read.
 #[derive(Debug)]
-pub struct ProfileBuilder {
+pub(crate) struct ProfileBuilder {
     wanted: ReadScope,
     start_us: i64,
     /// The samples' times as they were written, which may run back.
     written_us: i64,
-    time: TimeLine,
+    time: Timeline,
     /// The last sample, until its time is known.
     open: Option<ProfileSample>,
     first_us: Option<i64>,
@@ -98,12 +30,12 @@ pub struct ProfileBuilder {
 
 impl ProfileBuilder {
     /// A profile that starts at `start_us`.
-    pub fn new(start_us: i64, wanted: ReadScope) -> Self {
+    pub(crate) fn new(start_us: i64, wanted: ReadScope) -> Self {
         Self {
             wanted,
             start_us,
             written_us: start_us,
-            time: TimeLine::new(start_us),
+            time: Timeline::new(start_us),
             open: None,
             first_us: None,
             seen_us: i64::MIN,
@@ -115,33 +47,33 @@ impl ProfileBuilder {
     }
 
     /// Whether there has been a node or a sample.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.profile.nodes.is_empty()
     }
 
     /// Whether there has been a sample.
-    pub fn has_samples(&self) -> bool {
+    pub(crate) fn has_samples(&self) -> bool {
         self.count > 0
     }
 
     /// The last sample's time, or the start: microseconds.
-    pub fn last_us(&self) -> i64 {
+    pub(crate) fn last_us(&self) -> i64 {
         self.time.last_us()
     }
 
     /// When it starts, if that is told only now. Samples that there are stay where they are.
-    pub fn starts(&mut self, start_us: i64) {
+    pub(crate) fn starts(&mut self, start_us: i64) {
         if self.count == 0 {
             self.start_us = start_us;
             self.written_us = start_us;
-            self.time = TimeLine::new(start_us);
+            self.time = Timeline::new(start_us);
         } else {
             self.start_us = start_us.min(self.start_us);
         }
     }
 
     /// A node, whose parent may still be unknown. `frame` is a number of [`FrameTable`].
-    pub fn announce(&mut self, id: u64, parent: Option<u64>, frame: u32) {
+    pub(crate) fn announce(&mut self, id: u64, parent: Option<u64>, frame: u32) {
         let index = self.index(id);
         let node = &mut self.profile.nodes[index as usize];
         if node.frame == FrameTable::UNKNOWN {
@@ -153,7 +85,7 @@ impl ProfileBuilder {
     }
 
     /// `child` is a child of `parent`, unless it has another parent.
-    pub fn adopt(&mut self, parent: u64, child: u64) {
+    pub(crate) fn adopt(&mut self, parent: u64, child: u64) {
         let (parent, child) = (self.index(parent), self.index(child));
         let node = &mut self.profile.nodes[child as usize];
         if node.parent == NONE && parent != child {
@@ -162,7 +94,7 @@ impl ProfileBuilder {
     }
 
     /// A sample of node `id`, `delta_us` after the one before, or the start.
-    pub fn sample(&mut self, id: u64, delta_us: i64) {
+    pub(crate) fn sample(&mut self, id: u64, delta_us: i64) {
         let node = self.index(id);
         self.written_us = self.written_us.saturating_add(delta_us);
         self.time.delta(self.written_us);
@@ -181,18 +113,18 @@ impl ProfileBuilder {
     }
 
     /// The count of a node's samples, for a profile without any.
-    pub fn hits(&mut self, id: u64, hits: u64) {
+    pub(crate) fn hits(&mut self, id: u64, hits: u64) {
         let node = self.index(id);
         self.hits.push((node, hits));
     }
 
     /// The recording went on until then, at least.
-    pub fn seen(&mut self, time_us: i64) {
+    pub(crate) fn seen(&mut self, time_us: i64) {
         self.seen_us = self.seen_us.max(time_us);
     }
 
     /// The recording ended then; what comes now belongs to the next one of this thread.
-    pub fn ended(&mut self, time_us: i64) {
+    pub(crate) fn ended(&mut self, time_us: i64) {
         self.seen(time_us);
         self.pause(time_us);
     }
@@ -209,7 +141,7 @@ impl ProfileBuilder {
 
     /// The profile. It ends where it was last seen. If that is no later than the last sample, this
     /// one is as long as they are on average, as DevTools has it.
-    pub fn finish(mut self) -> ThreadProfile {
+    pub(crate) fn finish(mut self) -> ThreadProfile {
         let last_us = self.time.last_us();
         let mut end_us = self.seen_us.max(last_us);
         if self.open.is_some() && self.seen_us <= last_us && self.count > 1 {

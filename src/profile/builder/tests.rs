@@ -2,7 +2,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::profile::window::CallFrame;
+use crate::profile::frame::CallFrame;
 
 fn frame(frames: &mut FrameTable, name: &str) -> u32 {
     frames.number(CallFrame { function_name: name.into(), ..CallFrame::root() })

@@ -8,10 +8,11 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
 use crate::base::error::Error;
-use crate::profile::window::{CallFrame, LineTicks, Sample, Window, WindowNode};
+use crate::profile::frame::CallFrame;
+use crate::profile::window::{LineTicks, Sample, Window, WindowNode};
 
 /// A profile as the inspector writes it.
-pub struct InspectorProfile(String);
+pub(crate) struct InspectorProfile(String);
 
 /// `Profiler.InspectorProfileJson`
 #[derive(Deserialize)]
@@ -68,12 +69,12 @@ const LATEST_US: i64 = 1 << 53;
 
 impl InspectorProfile {
     /// One that was written as `json`.
-    pub fn new(json: String) -> Self {
+    pub(crate) fn new(json: String) -> Self {
         Self(json)
     }
 
     /// Reads it, with lines and deopts if `details` are wanted.
-    pub fn read(&self, details: bool) -> Result<Window, Error> {
+    pub(crate) fn read(&self, details: bool) -> Result<Window, Error> {
         let profile: InspectorProfileJson = serde_json::from_str(&self.0).map_err(|error| {
             Error::Unavailable(format!("the inspector's profile cannot be read: {error}"))
         })?;

@@ -15,7 +15,7 @@ const UNTOUCHED: c_uint = c_uint::MAX;
 const ROOM: usize = 4;
 
 /// Gathers the details of one profile's nodes.
-pub struct ProfileDetails {
+pub(super) struct ProfileDetails {
     api: &'static symbols::Api,
     /// Where V8 writes a node's lines, kept to be filled again.
     words: Vec<c_uint>,
@@ -32,7 +32,7 @@ struct DeoptCandidate {
 }
 
 impl ProfileDetails {
-    pub fn new(api: &'static symbols::Api) -> Self {
+    pub(super) fn new(api: &'static symbols::Api) -> Self {
         Self { api, words: Vec::new(), no_reason: ptr::null(), suspects: Vec::new() }
     }
 
@@ -40,7 +40,7 @@ impl ProfileDetails {
     ///
     /// # Safety
     /// `node` is a node of a finished profile that is not deleted as long as this is in use.
-    pub unsafe fn add(
+    pub(super) unsafe fn add(
         &mut self,
         node: *const symbols::CpuProfileNode,
         index: u32,
@@ -71,7 +71,7 @@ impl ProfileDetails {
     ///
     /// A reason belongs to the function and not to the profile: V8's sampling thread can set it
     /// just now, with no lock. So an address counts only if it was the same twice, some time apart.
-    pub fn deopts(&self) -> Vec<(u32, String)> {
+    pub(super) fn deopts(&self) -> Vec<(u32, String)> {
         fence(Ordering::SeqCst);
         self.suspects
             .iter()

@@ -22,7 +22,7 @@ use crate::base::system;
 const MAJOR: c_int = 1 << 2;
 
 #[derive(Default)]
-pub struct DeletionGate {
+pub(super) struct DeletionGate {
     state: Mutex<State>,
 }
 
@@ -38,7 +38,7 @@ impl DeletionGate {
     ///
     /// # Safety
     /// On the isolate's own thread.
-    pub unsafe fn watch(api: &symbols::Api, isolate: *mut symbols::Isolate) -> Arc<Self> {
+    pub(super) unsafe fn watch(api: &symbols::Api, isolate: *mut symbols::Isolate) -> Arc<Self> {
         let gate = Arc::new(Self::default());
         let data = Arc::into_raw(Arc::clone(&gate)).cast_mut().cast();
         // SAFETY: as the caller promises; V8's reference to the gate was counted just above.
@@ -51,7 +51,11 @@ impl DeletionGate {
 
     /// # Safety
     /// Once, on the isolate's own thread, for a gate that `watch` made for it.
-    pub unsafe fn unwatch(self: &Arc<Self>, api: &symbols::Api, isolate: *mut symbols::Isolate) {
+    pub(super) unsafe fn unwatch(
+        self: &Arc<Self>,
+        api: &symbols::Api,
+        isolate: *mut symbols::Isolate,
+    ) {
         let data = Arc::as_ptr(self).cast_mut().cast::<c_void>();
         // SAFETY: as the caller promises; once V8 has forgotten the gate, its reference is ours.
         unsafe {
@@ -62,7 +66,7 @@ impl DeletionGate {
     }
 
     /// Runs `f` with the list of profiles locked.
-    pub fn locked<T>(&self, f: impl FnOnce() -> T) -> T {
+    pub(super) fn locked<T>(&self, f: impl FnOnce() -> T) -> T {
         let _state = self.state.lock();
         f()
     }
@@ -70,7 +74,7 @@ impl DeletionGate {
     /// Runs `f`, with the list of profiles locked, if no code entry can be dropped meanwhile;
     /// false if one could. `newest_us` is the time of the youngest sample that V8 is known to have
     /// processed.
-    pub fn if_quiet(&self, newest_us: i64, f: impl FnOnce()) -> bool {
+    pub(super) fn if_quiet(&self, newest_us: i64, f: impl FnOnce()) -> bool {
         let state = self.state.lock();
         let is_quiet = !state.collecting && newest_us > state.collected_us;
         if is_quiet {

@@ -24,12 +24,13 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::base::error::Error;
-use crate::profile::window::{CallFrame, Sample, Window, WindowNode};
+use crate::profile::frame::CallFrame;
+use crate::profile::window::{Sample, Window, WindowNode};
 use details::ProfileDetails;
 use gate::DeletionGate;
 
-pub use stall::StallDetector;
-pub use symbols::Callback;
+pub(crate) use stall::StallDetector;
+pub(crate) use symbols::Callback;
 
 /// Samples that V8 keeps of a thread that cannot be reached, about 20 MB: a launcher may wait for
 /// its child for hours. Dropping more loses nothing, for the last one lasts until the next window's
@@ -45,7 +46,7 @@ enum Title {
 }
 
 /// A running `v8::CpuProfiler` of the current isolate.
-pub struct Profiler {
+pub(crate) struct Profiler {
     api: &'static symbols::Api,
     isolate: *mut symbols::Isolate,
     raw: NonNull<symbols::CpuProfiler>,
@@ -61,7 +62,7 @@ impl Profiler {
     /// With eager logging V8 logs every compiled function now, and takes its log down when the
     /// profiler is disposed of: not at the last stop, which a process that exits need not do, and
     /// so a later start is a cheap one.
-    pub fn new(env: &Env) -> Result<Self, Error> {
+    pub(crate) fn new(env: &Env) -> Result<Self, Error> {
         let api = api()?;
         // SAFETY: any thread.
         let isolate = unsafe { (api.isolate_try_get_current)() };
@@ -79,7 +80,7 @@ impl Profiler {
     }
 
     /// Starts to sample. Nothing is sampled so far.
-    pub fn start(&self, interval_us: u32) -> Result<(), Error> {
+    pub(crate) fn start(&self, interval_us: u32) -> Result<(), Error> {
         // SAFETY: the isolate's thread; V8 demands that no profile runs.
         unsafe {
             (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
@@ -91,7 +92,7 @@ impl Profiler {
     ///
     /// The next profile starts before this one stops: with none running V8 would take its sampling
     /// thread down. For a moment samples go to both.
-    pub fn rotate(&self) -> Result<V8Profile, Error> {
+    pub(crate) fn rotate(&self) -> Result<V8Profile, Error> {
         let old = self.title.get();
         let new = if old == Title::Odd { Title::Even } else { Title::Odd };
         self.start_profile(new)?;
@@ -102,19 +103,19 @@ impl Profiler {
 
     /// As [`Profiler::rotate`], the other way round: V8 takes its sampling thread down, and makes a
     /// new one. About a millisecond, and some of the time is not sampled.
-    pub fn restart(&self) -> Result<V8Profile, Error> {
+    pub(crate) fn restart(&self) -> Result<V8Profile, Error> {
         let old = self.stop();
         self.start_profile(self.title.get())?;
         old.ok_or_else(|| Error::Unavailable("V8 lost the profile that ran".into()))
     }
 
     /// Stops sampling, and gives what was sampled since the start or the last rotation.
-    pub fn stop(&self) -> Option<V8Profile> {
+    pub(crate) fn stop(&self) -> Option<V8Profile> {
         self.stop_profile(self.title.get())
     }
 
     /// Frees profiles that were read, while nothing is sampled.
-    pub fn delete(&self, read: Vec<V8Profile>) {
+    pub(crate) fn delete(&self, read: Vec<V8Profile>) {
         for profile in read {
             self.gate.locked(|| {
                 // SAFETY: the isolate's thread; the profile is given away here. With no profile
@@ -125,7 +126,7 @@ impl Profiler {
     }
 
     /// Frees a stopped profiler, with the profiles that are left of it: none may be in use elsewhere.
-    pub fn dispose(self, left: Vec<V8Profile>) {
+    pub(crate) fn dispose(self, left: Vec<V8Profile>) {
         drop(left);
         // SAFETY: the isolate's thread; `self` is gone after this, and V8 deletes what is left.
         unsafe {
@@ -186,7 +187,7 @@ impl Profiler {
 }
 
 /// A profile that V8 no longer adds to.
-pub struct V8Profile {
+pub(crate) struct V8Profile {
     api: &'static symbols::Api,
     raw: NonNull<symbols::CpuProfile>,
     gate: Arc<DeletionGate>,
@@ -198,12 +199,12 @@ unsafe impl Send for V8Profile {}
 
 impl V8Profile {
     /// Copies it out, without lines and deopts. Any thread.
-    pub fn read(&self) -> Window {
+    pub(crate) fn read(&self) -> Window {
         self.copy(None)
     }
 
     /// Copies it out, with lines and deopts. Any thread.
-    pub fn read_details(&self) -> Window {
+    pub(crate) fn read_details(&self) -> Window {
         self.copy(Some(ProfileDetails::new(self.api)))
     }
 
@@ -241,7 +242,7 @@ impl V8Profile {
 
     /// Frees profiles of one running profiler that have been read, if that is safe now; else they
     /// stay for another time. Any thread. `newest_us` is the youngest sample's time in any of them.
-    pub fn delete_if_safe(profiles: &mut Vec<V8Profile>, newest_us: i64) {
+    pub(crate) fn delete_if_safe(profiles: &mut Vec<V8Profile>, newest_us: i64) {
         // One at a time: a garbage collection that is about to begin waits for no more than one.
         while let Some(profile) = profiles.pop() {
             let deleted = profile.gate.if_quiet(newest_us, || {
@@ -342,7 +343,7 @@ unsafe fn text(string: *const c_char) -> String {
 }
 
 /// Reaches a Node environment from other threads, as long as it lives.
-pub struct Waker {
+pub(crate) struct Waker {
     api: &'static symbols::Api,
     environment: Mutex<Option<EnvironmentPtr>>,
 }
@@ -355,7 +356,7 @@ unsafe impl Send for EnvironmentPtr {}
 impl Waker {
     /// For the environment of the current context. It has to be closed before the environment is
     /// gone.
-    pub fn new() -> Result<Self, Error> {
+    pub(crate) fn new() -> Result<Self, Error> {
         let api = api()?;
         // SAFETY: the isolate's own thread, inside a call from JavaScript and so inside of a
         // context and a handle scope.
@@ -375,7 +376,7 @@ impl Waker {
     /// Has `callback` run on the environment's thread: by V8's interrupt in busy code, by a wake-up
     /// of an idle loop, whichever comes first. The loop is not kept alive.
     /// False if the environment is gone.
-    pub fn wake(&self, callback: Callback) -> bool {
+    pub(crate) fn wake(&self, callback: Callback) -> bool {
         let environment = self.environment.lock();
         let Some(EnvironmentPtr(raw)) = &*environment else { return false };
         // SAFETY: any thread; the environment cannot go while the lock is held.
@@ -385,7 +386,7 @@ impl Waker {
 
     /// Has `callback` run after the `exit` listeners, also at `process.exit()`.
     /// To be called on the environment's thread.
-    pub fn at_exit(&self, callback: Callback) {
+    pub(crate) fn at_exit(&self, callback: Callback) {
         if let Some(EnvironmentPtr(raw)) = &*self.environment.lock() {
             // SAFETY: the environment is alive while the lock is held.
             unsafe { (self.api.at_exit)(raw.as_ptr(), callback, ptr::null_mut()) }
@@ -393,13 +394,13 @@ impl Waker {
     }
 
     /// Never reaches for the environment again, once this has returned.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         *self.environment.lock() = None;
     }
 }
 
 /// Whether this process exports all that is needed.
-pub fn is_available() -> bool {
+pub(crate) fn is_available() -> bool {
     symbols::api().is_ok()
 }
 

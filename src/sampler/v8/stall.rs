@@ -13,7 +13,7 @@
 use crate::profile::window::Window;
 
 /// Watches one thread's windows.
-pub struct StallDetector {
+pub(crate) struct StallDetector {
     /// How long after a window's start its first sample may come, microseconds.
     grace_us: i64,
     /// How many windows without it there were in a row, and since when: CLOCK_MONOTONIC,
@@ -23,14 +23,14 @@ pub struct StallDetector {
 
 impl StallDetector {
     /// For a thread that is sampled every `interval_us`.
-    pub fn new(interval_us: u32) -> Self {
+    pub(crate) fn new(interval_us: u32) -> Self {
         // Ticks are not to be taken for it too often.
         let grace_us = i64::from(interval_us / 4).clamp(15, 100);
         Self { grace_us, missing: None }
     }
 
     /// Whether the sampling is stuck, as of this window.
-    pub fn is_stuck(&mut self, window: &Window) -> bool {
+    pub(crate) fn is_stuck(&mut self, window: &Window) -> bool {
         const WINDOWS: u32 = 6;
         const PATIENCE_US: i64 = 1_500_000;
         let first = window.samples.first();

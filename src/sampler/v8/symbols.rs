@@ -11,33 +11,33 @@ use std::sync::OnceLock;
 macro_rules! opaque {
     ($($name:ident)*) => { $(
         #[repr(C)]
-        pub struct $name { _opaque: [u8; 0] }
+        pub(crate) struct $name { _opaque: [u8; 0] }
     )* };
 }
 opaque!(Isolate Environment CpuProfiler CpuProfile CpuProfileNode);
 
 /// The bits of a `v8::Local`.
-pub type Local = *mut c_void;
+pub(super) type Local = *mut c_void;
 
 /// A callback of Node's.
-pub type Callback = extern "C" fn(*mut c_void);
+pub(crate) type Callback = extern "C" fn(*mut c_void);
 
 /// `v8::Isolate::GCCallbackWithData`: isolate, `GCType`, `GCCallbackFlags`, data.
-pub type GcCallback = extern "C" fn(*mut Isolate, c_int, c_int, *mut c_void);
+pub(super) type GcCallback = extern "C" fn(*mut Isolate, c_int, c_int, *mut c_void);
 
 /// `CpuProfilingNamingMode::kDebugNaming`, as the inspector has it.
-pub const DEBUG_NAMING: c_int = 1;
+pub(super) const DEBUG_NAMING: c_int = 1;
 /// `CpuProfilingLoggingMode::kEagerLogging`
-pub const EAGER_LOGGING: c_int = 1;
+pub(super) const EAGER_LOGGING: c_int = 1;
 /// `CpuProfilingMode::kLeafNodeLineNumbers`
-pub const LEAF_NODE_LINE_NUMBERS: c_int = 0;
+pub(super) const LEAF_NODE_LINE_NUMBERS: c_int = 0;
 /// `CpuProfilingStatus::kStarted`
-pub const STARTED: c_int = 0;
+pub(super) const STARTED: c_int = 0;
 
 macro_rules! api {
     ($($field:ident: $symbol:literal fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
         /// Every function that is needed, found.
-        pub struct Api { $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
+        pub(crate) struct Api { $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
 
         impl Api {
             /// Looks all of them up; the error is the first name that is missing.
@@ -105,7 +105,7 @@ api! {
 }
 
 /// The functions of the process that loaded the addon; the error is the first name it lacks.
-pub fn api() -> Result<&'static Api, &'static str> {
+pub(super) fn api() -> Result<&'static Api, &'static str> {
     static API: OnceLock<Result<Api, &'static str>> = OnceLock::new();
     API.get_or_init(Api::find).as_ref().map_err(|name| *name)
 }

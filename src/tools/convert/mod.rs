@@ -5,17 +5,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::base::event_lines::SEPARATOR;
 use crate::files::atomic::{AtomicFile, FileError, WholeFile, keep};
-use crate::format::ascii_json::{Events, SEPARATOR};
 use crate::format::cpuprofile::CpuProfile;
 use crate::format::trace::event::Flush;
+use crate::format::trace::events::Events;
 use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
-use crate::format::url::NodeModules;
 use crate::format::{collapsed, speedscope};
-use crate::profile::builder::ReadScope;
+use crate::profile::program::NodeModules;
 use crate::profile::program::Program;
 use crate::profile::replay::windows;
 use crate::profile::session::{Process, Session, Thread};
+use crate::profile::thread_profile::ReadScope;
 use crate::read::load::{Loaded, load};
 
 /// What a file can be converted to.
@@ -38,7 +39,7 @@ const ENDINGS: [(&str, Format); 6] = [
 ];
 
 /// Converts a file. Gives the files that were written, absolute; what goes wrong is a sentence.
-pub fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, String> {
     let format = format(output)?;
     let output = std::path::absolute(output).map_err(|error| error.to_string())?;
     if input.is_dir() {

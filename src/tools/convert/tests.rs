@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::*;
 use crate::profile::call_tree::CallTree;
-use crate::profile::window::made::START_US;
-use crate::profile::window::{Window, any};
+use crate::profile::test_windows::any;
+use crate::profile::test_windows::made::START_US;
+use crate::profile::window::Window;
 
 const MAIN: &str = include_str!("../../format/trace/golden/main.trace.json");
 const WORKER: &str = include_str!("../../format/trace/golden/worker.trace.json");

@@ -5,20 +5,20 @@ use std::rc::Rc;
 use super::MergeError;
 use super::part::OutputParts;
 use super::rewrite::{ProfileRewriter, SourceNode};
-use crate::format::ascii_json::Events;
 use crate::format::cpuprofile::read::CpuProfileReader;
 use crate::format::node_json::Number;
-use crate::format::trace::event::{Args, Event, Phase, Scope};
+use crate::format::trace::event::{Args, Event, Phase};
+use crate::format::trace::events::Events;
 use crate::format::trace::scan::{Item, Scanner};
 use crate::format::trace::thread::{TIMELINE, encode_frame, script_offset};
-use crate::profile::builder::{NONE, ReadScope, ThreadProfile};
+use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::program::Program;
-use crate::profile::window::CallFrame;
+use crate::profile::thread_profile::{NONE, ReadScope, ThreadProfile};
 use crate::read::sniff::RecordingFile;
 
 /// Adds the whole of it to a thread, which has begun. False if it cannot be read.
-pub fn add<R: std::io::Read>(
+pub(super) fn add<R: std::io::Read>(
     scanner: &mut Scanner<R>,
     recording: &RecordingFile,
     rebuilt: &mut ProfileRewriter,
@@ -52,7 +52,7 @@ pub fn add<R: std::io::Read>(
         events.push(&Event {
             cat: TIMELINE,
             name: "trace.end",
-            phase: Phase::Instant(Scope::Thread),
+            phase: Phase::Instant,
             pid,
             tid: recording.tid,
             ts: end_us,
@@ -84,7 +84,7 @@ fn read<R: std::io::Read>(
 }
 
 /// What names the thread, which the file does not.
-pub fn names(program: &Program, mark: &str, pid: u32, tid: u32) -> Vec<Vec<u8>> {
+pub(super) fn names(program: &Program, mark: &str, pid: u32, tid: u32) -> Vec<Vec<u8>> {
     let short = format!("{}{mark}", program.short_label());
     let name = |event: &str, tid: u32, ts: i64, name: &str| {
         let mut events = Events::default();

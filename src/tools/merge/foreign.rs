@@ -19,7 +19,7 @@ use crate::profile::program::Program;
 
 /// One such file on its way.
 #[derive(Default)]
-pub struct ForeignTrace {
+pub(super) struct ForeignTrace {
     /// Its pids, and those in the trace.
     pids: FxHashMap<u32, u32>,
     /// Pids that were given another number.
@@ -38,7 +38,7 @@ pub struct ForeignTrace {
 
 impl ForeignTrace {
     /// Takes an event. `is_own` if it comes from a file of ours, whose events need no check.
-    pub fn event(
+    pub(super) fn event(
         &mut self,
         event: &[u8],
         is_own: bool,
@@ -130,7 +130,7 @@ impl ForeignTrace {
     }
 
     /// Ends the profiles that are written anew. Events that have no time but 0 are something, too.
-    pub fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+    pub(super) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
         if self.first_us.is_none() && parts.windows.is_everything() {
             self.threads.iter().for_each(|(pid, _)| parts.list[0].note(*pid, 0));
         }
@@ -138,7 +138,7 @@ impl ForeignTrace {
     }
 
     /// Ends the file: processes that DevTools would leave out get a label.
-    pub fn end(&mut self, path: &Path, merge: &mut Merge) {
+    pub(super) fn end(&mut self, path: &Path, merge: &mut Merge) {
         merge.threads += self.threads.len();
         let pids: FxHashSet<u32> = self.threads.iter().map(|(pid, _)| *pid).collect();
         merge.foreign_processes += pids.len();
@@ -349,7 +349,7 @@ impl EventPlace {
 }
 
 /// A label as JSON, for the frame events.
-pub fn frame_event(name: &str, pid: u32, ts: i64, data: &Value) -> Vec<u8> {
+pub(super) fn frame_event(name: &str, pid: u32, ts: i64, data: &Value) -> Vec<u8> {
     let event = json!({
         "cat": "disabled-by-default-devtools.timeline",
         "name": name,

@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-pub use self::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult, ProcessExit};
+pub(crate) use self::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult, ProcessExit};
 use self::part::OutputParts;
 use self::processes::OutputProcesses;
 use self::slices::OutputSlices;
@@ -38,7 +38,7 @@ use crate::read::sniff::{SniffedFile, survey};
 const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
 
 /// More than this takes it long.
-pub const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
+pub(crate) const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
 
 /// A process's label in the trace.
 struct OutputFrame {
@@ -73,7 +73,7 @@ struct Merge {
 }
 
 /// Merges files and folders of them into `output`. A failed merge leaves nothing there.
-pub fn merge(
+pub(crate) fn merge(
     paths: &[PathBuf],
     output: &Path,
     options: &MergeOptions,

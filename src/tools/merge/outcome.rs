@@ -12,7 +12,7 @@ use crate::files::input::{Failed, lossy_list};
 
 /// What is known of a process's end.
 #[derive(Debug, Clone, Default)]
-pub struct ProcessExit {
+pub(crate) struct ProcessExit {
     /// The process.
     pub pid: u32,
     /// Its exit code, if it had one.
@@ -23,7 +23,7 @@ pub struct ProcessExit {
 
 /// What is to be merged, and how.
 #[derive(Debug, Clone, Default)]
-pub struct MergeOptions {
+pub(crate) struct MergeOptions {
     /// Where the trace begins: microseconds after the first recording did.
     pub from_us: Option<i64>,
     /// Where it ends.
@@ -36,7 +36,7 @@ pub struct MergeOptions {
 
 /// How far a merge is: bytes of the inputs.
 #[derive(Debug, Default)]
-pub struct MergeProgress {
+pub(crate) struct MergeProgress {
     /// Read so far.
     pub done: Arc<AtomicU64>,
     /// To be read; 0 while that is not known.
@@ -45,7 +45,7 @@ pub struct MergeProgress {
 
 /// What became of it: a `MergeResult` of `index.d.ts`.
 #[derive(Debug, Default, Serialize)]
-pub struct MergeResult {
+pub(crate) struct MergeResult {
     /// The files that were written.
     #[serde(serialize_with = "lossy_list")]
     pub files: Vec<PathBuf>,
@@ -68,7 +68,7 @@ pub struct MergeResult {
 
 /// Why there is no trace.
 #[derive(Debug)]
-pub enum MergeError {
+pub(crate) enum MergeError {
     /// There is nothing to merge.
     NoInput {
         /// Where it was looked for.

@@ -12,7 +12,7 @@ use crate::read::sniff::{RecordingFile, end_us};
 
 /// A process and its threads' recordings.
 #[derive(Debug)]
-pub struct OutputProcess {
+pub(super) struct OutputProcess {
     /// Its id in the trace.
     pub pid: u32,
     /// Its own id, where it is known; another process in the trace may have the same.
@@ -33,7 +33,7 @@ pub struct OutputProcess {
 
 /// All processes that were recorded, in the order of their starts.
 #[derive(Debug, Default)]
-pub struct OutputProcesses {
+pub(super) struct OutputProcesses {
     /// In the order of their starts.
     pub list: Vec<OutputProcess>,
     /// Pids in the trace.
@@ -50,7 +50,7 @@ const FAR_US: i64 = 86_400_000_000;
 
 impl OutputProcesses {
     /// Sorts recordings into processes.
-    pub fn of(mut recordings: Vec<RecordingFile>, inputs: &[Input]) -> Self {
+    pub(super) fn of(mut recordings: Vec<RecordingFile>, inputs: &[Input]) -> Self {
         // What tells most comes first, so that a .cpuprofile finds its process and its double.
         recordings.sort_by_key(|recording| (recording.is_cpuprofile, recording.start_us));
         let mut found = Self::default();
@@ -90,7 +90,7 @@ impl OutputProcesses {
     }
 
     /// Gives a pid that is free: this one if it is.
-    pub fn take_pid(&mut self, pid: u32) -> u32 {
+    pub(super) fn take_pid(&mut self, pid: u32) -> u32 {
         if self.pids.insert(pid) {
             return pid;
         }
@@ -206,7 +206,7 @@ impl OutputProcess {
     }
 
     /// A program for a process of which only a file's name is known.
-    pub fn made_up(&self, path: &Path) -> Program {
+    pub(super) fn made_up(&self, path: &Path) -> Program {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let argv = match ids_from_file_name(&file) {
             (Some(_), "node") => Vec::new(),

@@ -12,7 +12,7 @@ const STEP_US: i64 = 100_000;
 
 /// Stretches of time, one for each file, from the first on: half open, without gaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputSlices {
+pub(super) struct OutputSlices {
     /// One more than there are files.
     edges: Vec<i64>,
     /// Whether 0 is a time like others; mostly it stands for none.
@@ -21,68 +21,68 @@ pub struct OutputSlices {
 
 impl OutputSlices {
     /// One file.
-    pub fn one(from_us: Option<i64>, to_us: Option<i64>) -> Self {
+    pub(super) fn one(from_us: Option<i64>, to_us: Option<i64>) -> Self {
         let edges = vec![from_us.unwrap_or(i64::MIN), to_us.unwrap_or(i64::MAX)];
         Self { edges, has_zero: false }
     }
 
     /// How many files there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.edges.len() - 1
     }
 
     /// Whether everything goes into one file.
-    pub fn is_everything(&self) -> bool {
+    pub(super) fn is_everything(&self) -> bool {
         self.edges == [i64::MIN, i64::MAX]
     }
 
     /// The file for this time.
-    pub fn part(&self, ts: i64) -> Option<usize> {
+    pub(super) fn part(&self, ts: i64) -> Option<usize> {
         self.after(self.passed(ts))
     }
 
     /// The file after so many edges.
-    pub fn after(&self, edges: usize) -> Option<usize> {
+    pub(super) fn after(&self, edges: usize) -> Option<usize> {
         (edges > 0 && edges < self.edges.len()).then(|| edges - 1)
     }
 
     /// How many edges lie at or before this time: as many as there are files up to its own.
-    pub fn passed(&self, ts: i64) -> usize {
+    pub(super) fn passed(&self, ts: i64) -> usize {
         self.edges.partition_point(|edge| *edge <= ts)
     }
 
     /// Where a file begins; for one more than there are, where the last one ends.
-    pub fn edge(&self, number: usize) -> Option<i64> {
+    pub(super) fn edge(&self, number: usize) -> Option<i64> {
         self.edges.get(number).copied()
     }
 
     /// The time that tells the file of something that lasts: its beginning, or the first file's.
-    pub fn of_span(&self, ts: i64, dur: i64) -> i64 {
+    pub(super) fn of_span(&self, ts: i64, dur: i64) -> i64 {
         let first = self.edges[0];
         let is_cut = ts < first && ts.saturating_add(dur) >= first;
         if is_cut { first } else { ts }
     }
 
     /// When the file begins, or `start` if that is later.
-    pub fn start(&self, part: usize, start: i64) -> i64 {
+    pub(super) fn start(&self, part: usize, start: i64) -> i64 {
         self.edges[part].max(start)
     }
 }
 
 /// How much there is at what time.
 #[derive(Debug, Default)]
-pub struct Histogram {
+pub(super) struct Histogram {
     bytes: BTreeMap<i64, u64>,
 }
 
 impl Histogram {
     /// Adds an event.
-    pub fn add(&mut self, ts: i64, bytes: usize) {
+    pub(super) fn add(&mut self, ts: i64, bytes: usize) {
         *self.bytes.entry(ts.div_euclid(STEP_US)).or_default() += bytes as u64;
     }
 
     /// Cuts a window into pieces of at most `most` bytes, as far as possible.
-    pub fn cut(&self, from_us: Option<i64>, to_us: Option<i64>, most: u64) -> OutputSlices {
+    pub(super) fn cut(&self, from_us: Option<i64>, to_us: Option<i64>, most: u64) -> OutputSlices {
         let mut windows = OutputSlices::one(from_us, to_us);
         let mut sum = 0;
         for (step, bytes) in &self.bytes {

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::Cost;
-use crate::profile::builder::{NONE, ThreadProfile};
+use crate::profile::thread_profile::{NONE, ThreadProfile};
 
 /// What each subject cost. Subjects are numbers from 0.
-pub struct Costs {
+pub(super) struct Costs {
     list: Vec<Cost>,
     /// How often each is on the stack right now.
     on_stack: Vec<u32>,
@@ -15,17 +15,17 @@ pub struct Costs {
 
 impl Costs {
     /// So many subjects, without a cost yet.
-    pub fn new(subjects: usize) -> Self {
+    pub(super) fn new(subjects: usize) -> Self {
         Self { list: vec![Cost { self_us: 0, total_us: 0 }; subjects], on_stack: vec![0; subjects] }
     }
 
     /// How many have a cost.
-    pub fn seen(&self) -> usize {
+    pub(super) fn seen(&self) -> usize {
         self.list.iter().filter(|cost| cost.total_us > 0).count()
     }
 
     /// The first `top` by self time and the first `top` by total time, in the order of self time.
-    pub fn top(&self, top: usize) -> impl Iterator<Item = (usize, Cost)> {
+    pub(super) fn top(&self, top: usize) -> impl Iterator<Item = (usize, Cost)> {
         let by_self = |index: &usize| {
             let cost = self.list[*index];
             Reverse((cost.self_us, cost.total_us))
@@ -46,7 +46,7 @@ impl Costs {
 }
 
 /// A profile's call tree, to be walked down.
-pub struct WeightedTree<'a> {
+pub(super) struct WeightedTree<'a> {
     profile: &'a ThreadProfile,
     /// With what lies below.
     total_us: Vec<u64>,
@@ -57,7 +57,7 @@ pub struct WeightedTree<'a> {
 
 impl<'a> WeightedTree<'a> {
     /// The tree of a profile.
-    pub fn of(profile: &'a ThreadProfile) -> Self {
+    pub(super) fn of(profile: &'a ThreadProfile) -> Self {
         let nodes = &profile.nodes;
         let mut tree = Self {
             profile,
@@ -82,7 +82,7 @@ impl<'a> WeightedTree<'a> {
     }
 
     /// Adds self and total times of what `subject` says of each frame.
-    pub fn add_to(&mut self, costs: &mut Costs, subject: impl Fn(u32) -> Option<u32>) {
+    pub(super) fn add_to(&mut self, costs: &mut Costs, subject: impl Fn(u32) -> Option<u32>) {
         for root in &self.roots {
             let mut at = *root;
             self.enter(at, costs, &subject);

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use crate::format::url::file_path;
+use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
-use crate::profile::window::CallFrame;
 
 /// What a thread does in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FrameKind {
+pub(super) enum FrameKind {
     /// A function.
     Function,
     /// `(idle)`
@@ -23,7 +23,7 @@ pub enum FrameKind {
 
 /// A function, in whatever process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SourceFunction {
+pub(super) struct SourceFunction {
     /// Never empty.
     pub name: String,
     /// Index into `FrameIndex::files`.
@@ -36,7 +36,7 @@ pub struct SourceFunction {
 
 /// A file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct SourceFile {
+pub(super) struct SourceFile {
     /// An absolute path, a URL, or what V8 has instead; empty for native code.
     pub path: String,
     /// Index into `FrameIndex::packages`.
@@ -45,7 +45,7 @@ pub struct SourceFile {
 
 /// All there is in a set of frames.
 #[derive(Debug, Default)]
-pub struct FrameIndex {
+pub(super) struct FrameIndex {
     /// By the frames' numbers.
     whats: Vec<(FrameKind, u32)>,
     /// Each once.
@@ -58,7 +58,7 @@ pub struct FrameIndex {
 
 impl FrameIndex {
     /// Finds them.
-    pub fn of(frames: &FrameTable) -> Self {
+    pub(super) fn of(frames: &FrameTable) -> Self {
         let mut subjects = Self::default();
         let mut functions: HashMap<SourceFunction, u32> = HashMap::new();
         let mut files: HashMap<String, u32> = HashMap::new();
@@ -103,23 +103,23 @@ impl FrameIndex {
     }
 
     /// What the frame of this number is.
-    pub fn what(&self, frame: u32) -> FrameKind {
+    pub(super) fn what(&self, frame: u32) -> FrameKind {
         self.whats[frame as usize].0
     }
 
     /// Index into `functions`, if it is one.
-    pub fn function(&self, frame: u32) -> Option<u32> {
+    pub(super) fn function(&self, frame: u32) -> Option<u32> {
         let (what, function) = self.whats[frame as usize];
         (what == FrameKind::Function).then_some(function)
     }
 
     /// Index into `files`, for a function.
-    pub fn file(&self, frame: u32) -> Option<u32> {
+    pub(super) fn file(&self, frame: u32) -> Option<u32> {
         self.function(frame).map(|function| self.functions[function as usize].file)
     }
 
     /// Index into `packages`, for a function.
-    pub fn package(&self, frame: u32) -> Option<u32> {
+    pub(super) fn package(&self, frame: u32) -> Option<u32> {
         self.file(frame).map(|file| self.files[file as usize].package)
     }
 }

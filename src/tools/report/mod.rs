@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::files::input::{Failed, lossy_list};
-use crate::profile::builder::ThreadProfile;
 use crate::profile::session::{Process, Session, Thread};
+use crate::profile::thread_profile::ThreadProfile;
 use crate::read::load::Loaded;
 
 mod costs;
@@ -18,7 +18,7 @@ use frame_index::{FrameIndex, FrameKind};
 /// A report: `index.d.ts` tells what each field is.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report<'a> {
+pub(crate) struct Report<'a> {
     version: u32,
     duration_ms: f64,
     totals: Times,
@@ -121,7 +121,7 @@ struct Counts {
 
 /// The report as JSON. Of functions, files and packages it has the first `top` by self time and the
 /// first `top` by total time.
-pub fn report(loaded: &Loaded, top: usize) -> Result<String, serde_json::Error> {
+pub(crate) fn report(loaded: &Loaded, top: usize) -> Result<String, serde_json::Error> {
     let recorded = &loaded.recorded;
     let subjects = FrameIndex::of(&recorded.frames);
     let mut functions = Costs::new(subjects.functions.len());

@@ -1,8 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::profile::builder::{ProfileBuilder, ReadScope};
-use crate::profile::window::CallFrame;
+use crate::profile::builder::ProfileBuilder;
+use crate::profile::frame::CallFrame;
+use crate::profile::thread_profile::ReadScope;
 
 fn frame(name: &str, url: &str) -> CallFrame {
     let script_id = if url.is_empty() { 0 } else { 5 };

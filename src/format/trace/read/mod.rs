@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::format::node_json::{NodeJson, Number, id};
-use crate::profile::builder::{ProfileBuilder, ReadScope, ThreadProfile};
+use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Process, Thread};
+use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 
 mod names;
 
@@ -18,7 +19,7 @@ use names::ProcessNames;
 
 /// Reads the events of one file.
 #[derive(Debug)]
-pub struct TraceReader {
+pub(crate) struct TraceReader {
     wanted: ReadScope,
     names: BTreeMap<i64, ProcessNames>,
     /// Those that can still go on.
@@ -104,12 +105,12 @@ struct PartJson<'a> {
 
 impl TraceReader {
     /// Nothing is read yet.
-    pub fn new(wanted: ReadScope) -> Self {
+    pub(crate) fn new(wanted: ReadScope) -> Self {
         Self { wanted, names: BTreeMap::new(), open: Vec::new(), done: Vec::new(), strange: 0 }
     }
 
     /// An event's text.
-    pub fn event(&mut self, text: &[u8], frames: &mut FrameTable) {
+    pub(crate) fn event(&mut self, text: &[u8], frames: &mut FrameTable) {
         // What is no event is nobody's loss.
         let Ok(event) = serde_json::from_slice::<EventJson<'_>>(text) else { return };
         let known = match &*event.name {
@@ -144,19 +145,19 @@ impl TraceReader {
     }
 
     /// A member of the file's object, and its text.
-    pub fn member(&mut self, key: &str, value: &[u8]) {
+    pub(crate) fn member(&mut self, key: &str, value: &[u8]) {
         if key == "metadata" {
             ProcessNames::metadata(&mut self.names, value);
         }
     }
 
     /// How many events of profiles could not be understood.
-    pub fn strange(&self) -> u64 {
+    pub(crate) fn strange(&self) -> u64 {
         self.strange
     }
 
     /// The processes that were recorded.
-    pub fn finish(mut self) -> Vec<Process> {
+    pub(crate) fn finish(mut self) -> Vec<Process> {
         for open in std::mem::take(&mut self.open) {
             self.close(open);
         }
@@ -284,7 +285,7 @@ fn one_at_a_time(mut profiles: Vec<ThreadProfile>) -> Vec<ThreadProfile> {
 
 /// Gives each sample its time. Where times are missing, the samples lie evenly between the last one,
 /// or the start, and `until_us`.
-pub fn push_samples(
+pub(crate) fn push_samples(
     building: &mut ProfileBuilder,
     samples: &[Number],
     deltas: &[Number],
@@ -299,7 +300,7 @@ pub fn push_samples(
 
 /// What passes before each of `count` samples. Where no times are given, the samples lie evenly in
 /// `span_us`, and the very first at its start.
-pub fn deltas_or_even(
+pub(crate) fn deltas_or_even(
     count: usize,
     given: &[Number],
     is_first: bool,

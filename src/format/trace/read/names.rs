@@ -9,7 +9,7 @@ use crate::profile::session::{Identity, Process, Thread};
 
 /// What a file says of a process.
 #[derive(Debug, Default)]
-pub struct ProcessNames {
+pub(super) struct ProcessNames {
     /// `process_name`: `nx (pid 4242)`
     name: Option<String>,
     /// The frame's `url`: `nx: run-many (pid 4242)`
@@ -75,7 +75,7 @@ struct ProcessFrameJson {
 
 impl ProcessNames {
     /// Takes what an event of this name and process tells.
-    pub fn event(
+    pub(super) fn event(
         all: &mut BTreeMap<i64, Self>,
         event: &str,
         pid: i64,
@@ -115,7 +115,7 @@ impl ProcessNames {
     }
 
     /// Takes what the file's metadata tells.
-    pub fn metadata(all: &mut BTreeMap<i64, Self>, value: &[u8]) {
+    pub(super) fn metadata(all: &mut BTreeMap<i64, Self>, value: &[u8]) {
         let Ok(MetadataJson { own }) = serde_json::from_slice(value) else { return };
         for program in own.processes.into_iter().chain([own.program]) {
             if let Some(pid) = program.pid {
@@ -125,7 +125,7 @@ impl ProcessNames {
     }
 
     /// What a thread is called within its process.
-    pub fn thread(&self, tid: i64) -> String {
+    pub(super) fn thread(&self, tid: i64) -> String {
         let name = self.threads.get(&tid).map(|(_, name)| name.as_str()).unwrap_or_default();
         let start = format!("{} - ", self.name.as_deref().unwrap_or_default());
         match name.strip_prefix(&start).unwrap_or(name) {
@@ -136,7 +136,7 @@ impl ProcessNames {
     }
 
     /// The process.
-    pub fn process(self, pid: i64, threads: Vec<Thread>) -> Process {
+    pub(super) fn process(self, pid: i64, threads: Vec<Thread>) -> Process {
         let name = match &self.name {
             Some(name) => without_pid(name).unwrap_or(name).to_owned(),
             None => "process".to_owned(),

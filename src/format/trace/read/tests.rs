@@ -26,7 +26,7 @@ fn read(events: &[serde_json::Value]) -> (Vec<Process>, FrameTable) {
 
 /// Names of functions, and what they took by themselves.
 fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
-    let name = |node: &crate::profile::builder::ProfileNode| {
+    let name = |node: &crate::profile::thread_profile::ProfileNode| {
         frames.list()[node.frame as usize].function_name.clone()
     };
     profile.nodes.iter().map(|node| (name(node), node.self_us)).collect()

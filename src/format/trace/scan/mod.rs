@@ -12,14 +12,14 @@ use std::{fmt, mem, str};
 use self::text::{TextBuffer, ValueEnd};
 
 /// An event, or a member of the file's object, may be as large as this.
-pub const MAX_VALUE_BYTES: usize = 256 << 20;
+pub(crate) const MAX_VALUE_BYTES: usize = 256 << 20;
 
 /// How much is read at once, and kept when nothing is larger.
 const ROOM: usize = 256 << 10;
 
 /// The next thing in a file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Item<'a> {
+pub(crate) enum Item<'a> {
     /// A whole event: an object's text, `{…}`.
     Event(&'a [u8]),
     /// A top-level member that is not the list of events.
@@ -33,7 +33,7 @@ pub enum Item<'a> {
 
 /// Why a file cannot be read any further.
 #[derive(Debug)]
-pub enum ScanError {
+pub(crate) enum ScanError {
     /// The system does not give it.
     Io(io::Error),
     /// There is nothing in it.
@@ -64,7 +64,7 @@ impl std::error::Error for ScanError {}
 /// The file may be an object (`{"traceEvents":[…]}`) or an array, be cut off anywhere, or have
 /// holes: what is whole is given, the rest left out.
 #[derive(Debug)]
-pub struct Scanner<R> {
+pub(crate) struct Scanner<R> {
     text: TextBuffer<R>,
     place: Position,
     /// Whether a member was seen, and the first of them named us.
@@ -89,7 +89,7 @@ enum Position {
 
 impl<R: Read> Scanner<R> {
     /// Reads nothing yet.
-    pub fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         Self {
             text: TextBuffer::new(reader),
             place: Position::Start,
@@ -101,7 +101,7 @@ impl<R: Read> Scanner<R> {
 
     /// The next thing in the file; none at its end. It is valid until the next call.
     #[allow(clippy::should_implement_trait)] // An iterator's items cannot be lent.
-    pub fn next(&mut self) -> Result<Option<Item<'_>>, ScanError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Item<'_>>, ScanError> {
         let found = loop {
             let found = match self.place {
                 Position::Start => self.start(),
@@ -127,12 +127,12 @@ impl<R: Read> Scanner<R> {
 
     /// Whether the file was cut off or torn, so that something had to be left out or added. Known
     /// at the end.
-    pub fn is_torn(&self) -> bool {
+    pub(crate) fn is_torn(&self) -> bool {
         self.is_torn
     }
 
     /// Whether the events that come now are our own, one a line, and need no check.
-    pub fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         self.is_own
     }
 

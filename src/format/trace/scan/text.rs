@@ -8,7 +8,7 @@ use memchr::{memchr2, memchr3};
 use super::{MAX_VALUE_BYTES, ROOM, ScanError};
 
 /// Where a value ends.
-pub enum ValueEnd {
+pub(super) enum ValueEnd {
     /// After so many bytes.
     At(usize),
     /// Nowhere: something stands in it that cannot be.
@@ -19,7 +19,7 @@ pub enum ValueEnd {
 
 /// A window that moves over the file.
 #[derive(Debug)]
-pub struct TextBuffer<R> {
+pub(super) struct TextBuffer<R> {
     reader: R,
     /// What was read, and room for more.
     pub bytes: Vec<u8>,
@@ -34,20 +34,20 @@ pub struct TextBuffer<R> {
 
 impl<R: Read> TextBuffer<R> {
     /// Nothing is read yet.
-    pub fn new(reader: R) -> Self {
+    pub(super) fn new(reader: R) -> Self {
         Self { reader, bytes: Vec::new(), start: 0, end: 0, has_read: false, is_cut: false }
     }
 
-    pub fn rest(&self) -> &[u8] {
+    pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    pub fn take(&mut self, length: usize) {
+    pub(super) fn take(&mut self, length: usize) {
         self.start += length;
     }
 
     /// The first byte that is no white space.
-    pub fn peek(&mut self) -> Result<Option<u8>, ScanError> {
+    pub(super) fn peek(&mut self) -> Result<Option<u8>, ScanError> {
         loop {
             let rest = &self.bytes[self.start..self.end];
             match rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
@@ -66,19 +66,19 @@ impl<R: Read> TextBuffer<R> {
     }
 
     /// The byte at a place after `start`.
-    pub fn byte(&mut self, at: usize) -> Result<Option<u8>, ScanError> {
+    pub(super) fn byte(&mut self, at: usize) -> Result<Option<u8>, ScanError> {
         self.need(at + 1)?;
         Ok(self.rest().get(at).copied())
     }
 
     /// Reads until there are so many bytes, if the file has them.
-    pub fn need(&mut self, length: usize) -> Result<(), ScanError> {
+    pub(super) fn need(&mut self, length: usize) -> Result<(), ScanError> {
         while self.end - self.start < length && self.fill()? {}
         Ok(())
     }
 
     /// Reads on. False at the end of the file.
-    pub fn fill(&mut self) -> Result<bool, ScanError> {
+    pub(super) fn fill(&mut self) -> Result<bool, ScanError> {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -114,7 +114,7 @@ impl<R: Read> TextBuffer<R> {
     }
 
     /// The length of an event of ours, which ends with its line.
-    pub fn line_end(&mut self) -> Result<ValueEnd, ScanError> {
+    pub(super) fn line_end(&mut self) -> Result<ValueEnd, ScanError> {
         let mut seen = 0;
         loop {
             match memchr2(b'\n', 0, &self.rest()[seen..]) {
@@ -140,7 +140,7 @@ impl<R: Read> TextBuffer<R> {
     }
 
     /// The length of the value that begins at `from`.
-    pub fn value_end(&mut self, from: usize) -> Result<ValueEnd, ScanError> {
+    pub(super) fn value_end(&mut self, from: usize) -> Result<ValueEnd, ScanError> {
         let mut shape = Shape::default();
         let mut seen = from;
         loop {

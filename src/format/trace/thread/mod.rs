@@ -4,25 +4,29 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::event::{
-    Args, CallFrameJson, ChunkNode, Data, Event, Flush, Phase, ProcessFrame, ProfileChunk, Scope,
+    Args, CallFrameJson, ChunkNode, Data, Event, Flush, Phase, ProcessFrame, ProfileChunk,
 };
-use crate::format::ascii_json::{Events, encode, encode_raw};
-use crate::format::url::{NodeModules, frame_url};
+use crate::format::ascii_json::{encode, encode_raw};
+use crate::format::trace::events::Events;
+use crate::format::url::frame_url;
 use crate::profile::call_tree::Placed;
+use crate::profile::frame::CallFrame;
+use crate::profile::program::NodeModules;
 use crate::profile::program::{Program, shortened};
-use crate::profile::window::{CallFrame, TimeLine, Window};
+use crate::profile::timeline::Timeline;
+use crate::profile::window::Window;
 
 /// DevTools fails at chunks of 125,000 samples; small ones also keep a torn file's loss small.
-pub const SAMPLES_PER_CHUNK: usize = 1000;
+pub(crate) const SAMPLES_PER_CHUNK: usize = 1000;
 
 /// The category of what DevTools' timeline reads.
-pub const TIMELINE: &str = "disabled-by-default-devtools.timeline";
+pub(crate) const TIMELINE: &str = "disabled-by-default-devtools.timeline";
 /// The category of V8's profiles.
-pub const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
+pub(crate) const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 
 /// What a trace says of the thread it is about.
 #[derive(Debug, Clone)]
-pub struct ThreadInfo {
+pub(crate) struct ThreadInfo {
     /// The process it belongs to.
     pub program: Program,
     /// Node's thread id, 0 for the main thread.
@@ -36,18 +40,22 @@ pub struct ThreadInfo {
 }
 
 /// A profile's id: DevTools wants it hexadecimal, and unique in the whole trace.
-pub fn profile_id(pid: u32, tid: u32) -> String {
+pub(crate) fn profile_id(pid: u32, tid: u32) -> String {
     format!("0x{pid:x}{tid:06x}")
 }
 
 /// What is added to a thread's script ids. Small ids would take names from the page that DevTools
 /// is attached to, and two isolates number their scripts alike.
-pub fn script_offset(pid: u32, tid: u32) -> u64 {
+pub(crate) fn script_offset(pid: u32, tid: u32) -> u64 {
     1_000_000_000 + (u64::from(pid) * 1000 + u64::from(tid % 1000)) * 100_000
 }
 
 /// A node's `callFrame`.
-pub fn encode_frame(frame: &CallFrame, url: &str, script_offset: u64) -> Option<Box<RawValue>> {
+pub(crate) fn encode_frame(
+    frame: &CallFrame,
+    url: &str,
+    script_offset: u64,
+) -> Option<Box<RawValue>> {
     let script_id = match frame.script_id {
         0 => 0,
         id => script_offset + u64::from(id),
@@ -62,27 +70,27 @@ pub fn encode_frame(frame: &CallFrame, url: &str, script_offset: u64) -> Option<
 }
 
 /// Turns a thread's windows into events.
-pub struct ThreadTrace {
+pub(crate) struct ThreadTrace {
     info: ThreadInfo,
     profile_id: String,
     script_offset: u64,
-    time: TimeLine,
+    time: Timeline,
 }
 
 impl ThreadTrace {
     /// A trace that starts at `start_us`.
-    pub fn new(info: ThreadInfo, start_us: i64) -> Self {
+    pub(crate) fn new(info: ThreadInfo, start_us: i64) -> Self {
         let (pid, tid) = (info.program.pid, info.thread_id);
         Self {
             profile_id: profile_id(pid, tid),
             script_offset: script_offset(pid, tid),
-            time: TimeLine::new(start_us),
+            time: Timeline::new(start_us),
             info,
         }
     }
 
     /// The file's text up to and with the events that come once.
-    pub fn head(&self) -> Vec<u8> {
+    pub(crate) fn head(&self) -> Vec<u8> {
         #[derive(Serialize)]
         struct Header<'a> {
             source: &'a str,
@@ -156,7 +164,13 @@ impl ThreadTrace {
     }
 
     /// The window's new nodes and samples, and a heartbeat that carries the visible range on.
-    pub fn window(&mut self, events: &mut Events, window: &Window, placed: &Placed, flush: Flush) {
+    pub(crate) fn window(
+        &mut self,
+        events: &mut Events,
+        window: &Window,
+        placed: &Placed,
+        flush: Flush,
+    ) {
         // A window's new nodes share their frames, and a frame is most of a node's text.
         let mut encoded: Vec<Option<Box<RawValue>>> = vec![None; window.frames.len()];
         for node in &placed.new_nodes {
@@ -192,12 +206,12 @@ impl ThreadTrace {
     }
 
     /// The end of the visible range.
-    pub fn close(&self, events: &mut Events, end_us: i64) {
+    pub(crate) fn close(&self, events: &mut Events, end_us: i64) {
         self.instant(events, "trace.end", end_us.max(self.time.last_us()), Args::Empty {});
     }
 
     /// Names a worker by its script, which Node tells only after the preload.
-    pub fn rename_worker(&self, events: &mut Events, script: &str) {
+    pub(crate) fn rename_worker(&self, events: &mut Events, script: &str) {
         let tid = self.info.thread_id;
         let short = self.info.program.short_label();
         let file = shortened(script.rsplit('/').next().unwrap_or_default());
@@ -205,7 +219,7 @@ impl ThreadTrace {
     }
 
     fn instant(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {
-        self.push(events, TIMELINE, name, Phase::Instant(Scope::Thread), ts, args);
+        self.push(events, TIMELINE, name, Phase::Instant, ts, args);
     }
 
     fn sample(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {

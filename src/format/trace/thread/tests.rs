@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::profile::call_tree::CallTree;
-use crate::profile::window::made::{self, START_US, assert_golden, frame};
+use crate::profile::test_windows::made::{self, START_US, assert_golden, frame};
 
 fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
     let program = Program {
@@ -106,7 +106,7 @@ fn chunks_are_small_and_time_never_runs_back() {
 proptest! {
     #[test]
     fn any_windows_make_a_whole_file(
-        windows in crate::profile::window::any::windows(START_US),
+        windows in crate::profile::test_windows::any::windows(START_US),
         thread_id in 0_u32..3,
     ) {
         let text = file(info(thread_id, NodeModules::Shown), &windows);

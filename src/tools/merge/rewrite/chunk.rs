@@ -7,7 +7,7 @@ use crate::format::node_json::Number;
 
 /// A node of the source.
 #[derive(Deserialize)]
-pub struct SourceNode<'a> {
+pub(crate) struct SourceNode<'a> {
     /// Its id in this recording.
     pub id: Number,
     /// Its parent's.
@@ -24,7 +24,7 @@ pub struct SourceNode<'a> {
 /// What an event says of a profile.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Chunk<'a> {
+pub(super) struct Chunk<'a> {
     /// V8's time of a `Profile`, which the end is of, too.
     pub start_time: Option<Number>,
     /// The recording's end.
@@ -45,7 +45,7 @@ struct ChunkPart<'a> {
 
 impl<'a> Chunk<'a> {
     /// The event's time, and what it holds.
-    pub fn of(event: &'a [u8]) -> serde_json::Result<(i64, Self)> {
+    pub(super) fn of(event: &'a [u8]) -> serde_json::Result<(i64, Self)> {
         #[derive(Deserialize)]
         struct ChunkEvent<'a> {
             #[serde(default)]
@@ -63,23 +63,23 @@ impl<'a> Chunk<'a> {
     }
 
     /// Parents before their children.
-    pub fn nodes(&self) -> &[SourceNode<'a>] {
+    pub(super) fn nodes(&self) -> &[SourceNode<'a>] {
         self.cpu_profile.as_ref().and_then(|part| part.nodes.as_deref()).unwrap_or_default()
     }
 
     /// Ids of nodes.
-    pub fn samples(&self) -> &[Number] {
+    pub(super) fn samples(&self) -> &[Number] {
         self.cpu_profile.as_ref().and_then(|part| part.samples.as_deref()).unwrap_or_default()
     }
 
     /// Microseconds before each sample.
-    pub fn deltas(&self) -> &[Number] {
+    pub(super) fn deltas(&self) -> &[Number] {
         let inner = || self.cpu_profile.as_ref().and_then(|part| part.time_deltas.as_deref());
         self.time_deltas.as_deref().or_else(inner).unwrap_or_default()
     }
 
     /// How long it took.
-    pub fn length_us(&self) -> i64 {
+    pub(super) fn length_us(&self) -> i64 {
         self.deltas().iter().fold(0_i64, |sum, delta| sum.saturating_add(delta.0))
     }
 }

@@ -5,9 +5,9 @@
 
 use super::MergeError;
 use super::part::OutputParts;
-use crate::format::ascii_json::Events;
 use crate::format::node_json::id;
-use crate::format::trace::event::{Args, ChunkNode, Data, Event, Phase, ProfileChunk, Scope};
+use crate::format::trace::event::{Args, ChunkNode, Data, Event, Phase, ProfileChunk};
+use crate::format::trace::events::Events;
 use crate::format::trace::read::deltas_or_even;
 use crate::format::trace::thread::{PROFILER, SAMPLES_PER_CHUNK, TIMELINE};
 
@@ -15,11 +15,11 @@ mod chunk;
 mod tree;
 
 use chunk::Chunk;
-pub use chunk::SourceNode;
+pub(super) use chunk::SourceNode;
 use tree::{PathTree, ROOT};
 
 /// A thread's profile on its way.
-pub struct ProfileRewriter {
+pub(super) struct ProfileRewriter {
     pid: u32,
     tid: u32,
     profile_id: String,
@@ -67,7 +67,7 @@ struct Pending {
 
 impl ProfileRewriter {
     /// Nothing yet.
-    pub fn new(pid: u32, tid: u32, profile_id: String, parts: usize) -> Self {
+    pub(super) fn new(pid: u32, tid: u32, profile_id: String, parts: usize) -> Self {
         Self {
             pid,
             tid,
@@ -89,7 +89,11 @@ impl ProfileRewriter {
     }
 
     /// Begins a recording, which starts after the one before.
-    pub fn begin(&mut self, start_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+    pub(super) fn begin(
+        &mut self,
+        start_us: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
         self.tree.begin();
         if !std::mem::replace(&mut self.is_first, false) {
             // What was on top last must not seem to go on until now.
@@ -104,7 +108,7 @@ impl ProfileRewriter {
     }
 
     /// Ends the last recording.
-    pub fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+    pub(super) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
         match self.stop_us {
             Some(stop_us) => self.pause(stop_us.max(self.time_us), parts),
             None => {
@@ -115,17 +119,17 @@ impl ProfileRewriter {
     }
 
     /// The recording went on until then, at least.
-    pub fn seen(&mut self, ts: i64) {
+    pub(super) fn seen(&mut self, ts: i64) {
         self.end_us = self.end_us.max(ts);
     }
 
     /// Whether events of this thread are of this profile.
-    pub fn is_of(&self, pid: u32, tid: u32) -> bool {
+    pub(super) fn is_of(&self, pid: u32, tid: u32) -> bool {
         (self.pid, self.tid) == (pid, tid)
     }
 
     /// Adds what names the thread. The same is said once.
-    pub fn name(&mut self, event: &[u8], parts: &mut OutputParts) -> Result<(), MergeError> {
+    pub(super) fn name(&mut self, event: &[u8], parts: &mut OutputParts) -> Result<(), MergeError> {
         if self.names.iter().any(|name| name == event) {
             return Ok(());
         }
@@ -139,7 +143,7 @@ impl ProfileRewriter {
     }
 
     /// Adds an event that is neither a name nor of the profile.
-    pub fn other(
+    pub(super) fn other(
         &mut self,
         event: &[u8],
         ts: i64,
@@ -153,7 +157,11 @@ impl ProfileRewriter {
     }
 
     /// Adds a `ProfileChunk`. False if it cannot be read.
-    pub fn chunk(&mut self, event: &[u8], parts: &mut OutputParts) -> Result<bool, MergeError> {
+    pub(super) fn chunk(
+        &mut self,
+        event: &[u8],
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
         let Ok((ts, chunk)) = Chunk::of(event) else { return Ok(false) };
         if self.is_first {
             // It is known to end about when it was written.
@@ -173,7 +181,7 @@ impl ProfileRewriter {
 
     /// Adds a `Profile` or a `ProfileChunk` of a trace that is not ours. False if it cannot be
     /// read.
-    pub fn profile_event(
+    pub(super) fn profile_event(
         &mut self,
         event: &[u8],
         is_start: bool,
@@ -193,12 +201,12 @@ impl ProfileRewriter {
     }
 
     /// Adds nodes, parents before their children.
-    pub fn nodes(&mut self, nodes: &[SourceNode<'_>]) {
+    pub(super) fn nodes(&mut self, nodes: &[SourceNode<'_>]) {
         self.tree.announce(nodes);
     }
 
     /// Adds samples: nodes, and microseconds before each.
-    pub fn samples(
+    pub(super) fn samples(
         &mut self,
         samples: impl Iterator<Item = (u64, i64)>,
         parts: &mut OutputParts,
@@ -330,7 +338,7 @@ impl ProfileRewriter {
         events.push(&Event {
             cat: TIMELINE,
             name: "thread.start",
-            phase: Phase::Instant(Scope::Thread),
+            phase: Phase::Instant,
             pid: self.pid,
             tid: self.tid,
             ts: start_us,

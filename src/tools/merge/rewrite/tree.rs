@@ -10,16 +10,16 @@ use super::chunk::SourceNode;
 use crate::format::node_json::id;
 use crate::format::trace::event::ChunkNode;
 use crate::format::trace::thread::encode_frame;
-use crate::profile::window::CallFrame;
+use crate::profile::frame::CallFrame;
 
 /// The first node there is. A sample of it says that nothing is known from then on.
-pub const ROOT: u32 = 1;
+pub(super) const ROOT: u32 = 1;
 /// No node.
 const NONE: u32 = 0;
 
 /// Nodes and what they are called in the recording that is read.
 #[derive(Default)]
-pub struct PathTree {
+pub(super) struct PathTree {
     frames: Vec<Box<RawValue>>,
     frame_numbers: FxHashMap<String, u32>,
     /// By id less one.
@@ -42,13 +42,13 @@ struct NodePlace {
 
 impl PathTree {
     /// Another recording begins, with ids of its own.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.ids.clear();
         self.parents.clear();
     }
 
     /// Adds nodes, parents before their children. What is known of an id already holds.
-    pub fn announce(&mut self, nodes: &[SourceNode<'_>]) {
+    pub(super) fn announce(&mut self, nodes: &[SourceNode<'_>]) {
         for node in nodes {
             let source = id(node.id);
             for child in node.children.iter().flatten() {
@@ -74,7 +74,7 @@ impl PathTree {
     }
 
     /// The node of a sample. One that was never announced is unknown: a file can have lost it.
-    pub fn of_sample(&mut self, source: u64) -> u32 {
+    pub(super) fn of_sample(&mut self, source: u64) -> u32 {
         match self.ids.get(&source) {
             Some(ours) => *ours,
             None => {
@@ -85,12 +85,12 @@ impl PathTree {
     }
 
     /// The root, which is there from now on if it was not.
-    pub fn root(&mut self) -> u32 {
+    pub(super) fn root(&mut self) -> u32 {
         self.root_of(None)
     }
 
     /// Puts those on the way to `ours` that a file lacks behind `list`, parents first.
-    pub fn needed(&mut self, ours: u32, part: usize, list: &mut Vec<u32>) {
+    pub(super) fn needed(&mut self, ours: u32, part: usize, list: &mut Vec<u32>) {
         let from = list.len();
         let mut at = ours;
         while at != NONE {
@@ -106,7 +106,7 @@ impl PathTree {
     }
 
     /// A node as it is written.
-    pub fn encoded(&self, ours: u32) -> ChunkNode<'_> {
+    pub(super) fn encoded(&self, ours: u32) -> ChunkNode<'_> {
         let place = &self.nodes[ours as usize - 1];
         let parent = (place.parent != NONE).then_some(place.parent);
         ChunkNode { id: ours, parent, call_frame: &self.frames[place.frame as usize] }

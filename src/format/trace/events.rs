@@ -1,0 +1,75 @@
+//! Encoded events, one a line.
+
+use crate::base::event_lines::SEPARATOR;
+use crate::format::ascii_json::encode;
+use crate::format::trace::event::Event;
+
+/// Encoded events, waiting to be written.
+#[derive(Default)]
+pub(crate) struct Events {
+    bytes: Vec<u8>,
+}
+
+impl Events {
+    /// Appends one event.
+    pub(crate) fn push(&mut self, event: &Event<'_>) {
+        if !self.bytes.is_empty() {
+            self.bytes.extend_from_slice(SEPARATOR);
+        }
+        encode(&mut self.bytes, event);
+    }
+
+    /// The events, without a separator before the first or after the last.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Empties it for the next flush. One unusually large flush must not be paid for ever after.
+    pub(crate) fn clear(&mut self) {
+        const KEPT: usize = 256 << 10;
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::trace::event::{Args, Phase};
+
+    #[test]
+    fn every_phase_has_its_letter_and_fields() {
+        for (phase, fields) in [
+            (Phase::Instant, r#""ph":"I","s":"t""#),
+            (Phase::Sample { id: "0x9" }, r#""ph":"P","id":"0x9""#),
+            (Phase::Metadata, r#""ph":"M""#),
+        ] {
+            let event =
+                Event { cat: "c", name: "n", phase, pid: 1, tid: 2, ts: 3, args: Args::Empty {} };
+            let mut events = Events::default();
+            events.push(&event);
+            let expected =
+                format!(r#"{{"cat":"c","name":"n",{fields},"pid":1,"tid":2,"ts":3,"args":{{}}}}"#);
+            assert_eq!(String::from_utf8(events.bytes).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn one_event_a_line() {
+        let event = Event {
+            cat: "c",
+            name: "a\nb",
+            phase: Phase::Metadata,
+            pid: 1,
+            tid: 2,
+            ts: 3,
+            args: Args::Empty {},
+        };
+        let mut events = Events::default();
+        events.push(&event);
+        events.push(&event);
+        let text = std::str::from_utf8(events.as_bytes()).unwrap();
+        assert_eq!(text.split(",\n").count(), 2);
+        assert_eq!(text.matches('\n').count(), 1);
+    }
+}

@@ -1,0 +1,42 @@
+//! Windows made by hand, and the golden files that become of them.
+
+use std::path::Path;
+
+use crate::profile::frame::CallFrame;
+use crate::profile::window::{Sample, Window, WindowNode};
+
+/// When they start.
+pub const START_US: i64 = 522_975_545_427;
+
+/// A function, or what V8 made up, where there is no script.
+pub fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
+    let line = if script_id == 0 { -1 } else { 11 };
+    CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
+}
+
+/// From nodes with their parents, and samples with their times after the start.
+pub fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Window {
+    Window {
+        frames: nodes.iter().map(|(_, frame)| frame.clone()).collect(),
+        nodes: (0..)
+            .zip(nodes)
+            .map(|(frame, (parent, _))| WindowNode { parent: *parent, frame })
+            .collect(),
+        samples: samples
+            .iter()
+            .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
+            .collect(),
+        ..Window::default()
+    }
+}
+
+/// `file` is a path in `src`.
+pub fn assert_golden(file: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, golden, "{file} differs; UPDATE_GOLDEN=1 rewrites it");
+    serde_json::from_str::<serde_json::Value>(text).unwrap();
+}

@@ -1,0 +1,4 @@
+//! Windows for tests.
+
+pub(crate) mod any;
+pub(crate) mod made;
