@@ -12,7 +12,7 @@ use napi_derive::napi;
 
 use crate::files::atomic::remove_partial;
 use crate::profile::thread_profile::ReadScope;
-use crate::read::load::{load, load_window};
+use crate::read::load::{load, load_slice};
 use crate::tools::convert;
 use crate::tools::merge::{self, MergeOptions, MergeProgress, ProcessExit};
 use crate::tools::report;
@@ -117,7 +117,7 @@ pub(crate) fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) ->
         let loaded = if from_ms <= 0.0 && to_ms == f64::INFINITY {
             load(&inputs, ReadScope::TIMES)
         } else {
-            load_window(&inputs, from_ms, to_ms)
+            load_slice(&inputs, from_ms, to_ms)
         };
         loaded.check()?;
         // Saturates.

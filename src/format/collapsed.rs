@@ -116,7 +116,7 @@ mod tests {
         let profiles = vec![building.finish()];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
         let (name, cwd) = ("nx".into(), Some("/r".to_owned()));
-        recorded.add(Process { pid: 42, name, cwd, threads, ..Process::default() });
+        recorded.processes.push(Process { pid: 42, name, cwd, threads, ..Process::default() });
         let mut out = Vec::new();
         write(&recorded, &mut out).unwrap();
         assert_eq!(

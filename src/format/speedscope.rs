@@ -166,7 +166,7 @@ fn value(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::profile::builder::ProfileBuilder;
-    use crate::profile::session::Process;
+    use crate::profile::session::{Clock, Process};
     use crate::profile::thread_profile::ReadScope;
     use serde_json::{Value, json};
 
@@ -201,8 +201,13 @@ mod tests {
         // The same file has another script id in a second process.
         let profiles = vec![recording(1000, 7), recording(2000, 8)];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
-        recorded.add(Process { pid: 42, name: "nx".into(), threads, ..Process::default() });
-        recorded.sort();
+        recorded.processes.push(Process {
+            pid: 42,
+            name: "nx".into(),
+            threads,
+            ..Process::default()
+        });
+        recorded.clocks.push(Clock { boot: None, start_us: 1000, end_us: 2100 });
         let mut out = Vec::new();
         write(&recorded, "x.json", &mut out).unwrap();
         let json: Value = serde_json::from_slice(&out).unwrap();

@@ -3,6 +3,9 @@
 /// Index of no node.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// Time that two recordings of a thread may overlap, microseconds: an end can be an estimate.
+pub(crate) const END_TOLERANCE_US: i64 = 10_000;
+
 /// A profile of one thread, from start to stop.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadProfile {
@@ -23,10 +26,8 @@ pub(crate) struct ThreadProfile {
 impl ThreadProfile {
     /// Whether both were recorded at the same time.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        // An end can be an estimate.
-        const CLOSE_US: i64 = 10_000;
         let (one, other) = (self.recorded_us, other.recorded_us);
-        one.1.min(other.1).saturating_sub(one.0.max(other.0)) > CLOSE_US
+        one.1.min(other.1).saturating_sub(one.0.max(other.0)) > END_TOLERANCE_US
     }
 }
 

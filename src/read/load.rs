@@ -1,4 +1,4 @@
-//! Files into what was recorded.
+//! Reads files into a session.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,98 +10,165 @@ use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Process, Session, Thread};
 use crate::profile::thread_profile::ReadScope;
+use crate::read::group::{
+    ClockFacts, Placement, ProcessFacts, ProcessGroups, RecordingSpan, find_clocks,
+};
 
-/// What files hold, and what became of them.
+/// A session, and what happened to each file.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
-    /// Processes in the order of their starts.
-    pub recorded: Session,
-    /// Whether one of them is a trace.
+    /// Processes, threads and recordings.
+    pub session: Session,
+    /// Whether one of the files is a trace.
     pub is_trace: bool,
-    /// How many files were read.
+    /// Count of the files that were read.
     pub inputs: usize,
-    /// Those that were torn, or cut off.
+    /// Files that were torn or cut off.
     pub repaired: Vec<PathBuf>,
-    /// Those that could not be read.
+    /// Files that could not be read.
     pub failed: Vec<Failed>,
-    /// What else is to be said, a sentence each.
+    /// Remarks for the user, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// What a file was found to be.
+/// The contents of one file.
 struct FileContents {
     processes: Vec<Process>,
     is_trace: bool,
     is_torn: bool,
-    /// Events that could not be understood.
-    strange: u64,
+    /// Count of profile events that could not be read.
+    unreadable_events: u64,
 }
 
-/// Reads files, and those in folders.
-pub(crate) fn load(paths: &[PathBuf], wanted: ReadScope) -> Loaded {
-    let mut loaded = load_all(paths, wanted);
-    if loaded.recorded.clocks().len() > 1 {
-        let note = "the recordings are of several machines, or of one before and after it was \
-                    started anew: times of each begin at 0";
+/// Reads files, and the files in folders.
+pub(crate) fn load(paths: &[PathBuf], scope: ReadScope) -> Loaded {
+    let mut loaded = load_all(paths, scope);
+    if loaded.session.clocks.len() > 1 {
+        let note = "the recordings come from several machines, or from before and after a restart \
+                    of one: times of each begin at 0";
         loaded.notes.push(note.into());
     }
     loaded
 }
 
-fn load_all(paths: &[PathBuf], wanted: ReadScope) -> Loaded {
-    let (inputs, failed) = find(paths);
-    let mut loaded = Loaded { failed, ..Loaded::default() };
-    // A folder may hold what its recordings were merged into.
-    let (merged, mut recordings): (Vec<_>, Vec<_>) =
-        inputs.iter().partition(|input| !input.is_named && is_merged(input));
-    // Traces first: they know what a process is called. Recordings that are there twice are read
-    // once.
-    recordings.sort_by_key(|input| is_called_cpuprofile(&input.path));
-    for input in recordings {
-        loaded.read(input, wanted);
-    }
-    if loaded.recorded.processes.is_empty() {
-        for input in merged {
-            loaded.read(input, wanted);
-        }
-    } else {
-        for input in merged {
-            let note = "left out, for it is merged already (name it to have it)";
-            loaded.notes.push(format!("{}: {note}", input.path.display()));
-        }
-    }
-    loaded.recorded.sort();
-    loaded
-}
-
-/// Reads what was recorded in a part of the time: milliseconds from the first start of all.
-pub(crate) fn load_window(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
-    // Where time begins is known only when everything was read once.
-    let whole = load_all(paths, ReadScope::TIMES).recorded;
-    let start_us = whole.clocks().first().map_or(0, |clock| clock.start_us);
+/// Reads a slice of the time: milliseconds from the first start of a recording. Only recordings of
+/// the first clock have times in the slice.
+pub(crate) fn load_slice(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
+    // The first start is known only after a first reading.
+    let whole = load_all(paths, ReadScope::TIMES).session;
+    let start_us = whole.clocks.first().map_or(0, |clock| clock.start_us);
     let key = |process: &Process| (process.pid, process.recorded_from_us());
     let of_first_clock: HashSet<_> =
         whole.processes.iter().filter(|process| process.clock == 0).map(key).collect();
     let at = |ms: f64| start_us.saturating_add((ms * 1000.0).round() as i64);
-    let wanted = ReadScope { samples: false, from_us: at(from_ms), to_us: at(to_ms) };
-    let mut loaded = load_all(paths, wanted);
-    loaded.recorded.processes.retain(|process| of_first_clock.contains(&key(process)));
+    let scope = ReadScope { samples: false, from_us: at(from_ms), to_us: at(to_ms) };
+    let mut loaded = load_all(paths, scope);
+    loaded.session.processes.retain(|process| of_first_clock.contains(&key(process)));
     let others = whole.processes.iter().filter(|process| process.clock != 0).count();
     if others > 0 {
         loaded.notes.push(format!(
-            "{others} of the processes are left out, since the time is that of another machine, \
-             or of before it was started anew: give their recordings alone"
+            "left out {others} processes: their times come from another machine, or from before a \
+             restart; to see them, give their recordings alone"
         ));
     }
-    loaded.recorded.drop_empty();
-    loaded.recorded.sort();
+    loaded.session.drop_empty();
+    sort(&mut loaded.session);
     loaded
 }
 
+fn load_all(paths: &[PathBuf], scope: ReadScope) -> Loaded {
+    let (inputs, failed) = find(paths);
+    let mut loader = Loader {
+        scope,
+        groups: ProcessGroups::default(),
+        loaded: Loaded { failed, ..Loaded::default() },
+    };
+    // A folder may hold the trace that its recordings were merged into.
+    let (merged, mut recordings): (Vec<_>, Vec<_>) =
+        inputs.iter().partition(|input| !input.is_named && is_merged(input));
+    // Traces first: they know more of a process. A recording in two files is read once.
+    recordings.sort_by_key(|input| is_called_cpuprofile(&input.path));
+    for input in recordings {
+        loader.read(input);
+    }
+    let has_recordings = !loader.loaded.session.processes.is_empty();
+    for input in merged {
+        if has_recordings {
+            loader.note(input, "left out, because it is a merged trace (name the file to read it)");
+        } else {
+            loader.read(input);
+        }
+    }
+    let mut loaded = loader.loaded;
+    sort(&mut loaded.session);
+    loaded
+}
+
+/// Reads file after file into one session.
+struct Loader {
+    scope: ReadScope,
+    groups: ProcessGroups,
+    loaded: Loaded,
+}
+
+impl Loader {
+    fn read(&mut self, input: &Input) {
+        match read(input, self.scope, &mut self.loaded.session.frames) {
+            // A folder holds other JSON files too.
+            Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
+            Ok(contents) if contents.processes.is_empty() => {
+                let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
+                self.fail(input, reason.to_owned());
+            }
+            Ok(contents) => self.add(input, contents),
+            Err(reason) => self.fail(input, reason),
+        }
+    }
+
+    fn add(&mut self, input: &Input, contents: FileContents) {
+        let mut is_new = false;
+        for process in contents.processes {
+            is_new |= self.add_process(process);
+        }
+        if !is_new {
+            // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
+            return self.note(input, "left out, because other files hold its recordings");
+        }
+        self.loaded.inputs += 1;
+        self.loaded.is_trace |= contents.is_trace;
+        if contents.is_torn {
+            self.loaded.repaired.push(input.path.clone());
+        }
+        if contents.unreadable_events > 0 {
+            let count = contents.unreadable_events;
+            self.note(input, &format!("{count} profile events could not be read"));
+        }
+    }
+
+    /// Returns whether the process has a recording that no earlier file had.
+    fn add_process(&mut self, process: Process) -> bool {
+        let processes = &mut self.loaded.session.processes;
+        match self.groups.place(facts(&process)) {
+            Placement::Duplicate => return false,
+            Placement::Known(index) => processes[index].join(process),
+            Placement::New => processes.push(process),
+        }
+        true
+    }
+
+    fn note(&mut self, input: &Input, text: &str) {
+        self.loaded.notes.push(format!("{}: {text}", input.path.display()));
+    }
+
+    fn fail(&mut self, input: &Input, reason: String) {
+        self.loaded.failed.push(Failed { path: input.path.clone(), reason });
+    }
+}
+
 impl Loaded {
-    /// What is wrong, if there is nothing at all.
+    /// Returns the reason if nothing was read.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if !self.recorded.processes.is_empty() {
+        if !self.session.processes.is_empty() {
             return Ok(());
         }
         if self.inputs > 0 {
@@ -119,52 +186,55 @@ impl Loaded {
         }
         Err(format!("no file could be read. {}", reasons.join(". ")))
     }
+}
 
-    fn read(&mut self, input: &Input, wanted: ReadScope) {
-        match read(input, wanted, &mut self.recorded.frames) {
-            // A folder holds other JSON files too.
-            Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
-            Ok(contents) => self.add(input, contents),
-            Err(reason) => self.fail(input, reason),
-        }
-    }
-
-    fn add(&mut self, input: &Input, contents: FileContents) {
-        if contents.processes.is_empty() {
-            let reason = "there is no CPU profile in it (no ProfileChunk events, no nodes)";
-            return self.fail(input, reason.to_owned());
-        }
-        let mut is_new = false;
-        for process in contents.processes {
-            is_new |= self.recorded.add(process);
-        }
-        let file = input.path.display();
-        if !is_new {
-            // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
-            self.notes.push(format!("{file}: left out, for its recordings are in another file"));
-            return;
-        }
-        self.inputs += 1;
-        self.is_trace |= contents.is_trace;
-        if contents.is_torn {
-            self.repaired.push(input.path.clone());
-        }
-        if contents.strange > 0 {
-            let strange = contents.strange;
-            self.notes.push(format!("{file}: {strange} events of profiles are not understood"));
-        }
-    }
-
-    fn fail(&mut self, input: &Input, reason: String) {
-        self.failed.push(Failed { path: input.path.clone(), reason });
+fn facts(process: &Process) -> ProcessFacts {
+    let recordings = process.threads.iter().flat_map(|thread| {
+        thread.profiles.iter().map(|profile| {
+            let (start_us, end_us) = profile.recorded_us;
+            RecordingSpan { tid: thread.id, start_us, end_us: Some(end_us) }
+        })
+    });
+    ProcessFacts {
+        pid: (process.pid != 0).then_some(process.pid),
+        identity: process.identity.clone(),
+        node: process.node.clone(),
+        parent_pid: process.parent_pid,
+        cwd: process.cwd.clone(),
+        command: process.is_labelled.then(|| process.command.clone()),
+        recordings: recordings.collect(),
     }
 }
 
-fn read(input: &Input, wanted: ReadScope, frames: &mut FrameTable) -> Result<FileContents, String> {
-    let file = input.open().map_err(|error| format!("it cannot be read: {error}"))?;
+/// Finds the clocks, and sorts processes, threads and recordings by their starts; main threads come
+/// first.
+pub(crate) fn sort(session: &mut Session) {
+    for process in &mut session.processes {
+        for thread in &mut process.threads {
+            thread.profiles.sort_by_key(|profile| profile.start_us);
+        }
+        process.threads.sort_by_key(|thread| (!thread.is_main(), thread.id));
+    }
+    let facts = |process: &Process| ClockFacts {
+        boot: process.identity.as_ref().map(|identity| identity.boot.clone()),
+        start_us: process.start_us(),
+        end_us: process.end_us(),
+        recordings: process.recordings(),
+    };
+    let facts: Vec<_> = session.processes.iter().map(facts).collect();
+    let (clocks, indices) = find_clocks(&facts);
+    session.clocks = clocks;
+    for (process, clock) in session.processes.iter_mut().zip(indices) {
+        process.clock = clock;
+    }
+    session.processes.sort_by_key(|process| (process.clock, process.start_us(), process.pid));
+}
+
+fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<FileContents, String> {
+    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
     let mut scanner = Scanner::new(file);
-    let mut trace = TraceReader::new(wanted);
-    let mut cpuprofile = CpuProfileReader::new(wanted);
+    let mut trace = TraceReader::new(scope);
+    let mut cpuprofile = CpuProfileReader::new(scope);
     let mut has_events = false;
     while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
         match item {
@@ -182,8 +252,9 @@ fn read(input: &Input, wanted: ReadScope, frames: &mut FrameTable) -> Result<Fil
     }
     let is_torn = scanner.is_torn();
     if has_events {
-        let strange = trace.strange();
-        return Ok(FileContents { processes: trace.finish(), is_trace: true, is_torn, strange });
+        let unreadable_events = trace.strange();
+        let processes = trace.finish();
+        return Ok(FileContents { processes, is_trace: true, is_torn, unreadable_events });
     }
     let process = cpuprofile.finish().map(|profile| {
         let name = input.path.file_name().unwrap_or_default().to_string_lossy();
@@ -195,7 +266,7 @@ fn read(input: &Input, wanted: ReadScope, frames: &mut FrameTable) -> Result<Fil
         Process { pid, name, command, threads: vec![thread], ..Process::default() }
     });
     let processes = process.into_iter().collect();
-    Ok(FileContents { processes, is_trace: false, is_torn, strange: 0 })
+    Ok(FileContents { processes, is_trace: false, is_torn, unreadable_events: 0 })
 }
 
 fn is_called_cpuprofile(path: &Path) -> bool {
@@ -203,7 +274,7 @@ fn is_called_cpuprofile(path: &Path) -> bool {
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(".cpuprofile")
 }
 
-/// Whether it is a trace that recordings were merged into: it says so at its beginning.
+/// Returns whether the file is a merged trace: the first member says so.
 fn is_merged(input: &Input) -> bool {
     let Ok(file) = input.open() else { return false };
     matches!(
@@ -232,11 +303,11 @@ mod tests {
     /// Pids with the ids of their threads.
     fn found(loaded: &Loaded) -> Vec<(i64, Vec<i64>)> {
         let threads = |process: &Process| process.threads.iter().map(|thread| thread.id).collect();
-        loaded.recorded.processes.iter().map(|process| (process.pid, threads(process))).collect()
+        loaded.session.processes.iter().map(|process| (process.pid, threads(process))).collect()
     }
 
     #[test]
-    fn a_folder_is_read_whatever_else_is_in_it() {
+    fn a_folder_is_read_with_other_files_in_it() {
         let merged = "{\"source\":\"cpu-prof\",\"traceEvents\":[]}";
         let dir = folder(&[
             ("main.trace.json", MAIN),
@@ -266,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_to_be_nothing() {
+    fn the_reason_is_given_when_nothing_was_read() {
         let dir = folder(&[("package.json", "{}"), ("x.json", "no")]);
         let at = |name: &str| dir.path().join(name);
         fs::create_dir(at("empty")).unwrap();
@@ -283,16 +354,16 @@ mod tests {
     }
 
     #[test]
-    fn a_window_leaves_out_what_is_beyond_it() {
+    fn a_slice_leaves_out_the_rest() {
         let dir = folder(&[("main.trace.json", MAIN)]);
         let paths = [dir.path().to_owned()];
-        let whole = load(&paths, ReadScope::TIMES).recorded;
+        let whole = load(&paths, ReadScope::TIMES).session;
         assert_eq!(whole.length_us(), 10_000);
-        let part = load_window(&paths, 2.5, 4.0);
-        assert_eq!(part.recorded.length_us(), 1_500);
-        let nodes = &part.recorded.processes[0].threads[0].profiles[0].nodes;
+        let part = load_slice(&paths, 2.5, 4.0);
+        assert_eq!(part.session.length_us(), 1_500);
+        let nodes = &part.session.processes[0].threads[0].profiles[0].nodes;
         assert_eq!(nodes.iter().map(|node| node.self_us).sum::<u64>(), 1_500);
-        let none = load_window(&paths, 20.0, 40.0);
+        let none = load_slice(&paths, 20.0, 40.0);
         assert!(none.check().unwrap_err().contains("in that time"));
     }
 }

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::profile::session::Identity;
+use crate::read::group::{ProcessFacts, RecordingSpan};
+
 use crate::files::input::{FileKind, Input, first_bytes};
 use crate::format::cpuprofile::read::ids_from_file_name;
 use crate::format::trace::head::EventHead;
@@ -34,12 +37,43 @@ pub(crate) struct RecordingFile {
     pub tid: u32,
     /// CLOCK_MONOTONIC of its machine, microseconds.
     pub start_us: i64,
-    /// Its end, where that is known so early.
+    /// End of the recording, microseconds; none if the end is not known before all is read.
     pub end_us: Option<i64>,
     /// What its header says of the process.
     pub program: Map<String, Value>,
     /// How DevTools shall call the process.
     pub url: Option<String>,
+}
+
+impl RecordingFile {
+    /// Returns the facts that tell the recording's process.
+    pub(crate) fn facts(&self) -> ProcessFacts {
+        let text = |key: &str| {
+            let text = self.program.get(key)?.as_str()?;
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        let parent_pid = self.program.get("ppid").and_then(Value::as_i64);
+        ProcessFacts {
+            pid: self.pid.map(i64::from),
+            identity: self.identity(),
+            node: text("node"),
+            parent_pid: parent_pid.filter(|pid| *pid > 0),
+            cwd: text("cwd"),
+            command: self.url.clone(),
+            recordings: vec![RecordingSpan {
+                tid: self.tid.into(),
+                start_us: self.start_us,
+                end_us: self.end_us,
+            }],
+        }
+    }
+
+    /// Returns the start of the process and of the system, if the header gives both.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        let process_start_ms = self.program.get("processStartMs")?.as_u64()?;
+        let boot = self.program.get("boot")?.as_str()?.to_owned();
+        Some(Identity { process_start_ms, boot })
+    }
 }
 
 /// Reads as much of an input as it takes to know what it is. The error ends a sentence that begins
@@ -53,11 +87,15 @@ pub(crate) fn survey(number: usize, input: &Input) -> Result<SniffedFile, String
     let mut scanner = Scanner::new(std::io::Read::chain(std::io::Cursor::new(start), rest));
     match kind {
         FileKind::CpuProfile => cpuprofile(number, &input.path, &mut scanner),
-        FileKind::Trace => trace(number, &mut scanner),
+        FileKind::Trace => trace(number, input, &mut scanner),
     }
 }
 
-fn trace<R: std::io::Read>(number: usize, scanner: &mut Scanner<R>) -> Result<SniffedFile, String> {
+fn trace<R: std::io::Read>(
+    number: usize,
+    input: &Input,
+    scanner: &mut Scanner<R>,
+) -> Result<SniffedFile, String> {
     /// What comes before a recording's profile are its names.
     const BEFORE_PROFILE: usize = 16;
     let mut recording = None;
@@ -79,6 +117,7 @@ fn trace<R: std::io::Read>(number: usize, scanner: &mut Scanner<R>) -> Result<Sn
                         b"TracingStartedInBrowser" => recording.url = url(event),
                         b"Profile" => {
                             recording.start_us = head.ts(event).unwrap_or_default();
+                            recording.end_us = end_us(input);
                             return Ok(SniffedFile::RecordingFile(recording.clone()));
                         }
                         _ => {}
@@ -174,7 +213,7 @@ fn micros(value: &[u8]) -> Option<i64> {
 }
 
 /// The latest time in an input that is not compressed, looked for at its end; microseconds.
-pub(crate) fn end_us(input: &Input) -> Option<i64> {
+fn end_us(input: &Input) -> Option<i64> {
     use std::io::{Read, Seek, SeekFrom};
     const END: u64 = 64 << 10;
     let mut file = std::fs::File::open(&input.path).ok()?;

@@ -51,7 +51,7 @@ pub(crate) fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, Strin
     let samples = format != Format::Collapsed;
     let loaded = load(&[input.to_owned()], ReadScope { samples, ..ReadScope::TIMES });
     loaded.check()?;
-    let Loaded { recorded, is_trace, .. } = loaded;
+    let Loaded { session: recorded, is_trace, .. } = loaded;
     let mut files = Files::default();
     let written = match format {
         Format::Trace if is_trace => {

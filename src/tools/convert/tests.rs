@@ -37,13 +37,13 @@ type Samples = (i64, i64, Vec<(i64, Vec<(String, String, u32, i32, i32)>)>);
 fn samples(file: &Path) -> Samples {
     let loaded = load(&[file.to_owned()], ReadScope::SAMPLES);
     assert!(loaded.failed.is_empty() && loaded.notes.is_empty(), "{loaded:?}");
-    let thread = &loaded.recorded.processes[0].threads[0];
+    let thread = &loaded.session.processes[0].threads[0];
     let [profile] = thread.profiles.as_slice() else { panic!("{thread:?}") };
     let stack = |node: u32| {
         let mut stack = Vec::new();
         let mut at = profile.nodes.get(node as usize);
         while let Some(node) = at {
-            let frame = &loaded.recorded.frames.list()[node.frame as usize];
+            let frame = &loaded.session.frames.list()[node.frame as usize];
             let (name, url) = (frame.function_name.clone(), frame.url.clone());
             stack.push((name, url, frame.script_id, frame.line, frame.column));
             at = profile.nodes.get(node.parent as usize);
@@ -79,7 +79,7 @@ fn a_file_for_each_thread() {
     assert_eq!(written, expected.map(|name| dir.path().join(name)));
     assert_eq!(names(dir.path()), ["both.json", expected[0], expected[1]]);
     let loaded = load(&written, ReadScope::TIMES);
-    let [process] = loaded.recorded.processes.as_slice() else { panic!("{loaded:?}") };
+    let [process] = loaded.session.processes.as_slice() else { panic!("{loaded:?}") };
     assert_eq!((process.pid, process.threads.len()), (4242, 2));
 }
 

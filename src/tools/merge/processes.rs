@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use crate::files::input::Input;
 use crate::format::cpuprofile::read::ids_from_file_name;
 use crate::profile::program::Program;
-use crate::read::sniff::{RecordingFile, end_us};
+use crate::read::group::{ClockFacts, Placement, ProcessGroups, find_clocks};
+use crate::read::sniff::RecordingFile;
 
 /// A process and its threads' recordings.
 #[derive(Debug)]
@@ -42,45 +43,24 @@ pub(super) struct OutputProcesses {
     pub doubles: Vec<usize>,
 }
 
-/// Pids that no system gives.
+/// Pids that no system assigns.
 const FREE_PIDS: u32 = 10_000_000;
-
-/// Times this far apart are of two clocks, where nothing else is known: a day in microseconds.
-const FAR_US: i64 = 86_400_000_000;
 
 impl OutputProcesses {
     /// Sorts recordings into processes.
     pub(super) fn of(mut recordings: Vec<RecordingFile>, inputs: &[Input]) -> Self {
-        // What tells most comes first, so that a .cpuprofile finds its process and its double.
+        // Traces know more of a process than a `.cpuprofile` does.
         recordings.sort_by_key(|recording| (recording.is_cpuprofile, recording.start_us));
+        let mut groups = ProcessGroups::default();
         let mut found = Self::default();
         for recording in recordings {
-            let (pid, tid) = (recording.pid, recording.tid);
-            let may_be = |process: &OutputProcess| {
-                pid.is_some() && process.own_pid == pid && is_same_process(process, &recording)
-            };
-            let of_thread = |process: &OutputProcess, is: &dyn Fn(&RecordingFile) -> bool| {
-                process.threads.get(&tid).is_some_and(|thread| thread.iter().any(is))
-            };
-            let is_double = |process: &OutputProcess| {
-                of_thread(process, &|other| other.start_us == recording.start_us)
-            };
-            if found.list.iter().any(|process| may_be(process) && is_double(process)) {
-                found.doubles.push(recording.input);
-                continue;
-            }
-            let overlaps = |process: &OutputProcess| {
-                of_thread(process, &|other| overlap(other, &recording, inputs))
-            };
-            let is_home = |process: &OutputProcess| {
-                may_be(process) && (is_known(process, &recording) || !overlaps(process))
-            };
-            match found.list.iter().position(is_home) {
-                Some(at) => found.list[at].add(recording),
-                None => found.list.push(OutputProcess::new(recording)),
+            match groups.place(recording.facts()) {
+                Placement::Duplicate => found.doubles.push(recording.input),
+                Placement::Known(index) => found.list[index].add(recording),
+                Placement::New => found.list.push(OutputProcess::new(recording)),
             }
         }
-        found.tell_clocks();
+        found.find_clocks();
         found.list.sort_by_key(|process| (process.clock, process.start_us));
         found.number();
         for process in &mut found.list {
@@ -120,46 +100,11 @@ impl OutputProcesses {
         self.list = list;
     }
 
-    /// Groups what has one clock: by what the system calls its start, else by nearness in time.
-    fn tell_clocks(&mut self) {
-        struct ClockGroup {
-            boot: Option<Value>,
-            range: (i64, i64),
-            recordings: usize,
-            members: Vec<usize>,
-        }
-        let mut order: Vec<usize> = (0..self.list.len()).collect();
-        order.sort_by_key(|at| self.list[*at].start_us);
-        // Those of a known clock first: what knows none may belong to it.
-        order.sort_by_key(|at| !self.list[*at].program.contains_key("boot"));
-        let mut clocks: Vec<ClockGroup> = Vec::new();
-        for at in order {
-            let process = &self.list[at];
-            let (start, boot) = (process.start_us, process.program.get("boot"));
-            let found = clocks.iter_mut().find(|clock| match (&clock.boot, boot) {
-                (Some(ours), Some(its)) => ours == its,
-                _ => (clock.range.0 - FAR_US..=clock.range.1 + FAR_US).contains(&start),
-            });
-            let recordings = process.threads.values().map(Vec::len).sum::<usize>();
-            match found {
-                Some(clock) => {
-                    clock.range = (clock.range.0.min(start), clock.range.1.max(start));
-                    clock.recordings += recordings;
-                    clock.members.push(at);
-                }
-                None => clocks.push(ClockGroup {
-                    boot: boot.cloned(),
-                    range: (start, start),
-                    recordings,
-                    members: vec![at],
-                }),
-            }
-        }
-        clocks.sort_by_key(|clock| std::cmp::Reverse(clock.recordings));
-        for (number, clock) in clocks.iter().enumerate() {
-            for at in &clock.members {
-                self.list[*at].clock = number;
-            }
+    fn find_clocks(&mut self) {
+        let facts: Vec<_> = self.list.iter().map(OutputProcess::clock_facts).collect();
+        let (_, indices) = find_clocks(&facts);
+        for (process, clock) in self.list.iter_mut().zip(indices) {
+            process.clock = clock;
         }
     }
 }
@@ -183,6 +128,17 @@ impl OutputProcess {
         let thread = self.threads.entry(recording.tid).or_default();
         let at = thread.partition_point(|other| other.start_us <= recording.start_us);
         thread.insert(at, recording);
+    }
+
+    fn clock_facts(&self) -> ClockFacts {
+        let recordings = || self.threads.values().flatten();
+        let ends = recordings().map(|recording| recording.end_us.unwrap_or(recording.start_us));
+        ClockFacts {
+            boot: recordings().find_map(|recording| Some(recording.identity()?.boot)),
+            start_us: self.start_us,
+            end_us: ends.max().unwrap_or(self.start_us),
+            recordings: recordings().count(),
+        }
     }
 
     /// Its name, by its main thread if that was recorded.
@@ -215,25 +171,4 @@ impl OutputProcess {
         };
         Program { pid: self.own_pid.unwrap_or(self.pid), argv, ..Program::default() }
     }
-}
-
-fn is_same_process(process: &OutputProcess, recording: &RecordingFile) -> bool {
-    let same = |key: &str| match (process.program.get(key), recording.program.get(key)) {
-        (Some(ours), Some(its)) => ours == its,
-        _ => true,
-    };
-    same("processStartMs") && same("boot") && same("node") && same("argv")
-}
-
-/// Whether there is no doubt.
-fn is_known(process: &OutputProcess, recording: &RecordingFile) -> bool {
-    let key = "processStartMs";
-    process.program.contains_key(key) && recording.program.contains_key(key)
-}
-
-/// Whether two recordings are of the same time, so that they cannot be of one thread.
-fn overlap(one: &RecordingFile, other: &RecordingFile, inputs: &[Input]) -> bool {
-    let (first, second) = if one.start_us <= other.start_us { (one, other) } else { (other, one) };
-    let end = first.end_us.or_else(|| end_us(&inputs[first.input]));
-    end.is_some_and(|end_us| end_us > second.start_us)
 }

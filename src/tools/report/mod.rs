@@ -122,7 +122,7 @@ struct Counts {
 /// The report as JSON. Of functions, files and packages it has the first `top` by self time and the
 /// first `top` by total time.
 pub(crate) fn report(loaded: &Loaded, top: usize) -> Result<String, serde_json::Error> {
-    let recorded = &loaded.recorded;
+    let recorded = &loaded.session;
     let subjects = FrameIndex::of(&recorded.frames);
     let mut functions = Costs::new(subjects.functions.len());
     let mut files = Costs::new(subjects.files.len());

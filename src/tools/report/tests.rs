@@ -14,7 +14,7 @@ fn frame(name: &str, url: &str) -> CallFrame {
 /// One thread with samples of stacks, each a millisecond.
 fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
     let mut loaded = Loaded::default();
-    let frames = &mut loaded.recorded.frames;
+    let frames = &mut loaded.session.frames;
     let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
     let mut ids: Vec<Vec<(&str, &str)>> = Vec::new();
     building.announce(0, None, frames.number(CallFrame::root()));
@@ -36,8 +36,8 @@ fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
     }
     let threads = vec![Thread { id: 0, name: "main".into(), profiles: vec![building.finish()] }];
     let (name, command) = ("nx".to_owned(), "nx run".to_owned());
-    loaded.recorded.add(Process { pid: 7, name, command, threads, ..Process::default() });
-    loaded.recorded.sort();
+    loaded.session.processes.push(Process { pid: 7, name, command, threads, ..Process::default() });
+    crate::read::load::sort(&mut loaded.session);
     loaded.inputs = 1;
     loaded
 }
