@@ -14,7 +14,9 @@ use crate::files::atomic::remove_partial;
 use crate::profile::thread_profile::ReadScope;
 use crate::read::load::{load, load_slice};
 use crate::tools::convert;
-use crate::tools::merge::{self, MergeOptions, MergeProgress, ProcessExit};
+use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
+use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
+use crate::tools::merge::run;
 use crate::tools::report;
 
 /// Work for another thread, that gives text.
@@ -95,7 +97,7 @@ pub(crate) fn merge(
     let options = MergeOptions {
         from_us: micros(options.from),
         to_us: micros(options.to),
-        split: options.split.unwrap_or(false).then_some(merge::DEVTOOLS_SLOW_BYTES),
+        split: options.split.unwrap_or(false).then_some(DEVTOOLS_SLOW_BYTES),
         exit: options.exit.map(|JsMergeExit { pid, code, signal }| ProcessExit {
             pid,
             code,
@@ -104,7 +106,7 @@ pub(crate) fn merge(
     };
     let progress = Arc::clone(progress);
     Work::task(move || {
-        let merged = merge::merge(&paths(inputs), output.as_ref(), &options, &progress);
+        let merged = run::merge(&paths(inputs), output.as_ref(), &options, &progress);
         json(&merged.map_err(|error| error.to_string())?)
     })
 }

@@ -16,7 +16,7 @@ use crate::format::trace::scan::{Item, Scanner};
 #[derive(Debug)]
 pub(crate) enum SniffedFile {
     /// One thread's recording, by us or by Node's own flag.
-    RecordingFile(RecordingFile),
+    Recording(RecordingFile),
     /// Any other trace.
     Other {
         /// Whether it is a merged one of ours.
@@ -78,7 +78,7 @@ impl RecordingFile {
 
 /// Reads as much of an input as it takes to know what it is. The error ends a sentence that begins
 /// with the file.
-pub(crate) fn survey(number: usize, input: &Input) -> Result<SniffedFile, String> {
+pub(crate) fn sniff(number: usize, input: &Input) -> Result<SniffedFile, String> {
     const START: usize = 4096;
     let unreadable = |error| format!("it cannot be read: {error}");
     let reader = input.open().map_err(unreadable)?;
@@ -118,7 +118,7 @@ fn trace<R: std::io::Read>(
                         b"Profile" => {
                             recording.start_us = head.ts(event).unwrap_or_default();
                             recording.end_us = end_us(input);
-                            return Ok(SniffedFile::RecordingFile(recording.clone()));
+                            return Ok(SniffedFile::Recording(recording.clone()));
                         }
                         _ => {}
                     }
@@ -195,7 +195,7 @@ fn cpuprofile<R: std::io::Read>(
         Some((pid, tid)) => (small(pid), small(tid).unwrap_or(0)),
         None => (None, 0),
     };
-    Ok(SniffedFile::RecordingFile(RecordingFile {
+    Ok(SniffedFile::Recording(RecordingFile {
         input: number,
         is_cpuprofile: true,
         pid,

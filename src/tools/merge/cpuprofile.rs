@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::MergeError;
+use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::{ProfileRewriter, SourceNode};
 use crate::format::cpuprofile::read::CpuProfileReader;

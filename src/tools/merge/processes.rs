@@ -40,7 +40,7 @@ pub(super) struct OutputProcesses {
     /// Pids in the trace.
     pub pids: BTreeSet<u32>,
     /// Recordings that are there twice: the inputs left out.
-    pub doubles: Vec<usize>,
+    pub duplicates: Vec<usize>,
 }
 
 /// Pids that no system assigns.
@@ -55,7 +55,7 @@ impl OutputProcesses {
         let mut found = Self::default();
         for recording in recordings {
             match groups.place(recording.facts()) {
-                Placement::Duplicate => found.doubles.push(recording.input),
+                Placement::Duplicate => found.duplicates.push(recording.input),
                 Placement::Known(index) => found.list[index].add(recording),
                 Placement::New => found.list.push(OutputProcess::new(recording)),
             }
@@ -153,7 +153,7 @@ impl OutputProcess {
             (Some(url), _) => url,
             (None, first) => {
                 let path = first.map(|first| inputs[first.input].path.as_path());
-                self.made_up(path.unwrap_or(Path::new(""))).url_label()
+                self.program_from_name(path.unwrap_or(Path::new(""))).url_label()
             }
         };
         if let Some(mark) = &self.mark {
@@ -162,7 +162,7 @@ impl OutputProcess {
     }
 
     /// A program for a process of which only a file's name is known.
-    pub(super) fn made_up(&self, path: &Path) -> Program {
+    pub(super) fn program_from_name(&self, path: &Path) -> Program {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let argv = match ids_from_file_name(&file) {
             (Some(_), "node") => Vec::new(),
