@@ -1,4 +1,5 @@
 //! Files into sessions.
 
+pub(crate) mod living;
 pub(crate) mod load;
 pub(crate) mod sniff;

@@ -1,5 +1,7 @@
 //! What each input is, by its beginning.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -45,16 +47,27 @@ pub(crate) struct RecordingFile {
 /// Reads as much of an input as it takes to know what it is. The error ends a sentence that begins
 /// with the file.
 pub(crate) fn survey(number: usize, input: &Input) -> Result<SniffedFile, String> {
-    const START: usize = 4096;
-    let unreadable = |error| format!("it cannot be read: {error}");
-    let reader = input.open().map_err(unreadable)?;
-    let (start, rest) = first_bytes(reader, START).map_err(unreadable)?;
-    let kind = FileKind::of(&start);
-    let mut scanner = Scanner::new(std::io::Read::chain(std::io::Cursor::new(start), rest));
+    let (kind, mut scanner) = open(input).map_err(|error| format!("it cannot be read: {error}"))?;
     match kind {
         FileKind::CpuProfile => cpuprofile(number, &input.path, &mut scanner),
         FileKind::Trace => trace(number, &mut scanner),
     }
+}
+
+/// Returns the pid in the header of a recording's trace.
+pub(crate) fn recorder_pid(input: &Input) -> Option<u32> {
+    let (FileKind::Trace, mut scanner) = open(input).ok()? else { return None };
+    match scanner.next().ok()?? {
+        Item::Member { key: "metadata", value } => header(0, value)?.pid,
+        _ => None,
+    }
+}
+
+fn open(input: &Input) -> io::Result<(FileKind, Scanner<impl Read>)> {
+    const START: usize = 4096;
+    let (start, rest) = first_bytes(input.open()?, START)?;
+    let kind = FileKind::of(&start);
+    Ok((kind, Scanner::new(io::Cursor::new(start).chain(rest))))
 }
 
 fn trace<R: std::io::Read>(number: usize, scanner: &mut Scanner<R>) -> Result<SniffedFile, String> {
@@ -175,12 +188,27 @@ fn micros(value: &[u8]) -> Option<i64> {
 
 /// The latest time in an input that is not compressed, looked for at its end; microseconds.
 pub(crate) fn end_us(input: &Input) -> Option<i64> {
-    use std::io::{Read, Seek, SeekFrom};
+    let end = last_bytes(input).ok()?;
+    last_lines(&end).filter_map(|line| EventHead::of_own(line)?.ts(line)).max()
+}
+
+/// Returns whether a recording's trace was completed: its last event says so.
+pub(crate) fn is_complete(input: &Input) -> io::Result<bool> {
+    let end = last_bytes(input)?;
+    let mut heads = last_lines(&end).filter_map(|line| Some((EventHead::of_own(line)?, line)));
+    Ok(heads.any(|(head, line)| head.name(line) == b"trace.end"))
+}
+
+fn last_bytes(input: &Input) -> io::Result<Vec<u8>> {
     const END: u64 = 64 << 10;
-    let mut file = std::fs::File::open(&input.path).ok()?;
-    file.seek(SeekFrom::Start(input.bytes.saturating_sub(END))).ok()?;
+    let mut file = File::open(&input.path)?;
+    file.seek(SeekFrom::Start(input.bytes.saturating_sub(END)))?;
     let mut end = Vec::new();
-    file.take(END).read_to_end(&mut end).ok()?;
-    let lines = end.split(|byte| *byte == b'\n').skip(1);
-    lines.filter_map(|line| EventHead::of_own(line)?.ts(line)).max()
+    file.take(END).read_to_end(&mut end)?;
+    Ok(end)
+}
+
+/// Returns the lines of a file's last bytes, without the first line, which may be cut off.
+fn last_lines(end: &[u8]) -> impl Iterator<Item = &[u8]> {
+    end.split(|byte| *byte == b'\n').skip(1)
 }
