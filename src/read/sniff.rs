@@ -6,10 +6,19 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::files::input::{FileKind, Input, first_bytes};
+use crate::files::input::{Input, first_bytes};
 use crate::format::cpuprofile::read::ids_from_file_name;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::scan::{Item, Scanner};
+
+/// The format of a file, by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    /// Trace events, or something unknown.
+    Trace,
+    /// One thread's profile, as `node --cpu-prof` writes it.
+    CpuProfile,
+}
 
 /// What an input holds.
 #[derive(Debug)]
@@ -68,6 +77,25 @@ fn open(input: &Input) -> io::Result<(FileKind, Scanner<impl Read>)> {
     let (start, rest) = first_bytes(input.open()?, START)?;
     let kind = FileKind::of(&start);
     Ok((kind, Scanner::new(io::Cursor::new(start).chain(rest))))
+}
+
+impl FileKind {
+    /// Returns the kind of a text by its start. A `.cpuprofile` is an object with these members, in
+    /// any order.
+    fn of(start: &[u8]) -> Self {
+        const MEMBERS: [&[u8]; 6] =
+            [b"nodes", b"startTime", b"endTime", b"samples", b"timeDeltas", b"title"];
+        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+        let key = start
+            .strip_prefix(b"{")
+            .map(<[u8]>::trim_ascii_start)
+            .and_then(|rest| rest.strip_prefix(b"\""))
+            .and_then(|rest| rest.split(|byte| *byte == b'"').next());
+        match key {
+            Some(key) if MEMBERS.contains(&key) => Self::CpuProfile,
+            _ => Self::Trace,
+        }
+    }
 }
 
 fn trace<R: std::io::Read>(number: usize, scanner: &mut Scanner<R>) -> Result<SniffedFile, String> {
@@ -211,4 +239,19 @@ fn last_bytes(input: &Input) -> io::Result<Vec<u8>> {
 /// Returns the lines of a file's last bytes, without the first line, which may be cut off.
 fn last_lines(end: &[u8]) -> impl Iterator<Item = &[u8]> {
     end.split(|byte| *byte == b'\n').skip(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_member_tells_a_cpuprofile() {
+        for text in ["{\"nodes\":[", " { \"startTime\" : 5", "\u{feff}{\"timeDeltas\":"] {
+            assert_eq!(FileKind::of(text.as_bytes()), FileKind::CpuProfile, "{text}");
+        }
+        for text in ["", "[", "{", "{\"traceEvents\":[", "{\"metadata\":{", "[{\"nodes\":"] {
+            assert_eq!(FileKind::of(text.as_bytes()), FileKind::Trace, "{text}");
+        }
+    }
 }
