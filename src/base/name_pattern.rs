@@ -1,5 +1,7 @@
 //! Output names: `CPU.%D.%H.%P.%T.%N` and its like.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, FixedOffset};
 
 /// What the placeholders of a name stand for.
@@ -30,6 +32,12 @@ enum NamePart {
     Thread,
     Sequence,
 }
+
+/// Digits of a sequence number, at least.
+const SEQUENCE_DIGITS: usize = 3;
+
+/// Digits of the largest `u32`.
+const U32_DIGITS: usize = 10;
 
 /// What the formats add to a name, whether it has it already or not.
 const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
@@ -104,9 +112,61 @@ impl NamePattern {
         name
     }
 
+    /// Returns whether a recording with this pattern may be written to `path`: a path relative to
+    /// the output directory, with its extension.
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        let name = EXTENSIONS.iter().find_map(|extension| path.strip_suffix(extension));
+        name.is_some_and(|name| self.matches_name(name))
+    }
+
+    fn matches_name(&self, name: &str) -> bool {
+        let name = name.as_bytes();
+        // Several ends are possible: in `%P%T` nothing says where the first number stops.
+        let mut ends = BTreeSet::from([0]);
+        for part in &self.parts {
+            ends = ends.into_iter().flat_map(|start| part.ends(name, start)).collect();
+        }
+        if !self.has_sequence() {
+            let numbers = ends
+                .iter()
+                .filter(|end| name[**end..].starts_with(b"."))
+                .flat_map(|end| digit_ends(name, end + 1, SEQUENCE_DIGITS, U32_DIGITS));
+            ends.extend(numbers.collect::<Vec<_>>());
+        }
+        ends.contains(&name.len())
+    }
+
     fn has_sequence(&self) -> bool {
         self.parts.contains(&NamePart::Sequence)
     }
+}
+
+impl NamePart {
+    /// Returns where this part may end in `name` if it begins at `start`.
+    fn ends(&self, name: &[u8], start: usize) -> Vec<usize> {
+        let digits = |least, most| digit_ends(name, start, least, most).collect();
+        match self {
+            Self::Text(text) if name[start..].starts_with(text.as_bytes()) => {
+                vec![start + text.len()]
+            }
+            Self::Text(_) => Vec::new(),
+            Self::Date => digits(8, 8),
+            Self::Time => digits(6, 6),
+            Self::Pid | Self::Thread => digits(1, U32_DIGITS),
+            Self::Sequence => digits(SEQUENCE_DIGITS, U32_DIGITS),
+        }
+    }
+}
+
+/// Returns the ends of the numbers with `least` to `most` digits that begin at `start`.
+fn digit_ends(
+    name: &[u8],
+    start: usize,
+    least: usize,
+    most: usize,
+) -> impl Iterator<Item = usize> + use<> {
+    let digits = name[start..].iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
+    (least..=digits).map(move |length| start + length)
 }
 
 /// The names that a recording may take: the wanted one, and if it is taken the next ones.
@@ -213,6 +273,44 @@ mod tests {
     }
 
     #[test]
+    fn matches_the_files_of_a_recording() {
+        for (pattern, path, expected) in [
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012.trace.json", true),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012.cpuprofile", true),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.12345.cpuprofile", true),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.12.cpuprofile", false),
+            (NamePattern::DEFAULT, "CPU.2026.050607.4242.3.012.cpuprofile", false),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012.003.cpuprofile", false),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012", false),
+            (NamePattern::DEFAULT, "trace.json", false),
+            ("fixed", "fixed.trace.json", true),
+            ("fixed", "fixed.002.cpuprofile", true),
+            ("fixed", "fixed.2.cpuprofile", false),
+            ("fixed", "fixed.json", false),
+            ("fixed", "sub/fixed.trace.json", false),
+            ("fixed", "fixed.trace.json.gz", false),
+            ("build.trace.json", "build.trace.json", true),
+            ("%P/%T", "4242/0.trace.json", true),
+            ("%P/%T", "4242/0/1.trace.json", false),
+            ("%P%T%N", "11001.trace.json", true),
+            ("%P%T%N", "1001.trace.json", false),
+            ("%P1%T", "111.trace.json", true),
+            ("100%%-ü(%P)", "100%-ü(7).trace.json", true),
+            ("100%%-ü(%P)", "100%-ü(é).trace.json", false),
+        ] {
+            let name = NamePattern::parse(pattern).unwrap();
+            assert_eq!(name.matches(path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn many_numbers_in_a_row_are_matched_in_time() {
+        let name = NamePattern::parse(&"%P".repeat(50)).unwrap();
+        assert!(name.matches(&format!("{}.trace.json", "1".repeat(200))));
+        assert!(!name.matches(&format!("{}x.trace.json", "1".repeat(200))));
+    }
+
+    #[test]
     fn refuses_names_that_leave_the_directory() {
         for bad in [
             "..", "../x", "a/../b", "a/..", "/etc/x", "\\x", "C:x", "C:\\x", "..\\x", "a\\..\\b",
@@ -267,6 +365,18 @@ mod tests {
             for segment in name.split(['/', '\\']) {
                 prop_assert!(!["", ".", ".."].contains(&segment), "{name:?}");
             }
+        }
+
+        #[test]
+        fn every_name_matches_its_pattern(
+            pattern in pattern(),
+            fields in any_fields(),
+            numbered: bool,
+            extension in prop::sample::select(EXTENSIONS.as_slice()),
+        ) {
+            let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
+            let path = name.expand(&fields, numbered) + extension;
+            prop_assert!(name.matches(&path), "{path:?}");
         }
 
         #[test]

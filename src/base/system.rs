@@ -43,6 +43,15 @@ pub(crate) fn is_first_thread() -> bool {
     first
 }
 
+/// Returns whether a process has this id, of any user.
+pub(crate) fn is_process_alive(pid: u32) -> bool {
+    // 0 and negative numbers stand for groups of processes.
+    let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 0) else { return false };
+    // SAFETY: any thread; signal 0 is never sent, only checked.
+    let is_found = unsafe { libc::kill(pid, 0) == 0 };
+    is_found || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
 /// Runs `f` with every signal blocked on this thread: a thread started inside inherits that, and
 /// the program's signals go on reaching the program's own threads.
 pub(crate) fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {

@@ -12,6 +12,7 @@ use napi_derive::napi;
 
 use crate::files::atomic::remove_partial;
 use crate::profile::thread_profile::ReadScope;
+use crate::read::living;
 use crate::read::load::{load, load_slice};
 use crate::tools::convert;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
@@ -134,6 +135,12 @@ pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
         let files = convert::convert(input.as_ref(), output.as_ref())?;
         json(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())
     })
+}
+
+/// Returns the ids of the living processes that still record into these trace files, each once.
+#[napi(catch_unwind)]
+pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
+    living::living_recorders(&paths(files))
 }
 
 /// Removes the files that are being written, for a process that is about to end.
