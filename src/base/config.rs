@@ -276,7 +276,7 @@ mod tests {
             ("CPU_PROF_NAME", "%q"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
-            assert!(error.stops_the_program());
+            assert!(error.is_wrong_setting());
             let line = error.line();
             assert!(
                 line.starts_with(&format!("cpu-prof: {name}={value} is not valid: ")),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
-use crate::base::stderr::complain;
+use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::files::live_trace::{LiveTrace, write_whole};
 use crate::format::cpuprofile::CpuProfile;
@@ -215,7 +215,7 @@ impl RecordingSink {
                 window
             }
             RawWindow::Inspector(profile) => profile.read(details).unwrap_or_else(|error| {
-                complain(&error);
+                warn_once(&error);
                 Window::default()
             }),
         }
@@ -274,6 +274,6 @@ impl RecordingSink {
 
     fn fail(&self, error: &Error) {
         self.link.failed.store(true, Ordering::Relaxed);
-        complain(error);
+        warn_once(error);
     }
 }

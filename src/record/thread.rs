@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::name_pattern::{FileNames, NameFields};
-use crate::base::stderr::complain;
+use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::format::trace::thread::ThreadInfo;
 use crate::profile::call_tree::CallTree;
@@ -314,7 +314,7 @@ impl ThreadRecording {
         let before = Instant::now();
         let is_stuck = self.take_restart_request();
         let profile = if is_stuck { profiler.restart() } else { profiler.rotate() };
-        self.hand_over(RawWindow::V8(profile.inspect_err(complain)?), before.elapsed());
+        self.hand_over(RawWindow::V8(profile.inspect_err(warn_once)?), before.elapsed());
         Ok(())
     }
 

@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn a_process_without_v8_is_told_so() {
         let error = Waker::new().err().unwrap();
-        assert!(!error.stops_the_program());
+        assert!(!error.is_wrong_setting());
         let line = error.line();
         assert!(line.contains("does not export V8's profiler (no symbol _ZN"), "{line}");
     }
