@@ -17,8 +17,9 @@ use crate::format::trace::events::Events;
 use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::profile::call_tree::{CallTree, Placed};
 use crate::profile::window::Window;
+use crate::sampler::native_names;
+use crate::sampler::source::RawWindow;
 use crate::sampler::v8::{self, Callback, StallDetector, Waker};
-use crate::sampler::{RawWindow, native_names};
 
 /// What a recording and the writer both see.
 pub(crate) struct RecordingLink {

@@ -26,8 +26,9 @@ use crate::record::sink::{
 };
 use crate::record::worker_script::PendingScript;
 use crate::record::{lifecycle, signals};
+use crate::sampler::inspector;
+use crate::sampler::source::{RawWindow, best_source};
 use crate::sampler::v8::{self, Profiler, StallDetector, Waker};
-use crate::sampler::{RawWindow, best_source, inspector};
 
 /// The recordings that cover their workers.
 static COVERS: Mutex<BTreeMap<u32, Config>> = Mutex::new(BTreeMap::new());
