@@ -1,23 +1,23 @@
-//! Output names: `CPU.%D.%H.%P.%T.%N` and its like.
+//! Patterns of output names, such as `CPU.%D.%H.%P.%T.%N`.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, FixedOffset};
 
-/// What the placeholders of a name stand for.
+/// Values of the placeholders.
 #[derive(Debug, Clone)]
 pub(crate) struct NameFields {
     /// `%D` and `%H`: local time at the start of the recording.
     pub started: DateTime<FixedOffset>,
-    /// `%P`
+    /// `%P`: id of the process.
     pub pid: u32,
     /// `%T`: Node's thread id, 0 for the main thread.
     pub thread_id: u32,
-    /// `%N`: counts the recordings of the process from 1.
+    /// `%N`: number of the recording in its process, from 1.
     pub sequence: u32,
 }
 
-/// A checked name pattern: it always expands to a relative path inside the output directory.
+/// A checked name pattern. Always expands to a relative path inside the output folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern {
     parts: Vec<NamePart>,
@@ -39,14 +39,14 @@ const SEQUENCE_DIGITS: usize = 3;
 /// Digits of the largest `u32`.
 const U32_DIGITS: usize = 10;
 
-/// What the formats add to a name, whether it has it already or not.
+/// Extensions that the formats add. A pattern may end in one of them, and it is not added again.
 const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
 
 impl NamePattern {
     /// The pattern of the built-in `--cpu-prof`, without its extension.
     pub(crate) const DEFAULT: &str = "CPU.%D.%H.%P.%T.%N";
 
-    /// Checks a pattern; the error says what is wrong with it, as the end of a sentence.
+    /// Checks a pattern. An error says what is wrong, as the end of a sentence.
     pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
         let extension = EXTENSIONS.iter().find_map(|extension| pattern.strip_suffix(extension));
         let pattern = extension.unwrap_or(pattern);
@@ -55,45 +55,26 @@ impl NamePattern {
         let mut text = String::new();
         let mut chars = pattern.chars();
         while let Some(c) = chars.next() {
-            let part = match c {
-                '%' => match chars.next() {
-                    Some('D') => NamePart::Date,
-                    Some('H') => NamePart::Time,
-                    Some('P') => NamePart::Pid,
-                    Some('T') => NamePart::Thread,
-                    Some('N') => NamePart::Sequence,
-                    Some('%') => {
-                        text.push('%');
-                        continue;
-                    }
-                    Some(other) => {
-                        return Err(format!(
-                            "%{other} is not a placeholder (there are %D %H %P %T %N and %%)"
-                        ));
-                    }
-                    None => {
-                        return Err("it ends in a single % (write %% for a percent sign)".into());
-                    }
-                },
-                _ => {
-                    text.push(c);
-                    continue;
-                }
-            };
-            if !text.is_empty() {
-                parts.push(NamePart::Text(std::mem::take(&mut text)));
+            if c != '%' {
+                text.push(c);
+                continue;
             }
-            parts.push(part);
+            match chars.next() {
+                Some('%') => text.push('%'),
+                letter => {
+                    let part = placeholder(letter)?;
+                    push_text(&mut parts, &mut text);
+                    parts.push(part);
+                }
+            }
         }
-        if !text.is_empty() {
-            parts.push(NamePart::Text(text));
-        }
+        push_text(&mut parts, &mut text);
         Ok(Self { parts })
     }
 
-    /// The name without extension. A pattern without `%N` gets the sequence number appended when
-    /// `numbered`, so that a taken name has a next one.
-    pub(crate) fn expand(&self, fields: &NameFields, numbered: bool) -> String {
+    /// Returns the name without extension. Appends the sequence number to a pattern without `%N` if
+    /// `is_numbered`, so that a taken name has a successor.
+    pub(crate) fn expand(&self, fields: &NameFields, is_numbered: bool) -> String {
         let mut name: String = self
             .parts
             .iter()
@@ -106,7 +87,7 @@ impl NamePattern {
                 NamePart::Sequence => format!("{:03}", fields.sequence),
             })
             .collect();
-        if numbered && !self.has_sequence() {
+        if is_numbered && !self.has_sequence() {
             name.push_str(&format!(".{:03}", fields.sequence));
         }
         name
@@ -169,7 +150,27 @@ fn digit_ends(
     (least..=digits).map(move |length| start + length)
 }
 
-/// The names that a recording may take: the wanted one, and if it is taken the next ones.
+fn placeholder(letter: Option<char>) -> Result<NamePart, String> {
+    match letter {
+        Some('D') => Ok(NamePart::Date),
+        Some('H') => Ok(NamePart::Time),
+        Some('P') => Ok(NamePart::Pid),
+        Some('T') => Ok(NamePart::Thread),
+        Some('N') => Ok(NamePart::Sequence),
+        Some(other) => {
+            Err(format!("%{other} is not a placeholder (there are %D %H %P %T %N and %%)"))
+        }
+        None => Err("it ends in a single % (write %% for a percent sign)".into()),
+    }
+}
+
+fn push_text(parts: &mut Vec<NamePart>, text: &mut String) {
+    if !text.is_empty() {
+        parts.push(NamePart::Text(std::mem::take(text)));
+    }
+}
+
+/// The names that a recording tries in turn until one is free.
 #[derive(Debug, Clone)]
 pub(crate) struct FileNames {
     pattern: NamePattern,
@@ -179,7 +180,7 @@ pub(crate) struct FileNames {
 }
 
 impl FileNames {
-    /// `fields` are those of the wanted name.
+    /// Creates the list of names. `fields` are those of the first name.
     pub(crate) fn new(
         pattern: NamePattern,
         fields: NameFields,
@@ -188,25 +189,26 @@ impl FileNames {
         Self { pattern, fields, next_sequence, is_numbered: false }
     }
 
-    /// The name as it is for now.
+    /// Returns the current name.
     pub(crate) fn current(&self) -> String {
         self.pattern.expand(&self.fields, self.is_numbered)
     }
 
-    /// The next one.
+    /// Moves on to the next name.
     pub(crate) fn advance(&mut self) {
         self.fields.sequence = (self.next_sequence)();
         self.is_numbered = true;
     }
 }
 
-/// Placeholders expand to digits alone, so only the pattern itself can lead out of the directory.
+/// Checks that a pattern stays inside the output folder. Placeholders expand to digits only, so
+/// they cannot lead out of the folder.
 fn check_path(pattern: &str) -> Result<(), String> {
     if pattern.contains('\0') {
         return Err("it contains a NUL character".into());
     }
-    let absolute = pattern.starts_with(['/', '\\']) || pattern.as_bytes().get(1) == Some(&b':');
-    if absolute {
+    let is_absolute = pattern.starts_with(['/', '\\']) || pattern.as_bytes().get(1) == Some(&b':');
+    if is_absolute {
         return Err("it must be relative to the output directory (set CPU_PROF_DIR)".into());
     }
     for segment in pattern.split(['/', '\\']) {
@@ -330,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Anything, and what is mostly right.
+    /// Any text, and mostly valid patterns.
     fn pattern() -> impl Strategy<Value = String> {
         prop_oneof![
             any::<String>(),
@@ -341,7 +343,7 @@ mod tests {
     }
 
     fn any_fields() -> impl Strategy<Value = NameFields> {
-        // To the year 9999.
+        // Up to the year 9999.
         (0_i64..253_370_000_000, -86_399..86_400, any::<u32>(), any::<u32>(), any::<u32>())
             .prop_map(|(seconds, zone, pid, thread_id, sequence)| {
                 let zone = FixedOffset::east_opt(zone).unwrap();
@@ -355,10 +357,10 @@ mod tests {
         fn any_name_stays_in_the_directory(
             pattern in pattern(),
             fields in any_fields(),
-            numbered: bool,
+            is_numbered: bool,
         ) {
             let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
-            let name = name.expand(&fields, numbered);
+            let name = name.expand(&fields, is_numbered);
             prop_assert!(!name.contains('\0'));
             let is_drive = matches!(name.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
             prop_assert!(!is_drive, "{name:?}");
