@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::input::{Failed, Input, find};
 use crate::format::cpuprofile::read::{CpuProfileReader, ids_from_file_name};
+use crate::format::trace::own;
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::frame_table::FrameTable;
@@ -277,10 +278,11 @@ fn is_called_cpuprofile(path: &Path) -> bool {
 /// Returns whether the file is a merged trace: the first member says so.
 fn is_merged(input: &Input) -> bool {
     let Ok(file) = input.open() else { return false };
-    matches!(
-        Scanner::new(file).next(),
-        Ok(Some(Item::Member { key: "source", value: b"\"cpu-prof\"" }))
-    )
+    let mut scanner = Scanner::new(file);
+    match scanner.next() {
+        Ok(Some(Item::Member { key, value })) => own::is_merged_mark(key, value),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

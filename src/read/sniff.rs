@@ -10,6 +10,7 @@ use crate::read::group::{ProcessFacts, RecordingSpan};
 use crate::files::input::{FileKind, Input, first_bytes};
 use crate::format::cpuprofile::read::ids_from_file_name;
 use crate::format::trace::head::EventHead;
+use crate::format::trace::own;
 use crate::format::trace::scan::{Item, Scanner};
 
 /// What an input holds.
@@ -106,8 +107,7 @@ fn trace<R: std::io::Read>(
     while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
         match item {
             Item::Member { key: "metadata", value } => recording = header(number, value),
-            Item::Member { key: "source", value } => is_merged = value == b"\"cpu-prof\"",
-            Item::Member { .. } => {}
+            Item::Member { key, value } => is_merged |= own::is_merged_mark(key, value),
             Item::Event(event) => {
                 seen += 1;
                 let head = EventHead::of(event).unwrap_or_default();
@@ -143,7 +143,7 @@ fn trace<R: std::io::Read>(
 
 fn header(number: usize, metadata: &[u8]) -> Option<RecordingFile> {
     let metadata: Value = serde_json::from_slice(metadata).ok()?;
-    let mut program = metadata.get("cpu-prof")?.as_object()?.clone();
+    let mut program = metadata.get(own::METADATA_KEY)?.as_object()?.clone();
     let small = |key: &str| u32::try_from(program.get(key)?.as_u64()?).ok();
     let (pid, tid) = (small("pid")?, small("threadId")?);
     if let Some(start) = metadata.get("startTime") {
