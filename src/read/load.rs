@@ -13,6 +13,7 @@ use crate::profile::thread_profile::ReadScope;
 use crate::read::group::{
     ClockFacts, Placement, ProcessFacts, ProcessGroups, RecordingSpan, find_clocks,
 };
+use crate::read::sniff::is_merged;
 
 /// A session, and what happened to each file.
 #[derive(Debug, Default)]
@@ -272,15 +273,6 @@ fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<File
 fn is_called_cpuprofile(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(".cpuprofile")
-}
-
-/// Returns whether the file is a merged trace: the first member says so.
-fn is_merged(input: &Input) -> bool {
-    let Ok(file) = input.open() else { return false };
-    matches!(
-        Scanner::new(file).next(),
-        Ok(Some(Item::Member { key: "source", value: b"\"cpu-prof\"" }))
-    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::files::input::{Input, first_bytes};
 use crate::format::cpuprofile::read::ids_from_file_name;
 use crate::format::trace::head::EventHead;
-use crate::format::trace::own::is_merged_mark;
+use crate::format::trace::own::{METADATA_KEY, is_merged_mark};
 use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::session::Identity;
 use crate::read::group::{ProcessFacts, RecordingSpan};
@@ -198,7 +198,7 @@ fn trace(
 /// Reads the header of a recording's trace.
 fn header(index: usize, metadata: &[u8]) -> Option<RecordingFile> {
     let metadata: Value = serde_json::from_slice(metadata).ok()?;
-    let mut program = metadata.get("cpu-prof")?.as_object()?.clone();
+    let mut program = metadata.get(METADATA_KEY)?.as_object()?.clone();
     let id = |key: &str| u32::try_from(program.get(key)?.as_u64()?).ok();
     let (pid, tid) = (id("pid")?, id("threadId")?);
     if let Some(start) = metadata.get("startTime") {

@@ -4,6 +4,7 @@
 pub(crate) mod event;
 pub(crate) mod events;
 pub(crate) mod head;
+pub(crate) mod own;
 pub(crate) mod read;
 pub(crate) mod scan;
 pub(crate) mod thread;

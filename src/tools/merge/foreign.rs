@@ -14,6 +14,7 @@ use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
 use crate::files::input::Input;
 use crate::format::trace::head::EventHead;
+use crate::format::trace::own::is_merged_mark;
 use crate::format::trace::scan::Item;
 use crate::format::trace::thread::profile_id;
 use crate::profile::program::Program;
@@ -102,7 +103,7 @@ impl Merger<'_> {
     }
 
     fn add_member(&mut self, key: &str, value: &[u8], input: &Input) -> Result<(), MergeError> {
-        if key == "source" && value == b"\"cpu-prof\"" {
+        if is_merged_mark(key, value) {
             return Ok(());
         }
         let file = input.path.file_name().unwrap_or_default().to_string_lossy();

@@ -7,6 +7,7 @@ use super::outcome::{MergeError, ProcessExit};
 use super::part::OutputPart;
 use super::processes::OutputProcess;
 use crate::format::ascii_json::encode;
+use crate::format::trace::own;
 
 impl Merger<'_> {
     /// Writes the end of each part.
@@ -46,12 +47,12 @@ fn metadata(
     let has_other_clock =
         |pid| processes.iter().any(|process| process.pid == pid && process.clock > 0);
     let view = part.range(|pid| !has_other_clock(pid)).unwrap_or(range);
-    let mut own = json!({ "version": env!("CARGO_PKG_VERSION"), "processes": about });
+    let mut project = json!({ "version": env!("CARGO_PKG_VERSION"), "processes": about });
     if !sources.is_empty() {
-        own["sources"] = sources.into();
+        project["sources"] = sources.into();
     }
     json!({
-        "source": "cpu-prof",
+        "source": own::SOURCE,
         "dataOrigin": "TraceEvents",
         "startTime": start_time,
         "modifications": {
@@ -67,7 +68,7 @@ fn metadata(
                 "linksBetweenEntries": [],
             },
         },
-        "cpu-prof": own,
+        own::METADATA_KEY: project,
     })
 }
 

@@ -9,10 +9,7 @@ use super::outcome::MergeError;
 use super::slices::OutputSlices;
 use crate::base::event_lines::SEPARATOR;
 use crate::files::atomic::{AtomicFile, Spool, WholeFile};
-
-/// The first member tells the scanner that each event stands in a line. The metadata comes last,
-/// because its values are known only then.
-const HEAD: &[u8] = b"{\"source\":\"cpu-prof\",\"traceEvents\":[\n";
+use crate::format::trace::own::MERGED_HEAD;
 
 /// All parts of a merge.
 pub(super) struct OutputParts {
@@ -50,7 +47,7 @@ impl OutputPart {
     fn create(path: &Path) -> Result<Self, MergeError> {
         let file = AtomicFile::create(path)?;
         let mut part = Self { file, has_events: false, pids: FxHashMap::default() };
-        part.write(HEAD)?;
+        part.write(MERGED_HEAD)?;
         Ok(part)
     }
 

@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use std::{fmt, mem, str};
 
 use self::text::{TextBuffer, ValueEnd};
+use crate::format::trace::own;
 
 /// An event, or a member of the file's object, may be as large as this.
 pub(crate) const MAX_VALUE_BYTES: usize = 256 << 20;
@@ -199,7 +200,7 @@ impl<R: Read> Scanner<R> {
         };
         if !mem::replace(&mut self.has_begun, true) {
             let member = &self.text.rest()[..at + value_length];
-            self.is_own = OWN_HEADS.iter().any(|head| member.starts_with(head));
+            self.is_own = own::is_own(member);
         }
         self.text.take(at + value_length);
         Ok(found)
@@ -297,9 +298,6 @@ impl<R: Read> Scanner<R> {
         }
     }
 }
-
-/// How the first member of our own files begins: of recordings, and of merged ones.
-const OWN_HEADS: [&[u8]; 2] = [br#""metadata":{"source":"cpu-prof""#, br#""source":"cpu-prof""#];
 
 /// Positions in the text's bytes.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use super::event::{
 };
 use crate::format::ascii_json::{encode, encode_raw};
 use crate::format::trace::events::Events;
+use crate::format::trace::own;
 use crate::format::url::frame_url;
 use crate::profile::call_tree::Placed;
 use crate::profile::frame::CallFrame;
@@ -111,7 +112,7 @@ impl ThreadTrace {
             interval_us: u32,
         }
         let metadata = Header {
-            source: "cpu-prof",
+            source: own::SOURCE,
             start_time: &self.info.started,
             data_origin: "TraceEvents",
             own: Own {

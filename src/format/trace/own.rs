@@ -1,0 +1,55 @@
+//! The marks of this crate's own traces: how they begin, and how readers recognise them.
+
+/// The value of `source`, in a recording's metadata and at the head of a merged trace.
+pub(crate) const SOURCE: &str = "cpu-prof";
+
+/// The key of this crate's own metadata.
+pub(crate) const METADATA_KEY: &str = "cpu-prof";
+
+/// The head of a merged trace, up to the first event. Its metadata comes last, because most of it
+/// is known only then.
+pub(crate) const MERGED_HEAD: &[u8] = b"{\"source\":\"cpu-prof\",\"traceEvents\":[\n";
+
+/// The first member of a recording, and of a merged trace, as far as it is always the same.
+const FIRST_MEMBERS: [&[u8]; 2] =
+    [br#""metadata":{"source":"cpu-prof""#, br#""source":"cpu-prof""#];
+
+/// Returns whether the first member of a file's object (`"key":value`) is that of an own trace.
+/// Such a trace has one event a line.
+pub(crate) fn is_own(first_member: &[u8]) -> bool {
+    FIRST_MEMBERS.iter().any(|start| first_member.starts_with(start))
+}
+
+/// Returns whether a top-level member marks a merged trace.
+pub(crate) fn is_merged_mark(key: &str, value: &[u8]) -> bool {
+    key == "source" && value == b"\"cpu-prof\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_agree() {
+        let value = format!("\"{SOURCE}\"");
+        assert!(is_merged_mark("source", value.as_bytes()));
+        assert!(!is_merged_mark("source", b"\"other\""));
+        assert!(is_own(MERGED_HEAD.strip_prefix(b"{").unwrap()));
+        assert!(is_own(format!("\"metadata\":{{\"source\":{value},\"x\":1}}").as_bytes()));
+        assert!(!is_own(b"\"metadata\":{\"source\":\"other\"}"));
+    }
+
+    #[test]
+    fn written_files_begin_with_the_marks() {
+        for file in [
+            include_str!("golden/main.trace.json"),
+            include_str!("golden/worker.trace.json"),
+            include_str!("golden/merged.trace.json"),
+        ] {
+            assert!(is_own(&file.as_bytes()[1..]), "{file}");
+        }
+        let merged = include_str!("golden/merged.trace.json");
+        assert!(merged.as_bytes().starts_with(MERGED_HEAD));
+        assert!(merged.contains(&format!("\"metadata\":{{\"{METADATA_KEY}\":{{")));
+    }
+}
