@@ -26,7 +26,7 @@ fn frame() -> impl Strategy<Value = CallFrame> {
 }
 
 /// Some windows of one recording, which share frames; their times are about `around_us`.
-pub fn windows(around_us: i64) -> impl Strategy<Value = Vec<Window>> {
+pub(crate) fn windows(around_us: i64) -> impl Strategy<Value = Vec<Window>> {
     let nodes = vec((any::<Index>(), any::<Index>()), 0..20);
     let samples = vec((-2000_i64..2_000_000, any::<Index>()), 0..30);
     let lines = vec((any::<Index>(), 1..4, 1_u32..4), 0..20);

@@ -6,16 +6,16 @@ use crate::profile::frame::CallFrame;
 use crate::profile::window::{Sample, Window, WindowNode};
 
 /// When they start.
-pub const START_US: i64 = 522_975_545_427;
+pub(crate) const START_US: i64 = 522_975_545_427;
 
 /// A function, or what V8 made up, where there is no script.
-pub fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
+pub(crate) fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
     let line = if script_id == 0 { -1 } else { 11 };
     CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
 }
 
 /// From nodes with their parents, and samples with their times after the start.
-pub fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Window {
+pub(crate) fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Window {
     Window {
         frames: nodes.iter().map(|(_, frame)| frame.clone()).collect(),
         nodes: (0..)
@@ -31,7 +31,7 @@ pub fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Window {
 }
 
 /// `file` is a path in `src`.
-pub fn assert_golden(file: &str, text: &str) {
+pub(crate) fn assert_golden(file: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, text).unwrap();
