@@ -1,4 +1,4 @@
-//! Settings, from options in code and from the environment.
+//! The settings of a recording, read from options in code and from the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,46 +7,47 @@ use std::time::Duration;
 use crate::base::error::Error;
 use crate::base::name_pattern::NamePattern;
 
-/// What a process records, and where to: checked, with every default filled in.
+/// Checked settings, with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// The output directory, absolute: the program may change its own working directory later.
+    /// Output folder, absolute: the program may change its working directory later.
     pub dir: PathBuf,
-    /// The files' names, without extension.
+    /// Name of the output files, without extension.
     pub name: NamePattern,
-    /// What is written.
+    /// Output formats.
     pub formats: Formats,
-    /// Between two samples, microseconds.
+    /// Time between two samples, microseconds.
     pub interval_us: u32,
-    /// Between two flushes, if the user has a wish.
+    /// Time between two flushes, if the user set it.
     pub flush_interval: Option<Duration>,
-    /// How `node_modules` frames are shown.
+    /// Treatment of `node_modules` frames.
     pub ignore_list: IgnoreList,
-    /// Call-tree nodes of one recording that are remembered before the tree is forgotten.
+    /// Call-tree nodes that a recording remembers before it forgets the tree.
     pub max_nodes: usize,
-    /// Where samples come from; none for the best there is.
+    /// Source of samples, if the user set it.
     pub source: Option<Source>,
 }
 
-/// A rotation takes tens of microseconds.
-const FLUSH_V8: Duration = Duration::from_millis(500);
+/// Default with V8's profiler, whose rotation takes tens of microseconds.
+const V8_FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// V8 writes a window's whole tree as JSON on the program's own thread: 7 to 13 µs a node, which is
-/// 30 ms for `tsc`'s 4,000 nodes of half a second. Programs that repeat themselves pay by the window.
-const FLUSH_INSPECTOR: Duration = Duration::from_secs(2);
+/// Default with the inspector. V8 writes the whole tree of a window as JSON on the program's own
+/// thread: 7 to 13 µs per node, which is 30 ms for the 4,000 nodes that half a second of `tsc` has.
+/// Longer windows cost a program with repeating call paths less.
+const INSPECTOR_FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Whether DevTools may fold `node_modules` frames into 'On ignore list'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IgnoreList {
-    /// Shown where the program itself is a tool under `node_modules`, else left to DevTools.
+    /// `Show` for a program that is itself a tool under `node_modules`, else `Keep`.
     Auto,
-    /// Left to DevTools.
+    /// DevTools decides.
     Keep,
-    /// Always shown.
+    /// The frames are always shown.
     Show,
 }
 
-/// Where samples come from.
+/// Source of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// V8's C++ profiler, looked up at run time.
@@ -65,25 +66,18 @@ impl Source {
     }
 }
 
-/// In which formats a recording is written; at least one.
+/// Output formats of a recording, at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Formats {
     /// `.trace.json`, streamed.
     pub trace: bool,
-    /// `.cpuprofile`, at the end.
+    /// `.cpuprofile`, written at the end.
     pub cpuprofile: bool,
 }
 
 impl Config {
-    /// Reads `CPU_PROF_*` through `get`; `cwd` is the process's working directory.
-    pub(crate) fn from_env(
-        get: impl Fn(&str) -> Option<OsString>,
-        cwd: &Path,
-    ) -> Result<Self, Error> {
-        Self::read(|_| None, get, cwd)
-    }
-
-    /// Reads options given in code, and for those that are not given the environment.
+    /// Reads options given in code, and for each missing option its variable. `cwd` is the working
+    /// directory of the process.
     pub(crate) fn read(
         option: impl Fn(&str) -> Option<String>,
         env: impl Fn(&str) -> Option<OsString>,
@@ -91,7 +85,7 @@ impl Config {
     ) -> Result<Self, Error> {
         let find = |name: &'static str, variable: &'static str| match option(name) {
             Some(value) => Setting { name, value: Some(value.into()) },
-            // An empty variable is as good as none: it is how a shell takes a setting back.
+            // An empty variable counts as unset: that is how a shell removes a setting.
             None => Setting { name: variable, value: env(variable).filter(|v| !v.is_empty()) },
         };
         Ok(Self {
@@ -101,29 +95,20 @@ impl Config {
             },
             name: find("name", "CPU_PROF_NAME").name_pattern()?,
             formats: find("format", "CPU_PROF_FORMAT").formats()?,
-            interval_us: find("interval", "CPU_PROF_INTERVAL").number(
-                1000,
-                (50, 1_000_000),
-                "microseconds",
-            )?,
-            flush_interval: match find("flushInterval", "CPU_PROF_FLUSH_INTERVAL") {
-                Setting { value: None, .. } => None,
-                wish => Some(Duration::from_millis(u64::from(wish.number(
-                    500,
-                    (10, 60_000),
-                    "milliseconds",
-                )?))),
-            },
+            interval_us: find("interval", "CPU_PROF_INTERVAL")
+                .number((50, 1_000_000), "microseconds")?
+                .unwrap_or(1000),
+            flush_interval: find("flushInterval", "CPU_PROF_FLUSH_INTERVAL")
+                .number((10, 60_000), "milliseconds")?
+                .map(|ms| Duration::from_millis(u64::from(ms))),
             ignore_list: find("ignoreList", "CPU_PROF_IGNORE_LIST").choice(&[
                 ("auto", IgnoreList::Auto),
                 ("keep", IgnoreList::Keep),
                 ("show", IgnoreList::Show),
             ])?,
-            max_nodes: find("maxNodes", "CPU_PROF_MAX_NODES").number(
-                200_000,
-                (1000, 100_000_000),
-                "call-tree nodes",
-            )? as usize,
+            max_nodes: find("maxNodes", "CPU_PROF_MAX_NODES")
+                .number((1000, 100_000_000), "call-tree nodes")?
+                .unwrap_or(200_000) as usize,
             source: find("source", "CPU_PROF_SOURCE").choice(&[
                 ("auto", None),
                 ("v8", Some(Source::V8)),
@@ -132,17 +117,18 @@ impl Config {
         })
     }
 
-    /// Between two flushes of a source.
+    /// Returns the time between two flushes with the given source.
     pub(crate) fn flush_interval(&self, source: Source) -> Duration {
         self.flush_interval.unwrap_or(match source {
-            Source::V8 => FLUSH_V8,
-            Source::Inspector => FLUSH_INSPECTOR,
+            Source::V8 => V8_FLUSH_INTERVAL,
+            Source::Inspector => INSPECTOR_FLUSH_INTERVAL,
         })
     }
 }
 
-/// A setting that was found, or not, under the name that its user knows it by.
+/// A setting before it is checked.
 struct Setting {
+    /// Name of the option or variable, as the user knows it.
     name: &'static str,
     value: Option<OsString>,
 }
@@ -164,34 +150,32 @@ impl Setting {
     fn formats(&self) -> Result<Formats, Error> {
         let mut formats = Formats { trace: false, cpuprofile: false };
         for word in self.text().as_deref().unwrap_or("trace").split(',') {
-            let format = match word {
-                "trace" => &mut formats.trace,
-                "cpuprofile" => &mut formats.cpuprofile,
+            match word {
+                "trace" => formats.trace = true,
+                "cpuprofile" => formats.cpuprofile = true,
                 _ => {
                     return Err(
                         self.wrong("trace, cpuprofile or trace,cpuprofile is allowed".into())
                     );
                 }
-            };
-            *format = true;
+            }
         }
         Ok(formats)
     }
 
-    fn number(&self, default: u32, (least, most): (u32, u32), unit: &str) -> Result<u32, Error> {
-        let Some(value) = self.text() else { return Ok(default) };
-        // `parse` alone would take a leading plus sign.
-        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
-        match value.parse() {
-            Ok(number) if digits && (least..=most).contains(&number) => Ok(number),
+    fn number(&self, (min, max): (u32, u32), unit: &str) -> Result<Option<u32>, Error> {
+        let Some(text) = self.text() else { return Ok(None) };
+        // `parse` alone would accept a leading plus sign.
+        let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse() {
+            Ok(number) if is_digits && (min..=max).contains(&number) => Ok(Some(number)),
             _ => {
-                Err(self
-                    .wrong(format!("a whole number of {unit} from {least} to {most} is allowed")))
+                Err(self.wrong(format!("a whole number of {unit} from {min} to {max} is allowed")))
             }
         }
     }
 
-    /// The first choice is the default.
+    /// Returns the choice with the setting's word. The first choice is the default.
     fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = self.text();
         let wanted = text.as_deref().unwrap_or(choices[0].0);
@@ -219,11 +203,16 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
+    /// Reads a configuration without options in code.
+    fn from_env(get: impl Fn(&str) -> Option<OsString>) -> Result<Config, Error> {
+        Config::read(|_| None, get, Path::new("/home/me"))
+    }
+
     fn read(pairs: &[(&str, &str)]) -> Result<Config, Error> {
         let get = |name: &str| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         };
-        Config::from_env(get, Path::new("/home/me"))
+        from_env(get)
     }
 
     #[test]
@@ -276,7 +265,7 @@ mod tests {
             ("CPU_PROF_NAME", "%q"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
-            assert!(error.stops_the_program());
+            assert!(error.is_wrong_setting());
             let line = error.line();
             assert!(
                 line.starts_with(&format!("cpu-prof: {name}={value} is not valid: ")),
@@ -338,7 +327,7 @@ mod tests {
         "CPU_PROF_MAX_NODES",
     ];
 
-    /// Anything, what is almost right, and what is right.
+    /// Any text, almost valid values and valid values.
     fn setting() -> impl Strategy<Value = OsString> {
         prop_oneof![
             vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
@@ -358,7 +347,7 @@ mod tests {
         ) {
             let values: HashMap<&str, OsString> =
                 NAMES.into_iter().zip(values).filter_map(|(k, v)| Some((k, v?))).collect();
-            match Config::from_env(|name| values.get(name).cloned(), Path::new("/home/me")) {
+            match from_env(|name| values.get(name).cloned()) {
                 Ok(config) => {
                     prop_assert!(config.dir.is_absolute());
                     prop_assert!((50..=1_000_000).contains(&config.interval_us));

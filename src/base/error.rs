@@ -1,85 +1,68 @@
-//! What can go wrong, grouped by what is to be done about it.
+//! The reasons why a thread is not, or no longer, recorded, as one line for the user.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 /// A reason why a thread is not, or no longer, recorded.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The user asked for something that cannot be: the program must not start.
+    /// A setting is wrong: a preloaded program is stopped before its first line.
+    #[error("{name}={value} is not valid: {allowed}")]
     Setting {
-        /// The setting's name, as the user wrote it (`CPU_PROF_INTERVAL`).
+        /// Name of the setting as the user wrote it (`CPU_PROF_INTERVAL`).
         name: &'static str,
-        /// The value that was found.
+        /// Value of the setting.
         value: String,
-        /// What would have been right, as the end of a sentence.
+        /// What is wrong or what is allowed, as the end of a sentence.
         allowed: String,
     },
-    /// Nobody's fault: this process cannot be profiled, and runs on without us.
+    /// This thread or process cannot be profiled, and runs on unprofiled.
+    #[error("not profiling this thread: {0}")]
     Unavailable(String),
-    /// Node was built without an inspector, or keeps it from this thread.
+    /// Node was built without an inspector, or does not offer it to this thread.
+    #[error("not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)")]
     NoInspector,
-    /// The thread is being terminated: what it is asked for fails, and nobody needs to know.
+    /// The thread is being terminated, so calls into it fail. The user need not know.
+    #[error("not profiling this thread: it is being terminated")]
     Terminated,
-    /// A file could not be made or written: the program runs on without us.
+    /// A file could not be created or written. The program runs on unprofiled.
+    #[error("could not {action} {}: {source}{}", .path.display(), advice(.source))]
     Output {
-        /// What was being done (`create`, `write`).
+        /// The step that failed (`create`, `write`, `rename`).
         action: &'static str,
-        /// The file or directory.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's answer.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// Whether the program must be stopped before its first line.
-    pub(crate) fn stops_the_program(&self) -> bool {
+    /// Returns whether a preloaded program must be stopped before its first line.
+    pub(crate) fn is_wrong_setting(&self) -> bool {
         matches!(self, Error::Setting { .. })
     }
 
-    /// One line for stderr: what happened, and what to do.
+    /// Returns one line for stderr: what happened, and what to do.
+    ///
+    /// Control characters become spaces: a path may hold a newline, or an escape sequence that
+    /// would colour the terminal.
     pub(crate) fn line(&self) -> String {
-        // A newline inside a value (a path may hold one) must not make two lines of it, nor an
-        // escape colour the terminal.
-        let then = match self {
+        let consequence = match self {
             Error::Output { .. } => "; the program runs on unprofiled",
             _ => "",
         };
-        format!("cpu-prof: {self}{then}").replace(char::is_control, " ")
+        format!("cpu-prof: {self}{consequence}").replace(char::is_control, " ")
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Setting { name, value, allowed } => {
-                write!(f, "{name}={value} is not valid: {allowed}")
-            }
-            Error::Unavailable(reason) => {
-                write!(f, "not profiling this thread: {reason}")
-            }
-            Error::NoInspector => f.write_str(
-                "not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)",
-            ),
-            Error::Terminated => f.write_str("not profiling this thread: it is being terminated"),
-            Error::Output { action, path, source } => {
-                write!(f, "could not {action} {}: {source}{}", path.display(), advice(source),)
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            " (set CPU_PROF_DIR to a directory that can be written)"
+            " (set CPU_PROF_DIR to a writable directory)"
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            " (free some space, or set CPU_PROF_DIR to another disk)"
+            " (free some space, or set CPU_PROF_DIR to a directory on another disk)"
         }
         _ => "",
     }
@@ -101,10 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn only_settings_stop_the_program() {
-        assert!(!Error::Unavailable("x".into()).stops_the_program());
+    fn only_a_wrong_setting_stops_the_program() {
+        assert!(!Error::Unavailable("x".into()).is_wrong_setting());
         let wrong = Error::Setting { name: "A", value: "b".into(), allowed: "c".into() };
-        assert!(wrong.stops_the_program());
+        assert!(wrong.is_wrong_setting());
         assert_eq!(wrong.line(), "cpu-prof: A=b is not valid: c");
     }
 }

@@ -1,4 +1,4 @@
-//! The text between the events of a trace file, and behind the last of them: an event a line.
+//! The text between and after the events of a trace file, which holds one event per line.
 
 /// Text between two events.
 pub(crate) const SEPARATOR: &[u8] = b",\n";

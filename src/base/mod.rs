@@ -1,4 +1,4 @@
-//! Settings, errors and the operating system: used by every other folder.
+//! Settings, errors and system calls, which every other folder may use.
 
 pub(crate) mod config;
 pub(crate) mod error;

@@ -1,21 +1,23 @@
-//! Output names: `CPU.%D.%H.%P.%T.%N` and its like.
+//! Patterns of output names, such as `CPU.%D.%H.%P.%T.%N`.
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, FixedOffset};
 
-/// What the placeholders of a name stand for.
+/// Values of the placeholders.
 #[derive(Debug, Clone)]
 pub(crate) struct NameFields {
     /// `%D` and `%H`: local time at the start of the recording.
     pub started: DateTime<FixedOffset>,
-    /// `%P`
+    /// `%P`: id of the process.
     pub pid: u32,
     /// `%T`: Node's thread id, 0 for the main thread.
     pub thread_id: u32,
-    /// `%N`: counts the recordings of the process from 1.
+    /// `%N`: number of the recording in its process, from 1.
     pub sequence: u32,
 }
 
-/// A checked name pattern: it always expands to a relative path inside the output directory.
+/// A checked name pattern. Always expands to a relative path inside the output folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern {
     parts: Vec<NamePart>,
@@ -31,14 +33,20 @@ enum NamePart {
     Sequence,
 }
 
-/// What the formats add to a name, whether it has it already or not.
+/// Digits of a sequence number, at least.
+const SEQUENCE_DIGITS: usize = 3;
+
+/// Digits of the largest `u32`.
+const U32_DIGITS: usize = 10;
+
+/// Extensions that the formats add. A pattern may end in one of them, and it is not added again.
 const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
 
 impl NamePattern {
     /// The pattern of the built-in `--cpu-prof`, without its extension.
     pub(crate) const DEFAULT: &str = "CPU.%D.%H.%P.%T.%N";
 
-    /// Checks a pattern; the error says what is wrong with it, as the end of a sentence.
+    /// Checks a pattern. An error says what is wrong, as the end of a sentence.
     pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
         let extension = EXTENSIONS.iter().find_map(|extension| pattern.strip_suffix(extension));
         let pattern = extension.unwrap_or(pattern);
@@ -47,45 +55,26 @@ impl NamePattern {
         let mut text = String::new();
         let mut chars = pattern.chars();
         while let Some(c) = chars.next() {
-            let part = match c {
-                '%' => match chars.next() {
-                    Some('D') => NamePart::Date,
-                    Some('H') => NamePart::Time,
-                    Some('P') => NamePart::Pid,
-                    Some('T') => NamePart::Thread,
-                    Some('N') => NamePart::Sequence,
-                    Some('%') => {
-                        text.push('%');
-                        continue;
-                    }
-                    Some(other) => {
-                        return Err(format!(
-                            "%{other} is not a placeholder (there are %D %H %P %T %N and %%)"
-                        ));
-                    }
-                    None => {
-                        return Err("it ends in a single % (write %% for a percent sign)".into());
-                    }
-                },
-                _ => {
-                    text.push(c);
-                    continue;
-                }
-            };
-            if !text.is_empty() {
-                parts.push(NamePart::Text(std::mem::take(&mut text)));
+            if c != '%' {
+                text.push(c);
+                continue;
             }
-            parts.push(part);
+            match chars.next() {
+                Some('%') => text.push('%'),
+                letter => {
+                    let part = placeholder(letter)?;
+                    push_text(&mut parts, &mut text);
+                    parts.push(part);
+                }
+            }
         }
-        if !text.is_empty() {
-            parts.push(NamePart::Text(text));
-        }
+        push_text(&mut parts, &mut text);
         Ok(Self { parts })
     }
 
-    /// The name without extension. A pattern without `%N` gets the sequence number appended when
-    /// `numbered`, so that a taken name has a next one.
-    pub(crate) fn expand(&self, fields: &NameFields, numbered: bool) -> String {
+    /// Returns the name without extension. Appends the sequence number to a pattern without `%N` if
+    /// `is_numbered`, so that a taken name has a successor.
+    pub(crate) fn expand(&self, fields: &NameFields, is_numbered: bool) -> String {
         let mut name: String = self
             .parts
             .iter()
@@ -98,10 +87,34 @@ impl NamePattern {
                 NamePart::Sequence => format!("{:03}", fields.sequence),
             })
             .collect();
-        if numbered && !self.has_sequence() {
+        if is_numbered && !self.has_sequence() {
             name.push_str(&format!(".{:03}", fields.sequence));
         }
         name
+    }
+
+    /// Returns whether a recording with this pattern may be written to `path`: a path relative to
+    /// the output directory, with its extension.
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        let name = EXTENSIONS.iter().find_map(|extension| path.strip_suffix(extension));
+        name.is_some_and(|name| self.matches_name(name))
+    }
+
+    fn matches_name(&self, name: &str) -> bool {
+        let name = name.as_bytes();
+        // Several ends are possible: in `%P%T` nothing says where the first number stops.
+        let mut ends = BTreeSet::from([0]);
+        for part in &self.parts {
+            ends = ends.into_iter().flat_map(|start| part.ends(name, start)).collect();
+        }
+        if !self.has_sequence() {
+            let numbers = ends
+                .iter()
+                .filter(|end| name[**end..].starts_with(b"."))
+                .flat_map(|end| digit_ends(name, end + 1, SEQUENCE_DIGITS, U32_DIGITS));
+            ends.extend(numbers.collect::<Vec<_>>());
+        }
+        ends.contains(&name.len())
     }
 
     fn has_sequence(&self) -> bool {
@@ -109,7 +122,55 @@ impl NamePattern {
     }
 }
 
-/// The names that a recording may take: the wanted one, and if it is taken the next ones.
+impl NamePart {
+    /// Returns where this part may end in `name` if it begins at `start`.
+    fn ends(&self, name: &[u8], start: usize) -> Vec<usize> {
+        let digits = |least, most| digit_ends(name, start, least, most).collect();
+        match self {
+            Self::Text(text) if name[start..].starts_with(text.as_bytes()) => {
+                vec![start + text.len()]
+            }
+            Self::Text(_) => Vec::new(),
+            Self::Date => digits(8, 8),
+            Self::Time => digits(6, 6),
+            Self::Pid | Self::Thread => digits(1, U32_DIGITS),
+            Self::Sequence => digits(SEQUENCE_DIGITS, U32_DIGITS),
+        }
+    }
+}
+
+/// Returns the ends of the numbers with `least` to `most` digits that begin at `start`.
+fn digit_ends(
+    name: &[u8],
+    start: usize,
+    least: usize,
+    most: usize,
+) -> impl Iterator<Item = usize> + use<> {
+    let digits = name[start..].iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
+    (least..=digits).map(move |length| start + length)
+}
+
+fn placeholder(letter: Option<char>) -> Result<NamePart, String> {
+    match letter {
+        Some('D') => Ok(NamePart::Date),
+        Some('H') => Ok(NamePart::Time),
+        Some('P') => Ok(NamePart::Pid),
+        Some('T') => Ok(NamePart::Thread),
+        Some('N') => Ok(NamePart::Sequence),
+        Some(other) => {
+            Err(format!("%{other} is not a placeholder (there are %D %H %P %T %N and %%)"))
+        }
+        None => Err("it ends in a single % (write %% for a percent sign)".into()),
+    }
+}
+
+fn push_text(parts: &mut Vec<NamePart>, text: &mut String) {
+    if !text.is_empty() {
+        parts.push(NamePart::Text(std::mem::take(text)));
+    }
+}
+
+/// The names that a recording tries in turn until one is free.
 #[derive(Debug, Clone)]
 pub(crate) struct FileNames {
     pattern: NamePattern,
@@ -119,7 +180,7 @@ pub(crate) struct FileNames {
 }
 
 impl FileNames {
-    /// `fields` are those of the wanted name.
+    /// Creates the list of names. `fields` are those of the first name.
     pub(crate) fn new(
         pattern: NamePattern,
         fields: NameFields,
@@ -128,25 +189,26 @@ impl FileNames {
         Self { pattern, fields, next_sequence, is_numbered: false }
     }
 
-    /// The name as it is for now.
+    /// Returns the current name.
     pub(crate) fn current(&self) -> String {
         self.pattern.expand(&self.fields, self.is_numbered)
     }
 
-    /// The next one.
+    /// Moves on to the next name.
     pub(crate) fn advance(&mut self) {
         self.fields.sequence = (self.next_sequence)();
         self.is_numbered = true;
     }
 }
 
-/// Placeholders expand to digits alone, so only the pattern itself can lead out of the directory.
+/// Checks that a pattern stays inside the output folder. Placeholders expand to digits only, so
+/// they cannot lead out of the folder.
 fn check_path(pattern: &str) -> Result<(), String> {
     if pattern.contains('\0') {
         return Err("it contains a NUL character".into());
     }
-    let absolute = pattern.starts_with(['/', '\\']) || pattern.as_bytes().get(1) == Some(&b':');
-    if absolute {
+    let is_absolute = pattern.starts_with(['/', '\\']) || pattern.as_bytes().get(1) == Some(&b':');
+    if is_absolute {
         return Err("it must be relative to the output directory (set CPU_PROF_DIR)".into());
     }
     for segment in pattern.split(['/', '\\']) {
@@ -213,6 +275,44 @@ mod tests {
     }
 
     #[test]
+    fn matches_the_files_of_a_recording() {
+        for (pattern, path, expected) in [
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012.trace.json", true),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012.cpuprofile", true),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.12345.cpuprofile", true),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.12.cpuprofile", false),
+            (NamePattern::DEFAULT, "CPU.2026.050607.4242.3.012.cpuprofile", false),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012.003.cpuprofile", false),
+            (NamePattern::DEFAULT, "CPU.20260304.050607.4242.3.012", false),
+            (NamePattern::DEFAULT, "trace.json", false),
+            ("fixed", "fixed.trace.json", true),
+            ("fixed", "fixed.002.cpuprofile", true),
+            ("fixed", "fixed.2.cpuprofile", false),
+            ("fixed", "fixed.json", false),
+            ("fixed", "sub/fixed.trace.json", false),
+            ("fixed", "fixed.trace.json.gz", false),
+            ("build.trace.json", "build.trace.json", true),
+            ("%P/%T", "4242/0.trace.json", true),
+            ("%P/%T", "4242/0/1.trace.json", false),
+            ("%P%T%N", "11001.trace.json", true),
+            ("%P%T%N", "1001.trace.json", false),
+            ("%P1%T", "111.trace.json", true),
+            ("100%%-ü(%P)", "100%-ü(7).trace.json", true),
+            ("100%%-ü(%P)", "100%-ü(é).trace.json", false),
+        ] {
+            let name = NamePattern::parse(pattern).unwrap();
+            assert_eq!(name.matches(path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn many_numbers_in_a_row_are_matched_in_time() {
+        let name = NamePattern::parse(&"%P".repeat(50)).unwrap();
+        assert!(name.matches(&format!("{}.trace.json", "1".repeat(200))));
+        assert!(!name.matches(&format!("{}x.trace.json", "1".repeat(200))));
+    }
+
+    #[test]
     fn refuses_names_that_leave_the_directory() {
         for bad in [
             "..", "../x", "a/../b", "a/..", "/etc/x", "\\x", "C:x", "C:\\x", "..\\x", "a\\..\\b",
@@ -232,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Anything, and what is mostly right.
+    /// Any text, and mostly valid patterns.
     fn pattern() -> impl Strategy<Value = String> {
         prop_oneof![
             any::<String>(),
@@ -243,7 +343,7 @@ mod tests {
     }
 
     fn any_fields() -> impl Strategy<Value = NameFields> {
-        // To the year 9999.
+        // Up to the year 9999.
         (0_i64..253_370_000_000, -86_399..86_400, any::<u32>(), any::<u32>(), any::<u32>())
             .prop_map(|(seconds, zone, pid, thread_id, sequence)| {
                 let zone = FixedOffset::east_opt(zone).unwrap();
@@ -257,16 +357,28 @@ mod tests {
         fn any_name_stays_in_the_directory(
             pattern in pattern(),
             fields in any_fields(),
-            numbered: bool,
+            is_numbered: bool,
         ) {
             let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
-            let name = name.expand(&fields, numbered);
+            let name = name.expand(&fields, is_numbered);
             prop_assert!(!name.contains('\0'));
             let is_drive = matches!(name.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
             prop_assert!(!is_drive, "{name:?}");
             for segment in name.split(['/', '\\']) {
                 prop_assert!(!["", ".", ".."].contains(&segment), "{name:?}");
             }
+        }
+
+        #[test]
+        fn every_name_matches_its_pattern(
+            pattern in pattern(),
+            fields in any_fields(),
+            numbered: bool,
+            extension in prop::sample::select(EXTENSIONS.as_slice()),
+        ) {
+            let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
+            let path = name.expand(&fields, numbered) + extension;
+            prop_assert!(name.matches(&path), "{path:?}");
         }
 
         #[test]

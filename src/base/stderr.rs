@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::base::error::Error;
 use crate::base::system;
 
-/// Writes an error to stderr, at most once in a process: a cause that affects one thread mostly
-/// affects all of them. Failing to write is ignored.
-pub(crate) fn complain(error: &Error) {
-    static SAID: AtomicBool = AtomicBool::new(false);
+/// Writes an error to stderr, at most once per process: a cause that affects one thread mostly
+/// affects all of them. A failed write is ignored.
+pub(crate) fn warn_once(error: &Error) {
+    static IS_WARNED: AtomicBool = AtomicBool::new(false);
     if !matches!(error, Error::Terminated)
-        && !SAID.swap(true, Ordering::Relaxed)
-        && system::stderr_takes_a_line()
+        && !IS_WARNED.swap(true, Ordering::Relaxed)
+        && system::is_stderr_writable()
     {
         let _ = writeln!(io::stderr(), "{}", error.line());
     }

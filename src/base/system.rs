@@ -1,12 +1,12 @@
-//! The few calls to the operating system that Rust's library has no words for.
+//! The few system calls that Rust's standard library does not offer.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
 use std::{mem, ptr};
 
-/// V8's and Node's clock: CLOCK_MONOTONIC, microseconds.
+/// Returns the time on the clock of V8 and Node: CLOCK_MONOTONIC, microseconds.
 pub(crate) fn now_us() -> i64 {
-    // SAFETY: any thread; the call fills the struct, and cannot fail for this clock.
+    // SAFETY: may be called on any thread. The call fills the struct and cannot fail for this clock.
     let time = unsafe {
         let mut time: libc::timespec = mem::zeroed();
         libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
@@ -15,38 +15,50 @@ pub(crate) fn now_us() -> i64 {
     time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
-/// When this process started: milliseconds after the system did, in steps of ten.
+/// Returns when this process started: milliseconds after the system's start, in steps of ten.
 pub(crate) fn process_start_ms() -> Option<u64> {
-    const STARTED: usize = 22;
+    /// Number of the field in proc(5), which counts from 1.
+    const START_TIME: usize = 22;
     const TICK_MS: u64 = 10;
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The program's name, the second field, is in brackets and may hold anything.
+    // The program's name, the second field, is in brackets and may hold spaces and brackets.
     let fields = &stat[stat.rfind(')')? + 1..];
-    let ticks: u64 = fields.split_ascii_whitespace().nth(STARTED - 3)?.parse().ok()?;
+    let ticks: u64 = fields.split_ascii_whitespace().nth(START_TIME - 3)?.parse().ok()?;
     Some(ticks * TICK_MS)
 }
 
-/// What the system calls its own start.
+/// Returns the id of the system's current boot.
 pub(crate) fn boot_id() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim_end().to_owned())
 }
 
-/// Whether this is the process's first thread: where Node's main thread is, in `node` itself.
+/// Returns whether this is the first thread of the process, which runs Node's main thread in the
+/// `node` program.
 pub(crate) fn is_first_thread() -> bool {
     #[cfg(target_os = "linux")]
-    // SAFETY: any thread; neither call takes arguments or fails.
-    let first = unsafe { libc::gettid() == libc::getpid() };
+    // SAFETY: may be called on any thread. Both calls take no arguments and cannot fail.
+    let is_first = unsafe { libc::gettid() == libc::getpid() };
     #[cfg(target_os = "macos")]
-    // SAFETY: any thread; the call takes no arguments and does not fail.
-    let first = unsafe { libc::pthread_main_np() == 1 };
-    first
+    // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
+    let is_first = unsafe { libc::pthread_main_np() == 1 };
+    is_first
 }
 
-/// Runs `f` with every signal blocked on this thread: a thread started inside inherits that, and
-/// the program's signals go on reaching the program's own threads.
+/// Returns whether a process has this id, of any user.
+pub(crate) fn is_process_alive(pid: u32) -> bool {
+    // 0 and negative numbers stand for groups of processes.
+    let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 0) else { return false };
+    // SAFETY: any thread; signal 0 is never sent, only checked.
+    let is_found = unsafe { libc::kill(pid, 0) == 0 };
+    is_found || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
+/// Runs `f` with every signal blocked on this thread. A thread started by `f` inherits the mask, so
+/// the program's signals reach the program's own threads only.
 pub(crate) fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
-    // SAFETY: any thread; both sets live on this stack, and the old mask is put back.
+    // SAFETY: may be called on any thread. Both sets live on this stack, and the old mask is
+    // restored.
     unsafe {
         let mut all: libc::sigset_t = mem::zeroed();
         let mut old: libc::sigset_t = mem::zeroed();
@@ -58,20 +70,22 @@ pub(crate) fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Gives the allocator's free pages back to the system. It takes milliseconds, and for moments the
-/// locks of other threads' arenas.
-pub(crate) fn give_memory_back() {
+/// Returns the allocator's free pages to the system. This takes milliseconds, and briefly locks the
+/// arenas of other threads.
+pub(crate) fn trim_heap() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: any thread.
+    // SAFETY: may be called on any thread.
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// Whether stderr takes a line now, or soon: nobody may be reading the pipe that it is.
-pub(crate) fn stderr_takes_a_line() -> bool {
-    const PATIENCE_MS: c_int = 250;
+/// Returns whether stderr can be written without blocking, now or within a quarter of a second:
+/// stderr may be a full pipe that nobody reads.
+pub(crate) fn is_stderr_writable() -> bool {
+    const TIMEOUT_MS: c_int = 250;
     let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
-    // SAFETY: any thread; the struct is ours, and the only one.
-    unsafe { libc::poll(&mut stderr, 1, PATIENCE_MS) != 0 }
+    // SAFETY: may be called on any thread. The pointer is to the one struct on this stack that the
+    // count names.
+    unsafe { libc::poll(&mut stderr, 1, TIMEOUT_MS) != 0 }
 }

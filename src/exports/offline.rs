@@ -12,9 +12,12 @@ use napi_derive::napi;
 
 use crate::files::atomic::remove_partial;
 use crate::profile::thread_profile::ReadScope;
+use crate::read::living;
 use crate::read::load::{load, load_slice};
 use crate::tools::convert;
-use crate::tools::merge::{self, MergeOptions, MergeProgress, ProcessExit};
+use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
+use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
+use crate::tools::merge::run;
 use crate::tools::report;
 
 /// Work for another thread, that gives text.
@@ -95,7 +98,7 @@ pub(crate) fn merge(
     let options = MergeOptions {
         from_us: micros(options.from),
         to_us: micros(options.to),
-        split: options.split.unwrap_or(false).then_some(merge::DEVTOOLS_SLOW_BYTES),
+        split: options.split.unwrap_or(false).then_some(DEVTOOLS_SLOW_BYTES),
         exit: options.exit.map(|JsMergeExit { pid, code, signal }| ProcessExit {
             pid,
             code,
@@ -104,7 +107,7 @@ pub(crate) fn merge(
     };
     let progress = Arc::clone(progress);
     Work::task(move || {
-        let merged = merge::merge(&paths(inputs), output.as_ref(), &options, &progress);
+        let merged = run::merge(&paths(inputs), output.as_ref(), &options, &progress);
         json(&merged.map_err(|error| error.to_string())?)
     })
 }
@@ -132,6 +135,12 @@ pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
         let files = convert::convert(input.as_ref(), output.as_ref())?;
         json(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())
     })
+}
+
+/// Returns the ids of the living processes that still record into these trace files, each once.
+#[napi(catch_unwind)]
+pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
+    living::living_recorders(&paths(files))
 }
 
 /// Removes the files that are being written, for a process that is about to end.

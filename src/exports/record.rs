@@ -9,7 +9,7 @@ use napi_derive::napi;
 
 use crate::base::config::Config;
 use crate::base::error::Error;
-use crate::base::stderr::complain;
+use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::profile::program::Program;
 use crate::record::process::{preload_config, read_config};
@@ -110,8 +110,8 @@ pub(crate) fn record(
         // A thread of Node's own; had the program none, its main thread would say so.
         Err(Error::NoInspector) if is_worker => true,
         Err(error) => {
-            complain(&error);
-            !error.stops_the_program()
+            warn_once(&error);
+            !error.is_wrong_setting()
         }
     }
 }
@@ -131,7 +131,7 @@ pub(crate) fn start(
         begin(&env, thread, Some(&argv), &config, None, None, start_inspector)
     });
     started.err().map(|error| StartFailure {
-        is_setting: error.stops_the_program(),
+        is_setting: error.is_wrong_setting(),
         message: error.to_string(),
     })
 }
@@ -187,7 +187,7 @@ fn cover(
     };
     match begin(env, thread, None, &config, None, Some(recording), start_inspector) {
         Ok(()) => recording::name_worker(script),
-        Err(error) => complain(&error),
+        Err(error) => warn_once(&error),
     }
 }
 

@@ -32,15 +32,6 @@ pub(crate) struct Failed {
     pub reason: String,
 }
 
-/// What a file holds, by its first bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileKind {
-    /// Trace events, as far as one can tell.
-    Trace,
-    /// One thread's profile, as Node's own flag writes it.
-    CpuProfile,
-}
-
 impl Input {
     /// Its text; what is compressed is told by its first bytes.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
@@ -72,25 +63,6 @@ impl Read for Counted {
         let length = self.file.read(out)?;
         self.done.fetch_add(length as u64, Ordering::Relaxed);
         Ok(length)
-    }
-}
-
-impl FileKind {
-    /// The kind of a text that begins so. A `.cpuprofile` is an object with these members, in any
-    /// order.
-    pub(crate) fn of(start: &[u8]) -> Self {
-        const MEMBERS: [&[u8]; 6] =
-            [b"nodes", b"startTime", b"endTime", b"samples", b"timeDeltas", b"title"];
-        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-        let key = start
-            .strip_prefix(b"{")
-            .map(<[u8]>::trim_ascii_start)
-            .and_then(|rest| rest.strip_prefix(b"\""))
-            .and_then(|rest| rest.split(|byte| *byte == b'"').next());
-        match key {
-            Some(key) if MEMBERS.contains(&key) => Self::CpuProfile,
-            _ => Self::Trace,
-        }
     }
 }
 
@@ -263,16 +235,6 @@ mod tests {
             fs::write(&path, &bytes).unwrap();
             let input = Input { path, bytes: 0, is_named: true };
             assert_eq!(text(&input).ok().as_deref(), expected);
-        }
-    }
-
-    #[test]
-    fn a_cpuprofile_is_told_by_its_first_member() {
-        for text in ["{\"nodes\":[", " { \"startTime\" : 5", "\u{feff}{\"timeDeltas\":"] {
-            assert_eq!(FileKind::of(text.as_bytes()), FileKind::CpuProfile, "{text}");
-        }
-        for text in ["", "[", "{", "{\"traceEvents\":[", "{\"metadata\":{", "[{\"nodes\":"] {
-            assert_eq!(FileKind::of(text.as_bytes()), FileKind::Trace, "{text}");
         }
     }
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::files::input::{Failed, Input, find};
 use crate::format::cpuprofile::read::{CpuProfileReader, ids_from_file_name};
-use crate::format::trace::own;
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::frame_table::FrameTable;
@@ -14,6 +13,7 @@ use crate::profile::thread_profile::ReadScope;
 use crate::read::group::{
     ClockFacts, Placement, ProcessFacts, ProcessGroups, RecordingSpan, find_clocks,
 };
+use crate::read::sniff::is_merged;
 
 /// A session, and what happened to each file.
 #[derive(Debug, Default)]
@@ -273,16 +273,6 @@ fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<File
 fn is_called_cpuprofile(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(".cpuprofile")
-}
-
-/// Returns whether the file is a merged trace: the first member says so.
-fn is_merged(input: &Input) -> bool {
-    let Ok(file) = input.open() else { return false };
-    let mut scanner = Scanner::new(file);
-    match scanner.next() {
-        Ok(Some(Item::Member { key, value })) => own::is_merged_mark(key, value),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::thread::{
 };
 use crate::base::config::Config;
 use crate::base::error::Error;
-use crate::base::stderr::complain;
+use crate::base::stderr::warn_once;
 use crate::profile::program::Program;
 use crate::record::signals;
 use crate::sampler::v8::Waker;
@@ -97,7 +97,7 @@ extern "C" fn on_survival(_: *mut c_void) {
         IS_EXIT_WATCHED.set(false);
         let inspector = |_| Err(Error::Unavailable("the inspector is no source here".into()));
         if let Err(error) = start(&env, 0, &config, Program::default, None, None, inspector) {
-            return complain(&error);
+            return warn_once(&error);
         }
         RECORDING.with_borrow_mut(|recording| {
             if let Some(recording) = recording {

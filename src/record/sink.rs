@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
-use crate::base::stderr::complain;
+use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::files::live_trace::{LiveTrace, write_whole};
 use crate::format::cpuprofile::CpuProfile;
@@ -17,8 +17,9 @@ use crate::format::trace::events::Events;
 use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::profile::call_tree::{CallTree, Placed};
 use crate::profile::window::Window;
+use crate::sampler::native_names;
+use crate::sampler::source::RawWindow;
 use crate::sampler::v8::{self, Callback, StallDetector, Waker};
-use crate::sampler::{RawWindow, native_names};
 
 /// What a recording and the writer both see.
 pub(crate) struct RecordingLink {
@@ -215,7 +216,7 @@ impl RecordingSink {
                 window
             }
             RawWindow::Inspector(profile) => profile.read(details).unwrap_or_else(|error| {
-                complain(&error);
+                warn_once(&error);
                 Window::default()
             }),
         }
@@ -274,6 +275,6 @@ impl RecordingSink {
 
     fn fail(&self, error: &Error) {
         self.link.failed.store(true, Ordering::Relaxed);
-        complain(error);
+        warn_once(error);
     }
 }

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::name_pattern::{FileNames, NameFields};
-use crate::base::stderr::complain;
+use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::format::trace::thread::ThreadInfo;
 use crate::profile::call_tree::CallTree;
@@ -26,8 +26,9 @@ use crate::record::sink::{
 };
 use crate::record::worker_script::PendingScript;
 use crate::record::{lifecycle, signals};
+use crate::sampler::inspector;
+use crate::sampler::source::{RawWindow, best_source};
 use crate::sampler::v8::{self, Profiler, StallDetector, Waker};
-use crate::sampler::{RawWindow, best_source, inspector};
 
 /// The recordings that cover their workers.
 static COVERS: Mutex<BTreeMap<u32, Config>> = Mutex::new(BTreeMap::new());
@@ -314,7 +315,7 @@ impl ThreadRecording {
         let before = Instant::now();
         let is_stuck = self.take_restart_request();
         let profile = if is_stuck { profiler.restart() } else { profiler.rotate() };
-        self.hand_over(RawWindow::V8(profile.inspect_err(complain)?), before.elapsed());
+        self.hand_over(RawWindow::V8(profile.inspect_err(warn_once)?), before.elapsed());
         Ok(())
     }
 

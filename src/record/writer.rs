@@ -184,7 +184,7 @@ impl HeapTrim {
     fn tick(&mut self, tracks: usize, now: Instant) {
         if self.due.take_if(|due| *due <= now).is_some() && tracks <= self.most_tracks / 2 {
             self.most_tracks = tracks;
-            system::give_memory_back();
+            system::trim_heap();
         }
     }
 }

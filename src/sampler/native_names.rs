@@ -1,30 +1,31 @@
-//! What V8 calls the functions of Node-API addons.
+//! Renames the functions of Node-API addons.
 //!
-//! It knows a native function by its C++ callback, and all functions of all such addons have one in
-//! common: Node's. So they all get one name, of whichever function it came by last when the profiler
-//! was made: mostly one of ours, under which the time of others must not stand.
+//! V8 identifies a native function by its C++ callback, and the functions of all Node-API addons
+//! share one callback of Node. So V8 reports all of them under a single name: the name of whichever
+//! function was found last when the profiler was created. That is mostly a function of this addon,
+//! which would then be charged with the time of other addons.
 
 use std::sync::OnceLock;
 
 use crate::profile::window::Window;
 
-/// Our own.
-static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+/// Names of this addon's functions.
+static OWN_NAMES: OnceLock<Vec<String>> = OnceLock::new();
 
-/// What they are shown as.
-const ANY: &str = "(native addon)";
+/// Name under which the functions of all addons are shown.
+const ANY_ADDON: &str = "(native addon)";
 
-/// Learns the names of our functions; once is enough.
+/// Stores the names of this addon's functions. Only the first call has an effect.
 pub(crate) fn learn(names: impl FnOnce() -> Vec<String>) {
-    NAMES.get_or_init(names);
+    OWN_NAMES.get_or_init(names);
 }
 
-/// Takes our names away from what can be any addon's function.
+/// Replaces the names of this addon's functions where V8 may mean the function of another addon.
 pub(crate) fn rename(window: &mut Window) {
-    let Some(names) = NAMES.get() else { return };
+    let Some(names) = OWN_NAMES.get() else { return };
     for frame in &mut window.frames {
         if frame.script_id == 0 && names.contains(&frame.function_name) {
-            ANY.clone_into(&mut frame.function_name);
+            ANY_ADDON.clone_into(&mut frame.function_name);
         }
     }
 }

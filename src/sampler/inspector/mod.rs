@@ -1,5 +1,7 @@
-//! What the inspector's `Profiler` gives, as JSON: the portable source. `inspector.js` drives it;
-//! only the reading is done here, on the writer's thread.
+//! Profiles of the inspector, the portable source: parses their JSON into windows.
+//!
+//! `lib/inspector-sampler.js` takes the profiles on the recorded thread. They are parsed on the
+//! writer thread.
 
 use std::fmt;
 
@@ -11,25 +13,27 @@ use crate::base::error::Error;
 use crate::profile::frame::CallFrame;
 use crate::profile::window::{LineTicks, Sample, Window, WindowNode};
 
-/// A profile as the inspector writes it.
+/// A profile as JSON.
 pub(crate) struct InspectorProfile(String);
 
-/// `Profiler.InspectorProfileJson`
+/// `Profiler.Profile` of the DevTools protocol.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct InspectorProfileJson {
+struct ParsedProfile {
     nodes: Vec<InspectorNode>,
-    /// Microseconds.
+    /// CLOCK_MONOTONIC, microseconds.
     start_time: f64,
-    /// Microseconds.
+    /// CLOCK_MONOTONIC, microseconds.
     end_time: f64,
+    /// Id of the node on top, for each sample.
     #[serde(default)]
     samples: Vec<u64>,
+    /// Time before each sample, microseconds.
     #[serde(default)]
     time_deltas: Vec<i64>,
 }
 
-/// `Profiler.ProfileNode`
+/// `Profiler.ProfileNode` of the DevTools protocol.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct InspectorNode {
@@ -39,10 +43,10 @@ struct InspectorNode {
     children: Vec<u64>,
     deopt_reason: Option<LossyText>,
     #[serde(default)]
-    position_ticks: Vec<PositionTicks>,
+    position_ticks: Vec<InspectorLineTicks>,
 }
 
-/// `Runtime.CallFrame`
+/// `Runtime.CallFrame` of the DevTools protocol.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct InspectorFrame {
@@ -53,44 +57,44 @@ struct InspectorFrame {
     column_number: i32,
 }
 
-/// `Profiler.PositionTickInfo`
+/// `Profiler.PositionTickInfo` of the DevTools protocol.
 #[derive(Deserialize)]
-struct PositionTicks {
+struct InspectorLineTicks {
     line: i32,
     ticks: u32,
 }
 
-/// A string that may hold halves of surrogate pairs, as JavaScript's may.
+/// A JavaScript string, which may hold halves of surrogate pairs. They become U+FFFD.
 #[derive(Default)]
 struct LossyText(String);
 
-/// Times are whole numbers in JavaScript.
-const LATEST_US: i64 = 1 << 53;
+/// Latest time of a sample: the largest integer that JavaScript writes exactly.
+const MAX_TIME_US: i64 = 1 << 53;
 
 impl InspectorProfile {
-    /// One that was written as `json`.
+    /// Wraps a profile that the inspector returned.
     pub(crate) fn new(json: String) -> Self {
         Self(json)
     }
 
-    /// Reads it, with lines and deopts if `details` are wanted.
-    pub(crate) fn read(&self, details: bool) -> Result<Window, Error> {
-        let profile: InspectorProfileJson = serde_json::from_str(&self.0).map_err(|error| {
-            Error::Unavailable(format!("the inspector's profile cannot be read: {error}"))
+    /// Parses the profile, with line ticks and deopt reasons if `has_details`.
+    pub(crate) fn read(&self, has_details: bool) -> Result<Window, Error> {
+        let profile: ParsedProfile = serde_json::from_str(&self.0).map_err(|error| {
+            Error::Unavailable(format!("the profile of the inspector cannot be read: {error}"))
         })?;
-        Ok(window(profile, details))
+        Ok(window(profile, has_details))
     }
 }
 
-fn window(profile: InspectorProfileJson, details: bool) -> Window {
-    // A cast saturates.
-    let time = |us: f64| (us as i64).clamp(0, LATEST_US);
+fn window(profile: ParsedProfile, has_details: bool) -> Window {
+    // The cast saturates.
+    let time = |us: f64| (us as i64).clamp(0, MAX_TIME_US);
     let (start_us, end_us) = (time(profile.start_time), time(profile.end_time));
     let mut window = Window { start_us, end_us, ..Window::default() };
-    let index_of = nodes(profile.nodes, details, &mut window);
+    let index_of = nodes(profile.nodes, has_details, &mut window);
     let mut time_us = start_us;
     for (id, delta_us) in profile.samples.iter().zip(profile.time_deltas) {
-        time_us = time_us.saturating_add(delta_us).clamp(0, LATEST_US);
+        time_us = time_us.saturating_add(delta_us).clamp(0, MAX_TIME_US);
         if let Some(node) = index_of.get(id).copied() {
             window.samples.push(Sample { time_us, node });
         }
@@ -99,9 +103,9 @@ fn window(profile: InspectorProfileJson, details: bool) -> Window {
     window
 }
 
-/// Adds the tree, parents first. Returns each node's index in the window by its id; what does not
-/// hang on the first node, which is the root, has none.
-fn nodes(nodes: Vec<InspectorNode>, details: bool, window: &mut Window) -> FxHashMap<u64, u32> {
+/// Adds the tree, parents first. Returns the index of each node by its id. The first node is the
+/// root; nodes that are not below the root are left out.
+fn nodes(nodes: Vec<InspectorNode>, has_details: bool, window: &mut Window) -> FxHashMap<u64, u32> {
     let mut index_of = FxHashMap::default();
     let mut by_id: FxHashMap<u64, InspectorNode> = FxHashMap::default();
     let root = nodes.first().map(|node| node.id);
@@ -111,12 +115,12 @@ fn nodes(nodes: Vec<InspectorNode>, details: bool, window: &mut Window) -> FxHas
     let mut frames = FxHashMap::default();
     let mut pending: Vec<(u64, u32)> = root.into_iter().map(|id| (id, 0)).collect();
     while let Some((id, parent)) = pending.pop() {
-        // Each node once, whoever else claims it.
+        // Each node is added once, even if several nodes list it as a child.
         let Some(node) = by_id.remove(&id) else { continue };
         let index = window.nodes.len() as u32;
         index_of.insert(id, index);
         pending.extend(node.children.iter().rev().map(|child| (*child, index)));
-        if details {
+        if has_details {
             let lines = node.position_ticks.iter();
             window.lines.extend(lines.map(|at| LineTicks {
                 node: index,
@@ -149,8 +153,8 @@ impl From<InspectorFrame> for CallFrame {
 
 impl<'de> Deserialize<'de> for LossyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Lossy;
-        impl Visitor<'_> for Lossy {
+        struct LossyTextVisitor;
+        impl Visitor<'_> for LossyTextVisitor {
             type Value = LossyText;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,8 +165,8 @@ impl<'de> Deserialize<'de> for LossyText {
                 Ok(LossyText(String::from_utf8_lossy(bytes).into_owned()))
             }
         }
-        // As bytes, since a string would have to be valid.
-        deserializer.deserialize_bytes(Lossy)
+        // As bytes: a string would have to be valid Unicode.
+        deserializer.deserialize_bytes(LossyTextVisitor)
     }
 }
 

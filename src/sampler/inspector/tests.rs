@@ -36,7 +36,7 @@ fn small() -> Value {
 }
 
 #[test]
-fn a_profile_is_a_window() {
+fn a_profile_becomes_a_window() {
     let window = read(&small()).unwrap();
     let meta = |name: &str| CallFrame { function_name: name.into(), ..CallFrame::root() };
     let work = CallFrame {
@@ -49,7 +49,7 @@ fn a_profile_is_a_window() {
     assert_eq!(window.frames, [meta("(root)"), meta("(idle)"), work]);
     let parents: Vec<u32> = window.nodes.iter().map(|node| node.parent).collect();
     assert_eq!(parents, [0, 0, 0]);
-    // V8's samples of one moment can run back.
+    // Samples of V8 can be out of order.
     let samples: Vec<(i64, u32)> =
         window.samples.iter().map(|sample| (sample.time_us, sample.node)).collect();
     assert_eq!(samples, [(1010, 1), (2005, 2), (2010, 2)]);
@@ -59,7 +59,7 @@ fn a_profile_is_a_window() {
 }
 
 #[test]
-fn details_are_left_out_where_nobody_wants_them() {
+fn details_are_left_out_unless_requested() {
     let window = InspectorProfile::new(small().to_string()).read(false).unwrap();
     assert!(window.lines.is_empty() && window.deopts.is_empty());
     assert_eq!(window.samples.len(), 3);
@@ -81,7 +81,7 @@ fn frames_are_kept_once_and_children_after_their_parents() {
 }
 
 #[test]
-fn half_a_surrogate_pair_costs_a_letter_and_not_the_window() {
+fn half_a_surrogate_pair_becomes_a_replacement_character() {
     let json = small().to_string().replace("work", r"w\ud800k");
     let window = InspectorProfile::new(json).read(false).unwrap();
     let name = &window.frames[2].function_name;
@@ -89,8 +89,8 @@ fn half_a_surrogate_pair_costs_a_letter_and_not_the_window() {
 }
 
 #[test]
-fn a_tree_that_is_none_is_read_as_far_as_it_is_one() {
-    // A cycle, a child of two parents, an unknown child, a node that nobody claims, an id twice.
+fn a_malformed_tree_is_read_as_far_as_it_is_valid() {
+    // A cycle, a child of two parents, an unknown child, a node without a parent, a repeated id.
     let nodes = json!([
         node(1, "(root)", &[2, 3, 77]),
         node(2, "a", &[1, 3]),
@@ -108,7 +108,7 @@ fn a_tree_that_is_none_is_read_as_far_as_it_is_one() {
 }
 
 #[test]
-fn what_is_no_profile_is_one_line() {
+fn invalid_json_is_an_error_of_one_line() {
     for text in ["", "{", "null", "[]", "{}", r#"{"nodes":[{}],"startTime":0,"endTime":0}"#] {
         let line = InspectorProfile::new(text.into()).read(true).unwrap_err().line();
         assert!(line.contains("cannot be read"), "{line}");
@@ -134,12 +134,12 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in any::<String>()) {
+    fn any_text_is_parsed_or_refused(text in any::<String>()) {
         let _ = InspectorProfile::new(text).read(true);
     }
 
     #[test]
-    fn a_profile_with_one_wrong_value_is_read_or_refused(
+    fn a_profile_with_one_wrong_value_is_parsed_or_refused(
         pointer in prop::sample::select(vec![
             "/nodes", "/nodes/0", "/nodes/1/id", "/nodes/1/callFrame", "/nodes/2/children",
             "/nodes/2/callFrame/functionName", "/nodes/2/callFrame/scriptId",
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn any_tree_gives_a_window_that_holds_together(
+    fn any_tree_gives_a_consistent_window(
         nodes in proptest::collection::vec((0_u64..8, proptest::collection::vec(0_u64..8, 0..4)), 0..10),
         samples in proptest::collection::vec((0_u64..9, any::<i64>()), 0..10),
         start in any::<f64>(),
@@ -168,7 +168,7 @@ proptest! {
     }
 }
 
-/// What is read holds to what `Window` says of itself.
+/// Checks the promises of [`Window`].
 fn check(window: Result<Window, Error>) {
     let Ok(window) = window else { return };
     for (index, node) in window.nodes.iter().enumerate() {
@@ -177,5 +177,5 @@ fn check(window: Result<Window, Error>) {
     }
     assert!(window.samples.iter().all(|sample| (sample.node as usize) < window.nodes.len()));
     assert!(window.samples.is_sorted_by_key(|sample| sample.time_us));
-    assert!(window.samples.iter().all(|sample| (0..=LATEST_US).contains(&sample.time_us)));
+    assert!(window.samples.iter().all(|sample| (0..=MAX_TIME_US).contains(&sample.time_us)));
 }

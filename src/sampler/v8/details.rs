@@ -1,59 +1,63 @@
-//! What V8 knows of a node beyond its frame: lines that were seen on top, and why V8 does not
-//! optimize its function.
+//! The details of a node beyond its frame: ticks per line, and why V8 does not optimize the node's
+//! function.
 
 use std::ffi::{c_char, c_uint};
 use std::ptr;
 use std::sync::atomic::{Ordering, fence};
 
-use super::{symbols, text};
+use super::symbols;
 use crate::profile::window::LineTicks;
 
-/// Fills what V8 is to write to; never the last word of an entry, which is a count of ticks.
+/// Fills the words before V8 writes to them. V8 never writes this value as the last word of an
+/// entry, which is a number of ticks.
 const UNTOUCHED: c_uint = c_uint::MAX;
 
-/// Words of room for each entry: more than any V8 so far has needed.
-const ROOM: usize = 4;
+/// Words reserved for each entry: more than the entries of any V8 so far.
+const MAX_ENTRY_WORDS: usize = 4;
 
-/// Gathers the details of one profile's nodes.
+/// Collects the details of one profile's nodes.
 pub(super) struct ProfileDetails {
     api: &'static symbols::Api,
-    /// Where V8 writes a node's lines, kept to be filled again.
+    /// Buffer for the line ticks that V8 writes, reused for each node.
     words: Vec<c_uint>,
-    /// The root's reason, which is none.
+    /// Address that V8 returns for the root, which has no reason.
     no_reason: *const c_char,
-    suspects: Vec<DeoptCandidate>,
+    candidates: Vec<DeoptCandidate>,
 }
 
 /// A node that seems to have a reason.
 struct DeoptCandidate {
     node: *const symbols::CpuProfileNode,
+    /// Index of the node in its window.
     index: u32,
+    /// Address of the reason when the node was added.
     reason: *const c_char,
 }
 
 impl ProfileDetails {
     pub(super) fn new(api: &'static symbols::Api) -> Self {
-        Self { api, words: Vec::new(), no_reason: ptr::null(), suspects: Vec::new() }
+        Self { api, words: Vec::new(), no_reason: ptr::null(), candidates: Vec::new() }
     }
 
-    /// Takes a node in, the root first.
+    /// Adds a node. The root must be the first.
     ///
     /// # Safety
-    /// `node` is a node of a finished profile that is not deleted as long as this is in use.
+    /// `node` is a node of a finished profile that is not deleted as long as `self` is in use.
     pub(super) unsafe fn add(
         &mut self,
         node: *const symbols::CpuProfileNode,
         index: u32,
         lines: &mut Vec<LineTicks>,
     ) {
-        // SAFETY: as the caller promises. V8 writes at most `count` entries.
+        // SAFETY: the caller promises a valid node. V8 writes at most `count` entries, and the
+        // buffer has room for more.
         let (count, reason) = unsafe {
             let count = (self.api.node_line_count)(node);
             self.words.clear();
-            self.words.resize(count as usize * ROOM, UNTOUCHED);
-            let whole =
+            self.words.resize(count as usize * MAX_ENTRY_WORDS, UNTOUCHED);
+            let is_written =
                 count > 0 && (self.api.node_line_ticks)(node, self.words.as_mut_ptr(), count);
-            (if whole { count as usize } else { 0 }, (self.api.node_bailout_reason)(node))
+            (if is_written { count as usize } else { 0 }, (self.api.node_bailout_reason)(node))
         };
         lines.extend(entries(&self.words, count).map(|(line, ticks)| LineTicks {
             node: index,
@@ -63,38 +67,41 @@ impl ProfileDetails {
         if index == 0 {
             self.no_reason = reason;
         } else if reason != self.no_reason && !reason.is_null() {
-            self.suspects.push(DeoptCandidate { node, index, reason });
+            self.candidates.push(DeoptCandidate { node, index, reason });
         }
     }
 
-    /// Each node with a reason. To be called once all nodes and samples have been read.
+    /// Returns the nodes with a reason. Must be called after all nodes and samples were read.
     ///
-    /// A reason belongs to the function and not to the profile: V8's sampling thread can set it
-    /// just now, with no lock. So an address counts only if it was the same twice, some time apart.
+    /// A reason belongs to the function, not to the profile: V8's sampling thread can set the reason
+    /// meanwhile, without a lock. So an address counts only if it is the same twice, some time
+    /// apart.
     pub(super) fn deopts(&self) -> Vec<(u32, String)> {
         fence(Ordering::SeqCst);
-        self.suspects
+        self.candidates
             .iter()
-            .filter_map(|suspect| {
-                // SAFETY: `add`'s caller promised; reasons are V8's constants.
+            .filter_map(|candidate| {
+                // SAFETY: the caller of `add` promised that the profile is not deleted. Reasons
+                // are constants of V8.
                 let reason = unsafe {
-                    let again = (self.api.node_bailout_reason)(suspect.node);
-                    (again == suspect.reason).then(|| text(again))?
+                    let again = (self.api.node_bailout_reason)(candidate.node);
+                    (again == candidate.reason).then(|| symbols::text(again))?
                 };
-                // As V8's inspector has it.
+                // V8's inspector leaves out the same texts.
                 let is_reason = !reason.is_empty() && reason != "no reason";
-                is_reason.then_some((suspect.index, reason))
+                is_reason.then_some((candidate.index, reason))
             })
             .collect()
     }
 }
 
-/// The lines and ticks of `count` entries: `line, ticks` up to Node 24, `line, column, ticks` in
-/// Node 26. What was written tells which; from any other V8 none are taken.
+/// Returns the lines and ticks of `count` entries: `line, ticks` up to Node 24, `line, column,
+/// ticks` in Node 26. The number of written words tells the shape. Entries of any other shape are
+/// skipped.
 fn entries(words: &[c_uint], count: usize) -> impl Iterator<Item = (i32, u32)> {
     let written = words.iter().rposition(|word| *word != UNTOUCHED).map_or(0, |last| last + 1);
     let size = [2, 3].into_iter().find(|size| size * count == written);
-    let (size, count) = size.map_or((ROOM, 0), |size| (size, count));
+    let (size, count) = size.map_or((MAX_ENTRY_WORDS, 0), |size| (size, count));
     words.chunks_exact(size).take(count).map(move |entry| (entry[0] as i32, entry[size - 1]))
 }
 
@@ -103,7 +110,7 @@ mod tests {
     use super::*;
 
     fn read(written: &[c_uint], count: usize) -> Vec<(i32, u32)> {
-        let mut words = vec![UNTOUCHED; count * ROOM];
+        let mut words = vec![UNTOUCHED; count * MAX_ENTRY_WORDS];
         words[..written.len()].copy_from_slice(written);
         entries(&words, count).collect()
     }
@@ -117,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_of_any_other() {
+    fn entries_of_other_shapes_are_skipped() {
         assert_eq!(read(&[], 0), []);
         assert_eq!(read(&[], 2), []);
         assert_eq!(read(&[7, 1, 2, 100], 1), []);

@@ -1,14 +1,14 @@
-//! When a profile can be deleted while V8 samples on.
+//! Decides when a profile can be deleted while V8 samples on.
 //!
-//! Deleting one takes milliseconds (V8 frees its tree node by node), so it is done on the writer's
-//! thread. Two things stand in the way:
-//! - the profiler's list of profiles is not guarded by V8: here a lock guards it;
-//! - a code entry is freed by whoever drops the last reference to it, but V8 reads the count again
-//!   after decrementing it, so that two threads can both see zero, and both free. The other one is
-//!   V8's sampling thread, and it drops references only when told of dead code, which a major
-//!   garbage collection finds. So nothing is deleted while one is under way, nor after it until a
-//!   sample was seen that is younger: V8 processes samples and code events in one order, so every
-//!   reference to the dead code is gone by then.
+//! Deleting a profile takes milliseconds, because V8 frees its tree node by node, so it happens on
+//! the writer thread. Two things must be guarded:
+//! - V8's list of finished profiles has no lock of its own. The gate has one.
+//! - A code entry is freed by the thread that drops the last reference to it. V8 decrements the
+//!   count and then reads it again, so two threads can both see zero and both free the entry. The
+//!   other thread is V8's sampling thread, which drops references only when it is told of dead code,
+//!   and V8 finds dead code in major garbage collections. So nothing is deleted during such a
+//!   collection, nor after it until a younger sample was read: V8 processes samples and code events
+//!   in one order, so the references to the dead code are gone by then.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -21,27 +21,29 @@ use crate::base::system;
 /// `GCType::kGCTypeMarkSweepCompact`
 const MAJOR: c_int = 1 << 2;
 
+/// Guards the deletion of one profiler's profiles.
 #[derive(Default)]
 pub(super) struct DeletionGate {
-    state: Mutex<State>,
+    state: Mutex<GateState>,
 }
 
 #[derive(Default)]
-struct State {
-    collecting: bool,
-    /// When the last major collection ended: CLOCK_MONOTONIC, microseconds.
+struct GateState {
+    is_collecting: bool,
+    /// End of the last major collection: CLOCK_MONOTONIC, microseconds.
     collected_us: i64,
 }
 
 impl DeletionGate {
-    /// A gate that watches the collections of `isolate`; to be unwatched on the same thread.
+    /// Creates a gate that watches the collections of `isolate`, until [`DeletionGate::unwatch`].
     ///
     /// # Safety
-    /// On the isolate's own thread.
+    /// Must be called on the isolate's own thread.
     pub(super) unsafe fn watch(api: &symbols::Api, isolate: *mut symbols::Isolate) -> Arc<Self> {
         let gate = Arc::new(Self::default());
         let data = Arc::into_raw(Arc::clone(&gate)).cast_mut().cast();
-        // SAFETY: as the caller promises; V8's reference to the gate was counted just above.
+        // SAFETY: the caller promises the isolate's thread. The reference that V8 gets was counted
+        // just above.
         unsafe {
             (api.add_gc_prologue_callback)(isolate, before_collection, data, MAJOR);
             (api.add_gc_epilogue_callback)(isolate, after_collection, data, MAJOR);
@@ -49,15 +51,19 @@ impl DeletionGate {
         gate
     }
 
+    /// Stops watching.
+    ///
     /// # Safety
-    /// Once, on the isolate's own thread, for a gate that `watch` made for it.
+    /// Must be called once, on the isolate's own thread, for a gate that `watch` created for this
+    /// isolate.
     pub(super) unsafe fn unwatch(
         self: &Arc<Self>,
         api: &symbols::Api,
         isolate: *mut symbols::Isolate,
     ) {
         let data = Arc::as_ptr(self).cast_mut().cast::<c_void>();
-        // SAFETY: as the caller promises; once V8 has forgotten the gate, its reference is ours.
+        // SAFETY: the caller promises the isolate's thread. V8 has given up its reference to the
+        // gate once the callbacks are removed, so the reference can be dropped here, once.
         unsafe {
             (api.remove_gc_prologue_callback)(isolate, before_collection, data);
             (api.remove_gc_epilogue_callback)(isolate, after_collection, data);
@@ -71,12 +77,12 @@ impl DeletionGate {
         f()
     }
 
-    /// Runs `f`, with the list of profiles locked, if no code entry can be dropped meanwhile;
-    /// false if one could. `newest_us` is the time of the youngest sample that V8 is known to have
+    /// Runs `f` with the list of profiles locked, if no code entry can be dropped meanwhile. Returns
+    /// whether `f` ran. `newest_us` is the time of the newest sample that V8 is known to have
     /// processed.
     pub(super) fn if_quiet(&self, newest_us: i64, f: impl FnOnce()) -> bool {
         let state = self.state.lock();
-        let is_quiet = !state.collecting && newest_us > state.collected_us;
+        let is_quiet = !state.is_collecting && newest_us > state.collected_us;
         if is_quiet {
             f();
         }
@@ -84,19 +90,19 @@ impl DeletionGate {
     }
 }
 
-/// Waits for a deletion that is under way, and lets no other one begin.
+/// Waits for a running deletion, and lets no other begin.
 extern "C" fn before_collection(_: *mut symbols::Isolate, _: c_int, _: c_int, data: *mut c_void) {
-    with_gate(data, |gate| gate.state.lock().collecting = true);
+    with_gate(data, |gate| gate.state.lock().is_collecting = true);
 }
 
 extern "C" fn after_collection(_: *mut symbols::Isolate, _: c_int, _: c_int, data: *mut c_void) {
     with_gate(data, |gate| {
-        *gate.state.lock() = State { collecting: false, collected_us: system::now_us() };
+        *gate.state.lock() = GateState { is_collecting: false, collected_us: system::now_us() };
     });
 }
 
 fn with_gate(data: *mut c_void, f: impl FnOnce(&DeletionGate)) {
-    // SAFETY: V8 gives back what `watch` gave it, and holds a reference to it.
+    // SAFETY: V8 passes the pointer that `watch` gave it, and holds a reference to the gate.
     f(unsafe { &*data.cast_const().cast::<DeletionGate>() });
 }
 
@@ -105,15 +111,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opens_only_after_a_sample_younger_than_the_last_collection() {
+    fn opens_only_after_a_sample_that_is_newer_than_the_last_collection() {
         let gate = DeletionGate::default();
         let data = std::ptr::from_ref(&gate).cast_mut().cast();
         let isolate = std::ptr::null_mut();
         let opens = |newest_us| {
-            let mut opened = false;
-            let said = gate.if_quiet(newest_us, || opened = true);
-            assert_eq!(said, opened);
-            opened
+            let mut has_run = false;
+            let result = gate.if_quiet(newest_us, || has_run = true);
+            assert_eq!(result, has_run);
+            has_run
         };
         assert!(opens(system::now_us()));
         before_collection(isolate, MAJOR, 0, data);

@@ -1,13 +1,14 @@
-//! V8's and Node's exported C++ functions, by their mangled names. Everything here is raw; `super`
-//! wraps it once.
+//! The exported C++ functions of V8 and Node, found by their mangled names at run time.
 //!
-//! The names are the same from Node 18 to 26. A C++ method takes `this` as its first argument and
-//! a `v8::Local` as the pointer that it is, in the calling conventions of x86-64 and AArch64.
+//! The names are the same from Node 18 to 26. In the calling conventions of x86-64 and AArch64 a
+//! C++ method takes `this` as its first argument, and a `v8::Local` is passed as a pointer.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-/// V8's and Node's own types, only ever seen behind a pointer.
+use crate::base::error::Error;
+
+/// Defines types of V8 and Node that are used behind a pointer only.
 macro_rules! opaque {
     ($($name:ident)*) => { $(
         #[repr(C)]
@@ -19,13 +20,13 @@ opaque!(Isolate Environment CpuProfiler CpuProfile CpuProfileNode);
 /// The bits of a `v8::Local`.
 pub(super) type Local = *mut c_void;
 
-/// A callback of Node's.
+/// A callback that Node calls on the environment's thread, with the data it was given.
 pub(crate) type Callback = extern "C" fn(*mut c_void);
 
 /// `v8::Isolate::GCCallbackWithData`: isolate, `GCType`, `GCCallbackFlags`, data.
 pub(super) type GcCallback = extern "C" fn(*mut Isolate, c_int, c_int, *mut c_void);
 
-/// `CpuProfilingNamingMode::kDebugNaming`, as the inspector has it.
+/// `CpuProfilingNamingMode::kDebugNaming`, which the inspector uses too.
 pub(super) const DEBUG_NAMING: c_int = 1;
 /// `CpuProfilingLoggingMode::kEagerLogging`
 pub(super) const EAGER_LOGGING: c_int = 1;
@@ -36,16 +37,17 @@ pub(super) const STARTED: c_int = 0;
 
 macro_rules! api {
     ($($field:ident: $symbol:literal fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// Every function that is needed, found.
+        /// The functions that the profiler needs.
         pub(crate) struct Api { $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
 
         impl Api {
-            /// Looks all of them up; the error is the first name that is missing.
+            /// Looks up all functions. The error is the first missing name.
             fn find() -> Result<Self, &'static str> {
                 Ok(Self { $($field: {
                     const NAME: &CStr = $symbol;
                     let address = symbol(NAME).ok_or(NAME.to_str().unwrap_or_default())?;
-                    // SAFETY: the mangled name spells the C++ signature, and this type repeats it.
+                    // SAFETY: the mangled name spells out the parameters of the C++ function, and
+                    // this type repeats them.
                     unsafe {
                         std::mem::transmute::<
                             *mut c_void,
@@ -104,14 +106,41 @@ api! {
     node_child: c"_ZNK2v814CpuProfileNode8GetChildEi" fn(*const CpuProfileNode, c_int) -> *const CpuProfileNode;
 }
 
-/// The functions of the process that loaded the addon; the error is the first name it lacks.
-pub(super) fn api() -> Result<&'static Api, &'static str> {
+/// Returns the functions of the process that loaded the addon.
+pub(super) fn api() -> Result<&'static Api, Error> {
+    find_once().map_err(|symbol| {
+        Error::Unavailable(format!(
+            "this Node.js does not export V8's profiler (no symbol {symbol}); \
+             try CPU_PROF_SOURCE=inspector"
+        ))
+    })
+}
+
+/// Returns whether this process exports every function that is needed.
+pub(crate) fn is_available() -> bool {
+    find_once().is_ok()
+}
+
+fn find_once() -> Result<&'static Api, &'static str> {
     static API: OnceLock<Result<Api, &'static str>> = OnceLock::new();
     API.get_or_init(Api::find).as_ref().map_err(|name| *name)
 }
 
 fn symbol(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: any thread; the name ends in a NUL, and what comes back is only compared here.
+    // SAFETY: may be called on any thread. The name ends in a NUL, and the address is only compared
+    // here.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then_some(address)
+}
+
+/// Copies a string of V8. Null is an empty string.
+///
+/// # Safety
+/// `string` is null, or ends in a NUL and is not freed meanwhile.
+pub(super) unsafe fn text(string: *const c_char) -> String {
+    if string.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller promises a string that ends in a NUL.
+    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
 }

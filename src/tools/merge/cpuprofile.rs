@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::MergeError;
+use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
 use crate::format::ascii_json::encode;

@@ -1,48 +1,45 @@
-//! The files that a merge writes.
+//! The files that a merge writes: one, or several parts, each for a slice of the time.
 
 use std::io::Write;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::MergeError;
+use super::outcome::MergeError;
 use super::slices::OutputSlices;
 use crate::base::event_lines::SEPARATOR;
 use crate::files::atomic::{AtomicFile, Spool, WholeFile};
+use crate::format::trace::own::MERGED_HEAD;
 
-/// The first member tells the scanner that one event stands in one line. The metadata comes last,
-/// for what is in it is only known then.
-const HEAD: &[u8] = b"{\"source\":\"cpu-prof\",\"traceEvents\":[\n";
-
-/// All files of a merge, each for a stretch of time.
+/// All parts of a merge.
 pub(super) struct OutputParts {
-    /// Which is for what time.
-    pub windows: OutputSlices,
-    /// In the order of their times.
+    /// Slices of the time, one a part.
+    pub slices: OutputSlices,
+    /// Parts in the order of their slices.
     pub list: Vec<OutputPart>,
 }
 
 impl OutputParts {
-    /// Begins a file for each window, at `path` or beside it.
-    pub(super) fn create(path: &Path, windows: OutputSlices) -> Result<Self, MergeError> {
+    /// Begins a part for each slice, beside `path`.
+    pub(super) fn create(path: &Path, slices: OutputSlices) -> Result<Self, MergeError> {
         let list =
-            (0..windows.count()).map(|_| OutputPart::create(path)).collect::<Result<_, _>>()?;
-        Ok(Self { windows, list })
+            (0..slices.count()).map(|_| OutputPart::create(path)).collect::<Result<_, _>>()?;
+        Ok(Self { slices, list })
     }
 
-    /// The file for this time.
+    /// Returns the part for a time; none if the time is outside of all slices.
     pub(super) fn at(&mut self, ts: i64) -> Option<&mut OutputPart> {
-        let index = self.windows.part(ts)?;
+        let index = self.slices.part(ts)?;
         self.list.get_mut(index)
     }
 }
 
-/// A file on its way.
+/// A file that is being written.
 pub(super) struct OutputPart {
     file: AtomicFile,
     has_events: bool,
-    /// The processes that have something in it, by their pids in the trace: from when, until when,
-    /// microseconds.
+    /// First and last time, microseconds, of each process with events in the part, by the pid in
+    /// the trace.
     pub pids: FxHashMap<u32, (i64, i64)>,
 }
 
@@ -50,11 +47,11 @@ impl OutputPart {
     fn create(path: &Path) -> Result<Self, MergeError> {
         let file = AtomicFile::create(path)?;
         let mut part = Self { file, has_events: false, pids: FxHashMap::default() };
-        part.write(HEAD)?;
+        part.write(MERGED_HEAD)?;
         Ok(part)
     }
 
-    /// Appends one event, or several with separators between them.
+    /// Appends an event, or several with separators between them.
     pub(super) fn events(&mut self, events: &[u8]) -> Result<(), MergeError> {
         if std::mem::replace(&mut self.has_events, true) {
             self.write(SEPARATOR)?;
@@ -62,31 +59,32 @@ impl OutputPart {
         self.write(events)
     }
 
-    /// Notes that a process has something at this time.
+    /// Notes that a process has an event at this time.
     pub(super) fn note(&mut self, pid: u32, ts: i64) {
         let (first, last) = self.pids.entry(pid).or_insert((ts, ts));
         *first = ts.min(*first);
         *last = ts.max(*last);
     }
 
-    /// The earliest and the latest time of some processes.
-    pub(super) fn range(&self, is_meant: impl Fn(u32) -> bool) -> Option<(i64, i64)> {
-        let ranges = self.pids.iter().filter(|(pid, _)| is_meant(**pid)).map(|(_, range)| *range);
+    /// Returns the first and the last time of the processes that `is_included` accepts.
+    pub(super) fn range(&self, is_included: impl Fn(u32) -> bool) -> Option<(i64, i64)> {
+        let ranges =
+            self.pids.iter().filter(|(pid, _)| is_included(**pid)).map(|(_, range)| *range);
         ranges.reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
     }
 
-    /// Appends text as it is.
+    /// Appends text without a separator.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), MergeError> {
         let written = self.file.write_all(bytes);
         Ok(written.map_err(|source| self.file.error(source))?)
     }
 
-    /// Appends what is in a spool.
+    /// Appends the contents of a spool.
     pub(super) fn copy(&mut self, spool: &mut Spool) -> Result<(), MergeError> {
         Ok(spool.copy_to(&mut self.file)?)
     }
 
-    /// Writes what is left.
+    /// Writes the rest, and closes the file.
     pub(super) fn finish(self) -> Result<WholeFile, MergeError> {
         Ok(self.file.finish()?)
     }

@@ -1,147 +1,154 @@
-//! The recordings of one process: as they are where that will do, written anew where it will not.
+//! The recordings of one process: copied line by line, or rewritten where copying is not enough.
 
 use serde_json::Value;
 
+use super::cpuprofile;
+use super::labels::ProcessLabel;
+use super::merger::Merger;
+use super::outcome::MergeError;
 use super::part::{OutputPart, OutputParts};
 use super::processes::OutputProcess;
 use super::rewrite::ProfileRewriter;
-use super::{Merge, MergeError, MergeProgress, OutputFrame, cpuprofile};
-use crate::files::input::{Failed, Input};
+use crate::files::input::Input;
 use crate::format::ascii_json::encode;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::scan::Item;
 use crate::format::trace::thread::profile_id;
 use crate::read::sniff::RecordingFile;
 
-impl Merge {
-    /// Adds a process.
-    pub(super) fn process(
+impl Merger<'_> {
+    /// Adds the recordings of a process.
+    pub(super) fn add_process(
         &mut self,
         process: &OutputProcess,
-        inputs: &[Input],
         parts: &mut OutputParts,
-        progress: &MergeProgress,
     ) -> Result<(), MergeError> {
-        self.frames.push(OutputFrame {
+        self.labels.push(ProcessLabel {
             pid: process.pid,
             url: process.url.clone(),
             start_us: process.start_us,
-            frame: None,
-            parent: None,
+            foreign: None,
             is_generic: false,
         });
         for (tid, recordings) in &process.threads {
-            self.threads += 1;
+            self.result.threads += 1;
             let id = profile_id(process.pid, *tid);
-            self.profile_ids.insert(format!("\"{id}\"").into_bytes());
-            let is_simple = recordings.len() == 1
-                && !recordings[0].is_cpuprofile
-                && parts.windows.is_everything();
-            if is_simple {
-                self.copy(process, &recordings[0], &id, inputs, &mut parts.list[0], progress)?;
-            } else {
-                let mut rebuilt =
-                    ProfileRewriter::new(process.pid, *tid, id, parts.windows.count());
-                for recording in recordings {
-                    self.rebuild(process, recording, &mut rebuilt, inputs, parts, progress)?;
+            self.profile_ids.insert(quoted(&id).into_bytes());
+            match recordings.as_slice() {
+                [only] if !only.is_cpuprofile && parts.slices.is_everything() => {
+                    self.copy(process, only, &id, &mut parts.list[0])?;
                 }
-                rebuilt.finish(parts)?;
+                _ => {
+                    let count = parts.slices.count();
+                    let mut rewriter = ProfileRewriter::new(process.pid, *tid, id, count);
+                    for recording in recordings {
+                        self.rewrite(process, recording, &mut rewriter, parts)?;
+                    }
+                    rewriter.finish(parts)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// A thread's only recording: lines as they are, but for the frame and another pid.
+    /// Copies the only recording of a thread: unchanged lines, unless the process has another pid
+    /// in the trace.
     fn copy(
         &mut self,
         process: &OutputProcess,
         recording: &RecordingFile,
         id: &str,
-        inputs: &[Input],
         part: &mut OutputPart,
-        progress: &MergeProgress,
     ) -> Result<(), MergeError> {
-        let id = format!("\"{id}\"");
+        let id = quoted(id);
         let mut buffer = Vec::new();
-        self.each_event(&inputs[recording.input], progress, |event, head| {
+        self.each_event(&self.inputs[recording.input], |event, head| {
+            // The merge writes the frames of all processes at the end.
             if head.name(event) == b"TracingStartedInBrowser" {
                 return Ok(());
             }
             if head.phase != b'M' {
                 part.note(process.pid, head.ts(event).unwrap_or_default());
             }
-            part.events(changed(process, event, head, &id, &mut buffer))
+            part.events(renumbered(process, event, head, &id, &mut buffer))
         })
     }
 
-    /// One of several recordings of a thread, or one that goes into several files.
-    fn rebuild(
+    /// Rewrites one of several recordings of a thread, or a recording that goes into slices.
+    fn rewrite(
         &mut self,
         process: &OutputProcess,
         recording: &RecordingFile,
-        rebuilt: &mut ProfileRewriter,
-        inputs: &[Input],
+        rewriter: &mut ProfileRewriter,
         parts: &mut OutputParts,
-        progress: &MergeProgress,
     ) -> Result<(), MergeError> {
-        let input = &inputs[recording.input];
         if recording.is_cpuprofile {
-            let mark = process.mark.as_deref().unwrap_or_default();
-            let program = process.made_up(&input.path);
-            // What the process is called is in its traces, if it has any.
-            if process.program.is_empty() {
-                for name in cpuprofile::names(&program, mark, process.pid, recording.tid) {
-                    rebuilt.name(&name, parts)?;
-                }
-            }
-            rebuilt.begin(recording.start_us, parts)?;
-            let Some(mut scanner) = self.open(input, progress) else { return Ok(()) };
-            let pid = process.pid;
-            if !cpuprofile::add(&mut scanner, recording, rebuilt, pid, parts)? {
-                let reason = "its nodes or samples are not as in a .cpuprofile".to_owned();
-                self.failed.push(Failed { path: input.path.clone(), reason });
-            }
-            return Ok(());
+            return self.rewrite_cpuprofile(process, recording, rewriter, parts);
         }
+        let input = &self.inputs[recording.input];
         let mut has_begun = false;
+        let mut is_damaged = false;
         let mut buffer = Vec::new();
-        let mut broken = false;
-        self.each_event(input, progress, |event, head| {
+        self.each_event(input, |event, head| {
             let ts = head.ts(event).unwrap_or_default();
             match head.name(event) {
                 b"TracingStartedInBrowser" | b"thread.start" => Ok(()),
                 b"Profile" => {
                     has_begun = true;
-                    rebuilt.begin(recording.start_us, parts)
+                    rewriter.begin(recording.start_us, parts)
                 }
                 b"ProfileChunk" if has_begun => {
-                    broken |= !rebuilt.chunk(event, parts)?;
+                    is_damaged |= !rewriter.chunk(event, parts)?;
                     Ok(())
                 }
-                _ if head.phase == b'M' => {
-                    rebuilt.name(changed(process, event, head, "", &mut buffer), parts)
-                }
                 _ => {
-                    let event = changed(process, event, head, "", &mut buffer);
-                    rebuilt.other(event, ts, parts)
+                    let event = renumbered(process, event, head, "", &mut buffer);
+                    if head.phase == b'M' {
+                        rewriter.name(event, parts)
+                    } else {
+                        rewriter.other(event, ts, parts)
+                    }
                 }
             }
         })?;
-        if broken && !self.repaired.contains(&input.path) {
-            self.repaired.push(input.path.clone());
+        if is_damaged {
+            self.repaired(input);
         }
         Ok(())
     }
 
-    /// Calls `f` for each event of a recording; what is damaged is left out and said.
+    fn rewrite_cpuprofile(
+        &mut self,
+        process: &OutputProcess,
+        recording: &RecordingFile,
+        rewriter: &mut ProfileRewriter,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        let input = &self.inputs[recording.input];
+        // The traces of a process name its threads.
+        if process.program.is_empty() {
+            let mark = process.mark.as_deref().unwrap_or_default();
+            let program = process.program_from_name(&input.path);
+            for name in cpuprofile::names(&program, mark, process.pid, recording.tid) {
+                rewriter.name(&name, parts)?;
+            }
+        }
+        rewriter.begin(recording.start_us, parts)?;
+        let Some(mut scanner) = self.open(input) else { return Ok(()) };
+        if !cpuprofile::add(&mut scanner, recording, rewriter, process.pid, parts)? {
+            self.fail(input, "its nodes or samples are not those of a .cpuprofile".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Calls `f` for each event of a recording. Leaves out damaged events, and notes so.
     fn each_event(
         &mut self,
         input: &Input,
-        progress: &MergeProgress,
         mut f: impl FnMut(&[u8], &EventHead) -> Result<(), MergeError>,
     ) -> Result<(), MergeError> {
-        let Some(mut scanner) = self.open(input, progress) else { return Ok(()) };
-        let mut is_torn = false;
+        let Some(mut scanner) = self.open(input) else { return Ok(()) };
+        let mut is_damaged = false;
         loop {
             let is_own = scanner.is_own();
             match scanner.next() {
@@ -149,27 +156,31 @@ impl Merge {
                     let head = if is_own { EventHead::of(event) } else { EventHead::of_any(event) };
                     match head {
                         Some(head) => f(event, &head)?,
-                        None => is_torn = true,
+                        None => is_damaged = true,
                     }
                 }
                 Ok(Some(Item::Member { .. })) => {}
                 Ok(None) => break,
                 Err(error) => {
-                    let reason = format!("{error}; what stands before that is in the trace");
-                    self.failed.push(Failed { path: input.path.clone(), reason });
+                    self.fail_midway(input, &error);
                     return Ok(());
                 }
             }
         }
-        if is_torn || scanner.is_torn() {
-            self.repaired.push(input.path.clone());
+        if is_damaged || scanner.is_torn() {
+            self.repaired(input);
         }
         Ok(())
     }
 }
 
-/// An event of a recording, with the process's other pid and mark if it has them.
-fn changed<'a>(
+fn quoted(id: &str) -> String {
+    format!("\"{id}\"")
+}
+
+/// Returns an event of a recording. If another process has the pid, the event gets the pid and the
+/// mark of this process.
+fn renumbered<'a>(
     process: &OutputProcess,
     event: &'a [u8],
     head: &EventHead,

@@ -3,7 +3,7 @@
 //! A node is announced in each file where a sample needs it, before that sample, under one id for
 //! one path.
 
-use super::MergeError;
+use super::outcome::MergeError;
 use super::part::OutputParts;
 use crate::format::deltas::deltas_or_even;
 use crate::format::node_json::NodeJson;
@@ -98,7 +98,7 @@ impl ProfileRewriter {
         }
         (self.time_us, self.written_us, self.end_us) = (start_us, start_us, start_us);
         (self.has_samples, self.stop_us) = (false, None);
-        if let Some(part) = parts.windows.part(start_us) {
+        if let Some(part) = parts.slices.part(start_us) {
             self.begin_part(part, start_us, parts)?;
         }
         Ok(())
@@ -147,7 +147,7 @@ impl ProfileRewriter {
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
         self.seen(ts);
-        let Some(part) = parts.windows.part(ts) else { return Ok(()) };
+        let Some(part) = parts.slices.part(ts) else { return Ok(()) };
         self.begin_part(part, ts, parts)?;
         parts.list[part].note(self.pid, ts);
         parts.list[part].events(event)
@@ -226,8 +226,8 @@ impl ProfileRewriter {
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
         self.carry(time_us, parts)?;
-        let edges = parts.windows.passed(time_us);
-        let part = parts.windows.after(edges);
+        let edges = parts.slices.passed(time_us);
+        let part = parts.slices.after(edges);
         let is_written = part.is_some();
         self.open = (node != ROOT).then_some(OpenSample { node, edges, is_written });
         part.map_or(Ok(()), |part| self.put(node, time_us, part, parts))
@@ -245,10 +245,10 @@ impl ProfileRewriter {
     /// Has the last sample go on until then: it ends with its file, and begins anew in the next.
     fn carry(&mut self, until_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
         let Some(mut open) = self.open else { return Ok(()) };
-        while let Some(end_us) = parts.windows.edge(open.edges) {
+        while let Some(end_us) = parts.slices.edge(open.edges) {
             let part = open.edges.checked_sub(1);
             if let Some(part) = part.filter(|_| !open.is_written)
-                && let Some(start_us) = parts.windows.edge(part).filter(|start| until_us > *start)
+                && let Some(start_us) = parts.slices.edge(part).filter(|start| until_us > *start)
             {
                 self.put(open.node, start_us, part, parts)?;
                 open.is_written = true;
@@ -322,7 +322,7 @@ impl ProfileRewriter {
         if self.last_us[part].is_some() {
             return Ok(());
         }
-        let start_us = parts.windows.start(part, time_us.min(self.time_us).min(self.end_us));
+        let start_us = parts.slices.start(part, time_us.min(self.time_us).min(self.end_us));
         self.last_us[part] = Some(start_us);
         let out = &mut parts.list[part];
         for name in &self.names {

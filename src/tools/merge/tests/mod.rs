@@ -1,8 +1,14 @@
-use super::*;
+//! Merges of files in every state.
+
+use std::fs;
+use std::path::PathBuf;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::json;
-use std::fs;
+use serde_json::{Value, json};
+
+use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
+use super::run::merge;
 
 mod rewritten;
 
@@ -168,18 +174,6 @@ fn within(all: &[(i64, String)], end: i64, from: i64, to: i64) -> Vec<(i64, Stri
         }
     }
     shown
-}
-
-#[test]
-fn outputs_are_numbered_before_their_ending() {
-    for (name, numbered_name) in [
-        ("t.json", "t.2.json"),
-        ("a.b.json.gz", "a.b.2.json.gz"),
-        ("x.JSON", "x.2.JSON"),
-        ("x", "x.2"),
-    ] {
-        assert_eq!(numbered(Path::new(name), 2), Path::new(numbered_name));
-    }
 }
 
 #[derive(Debug, Clone)]

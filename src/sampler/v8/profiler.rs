@@ -1,0 +1,178 @@
+//! A `v8::CpuProfiler`: starts, rotates and stops the sampling of one isolate, on its own thread.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_uint};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use napi::{Env, sys as napi_sys};
+
+use super::gate::DeletionGate;
+use super::raw_profile::V8Profile;
+use super::symbols;
+use crate::base::error::Error;
+
+/// Samples that V8 keeps of a thread that cannot be reached (about 20 MB): a launcher may wait for
+/// its child for hours. Dropping the rest loses nothing, because the last sample that is kept lasts
+/// until the first sample of the next window.
+const MAX_SAMPLES: c_uint = 500_000;
+
+/// Title of a profile. V8 keeps every title until the profiler is disposed of, so there are two; a
+/// string of one character needs no room on the heap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ProfileTitle {
+    Odd,
+    Even,
+}
+
+/// A `v8::CpuProfiler` of the current isolate.
+pub(crate) struct Profiler {
+    api: &'static symbols::Api,
+    isolate: *mut symbols::Isolate,
+    raw: NonNull<symbols::CpuProfiler>,
+    env: napi_sys::napi_env,
+    gate: Arc<DeletionGate>,
+    /// Title of the running profile.
+    title: Cell<ProfileTitle>,
+}
+
+impl Profiler {
+    /// Creates a profiler for the isolate of `env`. Must be called on the isolate's thread.
+    ///
+    /// With eager logging V8 logs every compiled function now and removes its log when the profiler
+    /// is disposed of, not at the last stop. So later starts are cheap, and a process that exits
+    /// skips the removal.
+    pub(crate) fn new(env: &Env) -> Result<Self, Error> {
+        let api = symbols::api()?;
+        // SAFETY: may be called on any thread.
+        let isolate = unsafe { (api.isolate_try_get_current)() };
+        if isolate.is_null() {
+            return Err(Error::Unavailable("the thread has no V8 isolate".into()));
+        }
+        // SAFETY: this is the isolate's own thread, inside a call from JavaScript, so the isolate is
+        // alive.
+        let raw =
+            unsafe { (api.profiler_new)(isolate, symbols::DEBUG_NAMING, symbols::EAGER_LOGGING) };
+        let raw = NonNull::new(raw)
+            .ok_or_else(|| Error::Unavailable("V8 did not create a profiler".into()))?;
+        // SAFETY: this is the isolate's thread.
+        let gate = unsafe { DeletionGate::watch(api, isolate) };
+        Ok(Self { api, isolate, raw, env: env.raw(), gate, title: Cell::new(ProfileTitle::Odd) })
+    }
+
+    /// Starts sampling. No profile may be running.
+    pub(crate) fn start(&self, interval_us: u32) -> Result<(), Error> {
+        // SAFETY: this is the isolate's thread. V8 requires that no profile is running.
+        unsafe {
+            (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
+        };
+        self.start_profile(self.title.get())
+    }
+
+    /// Returns the samples since the start or the last rotation, and continues to sample.
+    ///
+    /// The next profile starts before the old one stops: with no profile running, V8 would stop its
+    /// sampling thread. For a moment samples go to both profiles.
+    pub(crate) fn rotate(&self) -> Result<V8Profile, Error> {
+        let old = self.title.get();
+        let new = match old {
+            ProfileTitle::Odd => ProfileTitle::Even,
+            ProfileTitle::Even => ProfileTitle::Odd,
+        };
+        self.start_profile(new)?;
+        self.title.set(new);
+        self.stop_profile(old).ok_or_else(lost_profile)
+    }
+
+    /// Rotates in the opposite order, so that V8 stops its sampling thread and starts another. Takes
+    /// about a millisecond, some of which is not sampled.
+    pub(crate) fn restart(&self) -> Result<V8Profile, Error> {
+        let old = self.stop();
+        self.start_profile(self.title.get())?;
+        old.ok_or_else(lost_profile)
+    }
+
+    /// Stops sampling, and returns the samples since the start or the last rotation.
+    pub(crate) fn stop(&self) -> Option<V8Profile> {
+        self.stop_profile(self.title.get())
+    }
+
+    /// Deletes profiles that were read. No profile may be running.
+    pub(crate) fn delete(&self, profiles: Vec<V8Profile>) {
+        for profile in profiles {
+            self.gate.locked(|| {
+                // SAFETY: this is the isolate's thread, and the profile is not used again. With no
+                // profile running V8 has no other thread that could drop a code entry.
+                unsafe { profile.delete() }
+            });
+        }
+    }
+
+    /// Destroys a stopped profiler and its undeleted profiles, which no other thread may be reading.
+    pub(crate) fn dispose(self, profiles: Vec<V8Profile>) {
+        drop(profiles);
+        // SAFETY: this is the isolate's thread, and `self` is not used again. V8 deletes the
+        // profiles that are left.
+        unsafe {
+            self.gate.unwatch(self.api, self.isolate);
+            (self.api.profiler_dispose)(self.raw.as_ptr());
+        }
+    }
+
+    fn start_profile(&self, title: ProfileTitle) -> Result<(), Error> {
+        let status = self.with_title(title, |title| {
+            // SAFETY: this is the isolate's thread (`self` is not `Send`), inside the handle scope
+            // of the title.
+            unsafe {
+                (self.api.profiler_start)(
+                    self.raw.as_ptr(),
+                    title,
+                    symbols::LEAF_NODE_LINE_NUMBERS,
+                    true,
+                    MAX_SAMPLES,
+                )
+            }
+        });
+        match status {
+            Some(symbols::STARTED) => Ok(()),
+            _ => Err(Error::Unavailable(format!("V8 did not start sampling (status {status:?})"))),
+        }
+    }
+
+    fn stop_profile(&self, title: ProfileTitle) -> Option<V8Profile> {
+        let raw = self.with_title(title, |title| {
+            self.gate.locked(|| {
+                // SAFETY: this is the isolate's thread, inside the handle scope of the title.
+                unsafe { (self.api.profiler_stop)(self.raw.as_ptr(), title) }
+            })
+        })?;
+        NonNull::new(raw).map(|raw| V8Profile::new(self.api, raw, Arc::clone(&self.gate)))
+    }
+
+    /// Calls `f` with a title as a `v8::Local<v8::String>`.
+    fn with_title<T>(&self, title: ProfileTitle, f: impl FnOnce(symbols::Local) -> T) -> Option<T> {
+        let text = match title {
+            ProfileTitle::Odd => c"1",
+            ProfileTitle::Even => c"2",
+        };
+        // SAFETY: this is the environment's thread, and the environment is alive: a profiler is
+        // given up in the environment's cleanup hook at the latest. A `napi_value` has the bits of a
+        // `v8::Local`.
+        unsafe {
+            let mut scope = ptr::null_mut();
+            if napi_sys::napi_open_handle_scope(self.env, &mut scope) != napi_sys::Status::napi_ok {
+                return None;
+            }
+            let mut string = ptr::null_mut();
+            let status =
+                napi_sys::napi_create_string_latin1(self.env, text.as_ptr(), 1, &mut string);
+            let result = (status == napi_sys::Status::napi_ok).then(|| f(string.cast()));
+            napi_sys::napi_close_handle_scope(self.env, scope);
+            result
+        }
+    }
+}
+
+fn lost_profile() -> Error {
+    Error::Unavailable("V8 did not return the profile that was running".into())
+}

@@ -1,0 +1,182 @@
+//! A finished `v8::CpuProfile`: copies it into a [`Window`] and deletes it when that is safe.
+
+use std::ffi::c_int;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::details::ProfileDetails;
+use super::gate::DeletionGate;
+use super::symbols;
+use crate::profile::frame::CallFrame;
+use crate::profile::window::{Sample, Window, WindowNode};
+
+/// A profile that V8 no longer adds samples to.
+pub(crate) struct V8Profile {
+    api: &'static symbols::Api,
+    raw: NonNull<symbols::CpuProfile>,
+    gate: Arc<DeletionGate>,
+}
+
+// SAFETY: a finished profile does not change, apart from the part that `details` handles. Reading
+// it touches nothing else: see the rules of the parent module.
+unsafe impl Send for V8Profile {}
+
+impl V8Profile {
+    /// Wraps a finished profile. `gate` belongs to the profiler that the profile came from.
+    pub(super) fn new(
+        api: &'static symbols::Api,
+        raw: NonNull<symbols::CpuProfile>,
+        gate: Arc<DeletionGate>,
+    ) -> Self {
+        Self { api, raw, gate }
+    }
+
+    /// Copies the profile without line ticks and deopt reasons. Any thread may call this.
+    pub(crate) fn read(&self) -> Window {
+        self.copy(None)
+    }
+
+    /// Copies the profile with line ticks and deopt reasons. Any thread may call this.
+    pub(crate) fn read_details(&self) -> Window {
+        self.copy(Some(ProfileDetails::new(self.api)))
+    }
+
+    fn copy(&self, details: Option<ProfileDetails>) -> Window {
+        let api = self.api;
+        let profile = self.raw.as_ptr().cast_const();
+        let frames = FxHashMap::default();
+        let mut reader = ProfileReader { api, window: Window::default(), frames, details };
+        // SAFETY: the profile is finished, and it is not deleted: deleting it would consume `self`.
+        unsafe {
+            let index_of = reader.nodes((api.profile_root)(profile));
+            let count = (api.profile_samples)(profile);
+            reader.window.samples.reserve(count.max(0) as usize);
+            for i in 0..count {
+                let node = (api.profile_sample)(profile, i);
+                let time_us = (api.profile_sample_time)(profile, i);
+                let index = (!node.is_null())
+                    .then(|| index_of.get((api.node_id)(node) as usize).copied())
+                    .flatten();
+                if let Some(node) = index {
+                    reader.window.samples.push(Sample { time_us, node });
+                }
+            }
+            if let Some(details) = &reader.details {
+                reader.window.deopts = details.deopts();
+            }
+            reader.window.start_us = (api.profile_start_time)(profile);
+            reader.window.end_us = (api.profile_end_time)(profile);
+        }
+        let mut window = reader.window;
+        // V8 adds a sample of its own at each start, which can overtake a sample of its timer.
+        window.samples.sort_by_key(|sample| sample.time_us);
+        window
+    }
+
+    /// Deletes profiles of one running profiler that were read, as long as that is safe; the others
+    /// stay in the list. Any thread may call this. `newest_us` is the time of the newest sample in
+    /// any of the profiles.
+    pub(crate) fn delete_if_safe(profiles: &mut Vec<V8Profile>, newest_us: i64) {
+        // One at a time: a garbage collection that is about to begin waits for one deletion at most.
+        while let Some(profile) = profiles.pop() {
+            let is_deleted = profile.gate.if_quiet(newest_us, || {
+                // SAFETY: the gate is open and locked, and the profile is not used again.
+                unsafe { (profile.api.profile_delete)(profile.raw.as_ptr()) }
+            });
+            if !is_deleted {
+                return profiles.push(profile);
+            }
+        }
+    }
+
+    /// Deletes the profile.
+    ///
+    /// # Safety
+    /// The profile's gate is locked, and no other thread can drop a code entry.
+    pub(super) unsafe fn delete(self) {
+        // SAFETY: the caller promises the rules of the gate, and `self` is not used again.
+        unsafe { (self.api.profile_delete)(self.raw.as_ptr()) }
+    }
+}
+
+struct ProfileReader {
+    api: &'static symbols::Api,
+    window: Window,
+    /// Index of each frame in the window. Within a profile V8 keeps each name once, so equal names
+    /// have equal addresses.
+    frames: FxHashMap<(usize, usize, c_int, c_int, c_int), u32>,
+    details: Option<ProfileDetails>,
+}
+
+impl ProfileReader {
+    /// Reads the tree, parents first, without recursion: a stack can be 255 frames deep.
+    /// Returns the index of each node by its id in V8's tree.
+    ///
+    /// # Safety
+    /// `root` is the root of a finished profile that is not deleted meanwhile.
+    unsafe fn nodes(&mut self, root: *const symbols::CpuProfileNode) -> Vec<u32> {
+        let api = self.api;
+        let mut index_of = Vec::new();
+        let mut pending = vec![(root, 0)];
+        while let Some((node, parent)) = pending.pop() {
+            if node.is_null() {
+                continue;
+            }
+            let index = self.window.nodes.len() as u32;
+            // SAFETY: the caller promises a valid root. The children of a node are nodes of the
+            // same tree.
+            unsafe {
+                let frame = self.frame(node);
+                self.window.nodes.push(WindowNode { parent, frame });
+                let id = (api.node_id)(node) as usize;
+                if id >= index_of.len() {
+                    index_of.resize(id + 1, 0);
+                }
+                index_of[id] = index;
+                if let Some(details) = &mut self.details {
+                    details.add(node, index, &mut self.window.lines);
+                }
+                for i in (0..(api.node_children)(node)).rev() {
+                    pending.push(((api.node_child)(node, i), index));
+                }
+            }
+        }
+        index_of
+    }
+
+    /// Returns the index of a node's frame in the window.
+    ///
+    /// # Safety
+    /// `node` is a node of a finished profile that is not deleted meanwhile.
+    unsafe fn frame(&mut self, node: *const symbols::CpuProfileNode) -> u32 {
+        let api = self.api;
+        // SAFETY: the caller promises a valid node.
+        let (name, url, script_id, line, column) = unsafe {
+            (
+                (api.node_function_name)(node),
+                (api.node_resource_name)(node),
+                (api.node_script_id)(node),
+                (api.node_line)(node),
+                (api.node_column)(node),
+            )
+        };
+        let frames = &mut self.window.frames;
+        *self.frames.entry((name as usize, url as usize, script_id, line, column)).or_insert_with(
+            || {
+                frames.push(CallFrame {
+                    // SAFETY: V8's strings end in a NUL and live as long as the profile.
+                    function_name: unsafe { symbols::text(name) },
+                    // SAFETY: V8's strings end in a NUL and live as long as the profile.
+                    url: unsafe { symbols::text(url) },
+                    script_id: script_id.max(0) as u32,
+                    // V8 counts from 1, and writes 0 where the position is unknown.
+                    line: line - 1,
+                    column: column - 1,
+                });
+                frames.len() as u32 - 1
+            },
+        )
+    }
+}
