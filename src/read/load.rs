@@ -257,7 +257,7 @@ fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<File
     }
     let is_torn = scanner.is_torn();
     if has_events {
-        let unreadable_events = trace.strange();
+        let unreadable_events = trace.unreadable_events();
         let processes = trace.finish();
         return Ok(FileContents { processes, is_trace: true, is_torn, unreadable_events });
     }
