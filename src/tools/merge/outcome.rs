@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
-use crate::files::atomic::FileError;
+use crate::files::error::FileError;
 use crate::files::input::{Failed, lossy_list};
 
 /// What is known of a process's end.
