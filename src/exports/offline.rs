@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::files::atomic::remove_partial;
+use crate::files::temporary::remove_partial;
 use crate::profile::thread_profile::ReadScope;
 use crate::read::living;
 use crate::read::load::{load, load_slice};

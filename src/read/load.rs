@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::files::input::{Failed, Input, find};
+use crate::files::find::find;
+use crate::files::input::{Failed, Input};
 use crate::format::cpuprofile::read::{CpuProfileReader, ids_from_file_name};
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::base::event_lines::SEPARATOR;
-use crate::files::atomic::{AtomicFile, FileError, WholeFile, keep};
+use crate::files::atomic::{AtomicFile, WholeFile, keep};
+use crate::files::error::FileError;
 use crate::format::cpuprofile::CpuProfile;
 use crate::format::trace::event::Flush;
 use crate::format::trace::events::Events;
