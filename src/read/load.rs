@@ -207,7 +207,7 @@ fn facts(process: &Process) -> ProcessFacts {
         node: process.node.clone(),
         parent_pid: process.parent_pid,
         cwd: process.cwd.clone(),
-        command: process.is_labelled.then(|| process.command.clone()),
+        label: process.url_label.clone(),
         recordings: recordings.collect(),
     }
 }
