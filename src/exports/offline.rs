@@ -18,7 +18,7 @@ use crate::tools::convert;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
 use crate::tools::merge::run;
-use crate::tools::report;
+use crate::tools::report::build;
 
 /// Work for another thread, that gives text.
 pub(crate) struct Work(Option<Box<dyn FnOnce() -> std::result::Result<String, String> + Send>>);
@@ -124,7 +124,7 @@ pub(crate) fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) ->
         };
         loaded.check()?;
         // Saturates.
-        report::report(&loaded, top as usize).map_err(|error| error.to_string())
+        build::report(&loaded, top as usize).map_err(|error| error.to_string())
     })
 }
 
