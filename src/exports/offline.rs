@@ -14,7 +14,7 @@ use crate::files::temporary::remove_partial;
 use crate::profile::thread_profile::ReadScope;
 use crate::read::living;
 use crate::read::load::{load, load_slice};
-use crate::tools::convert;
+use crate::tools::convert::run as convert_run;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
 use crate::tools::merge::run;
@@ -132,7 +132,8 @@ pub(crate) fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) ->
 #[napi(catch_unwind)]
 pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
     Work::task(move || {
-        let files = convert::convert(input.as_ref(), output.as_ref())?;
+        let files = convert_run::convert(input.as_ref(), output.as_ref())
+            .map_err(|error| error.to_string())?;
         json(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())
     })
 }
