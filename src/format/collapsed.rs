@@ -32,7 +32,7 @@ fn write_thread(
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
-        let is_root = |frame: u32| *recorded.frames.list()[frame as usize] == CallFrame::root();
+        let is_root = |frame: u32| recorded.frames.list()[frame as usize] == CallFrame::root();
         let some = |node: &&ProfileNode| node.self_us > 0 && !is_root(node.frame);
         for node in profile.nodes.iter().filter(some) {
             stack.clear();
@@ -100,7 +100,7 @@ mod tests {
             line: if url.is_empty() { -1 } else { 11 },
             column: 0,
         };
-        let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
+        let mut builder = ProfileBuilder::new(0, ReadScope::TIMES);
         for (id, parent, frame) in [
             (1, None, CallFrame::root()),
             (2, Some(1), frame("", "file:///r/src/a%20b.js")),
@@ -108,12 +108,12 @@ mod tests {
             (4, Some(3), frame("read", "node:fs")),
             (5, Some(1), frame("(idle)", "")),
         ] {
-            building.announce(id, parent, recorded.frames.number(frame));
+            builder.announce(id, parent, recorded.frames.number(frame));
         }
         for id in [2, 4, 4, 5, 5] {
-            building.sample(id, 10);
+            builder.sample(id, 10);
         }
-        let profiles = vec![building.finish()];
+        let profiles = vec![builder.finish()];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
         let (name, cwd) = ("nx".into(), Some("/r".to_owned()));
         recorded.processes.push(Process { pid: 42, name, cwd, threads, ..Process::default() });

@@ -182,7 +182,7 @@ mod tests {
         };
         let frames = &mut recorded.frames;
         let mut recording = |start_us, script_id| {
-            let mut building = ProfileBuilder::new(start_us, ReadScope::SAMPLES);
+            let mut builder = ProfileBuilder::new(start_us, ReadScope::SAMPLES);
             for (id, parent, frame) in [
                 (1, None, CallFrame::root()),
                 (2, Some(1), frame("a", "file:///r/a%20b.js", script_id)),
@@ -190,13 +190,13 @@ mod tests {
                 (4, Some(1), frame("(idle)", "", 0)),
                 (5, Some(1), frame("(program)", "", 0)),
             ] {
-                building.announce(id, parent, frames.number(frame));
+                builder.announce(id, parent, frames.number(frame));
             }
             for id in [2, 3, 3, 4, 5] {
-                building.sample(id, 10);
+                builder.sample(id, 10);
             }
-            building.seen(start_us + 100);
-            building.finish()
+            builder.extend_to(start_us + 100);
+            builder.finish()
         };
         // The same file has another script id in a second process.
         let profiles = vec![recording(1000, 7), recording(2000, 8)];

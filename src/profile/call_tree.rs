@@ -1,105 +1,83 @@
-//! Many windows' trees into one tree, whose ids last for the whole recording.
+//! Joins the trees of many windows into one tree, whose ids last for the whole recording.
 
-use rustc_hash::FxHashMap;
+use std::mem;
 
+use crate::base::numbering::{FxIndexSet, number_of};
 use crate::profile::frame::CallFrame;
+use crate::profile::path_ids::{NO_NODE, NodeId, PathIds, TreePath};
 use crate::profile::window::Window;
-
-/// A node's id in the recording: given once, never given again.
-pub(crate) type NodeId = u32;
 
 /// A node that no earlier window held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NewNode {
-    /// Its id from now on.
+    /// Id in the recording.
     pub id: NodeId,
-    /// Its parent's id; none for the root.
+    /// Id of the parent; none for the root.
     pub parent: Option<NodeId>,
     /// Index into the window's `frames`.
     pub frame: u32,
 }
 
-/// How one window lies in the tree.
+/// The place of a window in the tree.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
-    /// To be announced: parents before their children.
+    /// Nodes to announce, parents before their children.
     pub new_nodes: Vec<NewNode>,
-    /// The id of each of the window's nodes, by its index there.
+    /// Ids of the window's nodes, by their index in the window.
     pub ids: Vec<NodeId>,
 }
 
-/// The recording's tree. The same path has the same id, until the tree is forgotten.
+/// The tree of a recording. A path keeps its id until the tree forgets the path.
 pub(crate) struct CallTree {
     limit: usize,
-    frames: FxHashMap<CallFrame, u32>,
-    nodes: FxHashMap<PathKey, NodeId>,
-    next_frame: u32,
-    next_id: NodeId,
+    frames: FxIndexSet<CallFrame>,
+    paths: PathIds,
 }
 
-/// A parent's id (0 above the root) and a frame.
-type PathKey = (NodeId, u32);
-
-const ABOVE_ROOT: NodeId = 0;
-
 impl CallTree {
-    /// A tree that forgets its paths before a window that finds more than `limit` nodes in it.
+    /// Returns a tree that forgets its paths when a window comes and more than `limit` are known.
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            frames: FxHashMap::default(),
-            nodes: FxHashMap::default(),
-            next_frame: 0,
-            next_id: ABOVE_ROOT + 1,
-        }
+        Self { limit, frames: FxIndexSet::default(), paths: PathIds::default() }
     }
 
-    /// Finds or makes a node for each node of the window.
+    /// Finds or makes the node of each node of a window.
     pub(crate) fn place(&mut self, window: &Window) -> Placed {
-        if self.nodes.len() > self.limit {
+        if self.paths.len() > self.limit {
             self.forget();
         }
-        let frames: Vec<u32> = window.frames.iter().map(|frame| self.frame(frame)).collect();
+        let frames: Vec<u32> = window
+            .frames
+            .iter()
+            .map(|frame| number_of(&mut self.frames, frame, CallFrame::clone))
+            .collect();
         let mut placed =
             Placed { new_nodes: Vec::new(), ids: Vec::with_capacity(window.nodes.len()) };
         for (index, node) in window.nodes.iter().enumerate() {
-            let parent = if index == 0 { ABOVE_ROOT } else { placed.ids[node.parent as usize] };
-            let next_id = &mut self.next_id;
-            let id =
-                *self.nodes.entry((parent, frames[node.frame as usize])).or_insert_with(|| {
-                    let id = *next_id;
-                    *next_id += 1;
-                    let parent = (parent != ABOVE_ROOT).then_some(parent);
-                    placed.new_nodes.push(NewNode { id, parent, frame: node.frame });
-                    id
-                });
+            let parent = if index == 0 { NO_NODE } else { placed.ids[node.parent as usize] };
+            let path = TreePath { parent, frame: frames[node.frame as usize] };
+            let (id, is_new) = self.paths.id(path);
+            if is_new {
+                let parent = (parent != NO_NODE).then_some(parent);
+                placed.new_nodes.push(NewNode { id, parent, frame: node.frame });
+            }
             placed.ids.push(id);
         }
         placed
     }
 
-    fn frame(&mut self, frame: &CallFrame) -> u32 {
-        if let Some(id) = self.frames.get(frame) {
-            return *id;
-        }
-        let id = self.next_frame;
-        self.next_frame += 1;
-        self.frames.insert(frame.clone(), id);
-        id
-    }
-
-    /// Ids are not reused: a path that comes back is announced under a new one. The root, idle,
-    /// program and garbage collector stay, since DevTools knows only one of each.
+    /// Forgets the frames and paths, except for the root, idle, program and garbage collector:
+    /// DevTools knows only one of each.
     fn forget(&mut self) {
-        self.frames.retain(|frame, _| frame.is_meta());
-        self.frames.shrink_to_fit();
-        let kept: Vec<u32> = self.frames.values().copied().collect();
-        let root =
-            self.nodes.iter().find(|((parent, _), _)| *parent == ABOVE_ROOT).map(|(_, id)| *id);
-        self.nodes.retain(|(parent, frame), _| {
-            (*parent == ABOVE_ROOT || Some(*parent) == root) && kept.contains(frame)
+        let frames = mem::take(&mut self.frames);
+        let root = self.paths.root();
+        self.paths.forget(|path| {
+            let frame = &frames[path.frame as usize];
+            let is_kept = frame.is_meta() && (path.parent == NO_NODE || Some(path.parent) == root);
+            is_kept.then(|| {
+                let frame = number_of(&mut self.frames, frame, CallFrame::clone);
+                TreePath { frame, ..path }
+            })
         });
-        self.nodes.shrink_to_fit();
     }
 }
 
@@ -173,7 +151,7 @@ mod tests {
         let before = tree.place(&window(&shape));
         assert_eq!(before.ids, [1, 2, 3, 4, 5]);
         let after = tree.place(&window(&shape));
-        // Root and idle are kept; a function of the program's that is only named so is not.
+        // Root and idle are kept, but not a function of the program of the same name.
         assert_eq!(after.ids, [1, 2, 6, 7, 8]);
         assert_eq!(after.new_nodes.len(), 3);
         assert_eq!(after.new_nodes[0].parent, Some(1));
@@ -185,9 +163,10 @@ mod tests {
         for round in 0..1000 {
             let name = format!("f{round}");
             tree.place(&window(&[("(root)", 0), (&name, 0), ("g", 1)]));
-            assert!(tree.nodes.len() <= 103 && tree.frames.len() <= 103);
+            assert!(tree.paths.len() <= 103 && tree.frames.len() <= 103);
         }
-        assert!(tree.next_id > 2000);
+        let last = tree.place(&window(&[("(root)", 0), ("new", 0)]));
+        assert!(last.new_nodes[0].id > 2000);
     }
 
     proptest! {
@@ -223,9 +202,9 @@ mod tests {
                     let above = (index > 0).then(|| placed.ids[node.parent as usize]);
                     prop_assert_eq!(*parent, above);
                 }
-                // The root and what V8 makes up stay.
-                let most = limit.max(4) + window.nodes.len();
-                prop_assert!(tree.nodes.len() <= most && tree.frames.len() <= most);
+                // The root and the states stay.
+                let limit = limit.max(4) + window.nodes.len();
+                prop_assert!(tree.paths.len() <= limit && tree.frames.len() <= limit);
             }
         }
     }

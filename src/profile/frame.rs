@@ -1,9 +1,9 @@
 //! Call frames: the functions that a stack consists of.
 
-/// Where a call-tree node stands in the source.
+/// The place of a function in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CallFrame {
-    /// The function's name as V8 gives it; empty if it has none.
+    /// Name of the function, from V8; empty for an anonymous function.
     pub function_name: String,
     /// V8's resource name: an absolute path, a `file:` or `node:` URL, or empty.
     pub url: String,
@@ -16,18 +16,22 @@ pub(crate) struct CallFrame {
 }
 
 impl CallFrame {
-    /// What V8 hangs every stack on.
+    /// Returns the root of every stack.
     pub(crate) fn root() -> Self {
-        Self {
-            function_name: "(root)".into(),
-            url: String::new(),
-            script_id: 0,
-            line: -1,
-            column: -1,
-        }
+        Self::outside_of_scripts("(root)")
     }
 
-    /// Whether V8 made this frame up to hang a state on: it is not a function of the program.
+    /// Returns the frame of a node about which a file says nothing.
+    pub(crate) fn unknown() -> Self {
+        Self::outside_of_scripts("(unknown)")
+    }
+
+    fn outside_of_scripts(name: &str) -> Self {
+        Self { function_name: name.into(), url: String::new(), script_id: 0, line: -1, column: -1 }
+    }
+
+    /// Returns whether the frame is a state that V8 gives as a frame, and not a function of the
+    /// program.
     pub(crate) fn is_meta(&self) -> bool {
         self.script_id == 0
             && matches!(

@@ -1,49 +1,41 @@
-//! Each call frame once.
+//! The call frames of all profiles, each with a number.
 
-use std::rc::Rc;
-
+use indexmap::set::Slice;
 use rustc_hash::FxHashMap;
 
+use crate::base::numbering::FxIndexSet;
 use crate::profile::frame::CallFrame;
 
 /// Call frames and their numbers.
 #[derive(Debug)]
 pub(crate) struct FrameTable {
-    numbers: FxHashMap<Rc<CallFrame>, u32>,
-    list: Vec<Rc<CallFrame>>,
-    /// Frames as they are written, and their numbers: most are written many times.
+    frames: FxIndexSet<CallFrame>,
+    /// Numbers of frames by their JSON text: most texts come many times.
     texts: FxHashMap<Box<str>, u32>,
 }
 
 impl FrameTable {
-    /// The frame of a node that was never announced: a file can have lost it.
+    /// The frame of a node that was never announced: a file can have lost the announcement.
     pub(crate) const UNKNOWN: u32 = 0;
 
-    /// The frame of the root. A sample of it says that nothing was recorded until the next.
+    /// The frame of the root. A sample of the root says that nothing was recorded until the next
+    /// sample.
     pub(crate) const ROOT: u32 = 1;
 
-    /// Only those two.
+    /// Returns a table of the unknown frame and the root.
     pub(crate) fn new() -> Self {
-        let mut frames =
-            Self { numbers: FxHashMap::default(), list: Vec::new(), texts: FxHashMap::default() };
-        frames.number(CallFrame { function_name: "(unknown)".into(), ..CallFrame::root() });
+        let mut frames = Self { frames: FxIndexSet::default(), texts: FxHashMap::default() };
+        frames.number(CallFrame::unknown());
         frames.number(CallFrame::root());
         frames
     }
 
-    /// The frame's number.
+    /// Returns the number of a frame.
     pub(crate) fn number(&mut self, frame: CallFrame) -> u32 {
-        if let Some(number) = self.numbers.get(&frame) {
-            return *number;
-        }
-        let number = self.list.len() as u32;
-        let frame = Rc::new(frame);
-        self.numbers.insert(Rc::clone(&frame), number);
-        self.list.push(frame);
-        number
+        self.frames.insert_full(frame).0 as u32
     }
 
-    /// The number of a frame that is written so.
+    /// Returns the number of a frame with this JSON text.
     pub(crate) fn intern_json(&mut self, text: &str, parse: impl FnOnce(&str) -> CallFrame) -> u32 {
         if let Some(number) = self.texts.get(text) {
             return *number;
@@ -53,9 +45,9 @@ impl FrameTable {
         number
     }
 
-    /// By their numbers.
-    pub(crate) fn list(&self) -> &[Rc<CallFrame>] {
-        &self.list
+    /// Returns the frames by their numbers.
+    pub(crate) fn list(&self) -> &Slice<CallFrame> {
+        self.frames.as_slice()
     }
 }
 

@@ -40,7 +40,7 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
     let mut places = Vec::with_capacity(profile.nodes.len());
     for node in &profile.nodes {
         let frame = &frames.list()[node.frame as usize];
-        if node.parent == NONE && **frame == root {
+        if node.parent == NONE && *frame == root {
             places.push(ROOT);
             continue;
         }
@@ -70,13 +70,13 @@ mod tests {
     fn recordings_are_joined_and_the_time_between_is_the_roots() {
         let mut frames = FrameTable::new();
         let mut recording = |start_us| {
-            let mut building = ProfileBuilder::new(start_us, ReadScope::SAMPLES);
+            let mut builder = ProfileBuilder::new(start_us, ReadScope::SAMPLES);
             let a = CallFrame { function_name: "a".into(), script_id: 5, ..CallFrame::root() };
-            building.announce(9, None, frames.number(CallFrame::root()));
-            building.announce(8, Some(9), frames.number(a));
-            building.sample(8, 10);
-            building.seen(start_us + 100);
-            building.finish()
+            builder.announce(9, None, frames.number(CallFrame::root()));
+            builder.announce(8, Some(9), frames.number(a));
+            builder.sample(8, 10);
+            builder.extend_to(start_us + 100);
+            builder.finish()
         };
         let profiles = vec![recording(0), recording(1000)];
         let thread = Thread { profiles, ..Thread::default() };

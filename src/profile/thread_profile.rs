@@ -1,30 +1,31 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
-/// Index of no node.
+/// The index of no node.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Time that two recordings of a thread may overlap, microseconds: an end can be an estimate.
 pub(crate) const END_TOLERANCE_US: i64 = 10_000;
 
-/// A profile of one thread, from start to stop.
+/// A profile of one thread, from start to stop. Times are microseconds of the recording machine's
+/// clock.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadProfile {
-    /// Microseconds of the recording machine's clock.
+    /// Start of the profile within the scope of reading.
     pub start_us: i64,
-    /// Not before `start_us`, nor before the last sample.
+    /// End of the profile within the scope: not before `start_us`, nor before the last sample.
     pub end_us: i64,
-    /// Parents stand before their children.
+    /// Nodes, parents before their children.
     pub nodes: Vec<ProfileNode>,
-    /// In the order of their times; empty if they were not wanted.
+    /// Samples in the order of their times; empty if the scope is without samples.
     pub samples: Vec<ProfileSample>,
-    /// How many samples there were, in the wanted time.
+    /// Count of samples in the scope.
     pub sample_count: u64,
-    /// From when to when it was recorded, whatever was wanted of it: it is known by that.
+    /// Start and end of the recording, whatever the scope. They identify the recording.
     pub recorded_us: (i64, i64),
 }
 
 impl ThreadProfile {
-    /// Whether both were recorded at the same time.
+    /// Returns whether both were recorded at the same time.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let (one, other) = (self.recorded_us, other.recorded_us);
         one.1.min(other.1).saturating_sub(one.0.max(other.0)) > END_TOLERANCE_US
@@ -36,35 +37,36 @@ impl ThreadProfile {
 pub(crate) struct ProfileNode {
     /// Index into `ThreadProfile::nodes`; [`NONE`] for a root.
     pub parent: u32,
-    /// A number of [`FrameTable`].
+    /// Number of the call frame in the `FrameTable`.
     pub frame: u32,
-    /// The time of its samples: microseconds. A sample's time is what passes until the next.
+    /// Time of the node's samples, microseconds. A sample lasts until the next sample.
     pub self_us: u64,
 }
 
 /// A sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProfileSample {
-    /// Microseconds of the recording machine's clock.
+    /// Time, microseconds.
     pub time_us: i64,
-    /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next.
+    /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next
+    /// sample.
     pub node: u32,
 }
 
-/// What is wanted of a recording.
+/// The part of a recording that is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadScope {
-    /// Whether the samples one by one are.
+    /// Whether single samples are kept.
     pub samples: bool,
-    /// Time before this is left out.
+    /// Start: earlier time is left out.
     pub from_us: i64,
-    /// Time after this is left out.
+    /// End: later time is left out.
     pub to_us: i64,
 }
 
 impl ReadScope {
-    /// All times, no list of samples.
+    /// All times, without single samples.
     pub(crate) const TIMES: Self = Self { samples: false, from_us: i64::MIN, to_us: i64::MAX };
-    /// Everything.
+    /// All times, with single samples.
     pub(crate) const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
 }

@@ -1,27 +1,20 @@
-//! Samples in as few bytes as they come to: about four each.
+//! Samples in few bytes: about four each.
 
-/// Pairs of numbers, each number in groups of seven bits, the lowest first; the top bit of a byte
-/// says that more follow.
+/// Pairs of numbers. A number is written in groups of seven bits, the lowest first; the top bit of
+/// a byte tells that more follow.
 #[derive(Debug, Default)]
 pub(super) struct PackedSamples {
     bytes: Vec<u8>,
-    count: usize,
 }
 
 impl PackedSamples {
-    /// Appends a sample: microseconds since the one before, and a node's id.
+    /// Appends a sample: microseconds since the last sample, and the id of a node.
     pub(super) fn push(&mut self, delta_us: u64, node: u32) {
         self.number(delta_us);
         self.number(node.into());
-        self.count += 1;
     }
 
-    /// How many samples there are.
-    pub(super) fn len(&self) -> usize {
-        self.count
-    }
-
-    /// The samples as they were pushed.
+    /// Returns the samples in the order in which they were appended.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
         let mut bytes = self.bytes.iter();
         std::iter::from_fn(move || {
@@ -39,6 +32,7 @@ impl PackedSamples {
     }
 }
 
+/// Takes one number off the bytes.
 fn take(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
     let (mut number, mut shift) = (0, 0);
     loop {
@@ -57,7 +51,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_usual_sample_takes_four_bytes() {
+    fn a_typical_sample_takes_four_bytes() {
         let mut packed = PackedSamples::default();
         packed.push(1042, 4000);
         assert_eq!(packed.bytes.len(), 4);
@@ -78,7 +72,6 @@ mod tests {
             for (delta, node) in &samples {
                 packed.push(*delta, *node);
             }
-            prop_assert_eq!(packed.len(), samples.len());
             prop_assert_eq!(packed.iter().collect::<Vec<_>>(), samples);
         }
     }

@@ -64,9 +64,9 @@ impl CpuProfileReader {
         }
         let start_us = self.start_us.unwrap_or(0);
         let end_us = self.end_us.unwrap_or(start_us);
-        self.building.starts(start_us);
+        self.building.set_start(start_us);
         push_samples(&mut self.building, &self.samples, &self.deltas, end_us);
-        self.building.seen(end_us);
+        self.building.extend_to(end_us);
         Some(self.building.finish())
     }
 }

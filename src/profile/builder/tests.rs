@@ -8,7 +8,7 @@ fn frame(frames: &mut FrameTable, name: &str) -> u32 {
     frames.number(CallFrame { function_name: name.into(), ..CallFrame::root() })
 }
 
-/// Times by function, and where it ended.
+/// Self times with the names of functions.
 fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
     let name = |node: &ProfileNode| frames.list()[node.frame as usize].function_name.clone();
     profile.nodes.iter().map(|node| (name(node), node.self_us)).collect()
@@ -21,15 +21,15 @@ fn owned(list: &[(&str, u64)]) -> Vec<(String, u64)> {
 #[test]
 fn a_sample_lasts_until_the_next() {
     let mut frames = FrameTable::new();
-    let mut building = ProfileBuilder::new(100, ReadScope::SAMPLES);
-    building.announce(1, None, frame(&mut frames, "(root)"));
-    building.announce(2, Some(1), frame(&mut frames, "a"));
-    building.announce(3, Some(2), frame(&mut frames, "b"));
+    let mut builder = ProfileBuilder::new(100, ReadScope::SAMPLES);
+    builder.announce(1, None, frame(&mut frames, "(root)"));
+    builder.announce(2, Some(1), frame(&mut frames, "a"));
+    builder.announce(3, Some(2), frame(&mut frames, "b"));
     for (id, delta) in [(2, 5), (3, 10), (3, 20), (2, 30)] {
-        building.sample(id, delta);
+        builder.sample(id, delta);
     }
-    let profile = building.finish();
-    // The last one is as long as the three before are on average.
+    let profile = builder.finish();
+    // The last sample is as long as the average of the three before.
     assert_eq!(times(&profile, &frames), owned(&[("(root)", 0), ("a", 10 + 20), ("b", 20 + 30)]));
     assert_eq!((profile.start_us, profile.end_us), (100, 165 + 20));
     assert_eq!(profile.sample_count, 4);
@@ -37,25 +37,25 @@ fn a_sample_lasts_until_the_next() {
 }
 
 #[test]
-fn the_last_sample_lasts_until_the_end_where_that_is_known() {
-    let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
-    building.sample(1, 10);
-    building.sample(1, 10);
-    building.seen(500);
-    let profile = building.finish();
+fn the_last_sample_lasts_until_a_known_end() {
+    let mut builder = ProfileBuilder::new(0, ReadScope::TIMES);
+    builder.sample(1, 10);
+    builder.sample(1, 10);
+    builder.extend_to(500);
+    let profile = builder.finish();
     assert_eq!(profile.nodes[0].self_us, 490);
     assert_eq!(profile.end_us, 500);
     assert!(profile.samples.is_empty());
 }
 
 #[test]
-fn what_lies_between_two_recordings_is_nobodys() {
-    let mut building = ProfileBuilder::new(0, ReadScope::SAMPLES);
-    building.sample(1, 10);
-    building.ended(30);
-    building.sample(2, 990);
-    building.ended(1001);
-    let profile = building.finish();
+fn time_between_two_recordings_belongs_to_no_node() {
+    let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
+    builder.sample(1, 10);
+    builder.end_at(30);
+    builder.sample(2, 990);
+    builder.end_at(1001);
+    let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [20, 1]);
     assert_eq!(
         profile.samples.iter().map(|sample| (sample.time_us, sample.node)).collect::<Vec<_>>(),
@@ -64,15 +64,15 @@ fn what_lies_between_two_recordings_is_nobodys() {
 }
 
 #[test]
-fn a_sample_of_the_root_is_none() {
-    let mut building = ProfileBuilder::new(0, ReadScope::SAMPLES);
-    building.announce(1, None, FrameTable::ROOT);
+fn a_sample_of_the_root_is_a_pause() {
+    let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
+    builder.announce(1, None, FrameTable::ROOT);
     for (id, delta) in [(1, 5), (2, 5), (1, 5), (1, 5), (2, 80), (1, 10)] {
-        building.sample(id, delta);
+        builder.sample(id, delta);
     }
-    building.ended(110);
-    building.seen(500);
-    let profile = building.finish();
+    builder.end_at(110);
+    builder.extend_to(500);
+    let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [0, 5 + 10]);
     assert_eq!((profile.sample_count, profile.end_us), (2, 500));
     assert_eq!(
@@ -84,15 +84,15 @@ fn a_sample_of_the_root_is_none() {
 #[test]
 fn nodes_may_come_late_and_in_any_order() {
     let mut frames = FrameTable::new();
-    let mut building = ProfileBuilder::new(0, ReadScope::SAMPLES);
-    building.sample(3, 1);
-    building.announce(3, Some(2), frame(&mut frames, "c"));
-    building.announce(2, Some(1), frame(&mut frames, "b"));
-    building.adopt(1, 2);
-    building.announce(1, None, frame(&mut frames, "a"));
-    building.sample(9, 1);
-    building.seen(5);
-    let profile = building.finish();
+    let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
+    builder.sample(3, 1);
+    builder.announce(3, Some(2), frame(&mut frames, "c"));
+    builder.announce(2, Some(1), frame(&mut frames, "b"));
+    builder.adopt(1, 2);
+    builder.announce(1, None, frame(&mut frames, "a"));
+    builder.sample(9, 1);
+    builder.extend_to(5);
+    let profile = builder.finish();
     let expected = owned(&[("a", 0), ("(unknown)", 3), ("b", 0), ("c", 1)]);
     assert_eq!(times(&profile, &frames), expected);
     assert_eq!(
@@ -103,24 +103,24 @@ fn nodes_may_come_late_and_in_any_order() {
 }
 
 #[test]
-fn only_the_wanted_time_counts() {
-    let mut building =
+fn only_time_in_the_scope_counts() {
+    let mut builder =
         ProfileBuilder::new(0, ReadScope { from_us: 15, to_us: 35, ..ReadScope::TIMES });
     for id in [1, 2, 3, 4] {
-        building.sample(id, 10);
+        builder.sample(id, 10);
     }
-    let profile = building.finish();
+    let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [5, 10, 5, 0]);
     assert_eq!((profile.start_us, profile.end_us, profile.sample_count), (15, 35, 2));
 }
 
 #[test]
-fn counts_of_samples_stand_for_samples() {
-    let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
-    building.hits(1, 1);
-    building.hits(2, 3);
-    building.seen(400);
-    let profile = building.finish();
+fn counts_of_samples_replace_samples() {
+    let mut builder = ProfileBuilder::new(0, ReadScope::TIMES);
+    builder.hits(1, 1);
+    builder.hits(2, 3);
+    builder.extend_to(400);
+    let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [100, 300]);
     assert_eq!(profile.sample_count, 4);
 }
@@ -131,9 +131,9 @@ enum Step {
     Adopt(u64, u64),
     Sample(u64, i64),
     Hits(u64, u64),
-    Seen(i64),
-    Pause(i64),
-    Starts(i64),
+    ExtendTo(i64),
+    EndAt(i64),
+    SetStart(i64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -144,34 +144,34 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (id(), id()).prop_map(|(a, b)| Step::Adopt(a, b)),
         6 => (id(), time()).prop_map(|(a, b)| Step::Sample(a, b)),
         1 => (id(), any::<u64>()).prop_map(|(a, b)| Step::Hits(a, b)),
-        1 => time().prop_map(Step::Seen),
-        1 => time().prop_map(Step::Pause),
-        1 => time().prop_map(Step::Starts),
+        1 => time().prop_map(Step::ExtendTo),
+        1 => time().prop_map(Step::EndAt),
+        1 => time().prop_map(Step::SetStart),
     ]
 }
 
 proptest! {
     #[test]
-    fn any_steps_give_a_tree_whose_times_fit(
+    fn any_steps_give_a_tree_with_valid_times(
         steps in vec(step(), 0..40),
         start: i64,
         from in prop_oneof![Just(i64::MIN), any::<i64>()],
         to in prop_oneof![Just(i64::MAX), any::<i64>()],
     ) {
-        let mut building = ProfileBuilder::new(start, ReadScope { samples: true, from_us: from, to_us: to });
+        let mut builder = ProfileBuilder::new(start, ReadScope { samples: true, from_us: from, to_us: to });
         let mut count = 0;
         for step in steps {
             match step {
-                Step::Announce(id, parent, frame) => building.announce(id, parent, frame),
-                Step::Adopt(parent, child) => building.adopt(parent, child),
-                Step::Sample(id, delta) => { count += 1; building.sample(id, delta) }
-                Step::Hits(id, hits) => building.hits(id, hits),
-                Step::Seen(time) => building.seen(time),
-                Step::Pause(time) => building.ended(time),
-                Step::Starts(time) => building.starts(time),
+                Step::Announce(id, parent, frame) => builder.announce(id, parent, frame),
+                Step::Adopt(parent, child) => builder.adopt(parent, child),
+                Step::Sample(id, delta) => { count += 1; builder.sample(id, delta) }
+                Step::Hits(id, hits) => builder.hits(id, hits),
+                Step::ExtendTo(time) => builder.extend_to(time),
+                Step::EndAt(time) => builder.end_at(time),
+                Step::SetStart(time) => builder.set_start(time),
             }
         }
-        let profile = building.finish();
+        let profile = builder.finish();
         for (index, node) in (0..).zip(&profile.nodes) {
             prop_assert!(node.parent == NONE || node.parent < index);
         }

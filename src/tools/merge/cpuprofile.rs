@@ -1,7 +1,5 @@
 //! A `.cpuprofile` as a thread's events.
 
-use std::rc::Rc;
-
 use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
@@ -32,7 +30,7 @@ pub(super) fn add<R: std::io::Read>(
     let mut frames = FrameTable::new();
     let Some(profile) = read(scanner, &mut frames) else { return Ok(false) };
     let offset = ScriptIdOffset::of_thread(pid, recording.tid);
-    let encode = |frame: &Rc<CallFrame>| CallFrameJson::new(frame, &frame.url, offset).encode();
+    let encode = |frame: &CallFrame| CallFrameJson::new(frame, &frame.url, offset).encode();
     let frames: Vec<_> = frames.list().iter().map(encode).collect();
     let root = CallFrameJson::new(&CallFrame::root(), "", ScriptIdOffset::NONE).encode();
     rebuilt.nodes(&[NodeJson::new(ROOT, None, root.as_deref())]);

@@ -177,7 +177,7 @@ impl ForeignTrace {
             }
             (b"thread.flush" | b"trace.end", Some(tid)) => {
                 let of_thread = self.rewriters.values_mut().filter(|other| other.is_of(pid, tid));
-                of_thread.for_each(|rewriter| rewriter.seen(ts));
+                of_thread.for_each(|rewriter| rewriter.extend_to(ts));
             }
             _ => {}
         }
@@ -199,8 +199,10 @@ impl ForeignTrace {
             let id = new_id.unwrap_or_else(|| String::from_utf8_lossy(id).into_owned());
             ProfileRewriter::new(pid, tid, id.trim_matches('"').to_owned(), count)
         });
-        let is_start = event.name() == b"Profile";
-        let is_read = rewriter.profile_event(line, is_start, event.ts(), parts)?;
+        let is_read = match event.name() {
+            b"Profile" => rewriter.start(line, event.ts(), parts)?,
+            _ => rewriter.chunk(line, parts)?,
+        };
         self.broken += u64::from(!is_read);
         Ok(())
     }

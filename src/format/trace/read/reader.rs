@@ -69,8 +69,8 @@ impl TraceReader {
             "Profile" => self.start(&event),
             "ProfileChunk" => self.chunk(&event, frames),
             "CpuProfile" => self.whole_profile(&event, frames),
-            "thread.flush" => self.each_of_thread(&event, ProfileBuilder::seen),
-            "trace.end" => self.each_of_thread(&event, ProfileBuilder::ended),
+            "thread.flush" => self.each_of_thread(&event, ProfileBuilder::extend_to),
+            "trace.end" => self.each_of_thread(&event, ProfileBuilder::end_at),
             _ => {
                 self.names.event(&event);
                 Ok(())
@@ -122,7 +122,7 @@ impl TraceReader {
         let open = &mut self.open[index];
         (open.tid, open.origin, open.is_announced) = (event.tid.0, chunk.source, true);
         open.offset_us = event.ts.0.saturating_sub(start_us);
-        open.builder.starts(event.ts.0);
+        open.builder.set_start(event.ts.0);
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl TraceReader {
         let open = &mut self.open[index];
         add_samples(&chunk, &mut open.builder, event.ts.0, frames);
         if let Some(end) = chunk.end_time {
-            open.builder.seen(end.0.saturating_add(open.offset_us));
+            open.builder.extend_to(end.0.saturating_add(open.offset_us));
         }
         Ok(())
     }
@@ -151,7 +151,7 @@ impl TraceReader {
         let end_us = profile.end_time.map_or(start_us, |end| end.0);
         let mut builder = ProfileBuilder::new(start_us, self.scope);
         add_samples(&chunk, &mut builder, end_us, frames);
-        builder.seen(end_us);
+        builder.extend_to(end_us);
         self.finished.push(FinishedProfile {
             pid: event.pid.0,
             tid: event.tid.0,

@@ -1,81 +1,93 @@
-//! The call tree of a thread, from all its recordings: one id for one path.
+//! The call tree of a thread, joined from all its recordings: one id for one path.
+
+use std::borrow::Borrow;
+use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
+use crate::base::numbering::{FxIndexSet, number_of};
 use crate::format::frame_json::{CallFrameJson, is_root};
 use crate::format::node_json::NodeJson;
 use crate::format::number::Number;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::trace::event::ChunkNode;
 use crate::profile::frame::CallFrame;
+use crate::profile::path_ids::{NO_NODE, NodeId, PathIds, TreePath};
 
-/// The first node there is. A sample of it says that nothing is known from then on.
-pub(super) const ROOT: u32 = 1;
-/// No node.
-const NONE: u32 = 0;
+/// The id of the root, which is the first node. A sample of the root says that nothing was recorded
+/// until the next sample.
+pub(super) const ROOT: NodeId = 1;
 
-/// Nodes and what they are called in the recording that is read.
+/// The joined tree, and the ids of its nodes in the current recording.
 #[derive(Default)]
-pub(super) struct PathTree {
-    frames: Vec<Box<RawValue>>,
-    frame_numbers: FxHashMap<String, u32>,
-    /// By id less one.
-    nodes: Vec<NodePlace>,
-    paths: FxHashMap<(u32, u32), u32>,
-    /// This recording's ids to ours.
-    ids: FxHashMap<u64, u32>,
-    /// Its nodes' parents, where these list their children.
+pub(super) struct RewrittenTree {
+    frames: FxIndexSet<FrameText>,
+    paths: PathIds,
+    /// Nodes by their id less one.
+    nodes: Vec<RewrittenNode>,
+    /// Ids in the tree, by the recording's ids.
+    ids: FxHashMap<u64, NodeId>,
+    /// The recording's ids of parents, where its nodes list their children.
     parents: FxHashMap<u64, u64>,
 }
 
-/// Where a node stands.
-struct NodePlace {
-    parent: u32,
-    frame: u32,
-    /// The file that it was announced in last, counted from 1. A thread goes through the files in
+struct RewrittenNode {
+    path: TreePath,
+    /// The count of parts up to the last part with the node. A thread passes through the parts in
     /// their order.
-    announced: usize,
+    parts: usize,
 }
 
-impl PathTree {
-    /// Another recording begins, with ids of its own.
+/// A `callFrame`, as it is written.
+struct FrameText(Box<RawValue>);
+
+impl Borrow<str> for FrameText {
+    fn borrow(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl Hash for FrameText {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.get().hash(state);
+    }
+}
+
+impl PartialEq for FrameText {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
+}
+
+impl Eq for FrameText {}
+
+impl RewrittenTree {
+    /// Begins a recording, whose ids are its own.
     pub(super) fn begin(&mut self) {
         self.ids.clear();
         self.parents.clear();
     }
 
-    /// Adds nodes, parents before their children. What is known of an id already holds.
-    pub(super) fn announce(&mut self, nodes: &[NodeJson<'_>]) {
+    /// Adds nodes of the recording, parents before their children. An id that is known stays.
+    pub(super) fn add(&mut self, nodes: &[NodeJson<'_>]) {
         for node in nodes {
             let source = node.id.node_id();
             for child in node.children.iter().flatten() {
                 self.parents.entry(child.node_id()).or_insert(source);
             }
-            if self.ids.contains_key(&source) {
-                continue;
+            if !self.ids.contains_key(&source) {
+                let id = self.id_of(node);
+                self.ids.insert(source, id);
             }
-            let parent =
-                node.parent.map(Number::node_id).or_else(|| self.parents.get(&source).copied());
-            let parent = parent.and_then(|parent| self.ids.get(&parent)).copied();
-            let ours = match (parent, node.call_frame) {
-                (None, Some(frame)) if is_root(frame) => self.root_of(Some(frame)),
-                (parent, frame) => {
-                    let parent = parent.unwrap_or_else(|| self.root());
-                    match frame {
-                        Some(frame) => self.node(parent, frame),
-                        None => self.unknown(parent),
-                    }
-                }
-            };
-            self.ids.insert(source, ours);
         }
     }
 
-    /// The node of a sample. One that was never announced is unknown: a file can have lost it.
-    pub(super) fn of_sample(&mut self, source: u64) -> u32 {
+    /// Returns the node of a sample. A node that was never announced is unknown: a file can have
+    /// lost the announcement.
+    pub(super) fn node_of_sample(&mut self, source: u64) -> NodeId {
         match self.ids.get(&source) {
-            Some(ours) => *ours,
+            Some(id) => *id,
             None => {
                 let root = self.root();
                 self.unknown(root)
@@ -83,67 +95,79 @@ impl PathTree {
         }
     }
 
-    /// The root, which is there from now on if it was not.
-    pub(super) fn root(&mut self) -> u32 {
-        self.root_of(None)
-    }
-
-    /// Puts those on the way to `ours` that a file lacks behind `list`, parents first.
-    pub(super) fn needed(&mut self, ours: u32, part: usize, list: &mut Vec<u32>) {
-        let from = list.len();
-        let mut at = ours;
-        while at != NONE {
-            let node = &mut self.nodes[at as usize - 1];
-            if node.announced == part + 1 {
-                break;
-            }
-            node.announced = part + 1;
-            list.push(at);
-            at = node.parent;
-        }
-        list[from..].reverse();
-    }
-
-    /// A node as it is written.
-    pub(super) fn encoded(&self, ours: u32) -> ChunkNode<'_> {
-        let place = &self.nodes[ours as usize - 1];
-        let parent = (place.parent != NONE).then_some(place.parent);
-        ChunkNode { id: ours, parent, call_frame: &self.frames[place.frame as usize] }
-    }
-
-    fn root_of(&mut self, frame: Option<&RawValue>) -> u32 {
+    /// Returns the root. Adds a root to a tree without nodes.
+    pub(super) fn root(&mut self) -> NodeId {
         if self.nodes.is_empty() {
-            match frame {
-                Some(frame) => self.node(NONE, frame),
-                None => self.made_up(NONE, &CallFrame::root()),
-            };
+            self.add_own(NO_NODE, &CallFrame::root());
         }
         ROOT
     }
 
-    fn unknown(&mut self, parent: u32) -> u32 {
-        let frame = CallFrame { function_name: "(unknown)".into(), ..CallFrame::root() };
-        self.made_up(parent, &frame)
-    }
-
-    fn made_up(&mut self, parent: u32, frame: &CallFrame) -> u32 {
-        let frame = CallFrameJson::new(frame, "", ScriptIdOffset::NONE).encode();
-        self.node(parent, frame.as_deref().unwrap_or(RawValue::NULL))
-    }
-
-    fn node(&mut self, parent: u32, frame: &RawValue) -> u32 {
-        let number = match self.frame_numbers.get(frame.get()) {
-            Some(number) => *number,
-            None => {
-                let number = self.frames.len() as u32;
-                self.frames.push(frame.to_owned());
-                self.frame_numbers.insert(frame.get().to_owned(), number);
-                number
+    /// Announces a node in a part: appends the node and those above it that the part lacks to
+    /// `list`, parents first.
+    pub(super) fn announce_in(&mut self, part: usize, id: NodeId, list: &mut Vec<NodeId>) {
+        let from = list.len();
+        let mut at = id;
+        while at != NO_NODE {
+            let node = &mut self.nodes[at as usize - 1];
+            if node.parts == part + 1 {
+                break;
             }
-        };
-        *self.paths.entry((parent, number)).or_insert_with(|| {
-            self.nodes.push(NodePlace { parent, frame: number, announced: 0 });
-            self.nodes.len() as u32
-        })
+            node.parts = part + 1;
+            list.push(at);
+            at = node.path.parent;
+        }
+        list[from..].reverse();
+    }
+
+    /// Returns a node to be written.
+    pub(super) fn encoded(&self, id: NodeId) -> ChunkNode<'_> {
+        let TreePath { parent, frame } = self.nodes[id as usize - 1].path;
+        let parent = (parent != NO_NODE).then_some(parent);
+        ChunkNode { id, parent, call_frame: &self.frames[frame as usize].0 }
+    }
+
+    /// Finds or makes the node of a recording's node. A recording can have several nodes without a
+    /// parent. Only the node of the root's name is the root; the others are below.
+    fn id_of(&mut self, node: &NodeJson<'_>) -> NodeId {
+        let parents = &self.parents;
+        let parent = node.parent.map(Number::node_id);
+        let parent = parent.or_else(|| parents.get(&node.id.node_id()).copied());
+        let parent = parent.and_then(|parent| self.ids.get(&parent)).copied();
+        match (parent, node.call_frame) {
+            (None, Some(frame)) if is_root(frame) => {
+                if self.nodes.is_empty() {
+                    self.add_path(NO_NODE, frame);
+                }
+                ROOT
+            }
+            (parent, frame) => {
+                let parent = parent.unwrap_or_else(|| self.root());
+                match frame {
+                    Some(frame) => self.add_path(parent, frame),
+                    None => self.unknown(parent),
+                }
+            }
+        }
+    }
+
+    fn unknown(&mut self, parent: NodeId) -> NodeId {
+        self.add_own(parent, &CallFrame::unknown())
+    }
+
+    /// Finds or makes a node that no recording has.
+    fn add_own(&mut self, parent: NodeId, frame: &CallFrame) -> NodeId {
+        let frame = CallFrameJson::new(frame, "", ScriptIdOffset::NONE).encode();
+        self.add_path(parent, frame.as_deref().unwrap_or(RawValue::NULL))
+    }
+
+    fn add_path(&mut self, parent: NodeId, frame: &RawValue) -> NodeId {
+        let frame = number_of(&mut self.frames, frame.get(), |_| FrameText(frame.to_owned()));
+        let path = TreePath { parent, frame };
+        let (id, is_new) = self.paths.id(path);
+        if is_new {
+            self.nodes.push(RewrittenNode { path, parts: 0 });
+        }
+        id
     }
 }

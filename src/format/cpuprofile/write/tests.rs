@@ -15,7 +15,7 @@ fn lines(ticks: &[(u32, i32, u32)]) -> Vec<LineTicks> {
         .collect()
 }
 
-/// As the writer does it: a window without samples is not placed.
+/// Adds windows as the writer does: a window without samples is not placed.
 fn profile(windows: &[Window], limit: usize) -> CpuProfile {
     let mut tree = CallTree::new(limit);
     let mut profile = CpuProfile::new(START_US);
@@ -68,7 +68,7 @@ const BUILT_IN: &str = concat!(
 );
 
 #[test]
-fn is_what_node_writes() {
+fn the_file_equals_one_of_node() {
     let nodes =
         [(0, CallFrame::root()), (0, frame("日本", "/r/naïve/a.js", 88)), (1, frame("", "", 89))];
     let mut window = window(&nodes, &[(1000, 1), (2100, 2), (3000, 1)]);
@@ -78,7 +78,7 @@ fn is_what_node_writes() {
 }
 
 #[test]
-fn nothing_sampled_is_a_root() {
+fn a_recording_without_samples_has_a_root() {
     let mut empty = window(&[(0, CallFrame::root())], &[]);
     empty.lines = lines(&[(0, 1, 1)]);
     empty.deopts = vec![(0, "none".into())];
@@ -90,7 +90,7 @@ fn nothing_sampled_is_a_root() {
 }
 
 #[test]
-fn ticks_of_samples_that_were_not_kept_are_taken_back() {
+fn line_counts_are_at_most_the_count_of_samples() {
     let nodes = [(0, CallFrame::root()), (0, frame("f", "/a.js", 1))];
     let mut window = window(&nodes, &[(1000, 1), (2000, 1), (3000, 1)]);
     window.lines = lines(&[(1, 5, 4), (1, 6, 1), (1, 5, 1)]);
@@ -103,20 +103,20 @@ fn a_long_recording_is_whole() {
     let nodes = [(0, CallFrame::root()), (0, frame("f", "/a.js", 1))];
     let samples: Vec<(i64, u32)> = (1..=50_000).map(|i| (i * 1000, 1)).collect();
     let profile = profile(&[window(&nodes, &samples)], 1000);
-    assert_eq!((profile.samples(), profile.nodes()), (50_000, 2));
     let json: Value = serde_json::from_str(&written(&profile, 0)).unwrap();
+    assert_eq!(json["nodes"].as_array().unwrap().len(), 2);
     assert_eq!(numbers(&json["samples"]), [2; 50_000]);
     assert_eq!(numbers(&json["timeDeltas"]), [1000; 50_000]);
 }
 
 #[test]
-fn a_disk_that_is_full_is_told() {
+fn a_full_disk_is_an_error() {
     let mut small = [0; 10];
     let error = profile(&[], 1000).write(&mut small.as_mut_slice(), 0).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::WriteZero);
 }
 
-/// Each node's path as text, by id; children lists have to make a tree.
+/// Returns each node's path as text, by id. The lists of children have to make a tree.
 fn paths(json: &Value) -> HashMap<i64, String> {
     let nodes = json["nodes"].as_array().unwrap();
     let mut paths = HashMap::from([(1, String::new())]);
@@ -151,7 +151,7 @@ fn path_in(window: &Window, node: u32) -> String {
 
 proptest! {
     #[test]
-    fn any_windows_agree_with_themselves(
+    fn any_windows_make_a_consistent_file(
         windows in crate::profile::test_windows::any::windows(START_US),
         limit in prop_oneof![0_usize..20, Just(usize::MAX)],
         end in -2000_i64..2_000_000,
@@ -162,10 +162,9 @@ proptest! {
         let json: Value = serde_json::from_str(&text).unwrap();
         let samples = numbers(&json["samples"]);
         let deltas = numbers(&json["timeDeltas"]);
-        prop_assert_eq!(samples.len(), profile.samples());
         prop_assert_eq!(samples.len(), deltas.len());
 
-        // Each sample is where and when it was.
+        // Each sample keeps its node and its time.
         let paths = paths(&json);
         let mut time = START_US;
         let all = windows.iter().flat_map(|window| {

@@ -1,0 +1,257 @@
+//! Reads the recordings of a thread sample by sample, and places the samples in the parts.
+
+use std::mem;
+
+use super::thread_output::ThreadOutput;
+use super::tree::{ROOT, RewrittenTree};
+use crate::format::deltas::deltas_or_even;
+use crate::format::node_json::NodeJson;
+use crate::format::trace::chunk_json::ChunkJson;
+use crate::profile::path_ids::NodeId;
+use crate::profile::timeline::WrittenTimeline;
+use crate::tools::merge::outcome::MergeError;
+use crate::tools::merge::part::OutputParts;
+
+/// Rewrites the profile of one thread.
+pub(crate) struct ProfileRewriter {
+    output: ThreadOutput,
+    tree: RewrittenTree,
+    /// Whether no recording has begun.
+    is_first: bool,
+    /// Times of the current recording's samples.
+    time: WrittenTimeline,
+    has_samples: bool,
+    /// The last sample, until the next one ends it.
+    open: Option<OpenSample>,
+    /// Latest time of the recording's events, microseconds.
+    known_end_us: i64,
+    /// End of the recording, where an event gives it: microseconds.
+    stop_us: Option<i64>,
+    /// Offset of the trace's clock from V8's, microseconds.
+    offset_us: i64,
+    /// Whether the `Profile` event was read.
+    is_announced: bool,
+}
+
+/// A sample that may go on in the next part.
+#[derive(Clone, Copy)]
+struct OpenSample {
+    node: NodeId,
+    /// Count of the slices' edges before the sample: 0 before the first part.
+    edges: usize,
+    /// Whether the part behind these edges has the sample.
+    is_written: bool,
+}
+
+impl ProfileRewriter {
+    /// Returns the rewriter of a thread. `parts` is the count of parts.
+    pub(crate) fn new(pid: u32, tid: u32, profile_id: String, parts: usize) -> Self {
+        Self {
+            output: ThreadOutput::new(pid, tid, profile_id, parts),
+            tree: RewrittenTree::default(),
+            is_first: true,
+            time: WrittenTimeline::new(0),
+            has_samples: false,
+            open: None,
+            known_end_us: i64::MIN,
+            stop_us: None,
+            offset_us: 0,
+            is_announced: false,
+        }
+    }
+
+    /// Begins a recording, which starts after the one before.
+    pub(crate) fn begin(
+        &mut self,
+        start_us: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.tree.begin();
+        if !mem::replace(&mut self.is_first, false) {
+            // The last sample of the recording before must not last until now.
+            let end_us = self.known_end_us.max(self.time.last_us());
+            self.pause(end_us.min(start_us), parts)?;
+        }
+        self.time = WrittenTimeline::new(start_us);
+        (self.has_samples, self.known_end_us, self.stop_us) = (false, start_us, None);
+        match parts.slices.part(start_us) {
+            Some(part) => self.begin_part(part, start_us, parts),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the last recording.
+    pub(crate) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+        match self.stop_us {
+            Some(stop_us) => self.pause(stop_us.max(self.time.last_us()), parts),
+            None => {
+                self.carry_over(self.known_end_us, parts)?;
+                self.output.flush(&self.tree, parts)
+            }
+        }
+    }
+
+    /// Notes that the recording lasts at least until a time.
+    pub(crate) fn extend_to(&mut self, ts: i64) {
+        self.known_end_us = self.known_end_us.max(ts);
+    }
+
+    /// Returns whether the profile is that of a thread.
+    pub(crate) fn is_of(&self, pid: u32, tid: u32) -> bool {
+        (self.output.pid, self.output.tid) == (pid, tid)
+    }
+
+    /// Adds an event that names the thread. The same event is written once.
+    pub(crate) fn name(&mut self, event: &[u8], parts: &mut OutputParts) -> Result<(), MergeError> {
+        self.output.name(event, parts)
+    }
+
+    /// Adds an event that is neither a name nor part of the profile.
+    pub(crate) fn other(
+        &mut self,
+        event: &[u8],
+        ts: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.extend_to(ts);
+        let Some(part) = parts.slices.part(ts) else { return Ok(()) };
+        self.begin_part(part, ts, parts)?;
+        parts.list[part].note(self.output.pid, ts);
+        parts.list[part].events(event)
+    }
+
+    /// Adds a `ProfileChunk`. Returns whether the event can be read.
+    pub(crate) fn chunk(
+        &mut self,
+        event: &[u8],
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
+        let Ok((ts, chunk)) = ChunkJson::from_event(event) else { return Ok(false) };
+        if self.is_first {
+            // Without a Profile event, a chunk is known to end about when it was written.
+            self.begin(ts.saturating_sub(chunk.length_us()), parts)?;
+        }
+        self.nodes(chunk.nodes());
+        let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time.last_us()));
+        let deltas = deltas_or_even(ids.len(), chunk.deltas(), !self.has_samples, span_us);
+        self.samples(ids.iter().map(|id| id.node_id()).zip(deltas), parts)?;
+        if let Some(end) = chunk.end_time {
+            let stop_us = end.0.saturating_add(self.offset_us);
+            self.extend_to(stop_us);
+            self.stop_us = self.stop_us.max(Some(stop_us));
+        }
+        Ok(true)
+    }
+
+    /// Adds a `Profile` of another tool's trace. Returns whether the event can be read.
+    pub(crate) fn start(
+        &mut self,
+        event: &[u8],
+        ts: i64,
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
+        let Ok((_, start)) = ChunkJson::from_event(event) else { return Ok(false) };
+        self.offset_us = start.start_time.map_or(0, |start| ts.saturating_sub(start.0));
+        // The event can come after the first chunks.
+        if mem::replace(&mut self.is_announced, true) || self.is_first {
+            self.begin(ts, parts)?;
+        }
+        Ok(true)
+    }
+
+    /// Adds nodes, parents before their children.
+    pub(crate) fn nodes(&mut self, nodes: &[NodeJson<'_>]) {
+        self.tree.add(nodes);
+    }
+
+    /// Adds samples: ids of nodes, and the microseconds before each sample.
+    pub(crate) fn samples(
+        &mut self,
+        samples: impl Iterator<Item = (u64, i64)>,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        for (source, delta_us) in samples {
+            let time_us = self.time.sample(delta_us);
+            self.has_samples = true;
+            let node = self.tree.node_of_sample(source);
+            self.sample(node, time_us, parts)?;
+        }
+        self.extend_to(self.time.last_us());
+        self.output.flush(&self.tree, parts)
+    }
+
+    fn sample(
+        &mut self,
+        node: NodeId,
+        time_us: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.carry_over(time_us, parts)?;
+        let edges = parts.slices.passed(time_us);
+        let part = parts.slices.after(edges);
+        let is_written = part.is_some();
+        self.open = (node != ROOT).then_some(OpenSample { node, edges, is_written });
+        match part {
+            Some(part) => self.write(node, time_us, part, parts),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the last sample by a sample of the root, for which viewers draw nothing.
+    fn pause(&mut self, time_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+        if self.open.is_some() {
+            let root = self.tree.root();
+            self.sample(root, time_us, parts)?;
+        }
+        self.output.flush(&self.tree, parts)
+    }
+
+    /// Carries the last sample over the edges of the slices, until a time: the sample ends with a
+    /// part, and begins again in the next.
+    fn carry_over(&mut self, until_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+        let Some(mut open) = self.open else { return Ok(()) };
+        while let Some(end_us) = parts.slices.edge(open.edges) {
+            let part = open.edges.checked_sub(1);
+            if let Some(part) = part.filter(|_| !open.is_written)
+                && let Some(start_us) = parts.slices.edge(part).filter(|start| until_us > *start)
+            {
+                self.write(open.node, start_us, part, parts)?;
+                open.is_written = true;
+            }
+            if until_us < end_us {
+                break;
+            }
+            if let Some(part) = part.filter(|_| open.is_written) {
+                let root = self.tree.root();
+                self.write(root, end_us, part, parts)?;
+            }
+            open.edges += 1;
+            open.is_written = false;
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// Writes a sample into a part.
+    fn write(
+        &mut self,
+        node: NodeId,
+        time_us: i64,
+        part: usize,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.begin_part(part, time_us, parts)?;
+        self.output.sample(node, time_us, part, &mut self.tree, parts)
+    }
+
+    /// Begins the profile in a part, at the start of the part if the recording is older.
+    fn begin_part(
+        &mut self,
+        part: usize,
+        time_us: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        let start_us = time_us.min(self.time.last_us()).min(self.known_end_us);
+        self.output.begin_part(part, start_us, parts)
+    }
+}
