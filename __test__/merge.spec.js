@@ -75,7 +75,7 @@ test('processes and threads are all there, by name, the first one first', async 
   assert.equal(once.threads.length, 4)
   const all = await merge(dir, path.join(dir, 'all.json'))
   assert.deepEqual([all.inputs, all.threads], [4, 4])
-  assert.match(all.notes.join(), /merged already.*again\.json\.gz/)
+  assert.match(all.notes.join(), /left out merged traces.*again\.json\.gz/)
 })
 
 /** A profile's samples as moments and stacks. @param {any} thread @param {number} startUs */
@@ -122,7 +122,7 @@ test('recordings of one thread become one profile, with nothing between them', a
   )
 })
 
-test('a window of time holds what was on top in it', async () => {
+test('a slice of time holds the functions on top in it', async () => {
   const { cwd, traces } = await run(['ending.js', 'natural', '900'])
   const output = path.join(cwd, 'window.json')
   await merge(traces[0].file, output, { from: 300, to: 600 })

@@ -1,11 +1,27 @@
-//! V8's resource names as the URLs that DevTools wants.
+//! V8's resource names as the URLs that DevTools expects, and back.
 
 use std::borrow::Cow;
-use std::fmt::Write;
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use crate::profile::program::NodeModules;
 
-/// The URL of a call frame.
+/// The ASCII characters that Node's `pathToFileURL` encodes. All others than ASCII are encoded too.
+const ENCODED: AsciiSet = CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}');
+
+/// Returns the URL of a call frame.
 ///
 /// V8 names CommonJS files by their absolute path, and everything else by a URL already.
 pub(crate) fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
@@ -19,7 +35,14 @@ pub(crate) fn frame_url(resource_name: &str, node_modules: NodeModules) -> Strin
     }
 }
 
-/// The URL as it was before [`NodeModules::Shown`].
+fn file_url(path: &str) -> String {
+    let mut url = String::with_capacity(path.len() + 8);
+    url.push_str("file://");
+    url.extend(utf8_percent_encode(path, &ENCODED));
+    url
+}
+
+/// Returns the URL as it was before [`NodeModules::Shown`].
 pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
     if url.contains("/node_modules\\") {
         Cow::Owned(url.replace("/node_modules\\", "/node_modules/"))
@@ -28,53 +51,15 @@ pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// The path of a `file:` URL, decoded; everything else as it is.
+/// Returns the path of a `file:` URL, decoded. Returns other text unchanged, and a path that is not
+/// UTF-8 without decoding.
 pub(crate) fn file_path(url: &str) -> Cow<'_, str> {
     let Some(path) = url.strip_prefix("file://") else { return Cow::Borrowed(url) };
-    let bytes = path.as_bytes();
     // `file:///C:/…`
-    let is_drive = matches!(bytes, [b'/', letter, b':', ..] if letter.is_ascii_alphabetic());
+    let is_drive =
+        matches!(path.as_bytes(), [b'/', letter, b':', ..] if letter.is_ascii_alphabetic());
     let path = if is_drive { &path[1..] } else { path };
-    if !path.contains('%') {
-        return Cow::Borrowed(path);
-    }
-    let mut decoded = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, after @ ..] = rest {
-        let hex = |at: usize| after.get(at).and_then(|byte| (*byte as char).to_digit(16));
-        match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                rest = &after[2..];
-            }
-            _ => {
-                decoded.push(*first);
-                rest = after;
-            }
-        }
-    }
-    // What is no UTF-8 is left as it was.
-    String::from_utf8(decoded).map_or(Cow::Borrowed(path), Cow::Owned)
-}
-
-/// As Node's `pathToFileURL` writes it.
-fn file_url(path: &str) -> String {
-    let mut url = String::with_capacity(path.len() + 8);
-    url.push_str("file://");
-    for &byte in path.as_bytes() {
-        let plain = byte.is_ascii_graphic()
-            && !matches!(
-                byte,
-                b'%' | b'\\' | b'"' | b'#' | b'<' | b'>' | b'?' | b'^' | b'`' | b'{' | b'}'
-            );
-        if plain {
-            url.push(byte as char);
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(url, "%{byte:02X}");
-        }
-    }
-    url
+    percent_decode_str(path).decode_utf8().unwrap_or(Cow::Borrowed(path))
 }
 
 #[cfg(test)]
@@ -92,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays() {
+    fn other_names_stay() {
         for name in
             ["", "node:fs", "file:///a%20b.mjs", "evalmachine.<anonymous>", "[eval]", "wasm://x"]
         {
@@ -113,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn strange_file_urls_give_some_path() {
+    fn invalid_file_urls_give_a_path() {
         for (url, path) in [
             ("file:///C:/a%20b.js", "C:/a b.js"),
             ("file:///100%", "/100%"),

@@ -1,4 +1,4 @@
-//! The program that is being profiled: what it is called in the panel, and whether it is a tool.
+//! The profiled program: its label in DevTools, and whether it is a tool.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -6,48 +6,48 @@ use std::path::{Path, PathBuf};
 
 use crate::base::config::IgnoreList;
 
-/// What Node knows of the process, as it was when the recording started.
+/// The facts about a process when its first recording started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Program {
-    /// The process's id.
+    /// Process id.
     pub pid: u32,
-    /// Its parent's.
+    /// Pid of the parent process.
     pub ppid: u32,
     /// `process.argv`
     pub argv: Vec<String>,
     /// `process.execArgv`
     pub exec_argv: Vec<String>,
-    /// The working directory.
+    /// Working directory.
     pub cwd: String,
     /// `process.version`
     pub node: String,
-    /// When the process started: milliseconds after the system did. With the pid and the next it
-    /// tells the process from any other, in containers too.
+    /// Start of the process: milliseconds after the system's start. Pid, `process_start_ms` and
+    /// `boot` identify a process, in containers too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process_start_ms: Option<u64>,
-    /// Which start of which system: those have one clock.
+    /// Id of the system's start. Processes with one id share a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
 }
 
-/// How frames under `node_modules` are written.
+/// The form of frames under `node_modules` in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeModules {
-    /// As they are: DevTools folds them into 'On ignore list'.
+    /// Unchanged: DevTools folds the frames into 'On ignore list'.
     Foldable,
-    /// With one backslash, which escapes DevTools' rule and is shown as a slash.
+    /// With a backslash behind `node_modules`, which DevTools' ignore rule does not match and which
+    /// DevTools shows as a slash.
     Shown,
 }
 
 impl Program {
-    /// `tsc (pid 4242)`
+    /// Returns `tsc (pid 4242)`.
     pub(crate) fn short_label(&self) -> String {
         format!("{} (pid {})", self.name(), self.pid)
     }
 
-    /// `tsc: -p . (pid 4242)`: with the arguments, and always a URL, since DevTools drops a
-    /// process that has none.
+    /// Returns `tsc: -p . (pid 4242)`: always a URL, because DevTools drops a process without one.
     pub(crate) fn url_label(&self) -> String {
         let mut label = scheme(&self.name());
         label.push_str(": ");
@@ -60,7 +60,8 @@ impl Program {
         label
     }
 
-    /// Whether this program's own frames are under `node_modules`, and worth seeing there.
+    /// Returns the form of `node_modules` frames for a setting. `auto` shows them where the program
+    /// itself is a tool under `node_modules`.
     pub(crate) fn node_modules(&self, setting: IgnoreList) -> NodeModules {
         match setting {
             IgnoreList::Keep => NodeModules::Foldable,
@@ -70,9 +71,8 @@ impl Program {
         }
     }
 
-    /// The main script's name without its extension; `node` where there is none. A script in the
-    /// depths of a package, which it starts by itself, is seldom known by its own name alone:
-    /// `tinypool-process`.
+    /// Returns the name of the main script without its extension, or `node` without a script. A
+    /// script that a package starts by itself gets the package's name too: `tinypool-process`.
     fn name(&self) -> String {
         let Some(script) = self.script() else { return "node".to_owned() };
         let Some(stem) = script.file_stem() else { return "node".to_owned() };
@@ -107,7 +107,7 @@ impl Program {
         })
     }
 
-    /// A tool is run from `node_modules`, be it through a link (`/usr/bin/tsc`) or from `.bin`.
+    /// Returns whether the script is under `node_modules`, also behind a link (`/usr/bin/tsc`).
     fn is_tool(&self) -> bool {
         let Some(script) = self.script() else { return false };
         let real: PathBuf = std::fs::canonicalize(script).unwrap_or_else(|_| script.to_owned());
@@ -117,8 +117,8 @@ impl Program {
     }
 }
 
-/// The package that a script belongs to, without its scope, unless the script is a command of it:
-/// those lie at the package's root, or in a folder `bin`.
+/// Returns the package of a script, without its scope. Returns none for a command of the package:
+/// commands are at the package's root or in a folder `bin`.
 fn package_of_part(script: &Path) -> Option<Cow<'_, str>> {
     let parts: Vec<_> = script.iter().map(OsStr::to_string_lossy).collect();
     let modules = parts.iter().rposition(|part| part == "node_modules")?;
@@ -130,8 +130,8 @@ fn package_of_part(script: &Path) -> Option<Cow<'_, str>> {
     (!is_command).then(|| package.clone())
 }
 
-/// What a URL's scheme may hold: a letter first, then letters, digits, `+`, `.`, `-`. After some
-/// schemes a host would have to follow.
+/// Returns a name as a URL's scheme: a letter, then letters, digits, `+`, `.` and `-`. Avoids
+/// schemes that require a host.
 fn scheme(name: &str) -> String {
     const HOST_FOLLOWS: [&str; 6] = ["file", "ftp", "http", "https", "ws", "wss"];
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-');
@@ -144,15 +144,15 @@ fn scheme(name: &str) -> String {
     }
 }
 
-/// One line of at most 80 characters.
+/// Returns a text on one line of at most 80 characters.
 pub(crate) fn shortened(text: &str) -> String {
-    const MOST: usize = 80;
-    // A URL loses its newlines and tabs; show them as what separates words.
+    const MAX: usize = 80;
+    // URLs drop newlines and tabs, so spaces keep words apart.
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().count() <= MOST {
+    if text.chars().count() <= MAX {
         return text;
     }
-    let mut short: String = text.chars().take(MOST - 1).collect();
+    let mut short: String = text.chars().take(MAX - 1).collect();
     short.push('…');
     short
 }

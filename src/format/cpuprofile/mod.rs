@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::format::ascii_json::encode;
-use crate::format::trace::event::CallFrameJson;
+use crate::format::frame_json::CallFrameJson;
+use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
 use crate::profile::call_tree::{NodeId, Placed};
 use crate::profile::frame::CallFrame;
@@ -208,13 +209,8 @@ fn node_json(id: NodeId, call_frame: CallFrameJson<'_>) -> WrittenNode<'_> {
 }
 
 fn with_frame<T>(frame: &CallFrame, f: impl FnOnce(CallFrameJson<'_>) -> T) -> T {
-    f(CallFrameJson {
-        function_name: &frame.function_name,
-        script_id: &frame.script_id.to_string(),
-        url: &frame_url(&frame.url, NodeModules::Foldable),
-        line_number: frame.line,
-        column_number: frame.column,
-    })
+    let url = frame_url(&frame.url, NodeModules::Foldable);
+    f(CallFrameJson::new(frame, &url, ScriptIdOffset::NONE))
 }
 
 /// Each node's children as a chain through all nodes, by id less one.

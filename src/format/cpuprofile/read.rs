@@ -1,7 +1,8 @@
 //! A `.cpuprofile` back into a profile, member by member, in whatever order they stand.
 
-use crate::format::node_json::{NodeJson, Number};
-use crate::format::trace::read::push_samples;
+use crate::format::deltas::push_samples;
+use crate::format::node_json::NodeJson;
+use crate::format::number::Number;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::thread_profile::{ReadScope, ThreadProfile};

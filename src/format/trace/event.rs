@@ -1,22 +1,33 @@
-//! The events that this crate writes, as types.
+//! The events that this crate writes.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
+/// The category of the events that DevTools' timeline reads.
+const TIMELINE: &str = "disabled-by-default-devtools.timeline";
+/// The category of V8's profiles.
+const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
+/// The category of names.
+const METADATA: &str = "__metadata";
+
+/// The most samples of a chunk. DevTools fails at 125,000; small chunks also keep the loss small
+/// when a file is torn.
+pub(crate) const SAMPLES_PER_CHUNK: usize = 1000;
+
 /// One event.
 #[derive(Debug)]
 pub(crate) struct Event<'a> {
-    /// Comma-separated categories; DevTools goes by them.
+    /// Categories, with commas between them. DevTools chooses events by category.
     pub cat: &'a str,
-    /// The event's name.
+    /// Name.
     pub name: &'a str,
-    /// What kind of event, and the fields that only this kind has.
+    /// Kind of event, with the fields that only this kind has.
     pub phase: Phase<'a>,
-    /// The process's own id.
+    /// Process id.
     pub pid: u32,
     /// Node's thread id, 0 for the main thread.
     pub tid: u32,
-    /// Microseconds; V8's and Node's clock (CLOCK_MONOTONIC).
+    /// Time by the clock of V8 and Node (CLOCK_MONOTONIC), microseconds.
     pub ts: i64,
     /// `args`
     pub args: Args<'a>,
@@ -29,7 +40,7 @@ pub(crate) enum Phase<'a> {
     Instant,
     /// `P`: the Profile and ProfileChunk events of V8.
     Sample {
-        /// The profile's id: unique in the whole trace, hexadecimal.
+        /// Id of the profile: unique in the whole trace, hexadecimal.
         id: &'a str,
     },
     /// `M`: names of processes and threads.
@@ -44,12 +55,12 @@ pub(crate) enum Args<'a> {
     Empty {},
     /// `process_name`, `thread_name`.
     Name {
-        /// The name.
+        /// Name of the process or thread.
         name: &'a str,
     },
-    /// Everything that DevTools keeps under `data`.
+    /// All other arguments, which DevTools expects under `data`.
     Data {
-        /// The data.
+        /// The arguments.
         data: Data<'a>,
     },
 }
@@ -58,14 +69,14 @@ pub(crate) enum Args<'a> {
 #[derive(Debug, serde::Serialize)]
 #[serde(untagged)]
 pub(crate) enum Data<'a> {
-    /// `TracingStartedInBrowser`: makes the trace one that DevTools shows with all its tracks.
+    /// `TracingStartedInBrowser`: makes DevTools show the trace with all its tracks.
     #[serde(rename_all = "camelCase")]
     TracingStarted {
         /// Any number.
         frame_tree_node_id: u32,
-        /// Always true: frames are told apart by `frame`.
+        /// Always true: `frame` identifies a frame.
         persistent_ids: bool,
-        /// One frame a process.
+        /// The frame of the first process.
         frames: [ProcessFrame<'a>; 1],
     },
     /// `FrameCommittedInBrowser`: announces one more process.
@@ -73,7 +84,7 @@ pub(crate) enum Data<'a> {
     /// `Profile`
     #[serde(rename_all = "camelCase")]
     Profile {
-        /// Microseconds; the first time delta counts from here.
+        /// Start of the profile, microseconds. The first time delta counts from here.
         start_time: i64,
     },
     /// `ProfileChunk`
@@ -81,20 +92,20 @@ pub(crate) enum Data<'a> {
     ProfileChunk {
         /// New nodes and samples.
         cpu_profile: ProfileChunk<'a>,
-        /// Microseconds before each sample.
+        /// Time before each sample, microseconds.
         time_deltas: &'a [i64],
     },
-    /// A heartbeat.
+    /// `thread.flush`, the heartbeat.
     Flush(Flush),
 }
 
-/// What taking a window cost.
+/// The cost of taking a window.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Flush {
-    /// Microseconds that the rotation took on the program's own thread.
+    /// Time that the rotation took on the program's own thread, microseconds.
     pub pause_us: u64,
-    /// How often V8's sampling got stuck so far, and was started anew.
+    /// Count of restarts so far, each because V8's sampling got stuck.
     #[serde(skip_serializing_if = "is_zero")]
     pub restarts: u32,
 }
@@ -103,65 +114,135 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What DevTools takes a process from: its label is the frame's `url`.
+/// A frame of Chrome's pages, which DevTools shows as a process. The label is the frame's `url`.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProcessFrame<'a> {
-    /// `NODE` in the first process, and in every file of one thread.
-    pub frame: &'a str,
-    /// Always true.
-    pub is_in_primary_main_frame: bool,
-    /// Whether it is the first process's.
-    pub is_outermost_main_frame: bool,
-    /// The first process's frame, for all others: DevTools then shows that process first, as
-    /// 'Main', and them as 'Frame'.
+    frame: &'a str,
+    is_in_primary_main_frame: bool,
+    is_outermost_main_frame: bool,
+    name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<&'a str>,
-    /// Empty.
-    pub name: &'a str,
-    /// The process.
-    pub process_id: u32,
-    /// The label; it has to parse as a URL.
-    pub url: &'a str,
+    parent: Option<&'a str>,
+    process_id: u32,
+    url: &'a str,
+}
+
+impl<'a> ProcessFrame<'a> {
+    /// The id of the first process's frame. Ids of further processes begin with it.
+    pub(crate) const ROOT: &'static str = "NODE";
+
+    /// Returns the frame of a process. `parent` is the frame of the first process, for all others:
+    /// DevTools then shows the first process first, as 'Main', and the others as 'Frame'. `label`
+    /// has to parse as a URL.
+    pub(crate) fn new(frame: &'a str, parent: Option<&'a str>, pid: u32, label: &'a str) -> Self {
+        Self {
+            frame,
+            is_in_primary_main_frame: true,
+            is_outermost_main_frame: parent.is_none(),
+            name: "",
+            parent,
+            process_id: pid,
+            url: label,
+        }
+    }
 }
 
 /// The nodes that samples refer to for the first time, and the samples.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct ProfileChunk<'a> {
-    /// Parents before children; no id twice in a trace.
+    /// Nodes, parents before children; no id twice in a trace.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub nodes: &'a [ChunkNode<'a>],
     /// Node ids.
     pub samples: &'a [u32],
 }
 
-/// A call-tree node, announced.
+/// A new call-tree node.
 #[derive(Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChunkNode<'a> {
-    /// Its id in the profile.
+    /// Id in the profile.
     pub id: u32,
-    /// None for the root. Never `children`: DevTools would ignore every later `parent`.
+    /// Id of the parent; none for the root. Never `children`: DevTools would ignore every later
+    /// `parent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
-    /// Where it is: a [`CallFrameJson`], encoded.
+    /// Call frame, encoded.
     pub call_frame: &'a RawValue,
 }
 
-/// A call frame as the DevTools protocol has it.
-#[derive(Debug, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CallFrameJson<'a> {
-    /// Empty for an anonymous function.
-    pub function_name: &'a str,
-    /// A number, as a string.
-    pub script_id: &'a str,
-    /// A URL.
-    pub url: &'a str,
-    /// From 0.
-    pub line_number: i32,
-    /// From 0.
-    pub column_number: i32,
+impl<'a> Event<'a> {
+    /// Returns `TracingStartedInBrowser`, which announces the first process.
+    pub(crate) fn tracing_started(tid: u32, ts: i64, frame: ProcessFrame<'a>) -> Self {
+        let data =
+            Data::TracingStarted { frame_tree_node_id: 1, persistent_ids: true, frames: [frame] };
+        let args = Args::Data { data };
+        Self::instant("TracingStartedInBrowser", frame.process_id, tid, ts, args)
+    }
+
+    /// Returns `FrameCommittedInBrowser`, which announces one more process.
+    pub(crate) fn frame_committed(ts: i64, frame: ProcessFrame<'a>) -> Self {
+        let args = Args::Data { data: Data::FrameCommitted(frame) };
+        Self::instant("FrameCommittedInBrowser", frame.process_id, 0, ts, args)
+    }
+
+    /// Returns the name of a process.
+    pub(crate) fn process_name(pid: u32, name: &'a str) -> Self {
+        Self::metadata("process_name", pid, 0, 0, name)
+    }
+
+    /// Returns a name of a thread. `ts` orders the names of one thread.
+    pub(crate) fn thread_name(pid: u32, tid: u32, ts: i64, name: &'a str) -> Self {
+        Self::metadata("thread_name", pid, tid, ts, name)
+    }
+
+    /// Returns the marker of a thread's start.
+    pub(crate) fn thread_start(pid: u32, tid: u32, ts: i64) -> Self {
+        Self::instant("thread.start", pid, tid, ts, Args::Empty {})
+    }
+
+    /// Returns the heartbeat of a thread, which extends the visible range.
+    pub(crate) fn thread_flush(pid: u32, tid: u32, ts: i64, flush: Flush) -> Self {
+        Self::instant("thread.flush", pid, tid, ts, Args::Data { data: Data::Flush(flush) })
+    }
+
+    /// Returns the marker of a recording's end.
+    pub(crate) fn trace_end(pid: u32, tid: u32, ts: i64) -> Self {
+        Self::instant("trace.end", pid, tid, ts, Args::Empty {})
+    }
+
+    /// Returns the start of a profile.
+    pub(crate) fn profile(id: &'a str, pid: u32, tid: u32, start_us: i64) -> Self {
+        Self::sample("Profile", id, pid, tid, start_us, Data::Profile { start_time: start_us })
+    }
+
+    /// Returns a part of a profile. `ts` is the time of the last sample.
+    pub(crate) fn profile_chunk(
+        id: &'a str,
+        pid: u32,
+        tid: u32,
+        ts: i64,
+        cpu_profile: ProfileChunk<'a>,
+        time_deltas: &'a [i64],
+    ) -> Self {
+        let data = Data::ProfileChunk { cpu_profile, time_deltas };
+        Self::sample("ProfileChunk", id, pid, tid, ts, data)
+    }
+
+    fn instant(name: &'a str, pid: u32, tid: u32, ts: i64, args: Args<'a>) -> Self {
+        Self { cat: TIMELINE, name, phase: Phase::Instant, pid, tid, ts, args }
+    }
+
+    fn sample(name: &'a str, id: &'a str, pid: u32, tid: u32, ts: i64, data: Data<'a>) -> Self {
+        let (phase, args) = (Phase::Sample { id }, Args::Data { data });
+        Self { cat: PROFILER, name, phase, pid, tid, ts, args }
+    }
+
+    fn metadata(event: &'a str, pid: u32, tid: u32, ts: i64, name: &'a str) -> Self {
+        let (phase, args) = (Phase::Metadata, Args::Name { name });
+        Self { cat: METADATA, name: event, phase, pid, tid, ts, args }
+    }
 }
 
 impl Serialize for Event<'_> {

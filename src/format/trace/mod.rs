@@ -1,10 +1,13 @@
 //! The Trace Event Format: <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>
 //! and the dialect of it that Chrome DevTools reads.
 
+pub(crate) mod chunk_json;
 pub(crate) mod event;
+pub(crate) mod event_json;
 pub(crate) mod events;
 pub(crate) mod head;
 pub(crate) mod own;
 pub(crate) mod read;
 pub(crate) mod scan;
 pub(crate) mod thread;
+pub(crate) mod thread_names;

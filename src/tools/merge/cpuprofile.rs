@@ -4,13 +4,17 @@ use std::rc::Rc;
 
 use super::outcome::MergeError;
 use super::part::OutputParts;
-use super::rewrite::{ProfileRewriter, SourceNode};
+use super::rewrite::ProfileRewriter;
+use crate::format::ascii_json::encode;
 use crate::format::cpuprofile::read::CpuProfileReader;
-use crate::format::node_json::Number;
-use crate::format::trace::event::{Args, Event, Phase};
+use crate::format::frame_json::CallFrameJson;
+use crate::format::node_json::NodeJson;
+use crate::format::number::Number;
+use crate::format::script_id::ScriptIdOffset;
+use crate::format::trace::event::Event;
 use crate::format::trace::events::Events;
 use crate::format::trace::scan::{Item, Scanner};
-use crate::format::trace::thread::{TIMELINE, encode_frame, script_offset};
+use crate::format::trace::thread_names::each_name;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::program::Program;
@@ -27,15 +31,15 @@ pub(super) fn add<R: std::io::Read>(
 ) -> Result<bool, MergeError> {
     let mut frames = FrameTable::new();
     let Some(profile) = read(scanner, &mut frames) else { return Ok(false) };
-    let script_offset = script_offset(pid, recording.tid);
-    let encode = |frame: &Rc<CallFrame>| encode_frame(frame, &frame.url, script_offset);
+    let offset = ScriptIdOffset::of_thread(pid, recording.tid);
+    let encode = |frame: &Rc<CallFrame>| CallFrameJson::new(frame, &frame.url, offset).encode();
     let frames: Vec<_> = frames.list().iter().map(encode).collect();
-    let root = encode_frame(&CallFrame::root(), "", 0);
-    let source = |id, parent, call_frame| SourceNode { id, parent, children: None, call_frame };
-    rebuilt.nodes(&[source(ROOT, None, root.as_deref())]);
+    let root = CallFrameJson::new(&CallFrame::root(), "", ScriptIdOffset::NONE).encode();
+    rebuilt.nodes(&[NodeJson::new(ROOT, None, root.as_deref())]);
     for (index, node) in (0_u32..).zip(&profile.nodes) {
         let parent = (node.parent != NONE).then(|| id(node.parent));
-        rebuilt.nodes(&[source(id(index), parent, frames[node.frame as usize].as_deref())]);
+        let call_frame = frames[node.frame as usize].as_deref();
+        rebuilt.nodes(&[NodeJson::new(id(index), parent, call_frame)]);
     }
     let mut last_us = recording.start_us;
     let samples = profile.samples.iter().map(|sample| {
@@ -49,15 +53,7 @@ pub(super) fn add<R: std::io::Read>(
         // Not the one that is told, if samples come after it.
         let end_us = profile.end_us;
         let mut events = Events::default();
-        events.push(&Event {
-            cat: TIMELINE,
-            name: "trace.end",
-            phase: Phase::Instant,
-            pid,
-            tid: recording.tid,
-            ts: end_us,
-            args: Args::Empty {},
-        });
+        events.push(&Event::trace_end(pid, recording.tid, end_us));
         rebuilt.other(events.as_bytes(), end_us, parts)?;
     }
     Ok(true)
@@ -86,18 +82,11 @@ fn read<R: std::io::Read>(
 /// What names the thread, which the file does not.
 pub(super) fn names(program: &Program, mark: &str, pid: u32, tid: u32) -> Vec<Vec<u8>> {
     let short = format!("{}{mark}", program.short_label());
-    let name = |event: &str, tid: u32, ts: i64, name: &str| {
-        let mut events = Events::default();
-        let (cat, phase) = ("__metadata", Phase::Metadata);
-        events.push(&Event { cat, name: event, phase, pid, tid, ts, args: Args::Name { name } });
-        events.as_bytes().to_owned()
-    };
-    let mut names = vec![name("process_name", 0, 0, &short)];
-    if tid == 0 {
-        names.push(name("thread_name", 0, 1, &format!("{short} - main")));
-        names.push(name("thread_name", 0, 0, "CrRendererMain"));
-    } else {
-        names.push(name("thread_name", tid, 1, &format!("{short} - worker {tid}")));
-    }
+    let mut names = Vec::new();
+    each_name(pid, tid, &short, |name| {
+        let mut text = Vec::new();
+        encode(&mut text, name);
+        names.push(text);
+    });
     names
 }

@@ -13,6 +13,7 @@ use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
 use crate::files::input::Input;
+use crate::format::trace::event::ProcessFrame;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own::is_merged_mark;
 use crate::format::trace::scan::Item;
@@ -303,7 +304,7 @@ impl ForeignTrace {
             self.has_frames = true;
             is_kept = true;
             // The frames of recordings have ids with the pid, which may have changed.
-            let is_own = id.starts_with("NODE");
+            let is_own = id.starts_with(ProcessFrame::ROOT);
             let foreign = (!is_own).then(|| ForeignFrame { id, parent: text("parent") });
             let pid = self.pid(process, merger);
             let label = ProcessLabel { pid, url, start_us, foreign, is_generic: false };

@@ -1,13 +1,9 @@
 //! Labels of processes: the frames that DevTools names its tracks by.
 
-use serde_json::{Value, json};
-
 use super::outcome::MergeError;
 use super::part::OutputPart;
-use crate::format::ascii_json::encode;
-
-/// The id of the root frame, unless a trace of another tool has one.
-const ROOT: &str = "NODE";
+use crate::format::trace::event::{Event, ProcessFrame};
+use crate::format::trace::events::Events;
 
 /// The label of a process in the trace.
 #[derive(Debug)]
@@ -54,53 +50,18 @@ impl Labels {
     pub(super) fn write(&self, part: &mut OutputPart, start_us: i64) -> Result<(), MergeError> {
         let mut labels = self.list.iter().filter(|label| part.pids.contains_key(&label.pid));
         let Some(first) = labels.next().filter(|_| !self.is_generic()) else { return Ok(()) };
-        let root = first.foreign.as_ref().map_or(ROOT, |frame| &frame.id);
-        let data = json!({
-            "frameTreeNodeId": 1,
-            "persistentIds": true,
-            "frames": [frame(first, root, None)],
-        });
-        let mut events = vec![event("TracingStartedInBrowser", first.pid, start_us, &data)];
+        let root = first.foreign.as_ref().map_or(ProcessFrame::ROOT, |frame| &frame.id);
+        let frame = ProcessFrame::new(root, None, first.pid, &first.url);
+        let mut events = Events::default();
+        events.push(&Event::tracing_started(0, start_us, frame));
         for label in labels {
             let (id, parent) = match &label.foreign {
                 Some(frame) => (frame.id.clone(), frame.parent.as_deref()),
-                None => (format!("{ROOT}-{}", label.pid), None),
+                None => (format!("{}-{}", ProcessFrame::ROOT, label.pid), None),
             };
-            let data = frame(label, &id, Some(parent.unwrap_or(root)));
-            let ts = label.start_us.max(start_us);
-            events.push(event("FrameCommittedInBrowser", label.pid, ts, &data));
+            let frame = ProcessFrame::new(&id, parent.or(Some(root)), label.pid, &label.url);
+            events.push(&Event::frame_committed(label.start_us.max(start_us), frame));
         }
-        events.iter().try_for_each(|event| part.events(event))
+        part.events(events.as_bytes())
     }
-}
-
-fn frame(label: &ProcessLabel, id: &str, parent: Option<&str>) -> Value {
-    let mut frame = json!({
-        "frame": id,
-        "isInPrimaryMainFrame": true,
-        "isOutermostMainFrame": parent.is_none(),
-        "name": "",
-        "processId": label.pid,
-        "url": label.url,
-    });
-    if let Some(parent) = parent {
-        frame["parent"] = parent.into();
-    }
-    frame
-}
-
-fn event(name: &str, pid: u32, ts: i64, data: &Value) -> Vec<u8> {
-    let event = json!({
-        "cat": "disabled-by-default-devtools.timeline",
-        "name": name,
-        "ph": "I",
-        "s": "t",
-        "pid": pid,
-        "tid": 0,
-        "ts": ts,
-        "args": { "data": data },
-    });
-    let mut out = Vec::new();
-    encode(&mut out, &event);
-    out
 }

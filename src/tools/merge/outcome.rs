@@ -1,125 +1,94 @@
-//! What a merge is told, and what it tells.
+//! The options and the outcome of a merge.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::files::error::FileError;
 use crate::files::input::{Failed, lossy_list};
 
-/// What is known of a process's end.
+/// The end of the process that all others come from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProcessExit {
-    /// The process.
+    /// Pid.
     pub pid: u32,
-    /// Its exit code, if it had one.
+    /// Exit code, if the process had one.
     pub code: Option<i32>,
-    /// The signal that killed it, if one did.
+    /// Signal that killed the process, if one did.
     pub signal: Option<String>,
 }
 
-/// What is to be merged, and how.
+/// The options of a merge.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MergeOptions {
-    /// Where the trace begins: microseconds after the first recording did.
+    /// Start of the slice: microseconds after the start of the first recording.
     pub from_us: Option<i64>,
-    /// Where it ends.
+    /// End of the slice, likewise.
     pub to_us: Option<i64>,
-    /// The size of the files that it becomes, if it may be several: bytes, uncompressed.
+    /// Size of a part if the trace may be split: bytes, uncompressed.
     pub split: Option<u64>,
-    /// How the process ended that all others came from.
+    /// End of the process that all others come from.
     pub exit: Option<ProcessExit>,
 }
 
-/// How far a merge is: bytes of the inputs.
+/// The progress of a merge, which other threads can read.
 #[derive(Debug, Default)]
 pub(crate) struct MergeProgress {
-    /// Read so far.
+    /// Bytes of the inputs read so far.
     pub done: Arc<AtomicU64>,
-    /// To be read; 0 while that is not known.
+    /// Bytes of the inputs to read; 0 until known.
     pub total: AtomicU64,
 }
 
-/// What became of it: a `MergeResult` of `index.d.ts`.
+/// The outcome of a merge: `MergeResult` in `index.d.ts`.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct MergeResult {
-    /// The files that were written.
+    /// Files that were written.
     #[serde(serialize_with = "lossy_list")]
     pub files: Vec<PathBuf>,
-    /// The size of the largest, uncompressed.
+    /// Size of the largest file: bytes, uncompressed.
     pub bytes: u64,
-    /// The inputs that are in it.
+    /// Count of the inputs in the trace.
     pub inputs: usize,
-    /// The processes in it.
+    /// Count of the processes in the trace.
     pub processes: usize,
-    /// The threads in it.
+    /// Count of the threads in the trace.
     pub threads: usize,
     /// Inputs that were cut off or torn.
     #[serde(serialize_with = "lossy_list")]
     pub repaired: Vec<PathBuf>,
     /// Inputs that could not be read.
     pub failed: Vec<Failed>,
-    /// What else is to be said.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// Why there is no trace.
-#[derive(Debug)]
+/// The reason why there is no trace.
+#[derive(Debug, Error)]
 pub(crate) enum MergeError {
-    /// There is nothing to merge.
-    NoInput {
-        /// Where it was looked for.
-        paths: Vec<PathBuf>,
-    },
-    /// None of the inputs can be read.
-    Unreadable {
-        /// Each of them.
-        failed: Vec<Failed>,
-    },
-    /// Nothing was recorded in the window that was asked for.
-    NothingInSlice {
-        /// How long the recordings are, milliseconds.
-        length_ms: i64,
-    },
-    /// The trace cannot be written.
-    Output(FileError),
+    #[error(
+        "there are no traces in {}: nothing was recorded, or the recordings are elsewhere \
+         (CPU_PROF_DIR says where recordings go)",
+        places(paths)
+    )]
+    NoInput { paths: Vec<PathBuf> },
+    #[error("nothing could be read{}", reasons(failed))]
+    Unreadable { failed: Vec<Failed> },
+    #[error("nothing was recorded in that slice; the recordings go from 0 to {length_ms} ms")]
+    NothingInSlice { length_ms: i64 },
+    #[error(transparent)]
+    Output(#[from] FileError),
 }
 
-impl From<FileError> for MergeError {
-    fn from(error: FileError) -> Self {
-        Self::Output(error)
-    }
+fn places(paths: &[PathBuf]) -> String {
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    if paths.is_empty() { "the inputs".to_owned() } else { paths.join(", ") }
 }
 
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoInput { paths } => {
-                let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-                write!(
-                    f,
-                    "there are no traces in {}: nothing was recorded, or it is elsewhere \
-                     (CPU_PROF_DIR says where recordings go)",
-                    if paths.is_empty() { "what was given".to_owned() } else { paths.join(", ") }
-                )
-            }
-            Self::Unreadable { failed } => {
-                write!(f, "nothing could be read")?;
-                for Failed { path, reason } in failed {
-                    write!(f, "\n  {}: {reason}", path.display())?;
-                }
-                Ok(())
-            }
-            Self::NothingInSlice { length_ms } => write!(
-                f,
-                "nothing was recorded in that window; the recordings go from 0 to {length_ms} ms"
-            ),
-            Self::Output(error) => error.fmt(f),
-        }
-    }
+fn reasons(failed: &[Failed]) -> String {
+    let reason = |failed: &Failed| format!("\n  {}: {}", failed.path.display(), failed.reason);
+    failed.iter().map(reason).collect()
 }
-
-impl std::error::Error for MergeError {}

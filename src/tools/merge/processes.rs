@@ -1,4 +1,4 @@
-//! Which recordings are of one process, and what each process is called.
+//! The recorded processes of a merge: their recordings, pids and labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,39 +11,39 @@ use crate::profile::program::Program;
 use crate::read::group::{ClockFacts, Placement, ProcessGroups, find_clocks};
 use crate::read::sniff::RecordingFile;
 
-/// A process and its threads' recordings.
+/// A process with the recordings of its threads.
 #[derive(Debug)]
 pub(super) struct OutputProcess {
-    /// Its id in the trace.
+    /// Pid in the trace.
     pub pid: u32,
-    /// Its own id, where it is known; another process in the trace may have the same.
+    /// Pid at the time of the recording, if known. Several processes can have had the same.
     pub own_pid: Option<u32>,
-    /// What is put to its labels where another process has the same id.
+    /// Mark at the end of the label where another process has the same pid: ` #2`.
     pub mark: Option<String>,
-    /// Its first recording's start, microseconds.
+    /// Start of the first recording, microseconds.
     pub start_us: i64,
-    /// How DevTools shall call it.
+    /// Label for DevTools.
     pub url: String,
-    /// What is known of it.
+    /// Facts from the headers of the recordings.
     pub program: Map<String, Value>,
-    /// Each thread's recordings in the order of their starts.
+    /// Recordings by thread id, in the order of their starts.
     pub threads: BTreeMap<u32, Vec<RecordingFile>>,
-    /// Which clock its times are of: 0 for the one of most recordings.
+    /// Index of the clock; 0 is the clock of most recordings.
     pub clock: usize,
 }
 
-/// All processes that were recorded, in the order of their starts.
+/// All recorded processes.
 #[derive(Debug, Default)]
 pub(super) struct OutputProcesses {
-    /// In the order of their starts.
+    /// Processes in the order of their clocks, then of their starts.
     pub list: Vec<OutputProcess>,
     /// Pids in the trace.
     pub pids: BTreeSet<u32>,
-    /// Recordings that are there twice: the inputs left out.
+    /// Inputs that are left out, because other inputs hold their recordings.
     pub duplicates: Vec<usize>,
 }
 
-/// Pids that no system assigns.
+/// First of the pids that no system assigns.
 const FREE_PIDS: u32 = 10_000_000;
 
 impl OutputProcesses {
@@ -69,7 +69,7 @@ impl OutputProcesses {
         found
     }
 
-    /// Gives a pid that is free: this one if it is.
+    /// Returns this pid if it is free in the trace, else another one.
     pub(super) fn take_pid(&mut self, pid: u32) -> u32 {
         if self.pids.insert(pid) {
             return pid;
@@ -80,10 +80,11 @@ impl OutputProcesses {
         free
     }
 
+    /// Gives each process a pid in the trace.
     fn number(&mut self) {
         let mut times: BTreeMap<u32, u32> = BTreeMap::new();
         let mut list = std::mem::take(&mut self.list);
-        // Those that keep their own go first.
+        // Processes that keep their pids come first.
         for process in &mut list {
             if let Some(pid) = process.own_pid {
                 let time = times.entry(pid).or_default();
@@ -141,12 +142,12 @@ impl OutputProcess {
         }
     }
 
-    /// Its name, by its main thread if that was recorded.
+    /// Sets the label and the facts: those of the main thread if it was recorded.
     fn label(&mut self, inputs: &[Input]) {
         let recordings = || self.threads.values().flatten();
-        let main = recordings().find(|recording| !recording.program.is_empty());
-        if let Some(main) = main {
-            self.program = main.program.clone();
+        let traced = recordings().find(|recording| !recording.program.is_empty());
+        if let Some(traced) = traced {
+            self.program = traced.program.clone();
         }
         let url = recordings().find_map(|recording| recording.url.clone());
         self.url = match (url, recordings().next()) {
@@ -161,7 +162,7 @@ impl OutputProcess {
         }
     }
 
-    /// A program for a process of which only a file's name is known.
+    /// Returns a program for a process that only a file's name tells of.
     pub(super) fn program_from_name(&self, path: &Path) -> Program {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let argv = match ids_from_file_name(&file) {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::profile::call_tree::CallTree;
+use crate::profile::frame::CallFrame;
 use crate::profile::test_windows::made::{self, START_US, assert_golden, frame};
 
 fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {

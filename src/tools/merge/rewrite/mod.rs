@@ -5,17 +5,14 @@
 
 use super::outcome::MergeError;
 use super::part::OutputParts;
-use crate::format::node_json::id;
-use crate::format::trace::event::{Args, ChunkNode, Data, Event, Phase, ProfileChunk};
+use crate::format::deltas::deltas_or_even;
+use crate::format::node_json::NodeJson;
+use crate::format::trace::chunk_json::ChunkJson;
+use crate::format::trace::event::{ChunkNode, Event, ProfileChunk, SAMPLES_PER_CHUNK};
 use crate::format::trace::events::Events;
-use crate::format::trace::read::deltas_or_even;
-use crate::format::trace::thread::{PROFILER, SAMPLES_PER_CHUNK, TIMELINE};
 
-mod chunk;
 mod tree;
 
-use chunk::Chunk;
-pub(super) use chunk::SourceNode;
 use tree::{PathTree, ROOT};
 
 /// A thread's profile on its way.
@@ -162,7 +159,7 @@ impl ProfileRewriter {
         event: &[u8],
         parts: &mut OutputParts,
     ) -> Result<bool, MergeError> {
-        let Ok((ts, chunk)) = Chunk::of(event) else { return Ok(false) };
+        let Ok((ts, chunk)) = ChunkJson::from_event(event) else { return Ok(false) };
         if self.is_first {
             // It is known to end about when it was written.
             self.begin(ts.saturating_sub(chunk.length_us()), parts)?;
@@ -170,7 +167,7 @@ impl ProfileRewriter {
         self.nodes(chunk.nodes());
         let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time_us));
         let deltas = deltas_or_even(ids.len(), chunk.deltas(), !self.has_samples, span_us);
-        self.samples(ids.iter().map(|number| id(*number)).zip(deltas), parts)?;
+        self.samples(ids.iter().map(|number| number.node_id()).zip(deltas), parts)?;
         if let Some(end) = chunk.end_time {
             let stop_us = end.0.saturating_add(self.offset_us);
             self.seen(stop_us);
@@ -191,7 +188,7 @@ impl ProfileRewriter {
         if !is_start {
             return self.chunk(event, parts);
         }
-        let Ok((_, start)) = Chunk::of(event) else { return Ok(false) };
+        let Ok((_, start)) = ChunkJson::from_event(event) else { return Ok(false) };
         self.offset_us = start.start_time.map_or(0, |start| ts.saturating_sub(start.0));
         // It can come after the first chunks.
         if std::mem::replace(&mut self.is_announced, true) || self.is_first {
@@ -201,7 +198,7 @@ impl ProfileRewriter {
     }
 
     /// Adds nodes, parents before their children.
-    pub(super) fn nodes(&mut self, nodes: &[SourceNode<'_>]) {
+    pub(super) fn nodes(&mut self, nodes: &[NodeJson<'_>]) {
         self.tree.announce(nodes);
     }
 
@@ -301,13 +298,11 @@ impl ProfileRewriter {
         let number = *part;
         let encoded: Vec<ChunkNode<'_>> =
             nodes.iter().map(|node| self.tree.encoded(*node)).collect();
-        let chunk = Data::ProfileChunk {
-            cpu_profile: ProfileChunk { nodes: &encoded, samples },
-            time_deltas: deltas,
-        };
+        let chunk = ProfileChunk { nodes: &encoded, samples };
         let ts = self.last_us[number].unwrap_or_default();
         let mut events = Events::default();
-        self.push(&mut events, "ProfileChunk", ts, Args::Data { data: chunk });
+        let (pid, tid) = (self.pid, self.tid);
+        events.push(&Event::profile_chunk(&self.profile_id, pid, tid, ts, chunk, deltas));
         parts.list[number].note(self.pid, ts);
         parts.list[number].events(events.as_bytes())?;
         let Pending { nodes, samples, deltas, .. } = &mut self.pending;
@@ -335,22 +330,8 @@ impl ProfileRewriter {
         }
         out.note(self.pid, start_us);
         let mut events = Events::default();
-        events.push(&Event {
-            cat: TIMELINE,
-            name: "thread.start",
-            phase: Phase::Instant,
-            pid: self.pid,
-            tid: self.tid,
-            ts: start_us,
-            args: Args::Empty {},
-        });
-        let profile = Args::Data { data: Data::Profile { start_time: start_us } };
-        self.push(&mut events, "Profile", start_us, profile);
+        events.push(&Event::thread_start(self.pid, self.tid, start_us));
+        events.push(&Event::profile(&self.profile_id, self.pid, self.tid, start_us));
         out.events(events.as_bytes())
-    }
-
-    fn push(&self, events: &mut Events, name: &str, ts: i64, args: Args<'_>) {
-        let phase = Phase::Sample { id: &self.profile_id };
-        events.push(&Event { cat: PROFILER, name, phase, pid: self.pid, tid: self.tid, ts, args });
     }
 }

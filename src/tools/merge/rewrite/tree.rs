@@ -1,15 +1,13 @@
 //! The call tree of a thread, from all its recordings: one id for one path.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashMap;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::chunk::SourceNode;
-use crate::format::node_json::id;
+use crate::format::frame_json::{CallFrameJson, is_root};
+use crate::format::node_json::NodeJson;
+use crate::format::number::Number;
+use crate::format::script_id::ScriptIdOffset;
 use crate::format::trace::event::ChunkNode;
-use crate::format::trace::thread::encode_frame;
 use crate::profile::frame::CallFrame;
 
 /// The first node there is. A sample of it says that nothing is known from then on.
@@ -48,16 +46,17 @@ impl PathTree {
     }
 
     /// Adds nodes, parents before their children. What is known of an id already holds.
-    pub(super) fn announce(&mut self, nodes: &[SourceNode<'_>]) {
+    pub(super) fn announce(&mut self, nodes: &[NodeJson<'_>]) {
         for node in nodes {
-            let source = id(node.id);
+            let source = node.id.node_id();
             for child in node.children.iter().flatten() {
-                self.parents.entry(id(*child)).or_insert(source);
+                self.parents.entry(child.node_id()).or_insert(source);
             }
             if self.ids.contains_key(&source) {
                 continue;
             }
-            let parent = node.parent.map(id).or_else(|| self.parents.get(&source).copied());
+            let parent =
+                node.parent.map(Number::node_id).or_else(|| self.parents.get(&source).copied());
             let parent = parent.and_then(|parent| self.ids.get(&parent)).copied();
             let ours = match (parent, node.call_frame) {
                 (None, Some(frame)) if is_root(frame) => self.root_of(Some(frame)),
@@ -128,7 +127,7 @@ impl PathTree {
     }
 
     fn made_up(&mut self, parent: u32, frame: &CallFrame) -> u32 {
-        let frame = encode_frame(frame, "", 0);
+        let frame = CallFrameJson::new(frame, "", ScriptIdOffset::NONE).encode();
         self.node(parent, frame.as_deref().unwrap_or(RawValue::NULL))
     }
 
@@ -147,16 +146,4 @@ impl PathTree {
             self.nodes.len() as u32
         })
     }
-}
-
-/// Whether a node without a parent is the tree's root. A profile can have several such nodes, and
-/// the time of others is theirs.
-fn is_root(frame: &RawValue) -> bool {
-    #[derive(Deserialize)]
-    struct FunctionName<'a> {
-        #[serde(borrow, rename = "functionName")]
-        function_name: Cow<'a, str>,
-    }
-    serde_json::from_str::<FunctionName<'_>>(frame.get())
-        .is_ok_and(|frame| frame.function_name == "(root)")
 }

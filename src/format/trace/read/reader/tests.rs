@@ -6,8 +6,8 @@ use serde_json::json;
 use super::*;
 use crate::format::trace::scan::{Item, Scanner};
 
-const OWN: &str = include_str!("../golden/main.trace.json");
-const WORKER: &str = include_str!("../golden/worker.trace.json");
+const OWN: &str = include_str!("../../golden/main.trace.json");
+const WORKER: &str = include_str!("../../golden/worker.trace.json");
 
 fn events(text: &str) -> Vec<serde_json::Value> {
     let json: serde_json::Value = serde_json::from_str(text).unwrap();
@@ -20,7 +20,7 @@ fn read(events: &[serde_json::Value]) -> (Vec<Process>, FrameTable) {
     for event in events {
         reader.event(event.to_string().as_bytes(), &mut frames);
     }
-    assert_eq!(reader.strange(), 0);
+    assert_eq!(reader.unreadable_events(), 0);
     (reader.finish(), frames)
 }
 
@@ -226,7 +226,7 @@ fn children_and_missing_times_do() {
 }
 
 #[test]
-fn what_is_not_understood_is_counted() {
+fn unreadable_profile_events_are_counted() {
     let mut reader = TraceReader::new(ReadScope::TIMES);
     let mut frames = FrameTable::new();
     for text in [
@@ -239,7 +239,7 @@ fn what_is_not_understood_is_counted() {
     ] {
         reader.event(text.as_bytes(), &mut frames);
     }
-    assert_eq!(reader.strange(), 2);
+    assert_eq!(reader.unreadable_events(), 2);
     assert!(reader.finish().is_empty());
 }
 

@@ -1,0 +1,136 @@
+//! Numbers in traces and `.cpuprofile` files, which writers put in several ways.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// A number, written as an integer, a fraction or a string. Fractions are rounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Number(pub i64);
+
+impl Number {
+    /// Returns the id of a node that is written so.
+    pub(crate) fn node_id(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
+        Ok(Number(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
+        Ok(Number(i64::try_from(number).unwrap_or(i64::MAX)))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Number, E> {
+        // The conversion saturates.
+        Ok(Number(number.round() as i64))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+        let number = match text.strip_prefix("0x") {
+            Some(hex) => i64::from_str_radix(hex, 16),
+            None => text.parse(),
+        };
+        number.map(Number).map_err(E::custom)
+    }
+}
+
+/// A number, or none for any other value.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OptionalNumber(pub Option<i64>);
+
+impl<'de> Deserialize<'de> for OptionalNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OptionalNumberVisitor)
+    }
+}
+
+struct OptionalNumberVisitor;
+
+impl OptionalNumberVisitor {
+    fn number<E: Error>(number: Result<Number, E>) -> Result<OptionalNumber, E> {
+        Ok(OptionalNumber(number.ok().map(|number| number.0)))
+    }
+}
+
+impl<'de> Visitor<'de> for OptionalNumberVisitor {
+    type Value = OptionalNumber;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<OptionalNumber, E> {
+        Self::number(NumberVisitor.visit_i64::<E>(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<OptionalNumber, E> {
+        Self::number(NumberVisitor.visit_u64::<E>(number))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<OptionalNumber, E> {
+        Self::number(NumberVisitor.visit_f64::<E>(number))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<OptionalNumber, E> {
+        Self::number(NumberVisitor.visit_str::<E>(text))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<OptionalNumber, E> {
+        Ok(OptionalNumber(None))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<OptionalNumber, E> {
+        Ok(OptionalNumber(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OptionalNumber, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(OptionalNumber(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OptionalNumber, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(OptionalNumber(None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_many_ways() {
+        for (text, number) in [
+            ("5", 5),
+            ("-5", -5),
+            ("5.6", 6),
+            ("\"7\"", 7),
+            ("\"0x1f\"", 31),
+            ("1e300", i64::MAX),
+            ("18446744073709551615", i64::MAX),
+        ] {
+            assert_eq!(serde_json::from_str::<Number>(text).unwrap(), Number(number), "{text}");
+        }
+        for text in ["null", "true", "\"x\"", "[]"] {
+            assert!(serde_json::from_str::<Number>(text).is_err(), "{text}");
+        }
+    }
+}

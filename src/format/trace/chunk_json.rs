@@ -1,0 +1,114 @@
+//! `Profile`, `ProfileChunk` and `CpuProfile` events as they are read: own ones and Chrome's.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::format::deltas;
+use crate::format::node_json::NodeJson;
+use crate::format::number::Number;
+
+/// The data of such an event. Each event has a part of the members.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ChunkJson<'a> {
+    /// Start of a profile by V8's clock, microseconds. The clock can differ from the trace's.
+    pub start_time: Option<Number>,
+    /// End of a profile by V8's clock, microseconds.
+    pub end_time: Option<Number>,
+    /// The recorder of a profile.
+    pub source: ProfileOrigin,
+    /// Nodes and samples.
+    #[serde(borrow)]
+    pub cpu_profile: Option<ChunkProfile<'a>>,
+    time_deltas: Option<Vec<Number>>,
+}
+
+/// `cpuProfile`, which in a `CpuProfile` event is a whole `.cpuprofile`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ChunkProfile<'a> {
+    /// Start by the trace's clock, microseconds.
+    pub start_time: Option<Number>,
+    /// End by the trace's clock, microseconds.
+    pub end_time: Option<Number>,
+    #[serde(borrow)]
+    nodes: Option<Vec<NodeJson<'a>>>,
+    samples: Option<Vec<Number>>,
+    time_deltas: Option<Vec<Number>>,
+}
+
+/// The recorder of a profile. In Chrome, several can record one thread. DevTools prefers the first
+/// of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Default)]
+pub(crate) enum ProfileOrigin {
+    /// DevTools itself, or Node.
+    Internal,
+    /// Not named.
+    #[default]
+    Unknown,
+    /// `console.profile()`
+    Inspector,
+    /// A page, which profiles itself.
+    SelfProfiling,
+    /// Any later one.
+    #[serde(other)]
+    Other,
+}
+
+/// `args`
+#[derive(Deserialize)]
+struct ChunkArgs<'a> {
+    #[serde(borrow)]
+    data: ChunkJson<'a>,
+}
+
+impl<'a> ChunkJson<'a> {
+    /// Reads the `args` of an event.
+    pub(crate) fn from_args(args: Option<&'a RawValue>) -> serde_json::Result<Self> {
+        let Some(args) = args else { return Ok(Self::default()) };
+        Ok(serde_json::from_str::<ChunkArgs<'a>>(args.get())?.data)
+    }
+
+    /// Reads the time of an event, and its `args`.
+    pub(crate) fn from_event(event: &'a [u8]) -> serde_json::Result<(i64, Self)> {
+        #[derive(Deserialize)]
+        struct ChunkEvent<'a> {
+            #[serde(default)]
+            ts: Number,
+            #[serde(borrow, default)]
+            args: Option<ChunkArgs<'a>>,
+        }
+        let event: ChunkEvent<'a> = serde_json::from_slice(event)?;
+        Ok((event.ts.0, event.args.map(|args| args.data).unwrap_or_default()))
+    }
+
+    /// Returns the new nodes. In own traces, parents stand before their children.
+    pub(crate) fn nodes(&self) -> &[NodeJson<'a>] {
+        self.profile(|profile| profile.nodes.as_deref())
+    }
+
+    /// Returns the samples: ids of nodes.
+    pub(crate) fn samples(&self) -> &[Number] {
+        self.profile(|profile| profile.samples.as_deref())
+    }
+
+    /// Returns the time before each sample, microseconds; empty if the event does not tell.
+    pub(crate) fn deltas(&self) -> &[Number] {
+        match &self.time_deltas {
+            Some(deltas) => deltas,
+            None => self.profile(|profile| profile.time_deltas.as_deref()),
+        }
+    }
+
+    /// Returns the length of the event's samples, microseconds.
+    pub(crate) fn length_us(&self) -> i64 {
+        deltas::sum(self.deltas())
+    }
+
+    fn profile<'s, T>(
+        &'s self,
+        list: impl FnOnce(&'s ChunkProfile<'a>) -> Option<&'s [T]>,
+    ) -> &'s [T] {
+        self.cpu_profile.as_ref().and_then(list).unwrap_or_default()
+    }
+}

@@ -1,0 +1,224 @@
+//! The names of processes and threads in a trace, and the facts of its metadata.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::format::trace::event_json::EventJson;
+use crate::profile::session::{Identity, Process, Thread};
+
+/// The names of all processes of a trace, by process id.
+#[derive(Debug, Default)]
+pub(super) struct TraceNames {
+    processes: BTreeMap<i64, ProcessNames>,
+}
+
+/// The names of a process and its threads.
+#[derive(Debug, Default)]
+pub(super) struct ProcessNames {
+    /// `process_name`: `nx (pid 4242)`
+    name: Option<String>,
+    /// The frame's `url`: `nx: run-many (pid 4242)`
+    label: Option<String>,
+    /// `thread_name`, with its `ts`.
+    threads: BTreeMap<i64, (i64, String)>,
+    program: ProgramJson,
+}
+
+/// The facts of own metadata about a process.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ProgramJson {
+    pid: Option<i64>,
+    ppid: Option<i64>,
+    cwd: Option<String>,
+    node: Option<String>,
+    process_start_ms: Option<u64>,
+    boot: Option<String>,
+    /// In a merged trace, the process's own pid, where another process had the same.
+    own_pid: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct MetadataJson {
+    #[serde(rename = "cpu-prof")]
+    own: OwnMetadata,
+}
+
+/// Own metadata: of a recording, or of a merged trace with its processes.
+#[derive(Deserialize)]
+struct OwnMetadata {
+    #[serde(flatten)]
+    program: ProgramJson,
+    #[serde(default)]
+    processes: Vec<ProgramJson>,
+}
+
+#[derive(Deserialize)]
+struct NameArgs {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct FrameArgs {
+    data: FrameData,
+}
+
+/// The data of TracingStartedInBrowser, which has a list of frames, and of FrameCommittedInBrowser,
+/// which is a frame itself.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct FrameData {
+    frames: Vec<FrameLabel>,
+    process_id: Option<i64>,
+    url: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct FrameLabel {
+    process_id: Option<i64>,
+    url: String,
+}
+
+impl TraceNames {
+    /// Reads an event, if it names a process or a thread.
+    pub(super) fn event(&mut self, event: &EventJson<'_>) {
+        let Some(args) = event.args else { return };
+        match &*event.name {
+            "process_name" => {
+                if let Ok(NameArgs { name }) = serde_json::from_str(args.get()) {
+                    self.process(event.pid.0).name = Some(name);
+                }
+            }
+            "thread_name" => {
+                if let Ok(NameArgs { name }) = serde_json::from_str(args.get()) {
+                    self.process(event.pid.0).name_thread(event.tid.0, event.ts.0, name);
+                }
+            }
+            "TracingStartedInBrowser" | "FrameCommittedInBrowser" => self.frames(event, args),
+            _ => {}
+        }
+    }
+
+    /// Reads the file's metadata.
+    pub(super) fn metadata(&mut self, value: &[u8]) {
+        let Ok(MetadataJson { own }) = serde_json::from_slice(value) else { return };
+        for program in own.processes.into_iter().chain([own.program]) {
+            if let Some(pid) = program.pid {
+                self.process(pid).program = program;
+            }
+        }
+    }
+
+    /// Takes the names of a process out.
+    pub(super) fn take(&mut self, pid: i64) -> ProcessNames {
+        self.processes.remove(&pid).unwrap_or_default()
+    }
+
+    fn frames(&mut self, event: &EventJson<'_>, args: &RawValue) {
+        let Ok(FrameArgs { data }) = serde_json::from_str(args.get()) else { return };
+        let one = FrameLabel { process_id: data.process_id, url: data.url };
+        for frame in data.frames.into_iter().chain([one]) {
+            // The URL of a page is not a label of a process.
+            if without_pid(&frame.url).is_some() {
+                let pid = frame.process_id.unwrap_or(event.pid.0);
+                self.process(pid).label = Some(frame.url);
+            }
+        }
+    }
+
+    fn process(&mut self, pid: i64) -> &mut ProcessNames {
+        self.processes.entry(pid).or_default()
+    }
+}
+
+impl ProcessNames {
+    /// Returns the name of a thread within its process.
+    pub(super) fn thread(&self, tid: i64) -> String {
+        let name = self.threads.get(&tid).map(|(_, name)| name.as_str()).unwrap_or_default();
+        let start = format!("{} - ", self.name.as_deref().unwrap_or_default());
+        match name.strip_prefix(&start).unwrap_or(name) {
+            "" if tid == 0 => "main".to_owned(),
+            "" => format!("thread {tid}"),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Returns the process with its names.
+    pub(super) fn process(self, pid: i64, threads: Vec<Thread>) -> Process {
+        let (name, command) = (self.short_name(), self.command());
+        // A converted trace has these members, without values.
+        let is_known = |text: &String| !text.is_empty();
+        let ProgramJson { ppid, cwd, node, process_start_ms, boot, own_pid, .. } = self.program;
+        let identity = process_start_ms.zip(boot);
+        Process {
+            pid: own_pid.unwrap_or(pid),
+            name,
+            command,
+            url_label: self.label.as_deref().and_then(without_pid).map(str::to_owned),
+            cwd: cwd.filter(is_known),
+            parent_pid: ppid.filter(|pid| *pid > 0),
+            node: node.filter(is_known),
+            identity: identity.map(|(process_start_ms, boot)| Identity { process_start_ms, boot }),
+            threads,
+            ..Process::default()
+        }
+    }
+
+    fn short_name(&self) -> String {
+        match &self.name {
+            Some(name) => without_pid(name).unwrap_or(name).to_owned(),
+            None => "process".to_owned(),
+        }
+    }
+
+    /// Returns the name with the arguments that the label has.
+    fn command(&self) -> String {
+        let name = self.short_name();
+        let label = self.label.as_deref().and_then(without_pid);
+        let arguments =
+            label.and_then(|label| label.split_once(':')).map(|(_, rest)| rest.trim_start());
+        match arguments {
+            None | Some("") => name,
+            Some(arguments) => format!("{name} {arguments}"),
+        }
+    }
+
+    /// Sets the name of a thread. The name of the latest time holds: a main thread has an earlier
+    /// name for DevTools, and a worker a later name with its script.
+    fn name_thread(&mut self, tid: i64, ts: i64, name: String) {
+        let known = self.threads.entry(tid).or_insert((i64::MIN, String::new()));
+        if ts >= known.0 {
+            *known = (ts, name);
+        }
+    }
+}
+
+/// Returns `nx: run-many` of `nx: run-many (pid 4242)`; none without such an end. A merge puts a
+/// mark behind the end (` #2`) where two processes had one pid.
+pub(crate) fn without_pid(label: &str) -> Option<&str> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let label = match label.rsplit_once(" #") {
+        Some((start, mark)) if is_number(mark) => start,
+        _ => label,
+    };
+    let (start, pid) = label.strip_suffix(')')?.rsplit_once("(pid ")?;
+    is_number(pid).then(|| start.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pid_stands_at_the_end() {
+        assert_eq!(without_pid("nx: run (pid 1) (pid 42)"), Some("nx: run (pid 1)"));
+        assert_eq!(without_pid("nx: (pid 42)"), Some("nx:"));
+        assert_eq!(without_pid("nx: (pid 42) #2"), Some("nx:"));
+        for label in ["https://x/", "(pid )", "nx (pid 4x)", "", "nx (pid 4) "] {
+            assert_eq!(without_pid(label), None);
+        }
+    }
+}

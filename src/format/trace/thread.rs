@@ -1,0 +1,186 @@
+//! The events of one thread: names and markers that DevTools needs, then chunk after chunk.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::event::{ChunkNode, Event, Flush, ProcessFrame, ProfileChunk, SAMPLES_PER_CHUNK};
+use super::events::Events;
+use super::own;
+use super::thread_names::{each_name, worker_name};
+use crate::format::ascii_json::encode;
+use crate::format::frame_json::CallFrameJson;
+use crate::format::script_id::ScriptIdOffset;
+use crate::format::url::frame_url;
+use crate::profile::call_tree::Placed;
+use crate::profile::program::{NodeModules, Program};
+use crate::profile::timeline::Timeline;
+use crate::profile::window::Window;
+
+/// The facts that a trace has about its thread.
+#[derive(Debug, Clone)]
+pub(crate) struct ThreadInfo {
+    /// Process of the thread.
+    pub program: Program,
+    /// Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// Form of the frames under `node_modules`.
+    pub node_modules: NodeModules,
+    /// Time between two samples, microseconds.
+    pub interval_us: u32,
+    /// Start of the recording: ISO 8601, UTC.
+    pub started: String,
+}
+
+/// Returns a profile's id. DevTools expects it hexadecimal, and unique in the whole trace.
+pub(crate) fn profile_id(pid: u32, tid: u32) -> String {
+    format!("0x{pid:x}{tid:06x}")
+}
+
+/// Turns a thread's windows into events.
+pub(crate) struct ThreadTrace {
+    info: ThreadInfo,
+    profile_id: String,
+    script_offset: ScriptIdOffset,
+    time: Timeline,
+}
+
+impl ThreadTrace {
+    /// Returns a trace that starts at `start_us`.
+    pub(crate) fn new(info: ThreadInfo, start_us: i64) -> Self {
+        let (pid, tid) = (info.program.pid, info.thread_id);
+        Self {
+            profile_id: profile_id(pid, tid),
+            script_offset: ScriptIdOffset::of_thread(pid, tid),
+            time: Timeline::new(start_us),
+            info,
+        }
+    }
+
+    /// Returns the file's text up to the events that stand once in it, with these.
+    pub(crate) fn head(&self) -> Vec<u8> {
+        let mut out = br#"{"metadata":"#.to_vec();
+        self.encode_metadata(&mut out);
+        out.extend_from_slice(b",\"traceEvents\":[\n");
+        let mut events = Events::default();
+        self.start(&mut events);
+        out.extend_from_slice(events.as_bytes());
+        out
+    }
+
+    fn encode_metadata(&self, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        struct RecordingMetadata<'a> {
+            // Readers recognise the file by this member, which has to be the first.
+            source: &'a str,
+            #[serde(rename = "startTime")]
+            start_time: &'a str,
+            #[serde(rename = "dataOrigin")]
+            data_origin: &'a str,
+            #[serde(rename = "cpu-prof")]
+            own: RecordingFacts<'a>,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct RecordingFacts<'a> {
+            version: &'a str,
+            #[serde(flatten)]
+            program: &'a Program,
+            thread_id: u32,
+            interval_us: u32,
+        }
+        let metadata = RecordingMetadata {
+            source: own::SOURCE,
+            start_time: &self.info.started,
+            data_origin: "TraceEvents",
+            own: RecordingFacts {
+                version: env!("CARGO_PKG_VERSION"),
+                program: &self.info.program,
+                thread_id: self.info.thread_id,
+                interval_us: self.info.interval_us,
+            },
+        };
+        encode(out, &metadata);
+    }
+
+    /// Adds the events that come before the first window.
+    fn start(&self, events: &mut Events) {
+        let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
+        let url = self.info.program.url_label();
+        let frame = ProcessFrame::new(ProcessFrame::ROOT, None, pid, &url);
+        events.push(&Event::tracing_started(tid, ts, frame));
+        each_name(pid, tid, &self.info.program.short_label(), |name| events.push(name));
+        events.push(&Event::thread_start(pid, tid, ts));
+        events.push(&Event::profile(&self.profile_id, pid, tid, ts));
+    }
+
+    /// Adds the new nodes and the samples of a window, and a heartbeat that extends the visible
+    /// range.
+    pub(crate) fn window(
+        &mut self,
+        events: &mut Events,
+        window: &Window,
+        placed: &Placed,
+        flush: Flush,
+    ) {
+        let call_frames = self.encode_frames(window, placed);
+        let nodes: Vec<ChunkNode<'_>> = placed
+            .new_nodes
+            .iter()
+            .filter_map(|node| {
+                let call_frame = call_frames[node.frame as usize].as_deref()?;
+                Some(ChunkNode { id: node.id, parent: node.parent, call_frame })
+            })
+            .collect();
+        let (pid, tid) = (self.pid(), self.tid());
+        let mut nodes = nodes.as_slice();
+        for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
+            let ids: Vec<u32> =
+                samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
+            let deltas: Vec<i64> =
+                samples.iter().map(|sample| self.time.delta(sample.time_us)).collect();
+            let chunk = ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids };
+            let (id, ts) = (&self.profile_id, self.time.last_us());
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &deltas));
+        }
+        let ts = window.end_us.max(self.time.last_us());
+        events.push(&Event::thread_flush(pid, tid, ts, flush));
+    }
+
+    /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share
+    /// frames, and a frame is most of a node's text.
+    fn encode_frames(&self, window: &Window, placed: &Placed) -> Vec<Option<Box<RawValue>>> {
+        let mut encoded = vec![None; window.frames.len()];
+        for node in &placed.new_nodes {
+            let index = node.frame as usize;
+            if encoded[index].is_none() {
+                let frame = &window.frames[index];
+                let url = frame_url(&frame.url, self.info.node_modules);
+                encoded[index] = CallFrameJson::new(frame, &url, self.script_offset).encode();
+            }
+        }
+        encoded
+    }
+
+    /// Adds the end of the recording, which is the end of the visible range.
+    pub(crate) fn close(&self, events: &mut Events, end_us: i64) {
+        let ts = end_us.max(self.time.last_us());
+        events.push(&Event::trace_end(self.pid(), self.tid(), ts));
+    }
+
+    /// Names a worker by its script, which Node tells only after the preload.
+    pub(crate) fn rename_worker(&self, events: &mut Events, script: &str) {
+        let label = self.info.program.short_label();
+        worker_name(self.pid(), self.tid(), &label, script, |name| events.push(name));
+    }
+
+    fn pid(&self) -> u32 {
+        self.info.program.pid
+    }
+
+    fn tid(&self) -> u32 {
+        self.info.thread_id
+    }
+}
+
+#[cfg(test)]
+mod tests;
