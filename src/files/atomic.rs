@@ -16,7 +16,7 @@ use super::temporary::TemporaryFile;
 use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
 
-/// Writes a file under the first free name in `dir`. Readers see the complete file, or no file.
+/// Writes a file under the first free name in `dir`, completely or not at all. Returns its path.
 pub(crate) fn write_whole(
     dir: &Path,
     extension: &str,
@@ -28,7 +28,7 @@ pub(crate) fn write_whole(
     let (temporary, mut file) =
         TemporaryFile::create(&wanted).map_err(|source| fail("create", &wanted, source))?;
     write(&mut file).map_err(|source| fail("write", &wanted, source))?;
-    // Reserves the name: the rename replaces this empty file, and nobody else's.
+    // Reserves the name with an empty file, so that the rename replaces only this file.
     let (path, _) = create_first_free(dir, extension, names)?;
     temporary.rename_to(&path).map_err(|source| {
         let _ = fs::remove_file(&path);

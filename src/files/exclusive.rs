@@ -24,7 +24,8 @@ pub(super) fn create_first_free(
         }
     }
     let path = current_path(dir, extension, names);
-    let source = io::Error::new(io::ErrorKind::AlreadyExists, "10000 files have names like this");
+    let source =
+        io::Error::new(io::ErrorKind::AlreadyExists, "10000 names were tried, and all are taken");
     Err(Error::Output { action: "create", path, source })
 }
 
