@@ -2,8 +2,6 @@
 
 // The settings of a recording, by their names in code.
 
-const { check, checkOptions } = require('./check.js')
-
 /**
  * @typedef {object} Setting
  * @property {'string' | 'number' | 'boolean'} type of the value in code
@@ -75,21 +73,4 @@ const SETTINGS = {
   workers: { type: 'boolean' },
 }
 
-/**
- * Checks the names and types of options, and returns their values as text. The addon checks the
- * values, as it does those of the environment.
- * @param {unknown} options
- */
-function settingsAsText(options) {
-  /** @type {Record<string, string>} */
-  const settings = {}
-  const given = checkOptions(options, Object.keys(SETTINGS), 'start() and profile()')
-  for (const [name, value] of Object.entries(given)) {
-    const { type } = SETTINGS[/** @type {keyof typeof SETTINGS} */ (name)]
-    check(typeof value === type, name, `a ${type}`, value)
-    settings[name] = String(value)
-  }
-  return settings
-}
-
-module.exports = { SETTINGS, settingsAsText }
+module.exports = { SETTINGS }

@@ -9,7 +9,7 @@ const { load, locate } = require('./addon.js')
  * @param {Record<string, unknown>} [options]
  */
 function start(options = {}) {
-  const { workers = 'true', ...settings } = require('./options.js').settingsAsText(options)
+  const { workers = 'true', ...settings } = settingsAsText(options)
   const addon = load()
   // A worker recorded as part of its parent's recording can get its own recording instead.
   if (addon.isCovered()) stopThread(addon)
@@ -57,6 +57,26 @@ async function profile(fn, options) {
 /** Returns whether the calling thread is being recorded. */
 function isRecording() {
   return load().isRecording()
+}
+
+/**
+ * Checks the names and types of options, and returns their values as text. The addon checks the
+ * values, as it does those of the environment.
+ * @param {unknown} options
+ */
+function settingsAsText(options) {
+  // Loaded here because a preload has no options.
+  const { SETTINGS } = require('./options.js')
+  const { check, checkOptions } = require('./check.js')
+  /** @type {Record<string, string>} */
+  const settings = {}
+  const given = checkOptions(options, Object.keys(SETTINGS), 'start() and profile()')
+  for (const [name, value] of Object.entries(given)) {
+    const { type } = SETTINGS[/** @type {keyof typeof SETTINGS} */ (name)]
+    check(typeof value === type, name, `a ${type}`, value)
+    settings[name] = String(value)
+  }
+  return settings
 }
 
 /**

@@ -1,11 +1,12 @@
 'use strict'
 
-// A report for a terminal.
+// Renders a report as text for a terminal.
 
 const {
   formatTime,
   formatShare,
   formatCount,
+  formatCounts,
   printable,
   cutEnd,
   cutStart,
@@ -85,7 +86,7 @@ function share(sections, { lines, top }) {
 /** @param {Report} report @param {View} view */
 function summary(report, view) {
   const { busyMs, gcMs, programMs, idleMs } = report.totals
-  const counts = `${formatCount(report.processes.length, 'process', 'processes')}, ${formatCount(countThreads(report), 'thread')}`
+  const counts = formatCounts(report.processes.length, countThreads(report))
   const times = [
     `busy ${formatTime(busyMs)}`,
     `gc ${formatTime(gcMs)}`,
