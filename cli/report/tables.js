@@ -2,7 +2,8 @@
 
 // Chooses the rows of a report's tables, for text and for Markdown.
 
-const { cutStart, formatPath, formatPlace } = require('../terminal/format.js')
+const { formatPath, formatPlace } = require('../terminal/format.js')
+const { cutStart } = require('./width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */

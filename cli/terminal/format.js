@@ -65,16 +65,6 @@ function printable(text) {
   return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
 }
 
-/** Keeps the beginning. @param {string} text @param {number} width */
-function cutEnd(text, width) {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
-}
-
-/** Keeps the end, which tells paths apart. @param {string} text @param {number} width */
-function cutStart(text, width) {
-  return text.length <= width ? text : `…${text.slice(text.length - Math.max(0, width - 1))}`
-}
-
 module.exports = {
   formatTime,
   formatBytes,
@@ -85,6 +75,4 @@ module.exports = {
   formatPath,
   formatPlace,
   printable,
-  cutEnd,
-  cutStart,
 }
