@@ -58,25 +58,6 @@ function openFolder(dir, name = '') {
 }
 
 /**
- * Returns whether a recording may get this path.
- * @param {string} file absolute @param {string} dir @param {string} name a valid pattern
- */
-function mayBeRecorded(file, dir, name) {
-  const stem = name
-    .replace(/(\.trace\.json|\.cpuprofile)$/, '')
-    .split(/(%.)/)
-    .map((part) =>
-      /^%[^%]/.test(part) ? '\\d+' : part.replace(/^%%$/, '%').replace(SPECIAL, '\\$&'),
-    )
-  // A name that exists already gets a number.
-  const names = new RegExp(`^${stem.join('')}(\\.\\d{3,})?(\\.trace\\.json|\\.cpuprofile)$`)
-  return names.test(path.relative(dir, file))
-}
-
-/** Characters with a meaning in a regular expression. */
-const SPECIAL = /[\\^$.*+?()[\]{}|]/g
-
-/**
  * Lists the entries of a folder and of its subfolders down to a depth, relative to the folder.
  * @param {string} dir @param {number} depth @param {string} [within] a subfolder @returns {string[]}
  */
@@ -96,4 +77,4 @@ function read(dir) {
   }
 }
 
-module.exports = { openFolder, mayBeRecorded }
+module.exports = { openFolder }

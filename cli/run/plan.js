@@ -4,9 +4,10 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { load } = require('../../lib/addon.js')
 const { SETTINGS } = require('../../lib/options.js')
 const { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment } = require('./environment.js')
-const { openFolder, mayBeRecorded } = require('./folder.js')
+const { openFolder } = require('./folder.js')
 
 /**
  * @typedef {object} Options
@@ -75,7 +76,7 @@ function checkSettings(settings, env) {
   const isSet = (/** @type {string} */ variable) => Boolean(env[variable])
   // Loading the addon takes milliseconds, and most runs have only `dir`, which any text suits.
   if (Object.keys(settings).length === 1 && !Object.values(VARIABLES).some(isSet)) return
-  const wrong = require('../../lib/addon.js').load().checkSettings(settings)
+  const wrong = load().checkSettings(settings)
   // The addon knows an option by its name in code.
   if (wrong !== null) throw new Error(wrong.replace(/^(\w+)(?==)/, flagOf))
 }
@@ -95,7 +96,7 @@ function checkOutput(given, { dir, name }) {
   const output = absolute(given, '--output')
   const problem = outputProblem(given, output)
   if (problem !== undefined) throw new Error(`--output=${given} ${problem}`)
-  if (name && mayBeRecorded(output, dir, name)) {
+  if (name && load().isRecordingName(name, path.relative(dir, output))) {
     throw new Error(`--output=${given} is the name of a recording; choose another`)
   }
   return output

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge, report } = require('../../index.js')
+const { load } = require('../../lib/addon.js')
 const { MAX_ROWS } = require('../report/tables.js')
 const { renderText } = require('../report/text.js')
 const { withCleanup } = require('../terminal/cleanup.js')
@@ -122,40 +123,14 @@ function printTrace({ files, bytes, processes, threads }, cwd) {
  * @param {string[]} recordings
  */
 function printLiving(recordings) {
-  const pids = new Set(recordings.map(pidIfAlive).filter((pid) => pid !== undefined))
-  if (pids.size === 0) return
+  /** @type {number[]} */
+  const pids = load().livingRecorders(recordings)
+  if (pids.length === 0) return
   const who =
-    pids.size === 1
+    pids.length === 1
       ? 'a process outlives the command and is'
-      : `${pids.size} processes outlive the command and are`
-  printStatus(`${who} still recorded; the trace ends here: pid ${[...pids].join(', ')}`)
-}
-
-/** @param {string} file */
-function pidIfAlive(file) {
-  try {
-    const fd = fs.openSync(file, 'r')
-    try {
-      const { size } = fs.fstatSync(fd)
-      const head = readAt(fd, 0, 4096)
-      const pid = Number(/"cpu-prof":\{[^[]*?"pid":(\d+)/.exec(head)?.[1])
-      const hasEnded = readAt(fd, Math.max(0, size - 512), 512).includes('"name":"trace.end"')
-      if (!pid || hasEnded) return undefined
-      process.kill(pid, 0)
-      return pid
-    } finally {
-      fs.closeSync(fd)
-    }
-  } catch {
-    // The file or the process no longer exists.
-    return undefined
-  }
-}
-
-/** @param {number} fd @param {number} position @param {number} length */
-function readAt(fd, position, length) {
-  const buffer = Buffer.alloc(length)
-  return buffer.toString('latin1', 0, fs.readSync(fd, buffer, 0, length, position))
+      : `${pids.length} processes outlive the command and are`
+  printStatus(`${who} still recorded; the trace ends here: pid ${pids.join(', ')}`)
 }
 
 module.exports = { summarizeRun }
