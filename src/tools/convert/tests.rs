@@ -122,7 +122,7 @@ fn what_fails_is_said_and_leaves_nothing() {
     for (input, output, reason) in [
         ("missing", "x.txt", "does not exist"),
         ("b.json", "x.txt", "no CPU profile"),
-        ("c.json", "x.txt", "no JSON object"),
+        ("c.json", "x.txt", "not a JSON object"),
         ("d.json", "x.txt", "no CPU profile"),
         (".", "x.txt", "is a folder"),
         ("a.trace.json", "x.json", "is a trace already"),
