@@ -118,8 +118,8 @@ test('an output that is there is replaced, and one that fails leaves nothing', a
   fs.writeFileSync(at('b.json'), '{}')
   /** @type {[any, any, RegExp][]} */
   const wrong = [
-    [files[0], at('x.html'), /no ending that tells its format: .*\.speedscope\.json/],
-    [files[0], at('x.json'), /is a trace already/],
+    [files[0], at('x.html'), /does not have the extension of a format: .*\.speedscope\.json/],
+    [files[0], at('x.json'), /is already a trace/],
     [files[0], at('b.json/x.txt'), /could not make the folder of .*b\.json/],
     [cwd, at('x.txt'), /is a folder/],
     [at('b.json'), at('x.txt'), /no CPU profile/],

@@ -361,7 +361,7 @@ test('nothing to merge is an error, and a failed merge leaves nothing', async ()
 
   fs.writeFileSync(path.join(dir, 'a.json'), recording())
   await assert.rejects(merge(dir, dir), /could not write .*name of a file/)
-  await assert.rejects(merge(dir, '/dev/null'), /no regular file/)
+  await assert.rejects(merge(dir, '/dev/null'), /not a regular file/)
   await assert.rejects(merge(dir, path.join(dir, 'a.json', 'x.json')), /could not make the folder/)
   assert.deepEqual(fs.readdirSync(dir), ['a.json'])
   // An older result is replaced, and is no input.

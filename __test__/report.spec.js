@@ -252,7 +252,7 @@ test('what is wrong is said', async () => {
     [[[]], /an array of at least one/],
     [[temporaryDirectory()], /there is no trace to read/],
     [[path.join(dir, 'missing')], /missing: it does not exist/],
-    [[path.join(dir, 'x.json')], /x\.json: there is no CPU profile in it/],
+    [[path.join(dir, 'x.json')], /x\.json: the file has no CPU profile/],
     [[cwd, { from: 1e9 }], /nothing was recorded in that time/],
     [[cwd, { from: 5, to: 5 }], /from \(5\) must be less than to/],
     [[cwd, { top: -1 }], /top must be a number, 0 or more, not -1/],

@@ -1,149 +1,112 @@
-//! Files that come to their places when they are whole; until then they have names of their own.
+//! Files that appear at their paths only when they are complete.
 
-use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use parking_lot::Mutex;
 
-/// What this process writes now: it would stay behind if the process were killed.
-static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+use super::error::FileError;
+use super::exclusive::{create_first_free, current_path};
+use super::temporary::TemporaryFile;
+use crate::base::error::Error;
+use crate::base::name_pattern::FileNames;
 
-/// Removes what is not whole yet, for a process that is about to end.
-pub(crate) fn remove_partial() {
-    for path in PARTIAL.lock().drain(..) {
-        let _ = fs::remove_file(path);
-    }
+/// Writes a file under the first free name in `dir`, completely or not at all. Returns its path.
+pub(crate) fn write_whole(
+    dir: &Path,
+    extension: &str,
+    names: &mut FileNames,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<PathBuf, Error> {
+    let wanted = current_path(dir, extension, names);
+    let fail = |action, path: &Path, source| Error::Output { action, path: path.into(), source };
+    let (temporary, mut file) =
+        TemporaryFile::create(&wanted).map_err(|source| fail("create", &wanted, source))?;
+    write(&mut file).map_err(|source| fail("write", &wanted, source))?;
+    // Reserves the name with an empty file, so that the rename replaces only this file.
+    let (path, _) = create_first_free(dir, extension, names)?;
+    temporary.rename_to(&path).map_err(|source| {
+        let _ = fs::remove_file(&path);
+        fail("rename", &path, source)
+    })?;
+    Ok(path)
 }
 
-/// Why a file could not be written.
-#[derive(Debug)]
-pub(crate) struct FileError {
-    /// What was being done.
-    pub action: &'static str,
-    /// The file's place.
-    pub path: PathBuf,
-    /// What the system said.
-    pub source: io::Error,
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { action, path, source } = self;
-        write!(f, "could not {action} {}: {source}", path.display())?;
-        f.write_str(match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                " (free some space, or write it to another disk; .gz is smaller)"
-            }
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                " (write it to a folder that can be written)"
-            }
-            io::ErrorKind::IsADirectory => " (give the name of a file in it)",
-            _ => "",
-        })
-    }
-}
-
-impl std::error::Error for FileError {}
-
-/// A file on its way, written by a thread of its own while the next piece is made. Dropped before it
-/// is whole, it leaves nothing.
+/// A file that is being written, on a thread of its own. Leaves nothing if it is dropped.
 #[derive(Debug)]
 pub(crate) struct AtomicFile {
-    partial: TemporaryFile,
-    /// So far, uncompressed.
+    temporary: TemporaryFile,
+    /// Path in error messages.
+    target: PathBuf,
+    /// Uncompressed size so far.
     bytes: u64,
+    /// Bytes for the thread's next write.
     piece: Vec<u8>,
     /// None after an error.
-    writing: Option<WriterThread>,
+    thread: Option<WriterThread>,
 }
 
-#[derive(Debug)]
-struct WriterThread {
-    pieces: SyncSender<Vec<u8>>,
-    /// Pieces that are written, to be filled again.
-    empty: Receiver<Vec<u8>>,
-    thread: JoinHandle<io::Result<()>>,
-}
-
-enum FileOutput {
-    Plain(File),
-    /// One member: DevTools reads no more.
-    Gzip(Box<GzEncoder<BufWriter<File>>>),
-}
-
-const PIECE: usize = 256 << 10;
+/// Size of a write.
+const PIECE_BYTES: usize = 256 << 10;
 
 impl AtomicFile {
-    /// Begins a file for `place`, compressed if that ends in `.gz`, in a folder that is made if it
-    /// is missing.
-    pub(crate) fn create(place: &Path) -> Result<Self, FileError> {
-        let fail = |action| move |source| FileError { action, path: place.into(), source };
-        match fs::metadata(place) {
-            Ok(metadata) if metadata.is_dir() => {
-                return Err(fail("write")(io::ErrorKind::IsADirectory.into()));
-            }
-            Ok(metadata) if !metadata.is_file() => {
-                return Err(fail("replace")(io::Error::other("it is no regular file")));
-            }
-            _ => {}
-        }
-        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder {
+    /// Begins a file in the folder of `target`, which is made if missing. Compresses the file if
+    /// `target` ends in `.gz`.
+    pub(crate) fn create(target: &Path) -> Result<Self, FileError> {
+        let fail = |action| move |source| FileError { action, path: target.into(), source };
+        check_target(target)?;
+        if let Some(folder) = target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(fail("make the folder of"))?;
         }
-        let (partial, file) = TemporaryFile::create(place).map_err(fail("create"))?;
-        let is_gzip = place.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-        let out = if is_gzip {
-            FileOutput::Gzip(Box::new(GzEncoder::new(BufWriter::new(file), Compression::new(4))))
-        } else {
-            FileOutput::Plain(file)
-        };
-        let writing = Some(WriterThread::start(out).map_err(fail("write"))?);
-        Ok(Self { partial, bytes: 0, piece: Vec::with_capacity(PIECE), writing })
+        let (temporary, file) = TemporaryFile::create(target).map_err(fail("create"))?;
+        let thread = WriterThread::start(FileOutput::new(file, target)).map_err(fail("write"))?;
+        Ok(Self {
+            temporary,
+            target: target.into(),
+            bytes: 0,
+            piece: Vec::with_capacity(PIECE_BYTES),
+            thread: Some(thread),
+        })
     }
 
-    /// What is said if it cannot be written.
+    /// Returns the error for a write that failed.
     pub(crate) fn error(&self, source: io::Error) -> FileError {
-        self.partial.error("write", source)
+        FileError { action: "write", path: self.target.clone(), source }
     }
 
-    /// Writes what is left. The file is at its place only after [`keep`].
+    /// Writes the rest. The file gets its path from [`keep`].
     pub(crate) fn finish(mut self) -> Result<WholeFile, FileError> {
-        let written = self.pass_on().and_then(|()| match self.writing.take() {
-            Some(writing) => writing.finish(),
+        let written = self.send_piece().and_then(|()| match self.thread.take() {
+            Some(thread) => thread.finish(),
             None => Ok(()),
         });
-        match written {
-            Ok(()) => Ok(WholeFile { partial: self.partial, bytes: self.bytes }),
-            Err(source) => Err(self.partial.error("write", source)),
-        }
+        written.map_err(|source| self.error(source))?;
+        Ok(WholeFile { temporary: self.temporary, bytes: self.bytes })
     }
 
-    /// Gives the thread what was collected.
-    fn pass_on(&mut self) -> io::Result<()> {
-        let Some(writing) = &self.writing else {
-            return Err(io::Error::other("it could not be written before"));
+    /// Sends the collected bytes to the thread.
+    fn send_piece(&mut self) -> io::Result<()> {
+        let Some(thread) = &self.thread else {
+            return Err(io::Error::other("an earlier write failed"));
         };
-        let empty = writing.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
-        if writing.pieces.send(std::mem::replace(&mut self.piece, empty)).is_ok() {
+        let empty = thread.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE_BYTES));
+        if thread.pieces.send(mem::replace(&mut self.piece, empty)).is_ok() {
             return Ok(());
         }
-        // It has ended, and only an error ends it.
-        self.writing.take().map_or(Ok(()), WriterThread::finish)
+        // Only an error ends the thread early.
+        self.thread.take().map_or(Ok(()), WriterThread::finish)
     }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.piece.len() + bytes.len() > PIECE && !self.piece.is_empty() {
-            self.pass_on()?;
+        if self.piece.len() + bytes.len() > PIECE_BYTES && !self.piece.is_empty() {
+            self.send_piece()?;
         }
         self.piece.extend_from_slice(bytes);
         self.bytes += bytes.len() as u64;
@@ -151,34 +114,73 @@ impl Write for AtomicFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.pass_on()
+        self.send_piece()
     }
+}
+
+/// Returns an error if the target exists and is not a file that can be replaced.
+fn check_target(target: &Path) -> Result<(), FileError> {
+    let fail = |action, source| Err(FileError { action, path: target.into(), source });
+    match fs::metadata(target) {
+        Ok(metadata) if metadata.is_dir() => fail("write", io::ErrorKind::IsADirectory.into()),
+        Ok(metadata) if !metadata.is_file() => {
+            fail("replace", io::Error::other("it is not a regular file"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The thread that compresses and writes, while the caller makes the next piece.
+#[derive(Debug)]
+struct WriterThread {
+    pieces: SyncSender<Vec<u8>>,
+    /// Memory of written pieces, for the next pieces.
+    empty: Receiver<Vec<u8>>,
+    handle: JoinHandle<io::Result<()>>,
 }
 
 impl WriterThread {
-    fn start(mut out: FileOutput) -> io::Result<Self> {
-        // Few: what is made faster than it is written must wait.
-        let (pieces, to_write) = mpsc::sync_channel::<Vec<u8>>(2);
+    fn start(mut output: FileOutput) -> io::Result<Self> {
+        /// Pieces that may wait. A caller that is faster than the disk waits too.
+        const MAX_WAITING: usize = 2;
+        let (pieces, to_write) = mpsc::sync_channel::<Vec<u8>>(MAX_WAITING);
         let (written, empty) = mpsc::channel();
-        let thread = thread::Builder::new().name("cpu-prof file".into()).spawn(move || {
+        let handle = thread::Builder::new().name("cpu-prof file".into()).spawn(move || {
             for mut piece in to_write {
-                out.write_all(&piece)?;
+                output.write_all(&piece)?;
                 piece.clear();
-                // Whoever gives no more pieces needs no empty ones.
+                // Fails if the caller is finished, and needs no more memory.
                 let _ = written.send(piece);
             }
-            out.finish()
+            output.finish()
         })?;
-        Ok(Self { pieces, empty, thread })
+        Ok(Self { pieces, empty, handle })
     }
 
+    /// Waits until all pieces are written.
     fn finish(self) -> io::Result<()> {
         drop(self.pieces);
-        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("its writer failed")))
+        let panicked = |_| Err(io::Error::other("the thread that writes the file panicked"));
+        self.handle.join().unwrap_or_else(panicked)
     }
 }
 
+enum FileOutput {
+    Plain(File),
+    /// A single gzip member: DevTools reads only the first.
+    Gzip(Box<GzEncoder<BufWriter<File>>>),
+}
+
 impl FileOutput {
+    fn new(file: File, target: &Path) -> Self {
+        const LEVEL: Compression = Compression::new(4);
+        if target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            Self::Gzip(Box::new(GzEncoder::new(BufWriter::new(file), LEVEL)))
+        } else {
+            Self::Plain(file)
+        }
+    }
+
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(out) => out.write_all(bytes),
@@ -194,135 +196,40 @@ impl FileOutput {
     }
 }
 
-/// A file that is whole, and not yet at its place.
+/// A complete file that is not at its path yet.
 #[derive(Debug)]
 pub(crate) struct WholeFile {
-    partial: TemporaryFile,
-    /// Its size, uncompressed.
+    temporary: TemporaryFile,
+    /// Uncompressed size.
     pub bytes: u64,
 }
 
-/// Brings files to these places, in the folders that they were begun for: all or none. What was
-/// there is replaced.
+/// Moves files to their paths, in the folders that they were begun for. Replaces the files there.
+/// Removes all of them if one cannot be moved.
 pub(crate) fn keep(files: Vec<(WholeFile, PathBuf)>) -> Result<Vec<PathBuf>, FileError> {
     let mut kept: Vec<PathBuf> = Vec::with_capacity(files.len());
-    for (file, place) in files {
-        if let Err(error) = file.partial.keep(&place) {
+    for (file, path) in files {
+        if let Err(source) = file.temporary.rename_to(&path) {
             for path in kept {
                 let _ = fs::remove_file(path);
             }
-            return Err(error);
+            return Err(FileError { action: "rename", path, source });
         }
-        kept.push(place);
+        kept.push(path);
     }
     Ok(kept)
 }
 
-/// A file under a name of its own, which goes when this is dropped.
-#[derive(Debug)]
-struct TemporaryFile {
-    path: PathBuf,
-    place: PathBuf,
-    is_kept: bool,
-}
-
-impl TemporaryFile {
-    fn create(place: &Path) -> io::Result<(Self, File)> {
-        const TRIES: u32 = 1000;
-        if place.file_name().is_none() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        let mut options = OpenOptions::new();
-        // A trace holds paths and command lines.
-        options.read(true).write(true).create_new(true).mode(0o600);
-        let mut number = 0;
-        loop {
-            // Without the file's own name, which may be as long as a name can be.
-            let name = format!(".cpu-prof.{}-{number}.partial", std::process::id());
-            let path = place.with_file_name(name);
-            match options.open(&path) {
-                Ok(file) => {
-                    PARTIAL.lock().push(path.clone());
-                    let place = place.into();
-                    return Ok((Self { path, place, is_kept: false }, file));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < TRIES => {
-                    number += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    fn error(&self, action: &'static str, source: io::Error) -> FileError {
-        FileError { action, path: self.place.clone(), source }
-    }
-
-    fn keep(mut self, place: &Path) -> Result<(), FileError> {
-        let fail = |source| FileError { action: "rename", path: place.into(), source };
-        fs::rename(&self.path, place).map_err(fail)?;
-        self.is_kept = true;
-        Ok(())
-    }
-}
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        // Once it is kept, its old name may be another's.
-        if !self.is_kept {
-            let _ = fs::remove_file(&self.path);
-        }
-        PARTIAL.lock().retain(|path| *path != self.path);
-    }
-}
-
-/// Text that is kept for later on the disk, and has no name there.
-#[derive(Debug)]
-pub(crate) struct Spool {
-    file: File,
-    place: PathBuf,
-}
-
-impl Spool {
-    /// An empty one, on the disk where `place` is.
-    pub(crate) fn create(place: &Path) -> Result<Self, FileError> {
-        let created = TemporaryFile::create(place);
-        let fail = |source| FileError { action: "write", path: place.into(), source };
-        let (_, file) = created.map_err(fail)?;
-        Ok(Self { file, place: place.into() })
-    }
-
-    /// Appends text.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        let written = self.file.write_all(bytes);
-        written.map_err(|source| self.error(source))
-    }
-
-    /// Copies all of it.
-    pub(crate) fn copy_to(&mut self, out: &mut impl Write) -> Result<(), FileError> {
-        let copied = io::Seek::rewind(&mut self.file).and_then(|()| io::copy(&mut self.file, out));
-        copied.map(|_| ()).map_err(|source| self.error(source))
-    }
-
-    fn error(&self, source: io::Error) -> FileError {
-        FileError { action: "write", path: self.place.clone(), source }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
+    use crate::files::find::find;
+    use crate::files::tests::{list, numbered_names};
 
-    fn names(dir: &Path) -> Vec<String> {
-        let files = fs::read_dir(dir).unwrap();
-        let mut names: Vec<_> =
-            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    fn whole(place: &Path, text: &str) -> WholeFile {
-        let mut file = AtomicFile::create(place).unwrap();
+    fn whole(target: &Path, text: &str) -> WholeFile {
+        let mut file = AtomicFile::create(target).unwrap();
         file.write_all(text.as_bytes()).unwrap();
         file.finish().unwrap()
     }
@@ -330,32 +237,32 @@ mod tests {
     #[test]
     fn a_file_is_there_when_it_is_whole() {
         let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("made/if/missing.txt");
-        let folder = place.parent().unwrap();
-        let file = whole(&place, "new");
-        assert_eq!(names(folder).len(), 1);
-        assert!(!place.exists());
-        assert_eq!(keep(vec![(file, place.clone())]).unwrap(), [place.as_path()]);
-        assert_eq!(fs::read(&place).unwrap(), b"new");
-        drop(whole(&place, "dropped"));
-        assert_eq!(names(folder), ["missing.txt"]);
-        assert!(PARTIAL.lock().iter().all(|path| !path.starts_with(dir.path())));
+        let target = dir.path().join("made/if/missing.txt");
+        let folder = target.parent().unwrap();
+        let file = whole(&target, "new");
+        assert_eq!(list(folder).len(), 1);
+        assert!(!target.exists());
+        assert_eq!(keep(vec![(file, target.clone())]).unwrap(), [target.as_path()]);
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        drop(whole(&target, "dropped"));
+        assert_eq!(list(folder), ["missing.txt"]);
     }
 
     #[test]
     fn pieces_come_in_their_order() {
         let dir = tempfile::tempdir().unwrap();
-        let texts: Vec<String> = (0..9).map(|i| i.to_string().repeat(PIECE / 3 * i)).collect();
+        let texts: Vec<String> =
+            (0..9).map(|i| i.to_string().repeat(PIECE_BYTES / 3 * i)).collect();
         for name in ["plain", "packed.gz"] {
-            let place = dir.path().join(name);
-            let mut file = AtomicFile::create(&place).unwrap();
+            let target = dir.path().join(name);
+            let mut file = AtomicFile::create(&target).unwrap();
             for text in &texts {
                 file.write_all(text.as_bytes()).unwrap();
             }
             let file = file.finish().unwrap();
             assert_eq!(file.bytes, texts.concat().len() as u64);
-            keep(vec![(file, place.clone())]).unwrap();
-            let input = crate::files::input::find(&[place]).0.remove(0);
+            keep(vec![(file, target.clone())]).unwrap();
+            let input = find(&[target]).0.remove(0);
             let mut text = String::new();
             io::Read::read_to_string(&mut input.open().unwrap(), &mut text).unwrap();
             assert!(text == texts.concat(), "{name}");
@@ -363,13 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_said_sooner_or_later() {
+    fn a_full_disk_is_reported_by_a_later_write() {
         let dir = tempfile::tempdir().unwrap();
-        let (partial, _) = TemporaryFile::create(&dir.path().join("x")).unwrap();
+        let target = dir.path().join("x");
+        let (temporary, _) = TemporaryFile::create(&target).unwrap();
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let writing = Some(WriterThread::start(FileOutput::Plain(full)).unwrap());
-        let mut file = AtomicFile { partial, bytes: 0, piece: Vec::new(), writing };
-        let piece = vec![b'x'; PIECE];
+        let thread = Some(WriterThread::start(FileOutput::Plain(full)).unwrap());
+        let mut file = AtomicFile { temporary, target, bytes: 0, piece: Vec::new(), thread };
+        let piece = vec![b'x'; PIECE_BYTES];
         let error = (0..9).find_map(|_| file.write_all(&piece).err()).unwrap();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert!(file.write_all(&piece).and_then(|()| file.write_all(&piece)).is_err());
@@ -388,30 +296,39 @@ mod tests {
         fs::create_dir(at("two")).unwrap();
         let error = keep(files).unwrap_err();
         assert_eq!(error.path, at("two"));
-        assert_eq!(names(dir.path()), ["two"]);
+        assert_eq!(list(dir.path()), ["two"]);
     }
 
     #[test]
-    fn what_is_no_file_is_not_replaced() {
+    fn only_regular_files_are_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let error = AtomicFile::create(dir.path()).unwrap_err();
         assert!(error.to_string().contains("name of a file"), "{error}");
         let error = AtomicFile::create(Path::new("/dev/null")).unwrap_err();
-        assert!(error.to_string().contains("no regular file"), "{error}");
-        assert!(names(dir.path()).is_empty());
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        assert!(list(dir.path()).is_empty());
     }
 
     #[test]
-    fn a_spool_has_no_name() {
+    fn a_whole_file_is_there_or_not() {
         let dir = tempfile::tempdir().unwrap();
-        let mut spool = Spool::create(&dir.path().join("out")).unwrap();
-        assert!(names(dir.path()).is_empty());
-        spool.write(b"a").unwrap();
-        spool.write(b"b").unwrap();
-        for _ in 0..2 {
-            let mut text = Vec::new();
-            spool.copy_to(&mut text).unwrap();
-            assert_eq!(text, b"ab");
-        }
+        let at = |name: &str| dir.path().join(name);
+        let fail = |_: &mut File| Err(io::Error::from(io::ErrorKind::StorageFull));
+        let error = write_whole(dir.path(), ".x", &mut numbered_names(), fail).unwrap_err();
+        assert!(error.line().contains("could not write"), "{}", error.line());
+        assert!(list(dir.path()).is_empty());
+
+        fs::write(at("out001.x"), "mine").unwrap();
+        let write = |file: &mut File| {
+            let names = list(dir.path());
+            let [temporary, own] = names.as_slice() else { panic!("{names:?}") };
+            assert!(temporary.ends_with(".partial") && own == "out001.x", "{names:?}");
+            file.write_all(b"whole")
+        };
+        let path = write_whole(dir.path(), ".x", &mut numbered_names(), write).unwrap();
+        assert_eq!(path, at("out002.x"));
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        assert_eq!(fs::read(at("out001.x")).unwrap(), b"mine");
+        assert_eq!(list(dir.path()), ["out001.x", "out002.x"]);
     }
 }

@@ -1,5 +1,13 @@
 //! Files on the disk, whatever their format.
 
 pub(crate) mod atomic;
+pub(crate) mod error;
+mod exclusive;
+pub(crate) mod find;
 pub(crate) mod input;
 pub(crate) mod live_trace;
+pub(crate) mod spool;
+pub(crate) mod temporary;
+
+#[cfg(test)]
+mod tests;

@@ -24,9 +24,9 @@ pub(crate) struct Process {
     pub name: String,
     /// Name with the arguments, shortened: `tsc -p .`.
     pub command: String,
-    /// Whether the recording gives `name` and `command`. Otherwise both are guesses from a file's
-    /// name.
-    pub is_labelled: bool,
+    /// Label of the process in the trace, without the pid: `tsc: -p .`. Without a label, `name` and
+    /// `command` are guesses from the file's name.
+    pub url_label: Option<String>,
     /// Working directory.
     pub cwd: Option<String>,
     /// Pid of the parent process.
@@ -126,10 +126,10 @@ impl Process {
 
     /// Adds the contents of another file of this process.
     pub(crate) fn join(&mut self, other: Self) {
-        if !self.is_labelled && other.is_labelled {
+        if self.url_label.is_none() && other.url_label.is_some() {
             (self.name, self.command) = (other.name, other.command);
+            self.url_label = other.url_label;
         }
-        self.is_labelled |= other.is_labelled;
         self.identity = self.identity.take().or(other.identity);
         self.node = self.node.take().or(other.node);
         self.cwd = self.cwd.take().or(other.cwd);

@@ -24,8 +24,8 @@ pub(crate) struct ProcessFacts {
     pub parent_pid: Option<i64>,
     /// Working directory.
     pub cwd: Option<String>,
-    /// Command line; none if the file does not give one.
-    pub command: Option<String>,
+    /// Label of the process, without the pid; none if the file does not give one.
+    pub label: Option<String>,
     /// Recordings of the process.
     pub recordings: Vec<RecordingSpan>,
 }
@@ -95,7 +95,7 @@ impl ProcessFacts {
             && agree(&self.node, &other.node)
             && agree(&self.parent_pid, &other.parent_pid)
             && agree(&self.cwd, &other.cwd)
-            && (are_identified || agree(&self.command, &other.command))
+            && (are_identified || agree(&self.label, &other.label))
     }
 
     /// Returns whether two that agree are the same process beyond doubt.
@@ -123,7 +123,7 @@ impl ProcessFacts {
         self.node = self.node.take().or(other.node);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
         self.cwd = self.cwd.take().or(other.cwd);
-        self.command = self.command.take().or(other.command);
+        self.label = self.label.take().or(other.label);
         self.recordings.extend(other.recordings);
     }
 }
@@ -202,7 +202,7 @@ mod tests {
             pid: Some(pid),
             node: text("v24.0.0"),
             cwd: text(command),
-            command: text(command),
+            label: text(command),
             recordings: recordings
                 .iter()
                 .map(|(tid, start_us, end_us)| RecordingSpan {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::base::system::is_process_alive;
-use crate::files::input::{Input, find};
+use crate::files::find::find;
+use crate::files::input::Input;
 use crate::read::sniff::{is_complete, recorder_pid};
 
 /// Returns the ids of the living processes that have not completed their traces, each once, in the

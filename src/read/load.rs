@@ -1,9 +1,10 @@
 //! Reads files into a session.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::files::input::{Failed, Input, find};
+use crate::files::find::find;
+use crate::files::input::{Failed, Input};
 use crate::format::cpuprofile::read::{CpuProfileReader, ids_from_file_name};
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};
@@ -79,66 +80,81 @@ pub(crate) fn load_slice(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded 
 
 fn load_all(paths: &[PathBuf], scope: ReadScope) -> Loaded {
     let (inputs, failed) = find(paths);
-    let mut loader = Loader {
-        scope,
-        groups: ProcessGroups::default(),
-        loaded: Loaded { failed, ..Loaded::default() },
-    };
+    let mut loaded = Loaded { failed, ..Loaded::default() };
     // A folder may hold the trace that its recordings were merged into.
-    let (merged, mut recordings): (Vec<_>, Vec<_>) =
+    let (merged, recordings): (Vec<_>, Vec<_>) =
         inputs.iter().partition(|input| !input.is_named && is_merged(input));
-    // Traces first: they know more of a process. A recording in two files is read once.
-    recordings.sort_by_key(|input| is_called_cpuprofile(&input.path));
-    for input in recordings {
-        loader.read(input);
-    }
-    let has_recordings = !loader.loaded.session.processes.is_empty();
-    for input in merged {
-        if has_recordings {
-            loader.note(input, "left out, because it is a merged trace (name the file to read it)");
-        } else {
-            loader.read(input);
+    let mut files = loaded.read(&recordings, scope);
+    if files.is_empty() {
+        files = loaded.read(&merged, scope);
+    } else {
+        for input in merged {
+            let note = "left out, because it is a merged trace (name the file to read it)";
+            loaded.note(input, note);
         }
     }
-    let mut loaded = loader.loaded;
+    loaded.add(files);
     sort(&mut loaded.session);
     loaded
 }
 
-/// Reads file after file into one session.
-struct Loader {
-    scope: ReadScope,
-    groups: ProcessGroups,
-    loaded: Loaded,
-}
-
-impl Loader {
-    fn read(&mut self, input: &Input) {
-        match read(input, self.scope, &mut self.loaded.session.frames) {
-            // A folder holds other JSON files too.
-            Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
-            Ok(contents) if contents.processes.is_empty() => {
-                let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
-                self.fail(input, reason.to_owned());
+impl Loaded {
+    /// Reads files. Skips those without a profile, unless the user named the file.
+    fn read<'a>(
+        &mut self,
+        inputs: &[&'a Input],
+        scope: ReadScope,
+    ) -> Vec<(&'a Input, FileContents)> {
+        let mut files = Vec::new();
+        for input in inputs {
+            match read(input, scope, &mut self.session.frames) {
+                // A folder holds other JSON files too.
+                Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
+                Ok(contents) if contents.processes.is_empty() => {
+                    let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
+                    self.fail(input, reason.to_owned());
+                }
+                Ok(contents) => files.push((*input, contents)),
+                Err(reason) => self.fail(input, reason),
             }
-            Ok(contents) => self.add(input, contents),
-            Err(reason) => self.fail(input, reason),
+        }
+        files
+    }
+
+    /// Joins the processes of all files. A recording in two files counts once.
+    fn add(&mut self, mut files: Vec<(&Input, FileContents)>) {
+        let mut processes: Vec<(usize, Process)> = Vec::new();
+        for (index, (_, contents)) in files.iter_mut().enumerate() {
+            processes.extend(contents.processes.drain(..).map(|process| (index, process)));
+        }
+        // Traces first: they know more of a process.
+        processes
+            .sort_by_key(|(file, process)| (!files[*file].1.is_trace, process.recorded_from_us()));
+        let mut groups = ProcessGroups::default();
+        let mut has_news = vec![false; files.len()];
+        for (file, process) in processes {
+            match groups.place(facts(&process)) {
+                Placement::Duplicate => continue,
+                Placement::Known(index) => self.session.processes[index].join(process),
+                Placement::New => self.session.processes.push(process),
+            }
+            has_news[file] = true;
+        }
+        for ((input, contents), has_news) in files.iter().zip(has_news) {
+            if has_news {
+                self.count(input, contents);
+            } else {
+                // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
+                self.note(input, "left out, because other files hold its recordings");
+            }
         }
     }
 
-    fn add(&mut self, input: &Input, contents: FileContents) {
-        let mut is_new = false;
-        for process in contents.processes {
-            is_new |= self.add_process(process);
-        }
-        if !is_new {
-            // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
-            return self.note(input, "left out, because other files hold its recordings");
-        }
-        self.loaded.inputs += 1;
-        self.loaded.is_trace |= contents.is_trace;
+    fn count(&mut self, input: &Input, contents: &FileContents) {
+        self.inputs += 1;
+        self.is_trace |= contents.is_trace;
         if contents.is_torn {
-            self.loaded.repaired.push(input.path.clone());
+            self.repaired.push(input.path.clone());
         }
         if contents.unreadable_events > 0 {
             let count = contents.unreadable_events;
@@ -146,23 +162,12 @@ impl Loader {
         }
     }
 
-    /// Returns whether the process has a recording that no earlier file had.
-    fn add_process(&mut self, process: Process) -> bool {
-        let processes = &mut self.loaded.session.processes;
-        match self.groups.place(facts(&process)) {
-            Placement::Duplicate => return false,
-            Placement::Known(index) => processes[index].join(process),
-            Placement::New => processes.push(process),
-        }
-        true
-    }
-
     fn note(&mut self, input: &Input, text: &str) {
-        self.loaded.notes.push(format!("{}: {text}", input.path.display()));
+        self.notes.push(format!("{}: {text}", input.path.display()));
     }
 
     fn fail(&mut self, input: &Input, reason: String) {
-        self.loaded.failed.push(Failed { path: input.path.clone(), reason });
+        self.failed.push(Failed { path: input.path.clone(), reason });
     }
 }
 
@@ -202,7 +207,7 @@ fn facts(process: &Process) -> ProcessFacts {
         node: process.node.clone(),
         parent_pid: process.parent_pid,
         cwd: process.cwd.clone(),
-        command: process.is_labelled.then(|| process.command.clone()),
+        label: process.url_label.clone(),
         recordings: recordings.collect(),
     }
 }
@@ -268,11 +273,6 @@ fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<File
     });
     let processes = process.into_iter().collect();
     Ok(FileContents { processes, is_trace: false, is_torn, unreadable_events: 0 })
-}
-
-fn is_called_cpuprofile(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".cpuprofile")
 }
 
 #[cfg(test)]

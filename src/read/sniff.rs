@@ -10,6 +10,7 @@ use crate::files::input::{Input, first_bytes};
 use crate::format::cpuprofile::read::ids_from_file_name;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own::{METADATA_KEY, is_merged_mark};
+use crate::format::trace::read::process_names::without_pid;
 use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::session::Identity;
 use crate::read::group::{ProcessFacts, RecordingSpan};
@@ -70,7 +71,7 @@ impl RecordingFile {
             node: text("node"),
             parent_pid: parent_pid.filter(|pid| *pid > 0),
             cwd: text("cwd"),
-            command: self.url.clone(),
+            label: self.url.as_deref().and_then(without_pid).map(str::to_owned),
             recordings: vec![RecordingSpan {
                 tid: self.tid.into(),
                 start_us: self.start_us,

@@ -1,13 +1,17 @@
 use std::fs;
+use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::*;
+use super::run::convert;
+use crate::format::cpuprofile::CpuProfile;
 use crate::profile::call_tree::CallTree;
 use crate::profile::test_windows::any;
 use crate::profile::test_windows::made::START_US;
+use crate::profile::thread_profile::ReadScope;
 use crate::profile::window::Window;
+use crate::read::load::load;
 
 const MAIN: &str = include_str!("../../format/trace/golden/main.trace.json");
 const WORKER: &str = include_str!("../../format/trace/golden/worker.trace.json");
@@ -55,7 +59,7 @@ fn samples(file: &Path) -> Samples {
 }
 
 #[test]
-fn there_and_back_again() {
+fn a_recording_converts_there_and_back() {
     let dir = folder(&[("a.trace.json", MAIN)]);
     let at = |name: &str| dir.path().join(name);
     let written = convert(&at("a.trace.json"), &at("b.cpuprofile")).unwrap();
@@ -70,7 +74,7 @@ fn there_and_back_again() {
 }
 
 #[test]
-fn a_file_for_each_thread() {
+fn each_thread_gets_a_file() {
     let both =
         format!("{},\n{}", MAIN.strip_suffix("\n]}").unwrap(), WORKER.split_once("[\n").unwrap().1);
     let dir = folder(&[("both.json", &both)]);
@@ -84,37 +88,7 @@ fn a_file_for_each_thread() {
 }
 
 #[test]
-fn processes_of_one_pid_do_not_overwrite_each_other() {
-    let dir = folder(&[]);
-    let mut files = Files::default();
-    for _ in 0..3 {
-        let path =
-            files.free(|number| told_apart(&dir.path().join("x.cpuprofile.gz"), 7, 0, number));
-        files.write(&path, |out| out.write_all(b"x")).unwrap();
-    }
-    let names: Vec<_> =
-        keep(files.0).unwrap().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
-    assert_eq!(names, ["x.7.0.cpuprofile.gz", "x-2.7.0.cpuprofile.gz", "x-3.7.0.cpuprofile.gz"]);
-}
-
-#[test]
-fn endings_tell_the_format() {
-    for (name, expected) in [
-        ("a.json", Format::Trace),
-        ("a.trace.json.gz", Format::Trace),
-        ("a.gz", Format::Trace),
-        ("a.CPUPROFILE", Format::CpuProfile),
-        ("a.folded", Format::Collapsed),
-        ("a.txt.gz", Format::Collapsed),
-        ("a.speedscope.json", Format::Speedscope),
-    ] {
-        assert_eq!(format(Path::new(name)), Ok(expected), "{name}");
-    }
-    assert!(format(Path::new("json")).unwrap_err().contains(".speedscope.json"));
-}
-
-#[test]
-fn what_fails_is_said_and_leaves_nothing() {
+fn a_failed_conversion_gives_its_reason_and_leaves_nothing() {
     let dir =
         folder(&[("a.trace.json", MAIN), ("b.json", "{}"), ("c.json", "no"), ("d.json", "[]")]);
     let at = |name: &str| dir.path().join(name);
@@ -125,13 +99,13 @@ fn what_fails_is_said_and_leaves_nothing() {
         ("c.json", "x.txt", "not a JSON object"),
         ("d.json", "x.txt", "no CPU profile"),
         (".", "x.txt", "is a folder"),
-        ("a.trace.json", "x.json", "is a trace already"),
-        ("a.trace.json", "x", "no ending"),
+        ("a.trace.json", "x.json", "is already a trace"),
+        ("a.trace.json", "x", "extension of a format"),
         ("a.trace.json", "b.json/x.txt", "could not make the folder of"),
         ("a.trace.json", "folder.collapsed", "could not write"),
     ] {
         let before = names(dir.path());
-        let error = convert(&at(input), &at(output)).unwrap_err();
+        let error = convert(&at(input), &at(output)).unwrap_err().to_string();
         assert!(error.contains(reason), "{input} {output}: {error}");
         assert_eq!(names(dir.path()), before, "{input} {output}");
     }
@@ -151,7 +125,7 @@ fn cpuprofile(windows: &[Window]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_recording_goes_there_and_back_again(windows in any::windows(START_US)) {
+    fn any_recording_converts_there_and_back(windows in any::windows(START_US)) {
         let dir = folder(&[]);
         let at = |name: &str| dir.path().join(name);
         fs::write(at("a.cpuprofile"), cpuprofile(&windows)).unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::outcome::MergeError;
 use super::part::OutputPart;
-use crate::files::atomic::Spool;
+use crate::files::spool::Spool;
 use crate::format::ascii_json::encode;
 
 /// Larger metadata is kept as a member of its own: bytes.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::files::atomic::FileError;
+use crate::files::error::FileError;
 use crate::files::input::{Failed, lossy_list};
 
 /// The end of the process that all others come from.

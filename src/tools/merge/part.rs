@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use super::outcome::MergeError;
 use super::slices::OutputSlices;
 use crate::base::event_lines::SEPARATOR;
-use crate::files::atomic::{AtomicFile, Spool, WholeFile};
+use crate::files::atomic::{AtomicFile, WholeFile};
+use crate::files::spool::Spool;
 use crate::format::trace::own::MERGED_HEAD;
 
 /// All parts of a merge.

@@ -12,7 +12,8 @@ use super::part::{OutputPart, OutputParts};
 use super::processes::OutputProcesses;
 use super::slices::OutputSlices;
 use crate::files::atomic::keep;
-use crate::files::input::{Failed, Input, find};
+use crate::files::find::find;
+use crate::files::input::{Failed, Input};
 use crate::read::sniff::{RecordingFile, SniffedFile, sniff};
 
 /// Merges files and folders of files into `output`. A failed merge leaves nothing there.

@@ -3,60 +3,82 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::Cost;
+use super::shape::ReportCost;
 use crate::profile::thread_profile::{NONE, ThreadProfile};
 
-/// What each subject cost. Subjects are numbers from 0.
+/// The cost of each item of one sort: functions, files or packages, numbered from 0.
 pub(super) struct Costs {
-    list: Vec<Cost>,
-    /// How often each is on the stack right now.
+    list: Vec<ReportCost>,
+    /// How often each item is on the stack of the node that a walk has reached.
     on_stack: Vec<u32>,
 }
 
 impl Costs {
-    /// So many subjects, without a cost yet.
-    pub(super) fn new(subjects: usize) -> Self {
-        Self { list: vec![Cost { self_us: 0, total_us: 0 }; subjects], on_stack: vec![0; subjects] }
+    /// Returns costs of 0 for so many items.
+    pub(super) fn new(items: usize) -> Self {
+        Self { list: vec![ReportCost::default(); items], on_stack: vec![0; items] }
     }
 
-    /// How many have a cost.
-    pub(super) fn seen(&self) -> usize {
+    /// Returns the count of items that cost time.
+    pub(super) fn count(&self) -> usize {
         self.list.iter().filter(|cost| cost.total_us > 0).count()
     }
 
-    /// The first `top` by self time and the first `top` by total time, in the order of self time.
-    pub(super) fn top(&self, top: usize) -> impl Iterator<Item = (usize, Cost)> {
-        let by_self = |index: &usize| {
-            let cost = self.list[*index];
+    /// Returns the first `top` by self time and the first `top` by total time, sorted by self time.
+    pub(super) fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
+        let by_self = |item: &usize| {
+            let cost = self.list[*item];
             Reverse((cost.self_us, cost.total_us))
         };
-        let by_total = |index: &usize| {
-            let cost = self.list[*index];
+        let by_total = |item: &usize| {
+            let cost = self.list[*item];
             Reverse((cost.total_us, cost.self_us))
         };
-        let mut indices: Vec<usize> =
-            (0..self.list.len()).filter(|index| self.list[*index].total_us > 0).collect();
-        indices.sort_by_key(by_total);
-        let mut chosen: BTreeSet<usize> = indices.iter().copied().take(top).collect();
-        indices.sort_by_key(by_self);
-        chosen.extend(indices.iter().take(top));
-        indices.retain(|index| chosen.contains(index));
-        indices.into_iter().map(|index| (index, self.list[index]))
+        let mut items: Vec<usize> =
+            (0..self.list.len()).filter(|item| self.list[*item].total_us > 0).collect();
+        items.sort_by_key(by_total);
+        let mut chosen: BTreeSet<usize> = items.iter().copied().take(top).collect();
+        items.sort_by_key(by_self);
+        chosen.extend(items.iter().take(top));
+        items.retain(|item| chosen.contains(item));
+        items.into_iter().map(|item| (item, self.list[item]))
+    }
+
+    /// Adds the time of a node with this item, and puts the item on the stack.
+    fn enter(&mut self, item: usize, self_us: u64, total_us: u64) {
+        let cost = &mut self.list[item];
+        cost.self_us = cost.self_us.saturating_add(self_us);
+        // Recursion counts once.
+        if self.on_stack[item] == 0 {
+            cost.total_us = cost.total_us.saturating_add(total_us);
+        }
+        self.on_stack[item] += 1;
+    }
+
+    /// Takes the item of a node off the stack.
+    fn leave(&mut self, item: usize) {
+        self.on_stack[item] -= 1;
     }
 }
 
-/// A profile's call tree, to be walked down.
+/// A profile's call tree with total times.
 pub(super) struct WeightedTree<'a> {
     profile: &'a ThreadProfile,
-    /// With what lies below.
+    /// Time of each node with all nodes below.
     total_us: Vec<u64>,
     first_child: Vec<u32>,
     next_sibling: Vec<u32>,
     roots: Vec<u32>,
 }
 
+/// A step of a walk over a tree.
+enum WalkStep {
+    Enter(u32),
+    Leave(u32),
+}
+
 impl<'a> WeightedTree<'a> {
-    /// The tree of a profile.
+    /// Returns the tree of a profile.
     pub(super) fn of(profile: &'a ThreadProfile) -> Self {
         let nodes = &profile.nodes;
         let mut tree = Self {
@@ -66,7 +88,8 @@ impl<'a> WeightedTree<'a> {
             next_sibling: vec![NONE; nodes.len()],
             roots: Vec::new(),
         };
-        // Parents stand before their children: so from the last, sums are complete.
+        // Parents come before their children, so that a sum is complete once its node is reached
+        // from the end.
         for index in (0..nodes.len()).rev() {
             let parent = nodes[index].parent;
             if parent == NONE {
@@ -81,54 +104,35 @@ impl<'a> WeightedTree<'a> {
         tree
     }
 
-    /// Adds self and total times of what `subject` says of each frame.
-    pub(super) fn add_to(&mut self, costs: &mut Costs, subject: impl Fn(u32) -> Option<u32>) {
-        for root in &self.roots {
-            let mut at = *root;
-            self.enter(at, costs, &subject);
-            loop {
-                let child = self.first_child[at as usize];
-                if child != NONE && self.total_us[at as usize] > 0 {
-                    at = child;
-                } else {
-                    // Up, until there is a way on.
-                    loop {
-                        self.leave(at, costs, &subject);
-                        if at == *root {
-                            break;
-                        }
-                        let sibling = self.next_sibling[at as usize];
-                        if sibling != NONE {
-                            at = sibling;
-                            break;
-                        }
-                        at = self.profile.nodes[at as usize].parent;
+    /// Adds the self and total times of the items that `item` returns for frames.
+    pub(super) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32) -> Option<usize>) {
+        let item_of = |node: u32| item(self.profile.nodes[node as usize].frame);
+        let mut steps: Vec<WalkStep> = self.roots.iter().copied().map(WalkStep::Enter).collect();
+        while let Some(step) = steps.pop() {
+            match step {
+                WalkStep::Enter(node) => {
+                    let total_us = self.total_us[node as usize];
+                    if total_us == 0 {
+                        continue;
                     }
-                    if at == *root {
-                        break;
+                    if let Some(item) = item_of(node) {
+                        costs.enter(item, self.profile.nodes[node as usize].self_us, total_us);
+                        steps.push(WalkStep::Leave(node));
+                    }
+                    steps.extend(self.children(node).map(WalkStep::Enter));
+                }
+                WalkStep::Leave(node) => {
+                    if let Some(item) = item_of(node) {
+                        costs.leave(item);
                     }
                 }
-                self.enter(at, costs, &subject);
             }
         }
     }
 
-    fn enter(&self, at: u32, costs: &mut Costs, subject: impl Fn(u32) -> Option<u32>) {
-        let node = self.profile.nodes[at as usize];
-        let Some(subject) = subject(node.frame).map(|subject| subject as usize) else { return };
-        let cost = &mut costs.list[subject];
-        cost.self_us = cost.self_us.saturating_add(node.self_us);
-        // Recursion counts once.
-        if costs.on_stack[subject] == 0 {
-            cost.total_us = cost.total_us.saturating_add(self.total_us[at as usize]);
-        }
-        costs.on_stack[subject] += 1;
-    }
-
-    fn leave(&self, at: u32, costs: &mut Costs, subject: impl Fn(u32) -> Option<u32>) {
-        let frame = self.profile.nodes[at as usize].frame;
-        if let Some(subject) = subject(frame) {
-            costs.on_stack[subject as usize] -= 1;
-        }
+    fn children(&self, node: u32) -> impl Iterator<Item = u32> {
+        let existing = |node: u32| (node != NONE).then_some(node);
+        let first = existing(self.first_child[node as usize]);
+        std::iter::successors(first, move |child| existing(self.next_sibling[*child as usize]))
     }
 }

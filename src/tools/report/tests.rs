@@ -1,9 +1,11 @@
 use serde_json::{Value, json};
 
-use super::*;
+use super::build::report;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame::CallFrame;
+use crate::profile::session::{Process, Thread};
 use crate::profile::thread_profile::ReadScope;
+use crate::read::load::{self, Loaded};
 
 fn frame(name: &str, url: &str) -> CallFrame {
     let script_id = if url.is_empty() { 0 } else { 5 };
@@ -37,7 +39,7 @@ fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
     let threads = vec![Thread { id: 0, name: "main".into(), profiles: vec![building.finish()] }];
     let (name, command) = ("nx".to_owned(), "nx run".to_owned());
     loaded.session.processes.push(Process { pid: 7, name, command, threads, ..Process::default() });
-    crate::read::load::sort(&mut loaded.session);
+    load::sort(&mut loaded.session);
     loaded.inputs = 1;
     loaded
 }

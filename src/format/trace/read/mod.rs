@@ -1,6 +1,6 @@
 //! Reads trace events into processes with their threads and profiles.
 
-mod process_names;
+pub(crate) mod process_names;
 mod reader;
 
 pub(crate) use self::reader::TraceReader;

@@ -157,7 +157,7 @@ impl ProcessNames {
             pid: own_pid.unwrap_or(pid),
             name,
             command,
-            is_labelled: self.label.is_some(),
+            url_label: self.label.as_deref().and_then(without_pid).map(str::to_owned),
             cwd: cwd.filter(is_known),
             parent_pid: ppid.filter(|pid| *pid > 0),
             node: node.filter(is_known),
@@ -198,7 +198,7 @@ impl ProcessNames {
 
 /// Returns `nx: run-many` of `nx: run-many (pid 4242)`; none without such an end. A merge puts a
 /// mark behind the end (` #2`) where two processes had one pid.
-fn without_pid(label: &str) -> Option<&str> {
+pub(crate) fn without_pid(label: &str) -> Option<&str> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let label = match label.rsplit_once(" #") {
         Some((start, mark)) if is_number(mark) => start,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
 use super::run::merge;
 
+mod counts;
 mod rewritten;
 
 const MAIN: &str = include_str!("../../../format/trace/golden/main.trace.json");

@@ -1,0 +1,160 @@
+//! Builds a report from a session.
+
+use super::costs::{Costs, WeightedTree};
+use super::frame_index::{FrameIndex, FrameKind};
+use super::shape::{
+    Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
+    ReportTimes,
+};
+use crate::profile::session::{Process, Session, Thread};
+use crate::read::load::Loaded;
+
+/// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
+/// by self time and the first `top` by total time.
+pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> {
+    let session = &loaded.session;
+    let index = FrameIndex::of(&session.frames);
+    let costs = SessionCosts::of(session, &index);
+    let processes: Vec<_> =
+        session.processes.iter().map(|process| process_report(process, session, &index)).collect();
+    serde_json::to_string(&Report {
+        version: 1,
+        duration_ms: to_ms(session.length_us()),
+        totals: totals(&processes),
+        processes,
+        functions: costs.functions(&index, top),
+        files: costs.files(&index, top),
+        packages: costs.packages(&index, top),
+        counts: costs.counts(),
+        inputs: loaded.inputs,
+        repaired: &loaded.repaired,
+        failed: &loaded.failed,
+        notes: &loaded.notes,
+    })
+}
+
+/// What the functions, files and packages of a session cost.
+struct SessionCosts {
+    functions: Costs,
+    files: Costs,
+    packages: Costs,
+}
+
+impl SessionCosts {
+    fn of(session: &Session, index: &FrameIndex) -> Self {
+        let mut costs = Self {
+            functions: Costs::new(index.functions.len()),
+            files: Costs::new(index.files.len()),
+            packages: Costs::new(index.packages.len()),
+        };
+        let threads = session.processes.iter().flat_map(|process| &process.threads);
+        for profile in threads.flat_map(|thread| &thread.profiles) {
+            let tree = WeightedTree::of(profile);
+            tree.add_to(&mut costs.functions, |frame| index.function(frame));
+            tree.add_to(&mut costs.files, |frame| index.file(frame));
+            tree.add_to(&mut costs.packages, |frame| index.package(frame));
+        }
+        costs
+    }
+
+    fn functions<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFunction<'a>> {
+        let rows = self.functions.top(top).map(|(number, cost)| {
+            let function = &index.functions[number];
+            let file = &index.files[function.file];
+            ReportFunction {
+                name: &function.name,
+                file: &file.path,
+                line: function.line,
+                column: function.column,
+                package: index.packages[file.package].as_str(),
+                cost,
+            }
+        });
+        rows.collect()
+    }
+
+    fn files<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFile<'a>> {
+        let rows = self.files.top(top).map(|(number, cost)| {
+            let file = &index.files[number];
+            ReportFile { file: &file.path, package: index.packages[file.package].as_str(), cost }
+        });
+        rows.collect()
+    }
+
+    fn packages<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportPackage<'a>> {
+        let names = self.packages.top(top);
+        names
+            .map(|(number, cost)| ReportPackage { name: index.packages[number].as_str(), cost })
+            .collect()
+    }
+
+    fn counts(&self) -> ReportCounts {
+        ReportCounts {
+            functions: self.functions.count(),
+            files: self.files.count(),
+            packages: self.packages.count(),
+        }
+    }
+}
+
+fn process_report<'a>(
+    process: &'a Process,
+    session: &Session,
+    index: &FrameIndex,
+) -> ReportProcess<'a> {
+    let clock_us = session.clock(process).start_us;
+    let threads = process.threads.iter().map(|thread| thread_report(thread, clock_us, index));
+    ReportProcess {
+        pid: process.pid,
+        name: &process.name,
+        command: &process.command,
+        cwd: process.cwd.as_deref(),
+        parent_pid: process.parent_pid,
+        node: process.node.as_deref(),
+        start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
+        duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
+        threads: threads.collect(),
+    }
+}
+
+/// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
+fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &FrameIndex) -> ReportThread<'a> {
+    let profiles = &thread.profiles;
+    ReportThread {
+        thread_id: thread.id,
+        name: &thread.name,
+        start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
+        duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
+        times: thread_times(thread, index),
+        samples: profiles.iter().fold(0, |sum, profile| sum.saturating_add(profile.sample_count)),
+    }
+}
+
+fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
+    let mut times = ReportTimes::default();
+    for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
+        let sum = match index.kind(node.frame) {
+            FrameKind::Function(_) => &mut times.busy_us,
+            FrameKind::Idle => &mut times.idle_us,
+            FrameKind::Gc => &mut times.gc_us,
+            FrameKind::Program => &mut times.program_us,
+            FrameKind::Unrecorded => continue,
+        };
+        *sum = sum.saturating_add(node.self_us);
+    }
+    times
+}
+
+fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {
+    let threads = processes.iter().flat_map(|process| &process.threads);
+    threads.map(|thread| thread.times).fold(ReportTimes::default(), |sum, times| ReportTimes {
+        busy_us: sum.busy_us.saturating_add(times.busy_us),
+        idle_us: sum.idle_us.saturating_add(times.idle_us),
+        gc_us: sum.gc_us.saturating_add(times.gc_us),
+        program_us: sum.program_us.saturating_add(times.program_us),
+    })
+}
+
+fn to_ms(us: i64) -> f64 {
+    us as f64 / 1000.0
+}

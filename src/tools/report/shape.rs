@@ -1,0 +1,113 @@
+//! The shape of a report's JSON. `index.d.ts` describes each type and field under the same name.
+
+use std::path::PathBuf;
+
+use serde::{Serialize, Serializer};
+
+use crate::files::input::{Failed, lossy_list};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report<'a> {
+    pub version: u32,
+    pub duration_ms: f64,
+    pub totals: ReportTimes,
+    pub processes: Vec<ReportProcess<'a>>,
+    pub functions: Vec<ReportFunction<'a>>,
+    pub files: Vec<ReportFile<'a>>,
+    pub packages: Vec<ReportPackage<'a>>,
+    pub counts: ReportCounts,
+    pub inputs: usize,
+    #[serde(serialize_with = "lossy_list")]
+    pub repaired: &'a [PathBuf],
+    pub failed: &'a [Failed],
+    pub notes: &'a [String],
+}
+
+/// Times in microseconds, which JSON gives in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct ReportTimes {
+    #[serde(rename = "busyMs", serialize_with = "as_ms")]
+    pub busy_us: u64,
+    #[serde(rename = "idleMs", serialize_with = "as_ms")]
+    pub idle_us: u64,
+    #[serde(rename = "gcMs", serialize_with = "as_ms")]
+    pub gc_us: u64,
+    #[serde(rename = "programMs", serialize_with = "as_ms")]
+    pub program_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportProcess<'a> {
+    pub pid: i64,
+    pub name: &'a str,
+    pub command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_pid: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<&'a str>,
+    pub start_ms: f64,
+    pub duration_ms: f64,
+    pub threads: Vec<ReportThread<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportThread<'a> {
+    pub thread_id: i64,
+    pub name: &'a str,
+    pub start_ms: f64,
+    pub duration_ms: f64,
+    #[serde(flatten)]
+    pub times: ReportTimes,
+    pub samples: u64,
+}
+
+/// Times in microseconds, which JSON gives in milliseconds.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(super) struct ReportCost {
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportFunction<'a> {
+    pub name: &'a str,
+    pub file: &'a str,
+    pub line: i32,
+    pub column: i32,
+    pub package: &'a str,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportFile<'a> {
+    pub file: &'a str,
+    pub package: &'a str,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportPackage<'a> {
+    pub name: &'a str,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportCounts {
+    pub functions: usize,
+    pub files: usize,
+    pub packages: usize,
+}
+
+fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(*us as f64 / 1000.0)
+}
