@@ -307,11 +307,11 @@ test('what is cut, torn or compressed is read, and what cannot be is named', asy
   const reasons = [
     /^cut\.cpuprofile: .*cut off/,
     /^early\.json: .*before its first sample/,
-    /^empty\.json: it is empty/,
+    /^empty\.json: the file is empty/,
     /^list\.json: .*"ph"/,
     /^odd\.cpuprofile: .*no nodes/,
     /^package\.json: .*no list of trace events/,
-    /^text\.json: .*no JSON/,
+    /^text\.json: .*not a JSON object/,
   ]
   assert.equal(failed.length, reasons.length, failed.join('\n'))
   for (const [i, reason] of reasons.entries()) assert.match(failed[i], reason)
@@ -356,7 +356,7 @@ test('nothing to merge is an error, and a failed merge leaves nothing', async ()
   await assert.rejects(merge(dir, output), /there are no traces in .*CPU_PROF_DIR/)
   await assert.rejects(merge(path.join(dir, 'no'), output), /nothing could be read\n.*not exist/)
   fs.writeFileSync(path.join(dir, 'a.json'), 'x')
-  await assert.rejects(merge(dir, output), /a\.json: .*no JSON/)
+  await assert.rejects(merge(dir, output), /a\.json: .*not a JSON object/)
   assert.deepEqual(fs.readdirSync(dir), ['a.json'])
 
   fs.writeFileSync(path.join(dir, 'a.json'), recording())

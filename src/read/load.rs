@@ -337,7 +337,7 @@ mod tests {
             (at("empty"), "no trace to read"),
             (at("missing"), "does not exist"),
             (at("package.json"), "no CPU profile"),
-            (at("x.json"), "no JSON"),
+            (at("x.json"), "not a JSON object"),
         ] {
             let loaded = load(&[path], ReadScope::TIMES);
             let error = loaded.check().unwrap_err();

@@ -96,7 +96,7 @@ fn a_failed_conversion_gives_its_reason_and_leaves_nothing() {
     for (input, output, reason) in [
         ("missing", "x.txt", "does not exist"),
         ("b.json", "x.txt", "no CPU profile"),
-        ("c.json", "x.txt", "no JSON object"),
+        ("c.json", "x.txt", "not a JSON object"),
         ("d.json", "x.txt", "no CPU profile"),
         (".", "x.txt", "is a folder"),
         ("a.trace.json", "x.json", "is already a trace"),

@@ -1,8 +1,11 @@
+use std::io;
+
+use super::super::buffer::BUFFER_BYTES;
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Gives a few bytes at a time, so that everything is cut somewhere.
+/// Gives a few bytes at a time, so that each item is cut somewhere.
 struct Drops<'a>(&'a [u8], usize);
 
 impl Read for Drops<'_> {
@@ -35,7 +38,7 @@ fn scan_by(bytes: &[u8], piece: usize) -> Result<Scanned, String> {
     Ok(scanned)
 }
 
-/// Whatever the pieces it comes in, it is the same file.
+/// Scans a file, whose items must not depend on the size of the pieces.
 fn scan(bytes: &[u8]) -> Scanned {
     let whole = scan_by(bytes, usize::MAX).unwrap();
     assert_eq!(scan_by(bytes, 1).unwrap(), whole);
@@ -43,7 +46,7 @@ fn scan(bytes: &[u8]) -> Scanned {
 }
 
 #[test]
-fn damage_behind_all_that_was_taken_is_a_cut() {
+fn damage_at_the_end_of_the_buffer_is_a_cut() {
     struct Damaged<'a>(&'a [u8]);
     impl Read for Damaged<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -98,7 +101,7 @@ fn a_list_may_lack_its_end_and_an_object_may_not() {
 }
 
 #[test]
-fn what_is_no_event_is_passed_over() {
+fn values_that_are_not_events_are_skipped() {
     let scanned = scan(br#"[null,{"a":1},5 ,"x",[1,{"b":2}],true,{"c":3},null]"#);
     assert_eq!(scanned.events, [r#"{"a":1}"#, r#"{"c":3}"#]);
     assert!(!scanned.is_torn);
@@ -118,7 +121,7 @@ fn a_hole_is_left_out() {
     }
 }
 
-/// Two events as our writer puts them.
+/// Two events as in an own trace.
 const OWN: &str = concat!(
     "{\"metadata\":{\"source\":\"cpu-prof\",\"x\":1},\"traceEvents\":[\n",
     "{\"cat\":\"a\",\"args\":{\"n\":\"{\"}},\n",
@@ -126,7 +129,7 @@ const OWN: &str = concat!(
 );
 
 #[test]
-fn our_own_file_is_read_by_lines() {
+fn an_own_trace_is_read_by_lines() {
     let scanned = scan(OWN.as_bytes());
     assert_eq!(scanned.events, [r#"{"cat":"a","args":{"n":"{"}}"#, r#"{"cat":"b","args":{}}"#]);
     assert_eq!(scanned.members[0].0, "metadata");
@@ -134,7 +137,7 @@ fn our_own_file_is_read_by_lines() {
 }
 
 #[test]
-fn our_own_file_cut_anywhere_keeps_its_whole_lines() {
+fn an_own_trace_cut_anywhere_keeps_its_whole_lines() {
     let whole = scan(OWN.as_bytes());
     let first = OWN.find("{\"cat\"").unwrap();
     for length in 1..OWN.len() - 1 {
@@ -152,7 +155,7 @@ fn our_own_file_cut_anywhere_keeps_its_whole_lines() {
 }
 
 #[test]
-fn a_file_of_ours_that_was_written_anew_is_read_all_the_same() {
+fn an_own_trace_that_another_tool_wrote_again_is_read() {
     let value: serde_json::Value = serde_json::from_str(OWN).unwrap();
     for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
         let scanned = scan(text.as_bytes());
@@ -164,9 +167,9 @@ fn a_file_of_ours_that_was_written_anew_is_read_all_the_same() {
 }
 
 #[test]
-fn what_is_no_json_is_said() {
+fn other_files_are_errors() {
     for text in ["hello", "\u{1f}\u{8b}", "5", "\"x\""] {
-        assert!(scan_by(text.as_bytes(), 1).unwrap_err().contains("no JSON"), "{text}");
+        assert!(scan_by(text.as_bytes(), 1).unwrap_err().contains("not a JSON object"), "{text}");
     }
     for text in ["", " \n"] {
         assert!(scan_by(text.as_bytes(), 1).unwrap_err().contains("empty"));
@@ -174,7 +177,7 @@ fn what_is_no_json_is_said() {
 }
 
 #[test]
-fn an_error_of_the_disk_is_said_and_one_of_the_file_repaired() {
+fn a_disk_error_is_returned_and_file_damage_repaired() {
     struct Fails<'a>(Drops<'a>, io::ErrorKind);
     impl Read for Fails<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -195,17 +198,17 @@ fn an_error_of_the_disk_is_said_and_one_of_the_file_repaired() {
 }
 
 #[test]
-fn the_room_grows_for_a_large_event_and_shrinks_again() {
-    let large = format!("{{\"a\":\"{}\"}}", "x".repeat(3 * ROOM));
-    let text = format!("[{large},{}{{\"b\":2}}]", "{\"c\":3},".repeat(ROOM));
+fn the_buffer_grows_for_a_large_event_and_shrinks_again() {
+    let large = format!("{{\"a\":\"{}\"}}", "x".repeat(3 * BUFFER_BYTES));
+    let text = format!("[{large},{}{{\"b\":2}}]", "{\"c\":3},".repeat(BUFFER_BYTES));
     let mut scanner = Scanner::new(Drops(text.as_bytes(), usize::MAX));
     assert_eq!(scanner.next().unwrap(), Some(Item::Event(large.as_bytes())));
     let mut count = 0;
     while scanner.next().unwrap().is_some() {
         count += 1;
     }
-    assert_eq!(count, ROOM + 1);
-    assert_eq!(scanner.text.bytes.len(), ROOM);
+    assert_eq!(count, BUFFER_BYTES + 1);
+    assert_eq!(scanner.buffer.bytes.len(), BUFFER_BYTES);
 }
 
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
