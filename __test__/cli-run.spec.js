@@ -248,7 +248,7 @@ test('a command that removes the folder of its recordings is told so', async () 
 test('a command that removes this very package is followed all the same', async () => {
   const copy = temporaryDirectory()
   for (const name of fs.readdirSync(PACKAGE)) {
-    const isPart = /^(bin|cli|.*\.(js|json|node))$/.test(name)
+    const isPart = /^(bin|cli|lib|.*\.(js|json|node))$/.test(name)
     if (isPart) fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
   }
   const code = `require('node:fs').rmSync(${JSON.stringify(copy)}, { recursive: true })
