@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_directory_is_taken_from_the_working_directory() {
+    fn a_relative_directory_counts_from_the_working_directory() {
         assert_eq!(read(&[("CPU_PROF_DIR", "a b")]).unwrap().dir, Path::new("/home/me/a b"));
         assert_eq!(read(&[("CPU_PROF_DIR", "/abs")]).unwrap().dir, Path::new("/abs"));
     }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_goes_before_the_variable_and_is_named_as_such() {
+    fn an_option_takes_precedence_and_is_named_in_the_message() {
         let read = |interval: &str| {
             let option = |name: &str| (name == "interval").then(|| interval.to_owned());
             let env = |name: &str| (name == "CPU_PROF_INTERVAL").then(|| OsString::from("70"));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_interval_that_is_set_holds_for_every_source() {
+    fn a_given_flush_interval_applies_to_every_source() {
         let config = read(&[("CPU_PROF_FLUSH_INTERVAL", "70"), ("CPU_PROF_SOURCE", "inspector")]);
         let config = config.unwrap();
         assert_eq!(config.source, Some(Source::Inspector));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_allowed() {
+    fn the_message_lists_the_allowed_values() {
         let line = read(&[("CPU_PROF_IGNORE_LIST", "x")]).unwrap_err().line();
         assert!(line.ends_with("auto, keep or show is allowed"), "{line}");
         let line = read(&[("CPU_PROF_INTERVAL", "7")]).unwrap_err().line();

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_a_number_gets_one_when_taken() {
+    fn a_taken_name_without_a_number_gets_one() {
         let fixed = NamePattern::parse("fixed").unwrap();
         assert_eq!(fixed.expand(&fields(), false), "fixed");
         assert_eq!(fixed.expand(&fields(), true), "fixed.012");
@@ -392,7 +392,7 @@ mod tests {
         }
 
         #[test]
-        fn every_number_has_its_own_name(
+        fn every_sequence_number_has_its_own_name(
             pattern in pattern(),
             fields in any_fields(),
             other in prop_oneof![0_u32..2000, any::<u32>()],

@@ -98,7 +98,7 @@ pub(crate) fn record(
         thread::start(
             StartRequest { env: &env, thread_id, config, parent: None, script },
             || program(thread, Some(&argv)),
-            |plan| call(&env, start_inspector, plan),
+            |plan| call_start_inspector(&env, start_inspector, plan),
         )
     });
     match started {
@@ -128,7 +128,7 @@ pub(crate) fn start(
         thread::start(
             StartRequest { env: &env, thread_id, config: &config, parent: None, script: None },
             || program(thread, Some(&argv)),
-            |plan| call(&env, start_inspector, plan),
+            |plan| call_start_inspector(&env, start_inspector, plan),
         )
     });
     started.err().map(|error| StartFailure {
@@ -167,7 +167,7 @@ pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
 /// Starts recording the calling worker for the recording that covers it.
 #[napi(catch_unwind)]
 pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
-    record_covered(&env, worker, |plan| call(&env, start_inspector, plan));
+    record_covered(&env, worker, |plan| call_start_inspector(&env, start_inspector, plan));
 }
 
 /// Stops recording the calling thread, and returns when its files are complete. Returns nothing if
@@ -254,7 +254,7 @@ fn record_covered(
     }
 }
 
-fn call(
+fn call_start_inspector(
     env: &Env,
     start: StartInspector<'_>,
     plan: InspectorPlan,

@@ -42,7 +42,7 @@ impl HostProcess {
         // started here would then run unloaded code.
         retain_current_module_for_unload_safety();
         let writer = Writer::start(rotate).map_err(|error| {
-            Error::Unavailable(format!("the thread that writes its trace did not start: {error}"))
+            Error::Unavailable(format!("the writer thread could not be started: {error}"))
         })?;
         signals::watch(finish_all)?;
         let process = Self { program: program(), time_zone: *Local::now().offset(), writer };

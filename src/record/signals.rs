@@ -57,7 +57,7 @@ pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
         .map_err(|error| error.to_string())
     });
     started.clone().map_err(|error| {
-        Error::Unavailable(format!("the thread that waits for signals did not start: {error}"))
+        Error::Unavailable(format!("the signal thread could not be started: {error}"))
     })
 }
 
