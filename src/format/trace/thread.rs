@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::event::{ChunkNode, Event, Flush, ProcessFrame, ProfileChunk, SAMPLES_PER_CHUNK};
 use super::events::Events;
-use super::own;
+use super::own::{self, OwnMember};
 use super::thread_names::{each_name, worker_name};
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
@@ -76,8 +76,8 @@ impl ThreadTrace {
             start_time: &'a str,
             #[serde(rename = "dataOrigin")]
             data_origin: &'a str,
-            #[serde(rename = "cpu-prof")]
-            own: RecordingFacts<'a>,
+            #[serde(flatten)]
+            own: OwnMember<RecordingFacts<'a>>,
         }
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -88,16 +88,17 @@ impl ThreadTrace {
             thread_id: u32,
             interval_us: u32,
         }
+        let facts = RecordingFacts {
+            version: env!("CARGO_PKG_VERSION"),
+            program: &self.info.program,
+            thread_id: self.info.thread_id,
+            interval_us: self.info.interval_us,
+        };
         let metadata = RecordingMetadata {
             source: own::SOURCE,
             start_time: &self.info.started,
             data_origin: "TraceEvents",
-            own: RecordingFacts {
-                version: env!("CARGO_PKG_VERSION"),
-                program: &self.info.program,
-                thread_id: self.info.thread_id,
-                interval_us: self.info.interval_us,
-            },
+            own: OwnMember { facts },
         };
         encode(out, &metadata);
     }
