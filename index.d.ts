@@ -1,130 +1,142 @@
-/** Settings of a recording. What is not given here is taken from the environment. */
+/** Settings of a recording. The environment supplies the settings that are not given here. */
 export interface Options {
-  /** Where the files go; made if missing. `CPU_PROF_DIR`; the working directory, unless told. */
+  /**
+   * Folder of the files, created if it is missing. Default: `CPU_PROF_DIR`, or else the working
+   * directory.
+   */
   dir?: string
   /**
-   * The files' names, without extension: `%D` date, `%H` time, `%P` process id, `%T` thread id,
-   * `%N` number within the process, `%%` a percent sign. `CPU_PROF_NAME`; `CPU.%D.%H.%P.%T.%N`.
+   * Names of the files, without extension: `%D` date, `%H` time, `%P` process id, `%T` thread id,
+   * `%N` number within the process, `%%` percent sign. Default: `CPU_PROF_NAME`, or else
+   * `CPU.%D.%H.%P.%T.%N`.
    */
   name?: string
-  /** Microseconds between two samples, 50 to 1000000. `CPU_PROF_INTERVAL`; 1000. */
+  /**
+   * Microseconds between two samples, 50 to 1000000. Default: `CPU_PROF_INTERVAL`, or else 1000.
+   */
   interval?: number
   /**
-   * What is written: `.trace.json`, while the program runs, or `.cpuprofile`, at its end, or both.
-   * `CPU_PROF_FORMAT`; `trace`.
+   * Formats of the files: `.trace.json` is written while the program runs, `.cpuprofile` when the
+   * recording stops. Default: `CPU_PROF_FORMAT`, or else `trace`.
    */
   format?: 'trace' | 'cpuprofile' | 'trace,cpuprofile'
   /**
-   * Milliseconds between two writes, 10 to 60000. `CPU_PROF_FLUSH_INTERVAL`; 500, or 2000 with the
-   * inspector.
+   * Milliseconds between two writes, 10 to 60000. Default: `CPU_PROF_FLUSH_INTERVAL`, or else 500,
+   * or 2000 with the inspector.
    */
   flushInterval?: number
-  /** How DevTools shows frames of `node_modules`. `CPU_PROF_IGNORE_LIST`; `auto`. */
+  /**
+   * How DevTools shows frames of `node_modules`. `keep` leaves them to DevTools, which folds them.
+   * `show` always shows them. `auto` shows them if the program itself is in `node_modules`.
+   * Default: `CPU_PROF_IGNORE_LIST`, or else `auto`.
+   */
   ignoreList?: 'auto' | 'keep' | 'show'
-  /** Call-tree nodes that are remembered. `CPU_PROF_MAX_NODES`; 200000. */
+  /**
+   * Call-tree nodes kept in memory, 1000 to 100000000. Default: `CPU_PROF_MAX_NODES`, or else
+   * 200000.
+   */
   maxNodes?: number
   /**
-   * Whether the workers that the thread creates from now on are recorded too, each into files of
-   * its own. They are stopped with the thread's recording, which lists their files. True, unless
-   * told.
+   * Whether to record the workers that the thread creates from now on, each in files of its own.
+   * They are stopped with the thread's recording, which lists their files. Default: true.
    */
   workers?: boolean
   /**
-   * Where samples come from: V8's own functions, or `node:inspector`, or whichever can be reached,
-   * in this order. `CPU_PROF_SOURCE`; `auto`.
+   * Source of the samples: V8's own functions, or `node:inspector`. `auto` uses V8 where all its
+   * functions can be found. Default: `CPU_PROF_SOURCE`, or else `auto`.
    */
   source?: 'auto' | 'v8' | 'inspector'
 }
 
-/** A recording that was stopped. */
+/** A stopped recording. */
 export interface Recording {
-  /** Absolute paths of its files, and of its workers', which are complete. */
+  /** Absolute paths of its complete files, and of those of its workers. */
   files: string[]
-  /** Samples in them. */
+  /** Samples in the files. */
   samples: number
-  /** Call-tree nodes in them. */
+  /** Call-tree nodes in the files. */
   nodes: number
-  /** From start to stop, milliseconds. */
+  /** Time from start to stop, milliseconds. */
   durationMs: number
-  /** Samples that could not be written, on a full disk for instance. */
+  /** Samples that could not be written, for example because the disk was full. */
   droppedSamples: number
   /** `worker_threads.threadId` of the recorded thread. */
   threadId: number
-  /** `process.pid` */
+  /** `process.pid`. */
   pid: number
-  /** Where the samples came from. */
+  /** Source of the samples. */
   source: 'v8' | 'inspector'
 }
 
 /**
  * Starts recording the calling thread.
- * @throws {TypeError} for an unknown option, or one of a wrong type
- * @throws {RangeError} for a value that is not allowed, of an option or of a `CPU_PROF_*` variable
- * @throws {Error} if the thread is being recorded already, or cannot be
+ * @throws {TypeError} for an unknown option or a value of the wrong type
+ * @throws {RangeError} for an option or a `CPU_PROF_*` variable with a value that is not allowed
+ * @throws {Error} if the thread is being recorded already, or cannot be recorded
  */
 export function start(options?: Options): void
 
 /**
- * Stops recording the calling thread. Its files are complete when this returns.
+ * Stops recording the calling thread. Its files are complete when this function returns.
  * @throws {Error} if the thread is not being recorded
  */
 export function stop(): Recording
 
 /**
  * Records the calling thread while `fn` runs, and while the promise that it may return is pending.
- * An error of the function's own is passed through, after the recording was stopped.
+ * If `fn` throws or rejects, the recording is stopped and the error is passed on.
  */
 export function profile<T>(
   fn: () => T,
   options?: Options,
 ): Promise<{ result: Awaited<T>; recording: Recording }>
 
-/** Whether the calling thread is being recorded. */
+/** Returns whether the calling thread is being recorded. */
 export function isRecording(): boolean
 
-/** How files are merged. */
+/** Options of {@link merge}. */
 export interface MergeOptions {
-  /** Where the trace begins: milliseconds after the start of the earliest recording. */
+  /** Start of the slice: milliseconds after the start of the first recording. */
   from?: number
-  /** Where it ends. */
+  /** End of the slice: milliseconds after the start of the first recording. */
   to?: number
   /**
-   * Whether it becomes several files of a size that DevTools takes, one after the other in time:
-   * `trace.json` becomes `trace.1.json`, `trace.2.json` and so on, if one is not enough.
+   * Whether to write several files, one after the other in time, if one would be too large for
+   * DevTools: `trace.json` becomes `trace.1.json`, `trace.2.json` and so on.
    */
   split?: boolean
-  /** How the process ended that the others came from, for its metadata. */
+  /** How the first process of a run ended, for the trace's metadata. */
   exit?: { pid: number; code?: number | null; signal?: string | null }
-  /** Told now and then: bytes of the inputs that were read, and all of them. */
+  /** Called several times a second with the bytes read so far and the bytes of all inputs. */
   onProgress?: (done: number, total: number) => void
 }
 
-/** What became of a merge. */
+/** The result of {@link merge}. */
 export interface MergeResult {
-  /** The files that were written. */
+  /** The files written. */
   files: string[]
-  /** The size of the largest of them, uncompressed. */
+  /** Uncompressed size of the largest file. */
   bytes: number
-  /** How many of the input files are in it. */
+  /** Number of input files in the trace. */
   inputs: number
-  /** How many processes are in it. */
+  /** Number of processes in the trace. */
   processes: number
-  /** How many threads are in it. */
+  /** Number of threads in the trace. */
   threads: number
-  /** Files that were cut off or torn, and of which all that is whole was taken. */
+  /** Input files that were cut off or torn. Their readable part is in the trace. */
   repaired: string[]
-  /** Files that could not be read, and why. */
+  /** Input files that are not in the trace, and why. */
   failed: { file: string; reason: string }[]
-  /** What else is worth knowing: a size that DevTools is slow at, pids that were renumbered, … */
+  /** Other facts, a sentence each: for example a size that slows DevTools, or renumbered pids. */
   notes: string[]
 }
 
 /**
- * Merges recordings (traces, `.cpuprofile` files, any other Trace Event files, each of them also as
- * `.gz`, and folders of them) into one trace that DevTools shows well, off the main thread. Memory
- * does not grow with the recordings. The output is compressed if its name ends in `.gz`; its folder
- * is made if it is missing.
- * @throws {Error} if there is nothing that could be merged, or no file can be written; none is left then
+ * Merges recordings into one trace for DevTools, off the main thread. Reads traces, `.cpuprofile`
+ * files and Trace Event files of other programs, plain or as `.gz`, and folders of them. Memory does
+ * not grow with the size of the recordings. The output is compressed if its name ends in `.gz`, and
+ * its folder is created if it is missing.
+ * @throws {Error} if nothing can be merged or the output cannot be written; then no file is left
  */
 export function merge(
   inputs: string | string[],
@@ -133,111 +145,114 @@ export function merge(
 ): Promise<MergeResult>
 
 /**
- * Where the time of one or many recordings went. Every `…Ms` is in milliseconds, with fractions.
- * The four times of {@link ReportTimes} add up to the recorded time. A sample's time is what passes
- * until the next one, as in DevTools.
+ * Where the time of recordings went. Every `…Ms` is in milliseconds, with fractions. The four times
+ * of {@link ReportTimes} add up to the recorded time. A sample's time is the time until the next
+ * sample, as in DevTools.
  */
 export interface Report {
-  /** The shape of this object. It changes only with a field that changes or goes. */
+  /** Version of this object's shape. It changes only if a field changes or is removed. */
   version: 1
-  /** From the start of the first recording to the end of the last, by the clock on the wall. */
+  /** Wall-clock time from the start of the first recording to the end of the last. */
   durationMs: number
-  /** Sums over all threads: they can be more than `durationMs`. */
+  /** Sums over all threads, which can exceed `durationMs`. */
   totals: ReportTimes
   /**
-   * In the order of their starts. If recordings are of several machines, those of one after those
-   * of another, and the times of each begin at 0.
+   * Processes in the order of their starts. If the recordings come from several machines, those of
+   * one machine follow those of another, and the times of each machine begin at 0.
    */
   processes: ReportProcess[]
   /**
-   * By self time, most first: the first `top` by self time, and the first `top` by total time, each
-   * once. `(idle)`, `(program)` and `(garbage collector)` are not among them, but in `totals`.
+   * The first `top` functions by self time and the first `top` by total time, each once, sorted by
+   * self time. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
    */
   functions: ReportFunction[]
-  /** Chosen and in order as `functions`. */
+  /** Files, selected and sorted as `functions`. */
   files: ReportFile[]
-  /** Chosen and in order as `functions`. */
+  /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
-  /** How many functions, files and packages there are in all. */
+  /** Number of all functions, files and packages. */
   counts: { functions: number; files: number; packages: number }
-  /** How many files are in it. */
+  /** Number of input files in the report. */
   inputs: number
-  /** Paths of the files that were torn or cut off, and are in the report but for what was lost. */
+  /** Input files that were cut off or torn. Their readable part is in the report. */
   repaired: string[]
-  /** Files that are not in the report. */
+  /** Input files that are not in the report, and why. */
   failed: { file: string; reason: string }[]
-  /** What else should be known, a sentence each. */
+  /** Other facts, a sentence each. */
   notes: string[]
 }
 
-/** What a thread does with its time. */
+/** Time by what a thread did. */
 export interface ReportTimes {
-  /** In functions: JavaScript, and native ones that it calls. */
+  /** In functions: JavaScript, and native functions called from it. */
   busyMs: number
-  /** Waiting for something to do. */
+  /** Waiting for work. */
   idleMs: number
-  /** In V8's garbage collector, as far as it stops the thread. */
+  /** In V8's garbage collector, while it stopped the thread. */
   gcMs: number
-  /** In native code without a JavaScript function above it. */
+  /** In native code that no JavaScript function called. */
   programMs: number
 }
 
 export interface ReportProcess {
-  /** As it was when the process ran; 0 where it is not known, as for some `.cpuprofile`s. */
+  /** The original process id; 0 if it is unknown, as for some `.cpuprofile` files. */
   pid: number
-  /** The main script without its extension: `tsc`; if it lies within a package: `tinypool-process`. */
+  /**
+   * The main script without extension: `tsc`. A script inside a package that is not one of its
+   * commands gets the package's name: `tinypool-process`.
+   */
   name: string
   /** The name with the script's arguments, shortened: `tsc -p .`. */
   command: string
-  /** Its working directory, absolute, where it is known. */
+  /** The working directory, absolute, if it is known. */
   cwd?: string
-  /** Its parent's `pid`, where it is known. */
+  /** `pid` of the parent process, if it is known. */
   parentPid?: number
-  /** Its `process.version`, where it is known. */
+  /** `process.version`, if it is known. */
   node?: string
-  /** From the start of the first recording of all to that of its own first. */
+  /** Time from the start of the first recording of all to the start of the process's first. */
   startMs: number
-  /** From the start of its first recording to the end of its last. */
+  /** Time from the start of the process's first recording to the end of its last. */
   durationMs: number
-  /** The main thread first, the others by id. */
+  /** The main thread, followed by the others in the order of their ids. */
   threads: ReportThread[]
 }
 
 export interface ReportThread extends ReportTimes {
   /** `worker_threads.threadId`: 0 for the main thread. In traces of Chrome, the system's id. */
   threadId: number
-  /** `main`, `worker 2: crunch.js`, or as the trace has it. */
+  /** `main`, `worker 2: crunch.js`, or the name in the trace. */
   name: string
-  /** From the start of the first recording of all to that of the thread's first. */
+  /** Time from the start of the first recording of all to the start of the thread's first. */
   startMs: number
   /**
-   * From the start of its first recording to the end of its last: more than the sum of its times by
-   * what lies before the first sample, and between two recordings.
+   * Time from the start of the thread's first recording to the end of its last. It exceeds the sum
+   * of the four times by the time before the first sample and between two recordings.
    */
   durationMs: number
-  /** How many samples were taken. */
+  /** Number of samples. */
   samples: number
 }
 
 /** Times of a function, a file or a package, over all threads. */
 export interface ReportCost {
-  /** On top of the stack. */
+  /** Time on top of the stack. */
   selfMs: number
-  /** Anywhere on the stack; recursion counts once. */
+  /** Time anywhere on the stack; recursion counts once. */
   totalMs: number
 }
 
 export interface ReportFunction extends ReportCost {
-  /** `(anonymous)` where it has none. */
+  /** The function's name, or `(anonymous)`. */
   name: string
   /**
-   * An absolute path; `node:fs` for Node's own; else a URL or what V8 calls the script; empty for
-   * native functions. To be shown relative to the working directory.
+   * The absolute path of the script, or `node:fs` for Node's own; otherwise a URL or V8's name for
+   * the script. Empty for native functions.
    */
   file: string
-  /** Where the function begins: line, from 1; 0 where it has none. */
+  /** Line of the function's start, from 1; 0 if it has none. */
   line: number
-  /** Column, from 1; 0 where it has none. */
+  /** Column of the function's start, from 1; 0 if it has none. */
   column: number
   /** See {@link ReportPackage.name}. */
   package: string
@@ -252,40 +267,42 @@ export interface ReportFile extends ReportCost {
 
 export interface ReportPackage extends ReportCost {
   /**
-   * `typescript`, `@babel/core`: the innermost `node_modules` of the path. `node:` for Node's own
-   * code, `(native)` for functions without a script, `(own code)` for all other.
+   * `typescript`, `@babel/core`: the package in the innermost `node_modules` of the path. `node:`
+   * for Node's own code, `(native)` for functions without a script, `(own code)` for all others.
    */
   name: string
 }
 
-/** How a report is made. */
+/** Options of {@link report}. */
 export interface ReportOptions {
-  /** How many functions, files and packages by either time. 20; `Infinity` for all. */
+  /** Number of functions, files and packages by either time; `Infinity` for all. Default: 20. */
   top?: number
-  /** Leaves out what was before: milliseconds from the start of the first recording. */
+  /** Start of the slice: milliseconds after the start of the first recording. */
   from?: number
-  /** Leaves out what came after: milliseconds from the start of the first recording. */
+  /** End of the slice: milliseconds after the start of the first recording. */
   to?: number
 }
 
 /**
- * Computes where the time went, from traces and `.cpuprofile`s, and folders of them; plain or
- * gzipped, complete or torn.
- * @throws {Error} if nothing could be read
+ * Computes where the time went. Reads traces and `.cpuprofile` files, plain or as `.gz`, complete or
+ * torn, and folders of them.
+ * @throws {Error} if nothing can be read
  */
 export function report(inputs: string | string[], options?: ReportOptions): Promise<Report>
 
 /**
- * Converts a trace or a `.cpuprofile`, plain or gzipped. What it becomes is told by the ending of
- * `output`:
+ * Converts a trace or a `.cpuprofile` file, plain or as `.gz`. The ending of `output` selects the
+ * format:
  *
  * - `.json`: a trace for Chrome DevTools
- * - `.cpuprofile`: one file a thread; several get process id and thread id into their names
- * - `.collapsed`, `.folded`, `.txt`: a line a stack, for flame graphs; weights are microseconds
- * - `.speedscope.json`: speedscope's own format
+ * - `.cpuprofile`: one file for each thread; with several threads, each name gets process id and
+ *   thread id
+ * - `.collapsed`, `.folded`, `.txt`: one line for each stack, for flame graphs; weights are
+ *   microseconds
+ * - `.speedscope.json`: speedscope's format
  *
- * With `.gz` behind it, it is compressed. Its folder is made if it is missing.
+ * Another `.gz` at the end compresses the output. Its folder is created if it is missing.
  * @returns the absolute paths of the files written
- * @throws {Error} if the input cannot be read, or the output not be written; no file is left then
+ * @throws {Error} if the input cannot be read or the output cannot be written; then no file is left
  */
 export function convert(input: string, output: string): Promise<{ files: string[] }>

@@ -1,4 +1,5 @@
 'use strict'
 
-// Starts recording the thread that loads it: `node --import @org/cpu-prof/register main.mjs`.
-require('./lib/addon.js').register()
+// Records the thread that loads this file: `node --import @org/cpu-prof/register main.mjs`.
+
+require('./lib/preload.js').register()

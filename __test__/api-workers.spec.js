@@ -175,10 +175,13 @@ test('stop() does not wait for a worker that is blocked, and lists its file', {
      const before = performance.now()
      const { files } = prof.stop()
      console.log(JSON.stringify({ files, ms: performance.now() - before }))
+     require('node:fs').writeFileSync('stopped', '')
      process.exit()`,
     `work(600)
      parentPort.postMessage('blocks')
-     require('node:child_process').execFileSync('sleep', ['30'])`,
+     // For 30 s at most. The process cannot end before that: it waits for its workers.
+     const wait = 'for i in $(seq 600); do [ -e stopped ] && break; sleep 0.05; done'
+     require('node:child_process').execFileSync('sh', ['-c', wait])`,
   )
   const { files, ms } = JSON.parse(stdout)
   assert.equal(files.length, 2)

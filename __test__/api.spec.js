@@ -212,7 +212,7 @@ test('profile() passes an error through as it is, and stops', async () => {
   `)
   assert.deepEqual(said.slice(0, 6), [true, false, true, false, true, false])
   assert.equal(said[6], 'TypeError')
-  assert.match(said[7], /takes a function, not a number/)
+  assert.match(said[7], /takes a function, not 7/)
   assert.equal(traces.length, 3)
 })
 

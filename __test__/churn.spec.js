@@ -140,20 +140,3 @@ test('a cluster whose workers are killed and started again', async () => {
   assert.equal(traces.length, 7)
   for (const trace of traces) assert.ok(trace.ended, trace.processLabel)
 })
-
-test('threads that are blocked for ten seconds are recorded, and end as ever', async () => {
-  const source = `
-    const { Worker } = require('node:worker_threads')
-    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000)'
-    new Worker(wait, { eval: true })
-    require('node:child_process').execFileSync('sleep', ['10'])
-    require(${SPIN}).spin(100)`
-  const { code, stderr, traces } = await run(['-e', source])
-  assert.equal(code, 0)
-  assert.equal(stderr, '')
-  assert.equal(traces.length, 2)
-  for (const trace of traces) {
-    assert.ok(trace.ended)
-    assert.ok(trace.durationUs > 9e6, `${trace.label}: ${trace.durationUs} µs`)
-  }
-})

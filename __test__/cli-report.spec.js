@@ -133,6 +133,53 @@ test('colours change nothing else', () => {
   assert.equal(coloured.replace(/\u001b\[\d+m/g, ''), renderText(handmade(), VIEW))
 })
 
+/** The columns that a text takes, if nothing but these scripts in it is wide. @param {string} text */
+function columnsOf(text) {
+  return text.replace(/[\u3000-\u9fff\uac00-\ud7a3]/g, '..').length
+}
+
+test('names in Chinese, Japanese and Korean keep the columns aligned', () => {
+  const report = handmade()
+  report.processes[1].command = '测试 src/検索'
+  report.functions = [
+    fn('parse', 1500, 1800),
+    fn('解析する', 900, 1000),
+    fn('한국어_함수', 800, 900, '/repo/日本語/検索.js'),
+    fn('很长的名字'.repeat(20), 700, 800),
+    fn('レポート', 600, 700, `/repo/${'深い/'.repeat(60)}検索.js`),
+  ]
+  for (const columns of [50, 72, 80, 100, 101, 160]) {
+    const lines = renderText(report, { ...VIEW, columns, lines: 50 })
+      .trimEnd()
+      .split('\n')
+    for (const line of lines) assert.ok(columnsOf(line) <= columns, `${columns}: ${line}`)
+    const at = (/** @type {string} */ title) => lines.findIndex((line) => line.startsWith(title))
+    const threads = lines.slice(at('processes and threads') + 1, at('functions, by self time') - 1)
+    assert.equal(new Set(threads.map(columnsOf)).size, 1, threads.join('\n'))
+    const table = lines.slice(at('functions, by self time') + 2, at('functions, by total time') - 1)
+    const places = table.map((line) => columnsOf(line.slice(0, line.lastIndexOf(' '))))
+    assert.equal(new Set(places).size, 1, table.join('\n'))
+  }
+})
+
+test('a name is cut between whole characters', () => {
+  const family = '👩\u200d👩\u200d👧'
+  const report = handmade()
+  report.functions = [
+    fn('🚀'.repeat(100), 1500, 1800, `/repo/${'🚀'.repeat(100)}/a.js`),
+    fn(family.repeat(50), 900, 1000, `/repo/${family.repeat(50)}/a.js`),
+    fn('e\u0301'.repeat(150), 800, 900),
+  ]
+  for (let columns = 50; columns <= 110; columns++) {
+    const text = renderText(report, { ...VIEW, columns })
+    assert.ok(text.includes('🚀…') && text.includes('…🚀'))
+    // Half of a surrogate pair would come back as another character.
+    assert.equal(Buffer.from(text).toString(), text)
+    assert.doesNotMatch(text.replaceAll(family, ''), /[👩👧\u200d]/u)
+    assert.doesNotMatch(text.replaceAll('e\u0301', ''), /\u0301/)
+  }
+})
+
 test('Markdown has whole tables, with nothing that breaks them', () => {
   const markdown = renderMarkdown(handmade(), { cwd: '/repo' })
   const tables = markdown.split('\n\n').filter((block) => block.startsWith('|'))

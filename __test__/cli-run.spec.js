@@ -106,7 +106,7 @@ test('a command that is no Node program gets a word about it, and leaves nothing
   assert.equal(result.stdout, 'in')
   assert.equal(
     result.stderr,
-    'cpu-prof: no Node process was recorded: sh started none, or it took NODE_OPTIONS from them\n',
+    'cpu-prof: no Node process was recorded: sh started none, or changed their NODE_OPTIONS\n',
   )
   assert.deepEqual(fs.readdirSync(result.cwd), [])
 })
@@ -151,14 +151,17 @@ test('a working directory that is gone changes nothing, where it is not needed',
   ])) {
     const { code, stdout, stderr } = await inRemoved(['run', ...args, 'echo'])
     assert.deepEqual([code, stdout], [2, ''])
-    assert.equal(stderr, `cpu-prof: the working directory is gone; give a full path as ${option}\n`)
+    assert.equal(
+      stderr,
+      `cpu-prof: the working directory no longer exists; use an absolute path for ${option}\n`,
+    )
   }
 })
 
 test('a program that cannot be started is named, with the exit codes of a shell', async () => {
   const missing = await cli(['run', 'no-such-program', '--help'])
   assert.equal(missing.code, 127)
-  assert.match(missing.stderr, /^cpu-prof: there is no program no-such-program on the PATH; .*\n$/)
+  assert.match(missing.stderr, /^cpu-prof: no-such-program was not found on the PATH; .*\n$/)
   assert.deepEqual(fs.readdirSync(missing.cwd), [])
 
   const cwd = temporaryDirectory()
@@ -170,7 +173,7 @@ test('a program that cannot be started is named, with the exit codes of a shell'
   fs.writeFileSync(path.join(cwd, 'script'), '#!/no/such/interpreter\n', { mode: 0o755 })
   const script = await cli(['run', './script'], { cwd })
   assert.equal(script.code, 127)
-  assert.match(script.stderr, /its first line names is not there\n$/)
+  assert.match(script.stderr, /the interpreter in its first line does not exist\n$/)
 })
 
 test('wrong usage is said before the command starts, with the nearest option', async () => {
@@ -180,9 +183,12 @@ test('wrong usage is said before the command starts, with the nearest option', a
     [['--flush-interval', '1', 'echo'], /--flush-interval=1 is not valid/],
     [['--format', 'pprof', 'echo'], /--format=pprof is not valid/],
     [['--output', '.', 'echo'], /--output=\. is a folder/],
-    [['--output', '/dev/null', 'echo'], /--output=\/dev\/null is no regular file/],
-    [['--output', 'file/trace.json', 'echo'], /--output=file\S+ .*: \/\S+\/file is no folder/],
-    [['--output', 'file/a/b/trace.json', 'echo'], /--output=file\S+ .*: \/\S+\/file is no folder/],
+    [['--output', '/dev/null', 'echo'], /--output=\/dev\/null is not a regular file/],
+    [['--output', 'file/trace.json', 'echo'], /--output=file\S+ .*: \/\S+\/file is not a folder/],
+    [
+      ['--output', 'file/a/b/trace.json', 'echo'],
+      /--output=file\S+ .*: \/\S+\/file is not a folder/,
+    ],
     [['--output=', 'echo'], /--output= is a folder/],
     [
       ['--dir', 'file/dir', 'echo'],
@@ -248,7 +254,7 @@ test('a command that removes the folder of its recordings is told so', async () 
 test('a command that removes this very package is followed all the same', async () => {
   const copy = temporaryDirectory()
   for (const name of fs.readdirSync(PACKAGE)) {
-    const isPart = /^(bin|cli|.*\.(js|json|node))$/.test(name)
+    const isPart = /^(bin|cli|lib|.*\.(js|json|node))$/.test(name)
     if (isPart) fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
   }
   const code = `require('node:fs').rmSync(${JSON.stringify(copy)}, { recursive: true })

@@ -125,7 +125,7 @@ test('an output that is there is replaced, and one that fails leaves nothing', a
     [at('b.json'), at('x.txt'), /no CPU profile/],
     [at('missing'), at('x.txt'), /does not exist/],
     [5, at('x.txt'), /input must be a file's path, not 5/],
-    [files[0], undefined, /output must be a file's path, not a value of type undefined/],
+    [files[0], undefined, /output must be a file's path, not undefined/],
   ]
   for (const [input, output, message] of wrong) {
     await assert.rejects(convert(input, output), (error) => {

@@ -11,7 +11,7 @@ const { runUnharmed } = require('./helpers/unharmed.js')
 
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '20' }
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
-const ADDON = JSON.stringify(path.join(PACKAGE, 'lib', 'addon.js'))
+const LIB = JSON.stringify(path.join(PACKAGE, 'lib'))
 const FEW_DESCRIPTORS = ['sh', '-c', 'ulimit -n 64\nexec "$@"', 'sh']
 const EXHAUST = `
   const fs = require('node:fs')
@@ -130,10 +130,10 @@ test('a program without any descriptor left is recorded on', async () => {
 test('a worker that finds no descriptor for its file: one line on stderr', async () => {
   // Node needs descriptors itself to preload us, so the worker starts without a preload.
   const inside = `${EXHAUST}
-    const addon = require(${ADDON})
-    addon.load()
+    require(${LIB} + '/addon.js').load()
+    const { register } = require(${LIB} + '/preload.js')
     const code = exhaust()
-    addon.register()
+    register()
     for (const descriptor of open) fs.closeSync(descriptor)
     console.log(code)
     process.exit(3)

@@ -105,7 +105,7 @@ for (const [what, redirection] of [
 test('a disk that fills up ends the trace, not the program', async (t) => {
   const under = withFileSystem('size=64k')
   if (under === undefined) return t.skip(NO_MOUNT)
-  const { code, stdout, complaint, cwd } = await runUnharmed(['growing.js', '1000'], {
+  const { code, stdout, complaint, cwd } = await runUnharmed(['growing.js', '400'], {
     under,
     env: { ...FAST, CPU_PROF_DIR: 'mounted' },
   })
@@ -128,7 +128,7 @@ test('a disk that is full from the start: one line on stderr, and no empty file'
 })
 
 test('a limit on the size of files ends the trace, not the program', async () => {
-  const { code, stdout, complaint, cwd } = await runUnharmed(['growing.js', '1000'], {
+  const { code, stdout, complaint, cwd } = await runUnharmed(['growing.js', '400'], {
     under: afterShell('ulimit -f 32'),
     env: FAST,
   })

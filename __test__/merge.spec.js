@@ -174,12 +174,12 @@ test('options are checked', async () => {
   for (const [args, message] of /** @type {[any[], RegExp][]} */ ([
     [[5, output], /inputs must be/],
     [[files, ''], /output must be a file's path, not an empty string/],
-    [[[], output], /inputs must be a path, or an array of at least one, not an empty array/],
+    [[[], output], /inputs must be a path, or an array of at least one path, not an empty array/],
     [[files, output, { from: -1 }], /from must be/],
     [[files, output, { from: 5, to: 5 }], /from \(5\) must be less/],
     [[files, output, { split: 1 }], /split must be/],
     [[files, output, { exit: {} }], /exit must be/],
-    [[files, output, { form: 1 }], /form is not an option/],
+    [[files, output, { form: 1 }], /form is not an option of merge\(\)/],
   ])) {
     await assert.rejects(wrong(...args), message)
   }

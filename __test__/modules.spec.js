@@ -1,11 +1,10 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { run, temporaryDirectory, PACKAGE } = require('./helpers/run.js')
 
 /** A project that has the package in its node_modules. */
 function project() {
@@ -40,24 +39,3 @@ for (const [how, file, source] of [
     assert.equal(stdout, 'false\ntrue 1\n7\n')
   })
 }
-
-test('the types accept what works and refuse what does not', () => {
-  const tsc = path.join(PACKAGE, 'node_modules', 'typescript', 'bin', 'tsc')
-  const flags = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--types',
-    'node',
-  ]
-  const { stdout, status } = spawnSync(
-    process.execPath,
-    [tsc, ...flags, path.join(FIXTURES, 'types.mts')],
-    { encoding: 'utf8', cwd: PACKAGE },
-  )
-  assert.equal(stdout, '')
-  assert.equal(status, 0)
-})

@@ -58,7 +58,7 @@ test('nx with its daemon: the same, and the daemon that stays is named', async (
   // Not a hundred that look at our recordings again and again.
   const plugins = found.filter((label) => label.startsWith('plugin-worker:'))
   assert.ok(plugins.length < 10, found.join('\n'))
-  assert.match(stderr, /cpu-prof: .* outlives? the command and (is|are) recorded on/)
+  assert.match(stderr, /cpu-prof: .* outlives? the command and (is|are) still recorded/)
 })
 
 test('eslint with rules that need types', async () => {

@@ -21,8 +21,11 @@ test('the packed packages work when installed in an empty folder', async () => {
   fs.copyFileSync(path.join(PACKAGE, addon), path.join(platform, addon))
 
   const stranger = temporaryDirectory()
-  const parser = path.join(PACKAGE, 'node_modules', 'commander')
-  const tarballs = [PACKAGE, platform, parser].map((dir) => {
+  const { dependencies } = require('../package.json')
+  const libraries = Object.keys(dependencies).map((name) =>
+    path.join(PACKAGE, 'node_modules', name),
+  )
+  const tarballs = [PACKAGE, platform, ...libraries].map((dir) => {
     const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', stranger]
     return `./${JSON.parse(npm(pack, dir))[0].filename}`
   })

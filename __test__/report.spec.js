@@ -249,14 +249,14 @@ test('what is wrong is said', async () => {
   const { cwd } = await run(['ending.js'])
   /** @type {[any[], RegExp][]} */
   const wrong = [
-    [[[]], /an array of at least one/],
+    [[[]], /an array of at least one path, not an empty array/],
     [[temporaryDirectory()], /there is no trace to read/],
     [[path.join(dir, 'missing')], /missing: it does not exist/],
     [[path.join(dir, 'x.json')], /x\.json: the file has no CPU profile/],
     [[cwd, { from: 1e9 }], /nothing was recorded in that time/],
     [[cwd, { from: 5, to: 5 }], /from \(5\) must be less than to/],
     [[cwd, { top: -1 }], /top must be a number, 0 or more, not -1/],
-    [[cwd, { top: '5' }], /top must be a number, 0 or more, not a value of type string/],
+    [[cwd, { top: '5' }], /top must be a number, 0 or more, not a string/],
     [[cwd, { by: 'file' }], /by is not an option of report\(\)/],
     [[5], /inputs must be a path, .*, not 5/],
   ]

@@ -100,6 +100,7 @@ function project(runner, recipes = []) {
     if (!/\.(js|node)$|^package\.json$/.test(file)) continue
     fs.copyFileSync(path.join(PACKAGE, file), path.join(installed, file))
   }
+  fs.cpSync(path.join(PACKAGE, 'lib'), path.join(installed, 'lib'), { recursive: true })
   if (runner !== 'node') {
     fs.symlinkSync(path.join(MODULES, runner), path.join(dir, 'node_modules', runner))
   }

@@ -2,10 +2,12 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
+const path = require('node:path')
 const test = require('node:test')
-const { run, tracesIn } = require('./helpers/run.js')
+const { run, tracesIn, FIXTURES } = require('./helpers/run.js')
 const { NEEDS_INTERRUPT } = require('./helpers/source.js')
 
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
 
 /** Waits until the only trace in `dir` satisfies `test`. */
@@ -76,6 +78,23 @@ test('a thread that is blocked in native code gives its samples with the next wi
   const longest = Math.max(...traces[0].samples.map(({ us }) => us))
   assert.ok(longest < 350_000, `${longest} µs without a sample`)
   assert.ok(traces[0].totalShare((frame) => frame.url === '[eval]') > 0.8)
+})
+
+test('threads that are blocked for ten seconds are recorded, and end as ever', async () => {
+  const source = `
+    const { Worker } = require('node:worker_threads')
+    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000)'
+    new Worker(wait, { eval: true })
+    require('node:child_process').execFileSync('sleep', ['10'])
+    require(${SPIN}).spin(100)`
+  const { code, stderr, traces } = await run(['-e', source])
+  assert.equal(code, 0)
+  assert.equal(stderr, '')
+  assert.equal(traces.length, 2)
+  for (const trace of traces) {
+    assert.ok(trace.ended)
+    assert.ok(trace.durationUs > 9e6, `${trace.label}: ${trace.durationUs} µs`)
+  }
 })
 
 test('a call tree that outgrows its limit is forgotten, and the trace stays right', {

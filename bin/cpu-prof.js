@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 'use strict'
 
+// The command `cpu-prof`.
+
 const [command, first, ...rest] = process.argv.slice(2)
 
-// Where there are no options there is nothing to parse, and the command starts 15 ms sooner.
+// `run` without options needs no parser, and starts 15 ms sooner without one.
 if (command === 'run' && first === '--' && rest.length > 0) run(rest)
 else if (command === 'run' && first !== undefined && !first.startsWith('-')) run([first, ...rest])
 else require('../cli/main.js').main(process.argv)

@@ -1,20 +1,21 @@
 'use strict'
 
-// Commands, options and help. What a command does is loaded when it is called: `run` stands before
-// other people's commands, and shall not keep them waiting.
+// Defines the commands, their options and their help.
+
+// Each command's code is loaded when the command is called: `run` delays other commands' start.
 
 const { Command, InvalidArgumentError, Option } = require('commander')
-const { print, write } = require('./terminal/output.js')
-
-const WRONG_USAGE = 2
+const { SETTINGS } = require('../lib/options.js')
+const { WRONG_USAGE } = require('./exit-codes.js')
+const { printResult, writeStderr } = require('./terminal/output.js')
 
 /** @param {string[]} argv as in `process.argv` */
 async function main(argv) {
   try {
-    await program().parseAsync(argv)
+    await createProgram().parseAsync(argv)
   } catch (error) {
     if (!isCommanderError(error)) throw error
-    // Help and version that were asked for are no errors; Commander has printed whatever it was.
+    // Commander has printed its message. The exit code is 0 for help and version.
     if (error.exitCode !== 0) process.exitCode = WRONG_USAGE
   }
 }
@@ -25,7 +26,7 @@ function isCommanderError(error) {
 }
 
 /** @returns {Command} */
-function program() {
+function createProgram() {
   /** @type {Command} */
   const program = new Command('cpu-prof')
     .description('Profile any Node.js program, with all its workers and child processes.')
@@ -35,59 +36,58 @@ function program() {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      writeOut: print,
-      writeErr: write,
+      writeOut: printResult,
+      writeErr: writeStderr,
       outputError: (text, write) => write(text.replace(/^error: /, 'cpu-prof: ')),
     })
     .argument('[command]')
     .usage('<command> [options] …')
-    .action((command) => {
-      if (command === undefined) return program.help({ error: true })
-      program.error(
-        `error: '${command}' is none of its commands, which are run, merge, report and convert ` +
-          `(to profile a program: cpu-prof run ${command} …)`,
-      )
-    })
+    .action((command) => withoutCommand(program, command))
     .addHelpText('after', examples(['cpu-prof run npm test', 'cpu-prof report profiles']))
 
   addRun(program)
   addMerge(program)
   addReport(program)
   addConvert(program)
-  // After them, who would take it over.
+  // Set last, because commands inherit the setting when they are added.
   return program.allowExcessArguments()
+}
+
+/** @param {Command} program @param {string | undefined} command what stands in a command's place */
+function withoutCommand(program, command) {
+  if (command === undefined) return program.help({ error: true })
+  program.error(
+    `error: unknown command '${command}'; the commands are run, merge, report and convert ` +
+      `(to profile a program: cpu-prof run ${command} …)`,
+  )
 }
 
 /** @param {Command} program */
 function addRun(program) {
-  program
+  const command = program
     .command('run')
     .summary('run a command, and record every Node process and thread under it')
     .description(
-      'Runs a command, and records every Node process and thread under it. When it ends, the ' +
-        'recordings become one trace for Chrome DevTools. The command keeps its input and output, ' +
-        'its exit code and its signals; all that is said here goes to stderr.',
+      'Runs a command, and records every Node process and thread under it. When the command ends, ' +
+        'its recordings are merged into one trace for Chrome DevTools. The command keeps its stdin, ' +
+        'stdout, exit code and signals; cpu-prof prints to stderr.',
     )
     .usage('[options] [--] <command…>')
     .argument('<command...>', 'the command and its own options')
     .passThroughOptions()
     .option('-o, --output <file>', 'the trace; .gz compresses it (default: trace.json in --dir)')
-    .option('--dir <dir>', "the recordings' folder (default: profiles/<date.time.pid>)")
-    .option('--no-merge', 'leave it at the recordings: no trace, no report')
-    .option('-q, --quiet', 'say nothing unless something is wrong')
-    .option('--interval <µs>', 'microseconds between two samples (default: 1000)')
-    .option('--format <format>', 'trace, cpuprofile or trace,cpuprofile (default: trace)')
-    .option('--flush-interval <ms>', 'milliseconds between two writes (default: 500)')
-    .option('--source <source>', 'where samples come from (default: auto)')
-    .option('--name <pattern>', "the recordings' names (default: CPU.%D.%H.%P.%T.%N)")
-    .option('--ignore-list <how>', 'auto, keep or show node_modules in DevTools (default: auto)')
-    .option('--max-nodes <n>', 'call-tree nodes that are remembered (default: 200000)')
-    .action((command, options) => require('./commands/run.js').run(command, options))
+    .option('--no-merge', 'keep only the recordings: no trace, no report')
+    .addOption(quiet())
+  for (const { flag, value, help } of Object.values(SETTINGS)) {
+    if (flag !== undefined) command.option(`${flag} ${value}`, help)
+  }
+  command
+    .action((words, options) => require('./commands/run.js').run(words, options))
     .addHelpText(
       'after',
       `
-Without an option, its CPU_PROF_ variable counts (CPU_PROF_INTERVAL, …).
-Exit code: the command's own; 127 if there is no such program, 126 if it cannot be run.
+The environment sets what no option sets: CPU_PROF_INTERVAL for --interval, and so on.
+Exit code: the command's own; 127 if its program was not found, 126 if it cannot be run.
 ${examples([
   'cpu-prof run node main.js --port 80',
   'cpu-prof run npx nx run-many -t lint',
@@ -102,17 +102,17 @@ function addMerge(program) {
     .command('merge')
     .summary('merge recordings into one trace for Chrome DevTools')
     .description(
-      'Merges recordings into one trace for Chrome DevTools: traces (also torn ones, and those of ' +
-        'other programs) and .cpuprofile files, plain or gzipped, and folders of them. Prints the ' +
-        "trace's path.",
+      'Merges recordings into one trace for Chrome DevTools, and prints its path. Reads traces ' +
+        '(torn ones and those of other programs too) and .cpuprofile files, plain or gzipped, and ' +
+        'folders of them.',
     )
     .argument('<input...>', 'files and folders')
     .requiredOption('-o, --output <file>', 'the trace; .gz compresses it')
-    .option('--from <time>', 'leave out what was before: 1500, 1500ms or 1.5s from the start', time)
-    .option('--to <time>', 'leave out what came after', time)
-    .option('--split', 'several files of a size that DevTools takes: name.1.json, name.2.json, …')
-    .option('--json', 'print what was done as JSON')
-    .option('-q, --quiet', 'say nothing unless something is wrong')
+    .addOption(from())
+    .addOption(to())
+    .option('--split', 'write several files that DevTools can open: name.1.json, name.2.json, …')
+    .option('--json', 'print the result as JSON')
+    .addOption(quiet('print the result and problems only'))
     .action((inputs, options) => require('./commands/merge.js').merge(inputs, options))
     .addHelpText(
       'after',
@@ -126,22 +126,22 @@ function addMerge(program) {
 
 /** @param {Command} program */
 function addReport(program) {
-  const by = new Option('--by <what>', 'only this: function, file, package or thread')
-  const json = new Option('--json', 'all of it as JSON (its shape is Report in index.d.ts)')
+  const by = new Option('--by <what>', 'only the table of this')
+  const json = new Option('--json', 'print everything as JSON (type Report in index.d.ts)')
   program
     .command('report')
-    .summary('say where the time went')
+    .summary('show where the time went')
     .description(
-      'Says where the time of recordings went: by process and thread, function and package. Takes ' +
-        'what merge takes.',
+      'Shows where the time of recordings went: by process and thread, by function and by package. ' +
+        'Reads the same files as merge.',
     )
     .argument('<input...>', 'files and folders')
-    .option('--top <n>', 'lines of a table (default: what fits the screen)', count)
+    .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
     .addOption(by.choices(['function', 'file', 'package', 'thread']))
-    .option('--from <time>', 'leave out what was before: 1500, 1500ms or 1.5s from the start', time)
-    .option('--to <time>', 'leave out what came after', time)
+    .addOption(from())
+    .addOption(to())
     .addOption(json.conflicts(['markdown', 'by']))
-    .option('--markdown', 'as Markdown tables')
+    .option('--markdown', 'print Markdown tables')
     .action((inputs, options) => require('./commands/report.js').report(inputs, options))
     .addHelpText(
       'after',
@@ -157,18 +157,18 @@ function addReport(program) {
 function addConvert(program) {
   program
     .command('convert')
-    .summary("convert a recording into another tool's format")
+    .summary("convert a recording to another tool's format")
     .description(
-      "Converts a trace or a .cpuprofile, plain or gzipped, by the output's ending:\n" +
-        '  .json              a trace for Chrome DevTools\n' +
-        '  .cpuprofile        a file a thread\n' +
+      'Converts a trace or a .cpuprofile, plain or gzipped, and prints the paths of the files ' +
+        "written. The output's ending selects the format:\n" +
+        '  .json                     a trace for Chrome DevTools\n' +
+        '  .cpuprofile               one file for each thread\n' +
         '  .collapsed .folded .txt   stacks for FlameGraph or inferno\n' +
-        '  .speedscope.json   for speedscope\n' +
-        'Prints the paths of what it wrote.',
+        '  .speedscope.json          for speedscope',
     )
     .argument('<input>', 'a file')
-    .requiredOption('-o, --output <file>', 'the file to be written; .gz compresses it')
-    .option('-q, --quiet', 'say nothing unless something is wrong')
+    .requiredOption('-o, --output <file>', 'the file to write; .gz compresses it')
+    .addOption(quiet())
     .action((input, options) => require('./commands/convert.js').convert(input, options))
     .addHelpText(
       'after',
@@ -179,22 +179,35 @@ function addConvert(program) {
     )
 }
 
+function quiet(help = 'print problems only') {
+  return new Option('-q, --quiet', help)
+}
+
+function from() {
+  const help = "start of the slice after the first recording's start: 1500, 1500ms or 1.5s"
+  return new Option('--from <time>', help).argParser(parseTime)
+}
+
+function to() {
+  return new Option('--to <time>', 'end of the slice').argParser(parseTime)
+}
+
 /** @param {string[]} lines */
 function examples(lines) {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
-/** Milliseconds. @param {string} text */
-function time(text) {
+/** Returns milliseconds. @param {string} text */
+function parseTime(text) {
   const match = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text)
-  if (match === null) throw new InvalidArgumentError('A time is like 1500, 1500ms or 1.5s.')
+  if (match === null) throw new InvalidArgumentError('Use a time such as 1500, 1500ms or 1.5s.')
   return Number(match[1]) * (match[2] === 's' ? 1000 : 1)
 }
 
 /** @param {string} text */
-function count(text) {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1.')
+function parseCount(text) {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('Use a whole number from 1.')
   return Number(text)
 }
 
-module.exports = { main, WRONG_USAGE }
+module.exports = { main }

@@ -1,45 +1,47 @@
 'use strict'
 
-// Samples by way of `node:inspector`, where V8's own functions cannot be reached. Only JavaScript
-// can take a window here, so that needs a turn of the event loop, and the last one a listener.
+// Samples the calling thread through `node:inspector`.
 
-// Not the global one: test runners put their own in its place.
+// Only JavaScript can take a window from this source. So a window needs a turn of the event loop,
+// and the last one needs an `exit` listener.
+
+// Test runners replace the global console.
 const console = require('node:console')
 const inspector = require('node:inspector')
 const timers = require('node:timers')
 
-// The program can patch all of these later.
+// Copied now, because the program can patch all of these later.
 const { profile, profileEnd } = console
 const { connect, disconnect, post } = inspector.Session.prototype
 const { apply, setPrototypeOf } = Reflect
 const { stringify } = JSON
 const { setInterval, clearInterval } = timers
 
-/** What the addon answers to a window. */
-const SAMPLE_ON = 0
+/** Answers of the addon to a window. The third is 2: stop before the next start. */
+const CONTINUE = 0
 const GIVE_UP = 1
 
-/** The share of the thread's time that windows may take, unless the user set their distance. */
-const MOST_SHARE = 1 / 20
+/** Share of the thread's time that taking windows may cost, unless the user set the flush interval. */
+const MAX_SHARE = 1 / 20
 
 /** @typedef {import('node:inspector').Session} Session */
 /** @typedef {{ addon: any, intervalUs: number, isFixed: boolean, realm: typeof globalThis }} Plan */
 
 /**
- * Starts to sample this thread; throws if it cannot be.
+ * Starts sampling the calling thread. Throws if the inspector refuses.
  * @param {any} addon
  * @param {number} intervalUs between two samples
  * @param {number} flushMs between two windows
- * @param {boolean} isFixed whether the user wants just these
- * @param {typeof globalThis} realm Node's own global object: jest shows its tests another process
- * @returns {() => void} stops, once the last window is handed over
+ * @param {boolean} isFixed whether the user set the flush interval
+ * @param {typeof globalThis} realm Node's own global object; jest's tests see another `process`
+ * @returns {() => void} hands over the last window and stops
  */
 function start(addon, intervalUs, flushMs, isFixed, realm) {
   const { process } = realm
   const { on, removeListener } = process
   const sampler = new Sampler({ addon, intervalUs, isFixed, realm })
   sampler.start()
-  // No handle, and it keeps no loop alive.
+  // An unref'd timer does not keep the event loop alive.
   const timer = setInterval(() => guarded(tick), flushMs).unref()
   const onExit = () =>
     guarded(() => {
@@ -64,30 +66,32 @@ function start(addon, intervalUs, flushMs, isFixed, realm) {
   return () => guarded(stop)
 }
 
-/** Nothing that fails here may reach the program. @param {() => void} f */
+/** Calls a function, and hides its errors from the program. @param {() => void} f */
 function guarded(f) {
   try {
     f()
   } catch {
-    // The files keep what they have.
+    // The files stay as they are.
   }
 }
 
 class Sampler {
-  /** Ends the profile that runs, and hands it over. @type {(() => void) | null} */
+  /** Ends the current profile, and hands it over. @type {(() => void) | null} */
   #end = null
-  /** A session that `console.profile()` starts profiles in. @type {Session | null} */
+  /** The session in which `console.profile()` starts profiles. @type {Session | null} */
   #shared = null
-  /** Sessions without a profile. @type {Session[]} */
+  /** Sessions that have no profile now. @type {Session[]} */
   #spare = []
   /** @type {Session[]} */
   #all = []
-  /** The titles of `#shared`'s profiles that are not ended. @type {Set<string>} */
+  /** Titles of the running profiles of `#shared`. @type {Set<string>} */
   #titles = new Set()
   #count = 0
+  /** When taking the current window began, ns. */
   #since = 0n
+  /** The earliest time of the next window, ns. */
   #due = 0n
-  #answer = SAMPLE_ON
+  #answer = CONTINUE
   #plan
   #now
   #execArgv
@@ -104,25 +108,25 @@ class Sampler {
     this.#end = this.#begin()
   }
 
-  /** Takes a window, if that is due. @returns {boolean} whether to go on */
+  /** Takes a window if one is due. @returns {boolean} whether to continue */
   tick() {
     const since = this.#now()
     if (since < this.#due) return true
     this.#since = since
     const { isFixed } = this.#plan
-    if (this.#answer === SAMPLE_ON) {
-      // The next one before the last one ends, so that V8 keeps its notes and its thread.
+    if (this.#answer === CONTINUE) {
+      // Starting first keeps V8's code map and its sampling thread alive.
       const end = this.#end
       this.#end = this.#begin()
       end?.()
     } else {
-      this.#answer = SAMPLE_ON
+      this.#answer = CONTINUE
       this.#end?.()
       this.#end = this.#begin()
     }
     this.#discardLogs()
     const end = this.#now()
-    if (!isFixed) this.#due = end + (end - since) * BigInt(1 / MOST_SHARE)
+    if (!isFixed) this.#due = end + (end - since) * BigInt(1 / MAX_SHARE)
     return this.#answer !== GIVE_UP
   }
 
@@ -137,9 +141,9 @@ class Sampler {
     }
   }
 
-  /** An inspector with a session keeps what the program logs, a thousand values. */
+  /** Frees the last 1000 logged values, which the inspector keeps while a session exists. */
   #discardLogs() {
-    // A program's own way to write objects is not to be called.
+    // The command would call the program's toJSON.
     if ('toJSON' in this.#plan.realm.Object.prototype) return
     const [session] = this.#all
     if (session !== undefined) apply(post, session, ['Runtime.discardConsoleEntries'])
@@ -150,9 +154,9 @@ class Sampler {
   }
 
   /**
-   * `console.profile()` starts a profile in every session that has the profiler's domain enabled.
-   * Node's own ones for coverage and `--cpu-prof` would say on stderr that they did not expect it,
-   * and a debugger would collect it.
+   * Returns whether `console.profile()` can be used. It starts a profile in every session that has
+   * enabled the Profiler domain. Node's sessions for coverage and `--cpu-prof` would print to stderr
+   * that they did not expect it, and a debugger would collect the profile.
    */
   #mayShare() {
     return (
@@ -164,7 +168,10 @@ class Sampler {
     )
   }
 
-  /** All profiles of one session share V8's profiler: to start one more takes microseconds. */
+  /**
+   * Starts a profile in the shared session, or returns null if the session did not start one. All
+   * profiles of a session share one V8 profiler, so one more takes microseconds.
+   */
   #beginShared() {
     this.#shared ??= this.#connect((method, { params }) => {
       if (method === 'Profiler.consoleProfileStarted') this.#titles.add(params.title)
@@ -174,11 +181,11 @@ class Sampler {
     const title = `cpu-prof ${++this.#count}`
     apply(profile, console, [title])
     if (!this.#titles.has(title)) return null
-    // If the program did that before, the window is handed over already.
+    // If the program ended the profile before, the window is handed over already.
     return () => apply(profileEnd, console, [title])
   }
 
-  /** Each session has a profiler of its own, for which V8 walks the heap. */
+  /** Starts a profile in its own session. Each session has a V8 profiler, whose start walks the heap. */
   #beginAlone() {
     const session = this.#spare.pop() ?? this.#connect(() => {})
     send(session, 'Profiler.start')
@@ -191,7 +198,7 @@ class Sampler {
   /** @param {(method: string, message: any) => void} onEvent @returns {Session} */
   #connect(onEvent) {
     const session = new inspector.Session()
-    // Not through the prototype: programs patch EventEmitter's.
+    // An own method, since programs patch EventEmitter.prototype.
     session.emit = (/** @type {string | symbol} */ method, /** @type {any[]} */ ...[message]) => {
       onEvent(String(method), message)
       return true
@@ -210,7 +217,7 @@ class Sampler {
   }
 }
 
-/** The answer comes before this returns. @param {Session} session @param {string} method @param {object} [params] */
+/** Sends a command, and returns its result, which arrives synchronously. @param {Session} session @param {string} method @param {object} [params] */
 function send(session, method, params) {
   /** @type {any[]} */
   let answer = []
@@ -221,7 +228,7 @@ function send(session, method, params) {
 
 /** @param {any} profile */
 function asText(profile) {
-  // A program's own way to write objects is neither to be called nor to be read.
+  // JSON.stringify would call the program's toJSON.
   if ('toJSON' in profile || 'toJSON' in profile.nodes) withoutPrototypes(profile)
   return stringify(profile)
 }

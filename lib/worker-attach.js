@@ -1,151 +1,185 @@
 'use strict'
 
-// Records the workers that a recorded thread starts, without a preload of their own and without the
-// program seeing it: a channel tells of a new worker, and an inspector session reaches into it,
-// once, to load the addon there. The session lives only for as long as that takes: while there is
-// one, the inspector keeps all that the program logs to the console.
+// Records the workers that a recorded thread creates in code, where no preload reaches them.
+
+// A diagnostics channel announces a new worker. An inspector session then evaluates one expression
+// in the worker, which loads the addon there. The session is closed as soon as no worker waits for
+// it: while a session exists, the inspector keeps everything that the program logs to the console.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
 const path = require('node:path')
-// A test's clock can stand in for the global ones.
+// Tests can replace the global timers with a fake clock.
 const { setInterval, clearInterval, setTimeout } = require('node:timers')
 
 const CHANNEL = 'worker_threads'
 const MAJOR = Number(process.versions.node.split('.')[0])
-/** Node 18 tells of a new worker by nothing but a session. */
+/** Node 18 announces new workers only to an inspector session. */
 const HAS_CHANNEL = MAJOR >= 20
 /**
- * Before, Node aborts if a worker that is just starting is terminated in the very moment in which it
- * runs what it was sent. So it is left alone for as long as a start takes.
+ * Before Node 22, Node aborts if a starting worker is terminated while it evaluates an expression.
+ * Workers of these versions get the expression START_MS later, when they have started.
  */
 const IS_SAFE_FROM_START = MAJOR >= 22
 const START_MS = 250
-const TIDY_MS = 1000
-/** A worker can be reached before it has a `process`. */
+const SWEEP_MS = 1000
+/** A worker can be reached before it has a `process` object; then the expression is sent again. */
 const RETRY_MS = 5
-const TRIES = 400
-
-/** @typedef {{ addon: string, recording: number, isInspector: boolean }} Order for whom is recorded, and whether it is JavaScript that samples */
-/** @typedef {{ order: Order, threadId: number, worker?: { threadId: number }, tries: number, sessionId?: string, message?: string }} Task */
+const MAX_ATTEMPTS = 400
 
 /**
- * Covers the calling thread's workers from now on. Gives what ends that.
- * @param {Order} order
- * @returns {() => void}
+ * @typedef {object} Cover what a recording asks for its workers
+ * @property {string} addon path of the addon's file
+ * @property {number} recording the number of the recording
+ * @property {boolean} isInspector whether the samples come from the inspector
  */
-function cover(order) {
-  if (order.isInspector && !IS_SAFE_FROM_START) return () => {}
-  if (!HAS_CHANNEL) return coverAll(order)
+
+/**
+ * @typedef {object} Task a worker to be recorded
+ * @property {Cover} cover
+ * @property {number} threadId
+ * @property {{ threadId: number }} [worker] the Worker object; its id is -1 once the thread ended
+ * @property {number} attempts how often the expression was evaluated in vain
+ * @property {string} [sessionId] the worker's id in the inspector session, once it is attached
+ * @property {string} [message] the request that evaluates the expression
+ */
+
+/** Workers to be recorded, by thread id. @type {Map<number, Task>} */
+const tasks = new Map()
+
+/** Covers every new worker: set on Node 18, where workers are not announced one by one. @type {Cover | undefined} */
+let coverForAll
+
+/** @type {import('node:inspector').Session | undefined} */
+let session
+
+/** @type {NodeJS.Timeout | undefined} */
+let sweeper
+
+/**
+ * Records the workers that the calling thread creates from now on.
+ * @param {Cover} cover
+ * @returns {() => void} leaves later workers alone
+ */
+function attach(cover) {
+  if (cover.isInspector && !IS_SAFE_FROM_START) return () => {}
+  return HAS_CHANNEL ? attachToAnnounced(cover) : attachToAll(cover)
+}
+
+/** @param {Cover} cover */
+function attachToAnnounced(cover) {
   /** @param {any} message */
   const onWorker = ({ worker }) =>
     guarded(() => {
-      if (worker.threadId <= 0) return
-      tasks.set(worker.threadId, { order, threadId: worker.threadId, worker, tries: 0 })
+      const { threadId } = worker
+      if (threadId <= 0) return
+      tasks.set(threadId, { cover, threadId, worker, attempts: 0 })
       connect()
     })
   diagnosticsChannel.subscribe(CHANNEL, onWorker)
   return () => diagnosticsChannel.unsubscribe(CHANNEL, onWorker)
 }
 
-/** Keeps a session for as long as there is something to cover. @param {Order} order */
-function coverAll(order) {
-  // Those that are there by now are told of at once.
+/** Keeps the session open until the recording stops. @param {Cover} cover */
+function attachToAll(cover) {
+  // Existing workers are reported during this call, and stay unrecorded.
   connect()
-  everyWorker = order
+  coverForAll = cover
   return () => {
-    everyWorker = undefined
+    coverForAll = undefined
     disconnectIfIdle()
   }
 }
 
-/** What is to be run in a worker, by its thread id, until it was. @type {Map<number, Task>} */
-const tasks = new Map()
-
-/** What is to be run in every worker that comes. @type {Order | undefined} */
-let everyWorker
-
-/** @type {import('node:inspector').Session | undefined} */
-let session
-
-/** @type {NodeJS.Timeout | undefined} */
-let tidying
-
+/** Opens the session, unless it is open. */
 function connect() {
   if (session !== undefined) return
   const { Session } = require('node:inspector')
   session = new Session()
   session.connect()
-  tidying = setInterval(() => guarded(tidy), TIDY_MS).unref()
-  on('NodeWorker.attachedToWorker', ({ sessionId, workerInfo }) => {
-    const threadId = threadIdOf(workerInfo)
-    if (everyWorker !== undefined) tasks.set(threadId, { order: everyWorker, threadId, tries: 0 })
-    const task = tasks.get(threadId)
-    if (task === undefined) return post('NodeWorker.detach', { sessionId })
-    task.sessionId = sessionId
-    const thread = { threadId, execArgv: [], version: process.version }
-    const { addon, recording, isInspector } = task.order
-    const worker = JSON.stringify({ thread, recording, script: workerInfo.url })
-    const expression = isInspector
-      ? whereJavaScriptSamples(worker)
-      : whereTheAddonSamples(worker, addon)
-    task.message = JSON.stringify({
-      id: 1,
-      method: 'Runtime.evaluate',
-      params: { expression, returnByValue: true },
-    })
-    if (IS_SAFE_FROM_START) send(task)
-    else sendLater(task, START_MS)
-  })
-  on('NodeWorker.receivedMessageFromWorker', ({ sessionId, message }) => {
-    const task = find(sessionId)
-    if (task === undefined) return
-    const isDone = JSON.parse(message).result?.result?.value === true
-    if (isDone || ++task.tries === TRIES) forget(task)
-    else sendLater(task, RETRY_MS)
-  })
-  on('NodeWorker.detachedFromWorker', ({ sessionId }) => {
-    const task = find(sessionId)
-    if (task !== undefined) forget(task)
-  })
+  sweeper = setInterval(() => guarded(sweep), SWEEP_MS).unref()
+  on('NodeWorker.attachedToWorker', onAttached)
+  on('NodeWorker.receivedMessageFromWorker', onAnswer)
+  on('NodeWorker.detachedFromWorker', onDetached)
   post('NodeWorker.enable', { waitForDebuggerOnStart: false })
 }
 
-/** The session's own ids count the workers that it has met. @param {{ title: string }} info */
+/** @param {{ sessionId: string, workerInfo: { title: string, url: string } }} params */
+function onAttached({ sessionId, workerInfo }) {
+  const threadId = threadIdOf(workerInfo)
+  if (coverForAll !== undefined) tasks.set(threadId, { cover: coverForAll, threadId, attempts: 0 })
+  const task = tasks.get(threadId)
+  if (task === undefined) return post('NodeWorker.detach', { sessionId })
+  task.sessionId = sessionId
+  task.message = evaluateRequest(expressionFor(task, workerInfo.url))
+  if (IS_SAFE_FROM_START) send(task)
+  else sendLater(task, START_MS)
+}
+
+/** @param {{ sessionId: string, message: string }} params */
+function onAnswer({ sessionId, message }) {
+  const task = taskOf(sessionId)
+  if (task === undefined) return
+  const isDone = JSON.parse(message).result?.result?.value === true
+  if (isDone || ++task.attempts === MAX_ATTEMPTS) finish(task)
+  else sendLater(task, RETRY_MS)
+}
+
+/** @param {{ sessionId: string }} params */
+function onDetached({ sessionId }) {
+  const task = taskOf(sessionId)
+  if (task !== undefined) finish(task)
+}
+
+/** Reads the thread id from the title; the session's own worker ids differ. @param {{ title: string }} info */
 function threadIdOf({ title }) {
   return Number(/^\[worker (\d+)\]/.exec(title)?.[1])
 }
 
-/** Forgets what was logged, and workers that ended before they were met. */
-function tidy() {
-  post('Runtime.discardConsoleEntries')
-  for (const task of tasks.values()) {
-    if (task.sessionId === undefined && task.worker !== undefined && task.worker.threadId < 0) {
-      tasks.delete(task.threadId)
-    }
-  }
-  disconnectIfIdle()
+/** @param {string} sessionId */
+function taskOf(sessionId) {
+  return [...tasks.values()].find((task) => task.sessionId === sessionId)
 }
 
-// What a worker is to run; it gives true once it could.
+/**
+ * Returns what the worker evaluates; the result is true once the recording could be started.
+ * @param {Task} task @param {string} script the worker's script
+ */
+function expressionFor({ threadId, cover }, script) {
+  const thread = { threadId, execArgv: [], version: process.version }
+  const worker = JSON.stringify({ thread, recording: cover.recording, script })
+  return cover.isInspector ? callRecordWorker(worker) : loadAddon(worker, cover.addon)
+}
 
-/** One call, as short as it can be: the worker may just be starting. @param {string} worker @param {string} addon */
-function whereTheAddonSamples(worker, addon) {
+/**
+ * Returns an expression that starts the recording by loading the addon. One native call, since the
+ * worker can be in the middle of Node's own start-up.
+ * @param {string} worker @param {string} addon
+ */
+function loadAddon(worker, addon) {
   return `typeof process === 'object' && typeof process.dlopen === 'function' &&
     (process.dlopen({ exports: { coveredWorker: ${worker} } }, ${JSON.stringify(addon)}), true)`
 }
 
 /**
- * Node has started the worker once that has a script, and what has a state waits for a microtask
- * there too. @param {string} worker
+ * Returns an expression that starts the recording with the inspector source, which runs JavaScript.
+ * It waits until Node has started the worker, which then has a script in argv. It defers the call to
+ * a microtask because the evaluation can interrupt Node's own JavaScript.
+ * @param {string} worker
  */
-function whereJavaScriptSamples(worker) {
-  const binding = JSON.stringify(path.join(__dirname, 'addon.js'))
+function callRecordWorker(worker) {
+  const file = JSON.stringify(path.join(__dirname, 'record.js'))
   return `typeof process === 'object' && process.argv.length > 1 &&
     ((async () => {
       await null
-      process.getBuiltinModule('module').createRequire(${binding})(${binding})
+      process.getBuiltinModule('module').createRequire(${file})(${file})
         .recordWorker(${worker})
     })().catch(() => {}), true)`
+}
+
+/** @param {string} expression */
+function evaluateRequest(expression) {
+  const params = { expression, returnByValue: true }
+  return JSON.stringify({ id: 1, method: 'Runtime.evaluate', params })
 }
 
 /** @param {Task} task */
@@ -155,26 +189,31 @@ function send({ sessionId, message }) {
 
 /** @param {Task} task @param {number} ms */
 function sendLater(task, ms) {
-  whenSafe(() => setTimeout(send, ms, task).unref())
+  inMicrotask(() => setTimeout(send, ms, task).unref())
 }
 
-/** @param {string} sessionId */
-function find(sessionId) {
-  return [...tasks.values()].find((task) => task.sessionId === sessionId)
-}
-
-/** @param {Task} task */
-function forget({ threadId, sessionId }) {
+/** Leaves a worker alone from now on. @param {Task} task */
+function finish({ threadId, sessionId }) {
   tasks.delete(threadId)
-  whenSafe(() => {
+  inMicrotask(() => {
     post('NodeWorker.detach', { sessionId })
     disconnectIfIdle()
   })
 }
 
+/** Drops workers that ended before they were attached, and what the inspector kept of the log. */
+function sweep() {
+  post('Runtime.discardConsoleEntries')
+  for (const { threadId, sessionId, worker } of tasks.values()) {
+    const hasEnded = worker !== undefined && worker.threadId < 0
+    if (sessionId === undefined && hasEnded) tasks.delete(threadId)
+  }
+  disconnectIfIdle()
+}
+
 function disconnectIfIdle() {
-  if (tasks.size > 0 || everyWorker !== undefined) return
-  clearInterval(tidying)
+  if (tasks.size > 0 || coverForAll !== undefined) return
+  clearInterval(sweeper)
   post('Runtime.discardConsoleEntries')
   post('NodeWorker.disable')
   session?.disconnect()
@@ -182,22 +221,21 @@ function disconnectIfIdle() {
 }
 
 /**
- * Events come in the midst of this thread's JavaScript, Node's own too, and so does what they call.
- * What has a state of Node's waits for a microtask: a timer that is set while Node sorts its timers
- * has it go through them for ever.
+ * Calls a function in a microtask. Inspector events interrupt this thread's JavaScript anywhere,
+ * Node's own included: setting a timer while Node walks its timer lists makes it loop forever.
  * @param {() => void} f
  */
-async function whenSafe(f) {
+async function inMicrotask(f) {
   await null
   guarded(f)
 }
 
-/** Nothing here may become an error of the program's. @param {() => void} f */
+/** Calls a function, and hides its errors from the program. @param {() => void} f */
 function guarded(f) {
   try {
     f()
   } catch {
-    // The permission model forbids it, say. Such a worker is not recorded.
+    // The permission model can forbid an inspector session, for example. The worker stays unrecorded.
   }
 }
 
@@ -208,8 +246,8 @@ function on(event, listener) {
 
 /** @param {string} method @param {object} [params] */
 function post(method, params) {
-  // Errors are answered to the callback: a worker that is gone, for instance.
+  // With a callback, an error is an answer instead of an exception. A worker can be gone by now.
   session?.post(/** @type {any} */ (method), params, () => {})
 }
 
-module.exports = { cover }
+module.exports = { attach }

@@ -1,52 +1,77 @@
 'use strict'
 
-// Runs the spec files with the one binary on every Node that is supported. The npm registry has
-// Node itself as packages.
+// Runs spec files with one binary on every supported Node. The npm registry has Node itself as
+// packages. `node scripts/matrix.js [versions]`: all unless given, `--others` for all but the one
+// that runs this script, `--all` for all spec files with both sources.
+// docs/internals/testing.md says which spec runs where, and why.
 
-const { spawnSync } = require('node:child_process')
+const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 
 const VERSIONS = [18, 20, 22, 24, 26]
-/** Other people's programs, which take long: one Node will do, unless all are asked for (`--all`). */
-const ONCE = ['cli-merged', 'devtools', 'monorepo', 'package', 'runners', 'speedscope', 'tsc']
-/** What depends on where samples come from: these run with the inspector too. */
-const BOTH_SOURCES = ['api', 'inspector', 'streaming', 'unchanged', 'workers']
+/** Specs of other people's programs, which take long: `npm test` runs them on one Node. */
+const ONCE = ['devtools', 'monorepo', 'package', 'runners', 'speedscope', 'tsc', 'types']
+/** Specs of the command line and of reading: they can only miss what the oldest Node lacks, or what
+ * the newest warns about. */
+const OLDEST_AND_NEWEST = ['cli', 'convert', 'merge', 'report']
+/** Specs of what depends on the source and on Node: these run with the inspector too. */
+const BOTH_SOURCES = ['api', 'streaming', 'unchanged', 'workers']
 
+const SPECS = path.join(__dirname, 'specs.js')
 const root = path.join(__dirname, '..')
-const args = process.argv.slice(2)
-const isAll = args.includes('--all')
-const wanted = args.filter((arg) => arg !== '--all').map(Number)
 
-/** @param {number} version @returns {string} */
-function fetchNode(version) {
+/**
+ * Returns the path of a Node, which is fetched if it is missing.
+ * @param {number} version @returns {Promise<string>}
+ */
+async function fetchNode(version) {
   const prefix = path.join(root, '.matrix', String(version))
   const packageName = `node-${process.platform}-${process.arch}`
   const node = path.join(prefix, 'node_modules', packageName, 'bin', 'node')
   if (fs.existsSync(node)) return node
   fs.mkdirSync(prefix, { recursive: true })
   fs.writeFileSync(path.join(prefix, 'package.json'), '{}')
-  const install = ['install', '--no-save', '--no-package-lock', '--prefix', prefix]
-  const { status } = spawnSync('npm', [...install, `${packageName}@${version}`], {
-    stdio: 'inherit',
-  })
-  if (status !== 0) throw new Error(`Node ${version} could not be fetched`)
+  const install = ['install', '--silent', '--no-save', '--no-package-lock', '--prefix', prefix]
+  const npm = spawn('npm', [...install, `${packageName}@${version}`], { stdio: 'inherit' })
+  const code = await new Promise((resolve) => npm.on('exit', resolve))
+  if (code !== 0)
+    throw new Error(`could not fetch Node ${version} (npm install: exit code ${code})`)
   return node
 }
 
-/** @type {string[]} */
-const failed = []
-for (const version of wanted.length > 0 ? wanted : VERSIONS) {
-  const node = fetchNode(version)
-  console.log(`\nNode ${version}: ${spawnSync(node, ['--version']).stdout}`)
-  const without = ONCE.map((name) => `--without=${name}`)
-  for (const specs of isAll
-    ? [[], ['--source=inspector']]
-    : [without, ['--source=inspector', ...BOTH_SOURCES]]) {
-    const command = [path.join(__dirname, 'test.js'), node, ...specs]
-    const { status } = spawnSync(process.execPath, command, { stdio: 'inherit' })
-    if (status !== 0) failed.push(`${version} (${specs[0] ?? 'v8'})`)
-  }
+/** Lists the arguments of each run of specs.js on a Node. @param {number} version @param {boolean} isAll */
+function runs(version, isAll) {
+  if (isAll) return [[], ['--source=inspector']]
+  const isInner = version !== VERSIONS[0] && version !== VERSIONS.at(-1)
+  const without = isInner ? [...ONCE, ...OLDEST_AND_NEWEST] : ONCE
+  return [without.map((name) => `--without=${name}`), ['--source=inspector', ...BOTH_SOURCES]]
 }
-console.log(failed.length === 0 ? '\nevery Node passed' : `\nfailed on Node ${failed.join(', ')}`)
-process.exitCode = failed.length === 0 ? 0 : 1
+
+async function main() {
+  const args = process.argv.slice(2)
+  const isAll = args.includes('--all')
+  const own = Number.parseInt(process.versions.node, 10)
+  const given = args.filter((arg) => !arg.startsWith('--')).map(Number)
+  const wanted = given.length > 0 ? given : VERSIONS
+  const versions = args.includes('--others') ? wanted.filter((each) => each !== own) : wanted
+
+  const nodes = versions.map((version) => ({ version, fetched: fetchNode(version) }))
+  await Promise.allSettled(nodes.map(({ fetched }) => fetched))
+  /** @type {string[]} */
+  const failed = []
+  for (const { version, fetched } of nodes) {
+    const node = await fetched
+    const name = `Node ${spawnSync(node, ['--version']).stdout.toString().trim()}`
+    for (const specs of runs(version, isAll)) {
+      const source = specs[0] === '--source=inspector' ? 'inspector' : 'v8'
+      console.log(`\n${name}, source ${source}`)
+      const { status } = spawnSync(node, [SPECS, ...specs], { stdio: 'inherit' })
+      if (status !== 0) failed.push(`${name} (${source})`)
+    }
+  }
+  console.log(failed.length === 0 ? '\nevery Node passed' : `\nfailed: ${failed.join(', ')}`)
+  process.exitCode = failed.length === 0 ? 0 : 1
+}
+
+main()

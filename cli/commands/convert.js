@@ -1,17 +1,18 @@
 'use strict'
 
+// `cpu-prof convert`: converts a recording to another format.
+
 const index = require('../../index.js')
-const { say, print, messageOf } = require('../terminal/output.js')
-const { tidily } = require('../terminal/cleanup.js')
+const { printResult, fail, messageOf } = require('../terminal/output.js')
+const { withCleanup } = require('../terminal/cleanup.js')
 
 /** @param {string} input @param {{ output: string, quiet?: boolean }} options */
 async function convert(input, { output, quiet }) {
   try {
-    const { files } = await tidily(() => index.convert(input, output))
-    if (!quiet) print(`${files.join('\n')}\n`)
+    const { files } = await withCleanup(() => index.convert(input, output))
+    if (!quiet) printResult(`${files.join('\n')}\n`)
   } catch (error) {
-    say(messageOf(error))
-    process.exitCode = 1
+    fail(messageOf(error))
   }
 }
 

@@ -1,10 +1,18 @@
 'use strict'
 
+// `cpu-prof merge`: merges recordings into one trace.
+
 const index = require('../../index.js')
-const { formatBytes, formatCount } = require('../terminal/format.js')
+const { formatBytes, formatCounts } = require('../terminal/format.js')
 const { progress } = require('../terminal/progress.js')
-const { say, print, messageOf, sayTroubles } = require('../terminal/output.js')
-const { tidily } = require('../terminal/cleanup.js')
+const { withCleanup } = require('../terminal/cleanup.js')
+const {
+  printStatus,
+  printResult,
+  printProblems,
+  fail,
+  messageOf,
+} = require('../terminal/output.js')
 
 /**
  * @param {string[]} inputs
@@ -15,26 +23,25 @@ async function merge(inputs, { output, from, to, split, json, quiet }) {
   let result
   try {
     const onProgress = quiet ? undefined : bar.update
-    const merging = () => index.merge(inputs, output, { from, to, split, onProgress })
-    result = await tidily(merging)
+    const mergeAll = () => index.merge(inputs, output, { from, to, split, onProgress })
+    result = await withCleanup(mergeAll)
   } catch (error) {
     bar.end()
-    say(messageOf(error))
-    process.exitCode = 1
-    return
+    return fail(messageOf(error))
   }
   bar.end()
-  sayTroubles(result)
-  const { files, bytes, processes, threads } = result
-  if (!quiet) {
-    const what = `${formatCount(processes, 'process', 'processes')}, ${formatCount(threads, 'thread')}`
-    const size =
-      files.length === 1
-        ? formatBytes(bytes)
-        : `${files.length} files, ${formatBytes(bytes)} at most`
-    say(`${what}, ${size}`)
-  }
-  print(`${json ? JSON.stringify(result, null, 2) : files.join('\n')}\n`)
+  printProblems(result)
+  if (!quiet) printStatus(describeResult(result))
+  printResult(`${json ? JSON.stringify(result, null, 2) : result.files.join('\n')}\n`)
+}
+
+/** @param {import('../../index.js').MergeResult} result */
+function describeResult({ files, bytes, processes, threads }) {
+  const size =
+    files.length === 1
+      ? formatBytes(bytes)
+      : `${files.length} files of at most ${formatBytes(bytes)}`
+  return `${formatCounts(processes, threads)}, ${size}`
 }
 
 module.exports = { merge }

@@ -1,48 +1,52 @@
 'use strict'
 
+// `cpu-prof report`: shows where the time went.
+
 const index = require('../../index.js')
+const { MAX_ROWS } = require('../report/tables.js')
 const { workingDirectory } = require('../terminal/format.js')
-const { say, print, messageOf, sayTroubles } = require('../terminal/output.js')
+const { printResult, printProblems, fail, messageOf } = require('../terminal/output.js')
 const { screen } = require('../terminal/screen.js')
 
-/** Without a screen to fit. */
+/** Lines of a report that is not printed to a terminal. */
 const LINES = 50
-const LONGEST_TABLE = 200
 
 /**
- * @param {string[]} inputs
- * @param {{ top?: number, by?: import('../report/tables.js').By, from?: number, to?: number, json?: boolean, markdown?: boolean }} options
+ * @typedef {object} Options
+ * @property {number} [top]
+ * @property {import('../report/tables.js').By} [by]
+ * @property {number} [from]
+ * @property {number} [to]
+ * @property {boolean} [json]
+ * @property {boolean} [markdown]
  */
-async function report(inputs, { top, by, from, to, json, markdown }) {
+
+/** @param {string[]} inputs @param {Options} options */
+async function report(inputs, options) {
+  const { top, from, to, json } = options
   /** @type {import('../../index.js').Report} */
   let result
   try {
-    // Text and Markdown leave out some of what they get.
-    const enough = json ? top : Math.max(top ?? 0, LONGEST_TABLE)
-    result = await index.report(inputs, { top: enough, from, to })
+    // Text and Markdown do not show every function that they get.
+    const rows = json ? top : Math.max(top ?? 0, MAX_ROWS)
+    result = await index.report(inputs, { top: rows, from, to })
   } catch (error) {
-    say(messageOf(error))
-    process.exitCode = 1
-    return
+    return fail(messageOf(error))
   }
-  sayTroubles(result)
-  print(json ? `${JSON.stringify(result, null, 2)}\n` : render())
+  printProblems(result)
+  printResult(render(result, options))
+}
 
-  function render() {
-    const cwd = workingDirectory()
-    if (markdown) return require('../report/markdown.js').renderMarkdown(result, { cwd, by, top })
-    const { columns, rows, colours } = screen(process.stdout)
-    // The prompt takes a line, too.
-    const lines = rows === undefined ? LINES : rows - 1
-    return require('../report/text.js').renderText(result, {
-      columns,
-      lines,
-      colours,
-      cwd,
-      by,
-      top,
-    })
-  }
+/** @param {import('../../index.js').Report} result @param {Options} options */
+function render(result, { top, by, json, markdown }) {
+  if (json) return `${JSON.stringify(result, null, 2)}\n`
+  const cwd = workingDirectory()
+  if (markdown) return require('../report/markdown.js').renderMarkdown(result, { cwd, by, top })
+  const { columns, rows, colours } = screen(process.stdout)
+  // The prompt needs a line too.
+  const lines = rows === undefined ? LINES : rows - 1
+  const view = { columns, lines, colours, cwd, by, top }
+  return require('../report/text.js').renderText(result, view)
 }
 
 module.exports = { report }

@@ -1,8 +1,14 @@
 'use strict'
 
-// A report as Markdown tables, for a pull request, say.
+// Renders a report as Markdown tables, for example for a pull request.
 
-const { formatTime, formatShare, formatCount, printable } = require('../terminal/format.js')
+const {
+  formatTime,
+  formatShare,
+  formatCount,
+  formatCounts,
+  printable,
+} = require('../terminal/format.js')
 const { activeMs, threadRows, costTables, nameOf, countThreads } = require('./tables.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -37,10 +43,9 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
 /** @param {Report} report */
 function summary(report) {
   const { busyMs, gcMs, programMs, idleMs } = report.totals
-  const processes = formatCount(report.processes.length, 'process', 'processes')
   return (
-    `**${formatTime(report.durationMs)}**, ${processes}, ` +
-    `${formatCount(countThreads(report), 'thread')}: busy ${formatTime(busyMs)}, ` +
+    `**${formatTime(report.durationMs)}**, ` +
+    `${formatCounts(report.processes.length, countThreads(report))}: busy ${formatTime(busyMs)}, ` +
     `garbage collection ${formatTime(gcMs)}, program ${formatTime(programMs)}, ` +
     `idle ${formatTime(idleMs)}`
   )
@@ -63,7 +68,11 @@ function threads(report, top, cwd) {
   ]
 }
 
-/** @param {string[]} texts @param {string[]} numbers they stand on the right @param {string[][]} rows */
+/**
+ * @param {string[]} texts heads of the left-aligned columns
+ * @param {string[]} numbers heads of the right-aligned columns
+ * @param {string[][]} rows
+ */
 function table(texts, numbers, rows) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
   const rule = [...texts.map(() => '---'), ...numbers.map(() => '---:')]

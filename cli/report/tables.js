@@ -1,8 +1,9 @@
 'use strict'
 
-// What a report's tables show, whichever way they are drawn.
+// Chooses the rows of a report's tables, for text and for Markdown.
 
-const { cutStart, formatPath, formatPlace } = require('../terminal/format.js')
+const { formatPath, formatPlace } = require('../terminal/format.js')
+const { cutStart } = require('./width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
@@ -14,26 +15,30 @@ const { cutStart, formatPath, formatPlace } = require('../terminal/format.js')
 /**
  * @typedef {object} ThreadRow
  * @property {Thread} thread
- * @property {string} label what may be cut
- * @property {string} end what may not: it tells processes of one command apart
- * @property {boolean} isBelow whether its process stands above it
+ * @property {string} label can be cut
+ * @property {string} end is never cut: it distinguishes processes of the same command
+ * @property {boolean} isBelow whether the main thread of the same process is a row above
  */
 
 /**
  * @typedef {object} CostTable
  * @property {string} title
  * @property {Kind} kind
- * @property {Time} time what it is ordered by
+ * @property {Time} time the order of the rows
  * @property {import('../../index.js').ReportCost[]} costs
  */
 
-const LONGEST_PLACE = 24
+/** How many functions, files or packages a report needs for any table. */
+const MAX_ROWS = 200
+
+/** Longest path shown after a process, in columns. */
+const MAX_PLACE = 24
 
 /** @param {import('../../index.js').ReportTimes} times */
 const activeMs = ({ busyMs, gcMs, programMs }) => busyMs + gcMs + programMs
 
 /**
- * The busiest threads, in the order of their processes' starts.
+ * Returns the busiest threads, in the order of their processes' starts.
  * @param {Report} report @param {number} count @param {string} cwd
  * @returns {{ rows: ThreadRow[], rest: number, restMs: number }}
  */
@@ -41,7 +46,7 @@ function threadRows({ processes }, count, cwd) {
   const all = processes.flatMap((process) => process.threads.map((thread) => ({ process, thread })))
   const busiest = [...all].sort((a, b) => activeMs(b.thread) - activeMs(a.thread))
   const chosen = new Set(busiest.slice(0, count))
-  const isThere = (/** @type {Process} */ process) =>
+  const hasMainRow = (/** @type {Process} */ process) =>
     [...chosen].some((row) => row.process === process && isMain(row.thread))
   const rows = all
     .filter((row) => chosen.has(row))
@@ -49,7 +54,7 @@ function threadRows({ processes }, count, cwd) {
       const { command, pid } = process
       const end = `${place(process, cwd)} (${pid})`
       if (isMain(thread)) return { thread, label: command, end, isBelow: false }
-      if (isThere(process)) return { thread, label: thread.name, end: '', isBelow: true }
+      if (hasMainRow(process)) return { thread, label: thread.name, end: '', isBelow: true }
       return { thread, label: `${command} ${thread.name}`, end, isBelow: false }
     })
   const rest = busiest.slice(count)
@@ -57,10 +62,10 @@ function threadRows({ processes }, count, cwd) {
   return { rows, rest: rest.length, restMs }
 }
 
-/** A monorepo's tasks may differ in nothing else. @param {Process} process @param {string} cwd */
+/** Returns the working directory, which can be all that distinguishes a monorepo's tasks. @param {Process} process @param {string} cwd */
 function place(process, cwd) {
   if (process.cwd === undefined || process.cwd === cwd) return ''
-  return ` · ${cutStart(formatPath(process.cwd, cwd), LONGEST_PLACE)}`
+  return ` · ${cutStart(formatPath(process.cwd, cwd), MAX_PLACE)}`
 }
 
 /** @param {Thread} thread */
@@ -68,7 +73,7 @@ function isMain(thread) {
   return thread.threadId === 0 || thread.name === 'main'
 }
 
-/** @param {Report} report @param {By} [by] only this @returns {CostTable[]} */
+/** @param {Report} report @param {By} [by] the only table wanted @returns {CostTable[]} */
 function costTables(report, by) {
   /** @param {Kind} kind @param {Time} time */
   const table = (kind, time) => ({
@@ -82,7 +87,7 @@ function costTables(report, by) {
     const kind = /** @type {Kind} */ (`${by}s`)
     return [table(kind, 'selfMs'), table(kind, 'totalMs')]
   }
-  // By total time all that loads a module stands before what it loads.
+  // Node's module loader would take the first rows: it is on the stack of everything it loads.
   const ownFunctions = report.functions.filter((cost) => cost.package !== 'node:')
   return [
     table('functions', 'selfMs'),
@@ -103,7 +108,7 @@ function hottest(costs, time) {
     .sort((a, b) => b[time] - a[time] || b[other] - a[other])
 }
 
-/** Name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
+/** Returns a row's name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
 function nameOf(cost, kind, cwd) {
   if (kind === 'functions') return [cost.name, formatPlace(cost, cwd)]
   if (kind === 'files') return [formatPlace({ ...cost, line: 0 }, cwd), '']
@@ -115,4 +120,4 @@ function countThreads({ processes }) {
   return processes.reduce((sum, { threads }) => sum + threads.length, 0)
 }
 
-module.exports = { activeMs, threadRows, costTables, nameOf, countThreads }
+module.exports = { MAX_ROWS, activeMs, threadRows, costTables, nameOf, countThreads }

@@ -1,16 +1,15 @@
 'use strict'
 
-// A command as a shell would run it: our own input and output, the signals that we get, and our end
-// is its end.
+// Runs a command as a shell would: with this process's stdio, signals and ending.
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
+const exitCodes = require('../exit-codes.js')
+const { listen } = require('../signals.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
-
-/** @type {NodeJS.Signals[]} */
-const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
+/** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */
 
 /**
  * Runs a command to its end. Rejects if it cannot be started.
@@ -20,41 +19,34 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2
 function runToEnd([file, ...args], env) {
   return new Promise((resolve, reject) => {
     const terminalAtStart = readTerminal()
-    /** @param {NodeJS.Signals} signal */
-    const forward = (signal) => {
+    const stopListening = listen((signal) => {
       if (!reachesTheChildToo(signal, terminalAtStart)) child.kill(signal)
-    }
-    for (const signal of FORWARDED) process.on(signal, forward)
-    const stopForwarding = () => {
-      for (const signal of FORWARDED) process.off(signal, forward)
-    }
-
+    })
     const child = spawn(file, args, { env, stdio: 'inherit' })
     child.on('error', (error) => {
-      stopForwarding()
+      stopListening()
       reject(error)
     })
     child.on('exit', (code, signal) => {
-      stopForwarding()
+      stopListening()
       resolve({ pid: child.pid, code, signal })
     })
   })
 }
 
 /**
- * What a terminal sends on Ctrl-C, on Ctrl-\ and when it closes goes to all that it runs. To forward
- * it would give it to the command twice, and many take the second for impatience. A signal of these
- * that someone sends to this process alone cannot be told apart; the others never come from a
- * terminal.
+ * Returns whether the terminal sent the signal to the command too. A terminal signals its whole
+ * foreground group on Ctrl-C and Ctrl-\, and all its processes when it closes. Forwarding would
+ * deliver the signal twice, and many programs quit at once on the second. The other signals never
+ * come from a terminal. A SIGINT, SIGQUIT or SIGHUP sent to this process alone looks the same, and
+ * is not forwarded either.
  * @param {NodeJS.Signals} signal @param {Terminal} atStart
  */
 function reachesTheChildToo(signal, atStart) {
   if (signal === 'SIGINT' || signal === 'SIGQUIT') return readTerminal().isForeground
-  // By now the terminal is gone.
+  // The terminal is closed by now.
   return signal === 'SIGHUP' && atStart.isThere
 }
-
-/** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */
 
 /** @returns {Terminal} */
 function readTerminal() {
@@ -69,14 +61,14 @@ function readTerminal() {
   }
 }
 
-/** Ends this process as the command has ended. @param {Ending} ending */
+/** Ends this process as the command ended. @param {Ending} ending */
 function endAs({ code, signal }) {
   if (signal === null) {
-    process.exitCode = code ?? 1
+    process.exitCode = code ?? exitCodes.FAILED
     return
   }
-  // In case that we live on, since this signal is blocked, say. Shells have this number for it.
-  process.exitCode = 128 + (require('node:os').constants.signals[signal] ?? 0)
+  // For the case that this process survives, for example because the signal is blocked.
+  process.exitCode = exitCodes.SIGNAL + (require('node:os').constants.signals[signal] ?? 0)
   process.kill(process.pid, signal)
 }
 

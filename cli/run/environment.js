@@ -1,27 +1,21 @@
 'use strict'
 
-// The environment that has every Node process under a command recorded.
+// Builds the environment that makes every Node process under a command record itself.
 
 const path = require('node:path')
+const { SETTINGS } = require('../../lib/options.js')
 
-/** Options and their variables. @type {Record<string, string>} */
-const VARIABLES = {
-  dir: 'CPU_PROF_DIR',
-  name: 'CPU_PROF_NAME',
-  interval: 'CPU_PROF_INTERVAL',
-  format: 'CPU_PROF_FORMAT',
-  flushInterval: 'CPU_PROF_FLUSH_INTERVAL',
-  ignoreList: 'CPU_PROF_IGNORE_LIST',
-  maxNodes: 'CPU_PROF_MAX_NODES',
-  source: 'CPU_PROF_SOURCE',
-}
-
-/** Tells a run inside of a run where the outer one records. */
+/** Tells a nested run in which folder the outer run records. */
 const OUTER_RUN = 'CPU_PROF_RUN'
 
 const PRELOAD = path.join(__dirname, '..', '..', 'index.js')
 
-/** Those of a command's options that are settings of its recordings. @param {Record<string, any>} options */
+/** The settings that have an environment variable: names and variables. */
+const VARIABLES = Object.fromEntries(
+  Object.entries(SETTINGS).flatMap(([name, { variable }]) => (variable ? [[name, variable]] : [])),
+)
+
+/** Returns the settings among a command's options. @param {Record<string, any>} options */
 function settingsOf(options) {
   const given = Object.entries(options).filter(([name]) => name in VARIABLES)
   return /** @type {Record<string, string>} */ (Object.fromEntries(given))
@@ -29,20 +23,20 @@ function settingsOf(options) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @param {Record<string, string>} settings their `dir` is absolute: children have other working
- *   directories
+ * @param {Record<string, string>} settings with an absolute `dir`, since children can have other
+ *   working directories
  */
 function recordedEnvironment(env, settings) {
-  const ours = Object.entries(settings).map(([name, value]) => [VARIABLES[name], value])
+  const variables = Object.entries(settings).map(([name, value]) => [VARIABLES[name], value])
   return {
     ...env,
-    ...Object.fromEntries(ours),
+    ...Object.fromEntries(variables),
     [OUTER_RUN]: settings.dir,
     NODE_OPTIONS: withPreload(env.NODE_OPTIONS),
   }
 }
 
-/** @param {string | undefined} nodeOptions */
+/** Adds the preload to NODE_OPTIONS. @param {string | undefined} nodeOptions */
 function withPreload(nodeOptions, preload = PRELOAD) {
   const option = `--require ${quote(preload)}`
   if (!nodeOptions?.trim()) return option
@@ -52,8 +46,8 @@ function withPreload(nodeOptions, preload = PRELOAD) {
 }
 
 /**
- * For NODE_OPTIONS, which Node splits at spaces. Only where it must be: other programs that take
- * the variable apart know less of quotes.
+ * Quotes a path for NODE_OPTIONS, which Node splits at spaces. Plain paths stay unquoted, because
+ * other programs that parse the variable may not understand quotes.
  * @param {string} file
  */
 function quote(file) {

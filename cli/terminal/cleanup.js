@@ -1,30 +1,30 @@
 'use strict'
 
-const { load } = require('../../lib/addon.js')
-const { say } = require('./output.js')
+// Removes unfinished files when a signal ends the process.
 
-/** @type {NodeJS.Signals[]} */
-const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
+const { load } = require('../../lib/addon.js')
+const { listen } = require('../signals.js')
+const { printStatus } = require('./output.js')
 
 /**
- * Writes files; a signal that ends this process meanwhile leaves no half of one.
- * @template T @param {() => Promise<T>} write @param {string} [message] what is said then
+ * Calls `write`, which writes files. If a signal ends the process meanwhile, unfinished files are
+ * removed.
+ * @template T @param {() => Promise<T>} write @param {string} [message] printed in that case
  * @returns {Promise<T>}
  */
-async function tidily(write, message) {
-  /** @param {NodeJS.Signals} signal */
-  const leave = (signal) => {
+async function withCleanup(write, message) {
+  const stopListening = listen((signal) => {
+    stopListening()
     load().abandonFiles()
-    if (message !== undefined) say(message)
-    // Nobody listens to it any more.
+    if (message !== undefined) printStatus(message)
+    // Without a listener, the signal ends the process.
     process.kill(process.pid, signal)
-  }
-  for (const signal of FATAL) process.once(signal, leave)
+  })
   try {
     return await write()
   } finally {
-    for (const signal of FATAL) process.off(signal, leave)
+    stopListening()
   }
 }
 
-module.exports = { tidily }
+module.exports = { withCleanup }

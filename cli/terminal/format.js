@@ -1,6 +1,6 @@
 'use strict'
 
-// Numbers, names and places as people read them.
+// Formats numbers, names and paths for people.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -26,15 +26,20 @@ function formatShare(part, whole) {
   return whole > 0 ? `${((100 * part) / whole).toFixed(1)}%` : ''
 }
 
-/** @param {number} count @param {string} one @param {string} [many] */
+/** Returns a count with its noun. @param {number} count @param {string} one @param {string} [many] */
 function formatCount(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`
 }
 
-/** What paths are shown relative to; empty if it is gone. */
+/** @param {number} processes @param {number} threads */
+function formatCounts(processes, threads) {
+  return `${formatCount(processes, 'process', 'processes')}, ${formatCount(threads, 'thread')}`
+}
+
+/** Returns the folder that shown paths are relative to; empty if it no longer exists. */
 function workingDirectory() {
   try {
-    // Node remembers it, and the last command may have removed it.
+    // Node caches the path, and the recorded command can have removed the folder.
     const cwd = process.cwd()
     return fs.existsSync(cwd) ? cwd : ''
   } catch {
@@ -42,7 +47,7 @@ function workingDirectory() {
   }
 }
 
-/** Relative where that is shorter. @param {string} file @param {string} cwd */
+/** Returns a path, relative where that is shorter. @param {string} file @param {string} cwd */
 function formatPath(file, cwd) {
   if (cwd === '' || !path.isAbsolute(file)) return file
   const relative = path.relative(cwd, file)
@@ -54,20 +59,10 @@ function formatPlace({ file, line }, cwd) {
   return file === '' ? '(native)' : `${formatPath(file, cwd)}${line > 0 ? `:${line}` : ''}`
 }
 
-/** On one line, and without what would steer a terminal. @param {string} text */
+/** Returns a text on one line, without control characters. @param {string} text */
 function printable(text) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
-}
-
-/** Keeps the beginning. @param {string} text @param {number} width */
-function cutEnd(text, width) {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
-}
-
-/** Keeps the end, which tells paths apart. @param {string} text @param {number} width */
-function cutStart(text, width) {
-  return text.length <= width ? text : `…${text.slice(text.length - Math.max(0, width - 1))}`
 }
 
 module.exports = {
@@ -75,10 +70,9 @@ module.exports = {
   formatBytes,
   formatShare,
   formatCount,
+  formatCounts,
   workingDirectory,
   formatPath,
   formatPlace,
   printable,
-  cutEnd,
-  cutStart,
 }

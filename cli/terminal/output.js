@@ -1,17 +1,19 @@
 'use strict'
 
-// Status goes to stderr: stdout is for results, and the command's own.
+// Prints status lines to stderr and results to stdout.
 
-/** @param {string} text one line */
-function say(text) {
-  // A file's name may hold anything; it must not make two lines of it, nor colour the terminal.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  write(`cpu-prof: ${text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ')}\n`)
+const { FAILED } = require('../exit-codes.js')
+const { printable } = require('./format.js')
+
+/** Prints one line to stderr. @param {string} text */
+function printStatus(text) {
+  // File names can hold line breaks and control sequences.
+  writeStderr(`cpu-prof: ${printable(text)}\n`)
 }
 
 /** @param {string} text */
-function write(text) {
-  // Nobody may be there to read it, which comes as an event or as an exception, by what stderr is.
+function writeStderr(text) {
+  // A closed stderr gives an event or an exception, depending on what kind of file it is.
   try {
     const { stderr } = process
     if (stderr.listenerCount('error') === 0) stderr.on('error', () => {})
@@ -19,36 +21,44 @@ function write(text) {
   } catch {}
 }
 
-/** Writes a result. @param {string} text */
-function print(text) {
+/** @param {string} text */
+function printResult(text) {
   try {
     const { stdout } = process
-    if (stdout.listenerCount('error') === 0) stdout.on('error', lost)
+    if (stdout.listenerCount('error') === 0) stdout.on('error', onStdoutError)
     stdout.write(text)
   } catch (error) {
-    lost(/** @type {NodeJS.ErrnoException} */ (error))
+    onStdoutError(/** @type {NodeJS.ErrnoException} */ (error))
   }
 }
 
 /** @param {NodeJS.ErrnoException} error */
-function lost(error) {
-  // The reader has seen enough (`| head`).
+function onStdoutError(error) {
+  // The reader has read enough, as in `| head`.
   if (error.code === 'EPIPE') return
-  say(`the result cannot be printed: ${messageOf(error)}`)
-  process.exitCode = 1
+  fail(`the result cannot be printed: ${messageOf(error)}`)
 }
 
-/** What an error says, without its stack. @param {unknown} error */
+/** Prints why nothing could be done, and sets the exit code. @param {string} text */
+function fail(text, exitCode = FAILED) {
+  printStatus(text)
+  process.exitCode = exitCode
+}
+
+/** Returns an error's message without its stack. @param {unknown} error */
 function messageOf(error) {
   const text = error instanceof Error ? error.message : String(error)
   return text.replace(/^cpu-prof: /, '')
 }
 
-/** What merge() and report() could not use as it is. @param {{ repaired: string[], failed: { file: string, reason: string }[], notes: string[] }} result */
-function sayTroubles({ repaired, failed, notes }) {
-  for (const { file, reason } of failed) say(`left out ${file}: ${reason}`)
-  for (const file of repaired) say(`repaired ${file}: it was cut off`)
-  for (const note of notes) say(note)
+/**
+ * Prints the problems that merge() and report() found in their inputs.
+ * @param {{ repaired: string[], failed: { file: string, reason: string }[], notes: string[] }} result
+ */
+function printProblems({ repaired, failed, notes }) {
+  for (const { file, reason } of failed) printStatus(`left out ${file}: ${reason}`)
+  for (const file of repaired) printStatus(`repaired ${file}: it was cut off`)
+  for (const note of notes) printStatus(note)
 }
 
-module.exports = { say, write, print, messageOf, sayTroubles }
+module.exports = { printStatus, writeStderr, printResult, fail, messageOf, printProblems }

@@ -1,16 +1,18 @@
 'use strict'
 
-const { say, write } = require('./output.js')
+// Shows the progress of a long task on stderr.
 
-/** What takes longer than this is worth a word. */
-const PATIENCE_MS = 1000
-const BETWEEN_MS = 100
+const { printStatus, writeStderr } = require('./output.js')
+
+/** Tasks that take less time show nothing. */
+const DELAY_MS = 1000
+const UPDATE_MS = 100
 
 /**
- * Says how far something is; on a terminal in a line that renews itself.
- * @param {string} what
+ * Returns a progress display: one line that is redrawn on a terminal, or one printed line elsewhere.
+ * @param {string} task
  */
-function progress(what) {
+function progress(task) {
   const isTerminal = process.stderr.isTTY
   const start = Date.now()
   let last = start
@@ -19,15 +21,15 @@ function progress(what) {
     /** @param {number} done @param {number} total */
     update(done, total) {
       const now = Date.now()
-      if (now - start < PATIENCE_MS || now - last < BETWEEN_MS) return
+      if (now - start < DELAY_MS || now - last < UPDATE_MS) return
       last = now
       const percent = total > 0 ? Math.min(100, Math.floor((100 * done) / total)) : 0
-      if (isTerminal) write(`\r\x1b[Kcpu-prof: ${what}: ${percent} %`)
-      else if (!isShown) say(`${what} …`)
+      if (isTerminal) writeStderr(`\r\x1b[Kcpu-prof: ${task}: ${percent} %`)
+      else if (!isShown) printStatus(`${task} …`)
       isShown = true
     },
     end() {
-      if (isShown && isTerminal) write('\r\x1b[K')
+      if (isShown && isTerminal) writeStderr('\r\x1b[K')
     },
   }
 }

@@ -1,9 +1,9 @@
 'use strict'
 
-// What a stream's reader can see.
+// Reads the size and the abilities of the terminal behind a stream.
 
-const NARROWEST = 50
-const WIDEST = 160
+const MIN_COLUMNS = 50
+const MAX_COLUMNS = 160
 
 /**
  * @param {NodeJS.WriteStream} stream
@@ -12,10 +12,10 @@ const WIDEST = 160
 function screen(stream, env = process.env) {
   const columns = stream.isTTY ? stream.columns : Number(env.COLUMNS)
   return {
-    columns: Math.max(NARROWEST, Math.min(WIDEST, columns || 100)),
-    /** Undefined if there is no end to it. */
+    columns: Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, columns || 100)),
+    /** Undefined if the stream is not a terminal. */
     rows: stream.isTTY ? stream.rows || 24 : undefined,
-    // Also asks NO_COLOR and TERM.
+    // hasColors() reads NO_COLOR and TERM.
     colours: Boolean(stream.isTTY && stream.hasColors?.()),
   }
 }

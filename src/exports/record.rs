@@ -1,4 +1,4 @@
-//! What JavaScript sees.
+//! The exports that record a thread.
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::collections::HashMap;
@@ -7,18 +7,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::profile::program::Program;
+use crate::record::coverage;
 use crate::record::process::{preload_config, read_config};
-use crate::record::thread as recording;
-use crate::record::thread::{InspectorPlan, NextStep, StoppedRecording};
+use crate::record::state;
+use crate::record::thread::{self, InspectorPlan, NextStep, StartRequest};
 use crate::record::worker_script::PendingScript;
 use crate::sampler::native_names;
 
-/// What only JavaScript knows of a thread.
+/// The properties of a thread that only JavaScript knows.
 #[napi(object)]
 pub(crate) struct CallingThread {
     /// `worker_threads.threadId`
@@ -29,40 +29,230 @@ pub(crate) struct CallingThread {
     pub version: String,
 }
 
-/// Why a recording did not start.
+/// The reason why a recording did not start.
 #[napi(object)]
 pub(crate) struct StartFailure {
     /// Whether a setting is wrong.
     pub is_setting: bool,
-    /// One line.
+    /// The reason, one line.
     pub message: String,
 }
 
 /// A recording that was stopped.
 #[napi(object)]
 pub(crate) struct JsRecording {
-    /// Its files, absolute.
+    /// Absolute paths of its files.
     pub files: Vec<String>,
-    /// Samples in them.
+    /// Number of samples in the files.
     pub samples: f64,
-    /// Call-tree nodes in them.
+    /// Number of call-tree nodes in the files.
     pub nodes: f64,
-    /// From start to stop.
+    /// Time from start to stop, milliseconds.
     pub duration_ms: f64,
-    /// Samples that could not be written.
+    /// Number of samples that could not be written.
     pub dropped_samples: f64,
     /// Node's thread id.
     pub thread_id: u32,
-    /// The process's id.
+    /// Id of the process.
     pub pid: u32,
-    /// Where the samples came from.
+    /// Source of the samples.
     pub source: String,
 }
 
-/// Starts the inspector: between two samples, microseconds; between two windows, milliseconds;
-/// whether that is the user's wish; Node's global object. Gives what went wrong, empty if there is
-/// no inspector.
+/// A worker that is recorded because a recording covers it.
+#[napi(object)]
+pub(crate) struct CoveredWorker {
+    /// The worker.
+    pub thread: CallingThread,
+    /// Id of the recording that covers the worker. The recording may have ended.
+    pub recording: u32,
+    /// Script of the worker.
+    pub script: String,
+}
+
+/// Starts the inspector. Takes the time between two samples (microseconds), the time between two
+/// windows (milliseconds), whether the user set the latter, and Node's global object. Returns the
+/// reason of a failure, which is empty if there is no inspector.
 type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Option<String>>;
+
+/// Starts recording the calling thread with the settings of the environment, unless it is being
+/// recorded.
+///
+/// `argv` is `process.argv`. Returns false if a setting is wrong, so that the program must be
+/// stopped; the reason is on stderr by then. Any other failure is reported there too, and the
+/// program runs on unprofiled.
+#[napi(catch_unwind)]
+pub(crate) fn record(
+    env: Env,
+    thread: CallingThread,
+    argv: Object<'_>,
+    start_inspector: StartInspector<'_>,
+) -> bool {
+    if state::is_recording() {
+        return true;
+    }
+    let thread_id = thread.thread_id;
+    let is_worker = thread_id != 0;
+    let script = is_worker.then(|| PendingScript::new(&env, argv)).flatten();
+    let started = preload_config().and_then(|config| {
+        thread::start(
+            StartRequest { env: &env, thread_id, config, parent: None, script },
+            || program(thread, Some(&argv)),
+            |plan| call(&env, start_inspector, plan),
+        )
+    });
+    match started {
+        Ok(()) => true,
+        // This is a thread that Node itself started. If the whole program had no inspector, its main
+        // thread would have reported that.
+        Err(Error::NoInspector) if is_worker => true,
+        Err(error) => {
+            warn_once(&error);
+            !error.is_wrong_setting()
+        }
+    }
+}
+
+/// Starts recording the calling thread, which is not being recorded. `options` take precedence over
+/// the environment; their values are written as text. Returns the reason of a failure.
+#[napi(catch_unwind)]
+pub(crate) fn start(
+    env: Env,
+    thread: CallingThread,
+    argv: Object<'_>,
+    options: HashMap<String, String>,
+    start_inspector: StartInspector<'_>,
+) -> Option<StartFailure> {
+    let thread_id = thread.thread_id;
+    let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
+        thread::start(
+            StartRequest { env: &env, thread_id, config: &config, parent: None, script: None },
+            || program(thread, Some(&argv)),
+            |plan| call(&env, start_inspector, plan),
+        )
+    });
+    started.err().map(|error| StartFailure {
+        is_setting: error.is_wrong_setting(),
+        message: error.to_string(),
+    })
+}
+
+/// Lets the calling thread's recording cover its workers. Returns the recording's id, by which the
+/// workers name it.
+#[napi(catch_unwind)]
+pub(crate) fn cover_workers() -> Option<u32> {
+    coverage::cover_workers()
+}
+
+/// Runs when the addon is loaded. Starts recording a worker that loads the addon with
+/// `{ coveredWorker }` as its exports.
+///
+/// The parent makes the worker load the addon through the inspector, at any moment, even in the
+/// middle of Node's own start of the thread. Up to Node 20, Node aborts if `terminate()` comes while
+/// JavaScript runs there, so this is a single call.
+#[napi(module_exports)]
+pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
+    // napi ignores the attribute `catch_unwind` on this kind of export.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        native_names::learn(|| Object::keys(&exports).unwrap_or_default());
+        if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
+            record_covered(&env, worker, |_| {
+                Err(Error::Unavailable("the inspector cannot start while the addon loads".into()))
+            });
+        }
+    }));
+    Ok(())
+}
+
+/// Starts recording the calling worker for the recording that covers it.
+#[napi(catch_unwind)]
+pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
+    record_covered(&env, worker, |plan| call(&env, start_inspector, plan));
+}
+
+/// Stops recording the calling thread, and returns when its files are complete. Returns nothing if
+/// the thread was not recorded.
+#[napi(catch_unwind)]
+pub(crate) fn stop() -> Option<JsRecording> {
+    let stopped = thread::stop()?;
+    let totals = stopped.totals;
+    Some(JsRecording {
+        files: totals.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+        samples: totals.samples as f64,
+        nodes: totals.nodes as f64,
+        duration_ms: stopped.duration_us as f64 / 1000.0,
+        dropped_samples: totals.dropped_samples as f64,
+        thread_id: stopped.thread_id,
+        pid: std::process::id(),
+        source: stopped.source.name().into(),
+    })
+}
+
+/// Hands over a window of the inspector: its profile as JSON, and the time when JavaScript began to
+/// take it, in microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop
+/// before the next profile starts.
+#[napi(catch_unwind)]
+pub(crate) fn window(json: String, since_us: i64) -> u32 {
+    match thread::hand_over_inspector_window(json, since_us) {
+        NextStep::Continue => 0,
+        NextStep::GiveUp => 1,
+        NextStep::Restart => 2,
+    }
+}
+
+/// Ends the calling thread's recording. A later `stop` returns the result.
+#[napi(catch_unwind)]
+pub(crate) fn end() {
+    thread::end_early();
+}
+
+/// Names the calling worker by its script.
+#[napi(catch_unwind)]
+pub(crate) fn name_worker(file: String) {
+    state::name_worker(file);
+}
+
+/// Returns whether the calling thread is being recorded.
+#[napi(catch_unwind)]
+pub(crate) fn is_recording() -> bool {
+    state::is_recording()
+}
+
+/// Returns whether the calling thread is a worker that is recorded only because a recording covers
+/// it.
+#[napi(catch_unwind)]
+pub(crate) fn is_covered() -> bool {
+    state::is_covered()
+}
+
+/// Returns whether this is the first thread of the process, which is Node's main thread.
+#[napi(catch_unwind)]
+pub(crate) fn is_first_thread() -> bool {
+    system::is_first_thread()
+}
+
+fn record_covered(
+    env: &Env,
+    worker: CoveredWorker,
+    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
+) {
+    let CoveredWorker { thread, recording, script } = worker;
+    let Some(config) = coverage::covering_config(recording).filter(|_| !state::is_recording())
+    else {
+        return;
+    };
+    let request = StartRequest {
+        env,
+        thread_id: thread.thread_id,
+        config: &config,
+        parent: Some(recording),
+        script: None,
+    };
+    match thread::start(request, || program(thread, None), start_inspector) {
+        Ok(()) => state::name_worker(script),
+        Err(error) => warn_once(&error),
+    }
+}
 
 fn call(
     env: &Env,
@@ -75,7 +265,7 @@ fn call(
             let global = global.to_unknown();
             start.call((plan.interval_us, plan.flush_ms, plan.is_fixed, global).into())
         })
-        // It throws nothing.
+        // The function itself throws nothing, so the thread is being terminated.
         .map_err(|_| Error::Terminated)?;
     match failure {
         None => Ok(()),
@@ -84,183 +274,8 @@ fn call(
     }
 }
 
-/// Starts recording the calling thread with the settings of the environment, unless it is recorded.
-///
-/// `argv` is `process.argv`. False if the settings are wrong, and the program has to be stopped;
-/// what is wrong is on stderr by then. All other trouble is said there too, and leaves the program
-/// to run unprofiled.
-#[napi(catch_unwind)]
-pub(crate) fn record(
-    env: Env,
-    thread: CallingThread,
-    argv: Object<'_>,
-    start_inspector: StartInspector<'_>,
-) -> bool {
-    if recording::is_recording() {
-        return true;
-    }
-    let is_worker = thread.thread_id != 0;
-    let script = is_worker.then(|| PendingScript::new(&env, argv)).flatten();
-    let started = preload_config().and_then(|config| {
-        let start_inspector = |plan| call(&env, start_inspector, plan);
-        begin(&env, thread, Some(&argv), config, script, None, start_inspector)
-    });
-    match started {
-        Ok(()) => true,
-        // A thread of Node's own; had the program none, its main thread would say so.
-        Err(Error::NoInspector) if is_worker => true,
-        Err(error) => {
-            warn_once(&error);
-            !error.is_wrong_setting()
-        }
-    }
-}
-
-/// Starts recording the calling thread, which is not recorded. `options` go before the environment;
-/// their values are written as text. Gives what went wrong.
-#[napi(catch_unwind)]
-pub(crate) fn start(
-    env: Env,
-    thread: CallingThread,
-    argv: Object<'_>,
-    options: HashMap<String, String>,
-    start_inspector: StartInspector<'_>,
-) -> Option<StartFailure> {
-    let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
-        let start_inspector = |plan| call(&env, start_inspector, plan);
-        begin(&env, thread, Some(&argv), &config, None, None, start_inspector)
-    });
-    started.err().map(|error| StartFailure {
-        is_setting: error.is_wrong_setting(),
-        message: error.to_string(),
-    })
-}
-
-/// Has the calling thread's recording cover its workers: gives the number that they come with.
-#[napi(catch_unwind)]
-pub(crate) fn cover_workers() -> Option<u32> {
-    recording::cover_workers()
-}
-
-/// A worker to be recorded for the sake of a recording that covers it.
-#[napi(object)]
-pub(crate) struct CoveredWorker {
-    /// The worker.
-    pub thread: CallingThread,
-    /// The number of the recording that covers it. It may be over by now.
-    pub recording: u32,
-    /// What the worker runs.
-    pub script: String,
-}
-
-/// The addon was loaded. Starts recording a worker that loads it with `{ coveredWorker }` as its
-/// exports.
-///
-/// The parent has it do so by way of the inspector, at any moment, also in the midst of Node's own
-/// start of the thread. Up to Node 20, if `terminate()` comes while JavaScript runs there, Node
-/// aborts; so it is a single call.
-#[napi(module_exports)]
-pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        native_names::learn(|| Object::keys(&exports).unwrap_or_default());
-        if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
-            let unavailable = |_| Err(Error::Unavailable("it is loaded by the inspector".into()));
-            cover(&env, worker, unavailable);
-        }
-    }));
-    Ok(())
-}
-
-/// As the above, in a worker that can run JavaScript.
-#[napi(catch_unwind)]
-pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
-    cover(&env, worker, |plan| call(&env, start_inspector, plan));
-}
-
-fn cover(
-    env: &Env,
-    CoveredWorker { thread, recording, script }: CoveredWorker,
-    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
-) {
-    let Some(config) = recording::covering(recording).filter(|_| !recording::is_recording()) else {
-        return;
-    };
-    match begin(env, thread, None, &config, None, Some(recording), start_inspector) {
-        Ok(()) => recording::name_worker(script),
-        Err(error) => warn_once(&error),
-    }
-}
-
-/// Stops recording the calling thread: its files are complete when this returns. Nothing if it is
-/// not recorded.
-#[napi(catch_unwind)]
-pub(crate) fn stop() -> Option<JsRecording> {
-    recording::stop().map(|StoppedRecording { written, duration_us, thread_id, source }| {
-        JsRecording {
-            files: written.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
-            samples: written.samples as f64,
-            nodes: written.nodes as f64,
-            duration_ms: duration_us as f64 / 1000.0,
-            dropped_samples: written.dropped_samples as f64,
-            thread_id,
-            pid: std::process::id(),
-            source: source.name().into(),
-        }
-    })
-}
-
-/// Takes a window of the inspector's over: its profile as JSON, and when taking it began, in
-/// microseconds of `process.hrtime`. Gives 0 to sample on, 1 to give up, 2 to stop before the next
-/// start.
-#[napi(catch_unwind)]
-pub(crate) fn window(json: String, since_us: i64) -> u32 {
-    match recording::window(json, since_us) {
-        NextStep::On => 0,
-        NextStep::GiveUp => 1,
-        NextStep::Restart => 2,
-    }
-}
-
-/// Ends the calling thread's recording, of which `stop` may still tell.
-#[napi(catch_unwind)]
-pub(crate) fn end() {
-    recording::end_early();
-}
-
-/// Tells the script that the calling worker runs.
-#[napi(catch_unwind)]
-pub(crate) fn name_worker(file: String) {
-    recording::name_worker(file);
-}
-
-/// Whether the calling thread is being recorded.
-#[napi(catch_unwind)]
-pub(crate) fn is_recording() -> bool {
-    recording::is_recording()
-}
-
-/// Whether the calling thread is a worker that is recorded only for its parent's sake.
-#[napi(catch_unwind)]
-pub(crate) fn is_covered() -> bool {
-    recording::is_covered()
-}
-
-/// Whether this is the process's first thread, which is Node's main thread.
-#[napi(catch_unwind)]
-pub(crate) fn is_first_thread() -> bool {
-    system::is_first_thread()
-}
-
-fn begin(
-    env: &Env,
-    thread: CallingThread,
-    argv: Option<&Object<'_>>,
-    config: &Config,
-    script: Option<PendingScript>,
-    parent: Option<u32>,
-    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
-) -> std::result::Result<(), Error> {
-    let program = || Program {
+fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
+    Program {
         pid: std::process::id(),
         ppid: std::os::unix::process::parent_id(),
         argv: argv.map(strings).unwrap_or_default(),
@@ -269,11 +284,10 @@ fn begin(
         node: thread.version,
         process_start_ms: system::process_start_ms(),
         boot: system::boot_id(),
-    };
-    recording::start(env, thread.thread_id, config, program, script, parent, start_inspector)
+    }
 }
 
-/// What strings there are in an array.
+/// Returns the strings of an array.
 fn strings(array: &Object<'_>) -> Vec<String> {
     let length = array.get_array_length().unwrap_or(0);
     (0..length).filter_map(|index| array.get_element(index).ok()).collect()

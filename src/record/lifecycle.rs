@@ -1,124 +1,128 @@
-//! The end of a thread, or of the process, ends what is under way on it.
+//! Ends the recording of a thread that ends, or whose process ends.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 
 use napi::Env;
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 
-use super::thread::{
-    IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, is_recording, start,
-};
+use super::finish::{StoppedProfiler, finish};
+use super::signals;
+use super::state::{IDLE_PROFILER, RECORDING, StoppedRecording, is_recording};
 use crate::base::config::Config;
 use crate::base::error::Error;
-use crate::base::stderr::warn_once;
-use crate::profile::program::Program;
-use crate::record::signals;
-use crate::sampler::v8::Waker;
+use crate::sampler::v8::{Callback, Waker};
 
 thread_local! {
-    /// Whether we are told of the thread's end.
-    static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
-    /// Whether we are told of the process's end.
-    static IS_EXIT_WATCHED: Cell<bool> = const { Cell::new(false) };
-    /// What to go on with if the process does not end after all.
-    static INTERRUPTED: RefCell<Option<Interrupted>> = const { RefCell::new(None) };
+    /// Whether a cleanup hook ends the recordings of this thread.
+    static HAS_CLEANUP_HOOK: Cell<bool> = const { Cell::new(false) };
+    /// Whether an exit callback ends the recordings of this thread.
+    static HAS_EXIT_CALLBACK: Cell<bool> = const { Cell::new(false) };
+    /// The environment of the last recording, and the callback that resumes it.
+    static RESUMPTION: Cell<Option<(Env, Callback)>> = const { Cell::new(None) };
+    /// The recording to resume if the process survives.
+    static INTERRUPTED: RefCell<Option<InterruptedRecording>> = const { RefCell::new(None) };
 }
 
-/// A recording of the main thread that was brought to its end with the process.
-struct Interrupted {
-    env: Env,
-    config: Config,
-    stopped: Option<StoppedRecording>,
+/// A recording of the main thread that ended because the process seemed to end.
+pub(super) struct InterruptedRecording {
+    /// Environment of the thread.
+    pub env: Env,
+    /// Settings of the recording.
+    pub config: Config,
+    /// The recording so far.
+    pub stopped: Option<StoppedRecording>,
 }
 
-/// What ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The whole process: what V8 holds goes with it.
+    /// The whole process ends, and frees V8's memory with it.
     Process,
-    /// The thread alone: what V8 holds must be given back.
+    /// Only the thread ends, so V8's memory must be freed.
     Thread,
 }
 
-/// Has what is under way on this thread brought to its end with it.
-pub(crate) fn watch(env: &Env, waker: Option<&Waker>, thread_id: u32) -> Result<(), Error> {
-    // The main thread's isolate goes with the process, which frees its memory faster than V8 can.
+/// Makes sure that the end of this thread or of the process ends the thread's recordings. `resume`
+/// runs if the process survives.
+pub(super) fn watch(
+    env: &Env,
+    waker: Option<&Waker>,
+    thread_id: u32,
+    resume: Callback,
+) -> Result<(), Error> {
+    // The isolate of the main thread ends with the process, which frees its memory faster than V8
+    // can.
     let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
-    if !IS_WATCHED.get() {
-        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end(ending))))
-            .map_err(|_| Error::Unavailable("its end cannot be watched".into()))?;
-        IS_WATCHED.set(true);
+    if !HAS_CLEANUP_HOOK.get() {
+        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end(ending)))).map_err(
+            |_| Error::Unavailable("Node did not add a hook for the end of the thread".into()),
+        )?;
+        HAS_CLEANUP_HOOK.set(true);
     }
+    RESUMPTION.set(Some((*env, resume)));
     if let (Ending::Process, Some(waker)) = (ending, waker)
-        && !IS_EXIT_WATCHED.replace(true)
+        && !HAS_EXIT_CALLBACK.replace(true)
     {
         waker.at_exit(on_exit);
     }
     Ok(())
 }
 
-/// The `exit` listeners have run, or the process is about to send a signal to itself, which most
-/// likely ends it.
+/// Ends the recording. Node calls this after the `exit` listeners, and when the program is about to
+/// send itself a signal, which most likely ends the process.
 extern "C" fn on_exit(_: *mut c_void) {
+    // Unwinding into C++ would end the process.
     let _ = catch_unwind(|| {
-        let what = RECORDING.with_borrow(|recording| {
-            let recording = recording.as_ref()?;
-            Some((recording.env, recording.config.clone()))
-        });
+        let config = RECORDING.with_borrow(|recording| Some(recording.as_ref()?.config.clone()));
         let stopped = end(Ending::Process);
-        if let Some((env, config)) = what.filter(|(env, _)| !is_exiting(env))
+        if let Some(config) = config
+            && let Some((env, resume)) = RESUMPTION.get()
+            && !is_exiting(&env)
             && let Ok(waker) = Waker::new()
         {
-            INTERRUPTED.set(Some(Interrupted { env, config, stopped }));
-            waker.wake(on_survival);
+            INTERRUPTED.set(Some(InterruptedRecording { env, config, stopped }));
+            waker.wake(resume);
         }
     });
 }
 
-/// Whether the program has come to its end by Node's own account.
+/// Returns whether Node is ending the program, according to its `process._exiting`.
 fn is_exiting(env: &Env) -> bool {
-    let exiting = env.run_in_scope(|| {
+    let is_exiting = env.run_in_scope(|| {
         let process: Object<'_> = env.get_global()?.get_named_property("process")?;
         process.get_named_property::<Unknown<'_>>("_exiting")?.coerce_to_bool()
     });
-    exiting.unwrap_or(true)
+    is_exiting.unwrap_or(true)
 }
 
-/// The process lives: a second recording goes on where the first one ended.
-extern "C" fn on_survival(_: *mut c_void) {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(Interrupted { env, config, stopped }) = INTERRUPTED.take() else { return };
-        if is_recording() || signals::is_leaving() {
-            return;
-        }
-        // Node has forgotten whom to call at the exit.
-        IS_EXIT_WATCHED.set(false);
-        let inspector = |_| Err(Error::Unavailable("the inspector is no source here".into()));
-        if let Err(error) = start(&env, 0, &config, Program::default, None, None, inspector) {
-            return warn_once(&error);
-        }
-        RECORDING.with_borrow_mut(|recording| {
-            if let Some(recording) = recording {
-                recording.earlier = stopped;
-            }
-        });
-    }));
+/// Returns the recording to resume, now that the process has survived.
+pub(super) fn take_interrupted() -> Option<InterruptedRecording> {
+    let interrupted = INTERRUPTED.take()?;
+    if is_recording() || signals::is_pending() {
+        return None;
+    }
+    // Node calls an exit callback once, so the next recording must add it again.
+    HAS_EXIT_CALLBACK.set(false);
+    Some(interrupted)
 }
 
 fn end(ending: Ending) -> Option<StoppedRecording> {
-    let (stopped, finished) = RECORDING.take().map(ThreadRecording::finish).unzip();
-    let finished = finished.flatten();
-    let idle = || IDLE_PROFILER.take().map(|profiler| (profiler, Vec::new()));
+    let (stopped, profiler) = RECORDING.take().map(finish).unzip();
+    let profiler = profiler.flatten();
     match ending {
         Ending::Thread => {
-            if let Some((profiler, left)) = finished.or_else(idle) {
-                profiler.dispose(left);
+            let idle = || {
+                IDLE_PROFILER
+                    .take()
+                    .map(|profiler| StoppedProfiler { profiler, undeleted: Vec::new() })
+            };
+            if let Some(StoppedProfiler { profiler, undeleted }) = profiler.or_else(idle) {
+                profiler.dispose(undeleted);
             }
         }
         Ending::Process => {
-            if let Some((profiler, _)) = finished {
+            if let Some(StoppedProfiler { profiler, .. }) = profiler {
                 IDLE_PROFILER.set(Some(profiler));
             }
         }

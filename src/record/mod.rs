@@ -1,9 +1,16 @@
-//! Recording: one thread from start to stop, and the writer thread behind it.
+//! Recording: one thread from start to stop, and the writer thread that fills its files.
 
-pub(crate) mod lifecycle;
+pub(crate) mod coverage;
+mod finish;
+mod heap_trim;
+mod lifecycle;
+mod link;
+mod output;
 pub(crate) mod process;
-pub(crate) mod signals;
-pub(crate) mod sink;
+mod signals;
+mod sink;
+pub(crate) mod state;
 pub(crate) mod thread;
 pub(crate) mod worker_script;
-pub(crate) mod writer;
+mod writer;
+mod writer_loop;

@@ -1,57 +1,76 @@
-//! What there is once in a process: its program, its writer, its settings, its sequence number.
+//! What exists once per process: its program, its writer thread, its settings, its sequence number.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use chrono::{FixedOffset, Local};
+use chrono::{FixedOffset, Local, Utc};
+use napi::bindgen_prelude::retain_current_module_for_unload_safety;
 
+use super::signals;
+use super::writer::Writer;
 use crate::base::config::Config;
 use crate::base::error::Error;
+use crate::base::name_pattern::{FileNames, NameFields};
 use crate::profile::program::Program;
-use crate::record::signals;
-use crate::record::writer::Writer;
 use crate::sampler::v8::Callback;
 
 /// The process, as its first recording found it.
-pub(crate) struct HostProcess {
-    /// Its program: that of the main thread, if it is recorded at all.
+pub(super) struct HostProcess {
+    /// Program of the thread that was recorded first: the main thread, if it is recorded.
     pub program: Program,
-    /// Local time, looked up once: the environment that names the zone may change under a worker.
-    pub time_zone: FixedOffset,
-    /// Its background thread.
+    /// Offset of local time, looked up once: a worker can change the environment that names the
+    /// zone.
+    time_zone: FixedOffset,
+    /// Handle of the writer thread.
     pub writer: Writer,
 }
 
 static PROCESS: OnceLock<HostProcess> = OnceLock::new();
 
 impl HostProcess {
-    /// The process; on first use its writer is started.
-    pub(crate) fn get_or_start(
+    /// Returns the process. The first call starts its threads. `rotate` takes a window; it runs on
+    /// each recorded thread.
+    pub(super) fn get_or_start(
         program: impl FnOnce() -> Program,
         rotate: Callback,
     ) -> Result<&'static Self, Error> {
         if let Some(process) = PROCESS.get() {
             return Ok(process);
         }
+        // Node unloads an addon that only workers loaded when the last of them ends. The threads
+        // started here would then run unloaded code.
+        retain_current_module_for_unload_safety();
         let writer = Writer::start(rotate).map_err(|error| {
-            Error::Unavailable(format!("no thread could be started to write its trace: {error}"))
+            Error::Unavailable(format!("the thread that writes its trace did not start: {error}"))
         })?;
-        signals::watch(last_windows)?;
+        signals::watch(finish_all)?;
         let process = Self { program: program(), time_zone: *Local::now().offset(), writer };
-        // Two threads can be the first; the loser's writer ends when its queue is dropped.
+        // Two threads can get here at once. The writer thread of the second one ends when its queue
+        // is dropped.
         Ok(PROCESS.get_or_init(|| process))
+    }
+
+    /// Returns the file names for a recording that starts now.
+    pub(super) fn file_names(&self, config: &Config, thread_id: u32) -> FileNames {
+        let fields = NameFields {
+            started: Utc::now().with_timezone(&self.time_zone),
+            pid: self.program.pid,
+            thread_id,
+            sequence: next_sequence(),
+        };
+        FileNames::new(config.name.clone(), fields, next_sequence)
     }
 }
 
-/// `%N`: counts the process's recordings from 1, across its threads.
-pub(crate) fn next_sequence() -> u32 {
+/// Returns the next `%N`, which counts the recordings of all threads from 1.
+fn next_sequence() -> u32 {
     static LAST: AtomicU32 = AtomicU32::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// The settings of all that is recorded from the preload on. They are those of the first thread's
-/// start: the program may change its environment and its working directory.
+/// Returns the settings of all preloaded threads. They are read when the first thread starts: the
+/// program may change its environment and its working directory later.
 pub(crate) fn preload_config() -> Result<&'static Config, Error> {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     if let Some(config) = CONFIG.get() {
@@ -61,17 +80,17 @@ pub(crate) fn preload_config() -> Result<&'static Config, Error> {
     Ok(CONFIG.get_or_init(|| config))
 }
 
-/// The settings as they are now: options in code go before the environment.
+/// Reads the settings as they are now. An option in code takes precedence over its variable.
 pub(crate) fn read_config(option: impl Fn(&str) -> Option<String>) -> Result<Config, Error> {
-    // Not the program's, which is text: a directory's name may be any bytes.
+    // Node's `process.cwd()` is text, and a folder's name may be any bytes.
     let cwd = std::env::current_dir().unwrap_or_default();
     Config::read(option, |name| std::env::var_os(name), &cwd)
 }
 
-/// A signal is about to take the process, after this or a quarter of a second.
-fn last_windows() {
-    const PATIENCE: Duration = Duration::from_millis(250);
+/// Finishes all files before a signal ends the process. Returns within a quarter of a second.
+fn finish_all() {
+    const TIMEOUT: Duration = Duration::from_millis(250);
     if let Some(process) = PROCESS.get() {
-        process.writer.last_windows(PATIENCE);
+        process.writer.finish_all(TIMEOUT);
     }
 }

@@ -1,14 +1,14 @@
-//! The last windows before SIGINT, SIGTERM or SIGHUP takes the process.
+//! Finishes the recordings before SIGINT, SIGTERM or SIGHUP ends the process.
 //!
-//! The handler only notes which signal came and posts a semaphore: both may be done in a handler.
-//! A thread waits for that, has the last windows taken, puts back the handler that was there
-//! before, and sends the signal again: it then takes its normal course, one that Node prepared
-//! (reset the terminal, raise again) or the system's.
+//! The handler notes the signal and posts a semaphore; both are allowed in a handler. A thread waits
+//! for the semaphore, has the recordings finished, restores the previous handler and sends the
+//! signal again. The signal then takes its normal course, which is Node's handler (it resets the
+//! terminal and raises the signal again) or the system's default.
 //!
-//! A program that listens for a signal replaces our handler by libuv's, and so is not delayed, and
-//! is called once, as without us. When it no longer listens, libuv leaves the system's default, and
-//! the next rotation arms the signal again. All of this happens on the main thread, where libuv
-//! changes handlers too, so that neither can overwrite what the other has just set.
+//! A program that listens for a signal replaces this handler with libuv's, so its listener is called
+//! once and without delay. When the program stops listening, libuv restores the system's default,
+//! and the next rotation arms the signal again. That happens on the main thread, where libuv changes
+//! handlers too, so neither can overwrite what the other has just set.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -23,31 +23,32 @@ use crate::base::system::with_signals_blocked;
 
 const SIGNALS: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// What was there before, while our handler is in its place.
-static OLD: Mutex<[Option<libc::sigaction>; SIGNALS.len()]> = Mutex::new([None; SIGNALS.len()]);
+/// The previous actions of armed signals, by index into `SIGNALS`.
+static PREVIOUS: Mutex<[Option<libc::sigaction>; SIGNALS.len()]> =
+    Mutex::new([None; SIGNALS.len()]);
 
-/// The signals that came and were not passed on yet: a bit for each index into `SIGNALS`.
-static CAME: AtomicU32 = AtomicU32::new(0);
+/// The signals that have arrived and were not sent again yet: one bit per index into `SIGNALS`.
+static PENDING: AtomicU32 = AtomicU32::new(0);
 static SEMAPHORE: AtomicPtr<libc::sem_t> = AtomicPtr::new(ptr::null_mut());
-/// Whose signals these are: a child that was forked without an exec has our handler, and none of
-/// our threads.
-static OWNER: AtomicU32 = AtomicU32::new(0);
+/// Id of the process that installed the handler. A child that was forked without an exec inherits
+/// the handler, but not the thread that waits.
+static OWNER_PID: AtomicU32 = AtomicU32::new(0);
 
-/// Starts the thread that waits for signals, once in a process. `last_windows` is called on it
-/// before a signal is passed on, and has to return in time.
-pub(crate) fn watch(last_windows: fn()) -> Result<(), Error> {
+/// Starts the thread that waits for signals, once per process. The thread calls `finish_all` before
+/// it sends a signal again.
+pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
     static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
     let started = STARTED.get_or_init(|| {
         let semaphore = new_semaphore().map_err(|error| error.to_string())?;
-        OWNER.store(process::id(), Ordering::Relaxed);
+        OWNER_PID.store(process::id(), Ordering::Relaxed);
         SEMAPHORE.store(semaphore, Ordering::Release);
         with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof-signal".into()).spawn(move || {
                 loop {
                     wait();
-                    if CAME.load(Ordering::Relaxed) != 0 {
-                        last_windows();
-                        pass_on();
+                    if is_pending() {
+                        finish_all();
+                        resend();
                     }
                 }
             })
@@ -56,60 +57,62 @@ pub(crate) fn watch(last_windows: fn()) -> Result<(), Error> {
         .map_err(|error| error.to_string())
     });
     started.clone().map_err(|error| {
-        Error::Unavailable(format!("no thread could be started to watch for signals: {error}"))
+        Error::Unavailable(format!("the thread that waits for signals did not start: {error}"))
     })
 }
 
-/// Puts our handler where a signal would end the process. Main thread.
-pub(crate) fn arm() {
-    let mut old = OLD.lock();
-    for (signal, old) in SIGNALS.into_iter().zip(old.iter_mut()) {
+/// Installs the handler for each signal that would end the process. Must be called on the main
+/// thread.
+pub(super) fn arm() {
+    let mut previous = PREVIOUS.lock();
+    for (signal, previous) in SIGNALS.into_iter().zip(previous.iter_mut()) {
         let Some(current) = exchange(signal, None) else { continue };
-        // Node's own handler for SIGINT and SIGTERM resets itself, and raises the signal again.
-        let ends = current.sa_sigaction == libc::SIG_DFL
+        // Node's own handler for SIGINT and SIGTERM resets itself and raises the signal again.
+        let is_fatal = current.sa_sigaction == libc::SIG_DFL
             || (current.sa_sigaction != libc::SIG_IGN
                 && current.sa_flags & libc::SA_RESETHAND != 0);
-        if ends && !is_ours(&current) {
-            *old = Some(current);
-            exchange(signal, Some(&ours()));
+        if is_fatal && !is_own(&current) {
+            *previous = Some(current);
+            exchange(signal, Some(&own_action()));
         }
     }
 }
 
-/// Puts the old handlers back, and sends what came once more.
-fn pass_on() {
-    let mut old = OLD.lock();
-    let came = CAME.load(Ordering::Relaxed);
+/// Restores the previous actions of the pending signals, and sends these signals again.
+fn resend() {
+    let mut previous = PREVIOUS.lock();
+    let pending = PENDING.load(Ordering::Relaxed);
     for (index, signal) in SIGNALS.into_iter().enumerate() {
-        if came & (1 << index) == 0 {
+        if pending & (1 << index) == 0 {
             continue;
         }
         // The program may have begun to listen meanwhile.
-        let armed = exchange(signal, None).is_some_and(|current| is_ours(&current));
-        if let (true, Some(old)) = (armed, old[index].take()) {
-            exchange(signal, Some(&old));
+        let is_armed = exchange(signal, None).is_some_and(|current| is_own(&current));
+        if let (true, Some(action)) = (is_armed, previous[index].take()) {
+            exchange(signal, Some(&action));
         }
-        // SAFETY: any thread; this process. The kernel prefers its main thread for it.
+        // SAFETY: may be called on any thread. The signal goes to this process, and the kernel
+        // prefers the main thread.
         unsafe { libc::kill(libc::getpid(), signal) };
     }
-    CAME.fetch_and(!came, Ordering::Relaxed);
+    PENDING.fetch_and(!pending, Ordering::Relaxed);
 }
 
-/// Whether a signal has come that most likely ends the process.
-pub(crate) fn is_leaving() -> bool {
-    CAME.load(Ordering::Relaxed) != 0
+/// Returns whether a signal has arrived that most likely ends the process.
+pub(super) fn is_pending() -> bool {
+    PENDING.load(Ordering::Relaxed) != 0
 }
 
 extern "C" fn on_signal(signal: c_int) {
-    // SAFETY: what is called here may be called in a handler, `errno` is put back, and the
-    // semaphore is never destroyed.
+    // SAFETY: all functions called here are allowed in a signal handler. `errno` is restored, and
+    // the semaphore is never destroyed.
     unsafe {
         let errno = *libc::__errno_location();
         let index = SIGNALS.iter().position(|each| *each == signal);
         let semaphore = SEMAPHORE.load(Ordering::Acquire);
         match index {
-            Some(index) if libc::getpid() as u32 == OWNER.load(Ordering::Relaxed) => {
-                CAME.fetch_or(1 << index, Ordering::Relaxed);
+            Some(index) if libc::getpid() as u32 == OWNER_PID.load(Ordering::Relaxed) => {
+                PENDING.fetch_or(1 << index, Ordering::Relaxed);
                 libc::sem_post(semaphore);
             }
             _ => {
@@ -121,25 +124,26 @@ extern "C" fn on_signal(signal: c_int) {
     }
 }
 
-fn ours() -> libc::sigaction {
-    // SAFETY: all zeros is a valid `sigaction`; the call only fills its mask.
+fn own_action() -> libc::sigaction {
+    // SAFETY: all zeros are a valid `sigaction`. The call only fills the mask in it.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = on_signal as *const () as usize;
-        // The program's system calls go on as if nothing had come.
+        // The program's system calls are resumed.
         action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
         libc::sigfillset(&mut action.sa_mask);
         action
     }
 }
 
-fn is_ours(action: &libc::sigaction) -> bool {
+fn is_own(action: &libc::sigaction) -> bool {
     action.sa_sigaction == on_signal as *const () as usize
 }
 
-/// Gives what a signal does, and sets it if `new` is given.
+/// Returns the current action of a signal, and sets the new one if given.
 fn exchange(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
-    // SAFETY: both structs live here; the new one is ours, or one that the system gave us.
+    // SAFETY: both structs are valid during the call. The new one was made by `own_action` or
+    // returned by the system.
     unsafe {
         let mut current: libc::sigaction = mem::zeroed();
         let new = new.map_or(ptr::null(), ptr::from_ref);
@@ -148,7 +152,7 @@ fn exchange(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigact
 }
 
 fn new_semaphore() -> io::Result<*mut libc::sem_t> {
-    // SAFETY: the memory is never freed, and all zeros is what `sem_init` may be given.
+    // SAFETY: the memory is never freed, and `sem_init` accepts memory of all zeros.
     unsafe {
         let semaphore = Box::into_raw(Box::new(mem::zeroed::<libc::sem_t>()));
         match libc::sem_init(semaphore, 0, 0) {
@@ -158,9 +162,9 @@ fn new_semaphore() -> io::Result<*mut libc::sem_t> {
     }
 }
 
-/// Waits for the handler.
+/// Waits until the handler posts the semaphore.
 fn wait() {
     let semaphore = SEMAPHORE.load(Ordering::Acquire);
-    // SAFETY: it was initialised before the thread that waits was started.
+    // SAFETY: the semaphore was initialised before the waiting thread was started.
     while unsafe { libc::sem_wait(semaphore) } != 0 {}
 }

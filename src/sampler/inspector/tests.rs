@@ -108,7 +108,7 @@ fn a_malformed_tree_is_read_as_far_as_it_is_valid() {
 }
 
 #[test]
-fn invalid_json_is_an_error_of_one_line() {
+fn text_that_is_not_a_profile_is_an_error_of_one_line() {
     for text in ["", "{", "null", "[]", "{}", r#"{"nodes":[{}],"startTime":0,"endTime":0}"#] {
         let line = InspectorProfile::new(text.into()).read(true).unwrap_err().line();
         assert!(line.contains("cannot be read"), "{line}");

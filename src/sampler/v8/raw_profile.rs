@@ -33,20 +33,13 @@ impl V8Profile {
         Self { api, raw, gate }
     }
 
-    /// Copies the profile without line ticks and deopt reasons. Any thread may call this.
-    pub(crate) fn read(&self) -> Window {
-        self.copy(None)
-    }
-
-    /// Copies the profile with line ticks and deopt reasons. Any thread may call this.
-    pub(crate) fn read_details(&self) -> Window {
-        self.copy(Some(ProfileDetails::new(self.api)))
-    }
-
-    fn copy(&self, details: Option<ProfileDetails>) -> Window {
+    /// Copies the profile, with line ticks and deopt reasons if `has_details`. Any thread may call
+    /// this.
+    pub(crate) fn read(&self, has_details: bool) -> Window {
         let api = self.api;
         let profile = self.raw.as_ptr().cast_const();
         let frames = FxHashMap::default();
+        let details = has_details.then(|| ProfileDetails::new(api));
         let mut reader = ProfileReader { api, window: Window::default(), frames, details };
         // SAFETY: the profile is finished, and it is not deleted: deleting it would consume `self`.
         unsafe {

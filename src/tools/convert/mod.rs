@@ -1,6 +1,6 @@
 //! Converts a file to the format of the output's extension.
 
-mod output_files;
+mod converted_files;
 mod output_format;
 pub(crate) mod run;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use super::output_files::OutputFiles;
+use super::converted_files::ConvertedFiles;
 use super::output_format::OutputFormat;
 use super::trace;
 use crate::files::error::FileError;
@@ -59,7 +59,7 @@ pub(crate) fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, Conve
         return Err(ConvertError::Folder(input.to_owned()));
     }
     let loaded = read(input, format)?;
-    let mut files = OutputFiles::default();
+    let mut files = ConvertedFiles::default();
     write(&loaded.session, format, input, &path, &mut files)?;
     Ok(files.keep()?)
 }
@@ -79,7 +79,7 @@ fn write(
     format: OutputFormat,
     input: &Path,
     path: &Path,
-    files: &mut OutputFiles,
+    files: &mut ConvertedFiles,
 ) -> Result<(), FileError> {
     match format {
         OutputFormat::Trace => {
@@ -99,7 +99,7 @@ fn write(
 fn write_cpuprofiles(
     session: &Session,
     path: &Path,
-    files: &mut OutputFiles,
+    files: &mut ConvertedFiles,
 ) -> Result<(), FileError> {
     let threads: Vec<(&Process, &Thread)> = session
         .processes

@@ -21,7 +21,7 @@ pub(super) fn of_processes(processes: &OutputProcesses, inputs: &[Input]) -> Vec
     for process in &processes.list {
         if let (Some(mark), Some(pid)) = (&process.mark, process.own_pid) {
             notes.push(format!(
-                "several processes had the pid {pid}, for example in containers: one of them has \
+                "several processes had the pid {pid} (for example in containers): one of them has \
                  the mark{mark} and the pid {} in the trace",
                 process.pid
             ));

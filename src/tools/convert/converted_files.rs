@@ -9,9 +9,9 @@ use crate::files::error::FileError;
 
 /// Complete files and the paths that they will get.
 #[derive(Default)]
-pub(super) struct OutputFiles(Vec<(WholeFile, PathBuf)>);
+pub(super) struct ConvertedFiles(Vec<(WholeFile, PathBuf)>);
 
-impl OutputFiles {
+impl ConvertedFiles {
     /// Writes a file, which gets its path from `keep`.
     pub(super) fn write(
         &mut self,
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn processes_of_one_pid_do_not_overwrite_each_other() {
         let dir = tempfile::tempdir().unwrap();
-        let mut files = OutputFiles::default();
+        let mut files = ConvertedFiles::default();
         for _ in 0..3 {
             let path = files.thread_path(&dir.path().join("x.cpuprofile.gz"), 7, 0);
             files.write(&path, |out| out.write_all(b"x")).unwrap();

@@ -1,0 +1,62 @@
+'use strict'
+
+// Measures, pads and cuts texts by the columns that they take on a screen.
+
+const { getEAW } = require('meaw')
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+const ASCII = /^[ -~]*$/
+/** A character followed by the emoji variation selector, or a flag. */
+const EMOJI_SEQUENCE = /\ufe0f|^\p{RI}{2}/u
+/** Combining marks and format characters, which take no column. */
+const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/gu
+
+/** Returns the columns that a text takes. @param {string} text */
+function displayWidth(text) {
+  if (ASCII.test(text)) return text.length
+  return graphemes(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0)
+}
+
+/** @param {string} text @param {number} width in columns */
+function padEnd(text, width) {
+  return text + ' '.repeat(Math.max(0, width - displayWidth(text)))
+}
+
+/** Keeps the beginning. @param {string} text @param {number} width in columns */
+function cutEnd(text, width) {
+  return displayWidth(text) <= width ? text : `${fitting(graphemes(text), width - 1).join('')}…`
+}
+
+/** Keeps the end, which distinguishes paths. @param {string} text @param {number} width in columns */
+function cutStart(text, width) {
+  if (displayWidth(text) <= width) return text
+  return `…${fitting(graphemes(text).reverse(), width - 1)
+    .reverse()
+    .join('')}`
+}
+
+/** Returns the first graphemes that fit. @param {string[]} all @param {number} width in columns */
+function fitting(all, width) {
+  let left = width
+  const end = all.findIndex((grapheme) => {
+    left -= graphemeWidth(grapheme)
+    return left < 0
+  })
+  return end < 0 ? all : all.slice(0, end)
+}
+
+/** Splits a text into what a reader sees as characters. @param {string} text */
+function graphemes(text) {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment)
+}
+
+/** @param {string} grapheme */
+function graphemeWidth(grapheme) {
+  const eastAsianWidth = getEAW(grapheme)
+  const isWide = eastAsianWidth === 'W' || eastAsianWidth === 'F'
+  if (isWide || EMOJI_SEQUENCE.test(grapheme)) return 2
+  return Array.from(grapheme.replace(ZERO_WIDTH, '')).length
+}
+
+module.exports = { displayWidth, padEnd, cutEnd, cutStart }

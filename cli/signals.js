@@ -1,0 +1,16 @@
+'use strict'
+
+// The signals that end a process by default and that it can handle.
+
+/** @type {NodeJS.Signals[]} */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
+
+/** Calls `listener` for each of the signals. @param {NodeJS.SignalsListener} listener */
+function listen(listener) {
+  for (const signal of SIGNALS) process.on(signal, listener)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, listener)
+  }
+}
+
+module.exports = { listen }

@@ -1,0 +1,64 @@
+'use strict'
+
+// Checks the arguments of the package's functions.
+
+/**
+ * Throws unless a value has the right type.
+ * @param {boolean} isValid @param {string} name @param {string} allowed @param {unknown} value
+ */
+function check(isValid, name, allowed, value) {
+  if (!isValid) throw new TypeError(message(name, allowed, value))
+}
+
+/**
+ * Throws unless a value is a number from 0 on.
+ * @param {string} name @param {string} allowed @param {unknown} value
+ */
+function checkNotNegative(name, allowed, value) {
+  check(typeof value === 'number', name, allowed, value)
+  if (!(Number(value) >= 0)) throw new RangeError(message(name, allowed, value))
+}
+
+/** Throws unless a value is a non-empty string. @param {string} name @param {unknown} value */
+function checkPath(name, value) {
+  check(isPath(value), name, "a file's path", value)
+}
+
+/** @param {unknown} value @returns {value is string} */
+function isPath(value) {
+  return typeof value === 'string' && value !== ''
+}
+
+/**
+ * Returns the options that are given, and throws if one is unknown.
+ * @param {unknown} options @param {string[]} known @param {string} owner the function they belong to
+ * @returns {Record<string, any>}
+ */
+function checkOptions(options, known, owner) {
+  const isObject = typeof options === 'object' && options !== null && !Array.isArray(options)
+  check(isObject, 'options', 'an object', options)
+  const given = Object.entries(/** @type {object} */ (options)).filter(
+    ([, value]) => value !== undefined,
+  )
+  for (const [name] of given) {
+    if (known.includes(name)) continue
+    const all = known.join(', ')
+    throw new TypeError(`cpu-prof: ${name} is not an option of ${owner}; its options are ${all}`)
+  }
+  return Object.fromEntries(given)
+}
+
+/** @param {string} name @param {string} allowed @param {unknown} value */
+function message(name, allowed, value) {
+  return `cpu-prof: ${name} must be ${allowed}, not ${describe(value)}`
+}
+
+/** Returns a phrase for a value that is wrong. @param {unknown} value */
+function describe(value) {
+  if (value === null || value === undefined || typeof value === 'number') return String(value)
+  if (value === '') return 'an empty string'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+module.exports = { check, checkNotNegative, checkPath, checkOptions, describe, isPath }

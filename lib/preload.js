@@ -1,0 +1,81 @@
+'use strict'
+
+// Records the thread that preloads the package.
+
+const { load } = require('./addon.js')
+const { inspectorStarter, describeThread } = require('./record.js')
+
+/** Node's own exit code for an invalid option. */
+const INVALID_OPTION = 9
+
+/** Marks a recorded thread on its `process` object. */
+const RECORDED = Symbol.for('@org/cpu-prof.recorded')
+
+/** Key in the environment data, which workers inherit from their parent. */
+const COMPLAINED = '@org/cpu-prof.complained'
+
+/**
+ * Starts recording the calling thread. Wrong settings end the program. Any other failure is one line
+ * on stderr, and the program runs unprofiled.
+ */
+function register() {
+  // Earlier preloads can have patched any global used here, so any call can throw.
+  try {
+    if (!markThread()) return
+    const settingsAreValid = record(load())
+    if (!settingsAreValid) process.exit(INVALID_OPTION)
+  } catch (error) {
+    complain(error)
+  }
+}
+
+/**
+ * Marks the calling thread, and returns false if it was marked before. A second copy of the package
+ * loads a second addon, which cannot see the first one's recording.
+ */
+function markThread() {
+  if (RECORDED in process) return false
+  const descriptor = { __proto__: null, value: true }
+  Object.defineProperty(process, RECORDED, /** @type {any} */ (descriptor))
+  return true
+}
+
+/** @param {any} addon @returns {boolean} false if the settings are wrong */
+function record(addon) {
+  const { argv } = process
+  const { length } = argv
+  const thread = describeThread(addon)
+  if (!addon.record(thread, argv, inspectorStarter(addon))) return false
+
+  if (thread.threadId !== 0) nameWorker(addon, argv, length)
+  return true
+}
+
+/**
+ * Passes the worker's script to the addon. Node adds the script to argv after the preload. `await`
+ * on null calls no `then` that a program can have patched.
+ * @param {any} addon @param {string[]} argv @param {number} length of argv during the preload
+ */
+async function nameWorker(addon, argv, length) {
+  await null
+  if (argv.length > length && typeof argv[1] === 'string') addon.nameWorker(argv[1])
+}
+
+/**
+ * Prints why the thread is not recorded. Workers stay silent once a parent has printed a line, since
+ * they mostly fail for the same reason.
+ * @param {unknown} error
+ */
+function complain(error) {
+  try {
+    const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
+    if (getEnvironmentData(COMPLAINED)) return
+    setEnvironmentData(COMPLAINED, true)
+    const reason = String(error).split('\n', 1)[0]
+    require('node:fs').writeSync(2, `cpu-prof: not profiling this thread: ${reason}\n`)
+  } catch {
+    // stderr is closed.
+  }
+}
+
+module.exports = { register }

@@ -1,0 +1,157 @@
+'use strict'
+
+// Starts and stops recordings of the calling thread.
+
+const { load, locate } = require('./addon.js')
+
+/**
+ * Starts recording the calling thread.
+ * @param {Record<string, unknown>} [options]
+ */
+function start(options = {}) {
+  const { workers = 'true', ...settings } = settingsAsText(options)
+  const addon = load()
+  // A worker recorded as part of its parent's recording can get its own recording instead.
+  if (addon.isCovered()) stopThread(addon)
+  if (addon.isRecording()) {
+    throw new Error('cpu-prof: this thread is being recorded already; call stop() first')
+  }
+  const failure = startThread(addon, settings)
+  if (failure !== null) {
+    const ErrorType = failure.isSetting ? RangeError : Error
+    throw new ErrorType(`cpu-prof: ${failure.message}`)
+  }
+  if (workers === 'true') attachToWorkers(addon)
+}
+
+/** Stops recording the calling thread. */
+function stop() {
+  const recording = stopThread(load())
+  if (recording === null) {
+    throw new Error('cpu-prof: this thread is not being recorded; call start() first')
+  }
+  return recording
+}
+
+/**
+ * Records the calling thread while `fn` runs.
+ * @param {() => unknown} fn @param {Record<string, unknown>} [options]
+ */
+async function profile(fn, options) {
+  if (typeof fn !== 'function') {
+    const { describe } = require('./check.js')
+    throw new TypeError(`cpu-prof: profile() takes a function, not ${describe(fn)}`)
+  }
+  start(options)
+  let result
+  try {
+    result = await fn()
+  } catch (error) {
+    // The function's error matters more than one of stop(), which fails if `fn` stopped already.
+    if (isRecording()) stop()
+    throw error
+  }
+  return { result, recording: stop() }
+}
+
+/** Returns whether the calling thread is being recorded. */
+function isRecording() {
+  return load().isRecording()
+}
+
+/**
+ * Checks the names and types of options, and returns their values as text. The addon checks the
+ * values, as it does those of the environment.
+ * @param {unknown} options
+ */
+function settingsAsText(options) {
+  // Loaded here because a preload has no options.
+  const { SETTINGS } = require('./options.js')
+  const { check, checkOptions } = require('./check.js')
+  /** @type {Record<string, string>} */
+  const settings = {}
+  const given = checkOptions(options, Object.keys(SETTINGS), 'start() and profile()')
+  for (const [name, value] of Object.entries(given)) {
+    const { type } = SETTINGS[/** @type {keyof typeof SETTINGS} */ (name)]
+    check(typeof value === type, name, `a ${type}`, value)
+    settings[name] = String(value)
+  }
+  return settings
+}
+
+/**
+ * @param {any} addon
+ * @param {Record<string, string>} settings
+ * @returns {{ isSetting: boolean, message: string } | null} why the recording did not start
+ */
+function startThread(addon, settings) {
+  return addon.start(describeThread(addon), process.argv, settings, inspectorStarter(addon))
+}
+
+/** Records the workers that the calling thread creates from now on. @param {any} addon */
+function attachToWorkers(addon) {
+  addon.stopAttaching = require('./worker-attach.js').attach({
+    addon: locate(),
+    recording: addon.coverWorkers(),
+    isInspector: addon.stopInspector !== undefined,
+  })
+}
+
+/**
+ * Stops recording the calling thread; returns null if it is not recorded.
+ * @param {any} addon
+ */
+function stopThread(addon) {
+  // These functions are kept on the addon because jest loads this module once per test file.
+  addon.stopAttaching?.()
+  addon.stopInspector?.()
+  addon.stopAttaching = addon.stopInspector = undefined
+  return addon.stop()
+}
+
+/**
+ * Starts recording the calling thread as a worker of a recorded thread. Called from the code that
+ * `worker-attach.js` evaluates in the worker.
+ * @param {any} worker
+ */
+function recordWorker(worker) {
+  const addon = load()
+  addon.recordWorker(worker, inspectorStarter(addon))
+}
+
+/**
+ * Returns the function by which the addon starts the inspector source. It returns why the source
+ * could not start. An empty reason means that the thread has no inspector, as Node's internal
+ * threads, and needs no message.
+ * @param {any} addon
+ * @returns {(...plan: [number, number, boolean, typeof globalThis]) => string | null}
+ */
+function inspectorStarter(addon) {
+  return (...plan) => {
+    try {
+      addon.stopInspector = require('./inspector-sampler.js').start(addon, ...plan)
+      return null
+    } catch (error) {
+      const [reason] = String(error).split('\n', 1)
+      return reason.endsWith('without a V8::Inspector') ? '' : reason
+    }
+  }
+}
+
+/** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
+function describeThread(addon) {
+  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
+  const threadId = addon.isFirstThread() ? 0 : require('node:worker_threads').threadId
+  const { execArgv, version } = process
+  return { threadId, execArgv, version }
+}
+
+module.exports = {
+  start,
+  stop,
+  profile,
+  isRecording,
+  recordWorker,
+  inspectorStarter,
+  describeThread,
+}

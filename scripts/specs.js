@@ -1,0 +1,120 @@
+'use strict'
+
+// Runs spec files on the Node that runs this script: `node scripts/specs.js [beginnings of file
+// names]`. `--without` leaves files out by the beginnings of their names, and `--source=inspector`
+// makes all recordings use that source.
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { Readable } = require('node:stream')
+const { run } = require('node:test')
+const { spec } = require('node:test/reporters')
+const { parseArgs } = require('node:util')
+
+const DIR = path.join(__dirname, '..', '__test__')
+
+/** Spec files that run at the same time: most of a spec's time is spent waiting for a program. */
+const AT_ONCE = 2 * os.cpus().length
+
+/** Specs that need the machine for themselves, and why. @type {Record<string, string>} */
+const ALONE = {
+  churn: 'starts hundreds of threads and processes at once, which would starve every other spec',
+}
+
+/** The specs that take longest: started first, so that none of them is the last to end. */
+const LONGEST = ['crashes', 'ends', 'monorepo', 'runners', 'api-workers', 'hostile']
+
+/** Specs whose outcome is the same with both sources: they read recordings, or name the source. */
+const ANY_SOURCE = [
+  'cli',
+  'convert',
+  'inspector',
+  'merge',
+  'monorepo',
+  'report',
+  'speedscope',
+  'types',
+]
+
+/**
+ * Lists the spec files whose names begin with one of `wanted`, or all.
+ * @param {string[]} wanted @param {string[]} [without]
+ */
+function specFiles(wanted, without = []) {
+  const begins = (/** @type {string} */ file) => (/** @type {string} */ name) =>
+    file.startsWith(name)
+  return fs
+    .readdirSync(DIR)
+    .filter((file) => file.endsWith('.spec.js'))
+    .filter((file) => wanted.length === 0 || wanted.some(begins(file)))
+    .filter((file) => !without.some(begins(file)))
+}
+
+/** Orders files: the longest first. @param {string[]} files */
+function longestFirst(files) {
+  const rank = (/** @type {string} */ file) => {
+    const index = LONGEST.findIndex((name) => file.startsWith(name))
+    return index === -1 ? LONGEST.length : index
+  }
+  return [...files].sort((a, b) => rank(a) - rank(b))
+}
+
+/**
+ * Runs the files, those that share the machine first, as one stream of events with one summary.
+ * @param {string[]} files
+ */
+async function* events(files) {
+  const isAlone = (/** @type {string} */ file) => path.basename(file, '.spec.js') in ALONE
+  const phases = [
+    { files: longestFirst(files.filter((file) => !isAlone(file))), concurrency: AT_ONCE },
+    { files: files.filter(isAlone), concurrency: 1 },
+  ].filter((phase) => phase.files.length > 0)
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  for (const phase of phases) {
+    const paths = phase.files.map((file) => path.join(DIR, file))
+    for await (const event of run({ ...phase, files: paths })) {
+      const [, name, count] = isSummary(event) ?? []
+      if (name === undefined) yield event
+      else counts.set(name, (counts.get(name) ?? 0) + Number(count))
+    }
+  }
+  for (const [name, count] of counts) {
+    yield { type: 'test:diagnostic', data: { nesting: 0, message: `${name} ${count}` } }
+  }
+}
+
+/** @param {any} event */
+function isSummary({ type, data }) {
+  if (type !== 'test:diagnostic' || data.nesting !== 0) return null
+  return /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/.exec(data.message)
+}
+
+function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      source: { type: 'string' },
+      without: { type: 'string', multiple: true, default: [] },
+    },
+  })
+  const { source, without = [] } = values
+  if (source !== undefined) process.env.SPEC_SOURCE = source
+  const files = specFiles(positionals, [...without, ...(source === undefined ? [] : ANY_SOURCE)])
+  if (files.length === 0) {
+    console.error(`no spec file begins with ${positionals.join(' or ')}`)
+    process.exitCode = 1
+    return
+  }
+  Readable.from(events(files))
+    .on('data', ({ type, data }) => {
+      if (type === 'test:fail' && !data.todo) process.exitCode = 1
+    })
+    .pipe(new spec())
+    .pipe(process.stdout)
+}
+
+if (require.main === module) main()
+
+module.exports = { specFiles }
