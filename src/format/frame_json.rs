@@ -48,7 +48,7 @@ impl<'a> CallFrameJson<'a> {
 /// A call frame as it is read. Any member may be missing or of another type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WrittenFrame<'a> {
+struct ParsedFrame<'a> {
     #[serde(borrow)]
     function_name: Option<Cow<'a, str>>,
     #[serde(deserialize_with = "or_none")]
@@ -63,7 +63,7 @@ struct WrittenFrame<'a> {
 
 /// Reads a `callFrame`, and undoes what writing changed in its URL and script id.
 pub(crate) fn parse_frame(text: &str) -> CallFrame {
-    let written: WrittenFrame<'_> = serde_json::from_str(text).unwrap_or_default();
+    let written: ParsedFrame<'_> = serde_json::from_str(text).unwrap_or_default();
     let place = |number: Option<i64>| i32::try_from(number.unwrap_or(-1)).unwrap_or(-1).max(-1);
     CallFrame {
         function_name: written.function_name.unwrap_or_default().into_owned(),
@@ -112,7 +112,7 @@ mod tests {
             r#"{"url":null,"scriptId":"x","lineNumber":null,"columnNumber":-7}"#,
             r#"{"scriptId":[1,{}],"lineNumber":{"a":[]},"columnNumber":true}"#,
         ] {
-            assert!(serde_json::from_str::<WrittenFrame<'_>>(text).is_ok(), "{text}");
+            assert!(serde_json::from_str::<ParsedFrame<'_>>(text).is_ok(), "{text}");
             assert_eq!(parse_frame(text), none, "{text}");
         }
         assert!(parse_frame(r#"{"functionName":"(idle)","scriptId":0}"#).is_meta());

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::call_tree::{CallTree, Placed};
+use super::call_tree::{CallTree, PlacedWindow};
 use super::frame::CallFrame;
 use super::frame_table::FrameTable;
 use super::session::Thread;
@@ -17,7 +17,7 @@ const ROOT: u32 = 0;
 pub(crate) fn windows<'a>(
     thread: &'a Thread,
     frames: &'a FrameTable,
-) -> impl Iterator<Item = (Window, Placed)> + 'a {
+) -> impl Iterator<Item = (Window, PlacedWindow)> + 'a {
     let mut tree = CallTree::new(usize::MAX);
     let mut last_end_us = None;
     thread.profiles.iter().map(move |profile| {

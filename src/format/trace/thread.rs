@@ -11,7 +11,7 @@ use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
-use crate::profile::call_tree::Placed;
+use crate::profile::call_tree::PlacedWindow;
 use crate::profile::program::{NodeModules, Program};
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
@@ -120,7 +120,7 @@ impl ThreadTrace {
         &mut self,
         events: &mut Events,
         window: &Window,
-        placed: &Placed,
+        placed: &PlacedWindow,
         flush: Flush,
     ) {
         let call_frames = self.encode_frames(window, placed);
@@ -149,7 +149,7 @@ impl ThreadTrace {
 
     /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share
     /// frames, and a frame is most of a node's text.
-    fn encode_frames(&self, window: &Window, placed: &Placed) -> Vec<Option<Box<RawValue>>> {
+    fn encode_frames(&self, window: &Window, placed: &PlacedWindow) -> Vec<Option<Box<RawValue>>> {
         let mut encoded = vec![None; window.frames.len()];
         for node in &placed.new_nodes {
             let index = node.frame as usize;

@@ -20,7 +20,8 @@ fn profile(windows: &[Window], limit: usize) -> CpuProfile {
     let mut tree = CallTree::new(limit);
     let mut profile = CpuProfile::new(START_US);
     for window in windows {
-        let placed = if window.samples.is_empty() { Placed::default() } else { tree.place(window) };
+        let placed =
+            if window.samples.is_empty() { PlacedWindow::default() } else { tree.place(window) };
         profile.window(window, &placed);
     }
     profile

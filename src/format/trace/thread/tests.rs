@@ -40,7 +40,8 @@ fn file(info: ThreadInfo, windows: &[Window]) -> String {
     let mut events = Events::default();
     for window in windows {
         // The writer does the same: nodes are written with samples only.
-        let placed = if window.samples.is_empty() { Placed::default() } else { tree.place(window) };
+        let placed =
+            if window.samples.is_empty() { PlacedWindow::default() } else { tree.place(window) };
         trace.window(&mut events, window, &placed, Flush { pause_us: 42, restarts: 0 });
     }
     if trace.info.thread_id != 0 {
