@@ -1,4 +1,4 @@
-//! Events to bytes: one a line, in plain ASCII.
+//! JSON in plain ASCII, on one line.
 
 use std::io::{self, Write};
 
@@ -6,27 +6,26 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 use serde_json::value::RawValue;
 
-/// Appends any value as ASCII JSON.
+/// Appends a value as ASCII JSON.
 pub(crate) fn encode<T: Serialize>(out: &mut Vec<u8>, value: &T) {
     let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Ascii);
-    // Writing to memory cannot fail, and the types here have no map keys but strings.
+    // Writing to memory cannot fail, and all map keys are strings.
     let result = value.serialize(&mut serializer);
     debug_assert!(result.is_ok());
 }
 
-/// As [`encode`], for a value that stands in several others.
+/// Returns a value as ASCII JSON, which can stand in several other values.
 pub(crate) fn encode_raw<T: Serialize>(value: &T) -> Option<Box<RawValue>> {
     let mut text = Vec::new();
     encode(&mut text, value);
-    // It is ASCII, and JSON.
     RawValue::from_string(String::from_utf8(text).ok()?).ok()
 }
 
-/// JSON in ASCII: a single character outside Latin-1 makes DevTools half as slow again, since its
-/// whole text then takes two bytes a character.
+/// Escapes all characters but ASCII. A single character outside of Latin-1 makes DevTools take half
+/// as long again, because the whole text then takes two bytes a character.
 struct Ascii;
 
-/// DevTools opens any file with this word in it, even as a function's name, in another window.
+/// DevTools opens a file with this word, even as the name of a function, in another window.
 const ENHANCED: &str = "enhancedTraceVersion";
 
 impl Formatter for Ascii {
@@ -38,7 +37,7 @@ impl Formatter for Ascii {
         if text.is_ascii() && !text.contains(ENHANCED) {
             return out.write_all(text.as_bytes());
         }
-        // The escape hides the word from a search of the text, and reads as the same string.
+        // The escape hides the word from a text search, and is read as the same string.
         let text = text.replace(ENHANCED, "\u{1}");
         let mut units = [0; 2];
         for c in text.chars() {
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_ascii_and_come_back_the_same() {
+    fn strings_are_ascii_and_read_as_the_same() {
         for text in ["", "plain", "\"\\/\n\r\t\u{1}\u{7f}", "é", "日本", "😀", "a😀b\u{ffff}"]
         {
             let encoded = json(text);
@@ -89,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_string_is_ascii_and_comes_back_the_same(
+        fn any_string_is_ascii_and_is_read_as_the_same(
             text in prop_oneof![
                 any::<String>(),
                 "(enhanced|TraceVersion|e|\\x01|\\\\u0001|\\\\|\"|é|\u{10ffff}|\\n){0,12}",

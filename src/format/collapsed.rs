@@ -1,5 +1,5 @@
-//! Collapsed stacks, as FlameGraph and inferno read them: a line a stack, its frames from the root
-//! with semicolons between, and a weight. Weights are microseconds.
+//! Writes collapsed stacks, as FlameGraph and inferno read them: a line for each stack, with its
+//! frames from the root, semicolons between them, and a weight. Weights are microseconds.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,32 +9,32 @@ use rustc_hash::FxHashMap;
 
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
+use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Process, Session, Thread};
 use crate::profile::thread_profile::{NONE, ProfileNode};
 
-/// Writes all threads; the root of each stack is its process and thread.
-pub(crate) fn write(recorded: &Session, out: &mut impl Write) -> io::Result<()> {
-    for process in &recorded.processes {
+/// Writes all threads. The root of each stack is its process and thread.
+pub(crate) fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
+    for process in &session.processes {
         for thread in &process.threads {
-            write_thread(recorded, process, thread, out)?;
+            write_thread(session, process, thread, out)?;
         }
     }
     Ok(())
 }
 
 fn write_thread(
-    recorded: &Session,
+    session: &Session,
     process: &Process,
     thread: &Thread,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let root = plain(&format!("{} - {}", process.label(), thread.name));
+    let root = one_field(&format!("{} - {}", process.label(), thread.name));
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
-        let is_root = |frame: u32| recorded.frames.list()[frame as usize] == CallFrame::root();
-        let some = |node: &&ProfileNode| node.self_us > 0 && !is_root(node.frame);
-        for node in profile.nodes.iter().filter(some) {
+        let has_time = |node: &&ProfileNode| node.self_us > 0 && node.frame != FrameTable::ROOT;
+        for node in profile.nodes.iter().filter(has_time) {
             stack.clear();
             let mut at = Some(node);
             while let Some(node) = at {
@@ -43,11 +43,8 @@ fn write_thread(
             }
             line.clear();
             line.push_str(&root);
-            for number in stack.iter().rev() {
-                if is_root(*number) {
-                    continue;
-                }
-                let frame = &recorded.frames.list()[*number as usize];
+            for number in stack.iter().rev().filter(|number| **number != FrameTable::ROOT) {
+                let frame = &session.frames.list()[*number as usize];
                 let label = labels
                     .entry(*number)
                     .or_insert_with(|| label(frame, process.cwd.as_deref()).into());
@@ -60,7 +57,7 @@ fn write_thread(
     Ok(())
 }
 
-/// `parse (src/a.js:12)`
+/// Returns a frame's label: `parse (src/a.js:12)`.
 fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
     let mut label = match frame.function_name.as_str() {
         "" => "(anonymous)".to_owned(),
@@ -68,19 +65,19 @@ fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
     };
     if !frame.url.is_empty() {
         let path = file_path(&frame.url);
-        let below = cwd.and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
+        let relative = cwd.and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
         // Writing to a string cannot fail.
-        let _ = write!(label, " ({}", below.unwrap_or(&path));
+        let _ = write!(label, " ({}", relative.unwrap_or(&path));
         if frame.line >= 0 {
             let _ = write!(label, ":{}", frame.line.saturating_add(1));
         }
         label.push(')');
     }
-    plain(&label)
+    one_field(&label)
 }
 
-/// On one line, and without what separates frames.
-fn plain(label: &str) -> String {
+/// Removes the separators of frames and lines.
+fn one_field(label: &str) -> String {
     label.replace(';', ":").replace(char::is_control, " ")
 }
 
@@ -91,8 +88,8 @@ mod tests {
     use crate::profile::thread_profile::ReadScope;
 
     #[test]
-    fn a_line_a_stack() {
-        let mut recorded = Session::default();
+    fn each_stack_is_a_line() {
+        let mut session = Session::default();
         let frame = |name: &str, url: &str| CallFrame {
             function_name: name.into(),
             url: url.into(),
@@ -108,7 +105,7 @@ mod tests {
             (4, Some(3), frame("read", "node:fs")),
             (5, Some(1), frame("(idle)", "")),
         ] {
-            builder.announce(id, parent, recorded.frames.number(frame));
+            builder.announce(id, parent, session.frames.number(frame));
         }
         for id in [2, 4, 4, 5, 5] {
             builder.sample(id, 10);
@@ -116,9 +113,9 @@ mod tests {
         let profiles = vec![builder.finish()];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
         let (name, cwd) = ("nx".into(), Some("/r".to_owned()));
-        recorded.processes.push(Process { pid: 42, name, cwd, threads, ..Process::default() });
+        session.processes.push(Process { pid: 42, name, cwd, threads, ..Process::default() });
         let mut out = Vec::new();
-        write(&recorded, &mut out).unwrap();
+        write(&session, &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "nx (pid 42) - main;(anonymous) (src/a b.js:12) 10\n\

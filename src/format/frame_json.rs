@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::ascii_json::encode_raw;
-use super::number::OptionalNumber;
+use super::number::or_none;
 use super::script_id::{ScriptIdOffset, without_offset};
 use super::url::true_url;
 use crate::profile::frame::CallFrame;
@@ -48,25 +48,27 @@ impl<'a> CallFrameJson<'a> {
 /// A call frame as it is read. Any member may be missing or of another type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WrittenFrame<'a> {
+struct ParsedFrame<'a> {
     #[serde(borrow)]
     function_name: Option<Cow<'a, str>>,
-    script_id: OptionalNumber,
+    #[serde(deserialize_with = "or_none")]
+    script_id: Option<i64>,
     #[serde(borrow)]
     url: Option<Cow<'a, str>>,
-    line_number: OptionalNumber,
-    column_number: OptionalNumber,
+    #[serde(deserialize_with = "or_none")]
+    line_number: Option<i64>,
+    #[serde(deserialize_with = "or_none")]
+    column_number: Option<i64>,
 }
 
 /// Reads a `callFrame`, and undoes what writing changed in its URL and script id.
 pub(crate) fn parse_frame(text: &str) -> CallFrame {
-    let written: WrittenFrame<'_> = serde_json::from_str(text).unwrap_or_default();
-    let place =
-        |number: OptionalNumber| i32::try_from(number.0.unwrap_or(-1)).unwrap_or(-1).max(-1);
+    let written: ParsedFrame<'_> = serde_json::from_str(text).unwrap_or_default();
+    let place = |number: Option<i64>| i32::try_from(number.unwrap_or(-1)).unwrap_or(-1).max(-1);
     CallFrame {
         function_name: written.function_name.unwrap_or_default().into_owned(),
         url: true_url(&written.url.unwrap_or_default()).into_owned(),
-        script_id: without_offset(written.script_id.0.unwrap_or(0)),
+        script_id: without_offset(written.script_id.unwrap_or(0)),
         line: place(written.line_number),
         column: place(written.column_number),
     }
@@ -96,10 +98,10 @@ mod tests {
             line: 1,
             column: 2,
         };
-        let ours = r#"{"functionName":"f","scriptId":"1424200017","lineNumber":1,"columnNumber":2,
+        let own = r#"{"functionName":"f","scriptId":"1424200017","lineNumber":1,"columnNumber":2,
             "url":"file:///r/node_modules\\typescript/lib/tsc.js","codeType":"JS"}"#;
-        assert_eq!(parse_frame(ours), expected);
-        assert_eq!(parse_frame(&ours.replace("\"1424200017\"", "17")), expected);
+        assert_eq!(parse_frame(own), expected);
+        assert_eq!(parse_frame(&own.replace("\"1424200017\"", "17")), expected);
     }
 
     #[test]
@@ -110,7 +112,7 @@ mod tests {
             r#"{"url":null,"scriptId":"x","lineNumber":null,"columnNumber":-7}"#,
             r#"{"scriptId":[1,{}],"lineNumber":{"a":[]},"columnNumber":true}"#,
         ] {
-            assert!(serde_json::from_str::<WrittenFrame<'_>>(text).is_ok(), "{text}");
+            assert!(serde_json::from_str::<ParsedFrame<'_>>(text).is_ok(), "{text}");
             assert_eq!(parse_frame(text), none, "{text}");
         }
         assert!(parse_frame(r#"{"functionName":"(idle)","scriptId":0}"#).is_meta());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, Visitor};
 
 /// A number, written as an integer, a fraction or a string. Fractions are rounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -52,64 +52,18 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// A number, or none for any other value.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct OptionalNumber(pub Option<i64>);
-
-impl<'de> Deserialize<'de> for OptionalNumber {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OptionalNumberVisitor)
+/// Reads a number, or none from any other value.
+pub(crate) fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum NumberOrOther {
+        Number(Number),
+        Other(IgnoredAny),
     }
-}
-
-struct OptionalNumberVisitor;
-
-impl OptionalNumberVisitor {
-    fn number<E: Error>(number: Result<Number, E>) -> Result<OptionalNumber, E> {
-        Ok(OptionalNumber(number.ok().map(|number| number.0)))
-    }
-}
-
-impl<'de> Visitor<'de> for OptionalNumberVisitor {
-    type Value = OptionalNumber;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<OptionalNumber, E> {
-        Self::number(NumberVisitor.visit_i64::<E>(number))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<OptionalNumber, E> {
-        Self::number(NumberVisitor.visit_u64::<E>(number))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<OptionalNumber, E> {
-        Self::number(NumberVisitor.visit_f64::<E>(number))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<OptionalNumber, E> {
-        Self::number(NumberVisitor.visit_str::<E>(text))
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<OptionalNumber, E> {
-        Ok(OptionalNumber(None))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<OptionalNumber, E> {
-        Ok(OptionalNumber(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OptionalNumber, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(OptionalNumber(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OptionalNumber, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(OptionalNumber(None))
-    }
+    Ok(match NumberOrOther::deserialize(deserializer)? {
+        NumberOrOther::Number(number) => Some(number.0),
+        NumberOrOther::Other(IgnoredAny) => None,
+    })
 }
 
 #[cfg(test)]
@@ -117,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_in_many_ways() {
+    fn numbers_are_read_from_all_forms() {
         for (text, number) in [
             ("5", 5),
             ("-5", -5),

@@ -1,10 +1,10 @@
-//! speedscope's own format: <https://www.speedscope.app/file-format-schema.json>.
+//! Writes speedscope's own format: <https://www.speedscope.app/file-format-schema.json>.
 
 use std::io::{self, Write};
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use crate::base::numbering::FxIndexSet;
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
@@ -23,10 +23,16 @@ struct SpeedscopeFrame {
     col: Option<i32>,
 }
 
-/// Writes a profile for each thread. Its samples are those of the thread: what is idle, and what
-/// lies between two recordings, has an empty stack.
-pub(crate) fn write(recorded: &Session, name: &str, out: &mut impl Write) -> io::Result<()> {
-    let (shared, places) = shared(&recorded.frames);
+/// The frames of all profiles, which the file holds once.
+struct SharedFrames {
+    list: Vec<SpeedscopeFrame>,
+    /// Index into `list` by the number of a frame; none for the root and for idle time.
+    indices: Vec<Option<u32>>,
+}
+
+/// Writes a profile for each thread. Idle time, and time between two recordings, has an empty stack.
+pub(crate) fn write(session: &Session, name: &str, out: &mut impl Write) -> io::Result<()> {
+    let shared = SharedFrames::of(&session.frames);
     out.write_all(
         b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":",
     )?;
@@ -34,84 +40,75 @@ pub(crate) fn write(recorded: &Session, name: &str, out: &mut impl Write) -> io:
     out.write_all(b",\"name\":")?;
     value(out, &name)?;
     out.write_all(b",\"activeProfileIndex\":0,\"shared\":{\"frames\":")?;
-    value(out, &shared)?;
+    value(out, &shared.list)?;
     out.write_all(b"},\"profiles\":[")?;
-    let threads = recorded
+    let threads = session
         .processes
         .iter()
         .flat_map(|process| process.threads.iter().map(move |thread| (process, thread)));
     for (index, (process, thread)) in threads.enumerate() {
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
         let name = format!("{} - {}", process.label(), thread.name);
-        write_thread(thread, &name, recorded.clock(process).start_us, &places, out)?;
+        write_thread(thread, &name, session.clock(process).start_us, &shared.indices, out)?;
     }
     out.write_all(b"\n]}\n")
 }
 
-/// What speedscope shows, each once; and by the frames' numbers where it is: none for what is no
-/// time of the program's.
-fn shared(frames: &FrameTable) -> (Vec<SpeedscopeFrame>, Vec<Option<u32>>) {
-    let mut numbers: FxHashMap<SpeedscopeFrame, u32> = FxHashMap::default();
-    let mut places = Vec::with_capacity(frames.list().len());
-    for frame in frames.list() {
-        let is_shown =
-            !frame.is_meta() || !matches!(frame.function_name.as_str(), "(root)" | "(idle)");
-        let next = numbers.len() as u32;
-        places.push(is_shown.then(|| *numbers.entry(frame_json(frame)).or_insert(next)));
+impl SharedFrames {
+    fn of(frames: &FrameTable) -> Self {
+        let mut list = FxIndexSet::default();
+        let indices = frames.list().iter().map(|frame| {
+            let is_hidden =
+                frame.is_meta() && matches!(frame.function_name.as_str(), "(root)" | "(idle)");
+            (!is_hidden).then(|| list.insert_full(SpeedscopeFrame::of(frame)).0 as u32)
+        });
+        let indices = indices.collect();
+        Self { list: list.into_iter().collect(), indices }
     }
-    let mut shared: Vec<(SpeedscopeFrame, u32)> = numbers.into_iter().collect();
-    shared.sort_by_key(|(_, number)| *number);
-    (shared.into_iter().map(|(frame, _)| frame).collect(), places)
 }
 
-fn frame_json(frame: &CallFrame) -> SpeedscopeFrame {
-    let from_1 = |place: i32| (place >= 0).then(|| place.saturating_add(1));
-    let file = (!frame.url.is_empty()).then(|| file_path(&frame.url).into_owned());
-    let line = from_1(frame.line);
-    let name = match (frame.function_name.as_str(), &file, line) {
-        // Its lists have names alone. These it gives where it reads V8's profiles itself.
-        ("", Some(file), Some(line)) => {
-            format!("(anonymous {}:{line})", file.rsplit('/').next().unwrap_or_default())
-        }
-        ("", _, _) => "(anonymous)".to_owned(),
-        (name, _, _) => name.to_owned(),
-    };
-    SpeedscopeFrame { name, file, line, col: from_1(frame.column) }
+impl SpeedscopeFrame {
+    fn of(frame: &CallFrame) -> Self {
+        let from_1 = |place: i32| (place >= 0).then(|| place.saturating_add(1));
+        let file = (!frame.url.is_empty()).then(|| file_path(&frame.url).into_owned());
+        let line = from_1(frame.line);
+        let name = match (frame.function_name.as_str(), &file, line) {
+            // speedscope lists names alone. It gives these names when it reads V8's profiles.
+            ("", Some(file), Some(line)) => {
+                format!("(anonymous {}:{line})", file.rsplit('/').next().unwrap_or_default())
+            }
+            ("", _, _) => "(anonymous)".to_owned(),
+            (name, _, _) => name.to_owned(),
+        };
+        Self { name, file, line, col: from_1(frame.column) }
+    }
 }
 
-/// A profile with its samples and their weights, both written as they come: they can be many.
+/// Writes a thread's profile. Stacks and weights go out one by one, because they can be many.
 fn write_thread(
     thread: &Thread,
     name: &str,
-    start_us: i64,
-    places: &[Option<u32>],
+    clock_start_us: i64,
+    frame_indices: &[Option<u32>],
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let spans: Vec<StackSpan<'_>> = spans(thread);
-    let from = spans.first().map_or(thread.start_us(), |span| span.from_us);
+    let spans = spans(thread);
+    let start_us = spans.first().map_or(thread.start_us(), |span| span.from_us);
+    let end_us = spans.last().map_or(start_us, |span| span.to_us);
     out.write_all(b"{\"type\":\"sampled\",\"unit\":\"microseconds\",\"name\":")?;
     value(out, &name)?;
-    let end_us = spans.last().map_or(from, |span| span.to_us);
-    let after_start = |us: i64| us.saturating_sub(start_us);
     write!(
         out,
         ",\"startValue\":{},\"endValue\":{},\"samples\":[",
-        after_start(from),
-        after_start(end_us)
+        start_us.saturating_sub(clock_start_us),
+        end_us.saturating_sub(clock_start_us)
     )?;
     let mut stack = Vec::new();
     for (index, span) in spans.iter().enumerate() {
         if index > 0 {
             out.write_all(b",")?;
         }
-        stack.clear();
-        let nodes = &span.profile.nodes;
-        let mut at = nodes.get(span.node as usize);
-        while let Some(node) = at {
-            stack.extend(places[node.frame as usize]);
-            at = nodes.get(node.parent as usize);
-        }
-        stack.reverse();
+        span.fill_stack(frame_indices, &mut stack);
         value(out, &stack)?;
     }
     out.write_all(b"],\"weights\":[")?;
@@ -124,16 +121,30 @@ fn write_thread(
     out.write_all(b"]}")
 }
 
-/// A time with one and the same stack.
+/// A time with one stack.
 struct StackSpan<'a> {
     profile: &'a ThreadProfile,
-    /// [`NONE`] for an empty stack.
+    /// Index into the profile's nodes; [`NONE`] for an empty stack.
     node: u32,
     from_us: i64,
     to_us: i64,
 }
 
-/// Samples of one stack in a row are one span.
+impl StackSpan<'_> {
+    /// Fills in the indices of the stack's frames, from the root.
+    fn fill_stack(&self, frame_indices: &[Option<u32>], stack: &mut Vec<u32>) {
+        stack.clear();
+        let nodes = &self.profile.nodes;
+        let mut at = nodes.get(self.node as usize);
+        while let Some(node) = at {
+            stack.extend(frame_indices[node.frame as usize]);
+            at = nodes.get(node.parent as usize);
+        }
+        stack.reverse();
+    }
+}
+
+/// Returns the spans of a thread. Consecutive samples of one stack are one span.
 fn spans(thread: &Thread) -> Vec<StackSpan<'_>> {
     let mut spans: Vec<StackSpan<'_>> = Vec::new();
     for profile in &thread.profiles {
@@ -172,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_profile_for_each_thread() {
-        let mut recorded = Session::default();
+        let mut session = Session::default();
         let frame = |name: &str, url: &str, script_id| CallFrame {
             function_name: name.into(),
             url: url.into(),
@@ -180,7 +191,7 @@ mod tests {
             line: if url.is_empty() { -1 } else { 11 },
             column: if url.is_empty() { -1 } else { 2 },
         };
-        let frames = &mut recorded.frames;
+        let frames = &mut session.frames;
         let mut recording = |start_us, script_id| {
             let mut builder = ProfileBuilder::new(start_us, ReadScope::SAMPLES);
             for (id, parent, frame) in [
@@ -201,15 +212,15 @@ mod tests {
         // The same file has another script id in a second process.
         let profiles = vec![recording(1000, 7), recording(2000, 8)];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
-        recorded.processes.push(Process {
+        session.processes.push(Process {
             pid: 42,
             name: "nx".into(),
             threads,
             ..Process::default()
         });
-        recorded.clocks.push(Clock { boot: None, start_us: 1000, end_us: 2100 });
+        session.clocks.push(Clock { boot: None, start_us: 1000, end_us: 2100 });
         let mut out = Vec::new();
-        write(&recorded, "x.json", &mut out).unwrap();
+        write(&session, "x.json", &mut out).unwrap();
         let json: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(
             json["shared"]["frames"],

@@ -20,7 +20,7 @@ pub(crate) struct NewNode {
 
 /// The place of a window in the tree.
 #[derive(Debug, Default)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedWindow {
     /// Nodes to announce, parents before their children.
     pub new_nodes: Vec<NewNode>,
     /// Ids of the window's nodes, by their index in the window.
@@ -41,7 +41,7 @@ impl CallTree {
     }
 
     /// Finds or makes the node of each node of a window.
-    pub(crate) fn place(&mut self, window: &Window) -> Placed {
+    pub(crate) fn place(&mut self, window: &Window) -> PlacedWindow {
         if self.paths.len() > self.limit {
             self.forget();
         }
@@ -51,7 +51,7 @@ impl CallTree {
             .map(|frame| number_of(&mut self.frames, frame, CallFrame::clone))
             .collect();
         let mut placed =
-            Placed { new_nodes: Vec::new(), ids: Vec::with_capacity(window.nodes.len()) };
+            PlacedWindow { new_nodes: Vec::new(), ids: Vec::with_capacity(window.nodes.len()) };
         for (index, node) in window.nodes.iter().enumerate() {
             let parent = if index == 0 { NO_NODE } else { placed.ids[node.parent as usize] };
             let path = TreePath { parent, frame: frames[node.frame as usize] };

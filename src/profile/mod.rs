@@ -1,4 +1,4 @@
-//! Plain data and call trees: what was sampled, and what was read back.
+//! Plain data and call trees: windows that were sampled, and sessions that were read back.
 
 pub(crate) mod builder;
 pub(crate) mod call_tree;

@@ -1,8 +1,8 @@
-//! Parents before their children.
+//! Orders the nodes of a profile: parents before their children.
 
 use super::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
-/// Brings nodes into that order, and cuts circles open.
+/// Puts parents before their children. Cuts circles of parents open.
 pub(crate) fn parents_first(profile: &mut ThreadProfile) {
     let nodes = &mut profile.nodes;
     let is_ordered =
@@ -13,27 +13,27 @@ pub(crate) fn parents_first(profile: &mut ThreadProfile) {
     let depths = depths(nodes);
     let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
     order.sort_by_key(|index| depths[*index as usize]);
-    let mut places = vec![NONE; nodes.len()];
-    for (place, index) in (0..).zip(&order) {
-        places[*index as usize] = place;
+    let mut new_indices = vec![NONE; nodes.len()];
+    for (new, old) in (0..).zip(&order) {
+        new_indices[*old as usize] = new;
     }
-    let place = |index: u32| places.get(index as usize).copied().unwrap_or(NONE);
+    let new_index = |index: u32| new_indices.get(index as usize).copied().unwrap_or(NONE);
     let moved = order.iter().map(|index| {
         let node = nodes[*index as usize];
-        ProfileNode { parent: place(node.parent), ..node }
+        ProfileNode { parent: new_index(node.parent), ..node }
     });
     *nodes = moved.collect();
     for sample in &mut profile.samples {
-        sample.node = place(sample.node);
+        sample.node = new_index(sample.node);
     }
 }
 
-/// How far each node is from its root: 1 for the root.
+/// Returns the depth of each node: 1 for a root. Makes a root of one node of each circle.
 fn depths(nodes: &mut [ProfileNode]) -> Vec<u32> {
     const UNKNOWN: u32 = 0;
-    const ON_THE_WAY: u32 = u32::MAX;
+    const ON_PATH: u32 = u32::MAX;
     let mut depths = vec![UNKNOWN; nodes.len()];
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     for start in 0..nodes.len() as u32 {
         let mut at = start;
         let mut depth = loop {
@@ -42,12 +42,12 @@ fn depths(nodes: &mut [ProfileNode]) -> Vec<u32> {
             }
             match depths[at as usize] {
                 UNKNOWN => {
-                    depths[at as usize] = ON_THE_WAY;
-                    way.push(at);
+                    depths[at as usize] = ON_PATH;
+                    path.push(at);
                     at = nodes[at as usize].parent;
                 }
-                ON_THE_WAY => {
-                    if let Some(last) = way.last() {
+                ON_PATH => {
+                    if let Some(last) = path.last() {
                         nodes[*last as usize].parent = NONE;
                     }
                     break 0;
@@ -55,7 +55,7 @@ fn depths(nodes: &mut [ProfileNode]) -> Vec<u32> {
                 depth => break depth,
             }
         };
-        while let Some(index) = way.pop() {
+        while let Some(index) = path.pop() {
             depth += 1;
             depths[index as usize] = depth;
         }

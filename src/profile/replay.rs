@@ -1,22 +1,23 @@
-//! A thread's recordings as windows of one call tree, for those who write windows.
+//! The recordings of a thread as windows of one call tree, for the writers of windows.
 
 use rustc_hash::FxHashMap;
 
+use super::call_tree::{CallTree, PlacedWindow};
+use super::frame::CallFrame;
+use super::frame_table::FrameTable;
 use super::session::Thread;
-use crate::profile::call_tree::{CallTree, Placed};
-use crate::profile::frame::CallFrame;
-use crate::profile::frame_table::FrameTable;
-use crate::profile::thread_profile::{NONE, ThreadProfile};
-use crate::profile::window::{Sample, Window, WindowNode};
+use super::thread_profile::{NONE, ThreadProfile};
+use super::window::{Sample, Window, WindowNode};
 
+/// The index of the root in each window.
 const ROOT: u32 = 0;
 
-/// Each recording as a window, and how it lies in the thread's tree. Where nothing was recorded, the
+/// Returns each recording as a window, with its place in the thread's tree. Between recordings the
 /// root is on top, for which viewers draw nothing.
 pub(crate) fn windows<'a>(
     thread: &'a Thread,
     frames: &'a FrameTable,
-) -> impl Iterator<Item = (Window, Placed)> + 'a {
+) -> impl Iterator<Item = (Window, PlacedWindow)> + 'a {
     let mut tree = CallTree::new(usize::MAX);
     let mut last_end_us = None;
     thread.profiles.iter().map(move |profile| {
@@ -28,34 +29,33 @@ pub(crate) fn windows<'a>(
 }
 
 fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>) -> Window {
-    let root = CallFrame::root();
     let mut window = Window {
-        frames: vec![root.clone()],
+        frames: vec![CallFrame::root()],
         nodes: vec![WindowNode { parent: ROOT, frame: ROOT }],
         start_us: profile.start_us,
         end_us: profile.end_us,
         ..Window::default()
     };
-    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
-    let mut places = Vec::with_capacity(profile.nodes.len());
+    // Indices in the window, by the numbers of frames and the indices of nodes.
+    let mut frame_indices: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut node_indices = Vec::with_capacity(profile.nodes.len());
     for node in &profile.nodes {
-        let frame = &frames.list()[node.frame as usize];
-        if node.parent == NONE && *frame == root {
-            places.push(ROOT);
+        if node.parent == NONE && node.frame == FrameTable::ROOT {
+            node_indices.push(ROOT);
             continue;
         }
-        let frame = *numbers.entry(node.frame).or_insert_with(|| {
-            window.frames.push(CallFrame::clone(frame));
+        let frame = *frame_indices.entry(node.frame).or_insert_with(|| {
+            window.frames.push(frames.list()[node.frame as usize].clone());
             window.frames.len() as u32 - 1
         });
-        let parent = if node.parent == NONE { ROOT } else { places[node.parent as usize] };
-        places.push(window.nodes.len() as u32);
+        let parent = if node.parent == NONE { ROOT } else { node_indices[node.parent as usize] };
+        node_indices.push(window.nodes.len() as u32);
         window.nodes.push(WindowNode { parent, frame });
     }
     window.samples.extend(last_end_us.map(|time_us| Sample { time_us, node: ROOT }));
     window.samples.extend(profile.samples.iter().map(|sample| Sample {
         time_us: sample.time_us,
-        node: if sample.node == NONE { ROOT } else { places[sample.node as usize] },
+        node: if sample.node == NONE { ROOT } else { node_indices[sample.node as usize] },
     }));
     window
 }
@@ -67,7 +67,7 @@ mod tests {
     use crate::profile::thread_profile::ReadScope;
 
     #[test]
-    fn recordings_are_joined_and_the_time_between_is_the_roots() {
+    fn recordings_are_joined_and_the_root_has_the_time_between() {
         let mut frames = FrameTable::new();
         let mut recording = |start_us| {
             let mut builder = ProfileBuilder::new(start_us, ReadScope::SAMPLES);

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use crate::files::find::find;
 use crate::files::input::{Failed, Input};
-use crate::format::cpuprofile::read::{CpuProfileReader, ids_from_file_name};
+use crate::format::cpuprofile::file_name::ids_from_file_name;
+use crate::format::cpuprofile::read::CpuProfileReader;
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::frame_table::FrameTable;

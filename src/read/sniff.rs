@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::files::input::{Input, first_bytes};
-use crate::format::cpuprofile::read::ids_from_file_name;
+use crate::format::cpuprofile::file_name::ids_from_file_name;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own::{METADATA_KEY, is_merged_mark};
 use crate::format::trace::read::process_names::without_pid;

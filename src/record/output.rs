@@ -11,7 +11,7 @@ use crate::files::live_trace::LiveTrace;
 use crate::format::cpuprofile::CpuProfile;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
-use crate::profile::call_tree::Placed;
+use crate::profile::call_tree::PlacedWindow;
 use crate::profile::window::Window;
 
 /// One file for each requested format, under one name.
@@ -95,7 +95,7 @@ pub(super) struct CpuProfileFile {
 
 impl CpuProfileFile {
     /// Adds a window. `placed` is the window's place in the recording's call tree.
-    pub(super) fn add(&mut self, window: &Window, placed: &Placed) {
+    pub(super) fn add(&mut self, window: &Window, placed: &PlacedWindow) {
         self.profile.window(window, placed);
     }
 

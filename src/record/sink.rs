@@ -13,7 +13,7 @@ use crate::base::system;
 use crate::format::trace::event::Flush;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
-use crate::profile::call_tree::{CallTree, Placed};
+use crate::profile::call_tree::{CallTree, PlacedWindow};
 use crate::profile::window::Window;
 use crate::sampler::native_names;
 use crate::sampler::source::RawWindow;
@@ -105,8 +105,11 @@ impl RecordingSink {
             self.restarts += 1;
         }
         self.remove_taken_samples(&mut window);
-        let placed =
-            if window.samples.is_empty() { Placed::default() } else { self.tree.place(&window) };
+        let placed = if window.samples.is_empty() {
+            PlacedWindow::default()
+        } else {
+            self.tree.place(&window)
+        };
         if let Some(file) = &mut self.cpuprofile {
             file.add(&window, &placed);
         }

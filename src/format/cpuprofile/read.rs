@@ -1,4 +1,6 @@
-//! A `.cpuprofile` back into a profile, member by member, in whatever order they stand.
+//! Reads a `.cpuprofile` into a profile, member by member, in any order of the members.
+
+use serde::Deserialize;
 
 use crate::format::deltas::push_samples;
 use crate::format::node_json::NodeJson;
@@ -10,7 +12,7 @@ use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 /// Reads the members of one file.
 #[derive(Debug)]
 pub(crate) struct CpuProfileReader {
-    building: ProfileBuilder,
+    builder: ProfileBuilder,
     has_nodes: bool,
     start_us: Option<i64>,
     end_us: Option<i64>,
@@ -19,10 +21,10 @@ pub(crate) struct CpuProfileReader {
 }
 
 impl CpuProfileReader {
-    /// Nothing is read yet.
-    pub(crate) fn new(wanted: ReadScope) -> Self {
+    /// Returns a reader that has read nothing yet.
+    pub(crate) fn new(scope: ReadScope) -> Self {
         Self {
-            building: ProfileBuilder::new(0, wanted),
+            builder: ProfileBuilder::new(0, scope),
             has_nodes: false,
             start_us: None,
             end_us: None,
@@ -31,20 +33,17 @@ impl CpuProfileReader {
         }
     }
 
-    /// A member of the file's object, and its text.
+    /// Reads a member of the file's object. The error ends a sentence that begins with the file.
     pub(crate) fn member(
         &mut self,
         key: &str,
         value: &[u8],
         frames: &mut FrameTable,
     ) -> Result<(), String> {
-        fn parse<'a, T: serde::Deserialize<'a>>(key: &str, value: &'a [u8]) -> Result<T, String> {
-            serde_json::from_slice(value).map_err(|error| format!("its {key} are strange: {error}"))
-        }
         match key {
             "nodes" => {
                 for node in parse::<Vec<NodeJson<'_>>>(key, value)? {
-                    node.announce(&mut self.building, frames);
+                    node.announce(&mut self.builder, frames);
                 }
                 self.has_nodes = true;
             }
@@ -57,40 +56,22 @@ impl CpuProfileReader {
         Ok(())
     }
 
-    /// The profile; none if the file is no `.cpuprofile`.
+    /// Returns the profile; none if the file is not a `.cpuprofile`.
     pub(crate) fn finish(mut self) -> Option<ThreadProfile> {
         if !self.has_nodes {
             return None;
         }
         let start_us = self.start_us.unwrap_or(0);
         let end_us = self.end_us.unwrap_or(start_us);
-        self.building.set_start(start_us);
-        push_samples(&mut self.building, &self.samples, &self.deltas, end_us);
-        self.building.extend_to(end_us);
-        Some(self.building.finish())
+        self.builder.set_start(start_us);
+        push_samples(&mut self.builder, &self.samples, &self.deltas, end_us);
+        self.builder.extend_to(end_us);
+        Some(self.builder.finish())
     }
 }
 
-/// What a file's name tells of the thread in it: process id, thread id, and what is before them.
-///
-/// Node calls them `CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile`, and we do; converted
-/// ones are `name.<pid>.<thread>.cpuprofile`.
-pub(crate) fn ids_from_file_name(name: &str) -> (Option<(i64, i64)>, &str) {
-    let stem = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = stem.strip_suffix(".cpuprofile").unwrap_or(stem);
-    let number =
-        |part: &str| part.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
-    let parts: Vec<&str> = stem.split('.').collect();
-    match parts.as_slice() {
-        ["CPU", date, time, pid, thread, _] if date.len() == 8 && time.len() == 6 => {
-            (number(pid).zip(number(thread)), "node")
-        }
-        [first, .., pid, thread] => match number(pid).zip(number(thread)) {
-            Some(ids) => (Some(ids), first),
-            None => (None, stem),
-        },
-        _ => (None, stem),
-    }
+fn parse<'a, T: Deserialize<'a>>(key: &str, value: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(value).map_err(|error| format!("\"{key}\" is not valid: {error}"))
 }
 
 #[cfg(test)]
@@ -119,7 +100,7 @@ mod tests {
         "hitCount":0},{"id":2,"callFrame":{"functionName":"a"},"hitCount":4}]"#;
 
     #[test]
-    fn members_stand_in_any_order() {
+    fn members_come_in_any_order() {
         let rest = r#""startTime":100,"endTime":150,"samples":[2,1,2],"timeDeltas":[10,10,10]"#;
         let before = read(&format!("{{{rest},{NODES}}}")).unwrap();
         let after = read(&format!("{{{NODES},{rest}}}")).unwrap();
@@ -129,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_without_times_are_spread() {
+    fn samples_without_times_are_spread_evenly() {
         let text = format!(r#"{{{NODES},"startTime":0,"endTime":40,"samples":[1,2,2,1]}}"#);
         let profile = read(&text).unwrap();
         assert_eq!(self_times(&profile), [20, 20]);
@@ -137,30 +118,16 @@ mod tests {
     }
 
     #[test]
-    fn nodes_without_samples_go_by_their_hits() {
+    fn nodes_without_samples_share_the_time_by_their_hits() {
         let profile = read(&format!(r#"{{{NODES},"startTime":0,"endTime":40}}"#)).unwrap();
         assert_eq!(self_times(&profile), [0, 40]);
         assert_eq!(profile.sample_count, 4);
     }
 
     #[test]
-    fn other_objects_are_no_profile() {
+    fn other_objects_are_not_profiles() {
         assert!(read("{\"traceEvents\":[]}").is_none());
         assert!(read("{}").is_none());
-    }
-
-    #[test]
-    fn names_tell_process_and_thread() {
-        for (name, told) in [
-            ("CPU.20260304.050607.4242.3.001.cpuprofile", (Some((4242, 3)), "node")),
-            ("out.4242.0.cpuprofile.gz", (Some((4242, 0)), "out")),
-            ("build.cpuprofile", (None, "build")),
-            ("a.b.c.cpuprofile", (None, "a.b.c")),
-            ("1.2", (None, "1.2")),
-            ("", (None, "")),
-        ] {
-            assert_eq!(ids_from_file_name(name), told, "{name}");
-        }
     }
 
     proptest! {

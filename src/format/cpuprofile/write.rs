@@ -14,7 +14,7 @@ use crate::base::numbering::{FxIndexSet, number_of};
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
-use crate::profile::call_tree::Placed;
+use crate::profile::call_tree::PlacedWindow;
 use crate::profile::frame::CallFrame;
 use crate::profile::path_ids::{NO_NODE, NodeId};
 use crate::profile::program::NodeModules;
@@ -83,7 +83,7 @@ impl CpuProfile {
 
     /// Adds a window, with its place in the recording's call tree. Each window that the tree gets
     /// has to come here too. A window without samples need not be placed.
-    pub(crate) fn window(&mut self, window: &Window, placed: &Placed) {
+    pub(crate) fn window(&mut self, window: &Window, placed: &PlacedWindow) {
         for node in &placed.new_nodes {
             let frame = &window.frames[node.frame as usize];
             let frame = number_of(&mut self.frames, frame, CallFrame::clone);

@@ -1,10 +1,10 @@
-//! Encoded events, one a line.
+//! Encoded events, one a line, with separators between them.
 
 use crate::base::event_lines::SEPARATOR;
 use crate::format::ascii_json::encode;
 use crate::format::trace::event::Event;
 
-/// Encoded events, waiting to be written.
+/// Encoded events that wait to be written.
 #[derive(Default)]
 pub(crate) struct Events {
     bytes: Vec<u8>,
@@ -19,16 +19,17 @@ impl Events {
         encode(&mut self.bytes, event);
     }
 
-    /// The events, without a separator before the first or after the last.
+    /// Returns the events, without a separator before the first or after the last.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Empties it for the next flush. One unusually large flush must not be paid for ever after.
+    /// Removes the events. Keeps memory for the next flush, but not as much as an unusually large
+    /// flush needed.
     pub(crate) fn clear(&mut self) {
-        const KEPT: usize = 256 << 10;
+        const KEPT_BYTES: usize = 256 << 10;
         self.bytes.clear();
-        self.bytes.shrink_to(KEPT);
+        self.bytes.shrink_to(KEPT_BYTES);
     }
 }
 

@@ -1,15 +1,15 @@
-//! What tells one event from another, found without reading all of it.
+//! The head of an event: its members apart from the arguments, found without parsing these.
 
 use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The fields of an event that do not depend on its kind, by their place in its text.
+/// The members that events of all kinds have, by their place in the event's text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct EventHead {
     name: Range<usize>,
-    /// `ph`, where it is one ASCII character.
+    /// `ph`; 0 unless it is one ASCII character.
     pub phase: u8,
     id: Option<Range<usize>>,
     pid: Option<Range<usize>>,
@@ -19,39 +19,41 @@ pub(crate) struct EventHead {
 }
 
 impl EventHead {
-    /// The head of any event. None if the event is no valid JSON object.
+    /// Returns the head of any event; none if the event is not a valid JSON object. An event that
+    /// begins as an own event is checked no further.
     pub(crate) fn of(event: &[u8]) -> Option<Self> {
         Self::of_own(event).or_else(|| Self::of_any(event))
     }
 
-    /// The head of an event as we write it ourselves, whose end is not looked at.
+    /// Returns the head of an own event; none if the event begins in another way.
     pub(crate) fn of_own(event: &[u8]) -> Option<Self> {
-        let mut text = Cursor { event, at: 0 };
-        text.skip(b"{\"cat\":\"")?;
-        text.string()?;
-        text.skip(b",\"name\":\"")?;
-        let name = text.string()?;
-        text.skip(b",\"ph\":\"")?;
-        let phase = text.string()?;
+        let mut cursor = Cursor { event, at: 0 };
+        cursor.skip(b"{\"cat\":\"")?;
+        cursor.string()?;
+        cursor.skip(b",\"name\":\"")?;
+        let name = cursor.string()?;
+        cursor.skip(b",\"ph\":\"")?;
+        let phase = cursor.string()?;
         let phase = if phase.len() == 1 { event[phase.start] } else { 0 };
         let mut id = None;
-        if text.skip(b",\"id\":\"").is_some() {
-            let inside = text.string()?;
+        if cursor.skip(b",\"id\":\"").is_some() {
+            let inside = cursor.string()?;
             id = Some(inside.start - 1..inside.end + 1);
-        } else if text.skip(b",\"s\":\"").is_some() {
-            text.string()?;
+        } else if cursor.skip(b",\"s\":\"").is_some() {
+            cursor.string()?;
         }
-        text.skip(b",\"pid\":")?;
-        let pid = Some(text.number()?);
-        text.skip(b",\"tid\":")?;
-        let tid = Some(text.number()?);
-        text.skip(b",\"ts\":")?;
-        let ts = Some(text.number()?);
-        text.skip(b",\"args\":")?;
+        cursor.skip(b",\"pid\":")?;
+        let pid = Some(cursor.number()?);
+        cursor.skip(b",\"tid\":")?;
+        let tid = Some(cursor.number()?);
+        cursor.skip(b",\"ts\":")?;
+        let ts = Some(cursor.number()?);
+        cursor.skip(b",\"args\":")?;
         Some(Self { name, phase, id, pid, tid, ts, dur: None })
     }
 
-    /// The head of any event, all of which is checked to be valid JSON. None if it is not.
+    /// Returns the head of any event; none if the event is not a valid JSON object. Checks the
+    /// whole event.
     pub(crate) fn of_any(event: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Fields<'a> {
@@ -71,7 +73,7 @@ impl EventHead {
             dur: Option<&'a RawValue>,
         }
         let Ok(fields) = serde_json::from_slice::<Fields<'_>>(event) else {
-            // A member may stand in it twice, which is JSON all the same.
+            // An event with a member twice is valid JSON.
             let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(event).is_ok();
             return is_json.then(Self::default);
         };
@@ -95,37 +97,38 @@ impl EventHead {
         })
     }
 
-    /// The event's name, as it is written.
+    /// Returns the event's name, as it is written.
     pub(crate) fn name<'a>(&self, event: &'a [u8]) -> &'a [u8] {
         &event[self.name.clone()]
     }
 
-    /// The process's id, where it is a whole number.
+    /// Returns the process id, if it is a whole number.
     pub(crate) fn pid(&self, event: &[u8]) -> Option<u32> {
         number(event, &self.pid)
     }
 
-    /// The thread's id, where it is a whole number.
+    /// Returns the thread id, if it is a whole number.
     pub(crate) fn tid(&self, event: &[u8]) -> Option<u32> {
         number(event, &self.tid)
     }
 
-    /// Microseconds, rounded down.
+    /// Returns the time, microseconds, rounded down.
     pub(crate) fn ts(&self, event: &[u8]) -> Option<i64> {
         micros(event, &self.ts)
     }
 
-    /// Microseconds, rounded down.
+    /// Returns the duration, microseconds, rounded down.
     pub(crate) fn dur(&self, event: &[u8]) -> Option<i64> {
         micros(event, &self.dur)
     }
 
-    /// `id` as it is written, with its quotes if it has them.
+    /// Returns `id` as it is written, with its quotes if it has quotes.
     pub(crate) fn id<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
         self.id.clone().map(|range| &event[range])
     }
 
-    /// Appends the event with another pid, and another id (with its quotes) if one is given.
+    /// Appends the event to `out`, with another pid, and with another id (in quotes) if `id` is
+    /// given.
     pub(crate) fn renumbered(&self, event: &[u8], pid: u32, id: Option<&str>, out: &mut Vec<u8>) {
         let pid = pid.to_string();
         let mut changes: Vec<(&Range<usize>, &str)> = Vec::with_capacity(2);
@@ -153,24 +156,27 @@ fn number(event: &[u8], range: &Option<Range<usize>>) -> Option<u32> {
 fn micros(event: &[u8], range: &Option<Range<usize>>) -> Option<i64> {
     let text = text(event, range)?;
     text.parse().ok().or_else(|| {
-        // Some writers put a time into a string, or give parts of a microsecond.
+        // Some writers put a time into a string, or give fractions of a microsecond.
         let number: f64 = text.trim_matches('"').parse().ok()?;
         (number.abs() < 9e15).then(|| number.floor() as i64)
     })
 }
 
+/// A position in an own event.
 struct Cursor<'a> {
     event: &'a [u8],
     at: usize,
 }
 
 impl Cursor<'_> {
+    /// Moves behind a text; none if another text is there.
     fn skip(&mut self, text: &[u8]) -> Option<()> {
         let is_there = self.event.get(self.at..)?.starts_with(text);
         is_there.then(|| self.at += text.len())
     }
 
-    /// What stands before the next quote; none with an escape in it.
+    /// Returns the text before the next quote, and moves behind the quote; none if the text has an
+    /// escape.
     fn string(&mut self) -> Option<Range<usize>> {
         let rest = self.event.get(self.at..)?;
         let length = memchr::memchr2(b'"', b'\\', rest)?;
@@ -182,6 +188,7 @@ impl Cursor<'_> {
         Some(range)
     }
 
+    /// Returns the digits, and moves behind them.
     fn number(&mut self) -> Option<Range<usize>> {
         let rest = self.event.get(self.at..)?;
         let length = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'-')?;
@@ -199,7 +206,7 @@ mod tests {
     const OWN: &[u8] = br#"{"cat":"c","name":"ProfileChunk","ph":"P","id":"0x1","pid":42,"tid":3,"ts":5,"args":{"pid":9}}"#;
 
     #[test]
-    fn both_ways_find_the_same() {
+    fn both_ways_find_the_same_head() {
         let head = EventHead::of_own(OWN).unwrap();
         assert_eq!(EventHead::of_any(OWN).unwrap(), head);
         assert_eq!((head.name(OWN), head.phase), (&b"ProfileChunk"[..], b'P'));
@@ -218,7 +225,7 @@ mod tests {
         assert_eq!((head.ts(event), head.dur(event)), (Some(12), Some(3)));
         assert_eq!((head.pid(event), head.name(event)), (None, &b""[..]));
         assert_eq!(head.phase, b'X');
-        // JSON.parse takes such an event too.
+        // JSON.parse accepts such an event.
         assert_eq!(EventHead::of(br#"{"ts":1,"ts":2}"#), Some(EventHead::default()));
         for broken in ["{\"ts\":}", "{\"a\" 1}", "{\"cat\":\"c\",\"name\":\"n\""] {
             assert_eq!(EventHead::of(broken.as_bytes()), None, "{broken}");
@@ -242,7 +249,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_taken(event: Vec<u8>, own: bool, cut in 0_usize..100) {
+        fn any_bytes_are_accepted(event: Vec<u8>, own: bool, cut in 0_usize..100) {
             let event = if own { &OWN[..cut.min(OWN.len())] } else { &event[..] };
             if let Some(head) = EventHead::of(event) {
                 let _ = (head.name(event), head.pid(event), head.ts(event), head.id(event));

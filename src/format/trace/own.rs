@@ -1,10 +1,20 @@
 //! The marks of this crate's own traces: how they begin, and how readers recognise them.
 
+use serde::{Deserialize, Serialize};
+
 /// The value of `source`, in a recording's metadata and at the head of a merged trace.
 pub(crate) const SOURCE: &str = "cpu-prof";
 
-/// The key of this crate's own metadata.
+/// The key of the facts that this crate adds to a trace's metadata.
 pub(crate) const METADATA_KEY: &str = "cpu-prof";
+
+/// The member of that key.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OwnMember<T> {
+    /// The facts.
+    #[serde(rename = "cpu-prof")]
+    pub facts: T,
+}
 
 /// The head of a merged trace, up to the first event. Its metadata comes last, because most of it
 /// is known only then.
@@ -37,6 +47,8 @@ mod tests {
         assert!(is_own(MERGED_HEAD.strip_prefix(b"{").unwrap()));
         assert!(is_own(format!("\"metadata\":{{\"source\":{value},\"x\":1}}").as_bytes()));
         assert!(!is_own(b"\"metadata\":{\"source\":\"other\"}"));
+        let member = serde_json::to_string(&OwnMember { facts: 1 }).unwrap();
+        assert_eq!(member, format!("{{\"{METADATA_KEY}\":1}}"));
     }
 
     #[test]

@@ -5,13 +5,13 @@ use serde_json::value::RawValue;
 
 use super::event::{ChunkNode, Event, Flush, ProcessFrame, ProfileChunk, SAMPLES_PER_CHUNK};
 use super::events::Events;
-use super::own;
+use super::own::{self, OwnMember};
 use super::thread_names::{each_name, worker_name};
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
-use crate::profile::call_tree::Placed;
+use crate::profile::call_tree::PlacedWindow;
 use crate::profile::program::{NodeModules, Program};
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
@@ -76,8 +76,8 @@ impl ThreadTrace {
             start_time: &'a str,
             #[serde(rename = "dataOrigin")]
             data_origin: &'a str,
-            #[serde(rename = "cpu-prof")]
-            own: RecordingFacts<'a>,
+            #[serde(flatten)]
+            own: OwnMember<RecordingFacts<'a>>,
         }
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -88,16 +88,17 @@ impl ThreadTrace {
             thread_id: u32,
             interval_us: u32,
         }
+        let facts = RecordingFacts {
+            version: env!("CARGO_PKG_VERSION"),
+            program: &self.info.program,
+            thread_id: self.info.thread_id,
+            interval_us: self.info.interval_us,
+        };
         let metadata = RecordingMetadata {
             source: own::SOURCE,
             start_time: &self.info.started,
             data_origin: "TraceEvents",
-            own: RecordingFacts {
-                version: env!("CARGO_PKG_VERSION"),
-                program: &self.info.program,
-                thread_id: self.info.thread_id,
-                interval_us: self.info.interval_us,
-            },
+            own: OwnMember { facts },
         };
         encode(out, &metadata);
     }
@@ -119,7 +120,7 @@ impl ThreadTrace {
         &mut self,
         events: &mut Events,
         window: &Window,
-        placed: &Placed,
+        placed: &PlacedWindow,
         flush: Flush,
     ) {
         let call_frames = self.encode_frames(window, placed);
@@ -148,7 +149,7 @@ impl ThreadTrace {
 
     /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share
     /// frames, and a frame is most of a node's text.
-    fn encode_frames(&self, window: &Window, placed: &Placed) -> Vec<Option<Box<RawValue>>> {
+    fn encode_frames(&self, window: &Window, placed: &PlacedWindow) -> Vec<Option<Box<RawValue>>> {
         let mut encoded = vec![None; window.frames.len()];
         for node in &placed.new_nodes {
             let index = node.frame as usize;

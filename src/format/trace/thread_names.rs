@@ -17,6 +17,11 @@ pub(crate) fn each_name(pid: u32, tid: u32, label: &str, mut write: impl FnMut(&
     }
 }
 
+/// Returns the name of a thread without the process's label.
+pub(crate) fn without_label<'a>(name: &'a str, label: &str) -> &'a str {
+    name.strip_prefix(label).and_then(|rest| rest.strip_prefix(" - ")).unwrap_or(name)
+}
+
 /// Writes the name of a worker with its script, which replaces the earlier name.
 pub(crate) fn worker_name(
     pid: u32,

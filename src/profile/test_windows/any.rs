@@ -1,4 +1,4 @@
-//! Windows as V8 could have given them, and stranger ones.
+//! Random windows: such as V8 gives, and others.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,15 +17,15 @@ fn frame() -> impl Strategy<Value = CallFrame> {
     ];
     let url = prop_oneof![4 => Just("/a.js".to_owned()), 1 => any::<String>()];
     (name, url, 1_u32..3, -1..2, -1..2).prop_map(|(function_name, url, script_id, line, column)| {
-        let made_up = CallFrame { function_name, script_id: 0, ..CallFrame::root() };
-        if made_up.is_meta() {
-            return made_up;
+        let meta = CallFrame { function_name, script_id: 0, ..CallFrame::root() };
+        if meta.is_meta() {
+            return meta;
         }
-        CallFrame { url, script_id, line, column, ..made_up }
+        CallFrame { url, script_id, line, column, ..meta }
     })
 }
 
-/// Some windows of one recording, which share frames; their times are about `around_us`.
+/// Returns windows of one recording, which share frames. Their times are near `around_us`.
 pub(crate) fn windows(around_us: i64) -> impl Strategy<Value = Vec<Window>> {
     let nodes = vec((any::<Index>(), any::<Index>()), 0..20);
     let samples = vec((-2000_i64..2_000_000, any::<Index>()), 0..30);

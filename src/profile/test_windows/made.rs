@@ -1,20 +1,20 @@
-//! Windows made by hand, and the golden files that become of them.
+//! Windows made by hand, and golden files.
 
 use std::path::Path;
 
 use crate::profile::frame::CallFrame;
 use crate::profile::window::{Sample, Window, WindowNode};
 
-/// When they start.
+/// The start of the windows.
 pub(crate) const START_US: i64 = 522_975_545_427;
 
-/// A function, or what V8 made up, where there is no script.
+/// Returns a function; without a script, a state.
 pub(crate) fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
     let line = if script_id == 0 { -1 } else { 11 };
     CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
 }
 
-/// From nodes with their parents, and samples with their times after the start.
+/// Returns a window of nodes with their parents, and of samples with their times after the start.
 pub(crate) fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Window {
     Window {
         frames: nodes.iter().map(|(_, frame)| frame.clone()).collect(),
@@ -30,7 +30,7 @@ pub(crate) fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Wind
     }
 }
 
-/// `file` is a path in `src`.
+/// Checks that a text equals a golden file, a path in `src`.
 pub(crate) fn assert_golden(file: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

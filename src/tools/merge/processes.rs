@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::files::input::Input;
-use crate::format::cpuprofile::read::ids_from_file_name;
+use crate::format::cpuprofile::file_name::ids_from_file_name;
 use crate::profile::program::Program;
 use crate::read::group::{ClockFacts, Placement, ProcessGroups, find_clocks};
 use crate::read::sniff::RecordingFile;

@@ -20,7 +20,8 @@ fn profile(windows: &[Window], limit: usize) -> CpuProfile {
     let mut tree = CallTree::new(limit);
     let mut profile = CpuProfile::new(START_US);
     for window in windows {
-        let placed = if window.samples.is_empty() { Placed::default() } else { tree.place(window) };
+        let placed =
+            if window.samples.is_empty() { PlacedWindow::default() } else { tree.place(window) };
         profile.window(window, &placed);
     }
     profile
@@ -53,7 +54,7 @@ fn golden_thread() {
     assert_golden("format/cpuprofile/golden/thread.cpuprofile", &text);
 }
 
-/// Keys and text as Node 24 writes them; the names and numbers are made up.
+/// A file in the form in which Node 24 writes it, with invented names and numbers.
 const BUILT_IN: &str = concat!(
     r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","#,
     r#""lineNumber":-1,"columnNumber":-1},"hitCount":0,"children":[2]},"#,

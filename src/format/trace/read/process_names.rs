@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::format::trace::event_json::EventJson;
+use crate::format::trace::own::OwnMember;
+use crate::format::trace::thread_names::without_label;
 use crate::profile::session::{Identity, Process, Thread};
 
 /// The names of all processes of a trace, by process id.
@@ -40,15 +42,9 @@ struct ProgramJson {
     own_pid: Option<i64>,
 }
 
+/// The facts of own metadata: about one process, or in a merged trace about all processes.
 #[derive(Deserialize)]
-struct MetadataJson {
-    #[serde(rename = "cpu-prof")]
-    own: OwnMetadata,
-}
-
-/// Own metadata: of a recording, or of a merged trace with its processes.
-#[derive(Deserialize)]
-struct OwnMetadata {
+struct OwnFacts {
     #[serde(flatten)]
     program: ProgramJson,
     #[serde(default)]
@@ -104,8 +100,10 @@ impl TraceNames {
 
     /// Reads the file's metadata.
     pub(super) fn metadata(&mut self, value: &[u8]) {
-        let Ok(MetadataJson { own }) = serde_json::from_slice(value) else { return };
-        for program in own.processes.into_iter().chain([own.program]) {
+        let Ok(OwnMember { facts }) = serde_json::from_slice::<OwnMember<OwnFacts>>(value) else {
+            return;
+        };
+        for program in facts.processes.into_iter().chain([facts.program]) {
             if let Some(pid) = program.pid {
                 self.process(pid).program = program;
             }
@@ -138,8 +136,7 @@ impl ProcessNames {
     /// Returns the name of a thread within its process.
     pub(super) fn thread(&self, tid: i64) -> String {
         let name = self.threads.get(&tid).map(|(_, name)| name.as_str()).unwrap_or_default();
-        let start = format!("{} - ", self.name.as_deref().unwrap_or_default());
-        match name.strip_prefix(&start).unwrap_or(name) {
+        match without_label(name, self.name.as_deref().unwrap_or_default()) {
             "" if tid == 0 => "main".to_owned(),
             "" => format!("thread {tid}"),
             name => name.to_owned(),

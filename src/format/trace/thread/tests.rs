@@ -32,15 +32,16 @@ fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)], end: i64) -> Windo
     Window { start_us: START_US, end_us: START_US + end, ..made }
 }
 
-/// The whole file of a recording with these windows.
+/// Returns the file of a recording with these windows.
 fn file(info: ThreadInfo, windows: &[Window]) -> String {
     let mut trace = ThreadTrace::new(info, START_US);
     let mut tree = CallTree::new(1000);
     let head = trace.head();
     let mut events = Events::default();
     for window in windows {
-        // As the writer does it: a window's nodes go with its samples.
-        let placed = if window.samples.is_empty() { Placed::default() } else { tree.place(window) };
+        // The writer does the same: nodes are written with samples only.
+        let placed =
+            if window.samples.is_empty() { PlacedWindow::default() } else { tree.place(window) };
         trace.window(&mut events, window, &placed, Flush { pause_us: 42, restarts: 0 });
     }
     if trace.info.thread_id != 0 {
@@ -81,7 +82,7 @@ fn golden_worker_of_a_tool() {
 fn chunks_are_small_and_time_never_runs_back() {
     let nodes = [(0, frame("(root)", "", 0)), (0, frame("main", "/r/nx.js", 17))];
     let mut samples: Vec<(i64, u32)> = (1..=2500).map(|i| (i * 100, 1)).collect();
-    // One that is stamped before the recording's start, and one before its predecessor.
+    // A sample before the start of the recording, and a sample before its predecessor.
     samples[0].0 = -5;
     samples[1500].0 = 7;
     let text = file(info(0, NodeModules::Foldable), &[window(&nodes, &samples, 250_000)]);

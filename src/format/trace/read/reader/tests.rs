@@ -24,7 +24,7 @@ fn read(events: &[serde_json::Value]) -> (Vec<Process>, FrameTable) {
     (reader.finish(), frames)
 }
 
-/// Names of functions, and what they took by themselves.
+/// Self times with the names of functions.
 fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
     let name = |node: &crate::profile::thread_profile::ProfileNode| {
         frames.list()[node.frame as usize].function_name.clone()
@@ -33,7 +33,7 @@ fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn our_own_traces_are_read() {
+fn own_traces_are_read() {
     let (processes, frames) = read(&events(OWN));
     let [process] = processes.as_slice() else { panic!("{processes:?}") };
     assert_eq!((process.pid, &*process.name, &*process.command), (4242, "nx", "nx run-many"));
@@ -51,7 +51,7 @@ fn our_own_traces_are_read() {
 }
 
 #[test]
-fn metadata_tells_of_the_process() {
+fn metadata_describes_the_process() {
     let json: serde_json::Value = serde_json::from_str(OWN).unwrap();
     let mut reader = TraceReader::new(ReadScope::TIMES);
     let mut frames = FrameTable::new();
@@ -65,7 +65,7 @@ fn metadata_tells_of_the_process() {
     assert_eq!(processes[0].parent_pid, Some(1));
 }
 
-/// `id`, `pid` and `tid`, and what is in `args.data`.
+/// Returns an event of a profile. `ids` are `id`, `pid` and `tid`; `data` is `args.data`.
 fn event(name: &str, ids: (u32, i64, i64), ts: i64, data: &serde_json::Value) -> serde_json::Value {
     let (id, pid, tid) = ids;
     json!({ "name": name, "ph": "P", "cat": "disabled-by-default-v8.cpu_profiler",
@@ -106,7 +106,8 @@ fn owned(list: &[(&str, u64)]) -> Vec<(String, u64)> {
     list.iter().map(|(name, us)| ((*name).to_owned(), *us)).collect()
 }
 
-/// As Chrome's DevTools record: chunks come from another thread, ids are those of a process.
+/// A trace as Chrome's DevTools record it: chunks come from another thread, and ids are unique only
+/// in a process.
 #[test]
 fn chromes_traces_are_read() {
     let nodes = [node(1, None, "(root)"), node(2, Some(1), "a")];
@@ -195,7 +196,7 @@ fn of_profiles_side_by_side_the_one_with_most_samples_counts() {
 }
 
 #[test]
-fn children_and_missing_times_do() {
+fn children_can_replace_parents_and_times_can_be_missing() {
     let mut root = node(1, None, "(root)");
     root["children"] = json!([2, 3]);
     let data = json!({ "cpuProfile":
@@ -203,7 +204,7 @@ fn children_and_missing_times_do() {
     let events = [
         event("Profile", (1, 10, 5), 1000, &json!({ "startTime": 1000 })),
         event("ProfileChunk", (1, 10, 5), 1040, &data),
-        // The older form.
+        // The event of older versions.
         event(
             "CpuProfile",
             (2, 10, 6),
@@ -243,7 +244,7 @@ fn unreadable_profile_events_are_counted() {
     assert!(reader.finish().is_empty());
 }
 
-/// Reads a text as a file is read.
+/// Reads the text of a file.
 fn read_text(text: &[u8]) -> Vec<Process> {
     let (mut reader, mut frames) = (TraceReader::new(ReadScope::SAMPLES), FrameTable::new());
     let mut scanner = Scanner::new(text);
@@ -258,7 +259,7 @@ fn read_text(text: &[u8]) -> Vec<Process> {
 
 proptest! {
     #[test]
-    fn a_damaged_trace_does_no_harm(
+    fn a_damaged_trace_gives_valid_profiles(
         damages in vec((any::<Index>(), prop_oneof!["[0-9\"\\\\\\[\\]{},:-]{0,3}", ".{0,3}"], 0_usize..9), 1..20),
         cut in any::<Index>(),
     ) {
@@ -281,7 +282,7 @@ proptest! {
     }
 
     #[test]
-    fn any_order_of_events_does_no_harm(order in vec(any::<Index>(), 0..30)) {
+    fn any_order_of_events_gives_valid_profiles(order in vec(any::<Index>(), 0..30)) {
         let nodes = [node(1, None, "(root)"), node(2, Some(1), "a"), node(3, Some(2), "b")];
         let mut all = events(OWN);
         for id in 1..3 {
