@@ -97,8 +97,8 @@ function project(runner, recipes = []) {
   const installed = path.join(dir, 'node_modules', '@org', 'cpu-prof')
   fs.mkdirSync(installed, { recursive: true })
   for (const file of fs.readdirSync(PACKAGE)) {
-    if (!/\.(js|node)$|^package\.json$/.test(file)) continue
-    fs.copyFileSync(path.join(PACKAGE, file), path.join(installed, file))
+    if (!/\.(js|node)$|^package\.json$|^lib$/.test(file)) continue
+    fs.cpSync(path.join(PACKAGE, file), path.join(installed, file), { recursive: true })
   }
   fs.cpSync(path.join(PACKAGE, 'lib'), path.join(installed, 'lib'), { recursive: true })
   if (runner !== 'node') {

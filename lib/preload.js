@@ -8,9 +8,6 @@ const { inspectorStarter, describeThread } = require('./record.js')
 /** Node's own exit code for an invalid option. */
 const INVALID_OPTION = 9
 
-/** Marks a recorded thread on its `process` object. */
-const RECORDED = Symbol.for('@org/cpu-prof.recorded')
-
 /** Key in the environment data, which workers inherit from their parent. */
 const COMPLAINED = '@org/cpu-prof.complained'
 
@@ -19,7 +16,8 @@ const COMPLAINED = '@org/cpu-prof.complained'
  * on stderr, and the program runs unprofiled.
  */
 function register() {
-  // Earlier preloads can have patched any global used here, so any call can throw.
+  // Any call can throw, since earlier preloads can have patched any global. So the preload's files
+  // call nothing outside of functions.
   try {
     if (!markThread()) return
     const settingsAreValid = record(load())
@@ -34,9 +32,10 @@ function register() {
  * loads a second addon, which cannot see the first one's recording.
  */
 function markThread() {
-  if (RECORDED in process) return false
+  const mark = Symbol.for('@org/cpu-prof.recorded')
+  if (mark in process) return false
   const descriptor = { __proto__: null, value: true }
-  Object.defineProperty(process, RECORDED, /** @type {any} */ (descriptor))
+  Object.defineProperty(process, mark, /** @type {any} */ (descriptor))
   return true
 }
 
