@@ -1,10 +1,12 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const path = require('node:path')
 const test = require('node:test')
-const { run } = require('./helpers/run.js')
+const { run, FIXTURES } = require('./helpers/run.js')
 const { runUnharmed } = require('./helpers/unharmed.js')
 
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
 
 const NAMES = [
@@ -18,9 +20,9 @@ const NAMES = [
 
 test('functions with odd names are in the trace by these', async () => {
   const source = `
-    const busy = '() { for (const end = performance.now() + 60; performance.now() < end; ); }'
+    const { spin } = require(${SPIN})
     for (const name of ${JSON.stringify([...NAMES, 'lone\ud83dsurrogate', 'cut\0off'])}) {
-      new Function('return {' + JSON.stringify(name) + busy + '}')()[name]()
+      new Function('spin', 'return {' + JSON.stringify(name) + '() { spin(60) } }')(spin)[name]()
     }
   `
   const { traces, stderr } = await runUnharmed(['-e', source], { env: FAST })
@@ -34,8 +36,9 @@ test('functions with odd names are in the trace by these', async () => {
 test('scripts with odd names are in the trace by these', async () => {
   const source = `
     const vm = require('node:vm')
-    const code = '(function odd() { for (const end = Date.now() + 60; Date.now() < end; ); })'
-    for (const filename of ${JSON.stringify(NAMES)}) vm.runInThisContext(code, { filename })()
+    const { spin } = require(${SPIN})
+    const code = '(function odd(spin) { spin(60) })'
+    for (const filename of ${JSON.stringify(NAMES)}) vm.runInThisContext(code, { filename })(spin)
   `
   const { traces, stderr } = await runUnharmed(['-e', source], { env: FAST })
   assert.equal(stderr, '')

@@ -14,11 +14,12 @@ const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const NODE = Number(process.versions.node.split('.')[0])
 const INSPECTOR = { CPU_PROF_SOURCE: 'inspector' }
 const FAST = { ...INSPECTOR, CPU_PROF_FLUSH_INTERVAL: '50' }
-/** Works, and returns to its event loop. */
-const TURNING = `
+/** Works, and returns to its event loop now and then. */
+const turning = (goesOn = '++turns < 30') => `
   const { spin } = require(${SPIN})
-  const end = Date.now() + 600
-  const turn = () => { spin(20); if (Date.now() < end) setImmediate(turn) }
+  const start = Date.now()
+  let turns = 0
+  const turn = () => { spin(20); if (${goesOn}) setImmediate(turn) }
   turn()
 `
 
@@ -31,7 +32,7 @@ const windows = (trace) =>
   trace.events.filter((/** @type {any} */ { name }) => name === 'thread.flush').length
 
 test('windows come while the program runs, and no sample twice', async () => {
-  const { traces, stderr } = await runUnharmed(['-e', TURNING], { env: FAST })
+  const { traces, stderr } = await runUnharmed(['-e', turning()], { env: FAST })
   const [trace] = traces
   assert.equal(stderr, '')
   assert.ok(windows(trace) > 5)
@@ -40,7 +41,7 @@ test('windows come while the program runs, and no sample twice', async () => {
 })
 
 test('an interval that nobody set makes room for long windows', async () => {
-  const { traces } = await run(['-e', TURNING.replace('600', '2500')], { env: INSPECTOR })
+  const { traces } = await run(['-e', turning('Date.now() < start + 2500')], { env: INSPECTOR })
   assert.equal(windows(traces[0]), 2)
 })
 
@@ -75,7 +76,7 @@ for (const [what, env, flags] of /** @type {[string, Record<string, string>, str
       env: { ...INSPECTOR, CPU_PROF_FLUSH_INTERVAL: '150', ...env },
       before: flags,
     }
-    const { traces, complaint } = await runUnharmed(['-e', TURNING], options)
+    const { traces, complaint } = await runUnharmed(['-e', turning()], options)
     assert.equal(complaint, '')
     assert.ok(windows(traces[0]) > 2)
     assert.ok(ms(traces[0], 'spin') > 150)
@@ -89,7 +90,7 @@ test("the program's own profiles are its own", async () => {
     session.connect()
     session.post('Profiler.enable')
     session.post('Profiler.start')
-    ${TURNING}
+    ${turning()}
     console.profile('own')
     setTimeout(() => {
       console.profileEnd()
@@ -118,7 +119,7 @@ test('what a program does to JSON, timers and events changes nothing', async () 
     JSON.stringify = fail('stringify')
     console.profile = fail('profile')
     globalThis.clearInterval = require('node:timers').clearInterval = fail('clearInterval')
-    ${TURNING}
+    ${turning()}
   `
   const { traces, stdout, stderr } = await runUnharmed(['-e', source], { env: FAST })
   assert.equal(stdout, '')
@@ -173,7 +174,7 @@ test('start() covers workers that return to their event loop', {
       prof.start({ source: 'inspector', flushInterval: 50 })
       new Worker(__filename).on('exit', () => console.log(prof.stop().files.length))
     } else {
-      ${TURNING}
+      ${turning()}
     }`
   const file = path.join(temporaryDirectory(), 'program.js')
   fs.writeFileSync(file, source)

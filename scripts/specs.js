@@ -15,7 +15,7 @@ const { parseArgs } = require('node:util')
 const DIR = path.join(__dirname, '..', '__test__')
 
 /** Spec files that run at the same time: most of a spec's time is spent waiting for a program. */
-const AT_ONCE = 2 * os.cpus().length
+const AT_ONCE = os.cpus().length + 1
 
 /** Specs that need the machine for themselves, and why. @type {Record<string, string>} */
 const ALONE = {
