@@ -1,4 +1,4 @@
-//! An event as it is read, whoever has written it.
+//! An event of a trace, in the form of any writer.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Profiles that are written anew.
+//! Profiles that are rewritten: several recordings of a thread, slices and parts.
 
 use std::collections::BTreeMap;
 
