@@ -1,4 +1,4 @@
-//! An event as it is read, whoever has written it.
+//! Events as they are read, from own traces and from those of other tools.
 
 use std::borrow::Cow;
 
