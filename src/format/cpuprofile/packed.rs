@@ -1,7 +1,7 @@
 //! Samples in few bytes: about four each.
 
 /// Pairs of numbers. A number is written in groups of seven bits, the lowest first; the top bit of
-/// a byte tells that more follow.
+/// a byte is set if more groups follow.
 #[derive(Debug, Default)]
 pub(super) struct PackedSamples {
     bytes: Vec<u8>,

@@ -92,7 +92,7 @@ impl<'a> ChunkJson<'a> {
         self.profile(|profile| profile.samples.as_deref())
     }
 
-    /// Returns the time before each sample, microseconds; empty if the event does not tell.
+    /// Returns the time before each sample, microseconds; empty if the event has none.
     pub(crate) fn deltas(&self) -> &[Number] {
         match &self.time_deltas {
             Some(deltas) => deltas,

@@ -168,7 +168,7 @@ impl ThreadTrace {
         events.push(&Event::trace_end(self.pid(), self.tid(), ts));
     }
 
-    /// Names a worker by its script, which Node tells only after the preload.
+    /// Names a worker by its script, which Node gives only after the preload.
     pub(crate) fn rename_worker(&self, events: &mut Events, script: &str) {
         let label = self.info.program.short_label();
         worker_name(self.pid(), self.tid(), &label, script, |name| events.push(name));

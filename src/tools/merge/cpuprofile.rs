@@ -1,4 +1,4 @@
-//! A `.cpuprofile` as a thread's events.
+//! A `.cpuprofile` as the events of a thread.
 
 use super::outcome::MergeError;
 use super::part::OutputParts;
@@ -19,11 +19,11 @@ use crate::profile::program::Program;
 use crate::profile::thread_profile::{NONE, ReadScope, ThreadProfile};
 use crate::read::sniff::RecordingFile;
 
-/// Adds the whole of it to a thread, which has begun. False if it cannot be read.
+/// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
 pub(super) fn add<R: std::io::Read>(
     scanner: &mut Scanner<R>,
     recording: &RecordingFile,
-    rebuilt: &mut ProfileRewriter,
+    rewriter: &mut ProfileRewriter,
     pid: u32,
     parts: &mut OutputParts,
 ) -> Result<bool, MergeError> {
@@ -33,11 +33,11 @@ pub(super) fn add<R: std::io::Read>(
     let encode = |frame: &CallFrame| CallFrameJson::new(frame, &frame.url, offset).encode();
     let frames: Vec<_> = frames.list().iter().map(encode).collect();
     let root = CallFrameJson::new(&CallFrame::root(), "", ScriptIdOffset::NONE).encode();
-    rebuilt.nodes(&[NodeJson::new(ROOT, None, root.as_deref())]);
+    rewriter.nodes(&[NodeJson::new(ROOT, None, root.as_deref())]);
     for (index, node) in (0_u32..).zip(&profile.nodes) {
         let parent = (node.parent != NONE).then(|| id(node.parent));
         let call_frame = frames[node.frame as usize].as_deref();
-        rebuilt.nodes(&[NodeJson::new(id(index), parent, call_frame)]);
+        rewriter.nodes(&[NodeJson::new(id(index), parent, call_frame)]);
     }
     let mut last_us = recording.start_us;
     let samples = profile.samples.iter().map(|sample| {
@@ -46,18 +46,18 @@ pub(super) fn add<R: std::io::Read>(
         let node = if sample.node == NONE { ROOT } else { id(sample.node) };
         (node.0 as u64, delta)
     });
-    rebuilt.samples(samples, parts)?;
+    rewriter.samples(samples, parts)?;
     if recording.end_us.is_some() {
-        // Not the one that is told, if samples come after it.
+        // Later than the end in the file if samples come after that.
         let end_us = profile.end_us;
         let mut events = Events::default();
         events.push(&Event::trace_end(pid, recording.tid, end_us));
-        rebuilt.other(events.as_bytes(), end_us, parts)?;
+        rewriter.other(events.as_bytes(), end_us, parts)?;
     }
     Ok(true)
 }
 
-/// A root of our own: nothing is drawn for it.
+/// Id of an added root, for which viewers draw nothing.
 const ROOT: Number = Number(0);
 
 fn id(index: u32) -> Number {
@@ -77,7 +77,7 @@ fn read<R: std::io::Read>(
     reader.finish()
 }
 
-/// What names the thread, which the file does not.
+/// Returns the events that name the process and the thread. A `.cpuprofile` names neither.
 pub(super) fn names(program: &Program, mark: &str, pid: u32, tid: u32) -> Vec<Vec<u8>> {
     let short = format!("{}{mark}", program.short_label());
     let mut names = Vec::new();

@@ -1,8 +1,7 @@
 //! What frames stand for: functions in files in packages, or states of V8.
 
-use indexmap::IndexSet;
-
 use super::package::package_of;
+use crate::base::numbering::FxIndexSet;
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
@@ -50,11 +49,11 @@ pub(super) struct FrameIndex {
     /// Kind of each frame, by its number.
     kinds: Vec<FrameKind>,
     /// All functions.
-    pub functions: IndexSet<SourceFunction>,
+    pub functions: FxIndexSet<SourceFunction>,
     /// All files.
-    pub files: IndexSet<SourceFile>,
+    pub files: FxIndexSet<SourceFile>,
     /// Names of all packages.
-    pub packages: IndexSet<String>,
+    pub packages: FxIndexSet<String>,
 }
 
 impl FrameIndex {
