@@ -18,7 +18,7 @@ const NAMES = [
   'enhancedTraceVersion',
 ]
 
-test('functions with odd names are in the trace by these', async () => {
+test('function names with special characters are in the trace', async () => {
   const source = `
     const { spin } = require(${SPIN})
     for (const name of ${JSON.stringify([...NAMES, 'lone\ud83dsurrogate', 'cut\0off'])}) {
@@ -33,7 +33,7 @@ test('functions with odd names are in the trace by these', async () => {
   assert.ok(seen.some((name) => /^cut/.test(name)))
 })
 
-test('scripts with odd names are in the trace by these', async () => {
+test('script names with special characters are in the trace', async () => {
   const source = `
     const vm = require('node:vm')
     const { spin } = require(${SPIN})
@@ -49,7 +49,7 @@ test('scripts with odd names are in the trace by these', async () => {
   )
 })
 
-test('of a deep recursion the innermost 255 frames are kept', async () => {
+test('a deep recursion keeps its innermost 255 frames', async () => {
   const source = `
     function down(depth) { return depth === 0 ? bottom() : 1 + down(depth - 1) }
     function bottom() { for (const end = Date.now() + 300; Date.now() < end; ); return 0 }
@@ -70,7 +70,7 @@ test('of a deep recursion the innermost 255 frames are kept', async () => {
   assert.ok(Math.max(...depths) >= 254 && Math.max(...depths) <= 260, depths.join())
 })
 
-test('a stack overflow is caught as without us', async () => {
+test('a program can still catch a stack overflow', async () => {
   const source = `
     let caught = 0
     const down = () => 1 + down()
@@ -86,7 +86,7 @@ test('a stack overflow is caught as without us', async () => {
   assert.ok(traces[0].ended)
 })
 
-test('100,000 generated functions', async () => {
+test('100,000 generated functions are recorded without a complaint', async () => {
   const source = `
     let sum = 0
     for (let batch = 0; batch < 100; batch++) {
@@ -103,7 +103,7 @@ test('100,000 generated functions', async () => {
   assert.ok(traces[0].ended)
 })
 
-test('code in other contexts is in the trace, and is stopped as without us', async () => {
+test('code in other contexts is in the trace, and vm timeouts still stop it', async () => {
   const source = `
     const vm = require('node:vm')
     const loop = (name, ms) =>
@@ -123,7 +123,7 @@ test('code in other contexts is in the trace, and is stopped as without us', asy
   }
 })
 
-test('SIGINT stops code in a context as without us', async () => {
+test('SIGINT still stops code in a vm context with breakOnSigint', async () => {
   const source = `
     const vm = require('node:vm')
     const code = 'send(); function inContext() { for (;;); } inContext()'
@@ -162,7 +162,7 @@ test('WebAssembly functions are in the trace', async () => {
   assert.ok(traces[0].totalMs((frame) => frame.url.startsWith('wasm://')) > 100)
 })
 
-test('a heap that runs out ends the program as without us', async () => {
+test('a heap out of memory ends the program as without the profiler', async () => {
   const source = 'const all = []; for (;;) all.push(new Array(1000).fill(all.length))'
   const { signal, code, stderr, traces } = await run(['--max-old-space-size=40', '-e', source], {
     env: FAST,

@@ -27,25 +27,25 @@ for (const flags of FLAGS) {
     const { code, traces, complaint } = await runUnharmed(['two-threads.js'], { before: flags })
     assert.equal(code, 3)
     assert.equal(complaint, '')
-    assertSpun(traces)
+    assertSpinRecorded(traces)
   })
 }
 
-test('--cpu-prof beside us: both write their profiles', async () => {
+test('--cpu-prof and cpu-prof together: both write their profiles', async () => {
   const { traces, cwd, complaint } = await runUnharmed(['two-threads.js'], {
     before: ['--cpu-prof'],
   })
   assert.equal(complaint, '')
-  assertSpun(traces)
-  const others = filesIn(cwd, '.cpuprofile')
-  assert.equal(others.length, 2)
-  for (const file of others) {
+  assertSpinRecorded(traces)
+  const builtIn = filesIn(cwd, '.cpuprofile')
+  assert.equal(builtIn.length, 2)
+  for (const file of builtIn) {
     const { nodes } = JSON.parse(fs.readFileSync(file, 'utf8'))
     assert.ok(nodes.some((/** @type {any} */ node) => node.callFrame.functionName === 'spin'))
   }
 })
 
-test("the program's own inspector session profiles beside us, in both threads", async () => {
+test("the program's own inspector session profiles at the same time, in both threads", async () => {
   const source = `
     const { Session } = require('node:inspector')
     const { Worker, isMainThread } = require('node:worker_threads')
@@ -67,10 +67,10 @@ test("the program's own inspector session profiles beside us, in both threads", 
   const { stdout, traces, complaint } = await runUnharmed([file])
   assert.equal(stdout, 'true\ntrue\n')
   assert.equal(complaint, '')
-  assertSpun(traces)
+  assertSpinRecorded(traces)
 })
 
-test('another profiler in the process samples beside us', async () => {
+test('another profiler in the process samples at the same time', async () => {
   const source = `
     const { time } = require(${JSON.stringify(require.resolve('@datadog/pprof'))})
     const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})
@@ -94,7 +94,7 @@ const PERMISSION =
       ? '--permission'
       : '--experimental-permission'
 
-test('--permission with --allow-addons is recorded', async (t) => {
+test('--permission with --allow-addons: both threads are recorded', async (t) => {
   if (PERMISSION === undefined) return t.skip('this Node has no permission model')
   const before = [PERMISSION, '--allow-fs-read=*', '--allow-worker', '--allow-addons']
   if (isInspector) {
@@ -105,10 +105,10 @@ test('--permission with --allow-addons is recorded', async (t) => {
   const { code, traces, complaint } = await runUnharmed(['two-threads.js'], { before })
   assert.equal(code, 3)
   assert.equal(complaint, '')
-  assertSpun(traces)
+  assertSpinRecorded(traces)
 })
 
-test('--permission without --allow-addons: one line on stderr', async (t) => {
+test('--permission without --allow-addons: one line on stderr, and no recording', async (t) => {
   if (PERMISSION === undefined) return t.skip('this Node has no permission model')
   const before = [PERMISSION, '--allow-fs-read=*']
   const { code, files, complaint } = await runUnharmed(['ending.js', 'exit', '10'], { before })
@@ -117,7 +117,7 @@ test('--permission without --allow-addons: one line on stderr', async (t) => {
   assert.match(complaint, /^cpu-prof: not profiling this thread: Error: /)
 })
 
-test('--no-addons: one line on stderr for all threads', async () => {
+test('--no-addons: one line on stderr for all threads, and no recording', async () => {
   const before = ['--no-addons']
   const { code, files, complaint } = await runUnharmed(['two-threads.js'], { before })
   assert.equal(code, 3)
@@ -125,8 +125,8 @@ test('--no-addons: one line on stderr for all threads', async () => {
   assert.match(complaint, /^cpu-prof: not profiling this thread: Error: /)
 })
 
-/** @param {any[]} traces */
-function assertSpun(traces) {
+/** Checks that both threads called spin(). @param {any[]} traces */
+function assertSpinRecorded(traces) {
   assert.deepEqual(
     traces.map((trace) => trace.tid),
     [0, 1],

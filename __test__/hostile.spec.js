@@ -8,14 +8,14 @@ const { temporaryDirectory } = require('./helpers/run.js')
 const { NEEDS_INTERRUPT, NEEDS_NO_JAVASCRIPT, NEEDS_TO_BE_UNSEEN } = require('./helpers/source.js')
 const { runUnharmed } = require('./helpers/unharmed.js')
 
-// Every patch also has what it needs to say that it was called: console.log would not do, for
-// workers write through the main thread, and by what is patched.
+// Patches log their calls with this function. console.log does not work here: it uses the patched
+// functions, and workers write through the main thread.
 const LOG = `const log = (...words) => require('node:fs').writeSync(1, words.join(' ') + '\\n')\n`
 const THROWING = `() => { throw new Error('patched') }`
 
-/** What an earlier preload can do to what it shares with us. @type {Record<string, string>} */
+/** Patches that an earlier preload can apply to shared objects. @type {Record<string, string>} */
 const PATCHES = {
-  'the exit functions of process, wrapped': `
+  'wrapped exit functions of process': `
     for (const name of ['exit', 'reallyExit', 'emit']) {
       const before = process[name]
       process[name] = function (...args) {
@@ -23,11 +23,11 @@ const PATCHES = {
         return before.apply(this, args)
       }
     }`,
-  'an environment that is replaced': 'process.env = {}',
-  'an environment that is emptied, and another title': `
+  'a replaced environment': 'process.env = {}',
+  'an emptied environment and another title': `
     for (const name of Object.keys(process.env)) delete process.env[name]
     process.title = 'another'`,
-  'no JSON': 'JSON.parse = JSON.stringify = null; delete globalThis.JSON',
+  'no JSON object': 'JSON.parse = JSON.stringify = null; delete globalThis.JSON',
   'array methods that throw': `
     for (const name of ['map', 'filter', 'every', 'some']) Array.prototype[name] = ${THROWING}`,
   'setters on array indices': `
@@ -48,18 +48,18 @@ const PATCHES = {
   'a number named parent on Object.prototype': 'Object.prototype.parent = 1',
   'Error.prepareStackTrace that throws': `Error.prepareStackTrace = ${THROWING}`,
   'Promise.prototype.then that throws': `Promise.prototype.then = ${THROWING}`,
-  'Symbol.for that forgets': 'Symbol.for = () => Symbol()',
+  'Symbol.for that returns a new symbol each time': 'Symbol.for = () => Symbol()',
   'no Object.hasOwn': 'delete Object.hasOwn',
 }
 
 /** @type {Record<string, string | false>} */
 const SKIPPED = {
-  'the exit functions of process, wrapped': NEEDS_TO_BE_UNSEEN,
-  'no JSON': NEEDS_NO_JAVASCRIPT,
+  'wrapped exit functions of process': NEEDS_TO_BE_UNSEEN,
+  'no JSON object': NEEDS_NO_JAVASCRIPT,
 }
 
-for (const [what, source] of Object.entries(PATCHES)) {
-  test(`${what}: both threads are recorded`, { skip: SKIPPED[what] }, async () => {
+for (const [name, source] of Object.entries(PATCHES)) {
+  test(`${name}: both threads are recorded`, { skip: SKIPPED[name] }, async () => {
     const before = ['--require', patchFile(source)]
     const { traces, complaint } = await runUnharmed(['two-threads.js'], { before })
     assert.equal(complaint, '')
@@ -74,29 +74,29 @@ for (const [what, source] of Object.entries(PATCHES)) {
   })
 }
 
-/** Without these we cannot start. @type {Record<string, string>} */
+/** Patches that make a recording impossible. @type {Record<string, string>} */
 const BLOCKING = {
   'Symbol.for that throws': `Symbol.for = ${THROWING}`,
   'no Object.defineProperty': 'delete Object.defineProperty',
   'no process.argv': 'process.argv = process.execArgv = null',
   'no process.dlopen': 'delete process.dlopen',
-  'an error that cannot be said': `
+  'an error that cannot be printed': `
     Symbol.for = () => { throw { toString: ${THROWING} } }`,
 }
 
-for (const [what, source] of Object.entries(BLOCKING)) {
-  test(`${what}: the program runs on unprofiled`, async () => {
+for (const [name, source] of Object.entries(BLOCKING)) {
+  test(`${name}: the program runs on unprofiled`, async () => {
     const before = ['--require', patchFile(source)]
     const { code, files, complaint } = await runUnharmed(['-e', 'process.exitCode = 3'], { before })
     assert.equal(code, 3)
     assert.deepEqual(files, [])
-    if (what !== 'an error that cannot be said') {
+    if (name !== 'an error that cannot be printed') {
       assert.match(complaint, /^cpu-prof: not profiling this thread: /)
     }
   })
 }
 
-test('process.argv = null in the program harms nobody', async () => {
+test('a program that sets process.argv to null is recorded', async () => {
   const { traces, stderr } = await runUnharmed([
     '-e',
     `process.argv = process.execArgv = null; process.version = ''
@@ -108,7 +108,7 @@ test('process.argv = null in the program harms nobody', async () => {
   assert.equal(traces.length, 2)
 })
 
-for (const [what, source, code] of /** @type {[string, string, number | null][]} */ ([
+for (const [name, source, code] of /** @type {[string, string, number | null][]} */ ([
   [
     'process.exit in an exit listener',
     `process.on('exit', () => { spin(50); process.exit(6) })
@@ -121,7 +121,7 @@ for (const [what, source, code] of /** @type {[string, string, number | null][]}
     1,
   ],
   [
-    'an uncaughtException listener that goes on',
+    'an uncaughtException listener that handles the error',
     `process.on('uncaughtException', (error) => {
        console.log(error.message)
        spin(50)
@@ -137,7 +137,7 @@ for (const [what, source, code] of /** @type {[string, string, number | null][]}
     7,
   ],
   [
-    'async hooks on everything',
+    'async hooks for all events',
     `let alive = 0
      require('node:async_hooks').createHook({
        init() { alive++ }, before() {}, after() {}, destroy() { alive-- }, promiseResolve() {},
@@ -153,7 +153,7 @@ for (const [what, source, code] of /** @type {[string, string, number | null][]}
     3,
   ],
   [
-    'a listener of SIGPROF',
+    'a SIGPROF listener',
     `process.on('SIGPROF', () => {})
      setTimeout(() => process.exit(3), 50)
      spin(50)`,
@@ -165,7 +165,7 @@ for (const [what, source, code] of /** @type {[string, string, number | null][]}
     null,
   ],
 ])) {
-  test(`${what}: the end is as without us`, async () => {
+  test(`${name}: the program ends as without the profiler`, async () => {
     const spin = `const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})`
     const file = path.join(temporaryDirectory(), 'main.js')
     fs.writeFileSync(file, `${spin}\nspin(50)\n${source}\n`)
@@ -176,7 +176,7 @@ for (const [what, source, code] of /** @type {[string, string, number | null][]}
   })
 }
 
-test('top-level await that never comes back ends as without us', async () => {
+test('a top-level await that never settles ends the program as without the profiler', async () => {
   const file = path.join(temporaryDirectory(), 'main.mjs')
   fs.writeFileSync(file, `await 0\nconsole.log('waits')\nawait new Promise(() => {})\n`)
   const { code, traces } = await runUnharmed([file])
@@ -184,7 +184,7 @@ test('top-level await that never comes back ends as without us', async () => {
   assert.ok(traces[0].ended)
 })
 
-test('a worker that is terminated in deep recursion leaves a finished trace', {
+test('a worker terminated in a deep recursion leaves a finished trace', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const source = `
@@ -205,7 +205,7 @@ test('a worker that is terminated in deep recursion leaves a finished trace', {
   assert.ok(traces[1].totalMs((frame) => frame.functionName === 'down') > 50)
 })
 
-/** @param {string} source */
+/** Writes a patch as a file to preload. @param {string} source */
 function patchFile(source) {
   const file = path.join(temporaryDirectory(), 'patch.js')
   fs.writeFileSync(file, LOG + source)

@@ -8,14 +8,15 @@ const { readCpuProfile } = require('./helpers/cpuprofile.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 const { runUnharmed } = require('./helpers/unharmed.js')
 
-// What is the inspector source's own. All other specs run with it by `npm run test:inspector`.
+// Behaviour that only the inspector source has. `npm run test:inspector` runs the other specs with
+// this source.
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const NODE = Number(process.versions.node.split('.')[0])
 const INSPECTOR = { CPU_PROF_SOURCE: 'inspector' }
 const FAST = { ...INSPECTOR, CPU_PROF_FLUSH_INTERVAL: '50' }
-/** Works, and returns to its event loop now and then. */
-const turning = (goesOn = '++turns < 30') => `
+/** Returns code that spins, and returns to its event loop every 20 ms. */
+const eventLoopTurns = (goesOn = '++turns < 30') => `
   const { spin } = require(${SPIN})
   const start = Date.now()
   let turns = 0
@@ -31,8 +32,8 @@ const ms = (trace, name) =>
 const windows = (trace) =>
   trace.events.filter((/** @type {any} */ { name }) => name === 'thread.flush').length
 
-test('windows come while the program runs, and no sample twice', async () => {
-  const { traces, stderr } = await runUnharmed(['-e', turning()], { env: FAST })
+test('windows are written while the program runs, and no sample twice', async () => {
+  const { traces, stderr } = await runUnharmed(['-e', eventLoopTurns()], { env: FAST })
   const [trace] = traces
   assert.equal(stderr, '')
   assert.ok(windows(trace) > 5)
@@ -40,12 +41,14 @@ test('windows come while the program runs, and no sample twice', async () => {
   assert.ok(trace.samples.slice(1).every((/** @type {any} */ { us }) => us > 0))
 })
 
-test('an interval that nobody set makes room for long windows', async () => {
-  const { traces } = await run(['-e', turning('Date.now() < start + 2500')], { env: INSPECTOR })
+test('the default flush interval gives long windows', async () => {
+  const { traces } = await run(['-e', eventLoopTurns('Date.now() < start + 2500')], {
+    env: INSPECTOR,
+  })
   assert.equal(windows(traces[0]), 2)
 })
 
-test('both sources in turn, in one thread', async () => {
+test('one thread can use both sources in turn', async () => {
   const source = `
     const prof = require(${JSON.stringify(PACKAGE)})
     const sources = ['inspector', 'v8', 'inspector', 'auto'].map((source) => {
@@ -65,32 +68,32 @@ test('both sources in turn, in one thread', async () => {
   for (const trace of traces) assert.ok(ms(trace, 'spin') > 20)
 })
 
-for (const [what, env, flags] of /** @type {[string, Record<string, string>, string[]][]} */ ([
+for (const [name, env, flags] of /** @type {[string, Record<string, string>, string[]][]} */ ([
   ['coverage', { NODE_V8_COVERAGE: 'coverage' }, []],
   ["Node's own profiler", {}, ['--cpu-prof', '--cpu-prof-dir=own']],
   ['a debugger', {}, ['--inspect=0']],
 ])) {
-  test(`beside ${what}: windows still come, and nothing is said`, async () => {
-    // Starting a profile is dear there.
+  test(`with ${name}: windows are still written, without a complaint`, async () => {
+    // Starting a profile takes long there.
     const options = {
       env: { ...INSPECTOR, CPU_PROF_FLUSH_INTERVAL: '150', ...env },
       before: flags,
     }
-    const { traces, complaint } = await runUnharmed(['-e', turning()], options)
+    const { traces, complaint } = await runUnharmed(['-e', eventLoopTurns()], options)
     assert.equal(complaint, '')
     assert.ok(windows(traces[0]) > 2)
     assert.ok(ms(traces[0], 'spin') > 150)
   })
 }
 
-test("the program's own profiles are its own", async () => {
+test("the program's own profiles still work", async () => {
   const source = `
     const { Session } = require('node:inspector')
     const session = new Session()
     session.connect()
     session.post('Profiler.enable')
     session.post('Profiler.start')
-    ${turning()}
+    ${eventLoopTurns()}
     console.profile('own')
     setTimeout(() => {
       console.profileEnd()
@@ -104,9 +107,9 @@ test("the program's own profiles are its own", async () => {
   assert.ok(ms(traces[0], 'spin') > 300)
 })
 
-test('what a program does to JSON, timers and events changes nothing', async () => {
+test('patched JSON, timers and events do not affect the recording', async () => {
   const source = `
-    const fail = (what) => () => { console.log(what); return 7 }
+    const fail = (name) => () => { console.log(name); return 7 }
     const events = require('node:events').prototype
     const { emit } = events
     events.emit = function (name, ...args) {
@@ -119,7 +122,7 @@ test('what a program does to JSON, timers and events changes nothing', async () 
     JSON.stringify = fail('stringify')
     console.profile = fail('profile')
     globalThis.clearInterval = require('node:timers').clearInterval = fail('clearInterval')
-    ${turning()}
+    ${eventLoopTurns()}
   `
   const { traces, stdout, stderr } = await runUnharmed(['-e', source], { env: FAST })
   assert.equal(stdout, '')
@@ -128,7 +131,7 @@ test('what a program does to JSON, timers and events changes nothing', async () 
   assert.ok(ms(traces[0], 'spin') > 300)
 })
 
-test('taking the last window runs nothing of the program out of turn', async () => {
+test('taking the last window does not change the order of callbacks', async () => {
   for (const end of ['', 'process.exit(3)', 'throw new Error("on purpose")']) {
     const source = `
       process.on('exit', () => {
@@ -144,7 +147,7 @@ test('taking the last window runs nothing of the program out of turn', async () 
   }
 })
 
-test('a program that removes our listener loses the last window alone', async () => {
+test('a program that removes the exit listener loses only the last window', async () => {
   const { traces, stderr } = await runUnharmed(
     ['-e', `process.removeAllListeners('exit'); require(${SPIN}).spin(100)`],
     { env: INSPECTOR },
@@ -154,7 +157,7 @@ test('a program that removes our listener loses the last window alone', async ()
   assert.equal(traces[0].samples.length, 0)
 })
 
-test('lines and reasons are in its .cpuprofile too', async () => {
+test('the .cpuprofile has the ticks of each line', async () => {
   const { cwd } = await run(['ending.js'], {
     env: { ...INSPECTOR, CPU_PROF_FORMAT: 'cpuprofile' },
   })
@@ -174,7 +177,7 @@ test('start() covers workers that return to their event loop', {
       prof.start({ source: 'inspector', flushInterval: 50 })
       new Worker(__filename).on('exit', () => console.log(prof.stop().files.length))
     } else {
-      ${turning()}
+      ${eventLoopTurns()}
     }`
   const file = path.join(temporaryDirectory(), 'program.js')
   fs.writeFileSync(file, source)
@@ -185,7 +188,7 @@ test('start() covers workers that return to their event loop', {
   assert.match(traces[1].label, /worker 1: program\.js$/)
 })
 
-test('where the inspector cannot be had: one line on stderr, and no file', async () => {
+test('without an inspector: one line on stderr, and no file', async () => {
   const patch = path.join(temporaryDirectory(), 'patch.js')
   fs.writeFileSync(patch, `require('node:inspector').Session.prototype.connect = () => { throw 1 }`)
   const { files, complaint } = await runUnharmed(['-e', '0'], {

@@ -10,7 +10,7 @@ const { run, temporaryDirectory, filesIn, FIXTURES, PACKAGE } = require('./helpe
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
-/** A program with two workers, and a child with an argument. */
+/** A program with two workers, and a child process with arguments. */
 const FAMILY = `
   const { Worker, isMainThread } = require('node:worker_threads')
   const { spin } = require(${SPIN})
@@ -21,7 +21,7 @@ const FAMILY = `
   }
 `
 
-test('processes and threads are all there, by name, the first one first', async () => {
+test('a merge contains all processes and threads, with names, the first process first', async () => {
   const dir = temporaryDirectory()
   const script = path.join(dir, 'family.js')
   fs.writeFileSync(script, FAMILY)
@@ -67,7 +67,8 @@ test('processes and threads are all there, by name, the first one first', async 
   assert.deepEqual(second.argv.slice(1), [script, 'child', 'one'])
   assert.deepEqual(first.threads, [0, 1, 2])
 
-  // What was merged can be merged again, compressed, and is left out beside its parts.
+  // A merged trace can be merged again, to a compressed file. A merge of the folder with both
+  // leaves the merged trace out.
   const again = path.join(dir, 'again.json.gz')
   assert.equal((await merge(output, again)).threads, 4)
   const once = await readMerged(again)
@@ -78,7 +79,7 @@ test('processes and threads are all there, by name, the first one first', async 
   assert.match(all.notes.join(), /left out merged traces.*again\.json\.gz/)
 })
 
-/** A profile's samples as moments and stacks. @param {any} thread @param {number} startUs */
+/** Returns a profile's samples as lines of a time and a stack. @param {any} thread @param {number} startUs */
 function moments(thread, startUs) {
   let time = startUs
   return thread.samples.map((/** @type {any} */ { us, node }) => {
@@ -92,7 +93,7 @@ function moments(thread, startUs) {
   })
 }
 
-test('recordings of one thread become one profile, with nothing between them', async () => {
+test('recordings of one thread become one profile, with gaps between the recordings', async () => {
   const source = `
     const { start, stop } = require(${JSON.stringify(PACKAGE)})
     const { spin } = require(${SPIN})
@@ -122,9 +123,9 @@ test('recordings of one thread become one profile, with nothing between them', a
   )
 })
 
-test('a slice of time holds the functions on top in it', async () => {
+test('a slice contains only the time between from and to', async () => {
   const { cwd, traces } = await run(['ending.js', 'natural', '900'])
-  const output = path.join(cwd, 'window.json')
+  const output = path.join(cwd, 'slice.json')
   await merge(traces[0].file, output, { from: 300, to: 600 })
   const [thread] = (await readMerged(output)).threads
   const start = traces[0].startUs
@@ -132,7 +133,7 @@ test('a slice of time holds the functions on top in it', async () => {
   const [from, to] = [start + 300_000, start + 600_000]
   const all = moments(traces[0], start)
   const at = (/** @type {string} */ moment) => Number.parseInt(moment, 10)
-  // What was on top as it begins, and nothing that goes on after its end.
+  // The slice begins with the last sample before it, and ends with an empty stack.
   const before = all.filter((/** @type {string} */ moment) => at(moment) < from).at(-1)
   assert.deepEqual(moments(thread, thread.startUs), [
     before.replace(/^\d+/, String(from)),
@@ -143,7 +144,7 @@ test('a slice of time holds the functions on top in it', async () => {
   assert.equal((await merge(traces[0].file, output, { split: true })).files.length, 1)
 })
 
-test("Node's own .cpuprofile files, and both formats at once", async () => {
+test("Node's own .cpuprofile files can be merged, and both formats of a recording count once", async () => {
   const { cwd, pid } = await run(['workers.js', 'natural'], { preload: ['--cpu-prof'] })
   assert.equal(filesIn(cwd, '.cpuprofile').length, 3)
   const output = path.join(cwd, 'out.json')
@@ -166,7 +167,7 @@ test("Node's own .cpuprofile files, and both formats at once", async () => {
   assert.match(result.notes.join(), /same recordings.*\.cpuprofile/)
 })
 
-test('options are checked', async () => {
+test('invalid arguments are rejected', async () => {
   const { cwd, files } = await run(['ending.js'])
   const output = path.join(cwd, 'out.json')
   /** @type {any} */
@@ -187,13 +188,13 @@ test('options are checked', async () => {
 })
 
 /**
- * A recording as we write it, by hand.
+ * Writes a trace as cpu-prof does.
  * @param {{pid?: number, tid?: number, start?: number, boot?: string, processStartMs?: number,
- *   label?: string, functions?: string[]}} [what]
+ *   label?: string, functions?: string[]}} [options]
  */
-function recording(what = {}) {
-  const { pid = 7, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = what
-  const { label = 'app', functions = ['work'] } = what
+function recording(options = {}) {
+  const { pid = 7, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = options
+  const { label = 'app', functions = ['work'] } = options
   const own = { version: '0', pid, ppid: 1, argv: ['node', label], node: 'v24', threadId: tid }
   const metadata = { source: 'cpu-prof', 'cpu-prof': { ...own, boot, processStartMs } }
   const url = `${label}: (pid ${pid})`
@@ -229,7 +230,7 @@ function recording(what = {}) {
   return `{"metadata":${JSON.stringify(metadata)},"traceEvents":[\n${lines}\n]}`
 }
 
-/** Writes files into a folder, and merges it. @param {Record<string, string | Buffer>} files @param {any} [options] */
+/** Writes files into a folder, and merges the folder. @param {Record<string, string | Buffer>} files @param {any} [options] */
 async function mergeFiles(files, options) {
   const dir = temporaryDirectory()
   for (const [name, content] of Object.entries(files))
@@ -239,7 +240,7 @@ async function mergeFiles(files, options) {
   return { dir, output, result, ...(await readMerged(output)) }
 }
 
-test('processes of one pid, from containers, are kept apart', async () => {
+test('processes with the same pid, from different containers, stay separate', async () => {
   const { result, frames, threads, events, processes } = await mergeFiles({
     'a.json': recording({ label: 'one', processStartMs: 5 }),
     'b.json': recording({ label: 'two', processStartMs: 6, start: 1.5e9 }),
@@ -257,7 +258,7 @@ test('processes of one pid, from containers, are kept apart', async () => {
   assert.equal(processes[1].ownPid, 7)
   for (const { pid } of events) assert.ok(pid === 7 || pid === other)
 
-  // Without the process's start, two recordings of a thread at one time are of two processes.
+  // If the process start is unknown, two recordings of a thread that overlap mean two processes.
   const unknown = recording({ label: 'three' }).replace('"processStartMs":5,', '')
   const again = recording({ start: 1e9 + 5000 }).replace(/,"boot":"b","processStartMs":5/, '')
   const overlapping = await mergeFiles({
@@ -267,7 +268,7 @@ test('processes of one pid, from containers, are kept apart', async () => {
   assert.equal(overlapping.result.processes, 2)
 })
 
-test('times of another machine are kept, and said', async () => {
+test('times of another machine are kept, and a note names the file', async () => {
   const { result, threads, json } = await mergeFiles({
     'a.json': recording(),
     'b.json': recording({ pid: 8, boot: 'c', start: 5e12 }),
@@ -283,7 +284,7 @@ test('times of another machine are kept, and said', async () => {
   )
 })
 
-test('what is cut, torn or compressed is read, and what cannot be is named', async () => {
+test('cut and compressed files are read, and unreadable files are listed with a reason', async () => {
   const { gzipSync } = require('node:zlib')
   const whole = recording({ pid: 1 })
   const cut = recording({ pid: 2 })
@@ -319,7 +320,7 @@ test('what is cut, torn or compressed is read, and what cannot be is named', asy
   assert.deepEqual(pids.sort(), [1, 2, 3, 4])
 })
 
-test('traces of other tools pass as they are', async () => {
+test('events of other tools keep all fields, except a pid that is already used', async () => {
   const odd = { ph: '?', pid: 1, tid: 5, ts: 1e9 + 0.5, name: 'odd', sf: 3, deep: [{ a: '}' }] }
   const slice = { ph: 'X', pid: 1, tid: 5, ts: 1e9 + 100, dur: 5000, name: 'build "x"', cat: 'c' }
   const named = { ph: 'M', pid: 1, tid: 5, name: 'process_name', args: { name: 'bazel' } }
@@ -350,7 +351,7 @@ test('traces of other tools pass as they are', async () => {
   assert.match(result.notes.at(-1) ?? '', /draws.*b\.json.*c\.json.*d\.json/)
 })
 
-test('nothing to merge is an error, and a failed merge leaves nothing', async () => {
+test('nothing to merge is an error, and a failed merge leaves no file', async () => {
   const dir = temporaryDirectory()
   const output = path.join(dir, 'trace.json')
   await assert.rejects(merge(dir, output), /there are no traces in .*CPU_PROF_DIR/)
@@ -364,6 +365,6 @@ test('nothing to merge is an error, and a failed merge leaves nothing', async ()
   await assert.rejects(merge(dir, '/dev/null'), /not a regular file/)
   await assert.rejects(merge(dir, path.join(dir, 'a.json', 'x.json')), /could not make the folder/)
   assert.deepEqual(fs.readdirSync(dir), ['a.json'])
-  // An older result is replaced, and is no input.
+  // An older result is replaced, and is not an input.
   for (let i = 0; i < 2; i++) assert.equal((await merge(dir, output)).inputs, 1)
 })

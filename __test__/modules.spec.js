@@ -6,7 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { run, temporaryDirectory, PACKAGE } = require('./helpers/run.js')
 
-/** A project that has the package in its node_modules. */
+/** Makes a project with the package in its node_modules. */
 function project() {
   const dir = temporaryDirectory()
   const scope = path.join(dir, 'node_modules', '@org')
@@ -30,7 +30,7 @@ for (const [how, file, source] of [
     "import cpuProf from '@org/cpu-prof'; const { start, stop, profile, isRecording } = cpuProf",
   ],
 ]) {
-  test(`${how} gives the functions, and starts nothing`, async () => {
+  test(`${how} returns the functions, and does not start a recording`, async () => {
     const cwd = project()
     fs.writeFileSync(path.join(cwd, file), `${source}\nconsole.log(isRecording())\n${USE}`)
     const { stdout, stderr, code } = await run([path.join(cwd, file)], { preload: null, cwd })

@@ -14,16 +14,16 @@ const { write, nxWorkspace, TYPED_LINT, MODULES } = require('./helpers/workspace
 
 const NX = path.join(MODULES, 'nx', 'dist', 'bin', 'nx.js')
 const LINT = ['run', process.execPath, NX, 'run-many', '-t', 'lint', '--output-style=static']
-/** So that the processes are these, and their output is lines. */
+/** Fixes the set of processes (no daemon), and makes nx print plain lines. */
 const NX_ENV = { NX_TUI: 'false', NX_DAEMON: 'false', CI: undefined }
 
-/** Labels without what differs from run to run. @param {Awaited<ReturnType<typeof readMerged>>} threads */
+/** Returns the labels without process ids. @param {Awaited<ReturnType<typeof readMerged>>} threads */
 const labels = (threads) => threads.map(({ url }) => url.replace(/ \(pid \d+\)$/, ''))
 
 /** @param {string[]} all @param {string} label */
 const count = (all, label) => all.filter((each) => each === label).length
 
-test('nx without its daemon: every task is in the trace, and in the report', async () => {
+test('nx without its daemon: every task is in the trace and in the report', async () => {
   const cwd = nxWorkspace()
   const { code, stdout, stderr } = await cli(LINT, { cwd, env: NX_ENV })
   assert.equal(code, 0, stdout + stderr)
@@ -43,32 +43,32 @@ test('nx without its daemon: every task is in the trace, and in the report', asy
   assert.match(stderr, /\ntrace: profiles\/\S+\/trace\.json \(.*\)\n/)
 })
 
-test('nx with its daemon: the same, and the daemon that stays is named', async (t) => {
+test('nx with its daemon: every task is in the trace, and a message names the daemon that stays', async (t) => {
   const cwd = nxWorkspace()
   const env = { ...NX_ENV, NX_DAEMON: 'true' }
   t.after(() => {
     spawnSync(process.execPath, [NX, 'daemon', '--stop'], { cwd, env: { ...cleanEnv(), ...env } })
   })
-  // It watches the workspace, the recordings in it too.
+  // The daemon watches the workspace, which also contains the recordings.
   execFileSync('git', ['init', '--quiet'], { cwd })
   const { code, stdout, stderr } = await cli(LINT, { cwd, env })
   assert.equal(code, 0, stdout + stderr)
   const found = labels(await readMerged(runTraces(cwd)[0]))
   assert.equal(count(found, 'eslint: src'), 2, found.join('\n'))
-  // Not a hundred that look at our recordings again and again.
+  // The daemon must not start a plugin worker for each change of the recordings.
   const plugins = found.filter((label) => label.startsWith('plugin-worker:'))
   assert.ok(plugins.length < 10, found.join('\n'))
   assert.match(stderr, /cpu-prof: .* outlives? the command and (is|are) still recorded/)
 })
 
-test('eslint with rules that need types', async () => {
+test('eslint with rules that need types is recorded', async () => {
   const cwd = temporaryDirectory()
   write(cwd, { 'package.json': { type: 'module' }, ...TYPED_LINT })
   fs.writeFileSync(path.join(cwd, 'src', 'index.ts'), 'Promise.resolve(1)\n')
   fs.symlinkSync(MODULES, path.join(cwd, 'node_modules'))
   const eslint = path.join('node_modules', '.bin', 'eslint')
   const { code, stdout, stderr } = await cli(['run', eslint, 'src'], { cwd })
-  // The rule itself has spoken, which needs types.
+  // The message comes from a rule that needs types.
   assert.equal(code, 1, stdout + stderr)
   assert.match(stdout, /@typescript-eslint\/no-floating-promises/)
   const [{ url, functions }] = await readMerged(runTraces(cwd)[0])
@@ -79,7 +79,7 @@ test('eslint with rules that need types', async () => {
   assert.match(stderr, / typescript\n/)
 })
 
-test('npm test of a small package', async () => {
+test('npm test of a small package is recorded', async () => {
   const cwd = temporaryDirectory()
   write(cwd, {
     'package.json': { name: 'small', version: '1.0.0', scripts: { test: 'node --test' } },

@@ -1,7 +1,7 @@
 'use strict'
 
-// What Node's own tests ask of `--cpu-prof` (test/sequential/test-cpu-prof-*.js), asked of that
-// flag and of us, side by side on one Node.
+// Repeats the cases of Node's own tests of `--cpu-prof` (test/sequential/test-cpu-prof-*.js) with
+// that flag and with cpu-prof, on the same Node, and compares the outcomes.
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
@@ -17,12 +17,12 @@ const PRELOAD = ['--require', PACKAGE]
 const FINE = 50
 
 /**
- * What both are told; `{root}` in `dir` is the directory that the working directory lies in.
+ * The settings of both profilers. `{root}` in `dir` is the parent of the working directory.
  * @typedef {{ dir?: string, name?: string, interval?: number | string }} Settings
  * @typedef {{ preload?: string[] | null, env?: Record<string, string | undefined> }} Way
  */
 
-/** @param {Settings} settings @returns {Way} */
+/** Returns the built-in profiler's flags. @param {Settings} settings @returns {Way} */
 const byFlags = ({ dir, name, interval }) => ({
   preload: [
     '--cpu-prof',
@@ -32,7 +32,7 @@ const byFlags = ({ dir, name, interval }) => ({
   ],
 })
 
-/** @param {Settings} settings @returns {Way} */
+/** Returns cpu-prof's settings. @param {Settings} settings @returns {Way} */
 const byEnv = ({ dir, name, interval }) => ({
   env: {
     CPU_PROF_FORMAT: 'cpuprofile',
@@ -43,10 +43,10 @@ const byEnv = ({ dir, name, interval }) => ({
 })
 
 /**
- * Runs a program and lists every file that it left, relative to a root around its working
- * directory `cwd`.
+ * Runs a program and lists all files that exist afterwards, relative to `root`, the parent of the
+ * working directory `cwd`.
  * @param {string[]} args
- * @param {Way & { isOurs: boolean, files?: string[] }} options `files` are there before
+ * @param {Way & { isOurs: boolean, files?: string[] }} options `files` exist before the run
  * @param {Parameters<typeof run>[1]} [more]
  */
 async function observe(
@@ -83,7 +83,8 @@ async function observe(
 }
 
 /**
- * Runs a program under the built-in flag, then under us, and checks that its parent sees the same.
+ * Runs a program with the built-in flag, then with cpu-prof, and checks that exit status and output
+ * are the same.
  * @param {string[]} args
  * @param {Settings} [settings]
  * @param {Parameters<typeof run>[1] & { files?: string[] }} [options]
@@ -97,7 +98,7 @@ async function both(args, settings = {}, { files, ...more } = {}) {
 
 /** @typedef {Awaited<ReturnType<typeof observe>>} Outcome */
 
-/** @param {Outcome} builtIn @param {Outcome} ours */
+/** Checks that exit status and output are the same. @param {Outcome} builtIn @param {Outcome} ours */
 function assertSameEnd(builtIn, ours) {
   for (const key of /** @type {const} */ (['code', 'signal', 'stdout', 'stderr'])) {
     assert.equal(ours[key], builtIn[key], key)
@@ -105,7 +106,7 @@ function assertSameEnd(builtIn, ours) {
 }
 
 /**
- * Both left files of these names alone, and no complaint.
+ * Checks that both profilers left only files of these names, without a complaint.
  * @param {{ builtIn: Outcome, ours: Outcome }} outcomes
  * @param {string[]} names
  */
@@ -116,7 +117,7 @@ function assertFiles({ builtIn, ours }, names) {
 }
 
 /**
- * The workload is in these threads' profiles and in no others, as the same function.
+ * Checks which threads' profiles contain fib(), and that both profilers show the same call frame.
  * @param {{ builtIn: Outcome, ours: Outcome }} outcomes
  * @param {boolean[]} [threads]
  */
@@ -128,12 +129,12 @@ function assertFib({ builtIn, ours }, threads = [true]) {
   assert.deepEqual(fibFrame(ours), fibFrame(builtIn))
 }
 
-/** @param {Outcome} outcome */
+/** Returns for each profile whether it contains fib(). @param {Outcome} outcome */
 function hasFib({ profiles }) {
   return profiles.map((profile) => profile.totalMs('fib') > 0)
 }
 
-/** @param {Outcome} outcome */
+/** Returns the call frame of fib() without its script id. @param {Outcome} outcome */
 function fibFrame({ profiles }) {
   const node = profiles
     .flatMap(({ nodes }) => nodes)
@@ -145,7 +146,7 @@ function fibFrame({ profiles }) {
 const ONE_THREAD = [`cwd/${DEFAULT_NAME}.0.001.cpuprofile`]
 const TWO_THREADS = [...ONE_THREAD, `cwd/${DEFAULT_NAME}.1.002.cpuprofile`]
 
-test('told nothing: one file in the working directory, of the same name, for its owner alone', async () => {
+test('no settings: one file in the working directory, with the same name, readable by its owner only', async () => {
   const outcomes = await both([PROGRAM])
   assert.equal(outcomes.ours.code, 0)
   assertFiles(outcomes, ONE_THREAD)
@@ -167,11 +168,15 @@ test('the date and the time in the name are local', async () => {
   }
 })
 
-for (const [what, settings, file] of /** @type {[string, Settings, string][]} */ ([
+for (const [name, settings, file] of /** @type {[string, Settings, string][]} */ ([
   ['a name', { name: 'test' }, 'cwd/test.cpuprofile'],
   ['a name with dots', { name: 'test.v1.2' }, 'cwd/test.v1.2.cpuprofile'],
   ['a relative directory', { dir: 'prof' }, `cwd/prof/${DEFAULT_NAME}.0.001.cpuprofile`],
-  ['a directory beside', { dir: '../prof/a' }, `prof/a/${DEFAULT_NAME}.0.001.cpuprofile`],
+  [
+    'a directory outside the working directory',
+    { dir: '../prof/a' },
+    `prof/a/${DEFAULT_NAME}.0.001.cpuprofile`,
+  ],
   ['an absolute directory', { dir: '{root}/prof' }, `prof/${DEFAULT_NAME}.0.001.cpuprofile`],
   [
     'an absolute directory and a name',
@@ -179,7 +184,7 @@ for (const [what, settings, file] of /** @type {[string, Settings, string][]} */
     'prof/test.cpuprofile',
   ],
 ])) {
-  test(`told ${what}: one file there`, async () => {
+  test(`${name}: one file there`, async () => {
     const outcomes = await both([PROGRAM], { ...settings, interval: FINE })
     assert.equal(outcomes.ours.code, 0)
     assertFiles(outcomes, [file])
@@ -189,7 +194,7 @@ for (const [what, settings, file] of /** @type {[string, Settings, string][]} */
 
 const PID = '$'.concat('{pid}')
 
-test('a name with the process id; Node 18 and 20 cannot', async () => {
+test('a name with the process id, which the built-in supports from Node 22 on', async () => {
   const isKnown = !['18', '20'].includes(process.versions.node.split('.')[0])
   const builtIn = await observe(['-e', '0'], { ...byFlags({ name: `x.${PID}` }), isOurs: false })
   const ours = await observe(['-e', '0'], { ...byEnv({ name: 'x.%P' }), isOurs: true })
@@ -197,14 +202,16 @@ test('a name with the process id; Node 18 and 20 cannot', async () => {
   assert.deepEqual(ours.files, [`cwd/x.${ours.pid}.cpuprofile`])
 })
 
-for (const [what, how, code, signal] of /** @type {const} */ ([
-  ['a drained event loop', 'drained', 0, null],
+for (const [name, how, code, signal] of /** @type {const} */ ([
+  ['an empty event loop', 'drained', 0, null],
   ['process.exit()', 'exit', 55, null],
   ['SIGINT from itself', 'sigint', null, 'SIGINT'],
-  ['SIGINT from itself, and a listener that exits', 'sigint-heard', 7, null],
+  ['SIGINT from itself, with a listener that exits', 'sigint-heard', 7, null],
   ['SIGKILL from itself', 'sigkill', null, 'SIGKILL'],
 ])) {
-  test(`ended by ${what}: kept`, { skip: signal !== null && NEEDS_WAKE_UP }, async () => {
+  test(`end by ${name}: both keep the profile`, {
+    skip: signal !== null && NEEDS_WAKE_UP,
+  }, async () => {
     const outcomes = await both([PROGRAM, how], { interval: FINE })
     assert.equal(outcomes.ours.code, code)
     assert.equal(outcomes.ours.signal, signal)
@@ -213,8 +220,9 @@ for (const [what, how, code, signal] of /** @type {const} */ ([
   })
 }
 
-// Node runs what belongs to the end before it sends itself any signal that nobody listens to.
-test('SIGWINCH from itself, which ends nothing: what comes after it is lost by the built-in, kept by us', {
+// Node runs its exit callbacks, which end the built-in's profile, before process.kill() sends the
+// process a signal without a listener.
+test('SIGWINCH from itself, which ends nothing: only cpu-prof records the code after the signal', {
   skip: NEEDS_WAKE_UP,
 }, async () => {
   const { builtIn, ours } = await both([PROGRAM, 'sigwinch'], { interval: FINE })
@@ -231,7 +239,7 @@ test('SIGWINCH from itself, which ends nothing: what comes after it is lost by t
 })
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
-  test(`ended by ${signal} from another: lost by the built-in, kept by us`, {
+  test(`end by ${signal} from another process: only cpu-prof keeps the profile`, {
     skip: NEEDS_WAKE_UP,
   }, async () => {
     const { builtIn, ours } = await both(
@@ -246,8 +254,8 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   })
 }
 
-// A trace is kept then: see ends.spec.js.
-test('ended by SIGKILL from another: a .cpuprofile is lost by both', async () => {
+// A trace survives SIGKILL: see ends.spec.js.
+test('end by SIGKILL from another process: both lose a .cpuprofile', async () => {
   const { builtIn, ours } = await both(
     [PROGRAM, 'ready'],
     { interval: FINE },
@@ -258,11 +266,11 @@ test('ended by SIGKILL from another: a .cpuprofile is lost by both', async () =>
   assert.deepEqual(ours.files, [])
 })
 
-for (const [what, how] of /** @type {const} */ ([
+for (const [name, how] of /** @type {const} */ ([
   ['a worker with arguments', 'worker'],
   ['a worker that calls process.exit()', 'worker-exits'],
 ])) {
-  test(`${what}: a file for each thread`, async () => {
+  test(`${name}: a file for each thread`, async () => {
     const outcomes = await both([PROGRAM, how], { interval: FINE })
     assert.match(outcomes.ours.stdout, /'an argument'/)
     assertFiles(outcomes, TWO_THREADS)
@@ -270,7 +278,7 @@ for (const [what, how] of /** @type {const} */ ([
   })
 }
 
-test('a worker, told a directory: a file for each thread there', async () => {
+test('a worker and a directory: a file for each thread there', async () => {
   const outcomes = await both([PROGRAM, 'worker'], { interval: FINE, dir: 'prof' })
   assertFiles(
     outcomes,
@@ -279,16 +287,16 @@ test('a worker, told a directory: a file for each thread there', async () => {
   assertFib(outcomes, [false, true])
 })
 
-test('a worker, told a name: one file of the built-in, two of ours', async () => {
+test('a worker and a name: the built-in writes one file, cpu-prof two', async () => {
   const { builtIn, ours } = await both([PROGRAM, 'worker'], { interval: FINE, name: 'test' })
   assert.deepEqual(builtIn.names, ['cwd/test.cpuprofile'])
-  // The name goes to the thread that ends first, the next number to the other.
+  // The thread that ends first gets the name, the other gets the next number.
   assert.deepEqual(ours.names, ['cwd/test.003.cpuprofile', 'cwd/test.cpuprofile'])
   assert.deepEqual(hasFib(builtIn), [false])
   assert.deepEqual(hasFib(ours), [false, true])
 })
 
-test('a worker that alone is told to profile, by its execArgv', async () => {
+test("a profiler in a worker's execArgv only: a file for the worker", async () => {
   const worker = (/** @type {string[]} */ execArgv) => [PROGRAM, 'worker', JSON.stringify(execArgv)]
   const builtIn = await observe(worker(['--cpu-prof', `--cpu-prof-interval=${FINE}`]), {
     preload: null,
@@ -304,16 +312,16 @@ test('a worker that alone is told to profile, by its execArgv', async () => {
   assertFib({ builtIn, ours })
 })
 
-test('a worker with an execArgv that does not say it: the main thread alone', async () => {
+test('a worker with an empty execArgv: a file for the main thread only', async () => {
   const outcomes = await both([PROGRAM, 'worker', '[]'])
   assertFiles(outcomes, ONE_THREAD)
 })
 
-for (const [what, args] of [
+for (const [name, args] of [
   ['a worker', ['worker']],
   ['a worker with an empty execArgv', ['worker', '[]']],
 ]) {
-  test(`${what}, told by NODE_OPTIONS; Node 18 and 20 refuse the built-in's`, async () => {
+  test(`NODE_OPTIONS and ${name}: two files; Node 18 and 20 refuse the built-in's flag there`, async () => {
     const isAllowed = process.allowedNodeEnvironmentFlags.has('--cpu-prof')
     assert.equal(isAllowed, !['18', '20'].includes(process.versions.node.split('.')[0]))
     const builtIn = await observe([PROGRAM, ...args], {
@@ -342,7 +350,7 @@ for (const [what, args] of [
   })
 }
 
-test('a file of that name is there: overwritten by the built-in, left alone by us', async () => {
+test('an existing file: the built-in overwrites it, cpu-prof takes the next number', async () => {
   const files = ['cwd/test.cpuprofile']
   const { builtIn, ours } = await both(['-e', '0'], { name: 'test' }, { files })
   assert.deepEqual(builtIn.names, files)
@@ -351,12 +359,12 @@ test('a file of that name is there: overwritten by the built-in, left alone by u
   assert.equal(fs.readFileSync(path.join(ours.root, files[0]), 'utf8'), 'mine')
 })
 
-test('a directory that cannot be made: both run on, and say so in a line', async () => {
-  const told = { dir: '../file/prof' }
+test('a directory that cannot be made: the program runs, with one line on stderr', async () => {
+  const settings = { dir: '../file/prof' }
   const args = ['-e', 'console.log("ran")']
   const files = ['file']
-  const builtIn = await observe(args, { ...byFlags(told), files, isOurs: false })
-  const ours = await observe(args, { ...byEnv(told), files, isOurs: true })
+  const builtIn = await observe(args, { ...byFlags(settings), files, isOurs: false })
+  const ours = await observe(args, { ...byEnv(settings), files, isOurs: true })
   for (const { code, stdout, stderr, names } of [builtIn, ours]) {
     assert.equal(code, 0)
     assert.equal(stdout, 'ran\n')
@@ -365,10 +373,10 @@ test('a directory that cannot be made: both run on, and say so in a line', async
   }
 })
 
-// Each of these stops one of the two with exit code 9 before the program's first line.
+// In the following cases one of the profilers exits with code 9 before the program's first line.
 const RUN = ['-e', 'console.log("ran")']
 
-/** @param {Outcome} outcome @param {RegExp} stderr */
+/** Checks that the program did not run. @param {Outcome} outcome @param {RegExp} stderr */
 function assertRefused({ code, stdout, files, ...outcome }, stderr) {
   assert.equal(code, 9)
   assert.equal(stdout, '')
@@ -376,7 +384,7 @@ function assertRefused({ code, stdout, files, ...outcome }, stderr) {
   assert.match(outcome.stderr, stderr)
 }
 
-/** @param {Outcome} outcome @param {string[]} names */
+/** Checks that the program ran and left these files. @param {Outcome} outcome @param {string[]} names */
 function assertRan({ code, stdout, stderr, ...outcome }, names) {
   assert.equal(code, 0)
   assert.equal(stdout, 'ran\n')
@@ -390,7 +398,7 @@ for (const [name, value] of [
   ['interval', String(FINE)],
   ['interval', 'crashme'],
 ]) {
-  test(`${name} ${value} without a profiler: refused by the built-in; ours are not there`, async () => {
+  test(`${name} ${value} without a profiler: refused by the built-in, ignored for cpu-prof`, async () => {
     const builtIn = await observe(RUN, { preload: [`--cpu-prof-${name}=${value}`], isOurs: false })
     assertRefused(builtIn, new RegExp(`--cpu-prof-${name} must be used with --cpu-prof\n$`))
     const env = { ...byEnv({}).env, [`CPU_PROF_${name.toUpperCase()}`]: value }
@@ -399,7 +407,7 @@ for (const [name, value] of [
 }
 
 for (const name of ['name', 'dir', 'interval']) {
-  test(`an empty ${name}: refused by the built-in, as if not told for us`, async () => {
+  test(`an empty ${name}: refused by the built-in, the default for cpu-prof`, async () => {
     const flags = ['--cpu-prof', `--cpu-prof-${name}=`]
     const builtIn = await observe(RUN, { preload: flags, isOurs: false })
     assertRefused(builtIn, /requires an argument\n$/)
@@ -409,28 +417,28 @@ for (const name of ['name', 'dir', 'interval']) {
 }
 
 for (const interval of ['fast', '0', '49']) {
-  test(`an interval of ${interval}: taken by the built-in, refused by us`, async () => {
+  test(`an interval of ${interval}: accepted by the built-in, refused by cpu-prof`, async () => {
     assertRan(await observe(RUN, { ...byFlags({ interval }), isOurs: false }), ONE_THREAD)
     const ours = await observe(RUN, { ...byEnv({ interval }), isOurs: true })
     assertRefused(ours, /^cpu-prof: CPU_PROF_INTERVAL=.* is not valid: .*\n$/)
   })
 }
 
-test('a name that leads elsewhere: followed by the built-in, refused by us', async () => {
-  const told = { name: '../elsewhere' }
-  const builtIn = await observe(RUN, { ...byFlags(told), isOurs: false })
+test('a name with a path to another directory: accepted by the built-in, refused by cpu-prof', async () => {
+  const settings = { name: '../elsewhere' }
+  const builtIn = await observe(RUN, { ...byFlags(settings), isOurs: false })
   assertRan(builtIn, ['elsewhere.cpuprofile'])
-  const ours = await observe(RUN, { ...byEnv(told), isOurs: true })
+  const ours = await observe(RUN, { ...byEnv(settings), isOurs: true })
   assertRefused(ours, /^cpu-prof: CPU_PROF_NAME=.* is not valid: .*\n$/)
 })
 
-test('the extension: the built-in wants it in the name, we add it if it is missing', async () => {
-  for (const [name, theirs, ours] of [
+test('the extension: the built-in needs it in the name, cpu-prof adds it if it is missing', async () => {
+  for (const [name, builtIn, ours] of [
     ['test', 'cwd/test', 'cwd/test.cpuprofile'],
     ['test.cpuprofile', 'cwd/test.cpuprofile', 'cwd/test.cpuprofile'],
   ]) {
     const flags = ['--cpu-prof', `--cpu-prof-name=${name}`]
-    assertRan(await observe(RUN, { preload: flags, isOurs: false }), [theirs])
+    assertRan(await observe(RUN, { preload: flags, isOurs: false }), [builtIn])
     assertRan(await observe(RUN, { ...byEnv({ name }), isOurs: true }), [ours])
   }
 })

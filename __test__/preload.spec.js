@@ -11,8 +11,8 @@ const SPIN = path.join(FIXTURES, 'spin.js')
 const ADDON = 'cpu-prof.linux-x64-gnu.node'
 const REGISTER = path.join(PACKAGE, 'register.js')
 
-/** @param {any} trace */
-function assertSpun(trace) {
+/** Checks that the trace is finished and contains spin(). @param {any} trace */
+function assertSpinRecorded(trace) {
   assert.ok(trace.ended)
   assert.ok(trace.totalMs((/** @type {any} */ frame) => frame.functionName === 'spin') > 60)
 }
@@ -21,7 +21,7 @@ test('--require records the main thread', async () => {
   const { traces, code, pid } = await run(['ending.js'])
   assert.equal(code, 0)
   assert.equal(traces.length, 1)
-  assertSpun(traces[0])
+  assertSpinRecorded(traces[0])
   assert.equal(traces[0].tid, 0)
   assert.match(
     path.basename(traces[0].file),
@@ -30,7 +30,7 @@ test('--require records the main thread', async () => {
   assert.equal(fs.statSync(traces[0].file).mode & 0o777, 0o600)
 })
 
-test('frames say where they are', async () => {
+test('frames have the URL, line and column of their function', async () => {
   const { traces } = await run(['ending.js'])
   const spin = [...traces[0].nodes.values()].find((node) => node.callFrame.functionName === 'spin')
   assert.equal(spin.callFrame.url, pathToFileURL(SPIN).href)
@@ -39,8 +39,8 @@ test('frames say where they are', async () => {
   assert.match(text, /^\(ms\) \{/)
 })
 
-test("time in an addon's functions does not stand under the name of one of ours", async () => {
-  // V8 takes all functions of all Node-API addons for one, so ours will do for another's.
+test("time in another addon's functions is not shown under a function name of this addon", async () => {
+  // V8 does not distinguish the functions of Node-API addons, so this addon can stand for another.
   const program = `
     const addon = require(${JSON.stringify(path.join(PACKAGE, ADDON))})
     const until = Date.now() + 300
@@ -60,15 +60,15 @@ test("time in an addon's functions does not stand under the name of one of ours"
   )
 })
 
-test('ES modules are recorded, under --require and under --import', async (t) => {
+test('ES modules are recorded with --require and with --import', async (t) => {
   const file = path.join(temporaryDirectory(), 'main.mjs')
   fs.writeFileSync(file, `import spin from ${JSON.stringify(SPIN)}\nspin.spin(200)\n`)
-  assertSpun((await run([file])).traces[0])
+  assertSpinRecorded((await run([file])).traces[0])
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major === 18 && minor < 18) return t.skip('this Node has no --import')
   const imported = await run([file], { preload: ['--import', REGISTER] })
   assert.equal(imported.traces.length, 1, imported.stderr)
-  assertSpun(imported.traces[0])
+  assertSpinRecorded(imported.traces[0])
 })
 
 test('--import records workers too', async () => {
@@ -81,7 +81,7 @@ test('--import records workers too', async () => {
 
 test('-e is recorded', async () => {
   const { traces, pid } = await run(['-e', `require(${JSON.stringify(SPIN)}).spin(200)`, 'word'])
-  assertSpun(traces[0])
+  assertSpinRecorded(traces[0])
   assert.equal(traces[0].processLabel, `node: -e word (pid ${pid})`)
 })
 
@@ -91,7 +91,7 @@ test('standard input is recorded', async () => {
   assert.equal(traces.length, 1)
 })
 
-test('register.js, required by the program, records from then on', async () => {
+test('a program that requires register.js is recorded from then on', async () => {
   const file = path.join(temporaryDirectory(), 'main.js')
   fs.writeFileSync(
     file,
@@ -99,10 +99,10 @@ test('register.js, required by the program, records from then on', async () => {
   )
   const { traces } = await run([file], { preload: null })
   assert.equal(traces.length, 1)
-  assertSpun(traces[0])
+  assertSpinRecorded(traces[0])
 })
 
-test('requiring the package in ordinary code starts nothing', async () => {
+test('requiring the package in ordinary code does not start a recording', async () => {
   const code = `process.stdout.write(String(require(${JSON.stringify(PACKAGE)}).isRecording()))`
   const { files, stdout } = await run(['-e', code], { preload: null })
   assert.deepEqual(files, [])
@@ -112,15 +112,16 @@ test('requiring the package in ordinary code starts nothing', async () => {
   assert.equal(recorded.files.length, 1)
 })
 
-test('loading it twice in one thread records once', async () => {
+test('loading the package twice in one thread records once', async () => {
   const twice = await run(['ending.js'], {
     preload: ['--require', PACKAGE, '--require', REGISTER, '--require', PACKAGE],
   })
   assert.equal(twice.traces.length, 1)
 })
 
-test('another module registry in the thread, as jest makes them, records once', async () => {
-  // It sees a process object and a module cache of its own, so only the addon can know.
+test('a second module registry in the thread, as in jest, records once', async () => {
+  // A second registry has its own process object and module cache, so only the addon can know that
+  // the thread is already recorded.
   const source = `
     const addon = { exports: {} }
     process.dlopen(addon, require.resolve(${JSON.stringify(path.join(PACKAGE, ADDON))}))
@@ -150,7 +151,7 @@ test('two copies of the package record once, in every thread', async () => {
   )
 })
 
-test('an addon that cannot be loaded leaves the program alone', async () => {
+test('an addon that cannot be loaded: one line on stderr, and the program runs', async () => {
   const broken = temporaryDirectory()
   for (const file of ['index.js', 'lib', 'package.json']) {
     fs.cpSync(path.join(PACKAGE, file), path.join(broken, file), { recursive: true })

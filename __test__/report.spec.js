@@ -11,19 +11,19 @@ const { run, filesIn, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpe
 
 /** @typedef {import('../index.js').Report} Report */
 
-/** Frames that V8 makes up. */
-const MADE = /^\((root|program|idle|garbage collector)\)$/
+/** Frames that V8 adds for its own work. */
+const META = /^\((root|program|idle|garbage collector)\)$/
 
 /** @param {import('../index.js').ReportTimes} times */
 const sum = ({ busyMs, idleMs, gcMs, programMs }) => busyMs + idleMs + gcMs + programMs
 
-/** Floating-point sums of exact microseconds. @param {number} a @param {number} b */
+/** Compares floating-point sums of exact microseconds. @param {number} a @param {number} b */
 function assertSame(a, b, what = '') {
   assert.ok(Math.abs(a - b) < 0.001, `${what}: ${a} is not ${b}`)
 }
 
 /**
- * Every function's times, computed from a .cpuprofile without any of the package's own code.
+ * Computes the times of each function from a .cpuprofile, without the package's own code.
  * @param {string} file
  */
 function computed(file) {
@@ -43,7 +43,7 @@ function computed(file) {
     latest = Math.max(latest, time)
     return latest
   })
-  // Node's last sample can be later than its end; it is then as long as they are on average.
+  // Node's last sample can be later than its end; the sample then gets the average duration.
   const average = Math.floor((latest - times[0]) / (times.length - 1))
   const end = endTime > latest ? endTime : latest + average
   samples.forEach((/** @type {number} */ sample, /** @type {number} */ i) => {
@@ -51,7 +51,7 @@ function computed(file) {
     const seen = new Set()
     for (let node = byId.get(sample); node; node = node.parent) {
       const { functionName, url, lineNumber, columnNumber, scriptId } = node.callFrame
-      if (scriptId === '0' && MADE.test(functionName)) continue
+      if (scriptId === '0' && META.test(functionName)) continue
       const key = [functionName || '(anonymous)', url, lineNumber + 1, columnNumber + 1].join('|')
       const cost = costs.get(key) ?? { selfMs: 0, totalMs: 0 }
       if (node.id === sample) cost.selfMs += ms
@@ -80,7 +80,7 @@ function assertFunctions({ functions }, expected) {
   }
 }
 
-test("the times of Node's own .cpuprofile are those that anyone computes from it", async () => {
+test("the times of Node's own .cpuprofile are the same as an independent computation", async () => {
   const { cwd } = await run(['ending.js'], { preload: ['--cpu-prof'] })
   const [file] = filesIn(cwd, '.cpuprofile')
   const result = await report(file, { top: Number.POSITIVE_INFINITY })
@@ -91,7 +91,7 @@ test("the times of Node's own .cpuprofile are those that anyone computes from it
   assert.ok(spin.totalMs > 150)
 })
 
-test('a trace and a .cpuprofile of one recording give the same report', async () => {
+test('the trace and the .cpuprofile of one recording give the same report', async () => {
   const { cwd, files, pid } = await run(['fibonacci.js'], {
     env: { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_FLUSH_INTERVAL: '50' },
   })
@@ -114,11 +114,11 @@ test('a trace and a .cpuprofile of one recording give the same report', async ()
   assert.match(String(process.node), /^v\d+/)
 })
 
-/** Equals are in no order. @param {any} value */
+/** Sorts arrays, since entries with equal times have no fixed order. @param {any} value */
 const sorted = (value) =>
   Array.isArray(value) ? value.map((each) => JSON.stringify(each)).sort() : value
 
-test('processes and threads are told by name, with all their time', async () => {
+test('processes and threads have names, and all their time is counted', async () => {
   const { cwd, traces } = await run(['workers.js', 'terminate'], {
     env: { CPU_PROF_FLUSH_INTERVAL: '50' },
   })
@@ -137,7 +137,7 @@ test('processes and threads are told by name, with all their time', async () => 
     assert.equal(thread.samples, traces[i].samples.length)
     assert.ok(sum(thread) <= thread.durationMs + 0.001)
     assert.ok(thread.startMs + thread.durationMs <= result.durationMs + 0.001)
-    // All that was sampled, and the last sample's own time.
+    // The sum contains all samples, with the time of the last sample.
     const [first] = traces[i].samples
     assert.ok(sum(thread) >= traces[i].durationUs / 1000 - first.us / 1000 - 0.001)
   }
@@ -149,7 +149,7 @@ test('processes and threads are told by name, with all their time', async () => 
   assertSame(self, result.totals.busyMs, 'packages')
 })
 
-test('recordings of one thread are one thread, merged or not', async () => {
+test('several recordings of one thread are one thread, merged or not', async () => {
   const script = `
     const { start, stop } = require(${JSON.stringify(PACKAGE)})
     const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
@@ -178,7 +178,7 @@ test('recordings of one thread are one thread, merged or not', async () => {
   }
 })
 
-test('what is torn is read as far as it goes, and what cannot be is said', async () => {
+test('a torn file is read up to the tear, and an unreadable file is listed as failed', async () => {
   const { cwd, files, traces } = await run(['ending.js'], {
     env: { CPU_PROF_FLUSH_INTERVAL: '50' },
   })
@@ -203,7 +203,7 @@ test('what is torn is read as far as it goes, and what cannot be is said', async
   assert.deepEqual(ofGzip.totals, (await report(cwd)).totals)
 })
 
-test('windows of time together are the whole, of several recordings of a thread too', async () => {
+test('the times of adjacent slices add up to the whole, also across several recordings', async () => {
   const program = `
     const prof = require(${JSON.stringify(PACKAGE)})
     const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
@@ -218,32 +218,32 @@ test('windows of time together are the whole, of several recordings of a thread 
   const whole = await report(cwd)
   let ms = 0
   for (let from = 0; from < whole.durationMs; from += 60) {
-    const part = await report(cwd, { from, to: from + 60 }).catch((error) => error)
-    // There may be nothing between two recordings.
-    if (part instanceof Error) assert.match(part.message, /nothing was recorded in that time/)
-    else ms += sum(part.totals)
+    const slice = await report(cwd, { from, to: from + 60 }).catch((error) => error)
+    // A slice between two recordings can be empty.
+    if (slice instanceof Error) assert.match(slice.message, /nothing was recorded in that time/)
+    else ms += sum(slice.totals)
   }
-  assertSame(ms, sum(whole.totals), 'all windows')
+  assertSame(ms, sum(whole.totals), 'all slices')
 })
 
-test('a window of time holds no more than that', async () => {
+test('a slice contains no more time than its duration', async () => {
   const { cwd } = await run(['ending.js'])
   const whole = await report(cwd)
   const middle = await report(cwd, { from: 50, to: 150 })
-  assertSame(middle.durationMs, 100, 'the window')
+  assertSame(middle.durationMs, 100, 'the slice')
   // The first sample can come late on a loaded machine.
   assert.ok(sum(middle.totals) <= 100.001, `${sum(middle.totals)} ms in 100 ms`)
   const rest = await report(cwd, { from: 150 })
   const start = await report(cwd, { to: 50 })
-  const parts = [start, middle, rest].map(({ totals }) => sum(totals))
+  const slices = [start, middle, rest].map(({ totals }) => sum(totals))
   assertSame(
-    parts.reduce((a, b) => a + b),
+    slices.reduce((a, b) => a + b),
     sum(whole.totals),
-    'all parts',
+    'all slices',
   )
 })
 
-test('what is wrong is said', async () => {
+test('invalid arguments and inputs are rejected with a reason', async () => {
   const dir = temporaryDirectory()
   fs.writeFileSync(path.join(dir, 'x.json'), '{}')
   const { cwd } = await run(['ending.js'])

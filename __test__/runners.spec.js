@@ -10,14 +10,14 @@ const { NEEDS_AN_INSPECTOR, NEEDS_WAKE_UP } = require('./helpers/source.js')
 const MODULES = path.join(PACKAGE, 'node_modules')
 
 /**
- * How to call a runner, what its report says of the tests, and how its hooks record.
+ * A test runner: its command, its report of the tests, and the recipe for its hooks.
  * @typedef {object} Runner
  * @property {string[]} command
- * @property {string[]} files the tests
- * @property {string[]} functions in them, one of each
- * @property {(stdout: string) => string[]} outcome
+ * @property {string[]} files the test files
+ * @property {string[]} functions a function of each file
+ * @property {(stdout: string) => string[]} outcome reads the result of each test
  * @property {string[]} recipes the files of its recipe
- * @property {string[]} [hooks] arguments that load them
+ * @property {string[]} [hooks] arguments that load the hooks
  */
 
 /** @type {Record<'jest' | 'vitest' | 'mocha' | 'node', Runner>} */
@@ -26,21 +26,21 @@ const RUNNERS = {
     command: [path.join(MODULES, 'jest', 'bin', 'jest.js'), '--json', '--transform={}'],
     files: ['first.test.js', 'second.test.js'],
     functions: ['firstOfJest', 'secondOfJest'],
-    outcome: likeJest,
+    outcome: jestOutcome,
     recipes: ['record.jest.js', 'jest.config.js'],
   },
   vitest: {
     command: [path.join(MODULES, 'vitest', 'vitest.mjs'), 'run', '--reporter=json'],
     files: ['first.test.mjs', 'second.test.mjs'],
     functions: ['firstOfVitest', 'secondOfVitest'],
-    outcome: likeJest,
+    outcome: jestOutcome,
     recipes: ['record.vitest.mjs', 'vitest.config.mjs'],
   },
   mocha: {
     command: [path.join(MODULES, 'mocha', 'bin', 'mocha.js'), '--reporter=json'],
     files: ['first.test.js', 'second.test.js'],
     functions: ['firstOfMocha', 'secondOfMocha'],
-    outcome: likeMocha,
+    outcome: mochaOutcome,
     recipes: ['record.mocha.js'],
     hooks: ['--require', './record.mocha.js'],
   },
@@ -48,14 +48,14 @@ const RUNNERS = {
     command: ['--test', '--test-reporter=tap'],
     files: ['first.test.js', 'second.test.js'],
     functions: ['firstOfNode', 'secondOfNode'],
-    outcome: likeTap,
+    outcome: tapOutcome,
     recipes: ['record.node.js'],
     hooks: ['--require', './record.node.js'],
   },
 }
 
 /** @param {string} stdout */
-function likeJest(stdout) {
+function jestOutcome(stdout) {
   /** @type {{ assertionResults: { title: string, status: string }[] }[]} */
   const files = JSON.parse(stdout).testResults
   const tests = files.flatMap((file) => file.assertionResults)
@@ -63,7 +63,7 @@ function likeJest(stdout) {
 }
 
 /** @param {string} stdout */
-function likeMocha(stdout) {
+function mochaOutcome(stdout) {
   /** @type {{ passes: { title: string }[], failures: { title: string }[] }} */
   const { passes, failures } = JSON.parse(stdout)
   return [
@@ -73,12 +73,12 @@ function likeMocha(stdout) {
 }
 
 /** @param {string} stdout */
-function likeTap(stdout) {
+function tapOutcome(stdout) {
   const lines = stdout.matchAll(/^(not ok|ok) \d+ - (.*)$/gm)
   return [...lines].map(([, ok, title]) => `${title}: ${ok === 'ok' ? 'passed' : 'failed'}`)
 }
 
-/** The blocks of code in the documentation that say which file they are. */
+/** The code blocks in the documentation that begin with a file name. */
 const RECIPES = new Map(
   Array.from(
     fs
@@ -89,7 +89,7 @@ const RECIPES = new Map(
 )
 
 /**
- * A project with the runner's fixtures and some recipes, in which the package is installed.
+ * Makes a project with the runner's fixtures, some recipes, and the package in its node_modules.
  * @param {keyof typeof RUNNERS} runner @param {string[]} [recipes]
  */
 function project(runner, recipes = []) {
@@ -135,13 +135,13 @@ async function runTests(runner, args, cwd, { isPreloaded = false } = {}) {
   return { ...result, outcome: outcome(result.stdout).sort() }
 }
 
-/** The traces that have a function. @param {any[]} traces @param {string} name */
-function having(traces, name) {
-  const isIt = (/** @type {any} */ frame) => frame.functionName === name
-  return traces.filter((trace) => trace.totalShare(isIt) > 0)
+/** Returns the traces that contain a function. @param {any[]} traces @param {string} name */
+function tracesWith(traces, name) {
+  const isNamed = (/** @type {any} */ frame) => frame.functionName === name
+  return traces.filter((trace) => trace.totalShare(isNamed) > 0)
 }
 
-/** Where tests run, and what that says of a trace. @type {Record<string, (trace: any, pid: any) => boolean>} */
+/** Where tests run, and whether a trace comes from there. @type {Record<string, (trace: any, pid: any) => boolean>} */
 const PLACES = {
   'the first process': (trace, pid) => trace.pid === pid && trace.tid === 0,
   'child processes': (trace, pid) => trace.pid !== pid && trace.tid === 0,
@@ -163,15 +163,15 @@ for (const { runner, args = [], place, since = 18 } of /** @type {const} */ ([
   const name = [runner, ...args].join(' ')
   const skip = Number.parseInt(process.versions.node, 10) < since && `from Node ${since} on`
   const { files, functions, recipes, hooks = [] } = RUNNERS[runner]
-  // Fresh for each run: jest remembers which tests are fast, and runs those in its first process.
+  // A new cache for each run: jest remembers which tests are fast, and runs them in its first process.
   const cache = runner === 'jest' ? ['--cacheDirectory=cache'] : []
   const full = [...args, ...cache]
-  const isThere = PLACES[place]
+  const isFromPlace = PLACES[place]
 
   test(`${name}: the preload records the tests in ${place}`, {
     skip:
       skip ||
-      // It ends its processes and workers by force.
+      // Vitest kills its processes and workers.
       (runner === 'vitest' && NEEDS_WAKE_UP) ||
       (runner === 'node' && NEEDS_AN_INSPECTOR),
   }, async () => {
@@ -180,9 +180,9 @@ for (const { runner, args = [], place, since = 18 } of /** @type {const} */ ([
     assert.deepEqual(result.outcome, ['fails: failed', 'passes: passed'])
     assert.equal(result.code, 1)
     for (const name of functions) {
-      const traces = having(result.traces, name)
+      const traces = tracesWith(result.traces, name)
       assert.equal(traces.length, 1, name)
-      assert.ok(isThere(traces[0], result.pid), `${name} is in ${traces[0].file}`)
+      assert.ok(isFromPlace(traces[0], result.pid), `${name} is in ${traces[0].file}`)
     }
     assert.ok(result.traces.some(({ pid, tid }) => pid === result.pid && tid === 0))
   })
@@ -194,24 +194,24 @@ for (const { runner, args = [], place, since = 18 } of /** @type {const} */ ([
     assert.equal(result.code, 1)
     assert.equal(result.traces.length, 2)
     for (const name of functions) {
-      const traces = having(result.traces, name)
+      const traces = tracesWith(result.traces, name)
       assert.equal(traces.length, 1, name)
-      assert.ok(isThere(traces[0], result.pid), `${name} is in ${traces[0].file}`)
+      assert.ok(isFromPlace(traces[0], result.pid), `${name} is in ${traces[0].file}`)
     }
   })
 }
 
-test('jest: one file starts, another one stops, with copies of the package', async () => {
+test('jest: one test file starts a recording, and another file with its own copy stops it', async () => {
   const args = ['--runInBand', '--testRegex=st(art|op)s.js$', '--testSequencer=./sequencer.js']
   const { outcome, code, stderr, traces } = await runTests('jest', args, project('jest'))
   assert.deepEqual(outcome, ['starts: passed', 'stops: passed'], stderr)
   assert.equal(code, 0)
   assert.equal(traces.length, 1)
-  assert.equal(having(traces, 'inStarts').length, 1)
-  assert.equal(having(traces, 'inStops').length, 1)
+  assert.equal(tracesWith(traces, 'inStarts').length, 1)
+  assert.equal(tracesWith(traces, 'inStops').length, 1)
 })
 
-test('jest: a worker process that is ended by force has a complete trace', {
+test('jest: a worker process that jest kills has a complete trace', {
   skip: NEEDS_WAKE_UP,
 }, async () => {
   const args = ['--maxWorkers=2', '--cacheDirectory=cache', '--testRegex=leaks.*.js$']
@@ -221,18 +221,18 @@ test('jest: a worker process that is ended by force has a complete trace', {
   assert.deepEqual(result.outcome, ['leaves a timer: passed', 'leaves a timer: passed'])
   assert.equal(result.code, 0)
   assert.match(result.stderr, /has been force exited/)
-  const traces = having(result.traces, 'leaks')
+  const traces = tracesWith(result.traces, 'leaks')
   assert.ok(traces.length > 0)
   for (const { pid } of traces) assert.notEqual(pid, result.pid)
 })
 
-test('a test asserts the share of a function', async () => {
+test('a test can assert the share of a function', async () => {
   const cwd = project('node', ['shares.js', 'shares.test.js'])
   const { outcome, stdout } = await runTests('node', ['shares.test.js'], cwd)
   assert.deepEqual(outcome, ['parsing takes less than a quarter of the time: passed'], stdout)
 })
 
-test('the share of a function that has grown is noticed', async () => {
+test('a test fails if the share of a function has grown', async () => {
   const cwd = project('node', ['shares.js', 'shares.test.js'])
   const file = path.join(cwd, 'shares.test.js')
   const source = fs.readFileSync(file, 'utf8')

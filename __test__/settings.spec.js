@@ -26,14 +26,14 @@ for (const [name, value] of [
   })
 }
 
-test('names and directories are as asked', async () => {
+test('files have the name and the directory of the settings', async () => {
   const { traces, cwd, pid } = await run(['ending.js', 'natural', '10'], {
     env: { CPU_PROF_DIR: 'a b/c', CPU_PROF_NAME: 'x-%P-%T-%%-%N' },
   })
   assert.equal(traces[0].file, path.join(cwd, `a b/c/x-${pid}-0-%-001.trace.json`))
 })
 
-test('a working directory whose name is not UTF-8 is written to, and no other', () => {
+test('a working directory whose name is not UTF-8 gets the trace', () => {
   const dir = temporaryDirectory()
   const script = `d=$(printf 'b\\377d'); mkdir "$d" && cd "$d" && exec "$0" --require "$1" -e 0`
   const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath, PACKAGE], {
@@ -57,7 +57,7 @@ test('the sequence number counts across threads', async () => {
   ])
 })
 
-test('an existing file or link is left alone, and the next number taken', async () => {
+test('an existing file or link is not overwritten, and the next number is used', async () => {
   const cwd = temporaryDirectory()
   fs.writeFileSync(path.join(cwd, '001.trace.json'), 'mine')
   fs.symlinkSync(path.join(cwd, 'target'), path.join(cwd, '002.trace.json'))
@@ -68,7 +68,7 @@ test('an existing file or link is left alone, and the next number taken', async 
   assert.ok(fs.existsSync(path.join(cwd, '003.trace.json')))
 })
 
-test('a name without a number gets one when it is taken', async () => {
+test('a name without a number gets a number if the file exists', async () => {
   const cwd = temporaryDirectory()
   for (const count of [1, 2, 3]) {
     assert.equal((await runIn(cwd, 'fixed')).code, 0)
@@ -86,7 +86,7 @@ test('a smaller interval gives more samples', async () => {
   assert.ok((await count('200')) > 2 * (await count('10000')))
 })
 
-test('a directory that cannot be made leaves the program alone', async () => {
+test('a directory that cannot be made: one line on stderr, and the program runs', async () => {
   const cwd = temporaryDirectory()
   fs.writeFileSync(path.join(cwd, 'file'), '')
   const { code, stdout, stderr } = await run(['-e', 'console.log("ran")'], {
@@ -98,7 +98,7 @@ test('a directory that cannot be made leaves the program alone', async () => {
   assert.match(stderr, /^cpu-prof: could not create .*; the program runs on unprofiled.*\n$/)
 })
 
-test('node_modules frames are foldable for an application, shown for a tool', async () => {
+test('node_modules frames are foldable for an application, and shown for a tool', async () => {
   const cwd = temporaryDirectory()
   const tool = path.join(cwd, 'node_modules', 'tool')
   fs.mkdirSync(path.join(cwd, 'node_modules', '.bin'), { recursive: true })
@@ -127,7 +127,7 @@ test('node_modules frames are foldable for an application, shown for a tool', as
   assert.equal(await spinUrl('node_modules/.bin/tool', 'keep'), foldable)
 })
 
-/** Runs in a directory whose files are not all traces. @param {string} cwd @param {string} name */
+/** Runs Node in a directory that also contains other files. @param {string} cwd @param {string} name */
 function runIn(cwd, name) {
   const { status, stderr } = spawnSync(process.execPath, ['--require', PACKAGE, '-e', '0'], {
     cwd,

@@ -8,12 +8,12 @@ const { run, temporaryDirectory, FIXTURES } = require('./helpers/run.js')
 const { isInspector, NEEDS_WAKE_UP } = require('./helpers/source.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
-// What is in a trace that was killed by then is its last windows.
+// No window is written before the signal, so all samples come from the last windows.
 const LATE = { CPU_PROF_FLUSH_INTERVAL: '60000' }
 
 /**
- * Runs `source` without us and with us, sends it `signals` once it says that it is ready, and
- * checks that the program says and its parent sees the same.
+ * Runs `source` without and with the profiler, sends `signals` after its first message, and checks
+ * that output and exit status are the same.
  * @param {string} source
  * @param {NodeJS.Signals[]} signals
  * @param {Record<string, string>} [env]
@@ -39,7 +39,7 @@ async function compare(source, signals, env = LATE) {
 }
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-  test(`a program that does not listen dies of ${signal}, and leaves its last window`, async () => {
+  test(`a program without a listener dies of ${signal}, and its last window is written`, async () => {
     const result = await compare(
       `require(${SPIN}).spin(200); process.send(0); setInterval(() => {}, 1e6)`,
       [signal],
@@ -51,7 +51,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     }
   })
 
-  test(`a program's own listener of ${signal} is called once, and decides`, async () => {
+  test(`a program's own ${signal} listener is called once, and decides how the program ends`, async () => {
     const result = await compare(
       `process.on('${signal}', () => {
          console.log('heard', process.listenerCount('${signal}'))
@@ -67,7 +67,9 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   })
 }
 
-test('every thread leaves its last window, busy or idle', { skip: NEEDS_WAKE_UP }, async () => {
+test('the last window of every thread is written, busy or idle', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
   const file = path.join(temporaryDirectory(), 'main.js')
   fs.writeFileSync(
     file,
@@ -99,7 +101,7 @@ test('every thread leaves its last window, busy or idle', { skip: NEEDS_WAKE_UP 
   }
 })
 
-test('a listener that has gone leaves the signal to us again', async () => {
+test('after a listener is removed, a signal ends the program with a finished trace', async () => {
   const result = await compare(
     `const listener = () => {}
      process.on('SIGTERM', listener)
@@ -118,7 +120,7 @@ test('a listener that has gone leaves the signal to us again', async () => {
   assert.ok(result.traces[0].ended)
 })
 
-test('a listener that sends the signal to itself again, as npm packages do', async () => {
+test('a listener can send the signal again, as npm packages do', async () => {
   const result = await compare(
     `process.once('SIGINT', () => { console.log('heard'); process.kill(process.pid, 'SIGINT') })
      process.send(0)
@@ -129,7 +131,7 @@ test('a listener that sends the signal to itself again, as npm packages do', asy
   assert.equal(result.signal, 'SIGINT')
 })
 
-test('a signal that comes twice, or with another, ends the program once', async () => {
+test('repeated and simultaneous signals end the program once', async () => {
   const source = `process.send(0); setInterval(() => {}, 1e6)`
   const twice = await compare(source, ['SIGTERM', 'SIGTERM', 'SIGTERM'])
   assert.equal(twice.signal, 'SIGTERM')
@@ -145,7 +147,7 @@ test('a signal that comes twice, or with another, ends the program once', async 
   assert.ok(traces[0].ended)
 })
 
-test('a thread that is blocked in native code is not waited for', async () => {
+test('a thread that is blocked in native code does not delay the end', async () => {
   const source = `
     require(${SPIN}).spin(200)
     process.send(0, () => require('node:child_process').execFileSync('sleep', ['20']))`
@@ -157,10 +159,10 @@ test('a thread that is blocked in native code is not waited for', async () => {
     assert.ok(result.traces[0].totalMs((frame) => frame.functionName === 'spin') > 50)
   }
   const later = result.deathMs - plain.deathMs
-  assert.ok(later < 300, `${later} ms later than without us`)
+  assert.ok(later < 300, `${later} ms later than without the profiler`)
 })
 
-test('a signal that is ignored stays so', async () => {
+test('an ignored signal stays ignored', async () => {
   const program = `process.kill(process.pid, 'SIGHUP'); setTimeout(() => console.log('lives'), 100)`
   const shell = `
     const { spawnSync } = require('node:child_process')
@@ -174,7 +176,7 @@ test('a signal that is ignored stays so', async () => {
   assert.equal(result.traces.length, 2)
 })
 
-test('a signal during the exit listeners takes its course', async () => {
+test('a signal during the exit listeners ends the program', async () => {
   const result = await compare(
     `process.on('exit', () => { process.send(0); require(${SPIN}).spin(1e9) })`,
     ['SIGTERM'],
@@ -183,7 +185,7 @@ test('a signal during the exit listeners takes its course', async () => {
   assert.ok(result.traces[0].ended)
 })
 
-test('the terminal is reset, as without us', async (t) => {
+test('the terminal is reset as without the profiler', async (t) => {
   const { spawnSync } = require('node:child_process')
   if (spawnSync('script', ['--version']).status !== 0) return t.skip('there is no script(1)')
   const program = `

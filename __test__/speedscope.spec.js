@@ -11,7 +11,7 @@ const { run, temporaryDirectory } = require('./helpers/run.js')
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
 
-test('speedscope imports traces and what they are converted to', { skip }, async (t) => {
+test('speedscope imports traces and the files converted from them', { skip }, async (t) => {
   const { chromium: driver } = require('playwright-core')
   const browser = await driver.launch({
     executablePath: chromium,
@@ -47,7 +47,8 @@ test('speedscope imports traces and what they are converted to', { skip }, async
 })
 
 /**
- * What speedscope shows of a file: the title of each profile, and the names of its functions.
+ * Imports a file into speedscope, and returns the title of each profile and the names of its
+ * functions.
  * @param {import('playwright-core').Browser} browser @param {string} file @param {number} count
  */
 async function imported(browser, file, count) {
@@ -67,7 +68,7 @@ async function imported(browser, file, count) {
   for (let shown = 0; shown < count; shown++) {
     if (shown > 0) await page.keyboard.press('n')
     await page.keyboard.press('3')
-    // Only rows in view exist: those with the most time first.
+    // Only visible rows are in the page, so the table is sorted by time.
     await page.getByRole('columnheader', { name: 'Total', exact: true }).click()
     const names = await page.locator('td:last-child').allTextContents()
     const text = String(await page.evaluate('document.body.innerText'))

@@ -17,10 +17,10 @@ async function until(/** @type {string} */ dir, /** @type {(events: any[]) => bo
     if (file !== undefined && test(eventsSoFar(file))) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  throw new Error(`what was waited for never came to ${dir}`)
+  throw new Error(`the trace in ${dir} did not reach the expected state in time`)
 }
 
-/** Whole after every write, but a read can fall into the middle of one. @param {string} file */
+/** Reads a trace, which is complete between writes, but not during a write. @param {string} file */
 function eventsSoFar(file) {
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents
@@ -29,7 +29,7 @@ function eventsSoFar(file) {
   }
 }
 
-/** @param {any[]} events @param {string} name */
+/** Counts the samples on top of which a function was. @param {any[]} events @param {string} name */
 const samplesOf = (events, name) => {
   const ids = new Set()
   let count = 0
@@ -46,8 +46,8 @@ for (const [state, code, top, skip] of /** @type {const} */ ([
   ['busy', 'for (;;) Math.sqrt(Math.random())', '(anonymous)', NEEDS_INTERRUPT],
   ['idle', 'setInterval(() => {}, 1e6)', '(idle)', false],
 ])) {
-  const what = `a ${state} program writes its samples while it runs, and keeps them when killed`
-  test(what, { skip }, async () => {
+  const title = `a ${state} program's samples are written while it runs, and survive SIGKILL`
+  test(title, { skip }, async () => {
     const source = `process.send(0, () => { ${code} })`
     const { traces, signal, stderr } = await run(['-e', source], {
       env: FAST,
@@ -67,20 +67,20 @@ for (const [state, code, top, skip] of /** @type {const} */ ([
   })
 }
 
-test('a thread that is blocked in native code gives its samples with the next window', async () => {
+test('the samples of a thread blocked in native code come with the next window', async () => {
   const source = `
     require('node:child_process').execFileSync('sleep', ['0.7'])
     process.send(0)
   `
   const { traces } = await run(['-e', source], { env: FAST })
   assert.ok(traces[0].durationUs > 700_000)
-  // How many there are is the machine's affair, but they came all along.
+  // The number of samples depends on the machine, but there must be no long gap.
   const longest = Math.max(...traces[0].samples.map(({ us }) => us))
   assert.ok(longest < 350_000, `${longest} µs without a sample`)
   assert.ok(traces[0].totalShare((frame) => frame.url === '[eval]') > 0.8)
 })
 
-test('threads that are blocked for ten seconds are recorded, and end as ever', async () => {
+test('threads that are blocked for ten seconds are recorded, and end normally', async () => {
   const source = `
     const { Worker } = require('node:worker_threads')
     const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000)'
@@ -97,7 +97,7 @@ test('threads that are blocked for ten seconds are recorded, and end as ever', a
   }
 })
 
-test('a call tree that outgrows its limit is forgotten, and the trace stays right', {
+test('a call tree that exceeds its limit is reset, and the trace stays correct', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const source = `

@@ -6,7 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { FIXTURES, PACKAGE } = require('./helpers/run.js')
 
-test('the types accept what works and refuse what does not', () => {
+test('the types accept valid calls and reject invalid calls', () => {
   const tsc = path.join(PACKAGE, 'node_modules', 'typescript', 'bin', 'tsc')
   const flags = [
     '--noEmit',

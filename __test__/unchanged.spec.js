@@ -5,7 +5,7 @@ const test = require('node:test')
 const { run, temporaryDirectory } = require('./helpers/run.js')
 const { isInspector } = require('./helpers/source.js')
 
-test('what a program sees of its process is as without us', async () => {
+test('a program sees the same process state as without the profiler', async () => {
   const cwd = temporaryDirectory()
   const env = { CPU_PROF_DIR: cwd, PWD: cwd }
   const plain = await run(['observe.js'], { preload: null, cwd, env })
@@ -28,14 +28,14 @@ test('what a program sees of its process is as without us', async () => {
     for (const [index, each] of expected.entries()) {
       each.listeners.exit += 1
       const ids = observed[index].asyncId - each.asyncId
-      assert.ok(ids === 1 || ids === 2, `${ids} async ids are taken`)
+      assert.ok(ids === 1 || ids === 2, `${ids} async ids were used`)
       each.asyncId += ids
     }
   }
   assert.deepEqual(observed, expected)
 })
 
-test('a program killed by a signal is seen to be', async () => {
+test('the parent sees the signal that killed a program', async () => {
   for (const signal of /** @type {const} */ (['SIGKILL', 'SIGTERM', 'SIGINT'])) {
     const result = await run(['-e', `process.send(0); setInterval(() => {}, 1000)`], {
       during: (child) => child.once('message', () => child.kill(signal)),

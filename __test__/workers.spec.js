@@ -26,7 +26,7 @@ for (const { how, code, workerCode } of ENDS) {
     )
     for (const trace of result.traces) assert.ok(trace.ended, trace.file)
     for (const worker of result.traces.slice(1)) {
-      // The others are ended in the middle of their work.
+      // In the other cases the worker ends in the middle of its work.
       if (isInspector && !['natural', 'exit', 'throw'].includes(how)) continue
       assert.ok(worker.totalMs((frame) => frame.functionName === 'crunch') > 200)
     }
@@ -55,7 +55,7 @@ test('threads are named after their process and script', { skip: NEEDS_INTERRUPT
   }
 })
 
-test('workers without a script of their own are recorded, and left alone', async () => {
+test('workers without a script file are recorded, without an error', async () => {
   const source = `
     const { Worker } = require('node:worker_threads')
     const { spin } = require(${JSON.stringify(require.resolve('./fixtures/spin.js'))})
@@ -73,7 +73,7 @@ test('workers without a script of their own are recorded, and left alone', async
   )
 })
 
-test('a thread of module hooks is left alone', async (t) => {
+test('module hooks work as without the profiler', async (t) => {
   if (typeof require('node:module').register !== 'function') {
     return t.skip('this Node has no module.register()')
   }
@@ -107,7 +107,7 @@ test('a worker inside a worker is recorded', async () => {
   )
 })
 
-test('script ids of two threads do not collide', async () => {
+test('threads never share a script id', async () => {
   const { traces } = await run(['workers.js', 'natural'])
   /** @type {Map<string, number>} */
   const owner = new Map()

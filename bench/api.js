@@ -1,7 +1,7 @@
 'use strict'
 
-// What start() and stop() cost in code, as a test suite would call them around each test: against
-// an inspector session, which is what Node itself has for that.
+// Measures the duration of start() and stop(), called as a test suite would call them around each
+// test, and compares them with an inspector session, which is Node's own way to do this.
 
 const fs = require('node:fs')
 const inspector = require('node:inspector')
@@ -20,7 +20,7 @@ session.connect()
 session.post('Profiler.enable')
 
 /** @type {Record<string, { start: () => void, stop: () => void }>} */
-const CONTESTANTS = {
+const PROFILERS = {
   'cpu-prof': { start: () => start({ dir }), stop },
   inspector: {
     start: () => session.post('Profiler.start'),
@@ -31,23 +31,23 @@ const CONTESTANTS = {
   },
 }
 
-for (const [name, contestant] of Object.entries(CONTESTANTS)) {
+for (const [name, profiler] of Object.entries(PROFILERS)) {
   const starts = []
   const stops = []
   for (let i = 0; i < RECORDINGS; i++) {
-    starts.push(time(contestant.start))
+    starts.push(time(profiler.start))
     spin(5)
-    stops.push(time(contestant.stop))
+    stops.push(time(profiler.stop))
   }
   console.log(name)
-  for (const [what, all] of Object.entries({ start: starts, stop: stops })) {
+  for (const [call, all] of Object.entries({ start: starts, stop: stops })) {
     const [first, ...later] = all
     const [p50, p99] = [0.5, 0.99].map((share) => quantile(later, share).toFixed(2))
-    console.log(`  ${what}: first ${first.toFixed(2)} ms, later p50 ${p50} ms, p99 ${p99} ms`)
+    console.log(`  ${call}: first ${first.toFixed(2)} ms, later p50 ${p50} ms, p99 ${p99} ms`)
   }
 }
 
-/** @param {() => void} call @returns milliseconds */
+/** Measures a call. @param {() => void} call @returns milliseconds */
 function time(call) {
   const before = performance.now()
   call()

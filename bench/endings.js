@@ -1,7 +1,7 @@
 'use strict'
 
-// In which of fifteen ways of ending a profile is kept, by the built-in `--cpu-prof` and by us, as
-// a table for the README: `node bench/endings.js [node binary…]`.
+// Ends a program in fifteen ways, and prints a table of the profiles that the built-in `--cpu-prof`
+// and cpu-prof keep, for docs/endings.md. Usage: node bench/endings.js [node binaries]
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -10,7 +10,7 @@ const { ENDINGS } = require('../__test__/helpers/endings.js')
 
 /** @typedef {{ builtIn: string, ours: string }} Cell */
 
-/** What became of every ending on the Node that runs this. */
+/** Runs every ending on this Node, and returns the outcomes. */
 async function measure() {
   /** @type {Cell[]} */
   const cells = []
@@ -32,14 +32,14 @@ async function measure() {
     const ours = await run(args, { during })
     cells.push({
       builtIn: judge(builtIn, profilesIn(builtIn.cwd)),
-      // run() has read and checked each of them.
+      // run() has already read and checked these traces.
       ours: judge(ours, ours.traces.length),
     })
   }
   return cells
 }
 
-/** How many profiles there are that can be read. @param {string} dir */
+/** Counts the readable profiles in a folder. @param {string} dir */
 function profilesIn(dir) {
   return filesIn(dir, '.cpuprofile').filter((file) => {
     try {
@@ -50,7 +50,7 @@ function profilesIn(dir) {
   }).length
 }
 
-/** @param {string[]} nodes */
+/** Measures on each Node binary, and prints the table. @param {string[]} nodes */
 function table(nodes) {
   const columns = nodes.map((node) => {
     const { stdout } = spawnSync(node, [__filename, '--measure'], {
@@ -60,7 +60,7 @@ function table(nodes) {
     const { version, cells } = JSON.parse(stdout)
     return { version, cells: /** @type {Cell[]} */ (cells) }
   })
-  /** One word if all are alike. @param {(cell: Cell) => string} pick @param {number} row */
+  /** Returns one word if all versions agree. @param {(cell: Cell) => string} pick @param {number} row */
   const cell = (pick, row) => {
     const all = columns.map(({ cells }) => pick(cells[row]))
     if (new Set(all).size === 1) return all[0]

@@ -1,5 +1,5 @@
 'use strict'
 
-// Tells the parent, over a pipe of its own, when the `exit` event came.
+// Writes the time of the `exit` event to file descriptor 3, a pipe to the parent.
 
 process.on('exit', () => require('node:fs').writeSync(3, String(process.hrtime.bigint())))

@@ -8,12 +8,12 @@ const path = require('node:path')
 const PACKAGE = path.join(__dirname, '..')
 
 /**
- * The contestants: a program as it is, under Node's own profiler, and under ours. Each writes into
- * a directory of its own.
+ * Returns the variants to compare: a program without a profiler, with Node's built-in profiler, and
+ * with cpu-prof. All write into `dir`.
  * @param {string} dir
  * @param {number} interval µs
  */
-function contestants(dir, interval) {
+function variants(dir, interval) {
   const env = { ...process.env, CPU_PROF_DIR: dir, CPU_PROF_INTERVAL: String(interval) }
   const builtIn = ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-interval=${interval}`]
   return {
@@ -24,31 +24,32 @@ function contestants(dir, interval) {
 }
 
 /**
- * Calls `run` for each contestant in turn, round after round, so that a change of the machine's
- * load hits all of them alike.
+ * Calls `run` for each variant in turn, round after round, so that a change of the machine's load
+ * affects all variants equally.
  * @template T
  * @param {number} rounds
  * @param {number} interval µs
- * @param {(who: {nodeArgs: string[], env: NodeJS.ProcessEnv}, dir: string) => T | Promise<T>} run
+ * @param {(variant: {nodeArgs: string[], env: NodeJS.ProcessEnv}, dir: string) => T | Promise<T>} run
  */
 async function rounds(rounds, interval, run) {
   /** @type {Record<string, T[]>} */
   const results = {}
   for (let round = 0; round < rounds; round++) {
     const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
-    const order = Object.entries(contestants(dir, interval))
-    // Whoever comes first finds the machine in another state than whoever comes last.
+    const order = Object.entries(variants(dir, interval))
+    // Rotates the order, since the first run of a round finds the machine in another state than the
+    // last run.
     for (let turn = 0; turn < round; turn++) order.push(...order.splice(0, 1))
-    for (const [name, who] of order) {
+    for (const [name, variant] of order) {
       results[name] ??= []
-      results[name].push(await run(who, dir))
+      results[name].push(await run(variant, dir))
     }
     fs.rmSync(dir, { recursive: true })
   }
   return results
 }
 
-/** @param {number[]} numbers @param {number} share */
+/** Returns the number below which `share` of the numbers lie. @param {number[]} numbers @param {number} share */
 function quantile(numbers, share) {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
@@ -57,7 +58,7 @@ function quantile(numbers, share) {
 /** @param {number[]} numbers */
 const median = (numbers) => quantile(numbers, 0.5)
 
-/** @param {string[]} args @param {NodeJS.ProcessEnv} env @returns milliseconds */
+/** Measures a run of Node. @param {string[]} args @param {NodeJS.ProcessEnv} env @returns milliseconds */
 function wallTime(args, env) {
   const before = process.hrtime.bigint()
   const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
@@ -67,8 +68,8 @@ function wallTime(args, env) {
 }
 
 /**
- * Wall time, CPU time and peak memory of a whole process, and the time from its `exit` event to its
- * end if it preloads leaving.js. Linux only.
+ * Measures the wall time, CPU time and peak memory of a process, and the time from its `exit` event
+ * to its end if it preloads leaving.js. Linux only.
  * @param {string[]} args @param {NodeJS.ProcessEnv} env
  */
 async function resources(args, env) {
@@ -99,7 +100,7 @@ async function resources(args, env) {
   }
 }
 
-/** CPU time of the children that have ended, from this process's own account. */
+/** Returns the CPU time of all children that have ended, which Linux counts for this process. */
 function childrenCpuMs() {
   const stat = fs.readFileSync('/proc/self/stat', 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -107,7 +108,7 @@ function childrenCpuMs() {
   return (Number(fields[13]) + Number(fields[14])) * TICK_MS
 }
 
-/** @param {number | undefined} pid */
+/** Returns a process's peak memory in kB, 0 after its end. @param {number | undefined} pid */
 function peakKbOf(pid) {
   try {
     const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -117,7 +118,7 @@ function peakKbOf(pid) {
   }
 }
 
-/** The events of all traces in a directory. @param {string} dir @returns {any[]} */
+/** Reads the events of all traces in a folder. @param {string} dir @returns {any[]} */
 function events(dir) {
   return fs
     .readdirSync(dir)

@@ -1,7 +1,7 @@
 'use strict'
 
-// Resident memory of a program that runs for minutes at 100 µs, beside the same program without a
-// profiler. Usage: node bench/memory.js [minutes]. Linux only.
+// Measures the resident memory of a program that is recorded for minutes at 100 µs, beside the same
+// program without a profiler. Usage: node bench/memory.js [minutes]. Linux only.
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
@@ -11,7 +11,10 @@ const { median } = require('./measure.js')
 
 const minutes = Number(process.argv[2] ?? 11)
 
-/** @param {string[]} nodeArgs @param {NodeJS.ProcessEnv} env @returns median MB of each minute */
+/**
+ * Runs steady.js and reads its memory every second.
+ * @param {string[]} nodeArgs @param {NodeJS.ProcessEnv} env @returns median MB of each minute
+ */
 async function residentByMinute(nodeArgs, env) {
   const steady = [path.join(__dirname, 'steady.js'), String(minutes)]
   const child = spawn(process.execPath, [...nodeArgs, ...steady], { env, stdio: 'ignore' })
@@ -39,11 +42,13 @@ async function main() {
   console.log(`resident memory on ${process.version} at 100 µs`)
   for (const [minute, mb] of recorded.entries()) {
     console.log(
-      `minute ${minute + 1}: ${mb.toFixed(1)} MB, without us ${without[minute].toFixed(1)} MB`,
+      `minute ${minute + 1}: ${mb.toFixed(1)} MB, without cpu-prof ${without[minute].toFixed(1)} MB`,
     )
   }
   const growth = (/** @type {number[]} */ mb) => (100 * (mb[mb.length - 1] / mb[1] - 1)).toFixed(1)
-  console.log(`after the first minute: ${growth(recorded)} %, without us ${growth(without)} %`)
+  console.log(
+    `growth after the first minute: ${growth(recorded)} %, without cpu-prof ${growth(without)} %`,
+  )
   fs.rmSync(dir, { recursive: true })
 }
 

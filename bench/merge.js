@@ -1,8 +1,8 @@
 'use strict'
 
-// Merging against JSON.parse and JSON.stringify of the same files, in turns, and the memory of a
-// merge of 1 GB. The files are a recording of TypeScript's compiler, copied under other pids.
-// Usage: node bench/merge.js [rounds]. The memory is told on Linux only.
+// Compares the time of a merge with JSON.parse and JSON.stringify of the same files, in turns, and
+// measures the memory of a merge of 1 GB. The files are copies, with other pids, of a recording of
+// TypeScript's compiler. Usage: node bench/merge.js [rounds]. The memory is measured on Linux only.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -34,17 +34,21 @@ async function main() {
   console.log(`${(bytes / MB).toFixed(0)} MB in ${fs.readdirSync(inputs).length} files`)
   console.log(`merge                     ${ours.toFixed(0)} ms, ${speed(bytes, ours)}`)
   console.log(`JSON.parse and stringify  ${json.toFixed(0)} ms, ${speed(bytes, json)}`)
-  console.log(`${(json / ours).toFixed(1)} times as fast, each the median of ${times.merge.length}`)
+  console.log(
+    `merge is ${(json / ours).toFixed(1)} times as fast (medians of ${times.merge.length} rounds)`,
+  )
 
   const large = copies(recording, inputs, 1000 * MB)
   const script = `const { merge } = require(${JSON.stringify(PACKAGE)})
     merge(${JSON.stringify(inputs)}, ${JSON.stringify(output)}).then(() =>
       console.log(require('fs').readFileSync('/proc/self/status', 'utf8').match(/VmHWM:\\s+(\\d+)/)[1]))`
   const { stdout } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' })
-  console.log(`${(large / MB).toFixed(0)} MB merged with ${(Number(stdout) / 1024).toFixed(0)} MB`)
+  console.log(
+    `${(large / MB).toFixed(0)} MB merged with ${(Number(stdout) / 1024).toFixed(0)} MB of peak memory`,
+  )
 }
 
-/** A recording of a program that compiles itself, so to say. @param {string} dir */
+/** Records TypeScript's compiler while it checks its own declaration file. @param {string} dir */
 function record(dir) {
   const tsc = require.resolve('typescript/bin/tsc')
   const file = path.join(path.dirname(require.resolve('typescript')), 'typescript.d.ts')
@@ -54,7 +58,11 @@ function record(dir) {
   return path.join(dir, fs.readdirSync(dir)[0])
 }
 
-/** Copies the recording as that of other processes. @param {string} recording @param {string} dir @param {number} bytes */
+/**
+ * Copies the recording as if other processes had written it, until the copies exceed `bytes`.
+ * @param {string} recording @param {string} dir @param {number} bytes
+ * @returns the sum of their sizes
+ */
 function copies(recording, dir, bytes) {
   const text = fs.readFileSync(recording, 'latin1')
   const pid = Number(/"pid":(\d+)/.exec(text)?.[1])
@@ -73,7 +81,7 @@ function copies(recording, dir, bytes) {
   return sum
 }
 
-/** @param {string} dir @param {string} output */
+/** Merges with JSON's own functions. @param {string} dir @param {string} output */
 function parseAndStringify(dir, output) {
   const events = []
   for (const name of fs.readdirSync(dir)) {
@@ -81,7 +89,7 @@ function parseAndStringify(dir, output) {
       events.push(event)
     }
   }
-  // One string of them all would be too long.
+  // One string with all events would exceed V8's limit.
   const out = fs.openSync(output, 'w')
   let separator = '{"traceEvents":['
   for (const event of events) {
@@ -92,7 +100,7 @@ function parseAndStringify(dir, output) {
   fs.closeSync(out)
 }
 
-/** @param {() => unknown} call @returns {Promise<number>} milliseconds */
+/** Measures a call. @param {() => unknown} call @returns {Promise<number>} milliseconds */
 async function time(call) {
   const before = performance.now()
   await call()

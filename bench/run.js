@@ -1,7 +1,7 @@
 'use strict'
 
-// What `cpu-prof run` adds to a command that is not Node at all, wall time, and what of it is Node's
-// own start. Usage: node bench/run.js [runs]
+// Measures the wall time that `cpu-prof run` adds to a command without any Node process, and how
+// much of it is the start of Node itself. Usage: node bench/run.js [runs]
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -12,7 +12,7 @@ const { median } = require('./measure.js')
 const BIN = path.join(__dirname, '..', 'bin', 'cpu-prof.js')
 const COMMAND = ['sleep', '0']
 /** @type {Record<string, string[]>} */
-const CONTESTANTS = {
+const COMMANDS = {
   'the command': COMMAND,
   'node -e 0': [process.execPath, '-e', '0'],
   'cpu-prof run': [process.execPath, BIN, 'run', ...COMMAND],
@@ -21,10 +21,10 @@ const CONTESTANTS = {
 
 const runs = Number(process.argv[2] ?? 41)
 const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
-// Node 18 and 20 read these certificates at every start: tens of milliseconds that are not ours.
+// Node 18 and 20 read these certificates at every start, which takes tens of milliseconds.
 const { NODE_EXTRA_CA_CERTS, NODE_OPTIONS, ...env } = process.env
 
-/** @param {string[]} command */
+/** Measures a command. @param {string[]} command @returns milliseconds */
 function wallTime([file, ...args]) {
   const before = process.hrtime.bigint()
   const { status } = spawnSync(file, args, { cwd, env, stdio: 'ignore' })
@@ -35,7 +35,7 @@ function wallTime([file, ...args]) {
 /** @type {Record<string, number[]>} */
 const walls = {}
 for (let run = 0; run < runs; run++) {
-  for (const [name, command] of Object.entries(CONTESTANTS)) {
+  for (const [name, command] of Object.entries(COMMANDS)) {
     walls[name] ??= []
     walls[name].push(wallTime(command))
   }

@@ -1,6 +1,6 @@
 'use strict'
 
-// What a profiler adds to `node -e 0`, wall time. Usage: node bench/startup.js [runs]
+// Measures the wall time that a profiler adds to `node -e 0`. Usage: node bench/startup.js [runs]
 
 const { rounds, median, wallTime } = require('./measure.js')
 

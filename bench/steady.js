@@ -1,6 +1,6 @@
 'use strict'
 
-// A program like a busy server: hundreds of call paths over and over, garbage, short idle gaps.
+// Simulates a busy server: hundreds of call paths again and again, garbage, short idle gaps.
 
 const end = Date.now() + Number(process.argv[2]) * 60_000
 const functions = Array.from({ length: 300 }, (_, i) => generate(i))

@@ -1,8 +1,8 @@
 'use strict'
 
-// TypeScript's compiler on a real library at 1 ms: what a profiler adds to CPU time, wall time and
-// peak memory, what a rotation costs the program's thread, and how long leaving takes.
-// Usage: node bench/tsc.js [rounds]. Linux only.
+// Runs TypeScript's compiler on a real library at 1 ms, and measures the CPU time, wall time and
+// peak memory that a profiler adds, the pause of a rotation, and the time from the `exit` event to
+// the end. Usage: node bench/tsc.js [rounds]. Linux only.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -24,7 +24,7 @@ const options = {
 
 async function main() {
   const project = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-tsc-'))
-  // Outside of node_modules, or tsc would take its sources for somebody else's.
+  // The copy is outside node_modules, where tsc would treat the sources as a dependency's.
   const source = path.join(path.dirname(require.resolve('effect/package.json')), 'src')
   fs.cpSync(source, path.join(project, 'src'), { recursive: true })
   fs.writeFileSync(
@@ -39,7 +39,7 @@ async function main() {
     const leaving = ['--require', path.join(__dirname, 'leaving.js')]
     const result = await resources([...nodeArgs, ...leaving, tsc, '-p', project], env)
     const flushes = events(dir).filter(({ name }) => name === 'thread.flush')
-    // The last one is no rotation but the end, which is part of leaving.
+    // The last flush belongs to stop, which `leavingMs` contains; it is not a rotation.
     pauses.push(...flushes.slice(0, -1).map(({ args }) => args.data.pauseUs))
     for (const file of fs.readdirSync(dir)) fs.rmSync(path.join(dir, file))
     return result
@@ -55,8 +55,8 @@ async function main() {
     })
     console.log(`${name.padEnd(10)} ${cells.join(', ')}`)
   }
-  const [p50, p99, most] = [0.5, 0.99, 1].map((share) => quantile(pauses, share))
-  console.log(`rotations  ${pauses.length}, pause p50 ${p50} µs, p99 ${p99} µs, most ${most} µs`)
+  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => quantile(pauses, share))
+  console.log(`rotations  ${pauses.length}, pause p50 ${p50} µs, p99 ${p99} µs, max ${max} µs`)
 }
 
 main()

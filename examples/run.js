@@ -1,7 +1,7 @@
 'use strict'
 
-// Runs each example as a reader would, by its one command, and checks what is found in its trace.
-// Usage: node examples/run.js [names]
+// Runs each example's command under `cpu-prof run`, and checks that its trace contains the expected
+// functions. Usage: node examples/run.js [names]
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -11,7 +11,7 @@ const root = path.join(__dirname, '..')
 const bin = path.join(root, 'bin', 'cpu-prof.js')
 const dir = path.join(root, 'profiles', `examples-${Date.now()}`)
 
-/** Commands, where they are run, and functions that their traces show. */
+/** Commands, their working directories, and functions that their traces must contain. */
 const EXAMPLES = {
   build: { command: ['node', 'build/main.js'], shows: ['findWords', 'countPrimes', 'mergeSort'] },
   server: { command: ['node', 'server/main.js'], shows: ['renderTable', 'visit'] },
@@ -42,7 +42,9 @@ for (const [name, example] of Object.entries(EXAMPLES)) {
   const missing = shows.filter((each) => !text.includes(`"functionName":"${each}"`))
   if (missing.length === 0) continue
   failed.push(name)
-  console.error(`\nthis trace has no ${missing.join(', ')}; the command ended with ${status}`)
+  console.error(
+    `\nmissing in the trace: ${missing.join(', ')}; the command ended with status ${status}`,
+  )
 }
-console.log(failed.length === 0 ? '\nevery example was recorded' : `\nfailed: ${failed.join(', ')}`)
+console.log(failed.length === 0 ? '\nall examples were recorded' : `\nfailed: ${failed.join(', ')}`)
 process.exitCode = failed.length === 0 ? 0 : 1

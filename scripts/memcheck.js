@@ -1,10 +1,10 @@
 'use strict'
 
-// Looks for memory that is used after it was freed, or freed twice: V8's too, since what its
-// profiler holds comes from malloc. `node scripts/memcheck.js [node] [seed]` runs the stress
-// program under two tools. Valgrind sees every access, also in V8, which is not instrumented, but
-// runs one thread at a time. AddressSanitizer's allocator sees frees, and what goes through the C
-// library, but threads race as they do in earnest.
+// Looks for memory that is used after it was freed, or freed twice, in V8 too, since V8's profiler
+// takes its memory from malloc. `node scripts/memcheck.js [node] [seed]` runs the stress program
+// under two tools. Valgrind sees every access, also in V8, which is not instrumented, but runs one
+// thread at a time. AddressSanitizer's allocator sees only frees and accesses through the C library,
+// but threads race as they do in a normal run.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -20,13 +20,14 @@ const TIMEOUT_MS = 600_000
 const FEWEST_SAMPLES = 100
 
 const VALGRIND = [
-  // Code that V8 has compiled is not in a file, and changes.
+  // V8's compiled code is not in a file, and changes.
   '--smc-check=all-non-file',
-  // Not what is looked for: V8 scans stacks that hold leftovers, and leaves its memory to the exit.
+  // Both reports are noise here: V8 scans stacks that hold stale values, and does not free its memory
+  // at exit.
   '--undef-value-errors=no',
   '--leak-check=no',
-  // Whoever runs goes on running, so that a thread can end while the writer still reads. Scheduled
-  // fairly, an addon that does not wait for its writer passed.
+  // The running thread keeps running, so that a thread can end while the writer still reads. With
+  // fair scheduling, an addon that did not wait for its writer passed.
   '--fair-sched=no',
   '--freelist-vol=200000000',
   '--num-callers=24',
@@ -37,22 +38,23 @@ const VALGRIND = [
 
 const ASAN = [
   'detect_leaks=0',
-  // Node has a handler of its own for WebAssembly, and would hide ours.
+  // Node installs a SIGSEGV handler for WebAssembly, which would replace AddressSanitizer's.
   'handle_segv=2',
-  // Code that is not instrumented reads freed memory unseen, unless what it finds there is absurd.
+  // Reads of freed memory by code that is not instrumented are noticed only if the contents are
+  // invalid.
   'max_free_fill_size=65536',
   'free_fill_byte=251',
 ]
 
-// Valgrind cannot deliver a signal while the main thread's stack grows: let it have grown.
+// Valgrind cannot deliver a signal while the main thread's stack grows, so the stack grows first.
 const deep = path.join(dir, 'deep.js')
 fs.writeFileSync(deep, 'function deep() { deep() }\ntry { deep() } catch {}\n')
 
-/** A copy of the package, whose addon has names and line numbers. */
+/** Copies the package, with an addon that has symbols and line numbers. */
 function debugPackage() {
   const build = ['build', '--quiet', '--target-dir', path.join(root, 'target')]
   const { status } = spawnSync('cargo', build, { cwd: root, stdio: 'inherit' })
-  if (status !== 0) throw new Error('the addon could not be built')
+  if (status !== 0) throw new Error('cargo build failed')
   const copy = path.join(dir, 'package')
   fs.mkdirSync(copy)
   for (const file of ['package.json', 'index.js', 'lib']) {
@@ -63,13 +65,13 @@ function debugPackage() {
   return copy
 }
 
-/** The C compiler knows where its own one is. */
+/** Returns the path of the C compiler's AddressSanitizer library. */
 function asanLibrary() {
   const { stdout } = spawnSync('cc', ['-print-file-name=libasan.so'], { encoding: 'utf8' })
   return fs.realpathSync(stdout.trim())
 }
 
-/** @param {string} tool @param {string[]} preload */
+/** Runs the stress program under a tool. @param {string} tool @param {string[]} preload */
 function stress(tool, preload) {
   const output = fs.mkdtempSync(path.join(dir, 'run-'))
   const log = path.join(output, 'log')
@@ -96,14 +98,14 @@ function stress(tool, preload) {
   const seconds = Math.round((Date.now() - start) / 1000)
   const logs = fs.readdirSync(output).filter((file) => file.startsWith('log'))
   const report = logs.map((file) => fs.readFileSync(path.join(output, file), 'utf8')).join('')
-  // Valgrind's warnings of large mappings are no errors, and with --quiet nothing else is there.
+  // With --quiet, only errors and warnings of large mappings are in Valgrind's log.
   const failed = status !== 0 || /Invalid|Mismatched|ERROR/.test(report)
-  const who = preload.length > 0 ? tool : `${tool}, without the addon`
-  console.log(`${who}: ${failed ? `failed (${signal ?? status})` : 'no errors'}, ${seconds} s`)
+  const title = preload.length > 0 ? tool : `${tool}, without the addon`
+  console.log(`${title}: ${failed ? `failed (${signal ?? status})` : 'no errors'}, ${seconds} s`)
   return { failed, report, traces: env.CPU_PROF_DIR }
 }
 
-/** @param {string} traces */
+/** Counts the samples in a folder of traces. @param {string} traces */
 function countSamples(traces) {
   let count = 0
   for (const file of fs.readdirSync(traces)) {
@@ -120,7 +122,7 @@ for (const tool of ['valgrind', 'asan']) {
   const { failed, report, traces } = stress(tool, preload)
   if (failed) {
     console.log(report)
-    // Is it V8's own?
+    // The same run without the addon shows whether the error is V8's own.
     stress(tool, [])
     process.exitCode = 1
     continue
@@ -128,7 +130,7 @@ for (const tool of ['valgrind', 'asan']) {
   const samples = countSamples(traces)
   console.log(`${samples} samples of ${fs.readdirSync(traces).length} threads`)
   if (samples < FEWEST_SAMPLES) {
-    console.log('so few that this proves nothing')
+    console.log(`fewer than ${FEWEST_SAMPLES} samples: too few to prove anything`)
     process.exitCode = 1
   }
 }

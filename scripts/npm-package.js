@@ -1,6 +1,6 @@
 'use strict'
 
-// Puts the addon that was built here into its platform's package, ready for `npm pack`.
+// Copies the addon that was built on this machine into its platform's package, for `npm pack`.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -12,7 +12,7 @@ for (const platform of fs.readdirSync(path.join(root, 'npm'))) {
   const addon = `cpu-prof.${platform}.node`
   const source = path.join(root, addon)
   if (!fs.existsSync(source)) {
-    console.error(`${addon} is not built on this machine: its package stays empty`)
+    console.error(`${addon} was not built on this machine, so its package stays empty`)
     continue
   }
   const dir = path.join(root, 'npm', platform)
@@ -22,5 +22,5 @@ for (const platform of fs.readdirSync(path.join(root, 'npm'))) {
   if (manifest.version !== version) {
     fs.writeFileSync(file, `${JSON.stringify({ ...manifest, version }, null, 2)}\n`)
   }
-  console.error(`${path.relative(process.cwd(), dir)} holds ${addon}`)
+  console.error(`${path.relative(process.cwd(), dir)} now contains ${addon}`)
 }

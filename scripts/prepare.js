@@ -1,6 +1,6 @@
 'use strict'
 
-// `npm install` in a clone: builds the addon unless a prebuilt one fits already.
+// Runs in a clone at `npm install`: builds the addon if no prebuilt addon loads.
 
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
@@ -13,8 +13,8 @@ try {
   const cargo = spawnSync('cargo', ['--version'])
   if (cargo.error) {
     console.error(
-      'cpu-prof: no prebuilt addon fits this machine, and there is no Rust to build one.\n' +
-        'Install it (https://rustup.rs), then run `npm install` again.',
+      'cpu-prof: no prebuilt addon fits this machine, and Rust, which builds one, is not installed.\n' +
+        'Install Rust (https://rustup.rs), then run `npm install` again.',
     )
     process.exit(1)
   }

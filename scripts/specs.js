@@ -1,8 +1,7 @@
 'use strict'
 
-// Runs spec files on the Node that runs this script: `node scripts/specs.js [beginnings of file
-// names]`. `--without` leaves files out by the beginnings of their names, and `--source=inspector`
-// makes all recordings use that source.
+// Runs spec files on the Node that runs this script: `node scripts/specs.js [file name prefixes]`.
+// `--without=prefix` excludes files, and `--source=inspector` makes all recordings use that source.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -14,18 +13,18 @@ const { parseArgs } = require('node:util')
 
 const DIR = path.join(__dirname, '..', '__test__')
 
-/** Spec files that run at the same time: most of a spec's time is spent waiting for a program. */
+/** Spec files that run at the same time: a spec mostly waits for a program. */
 const AT_ONCE = os.cpus().length + 1
 
-/** Specs that need the machine for themselves, and why. @type {Record<string, string>} */
+/** Specs that run alone, and the reason. @type {Record<string, string>} */
 const ALONE = {
   churn: 'starts hundreds of threads and processes at once, which would starve every other spec',
 }
 
-/** The specs that take longest: started first, so that none of them is the last to end. */
+/** The slowest specs, which start first so that the total time is short. */
 const LONGEST = ['crashes', 'ends', 'monorepo', 'runners', 'api-workers', 'hostile']
 
-/** Specs whose outcome is the same with both sources: they read recordings, or name the source. */
+/** Specs with the same outcome for both sources: they read recordings, or choose the source. */
 const ANY_SOURCE = [
   'cli',
   'convert',
@@ -38,7 +37,7 @@ const ANY_SOURCE = [
 ]
 
 /**
- * Lists the spec files whose names begin with one of `wanted`, or all.
+ * Lists the spec files whose names begin with one of `wanted`, or all spec files if it is empty.
  * @param {string[]} wanted @param {string[]} [without]
  */
 function specFiles(wanted, without = []) {
@@ -51,7 +50,7 @@ function specFiles(wanted, without = []) {
     .filter((file) => !without.some(begins(file)))
 }
 
-/** Orders files: the longest first. @param {string[]} files */
+/** Sorts files, the slowest first. @param {string[]} files */
 function longestFirst(files) {
   const rank = (/** @type {string} */ file) => {
     const index = LONGEST.findIndex((name) => file.startsWith(name))
@@ -61,7 +60,8 @@ function longestFirst(files) {
 }
 
 /**
- * Runs the files, those that share the machine first, as one stream of events with one summary.
+ * Runs the files that can share the machine, then the others, and yields one stream of events with
+ * one summary.
  * @param {string[]} files
  */
 async function* events(files) {
@@ -85,7 +85,7 @@ async function* events(files) {
   }
 }
 
-/** @param {any} event */
+/** Matches a line of a phase's summary. @param {any} event */
 function isSummary({ type, data }) {
   if (type !== 'test:diagnostic' || data.nesting !== 0) return null
   return /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/.exec(data.message)

@@ -1,6 +1,6 @@
 'use strict'
 
-// A little build: the main thread finds words, two workers count primes, a child process sorts.
+// A small build: the main thread finds words, two workers count primes, a child process sorts.
 
 const { spawn } = require('node:child_process')
 const path = require('node:path')

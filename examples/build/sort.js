@@ -27,4 +27,4 @@ function merge(left, right) {
 
 let least = 0
 for (let round = 0; round < rounds; round++) least = mergeSort(shuffled(round))[0]
-console.log(`sorted ${rounds} times; the least is ${least}`)
+console.log(`sorted ${rounds} times; the smallest number is ${least}`)

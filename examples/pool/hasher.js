@@ -3,7 +3,7 @@
 const { createHash } = require('node:crypto')
 const { parentPort } = require('node:worker_threads')
 
-/** Hashes of hashes. @param {number} rounds */
+/** Hashes a hash again and again. @param {number} rounds */
 function hashChain(rounds) {
   let hash = 'start'
   for (let round = 0; round < rounds; round++) {

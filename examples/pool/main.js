@@ -1,6 +1,6 @@
 'use strict'
 
-// A pool of workers that takes jobs from a queue.
+// A pool of workers that take jobs from a queue.
 
 const path = require('node:path')
 const { Worker } = require('node:worker_threads')
@@ -24,4 +24,4 @@ for (let i = 0; i < WORKERS; i++) {
   })
   next(worker)
 }
-process.on('exit', () => console.log(`${results.length} jobs were done by ${WORKERS} workers`))
+process.on('exit', () => console.log(`${results.length} jobs done by ${WORKERS} workers`))

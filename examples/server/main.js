@@ -1,6 +1,6 @@
 'use strict'
 
-// A server that is asked a few hundred times by another process, and then closes.
+// A server that answers a few hundred requests of another process, and then closes.
 
 const http = require('node:http')
 const { spawn } = require('node:child_process')
@@ -29,6 +29,6 @@ server.listen(0, '127.0.0.1', () => {
   const visitor = path.join(__dirname, 'visitor.js')
   spawn(process.execPath, [visitor, String(port)], { stdio: 'inherit' }).on('exit', () => {
     server.close()
-    console.log(`${served} requests were served`)
+    console.log(`${served} requests served`)
   })
 })

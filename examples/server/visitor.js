@@ -1,12 +1,14 @@
 'use strict'
 
+// Sends a few hundred requests to the server of main.js, four at a time.
+
 const http = require('node:http')
 
 const port = Number(process.argv[2])
 const REQUESTS = 300
 const agent = new http.Agent({ keepAlive: true, maxSockets: 4 })
 
-/** @param {string} path @returns {Promise<number>} */
+/** Requests a page. @param {string} path @returns {Promise<number>} the length of the response */
 function visit(path) {
   return new Promise((resolve, reject) => {
     const request = http.get({ host: '127.0.0.1', port, path, agent }, (response) => {
@@ -23,7 +25,7 @@ function visit(path) {
 async function main() {
   const visits = Array.from({ length: REQUESTS }, (_, i) => visit(i % 3 === 0 ? '/' : '/table'))
   const lengths = await Promise.all(visits)
-  console.log(`${lengths.reduce((sum, length) => sum + length, 0)} bytes were read`)
+  console.log(`${lengths.reduce((sum, length) => sum + length, 0)} bytes received`)
   agent.destroy()
 }
 

@@ -8,7 +8,7 @@ function multiply(a, b) {
   return a.map((row) => b[0].map((_, j) => row.reduce((sum, x, k) => sum + x * b[k][j], 0)))
 }
 
-test('the identity changes nothing', () => {
+test('multiplying by the identity returns the same matrix', () => {
   const size = 180
   const identity = Array.from({ length: size }, (_, i) =>
     Array.from({ length: size }, (_, j) => Number(i === j)),

@@ -11,7 +11,7 @@ function countWords(words) {
   return counts
 }
 
-test('counts many words', () => {
+test('counts a million words', () => {
   const words = Array.from({ length: 1_000_000 }, (_, i) => ((i * 7919) % 4093).toString(36))
   assert.equal(countWords(words).size, 4093)
 })

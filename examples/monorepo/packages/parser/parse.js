@@ -1,6 +1,6 @@
 'use strict'
 
-/** How deep the brackets of a text are. @param {string} text */
+/** Returns the depth of a text's brackets. @param {string} text */
 function parse(text) {
   let at = 0
   const brackets = () => {
