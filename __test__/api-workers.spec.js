@@ -15,26 +15,26 @@ const START = `
   const prof = require(${JSON.stringify(PACKAGE)})
   const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
   const { Worker, isMainThread, workerData, parentPort, threadId } = require('node:worker_threads')
-  /** Enters spin() again and again: of a loop that V8 optimized while it ran, a profile that starts
-   * later shows the caller. */
+  /** Calls spin() many times: if V8 optimized a running loop before the profile starts, the profile
+   * shows only its caller. */
   const work = (ms) => {
     for (let worked = 0; worked < ms; worked += 20) spin(20)
   }
   /** Resolves with the worker's next message. */
   const message = (worker) => new Promise((resolve) => worker.once('message', resolve))
-  /** Resolves once there are so many files: their workers are being recorded. */
+  /** Resolves once \`count\` traces exist, so their threads are being recorded. */
   const files = async (count) => {
     const traces = () => require('node:fs').readdirSync('.').filter((f) => f.endsWith('.trace.json'))
     const end = Date.now() + 20_000
     while (traces().length < count) {
-      if (Date.now() > end) throw new Error('there are only ' + traces())
+      if (Date.now() > end) throw new Error('only these traces exist: ' + traces())
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }
 `
 
 /**
- * Runs a program of two parts.
+ * Runs a program with code for the main thread and code for its workers.
  * @param {string} main @param {string} worker @param {Parameters<typeof run>[1]} [options]
  */
 async function runWorkers(main, worker, options) {
@@ -50,7 +50,7 @@ async function runWorkers(main, worker, options) {
 const hasSpin = (trace) =>
   trace.totalMs((/** @type {any} */ frame) => frame.functionName === 'spin') > 100
 
-test('start() covers the workers that come after it, however they are made', {
+test('start() records all workers that are created after it', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const { traces, stdout } = await runWorkers(
@@ -82,7 +82,7 @@ test('start() covers the workers that come after it, however they are made', {
   assert.equal(recording.threadId, 0)
 })
 
-test('workers from before start() and from after stop() are not recorded', {
+test('workers created before start() or after stop() are not recorded', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const { traces } = await runWorkers(
@@ -104,7 +104,7 @@ test('workers from before start() and from after stop() are not recorded', {
   )
 })
 
-test('each of several recordings has its own workers, whatever ended before', {
+test('each of several recordings in a row has only its own workers', {
   skip: NEEDS_TO_REACH_WORKERS,
 }, async () => {
   const { stdout } = await runWorkers(
@@ -127,7 +127,7 @@ test('each of several recordings has its own workers, whatever ended before', {
   ])
 })
 
-test('no inspector session stays open for workers that were gone too soon', async () => {
+test('workers that end too soon leave no inspector session open', async () => {
   const { stdout } = await runWorkers(
     `prof.start()
      const workers = Array.from({ length: 20 }, () => new Worker('', { eval: true }))
@@ -137,7 +137,7 @@ test('no inspector session stays open for workers that were gone too soon', asyn
      const registry = new FinalizationRegistry(() => collected++)
      const { write } = process.stdout
      process.stdout.write = () => true
-     // A session keeps what is logged, and lets go of it within a second or two.
+     // An open session keeps logged values for one or two seconds.
      for (let i = 0; i < 100 && collected === 0; i++) {
        const logged = {}
        registry.register(logged)
@@ -153,7 +153,7 @@ test('no inspector session stays open for workers that were gone too soon', asyn
   assert.equal(stdout, 'true\n')
 })
 
-test('workers: false leaves them alone', async () => {
+test('workers are not recorded with `workers: false`', async () => {
   const { traces } = await runWorkers(
     `prof.start({ workers: false })
      new Worker(__filename).on('exit', () => prof.stop())`,
@@ -165,7 +165,7 @@ test('workers: false leaves them alone', async () => {
   )
 })
 
-test('stop() does not wait for a worker that is blocked, and lists its file', {
+test('stop() does not wait for a blocked worker and lists its file', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const { traces, stdout } = await runWorkers(
@@ -179,7 +179,7 @@ test('stop() does not wait for a worker that is blocked, and lists its file', {
      process.exit()`,
     `work(600)
      parentPort.postMessage('blocks')
-     // For 30 s at most. The process cannot end before that: it waits for its workers.
+     // Waits at most 30 s. The process cannot end earlier, because it waits for its workers.
      const wait = 'for i in $(seq 600); do [ -e stopped ] && break; sleep 0.05; done'
      require('node:child_process').execFileSync('sh', ['-c', wait])`,
   )
@@ -189,7 +189,7 @@ test('stop() does not wait for a worker that is blocked, and lists its file', {
   assert.ok(hasSpin(traces[1]))
 })
 
-test('a worker may record itself instead', {
+test('a worker can start its own recording', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const { traces, stdout } = await runWorkers(
@@ -208,7 +208,7 @@ test('a worker may record itself instead', {
   assert.ok((own?.totalMs((frame) => frame.functionName === 'mine') ?? 0) > 100)
 })
 
-test('the program sees nothing of how its workers are reached', {
+test('the program cannot see how its workers are recorded', {
   skip: NEEDS_TO_BE_UNSEEN,
 }, async () => {
   const observe = `JSON.stringify({
@@ -227,8 +227,8 @@ test('the program sees nothing of how its workers are reached', {
       `${start}
        const worker = new Worker(__filename, { env: {} })
        const exit = new Promise((resolve) => worker.on('exit', resolve))
-       const said = await message(worker)
-       console.log(said, await exit, ${observe})`,
+       const seen = await message(worker)
+       console.log(seen, await exit, ${observe})`,
       `spin(600); parentPort.postMessage(${observe})`,
       { env: { CPU_PROF_DIR: temporaryDirectory() } },
     )
@@ -237,7 +237,7 @@ test('the program sees nothing of how its workers are reached', {
   assert.equal(outputs[1], outputs[0])
 })
 
-test('what is logged while workers are reached is not kept', async () => {
+test('values that are logged while workers are attached are not kept in memory', async () => {
   const { stdout } = await runWorkers(
     `prof.start()
      const worker = new Worker(__filename)
@@ -260,7 +260,7 @@ test('what is logged while workers are reached is not kept', async () => {
   assert.match(stdout, /^kept 0$/m)
 })
 
-test('workers are reached while their parent is busy, without timers in its midst', {
+test('workers are attached while their parent is busy, without timers in the parent', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const { stdout, traces } = await runWorkers(
@@ -268,10 +268,10 @@ test('workers are reached while their parent is busy, without timers in its mids
      const { setTimeout } = timers
      let isBusy = false
      timers.setTimeout = (...args) => {
-       if (isBusy) console.log('in the midst of it')
+       if (isBusy) console.log('a timer was set meanwhile')
        return setTimeout(...args)
      }
-     // The first to use them.
+     // Loads the code that uses timers, now that they are patched.
      prof.start()
      const worker = new Worker(__filename)
      isBusy = true
@@ -285,7 +285,7 @@ test('workers are reached while their parent is busy, without timers in its mids
   assert.ok(hasSpin(traces[1]))
 })
 
-test('a hundred workers are reached, or leave no trace, and end as ever', {
+test('a hundred workers are recorded or leave no file, and end normally', {
   skip: NEEDS_TO_REACH_WORKERS,
 }, async () => {
   const { stdout, files } = await runWorkers(

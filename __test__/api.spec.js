@@ -19,18 +19,18 @@ const START = `
 `
 
 /**
- * Runs a program that says something in JSON.
+ * Runs a program and parses its stdout as JSON.
  * @param {string} source @param {Parameters<typeof run>[1]} [options]
  */
-async function say(source, options) {
+async function runJson(source, options) {
   const result = await run(['-e', `${START} ${source}`], { preload: null, ...options })
   assert.equal(result.stderr, '')
   assert.equal(result.code, 0)
-  return { ...result, said: JSON.parse(result.stdout) }
+  return { ...result, output: JSON.parse(result.stdout) }
 }
 
-test('start() and stop() record what runs between them, and nothing else', async () => {
-  const { said, traces, cwd, pid } = await say(`
+test('only the code between start() and stop() is recorded', async () => {
+  const { output, traces, cwd, pid } = await runJson(`
     function before() { return spin(200) }
     function between() { return spin(200) }
     function after() { return spin(200) }
@@ -44,7 +44,7 @@ test('start() and stop() record what runs between them, and nothing else', async
     after()
     console.log(JSON.stringify({ recording, states }))
   `)
-  assert.deepEqual(said.states, [false, true, false])
+  assert.deepEqual(output.states, [false, true, false])
   assert.equal(traces.length, 1)
   const [trace] = traces
   const share = (/** @type {string} */ name) =>
@@ -53,7 +53,7 @@ test('start() and stop() record what runs between them, and nothing else', async
   assert.equal(share('before') + share('after'), 0)
   assert.ok(trace.ended)
 
-  const { recording } = said
+  const { recording } = output
   assert.deepEqual(recording.files, [trace.file])
   assert.equal(path.dirname(trace.file), cwd)
   assert.equal(recording.samples, trace.samples.length)
@@ -66,19 +66,19 @@ test('start() and stop() record what runs between them, and nothing else', async
 })
 
 test('a file is complete when stop() returns', async () => {
-  const { said } = await say(`
+  const { output } = await runJson(`
     prof.start({ interval: 200 })
     spin(100)
     const { files } = prof.stop()
     const text = require('node:fs').readFileSync(files[0], 'utf8')
     console.log(JSON.stringify(JSON.parse(text).traceEvents.at(-1).name))
   `)
-  assert.equal(said, 'trace.end')
+  assert.equal(output, 'trace.end')
 })
 
-test('options go before the environment, and each start has its own', async () => {
+test('options override the environment, for one recording only', async () => {
   const dir = temporaryDirectory()
-  const { said } = await say(
+  const { output } = await runJson(
     `
     const files = []
     for (const options of [{ interval: 500, dir: 'own', name: 'a%N' }, { name: 'b' }, undefined]) {
@@ -91,11 +91,11 @@ test('options go before the environment, and each start has its own', async () =
     { cwd: dir, env: { CPU_PROF_INTERVAL: '250', CPU_PROF_NAME: 'env-%N' } },
   )
   assert.deepEqual(
-    said.map((/** @type {string} */ file) => path.relative(dir, file)),
+    output.map((/** @type {string} */ file) => path.relative(dir, file)),
     ['own/a001.trace.json', 'b.trace.json', 'env-003.trace.json'],
   )
   const intervals = []
-  for (const file of said) intervals.push((await readTrace(file)).metadata.intervalUs)
+  for (const file of output) intervals.push((await readTrace(file)).metadata.intervalUs)
   assert.deepEqual(intervals, [500, 250, 250])
 })
 
@@ -114,8 +114,8 @@ for (const [options, type, message] of /** @type {const} */ ([
   ['{ name: "../up" }', 'RangeError', /name=..\/up is not valid/],
   ['{ ignoreList: "maybe" }', 'RangeError', /ignoreList=maybe is not valid/],
 ])) {
-  test(`start(${options}) is refused`, async () => {
-    const { said, files } = await say(`
+  test(`start(${options}) throws`, async () => {
+    const { output, files } = await runJson(`
       const errors = []
       for (const call of [() => prof.start(${options}), () => prof.profile(() => 0, ${options})]) {
         try { const promise = call(); if (promise) promise.catch(add); else errors.push('none') }
@@ -124,8 +124,8 @@ for (const [options, type, message] of /** @type {const} */ ([
       function add(error) { errors.push([error.name, error.message, prof.isRecording()]) }
       setImmediate(() => console.log(JSON.stringify(errors)))
     `)
-    assert.equal(said.length, 2)
-    for (const [name, text, isRecording] of said) {
+    assert.equal(output.length, 2)
+    for (const [name, text, isRecording] of output) {
       assert.equal(name, type)
       assert.match(text, message)
       assert.equal(isRecording, false)
@@ -134,49 +134,49 @@ for (const [options, type, message] of /** @type {const} */ ([
   })
 }
 
-test('a wrong variable is named as such', async () => {
+test('an error about a wrong variable names the variable', async () => {
   const source = `try { prof.start() } catch ({ name, message }) { console.log(JSON.stringify([name, message])) }`
-  const { said } = await say(source, { env: { CPU_PROF_INTERVAL: 'fast' } })
-  assert.equal(said[0], 'RangeError')
-  assert.match(said[1], /CPU_PROF_INTERVAL=fast is not valid/)
+  const { output } = await runJson(source, { env: { CPU_PROF_INTERVAL: 'fast' } })
+  assert.equal(output[0], 'RangeError')
+  assert.match(output[1], /CPU_PROF_INTERVAL=fast is not valid/)
 })
 
-test('a directory that cannot be made is an error of start()', async () => {
+test('start() throws if its directory cannot be created', async () => {
   const cwd = temporaryDirectory()
   fs.writeFileSync(path.join(cwd, 'file'), '')
-  const { said } = await say(
+  const { output } = await runJson(
     `try { prof.start({ dir: 'file/sub' }) } catch ({ name, message }) {
        console.log(JSON.stringify([name, message, prof.isRecording()]))
      }`,
     { cwd },
   )
-  assert.equal(said[0], 'Error')
-  assert.match(said[1], /could not create .*file\/sub/)
-  assert.equal(said[2], false)
+  assert.equal(output[0], 'Error')
+  assert.match(output[1], /could not create .*file\/sub/)
+  assert.equal(output[2], false)
 })
 
-test('start() twice and stop() without start are errors, and change nothing', async () => {
-  const { said, traces } = await say(`
+test('a second start() and a stop() without start() throw and change nothing', async () => {
+  const { output, traces } = await runJson(`
     const errors = []
-    const tried = (call) => { try { call() } catch (error) { errors.push(error.message) } }
-    tried(() => prof.stop())
+    const attempt = (call) => { try { call() } catch (error) { errors.push(error.message) } }
+    attempt(() => prof.stop())
     prof.start()
-    tried(() => prof.start())
+    attempt(() => prof.start())
     spin(50)
     prof.stop()
-    tried(() => prof.stop())
+    attempt(() => prof.stop())
     console.log(JSON.stringify(errors))
   `)
-  assert.equal(said.length, 3)
-  assert.match(said[0], /not being recorded; call start\(\) first/)
-  assert.match(said[1], /recorded already; call stop\(\) first/)
-  assert.equal(said[2], said[0])
+  assert.equal(output.length, 3)
+  assert.match(output[0], /not being recorded; call start\(\) first/)
+  assert.match(output[1], /recorded already; call stop\(\) first/)
+  assert.equal(output[2], output[0])
   assert.equal(traces.length, 1)
   assert.ok(traces[0].ended)
 })
 
-test('profile() gives what the function gives, at once or later', async () => {
-  const { said, traces } = await say(`
+test('profile() returns the result of a function or of its promise', async () => {
+  const { output, traces } = await runJson(`
     (async () => {
       const now = await prof.profile(() => { spin(50); return 'now' })
       const later = await prof.profile(async () => { await null; spin(50); return 'later' })
@@ -184,18 +184,18 @@ test('profile() gives what the function gives, at once or later', async () => {
     })()
   `)
   assert.deepEqual(
-    said.map((/** @type {any} */ each) => each.result),
+    output.map((/** @type {any} */ each) => each.result),
     ['now', 'later'],
   )
-  const files = said.map((/** @type {any} */ each) => each.recording.files[0]).sort()
+  const files = output.map((/** @type {any} */ each) => each.recording.files[0]).sort()
   assert.deepEqual(files, traces.map((trace) => trace.file).sort())
   for (const trace of traces) {
     assert.ok(trace.totalMs((frame) => frame.functionName === 'spin') > 25)
   }
 })
 
-test('profile() passes an error through as it is, and stops', async () => {
-  const { said, traces } = await say(`
+test('profile() rejects with the error of its function and stops', async () => {
+  const { output, traces } = await runJson(`
     (async () => {
       const error = new Error('my own')
       const same = []
@@ -210,14 +210,14 @@ test('profile() passes an error through as it is, and stops', async () => {
       console.log(JSON.stringify(same))
     })()
   `)
-  assert.deepEqual(said.slice(0, 6), [true, false, true, false, true, false])
-  assert.equal(said[6], 'TypeError')
-  assert.match(said[7], /takes a function, not 7/)
+  assert.deepEqual(output.slice(0, 6), [true, false, true, false, true, false])
+  assert.equal(output[6], 'TypeError')
+  assert.match(output[7], /takes a function, not 7/)
   assert.equal(traces.length, 3)
 })
 
-test('stop() ends what a preload began', async () => {
-  const { said, traces } = await say(
+test('stop() ends the recording that the preload started', async () => {
+  const { output, traces } = await runJson(
     `
     spin(100)
     const { samples, files } = prof.stop()
@@ -228,19 +228,22 @@ test('stop() ends what a preload began', async () => {
     { preload: ['--require', PACKAGE] },
   )
   assert.equal(traces.length, 2)
-  assert.ok(said.samples > 0)
-  assert.deepEqual([...said.files, ...said.next].sort(), traces.map((trace) => trace.file).sort())
+  assert.ok(output.samples > 0)
+  assert.deepEqual(
+    [...output.files, ...output.next].sort(),
+    traces.map((trace) => trace.file).sort(),
+  )
 })
 
-test('a recording that nobody stops is finished at the end of its thread', async () => {
-  const { traces, said } = await say(`
+test('a recording without stop() is finished when its thread ends', async () => {
+  const { traces, output } = await runJson(`
     const { Worker } = require('node:worker_threads')
     prof.start({ workers: false })
     spin(100)
     const code = ${JSON.stringify(START)} + 'prof.start(); spin(100); prof.stop(); prof.start(); spin(100)'
     new Worker(code, { eval: true }).on('exit', (exit) => console.log(JSON.stringify({ exit })))
   `)
-  assert.equal(said.exit, 0)
+  assert.equal(output.exit, 0)
   assert.deepEqual(
     traces.map((trace) => trace.tid),
     [0, 1, 1],
@@ -248,8 +251,8 @@ test('a recording that nobody stops is finished at the end of its thread', async
   for (const trace of traces) assert.ok(trace.ended)
 })
 
-test('a thousand recordings in one process', async () => {
-  const { said, files } = await say(
+test('one process can make a thousand recordings', async () => {
+  const { output, files } = await runJson(
     `
     let samples = 0
     for (let i = 0; i < 1000; i++) {
@@ -261,12 +264,12 @@ test('a thousand recordings in one process', async () => {
   `,
     { read: 20 },
   )
-  assert.ok(said > 1000)
+  assert.ok(output > 1000)
   assert.equal(files.length, 1000)
   for (const file of files) JSON.parse(fs.readFileSync(file, 'utf8'))
 })
 
-test('a full disk is told by stop(), and the program runs on', async (t) => {
+test('stop() reports samples lost to a full disk, and the program runs on', async (t) => {
   if (!fs.existsSync('/dev/full')) return t.skip('there is no /dev/full')
   const { stdout, code, stderr } = await run(
     [
@@ -279,13 +282,13 @@ test('a full disk is told by stop(), and the program runs on', async (t) => {
     ],
     {
       preload: null,
-      // In blocks of 512 bytes: room for the head and a few flushes.
+      // 8 blocks of 512 bytes have room for the head and a few flushes.
       under: ['sh', '-c', 'ulimit -f 8; exec "$@"', 'sh'],
     },
   )
   assert.equal(code, 0)
   assert.match(stderr, /^cpu-prof: could not write .*\n$/)
-  const said = JSON.parse(stdout)
-  assert.ok(said.droppedSamples > 0)
-  assert.equal(said.files, 1)
+  const output = JSON.parse(stdout)
+  assert.ok(output.droppedSamples > 0)
+  assert.equal(output.files, 1)
 })

@@ -13,8 +13,8 @@ const ENTRIES = ['index.js', 'register.js']
 const FOLDERS = ['bin', 'cli', 'lib']
 const MAX_LINES = 400
 
-/** @typedef {{ target: string, isTopLevel: boolean }} Require its target is a file, a package or `node:…` */
-/** @typedef {Map<string, Require[]>} Graph what each file requires */
+/** @typedef {{ target: string, isTopLevel: boolean }} Require the target is a file, a package or `node:…` */
+/** @typedef {Map<string, Require[]>} Graph the requires of each file */
 
 /**
  * Returns a line for each break of a rule.
@@ -60,7 +60,7 @@ function cycles(graph) {
   return found
 }
 
-/** Follows what a preload loads, and finds what is not ours or Node's there. @param {Graph} graph */
+/** Follows the files that a preload loads, and finds requires of other packages. @param {Graph} graph */
 function heavyPreload(graph) {
   /** @type {string[]} */
   const found = []
@@ -113,7 +113,7 @@ function targetOf(file, { expression, arguments: [argument] }) {
   return text.startsWith('.') ? path.posix.join(path.posix.dirname(file), text) : text
 }
 
-/** The JavaScript that ships, by path. */
+/** Returns the JavaScript that ships, by path. */
 function shippedSources() {
   const files = FOLDERS.flatMap((folder) => filesIn(folder)).concat(ENTRIES)
   return Object.fromEntries(
@@ -129,13 +129,13 @@ function filesIn(folder) {
   })
 }
 
-test('the JavaScript that ships keeps the rules', () => {
+test('the JavaScript that ships follows the rules', () => {
   const sources = shippedSources()
   assert.ok(Object.keys(sources).length > 20)
   assert.deepEqual(problemsIn(sources), [])
 })
 
-/** A small tree that keeps every rule. */
+/** Returns a small tree that keeps every rule, with some files changed. */
 function tree(changes = {}) {
   const head = "'use strict'\n\n// Does its job.\n\n"
   const bodies = {
@@ -155,14 +155,14 @@ for (const [
   changes,
   expected,
 ] of /** @type {[string, Record<string, string>, string[]][]} */ ([
-  ['nothing is wrong', {}, []],
+  ['no break in a correct tree', {}, []],
   [
-    'lib/ requires cli/',
+    'a file in lib/ that requires cli/',
     { 'lib/b.js': "function f() {\n  require('../cli/c.js')\n}\n", 'cli/c.js': 'f()\n' },
     ['lib/b.js requires cli/c.js'],
   ],
   [
-    'a cycle, also one that closes when a function is called',
+    'a cycle, even if one require is inside a function',
     { 'lib/b.js': "require('./c.js')\n", 'lib/c.js': "const f = () => require('./b.js')\n" },
     ['cycle: lib/b.js > lib/c.js > lib/b.js'],
   ],
@@ -182,12 +182,12 @@ for (const [
     ['cli/long.js has 404 lines'],
   ],
 ])) {
-  test(`the check sees: ${rule}`, () => {
+  test(`the check finds ${rule}`, () => {
     assert.deepEqual(problemsIn(tree(changes)), expected)
   })
 }
 
-test('the check sees: a file without a line about its job', () => {
+test('the check finds a file without a one-line comment about its job', () => {
   for (const source of [
     "'use strict'\n\nconst fs = require('node:fs')\n",
     "'use strict'\n\n// Starts with one line\n// and goes on.\n",

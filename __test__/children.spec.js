@@ -8,14 +8,14 @@ const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
-/** A package whose path has a space, and the NODE_OPTIONS for it. */
+/** Links the package under a path with spaces and quotes; returns NODE_OPTIONS that preload it. */
 function spacedOptions() {
   const link = path.join(temporaryDirectory('cpu prof '), 'the "package"')
   fs.symlinkSync(PACKAGE, link)
   return `--require ${JSON.stringify(link)}`
 }
 
-test('NODE_OPTIONS records every child process, by whatever way it is started', async () => {
+test('NODE_OPTIONS records every child process, however it is started', async () => {
   const child = `require(${SPIN}).spin(100)`
   const source = `
     const { execFileSync, execSync, fork, spawnSync } = require('node:child_process')
@@ -46,7 +46,7 @@ test('NODE_OPTIONS records every child process, by whatever way it is started', 
   assert.ok(children.length >= 3)
 })
 
-test('children in other directories write where CPU_PROF_DIR says', async () => {
+test('children in other directories write to CPU_PROF_DIR', async () => {
   const dir = temporaryDirectory()
   const other = temporaryDirectory()
   const code = `

@@ -11,7 +11,7 @@ const PRELOAD = `--require ${JSON.stringify(PACKAGE)}`
 
 const WORKERS = Number(process.env.WORKERS ?? 300)
 
-/** Every file is whole; gives their events. @param {string[]} files */
+/** Parses complete traces and returns their events. @param {string[]} files */
 function parse(files) {
   return files.map((file) => {
     try {
@@ -22,16 +22,16 @@ function parse(files) {
   })
 }
 
-/** @param {any[][]} traces */
-const ended = (traces) => traces.filter((events) => events.at(-1).name === 'trace.end').length
+/** Returns the number of traces that were finished. @param {any[][]} traces */
+const endedCount = (traces) => traces.filter((events) => events.at(-1).name === 'trace.end').length
 
-/** What V8 leaves resident from Node 24 on differs by a tenth from run to run, without us too. */
+/** From Node 24 on, resident memory differs by a tenth between runs, also without the profiler. */
 const ROUNDS = Number.parseInt(process.versions.node, 10) >= 24 ? 3 : 1
 
 /** @param {number[]} values */
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
 
-test(`${WORKERS} short workers leave as many traces, and no memory behind`, async (t) => {
+test(`${WORKERS} short workers leave one trace each and do not leak memory`, async (t) => {
   /** @type {number[][]} */
   const rss = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
@@ -39,18 +39,18 @@ test(`${WORKERS} short workers leave as many traces, and no memory behind`, asyn
     const result = await run(['churn.js', 'return', String(WORKERS), '50'], { read: 20 })
     assert.equal(result.code, 0)
     assert.equal(result.stderr, '')
-    const said = [plain, result].map(({ stdout }) => JSON.parse(stdout))
-    assert.deepEqual(said[1].codes, said[0].codes)
+    const outputs = [plain, result].map(({ stdout }) => JSON.parse(stdout))
+    assert.deepEqual(outputs[1].codes, outputs[0].codes)
     assert.equal(result.files.length, WORKERS + 1)
-    assert.equal(ended(parse(result.files)), WORKERS + 1)
-    for (const [i, one] of said.entries()) rss[i].push(one.rss / 2 ** 20)
+    assert.equal(endedCount(parse(result.files)), WORKERS + 1)
+    for (const [i, output] of outputs.entries()) rss[i].push(output.rss / 2 ** 20)
   }
-  const [without, withUs] = rss.map(median)
-  t.diagnostic(`resident at the end: ${withUs.toFixed()} MB, without us ${without.toFixed()} MB`)
-  assert.ok(withUs < 1.1 * without, `${withUs} MB, ${without} MB without us`)
+  const [plainMb, recordedMb] = rss.map(median)
+  t.diagnostic(`resident: ${recordedMb.toFixed()} MB, unprofiled ${plainMb.toFixed()} MB`)
+  assert.ok(recordedMb < 1.1 * plainMb, `${recordedMb} MB, ${plainMb} MB unprofiled`)
 })
 
-test('workers that end in every way at once leave finished traces', async () => {
+test('workers that end in different ways leave finished traces', async () => {
   const { code, stderr, stdout, files } = await run(['churn.js', 'mixed', '200', '20'], {
     read: 20,
   })
@@ -59,29 +59,29 @@ test('workers that end in every way at once leave finished traces', async () => 
   assert.deepEqual(JSON.parse(stdout).codes, { 0: 150, 7: 50 })
   const traces = parse(files)
   assert.equal(traces.length, 251)
-  assert.equal(ended(traces), 251)
+  assert.equal(endedCount(traces), 251)
 })
 
-test('workers that are terminated at random moments, while they start too', async () => {
+test('workers terminated at random moments, even while they start, leave finished traces', async () => {
   const { code, stderr, files } = await run(['churn.js', 'terminate', '300', '20'], { read: 20 })
   assert.equal(code, 0)
   assert.equal(stderr, '')
   const traces = parse(files)
   assert.ok(traces.length > 150 && traces.length <= 301)
-  assert.equal(ended(traces), traces.length)
+  assert.equal(endedCount(traces), traces.length)
 })
 
-test('a main thread that leaves a crowd of busy workers', async () => {
+test('a main thread that exits while 40 workers are busy leaves finished traces', async () => {
   const { code, stderr, files } = await run(['churn.js', 'leave', '40', '40'], {
     read: 20,
   })
   assert.equal(code, 3)
   assert.equal(stderr, '')
   assert.equal(files.length, 41)
-  assert.equal(ended(parse(files)), 41)
+  assert.equal(endedCount(parse(files)), 41)
 })
 
-test('two hundred children at once leave two hundred traces', async () => {
+test('two hundred simultaneous child processes leave one trace each', async () => {
   const source = `
     const { spawn } = require('node:child_process')
     let left = 200
@@ -100,10 +100,10 @@ test('two hundred children at once leave two hundred traces', async () => {
   assert.equal(stderr, '')
   assert.equal(stdout, 'all\n')
   assert.equal(files.length, 201)
-  assert.equal(ended(parse(files)), 201)
+  assert.equal(endedCount(parse(files)), 201)
 })
 
-test('a cluster whose workers are killed and started again', async () => {
+test('cluster workers that end in three ways leave finished traces', async () => {
   const file = path.join(temporaryDirectory(), 'cluster.js')
   fs.writeFileSync(
     file,

@@ -12,7 +12,7 @@ const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js
 
 const NODE = process.execPath
 
-/** Three processes, the first of which has two workers. @param {string} cwd */
+/** Writes a program of three processes with two workers in the first; returns its `run`. @param {string} cwd */
 function family(cwd) {
   const fixture = (/** @type {string} */ name) => JSON.stringify(path.join(FIXTURES, name))
   fs.writeFileSync(
@@ -26,7 +26,7 @@ function family(cwd) {
   return ['run', NODE, 'parent.js', 'of', 'three']
 }
 
-test('a run ends with one trace of all its threads, and a report', async () => {
+test('a run ends with one trace of all its threads and a report', async () => {
   const cwd = temporaryDirectory()
   const { code, stdout, stderr } = await cli(family(cwd), { cwd })
   assert.equal(code, 0, stderr)
@@ -55,7 +55,7 @@ test('a run ends with one trace of all its threads, and a report', async () => {
   ])
 })
 
-test('--output, --quiet and .gz', async () => {
+test('run accepts --output with .gz, and --quiet prints nothing', async () => {
   const cwd = temporaryDirectory()
   const [command, ...rest] = family(cwd)
   const result = await cli([command, '-q', '-o', 'all.json.gz', ...rest], { cwd })
@@ -65,7 +65,7 @@ test('--output, --quiet and .gz', async () => {
   assert.ok(!fs.existsSync(runTraces(cwd)[0]))
 })
 
-test('a trace of an earlier run stays, and a file that is named is replaced', async () => {
+test('a run keeps the trace of an earlier run; --output replaces a file', async () => {
   const cwd = temporaryDirectory()
   const traces = []
   for (const expected of ['trace.json', 'trace.2.json', 'trace.3.json']) {
@@ -79,7 +79,7 @@ test('a trace of an earlier run stays, and a file that is named is replaced', as
   assert.notEqual(fs.readFileSync(path.join(cwd, 'd', 'trace.json'), 'utf8'), traces[0])
 })
 
-test('no recording is replaced by the trace', async () => {
+test('the merged trace never replaces a recording', async () => {
   for (const [name, output] of [
     ['x', 'd/x.trace.json'],
     ['x.trace.json', 'd/x.002.trace.json'],
@@ -91,7 +91,7 @@ test('no recording is replaced by the trace', async () => {
     assert.match(stderr, /^cpu-prof: --output=\S+ is the name of a recording; choose another\n$/)
     assert.deepEqual(fs.readdirSync(cwd), [])
   }
-  // Found only afterwards, since it goes through a link.
+  // Found only after the run, because the path contains a link.
   const cwd = temporaryDirectory()
   fs.mkdirSync(path.join(cwd, 'd'))
   fs.symlinkSync('d', path.join(cwd, 'link'))
@@ -103,7 +103,7 @@ test('no recording is replaced by the trace', async () => {
   assert.equal(JSON.parse(recording).source, undefined)
 })
 
-test('both formats are merged once', async () => {
+test('a thread recorded in both formats is merged once', async () => {
   const cwd = temporaryDirectory()
   const args = ['run', '--format', 'trace,cpuprofile', NODE, '-e', '0']
   const { stderr } = await cli(args, { cwd })
@@ -112,7 +112,7 @@ test('both formats are merged once', async () => {
   assert.match(only.stderr, /\(.*1 process, 1 thread\)/)
 })
 
-test('how the command ended is in the trace; its end is that of the run', async () => {
+test('a signal that ends the command is in the trace and ends the run', async () => {
   const cwd = temporaryDirectory()
   const code = "process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000)"
   const result = await cli(['run', NODE, '-e', `setTimeout(() => { ${code} }, 700)`], { cwd })
@@ -121,7 +121,7 @@ test('how the command ended is in the trace; its end is that of the run', async 
   assert.match(fs.readFileSync(runTraces(cwd)[0], 'utf8'), /"signal":"SIGKILL"/)
 })
 
-test('a trace that cannot be written leaves the end of the command as it is', async () => {
+test('the exit code stays when the merged trace cannot be written', async () => {
   const cwd = temporaryDirectory()
   const code = "require('fs').writeFileSync('out', 'a file, not a folder'); process.exitCode = 5"
   const result = await cli(['run', '-o', 'out/trace.json', NODE, '-e', code], { cwd })
@@ -129,7 +129,7 @@ test('a trace that cannot be written leaves the end of the command as it is', as
   assert.match(result.stderr, /^cpu-prof: no trace: .*; the recordings are in profiles\/\S+\n$/)
 })
 
-test('what outlives the command is named', async () => {
+test('a process that outlives the command is named', async () => {
   const cwd = temporaryDirectory()
   fs.writeFileSync(
     path.join(cwd, 'parent.js'),
@@ -150,7 +150,7 @@ test('what outlives the command is named', async () => {
   }
 })
 
-test('merge, report and convert work on what was recorded', async () => {
+test('merge and convert work on recordings', async () => {
   const { cwd } = await run(['workers.js', 'natural'])
   const merged = await cli(['merge', '.', '-o', 'all.json'], { cwd })
   assert.equal(merged.code, 0, merged.stderr)
@@ -168,7 +168,7 @@ test('merge, report and convert work on what was recorded', async () => {
   assert.match(fs.readFileSync(file, 'utf8'), /;spin.* \d+\n/)
 })
 
-test('merge and convert fail with exit code 1 and leave nothing', async () => {
+test('merge and convert fail with exit code 1 and leave no files', async () => {
   const cwd = temporaryDirectory()
   for (const args of [
     ['merge', 'missing.json', '-o', 'out.json'],
@@ -186,7 +186,7 @@ test('merge and convert fail with exit code 1 and leave nothing', async () => {
   assert.equal(code, 2, stderr)
 })
 
-test('results that nobody reads are no failure', async () => {
+test('a closed stdout is not a failure', async () => {
   const { cwd } = await run(['-e', '0'])
   for (const args of [
     ['merge', '-q', '.', '-o', 'all.json'],
@@ -209,7 +209,7 @@ test('a result that cannot be printed is a failure', {
   assert.match(stderr, /^cpu-prof: the result cannot be printed: ENOSPC.*\n$/)
 })
 
-test('a signal in the midst of a merge leaves no half of a file', async () => {
+test('a signal during a merge leaves no partial file', async () => {
   const { files, cwd } = await run(['ending.js', 'natural'])
   const big = path.join(temporaryDirectory(), 'big.trace.json')
   const lines = fs.readFileSync(files[0], 'utf8').split('\n')
@@ -236,7 +236,7 @@ test('a signal in the midst of a merge leaves no half of a file', async () => {
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
 
-test('the real DevTools shows each process and thread by name', { skip }, async (t) => {
+test('DevTools shows each process and thread of a run by name', { skip }, async (t) => {
   const cwd = temporaryDirectory()
   await cli(family(cwd), { cwd })
   const devtools = await openDevTools(/** @type {string} */ (chromium))

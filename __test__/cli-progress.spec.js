@@ -5,15 +5,15 @@ const test = require('node:test')
 const { progress } = require('../cli/terminal/progress.js')
 
 /**
- * What is written to stderr, at these moments of a bar's life.
+ * Returns what a progress line writes to stderr when updated at these moments.
  * @param {import('node:test').TestContext} t @param {boolean} isTTY @param {number[]} moments ms
  */
-function told(t, isTTY, moments) {
+function written(t, isTTY, moments) {
   let now = 5000
-  let written = ''
+  let text = ''
   t.mock.method(Date, 'now', () => now)
-  const write = (/** @type {string} */ text) => {
-    written += text
+  const write = (/** @type {string} */ chunk) => {
+    text += chunk
     return true
   }
   const stderr = { isTTY, write, listenerCount: () => 1 }
@@ -30,21 +30,21 @@ function told(t, isTTY, moments) {
     if (real) Object.defineProperty(process, 'stderr', real)
     t.mock.restoreAll()
   }
-  return written
+  return text
 }
 
-test('what takes less than a second is not worth a word', (t) => {
-  assert.equal(told(t, true, [0, 500, 999]), '')
-  assert.equal(told(t, false, [0, 500, 999]), '')
+test('no progress is shown for less than a second', (t) => {
+  assert.equal(written(t, true, [0, 500, 999]), '')
+  assert.equal(written(t, false, [0, 500, 999]), '')
 })
 
-test('what takes longer has a line that renews itself, and goes', (t) => {
+test('a terminal shows a line that is updated and then cleared', (t) => {
   assert.equal(
-    told(t, true, [500, 1000, 1050, 2000]),
+    written(t, true, [500, 1000, 1050, 2000]),
     '\r\x1b[Kcpu-prof: merging: 25 %\r\x1b[Kcpu-prof: merging: 50 %\r\x1b[K',
   )
 })
 
-test('where there is no terminal it is said once', (t) => {
-  assert.equal(told(t, false, [500, 1000, 2000, 3000]), 'cpu-prof: merging …\n')
+test('without a terminal one line is written', (t) => {
+  assert.equal(written(t, false, [500, 1000, 2000, 3000]), 'cpu-prof: merging …\n')
 })

@@ -26,7 +26,7 @@ function fn(
 }
 
 /** @returns {import('../index.js').Report} */
-function handmade() {
+function exampleReport() {
   const times = { startMs: 0, durationMs: 4000 }
   return {
     version: 1,
@@ -66,10 +66,10 @@ function handmade() {
 
 const VIEW = { columns: 100, lines: 40, colours: false, cwd: '/repo' }
 
-test('the text fits its width and its height, whatever these are', () => {
+test('the text fits any width and height', () => {
   for (const columns of [50, 64, 72, 80, 100, 160]) {
     for (const lines of [10, 24, 50]) {
-      const text = renderText(handmade(), { ...VIEW, columns, lines })
+      const text = renderText(exampleReport(), { ...VIEW, columns, lines })
       const drawn = text.trimEnd().split('\n')
       for (const line of drawn) assert.ok(line.length <= columns, `${columns}: ${line}`)
       // Every table keeps a few rows.
@@ -78,8 +78,8 @@ test('the text fits its width and its height, whatever these are', () => {
   }
 })
 
-test('the text shows threads in their order, and what is hot with its place', () => {
-  const lines = renderText(handmade(), VIEW).split('\n')
+test('the text shows threads in order, then hot functions with their places', () => {
+  const lines = renderText(exampleReport(), VIEW).split('\n')
   assert.match(
     lines[0],
     /^4\.00 s · 2 processes, 4 threads · busy 5\.00 s, gc 100 ms, .*idle 3\.00 s$/,
@@ -106,19 +106,19 @@ test('the text shows threads in their order, and what is hot with its place', ()
     order,
     [...order].sort((a, b) => a - b),
   )
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: checks that there are none
   assert.ok(lines.every((line) => !/[\x00-\x1f]/.test(line)))
 })
 
 test('threads that do not fit are counted', () => {
-  const text = renderText(handmade(), { ...VIEW, by: 'thread', top: 2 })
+  const text = renderText(exampleReport(), { ...VIEW, by: 'thread', top: 2 })
   assert.match(text, /eslint .*\n {2}and 2 more threads, 961 ms not idle\n$/)
-  // Its process's main thread is not shown above it.
+  // The main thread of the worker's process is not shown, so the process is named here.
   assert.match(text, /\n {2}nx run-many worker 1: plugin\.js \(41\) /)
 })
 
-test('one table at a time, of so many rows', () => {
-  const text = renderText(handmade(), { ...VIEW, by: 'function', top: 1 })
+test('`by` selects the tables and `top` the number of rows', () => {
+  const text = renderText(exampleReport(), { ...VIEW, by: 'function', top: 1 })
   assert.match(
     text,
     /functions, by self time\n.*\n.* parse .*\n\nfunctions, by total time\n.*\n.*Module\._load/,
@@ -126,20 +126,20 @@ test('one table at a time, of so many rows', () => {
   assert.equal(text.trimEnd().split('\n').length, 9)
 })
 
-test('colours change nothing else', () => {
-  const coloured = renderText(handmade(), { ...VIEW, colours: true })
+test('colours do not change the text', () => {
+  const coloured = renderText(exampleReport(), { ...VIEW, colours: true })
   assert.ok(coloured.includes('\u001b['))
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
-  assert.equal(coloured.replace(/\u001b\[\d+m/g, ''), renderText(handmade(), VIEW))
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removes the colours
+  assert.equal(coloured.replace(/\u001b\[\d+m/g, ''), renderText(exampleReport(), VIEW))
 })
 
-/** The columns that a text takes, if nothing but these scripts in it is wide. @param {string} text */
+/** Returns the columns of a text whose only wide characters are in these ranges. @param {string} text */
 function columnsOf(text) {
   return text.replace(/[\u3000-\u9fff\uac00-\ud7a3]/g, '..').length
 }
 
 test('names in Chinese, Japanese and Korean keep the columns aligned', () => {
-  const report = handmade()
+  const report = exampleReport()
   report.processes[1].command = '测试 src/検索'
   report.functions = [
     fn('parse', 1500, 1800),
@@ -164,7 +164,7 @@ test('names in Chinese, Japanese and Korean keep the columns aligned', () => {
 
 test('a name is cut between whole characters', () => {
   const family = '👩\u200d👩\u200d👧'
-  const report = handmade()
+  const report = exampleReport()
   report.functions = [
     fn('🚀'.repeat(100), 1500, 1800, `/repo/${'🚀'.repeat(100)}/a.js`),
     fn(family.repeat(50), 900, 1000, `/repo/${family.repeat(50)}/a.js`),
@@ -173,15 +173,15 @@ test('a name is cut between whole characters', () => {
   for (let columns = 50; columns <= 110; columns++) {
     const text = renderText(report, { ...VIEW, columns })
     assert.ok(text.includes('🚀…') && text.includes('…🚀'))
-    // Half of a surrogate pair would come back as another character.
+    // Half of a surrogate pair would be decoded as another character.
     assert.equal(Buffer.from(text).toString(), text)
     assert.doesNotMatch(text.replaceAll(family, ''), /[👩👧\u200d]/u)
     assert.doesNotMatch(text.replaceAll('e\u0301', ''), /\u0301/)
   }
 })
 
-test('Markdown has whole tables, with nothing that breaks them', () => {
-  const markdown = renderMarkdown(handmade(), { cwd: '/repo' })
+test('Markdown tables are complete and escaped', () => {
+  const markdown = renderMarkdown(exampleReport(), { cwd: '/repo' })
   const tables = markdown.split('\n\n').filter((block) => block.startsWith('|'))
   assert.equal(tables.length, 4)
   for (const table of tables) {
@@ -195,7 +195,7 @@ test('Markdown has whole tables, with nothing that breaks them', () => {
   assert.match(markdown, /\| &nbsp;&nbsp;worker 1: plugin\.js \| 1\.00 s \| 1\.00 s \| 990 ms \|/)
 })
 
-test('a report of a real run: text, Markdown and JSON on stdout', async () => {
+test('report prints text, Markdown or JSON of a real run on stdout', async () => {
   const { cwd, pid } = await run(['workers.js', 'natural'])
   const text = await cli(['report', '.'], { cwd })
   assert.equal(text.code, 0)
@@ -217,7 +217,7 @@ test('a report of a real run: text, Markdown and JSON on stdout', async () => {
   assert.ok(json.functions.length <= 6)
 })
 
-test('what cannot be read is named; nothing at all is exit code 1', async () => {
+test('inputs that cannot be read are named; exit code 1 if there are no others', async () => {
   const nothing = await cli(['report', 'missing'])
   assert.equal(nothing.code, 1)
   assert.match(nothing.stderr, /^cpu-prof: .*missing.*\n$/)
@@ -232,7 +232,7 @@ test('what cannot be read is named; nothing at all is exit code 1', async () => 
   assert.match(some.stderr, /^cpu-prof: left out \S*missing\.json: .+\n$/)
 })
 
-test('options that contradict each other or make no sense are wrong usage', async () => {
+test('contradictory or invalid options are wrong usage', async () => {
   for (const args of [
     ['--json', '--markdown'],
     ['--json', '--by', 'file'],

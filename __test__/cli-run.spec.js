@@ -37,7 +37,7 @@ test('the command keeps its input, output and exit code, and every process is re
   assert.equal(tracesIn(path.join(result.cwd, 'profiles', runs[0])).length, 2)
 })
 
-test('the command line itself is not recorded, nor is it seen by the command', async () => {
+test('run itself is not recorded, and the command sees only its own arguments', async () => {
   const shown = 'console.log(JSON.stringify([process.execArgv, process.argv.slice(2)]))'
   const file = path.join(temporaryDirectory(), 'show.js')
   fs.writeFileSync(file, shown)
@@ -58,7 +58,7 @@ test('the command line itself is not recorded, nor is it seen by the command', a
   assert.equal(tracesIn(path.join(result.cwd, 'd')).length, 1)
 })
 
-test('settings reach the recordings', async () => {
+test('options of run reach the recordings', async () => {
   const settings = [
     '--interval',
     '200',
@@ -77,7 +77,7 @@ test('settings reach the recordings', async () => {
   assert.equal(JSON.parse(fs.readFileSync(file, 'utf8')).metadata['cpu-prof'].intervalUs, 200)
 })
 
-test('what NODE_OPTIONS held is kept', async () => {
+test('run keeps the existing NODE_OPTIONS', async () => {
   const code = 'console.log(process.title, process.execArgv.length)'
   const result = await cli(['run', '--no-merge', NODE, '-e', code], {
     env: { NODE_OPTIONS: '--title="of mine"' },
@@ -86,7 +86,7 @@ test('what NODE_OPTIONS held is kept', async () => {
   assert.match(result.stderr, /^cpu-prof: 1 recording in /)
 })
 
-test('a package with blanks, quotes and backslashes in its path can be preloaded', async () => {
+test('a path with spaces, quotes and backslashes can be preloaded', async () => {
   const link = path.join(temporaryDirectory('cpu prof '), 'a "b" \\c')
   fs.symlinkSync(PACKAGE, link)
   const options = withPreload('--no-warnings', path.join(link, 'index.js'))
@@ -100,7 +100,7 @@ test('a package with blanks, quotes and backslashes in its path can be preloaded
   assert.equal(withPreload('--require /plain', '/plain'), '--require /plain')
 })
 
-test('a command that is no Node program gets a word about it, and leaves nothing', async () => {
+test('a command without Node processes is reported and leaves no files', async () => {
   const result = await cli(['run', '--', 'sh', '-c', 'cat; exit 4'], { input: 'in' })
   assert.equal(result.code, 4)
   assert.equal(result.stdout, 'in')
@@ -111,7 +111,7 @@ test('a command that is no Node program gets a word about it, and leaves nothing
   assert.deepEqual(fs.readdirSync(result.cwd), [])
 })
 
-test("the exit code is the command's own though nobody reads stderr", async () => {
+test('run keeps the exit code of the command when stderr is closed', async () => {
   for (const [args, expected] of /** @type {[string[], number][]} */ ([
     [[NODE, '-e', 'process.exitCode = 3'], 3],
     [['--no-merge', NODE, '-e', 'process.exitCode = 3'], 3],
@@ -124,22 +124,22 @@ test("the exit code is the command's own though nobody reads stderr", async () =
   }
 })
 
-test('a working directory that is gone changes nothing, where it is not needed', async () => {
+test('a removed working directory is an error only where a path needs it', async () => {
   const dir = path.join(temporaryDirectory(), 'd')
   const trace = new RegExp(`\ntrace: ${dir}/trace`)
   const inRemoved = (/** @type {string[]} */ args) => {
     const cwd = temporaryDirectory()
     return cli(args, { cwd, under: ['sh', '-c', 'rmdir "$0"; exec "$@"', cwd] })
   }
-  const before = await inRemoved(['run', '--dir', dir, NODE, '-e', 'process.exitCode = 4'])
-  assert.equal(before.code, 4)
-  assert.match(before.stderr, trace)
+  const beforeStart = await inRemoved(['run', '--dir', dir, NODE, '-e', 'process.exitCode = 4'])
+  assert.equal(beforeStart.code, 4)
+  assert.match(beforeStart.stderr, trace)
 
   const cwd = temporaryDirectory()
   const command = ['sh', '-c', 'rmdir "$0"; "$1" -e "process.exitCode = 3"', cwd, NODE]
-  const meanwhile = await cli(['run', '--dir', dir, ...command], { cwd })
-  assert.equal(meanwhile.code, 3)
-  assert.match(meanwhile.stderr, trace)
+  const whileRunning = await cli(['run', '--dir', dir, ...command], { cwd })
+  assert.equal(whileRunning.code, 3)
+  assert.match(whileRunning.stderr, trace)
 
   const report = await inRemoved(['report', dir])
   assert.equal(report.code, 0, report.stderr)
@@ -158,7 +158,7 @@ test('a working directory that is gone changes nothing, where it is not needed',
   }
 })
 
-test('a program that cannot be started is named, with the exit codes of a shell', async () => {
+test('a command that cannot be started is named and exits with 126 or 127', async () => {
   const missing = await cli(['run', 'no-such-program', '--help'])
   assert.equal(missing.code, 127)
   assert.match(missing.stderr, /^cpu-prof: no-such-program was not found on the PATH; .*\n$/)
@@ -176,7 +176,7 @@ test('a program that cannot be started is named, with the exit codes of a shell'
   assert.match(script.stderr, /the interpreter in its first line does not exist\n$/)
 })
 
-test('wrong usage is said before the command starts, with the nearest option', async () => {
+test('wrong usage is reported before the command starts, with the nearest option', async () => {
   for (const [args, expected] of /** @type {[string[], RegExp][]} */ ([
     [['--intervall', '5', 'echo'], /unknown option '--intervall'\n\(Did you mean --interval\?\)/],
     [['--interval', '5', 'echo'], /--interval=5 is not valid: .* from 50 to 1000000 is allowed/],
@@ -207,13 +207,13 @@ test('wrong usage is said before the command starts, with the nearest option', a
   }
 })
 
-test('a wrong variable is found before the command starts, too', async () => {
+test('a wrong variable is reported before the command starts', async () => {
   const result = await cli(['run', 'echo'], { env: { CPU_PROF_INTERVAL: 'fast' } })
   assert.equal(result.code, 2)
   assert.match(result.stderr, /^cpu-prof: CPU_PROF_INTERVAL=fast is not valid: .*\n$/)
 })
 
-test('a folder that is there keeps its files, which are not of this run', async () => {
+test('an existing folder keeps its files, which are not counted', async () => {
   const cwd = temporaryDirectory()
   const args = ['run', '--no-merge', '--dir', 'd', NODE, '-e', '0']
   assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
@@ -229,7 +229,7 @@ test('a folder that is there keeps its files, which are not of this run', async 
   assert.match(variable.stderr, /1 recording in d /)
 })
 
-test('recordings whose name leads into folders are found, and only those of this run', async () => {
+test('recordings in subfolders are found, but only those of this run', async () => {
   const cwd = temporaryDirectory()
   const args = ['run', '--no-merge', '--dir', 'd', '--name', 'a/%P/x', NODE, '-e', '0']
   assert.match((await cli(args, { cwd })).stderr, /1 recording in d /)
@@ -241,7 +241,7 @@ test('recordings whose name leads into folders are found, and only those of this
   assert.match(variable.stderr, /\ntrace: profiles\/.*1 process, 1 thread/)
 })
 
-test('a command that removes the folder of its recordings is told so', async () => {
+test('a recordings folder removed by the command is reported', async () => {
   const code = "require('node:fs').rmSync('d', { recursive: true }); process.exitCode = 6"
   const result = await cli(['run', '--dir', 'd', NODE, '-e', code])
   assert.equal(result.code, 6)
@@ -251,7 +251,7 @@ test('a command that removes the folder of its recordings is told so', async () 
   )
 })
 
-test('a command that removes this very package is followed all the same', async () => {
+test('run keeps the exit code of a command that removes this package', async () => {
   const copy = temporaryDirectory()
   for (const name of fs.readdirSync(PACKAGE)) {
     const isPart = /^(bin|cli|lib|.*\.(js|json|node))$/.test(name)
@@ -266,7 +266,7 @@ test('a command that removes this very package is followed all the same', async 
   assert.match(stderr, /^cpu-prof: no trace: .*; the recordings are in \/\S+\n$/)
 })
 
-test('a new folder is hidden from version control and from watchers', async () => {
+test('a new folder gets a .gitignore, an existing folder does not', async () => {
   const { cwd } = await cli(['run', '--no-merge', '--dir', 'new', NODE, '-e', '0'])
   assert.equal(fs.readFileSync(path.join(cwd, 'new', '.gitignore'), 'utf8'), '*\n')
   fs.mkdirSync(path.join(cwd, 'old'))
@@ -274,15 +274,15 @@ test('a new folder is hidden from version control and from watchers', async () =
   assert.ok(!fs.existsSync(path.join(cwd, 'old', '.gitignore')))
 })
 
-test('a run inside of a run is a part of it', async () => {
+test('a nested run is part of the outer run', async () => {
   const { BIN } = require('./helpers/cli.js')
   const inner = ['run', '--interval', '500', NODE, ENDING, 'natural', '10']
   const result = await cli(['run', '--no-merge', '--dir', 'd', NODE, BIN, ...inner])
   assert.equal(result.code, 0)
-  // The outer one's; the inner one has nothing to say.
+  // Only the outer run prints a summary.
   assert.match(result.stderr, /^cpu-prof: 2 recordings in d .*\n$/)
   assert.ok(!fs.existsSync(path.join(result.cwd, 'profiles')))
-  const apart = await cli([
+  const separate = await cli([
     'run',
     '--no-merge',
     '--dir',
@@ -297,10 +297,10 @@ test('a run inside of a run is a part of it', async () => {
     '-e',
     '0',
   ])
-  assert.match(apart.stderr, /^cpu-prof: 1 recording in e .*\ncpu-prof: 1 recording in d .*\n$/)
+  assert.match(separate.stderr, /^cpu-prof: 1 recording in e .*\ncpu-prof: 1 recording in d .*\n$/)
 })
 
-test('help and version are results, no command is wrong usage', async () => {
+test('help and version go to stdout; a missing command is wrong usage', async () => {
   const version = await cli(['--version'])
   assert.equal(version.stdout, `${require('../package.json').version}\n`)
   for (const command of ['run', 'merge', 'report', 'convert']) {

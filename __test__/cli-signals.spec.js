@@ -5,13 +5,13 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cli, said } = require('./helpers/cli.js')
+const { cli, textFrom } = require('./helpers/cli.js')
 const { temporaryDirectory } = require('./helpers/run.js')
 
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
 
-/** Says how many signals it got, and ends a good while after the last. */
+/** Counts its signals, and ends 500 ms after the last signal. */
 const COUNTING = `
   let count = 0
   let timer = setInterval(() => {}, 1000)
@@ -23,7 +23,7 @@ const COUNTING = `
   for (const signal of ${JSON.stringify(SIGNALS)}) process.on(signal, onSignal)
   console.log('ready')`
 
-/** A program to be run in a folder of its own. @param {string} source */
+/** Writes a program into a new folder and returns the arguments to run it. @param {string} source */
 function program(source) {
   const cwd = temporaryDirectory()
   fs.writeFileSync(path.join(cwd, 'main.js'), source)
@@ -31,13 +31,13 @@ function program(source) {
 }
 
 for (const signal of SIGNALS) {
-  test(`${signal} is forwarded once where there is no terminal`, async () => {
+  test(`${signal} is forwarded once without a terminal`, async () => {
     const { cwd, args } = program(COUNTING)
     const result = await cli(args, {
       cwd,
       detached: true,
       during: async (child) => {
-        await said(child.stdout, 'ready')
+        await textFrom(child.stdout, 'ready')
         child.kill(signal)
       },
     })
@@ -48,8 +48,8 @@ for (const signal of SIGNALS) {
 
 const hasScript = spawnSync('script', ['--version']).status === 0
 
-// What it runs is in the foreground of a terminal of its own, without a shell above it: one that
-// waits there gets the Ctrl-C too, and dash then says 130, whatever the command's own exit code.
+// The command runs in the foreground of a new terminal, without a parent shell. A shell that waits
+// there gets the Ctrl-C too, and dash then exits with 130 whatever the command's exit code.
 const IN_TERMINAL = ['sh', '-c', 'exec script -q -e -c "exec $*" /dev/null', 'sh']
 
 for (const [key, character, signal] of [
@@ -62,7 +62,7 @@ for (const [key, character, signal] of [
       cwd,
       under: IN_TERMINAL,
       during: async (child) => {
-        await said(child.stdout, 'ready')
+        await textFrom(child.stdout, 'ready')
         child.stdin?.write(character)
       },
     })
@@ -79,7 +79,7 @@ for (const signal of /** @type {NodeJS.Signals[]} */ ([
   'SIGQUIT',
   'SIGUSR2',
 ])) {
-  test(`a command that dies of ${signal} is followed`, async () => {
+  test(`run ends with ${signal} when the command does`, async () => {
     const { cwd, args } = program(
       `process.kill(process.pid, '${signal}'); setInterval(() => {}, 1e3)`,
     )
@@ -89,13 +89,13 @@ for (const signal of /** @type {NodeJS.Signals[]} */ ([
   })
 }
 
-test('a signal to the command line alone ends the command, and what it ran is kept', async () => {
+test('a signal sent only to run ends the command, and its recordings are kept', async () => {
   const { cwd, args } = program('setInterval(() => {}, 1e3); console.log("ready")')
   const result = await cli(['run', '--no-merge', ...args.slice(3)], {
     cwd,
     detached: true,
     during: async (child) => {
-      await said(child.stdout, 'ready')
+      await textFrom(child.stdout, 'ready')
       child.kill('SIGTERM')
     },
   })

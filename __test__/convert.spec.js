@@ -10,7 +10,7 @@ const { readCpuProfile } = require('./helpers/cpuprofile.js')
 const { run, filesIn, temporaryDirectory } = require('./helpers/run.js')
 const { readTrace } = require('./helpers/trace.js')
 
-/** Time and stack of each sample. @param {any} profile a trace or a .cpuprofile, as read */
+/** Returns time and stack of each sample. @param {any} profile a trace or .cpuprofile, as read by the helpers */
 function stacks(profile) {
   const isTrace = profile.samples[0]?.node !== undefined
   const nodes = isTrace ? profile.nodes : profile.byId
@@ -33,7 +33,7 @@ function stacks(profile) {
   )
 }
 
-test('a trace becomes a .cpuprofile and a trace again, and nothing is lost', async () => {
+test('a trace converted to a .cpuprofile and back loses nothing', async () => {
   const { traces, cwd } = await run(['ending.js'], { env: { CPU_PROF_FLUSH_INTERVAL: '50' } })
   const [trace] = traces
   const at = (/** @type {string} */ name) => path.join(cwd, name)
@@ -51,7 +51,7 @@ test('a trace becomes a .cpuprofile and a trace again, and nothing is lost', asy
   assert.deepEqual((await report(at('b.json'))).totals, (await report(trace.file)).totals)
 })
 
-test("Node's own .cpuprofile becomes a trace that DevTools' parser reads", async () => {
+test("a .cpuprofile from Node's --cpu-prof converts to a trace that DevTools' parser reads", async () => {
   const { cwd, pid } = await run(['ending.js'], { preload: ['--cpu-prof'] })
   const [file] = filesIn(cwd, '.cpuprofile')
   const output = path.join(cwd, 'a.trace.json')
@@ -63,7 +63,7 @@ test("Node's own .cpuprofile becomes a trace that DevTools' parser reads", async
   assert.ok(trace.entries.some(({ callFrame }) => callFrame?.functionName === 'spin'))
 })
 
-test('each thread of a trace becomes a .cpuprofile, or a part of the other formats', async () => {
+test('each thread of a trace gets its own .cpuprofile, or an entry in the other formats', async () => {
   const { cwd, pid, traces } = await run(['workers.js', 'terminate'], {
     env: { CPU_PROF_FLUSH_INTERVAL: '50' },
   })
@@ -105,7 +105,7 @@ test('each thread of a trace becomes a .cpuprofile, or a part of the other forma
   }
 })
 
-test('an output that is there is replaced, and one that fails leaves nothing', async () => {
+test('convert replaces an existing output and leaves nothing on failure', async () => {
   const { files, cwd } = await run(['ending.js'])
   const dir = temporaryDirectory()
   const at = (/** @type {string} */ name) => path.join(dir, name)

@@ -14,20 +14,20 @@ const CPUPROFILE = { CPU_PROF_FORMAT: 'cpuprofile' }
 /** @param {string} dir */
 const profilesIn = (dir) => filesIn(dir, '.cpuprofile')
 
-test('a .cpuprofile has the fields of the built-in one, in its order', async () => {
-  const builtIn = await run(['ending.js'], { preload: ['--cpu-prof'] })
-  const ours = await run(['ending.js'], { env: CPUPROFILE })
-  assert.equal(ours.files.length, 0)
-  const [theirFile] = profilesIn(builtIn.cwd)
-  const [ourFile] = profilesIn(ours.cwd)
+test("a .cpuprofile has the same fields as Node's, in the same order", async () => {
+  const byNode = await run(['ending.js'], { preload: ['--cpu-prof'] })
+  const recorded = await run(['ending.js'], { env: CPUPROFILE })
+  assert.equal(recorded.files.length, 0)
+  const [nodeFile] = profilesIn(byNode.cwd)
+  const [recordedFile] = profilesIn(recorded.cwd)
   assert.match(
-    path.basename(ourFile),
-    new RegExp(`^CPU\\.\\d{8}\\.\\d{6}\\.${ours.pid}\\.0\\.001\\.cpuprofile$`),
+    path.basename(recordedFile),
+    new RegExp(`^CPU\\.\\d{8}\\.\\d{6}\\.${recorded.pid}\\.0\\.001\\.cpuprofile$`),
   )
-  assert.equal(fs.statSync(ourFile).mode & 0o777, 0o600)
+  assert.equal(fs.statSync(recordedFile).mode & 0o777, 0o600)
 
-  const a = readCpuProfile(theirFile, { isOurs: false })
-  const b = readCpuProfile(ourFile)
+  const a = readCpuProfile(nodeFile, { isOurs: false })
+  const b = readCpuProfile(recordedFile)
   const fields = (/** @type {any} */ { lastUs, byId, totalMs, ...profile }) => Object.keys(profile)
   assert.deepEqual(fields(b), fields(a))
   const node = (/** @type {any} */ profile) =>
@@ -50,7 +50,7 @@ test('a .cpuprofile has the fields of the built-in one, in its order', async () 
   for (const profile of [a, b]) assert.ok(profile.totalMs('spin') > 150)
 })
 
-test('a recording in both formats says the same in both', async () => {
+test('a recording in both formats has the same samples in both', async () => {
   const { traces, cwd } = await run(['ending.js'], {
     env: { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_FLUSH_INTERVAL: '50' },
   })
@@ -77,7 +77,7 @@ for (const [how, threads, skip] of /** @type {const} */ ([
   ['worker-terminated', 2, NEEDS_INTERRUPT],
   ['worker-left', 2, NEEDS_INTERRUPT],
 ])) {
-  test(`a .cpuprofile of each thread is written at the end: ${how}`, { skip }, async () => {
+  test(`each thread writes a .cpuprofile at the end: ${how}`, { skip }, async () => {
     const { cwd, stderr } = await run(['ending.js', how], { env: CPUPROFILE })
     assert.doesNotMatch(stderr, /^cpu-prof:/m)
     const files = profilesIn(cwd)
@@ -99,7 +99,7 @@ test('a .cpuprofile is written when a signal ends the program', {
   assert.ok(readCpuProfile(file).totalMs('spin') > 150)
 })
 
-test('start() writes the formats that it is told', async () => {
+test('start() writes the formats in its options', async () => {
   const source = `
     const { start, stop } = require(${JSON.stringify(PACKAGE)})
     const { spin } = require(${SPIN})
@@ -122,7 +122,7 @@ test('start() writes the formats that it is told', async () => {
   assert.equal(recordings[0].nodes, profile.nodes.length)
 })
 
-test('a .cpuprofile never takes the place of a file that is there', async () => {
+test('a .cpuprofile never replaces an existing file', async () => {
   const source = `
     const { start, stop } = require(${JSON.stringify(PACKAGE)})
     start({ format: 'cpuprofile', name: 'fixed' })
@@ -133,12 +133,12 @@ test('a .cpuprofile never takes the place of a file that is there', async () => 
   assert.equal(fs.readFileSync(path.join(cwd, 'fixed.cpuprofile'), 'utf8'), 'mine')
 })
 
-test('a disk that is full at the end costs the .cpuprofile alone', async () => {
+test('a full disk at the end loses the .cpuprofile but does not harm the program', async () => {
   const source = `
     const { start, stop } = require(${JSON.stringify(PACKAGE)})
     const before = process.cpuUsage()
     start({ format: 'cpuprofile', interval: 50 })
-    // By the thread's own time: on a loaded machine few samples come in half a second.
+    // Counts CPU time: on a loaded machine half a second gives few samples.
     while (process.cpuUsage(before).user < 500_000) require(${SPIN}).spin(10)
     const { files, samples, droppedSamples } = stop()
     console.log(files.length, samples, droppedSamples > 100)`

@@ -22,14 +22,15 @@ const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
 const KILLS = Number(process.env.KILLS ?? 20)
 
 /**
- * Runs without us and with us, and checks that the end is the same, and the trace valid.
+ * Runs a program without the profiler, then with it. Checks that it ends the same way and that the
+ * trace is valid.
  * @param {string[]} flags @param {string} source @param {Record<string, string>} [env]
  */
 async function crash(flags, source, env = {}) {
   const args = [...flags, '-e', `require(${SPIN}).spin(1000); ${source}`]
   const plain = await run(args, { preload: null, env })
   const result = await run(args, { env: { ...FAST, ...env } })
-  assert.ok(plain.signal !== null || plain.code !== 0, 'it was to crash')
+  assert.ok(plain.signal !== null || plain.code !== 0, 'the program did not crash')
   assert.equal(result.signal, plain.signal)
   assert.equal(result.code, plain.code)
   assert.equal(result.stdout, plain.stdout)
@@ -40,30 +41,30 @@ async function crash(flags, source, env = {}) {
   return result
 }
 
-test('a core dump on an uncaught exception keeps the trace', {
+test('the trace survives a core dump on an uncaught exception', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   await crash(['--abort-on-uncaught-exception'], `throw new Error('thrown on purpose')`)
 })
 
-test('a heap that is dumped, and then full, keeps the trace', {
+test('the trace survives a heap snapshot followed by a full heap', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   const grow = `for (const kept = []; ; ) kept.push(new Array(1e5).fill(0.5))`
   const source = `require('node:v8').setHeapSnapshotNearHeapLimit(1); ${grow}`
-  // Node 26 can come to take its snapshot on a thread of V8's while the main thread collects, and
-  // then these two wait for each other for ever.
+  // Without --single-threaded, Node 26 can take its snapshot on one of V8's threads while the main
+  // thread collects garbage, and the two threads deadlock.
   const { cwd } = await crash(['--max-old-space-size=20', '--single-threaded'], source)
   assert.ok(fs.readdirSync(cwd).some((file) => file.endsWith('.heapsnapshot')))
 })
 
-test('another addon that crashes keeps the trace', { skip: NEEDS_INTERRUPT }, async () => {
+test('the trace survives a crash in another addon', { skip: NEEDS_INTERRUPT }, async () => {
   const source = `process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})`
   const { signal } = await crash([], source, { NATIVE: 'crash' })
   assert.equal(signal, 'SIGSEGV')
 })
 
-test('sampling that is stuck in V8 is started again, and counted', async () => {
+test('stalled sampling in V8 is restarted, and the restart is counted', async () => {
   const source = `
     const { spin } = require(${SPIN})
     spin(300)
@@ -78,11 +79,11 @@ test('sampling that is stuck in V8 is started again, and counted', async () => {
   const flushes = traces[0].events.filter((/** @type {any} */ { name }) => name === 'thread.flush')
   assert.equal(flushes[0].args.data.restarts, undefined)
   assert.ok(flushes.at(-1).args.data.restarts >= 1)
-  const healed = flushes.find((/** @type {any} */ { args }) => args.data.restarts >= 1)
-  assert.ok(traces[0].endUs > healed.ts, 'no sample came after the restart')
+  const restarted = flushes.find((/** @type {any} */ { args }) => args.data.restarts >= 1)
+  assert.ok(traces[0].endUs > restarted.ts, 'no sample came after the restart')
 })
 
-test(`${KILLS} kills at random moments leave whole files`, async (t) => {
+test(`${KILLS} kills at random moments leave valid files`, async (t) => {
   const program = `
     const { spin } = require(${SPIN})
     process.send?.(0)
@@ -98,7 +99,7 @@ test(`${KILLS} kills at random moments leave whole files`, async (t) => {
       env: { ...cleanEnv(), ...FAST },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    // Every second one counts from the very start: it can come before there is a file.
+    // Every second kill is timed from the spawn, so it can come before the file exists.
     const hasStarted = i % 2 === 0
     if (hasStarted) await new Promise((resolve) => child.once('message', resolve))
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 700))
@@ -115,6 +116,6 @@ test(`${KILLS} kills at random moments leave whole files`, async (t) => {
     fs.rmSync(cwd, { recursive: true })
   }
   t.diagnostic(`at most ${Math.round(worst / 1000)} ms were lost`)
-  // The figure is the machine's affair when it is loaded; without the stream all would be missing.
+  // The bound allows for a loaded machine. Without streaming, everything would be missing.
   assert.ok(worst < 3_000_000, `${worst} µs before a kill are missing`)
 })

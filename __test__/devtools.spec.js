@@ -11,13 +11,13 @@ const { run, PACKAGE } = require('./helpers/run.js')
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
 
-test('the real DevTools shows threads by name, with their functions', { skip }, async (t) => {
+test('DevTools shows threads by name, with their functions', { skip }, async (t) => {
   const main = await run(['ending.js', 'natural'])
   const workers = await run(['workers.js', 'natural'])
   const devtools = await openDevTools(/** @type {string} */ (chromium))
   t.after(() => devtools.close())
 
-  // For a person to look at.
+  // Screenshots to check by eye.
   const pictures = path.join(PACKAGE, 'target', 'screenshots')
   fs.mkdirSync(pictures, { recursive: true })
 
@@ -34,7 +34,7 @@ test('the real DevTools shows threads by name, with their functions', { skip }, 
   for (const name of ['crunch', 'spin']) {
     assert.ok(workerTracks[0].functions.includes(name), workerTracks[0].functions.join())
   }
-  // The process that came first, though there is less in it.
+  // The process that started first comes first, even though it did less.
   const long = await run(['ending.js', 'natural', '1500'], { cwd: main.cwd })
   const merged = path.join(main.cwd, 'merged.json')
   await merge([worker.file, long.files[0], long.files[1]], merged)

@@ -7,7 +7,7 @@ const { ENDINGS } = require('./helpers/endings.js')
 const { isInspector, NEEDS_THE_VERY_END, NEEDS_WAKE_UP } = require('./helpers/source.js')
 
 for (const ending of ENDINGS) {
-  test(`a trace outlives its program: ${ending.name}`, async () => {
+  test(`the trace is valid after: ${ending.name}`, async () => {
     const { flags = [], how, kill, threads = 1, isWhole } = ending
     const isKept = !isInspector || ending.inspector === true
     const args = (/** @type {string} */ ms) => [...flags, 'ending.js', how, ms]
@@ -19,9 +19,9 @@ for (const ending of ENDINGS) {
         child.kill(kill)
       })
     }
-    // How long it works changes nothing of its end.
+    // A shorter run ends in the same way.
     const plain = await run(args('10'), { preload: null, during })
-    // Whoever lives to take a last window shows it by this: the next flush would be too late.
+    // With 60 s no flush comes before the end, so only the last window can bring the samples.
     const interval = isWhole ? '60000' : '200'
     const env = { CPU_PROF_FLUSH_INTERVAL: interval }
     const result = await run(args('700'), { during, env })
@@ -34,27 +34,27 @@ for (const ending of ENDINGS) {
     for (const trace of result.traces) {
       assert.equal(trace.pid, result.pid)
       assert.equal(trace.ended, isWhole)
-      // The main thread waits for its worker's end, and so is kept whole.
+      // The main thread waits for the end of its worker, so its trace is complete.
       if (!isKept && (threads === 1 || trace.tid > 0)) continue
       const ms = trace.totalMs((frame) => frame.functionName === 'spin')
       assert.ok(ms > (isWhole ? 400 : 100), `${ms} ms of 700`)
     }
     if (kill && isKept) {
       const lostMs = (killedUs - result.traces[0].endUs) / 1000
-      // Generous for a loaded machine: without what is tested here all of it would be missing.
+      // The bounds allow for a loaded machine. Without these writes everything would be missing.
       const bound = isWhole ? 500 : 650
       assert.ok(lostMs < bound, `${lostMs} ms before the kill are missing`)
     }
   })
 }
 
-test('an exit code that was set stays', async () => {
+test('process.exitCode is kept', async () => {
   const { code, traces } = await run(['ending.js', 'exit-code'])
   assert.equal(code, 4)
   assert.ok(traces[0].ended)
 })
 
-test('a program that sends itself a signal and lives is recorded on', {
+test('a program that survives its own signal is recorded to the end', {
   skip: NEEDS_WAKE_UP,
 }, async () => {
   const spin = JSON.stringify(require.resolve('./fixtures/spin.js'))
@@ -82,7 +82,7 @@ test('a program that sends itself a signal and lives is recorded on', {
   assert.ok(ms('after') > 200, `${ms('after')} ms`)
 })
 
-test('stop() tells of what was recorded before a signal to itself, too', {
+test("stop() includes what was recorded before the program's own signal", {
   skip: NEEDS_WAKE_UP,
 }, async () => {
   const source = `
@@ -106,7 +106,7 @@ test('stop() tells of what was recorded before a signal to itself, too', {
   )
 })
 
-test('a program that sends itself a signal and dies leaves one trace', async () => {
+test('a program that dies of its own signal leaves one trace', async () => {
   const source = 'for (const end = Date.now() + 100; Date.now() < end; );'
   for (const signal of ['SIGTERM', 'SIGHUP']) {
     const kill = `process.kill(process.pid, '${signal}'); setInterval(() => {}, 1)`

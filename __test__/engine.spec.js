@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const test = require('node:test')
 const { run } = require('./helpers/run.js')
 
-// That DevTools' own parser takes a trace is checked for every trace of every spec, in run().
+// run() also checks for every trace of every spec that DevTools' parser accepts the trace.
 
 test("DevTools' parser finds every thread's functions", async () => {
   const { traces } = await run(['workers.js', 'natural'])
@@ -17,7 +17,7 @@ test("DevTools' parser finds every thread's functions", async () => {
   }
 })
 
-test("a function's time is right in DevTools' parser", async () => {
+test("DevTools' parser finds the right time of a function", async () => {
   const { traces } = await run(['ending.js', 'natural', '500'])
   const spinUs = traces[0].entries
     .filter((entry) => entry.callFrame?.functionName === 'spin')

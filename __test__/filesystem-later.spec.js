@@ -7,7 +7,7 @@ const test = require('node:test')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 const { runUnharmed } = require('./helpers/unharmed.js')
 
-// What changes around a program that is being recorded already.
+// Changes to the file system and to descriptors while a program is recorded.
 
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '20' }
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
@@ -20,7 +20,7 @@ const EXHAUST = `
     try { for (;;) open.push(fs.openSync('/dev/null')) } catch (error) { return error.code }
   }`
 
-test('a missing directory is made, below other missing ones', async () => {
+test('missing directories are created', async () => {
   const dir = path.join(temporaryDirectory(), 'a', 'b')
   const { traces } = await run(['ending.js', 'natural', '10'], {
     env: { CPU_PROF_DIR: dir, CPU_PROF_NAME: 'c/%N' },
@@ -30,7 +30,7 @@ test('a missing directory is made, below other missing ones', async () => {
   assert.deepEqual(fs.readdirSync(path.join(dir, 'c')), ['001.trace.json'])
 })
 
-test('a directory that the program removes costs the trace alone', async () => {
+test('a program that removes the output directory only loses its trace', async () => {
   const source = `
     const { spin } = require(${SPIN})
     spin(50)
@@ -46,7 +46,7 @@ test('a directory that the program removes costs the trace alone', async () => {
   assert.deepEqual(fs.readdirSync(cwd), [])
 })
 
-test('a directory that was removed is made again for a worker', async () => {
+test('a removed directory is created again for a worker', async () => {
   const source = `
     require('node:fs').rmSync('profiles', { recursive: true, force: true })
     new (require('node:worker_threads').Worker)('require(${SPIN}).spin(100)', { eval: true })
@@ -61,7 +61,7 @@ test('a directory that was removed is made again for a worker', async () => {
   )
 })
 
-test('a directory that was replaced by a file costs the workers their traces alone', async () => {
+test('workers only lose their traces if a file replaces the output directory', async () => {
   const source = `
     const fs = require('node:fs')
     fs.rmSync('profiles', { recursive: true, force: true })
@@ -82,7 +82,7 @@ test('a directory that was replaced by a file costs the workers their traces alo
   assert.match(result.complaint, /could not create .*: Not a directory/)
 })
 
-test('a working directory that is gone: one line on stderr, and the program runs on', async () => {
+test('without a working directory: one line on stderr, and the program runs on', async () => {
   const options = { under: ['sh', '-c', 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', 'sh'] }
   const lost = await runUnharmed(['ending.js', 'exit', '10'], options)
   assert.equal(lost.code, 3)
@@ -94,7 +94,7 @@ test('a working directory that is gone: one line on stderr, and the program runs
   assert.equal(kept.traces.length, 1)
 })
 
-test("a worker's file is where the settings said at the start, and private", async () => {
+test("a worker's file is private, in the directory set at the start", async () => {
   const source = `
     process.umask(0)
     process.chdir('/')
@@ -109,7 +109,7 @@ test("a worker's file is where the settings said at the start, and private", asy
   for (const { file } of traces) assert.equal(fs.statSync(file).mode & 0o777, 0o600)
 })
 
-test('a program without any descriptor left is recorded on', async () => {
+test('a program without free descriptors is still recorded', async () => {
   const source = `${EXHAUST}
     const { spin } = require(${SPIN})
     const code = exhaust()
@@ -127,8 +127,8 @@ test('a program without any descriptor left is recorded on', async () => {
   assert.ok(traces[0].totalMs((frame) => frame.functionName === 'exhausted') > 50)
 })
 
-test('a worker that finds no descriptor for its file: one line on stderr', async () => {
-  // Node needs descriptors itself to preload us, so the worker starts without a preload.
+test('no free descriptor for the file of a worker: one line on stderr', async () => {
+  // Node needs descriptors for a preload, so the worker starts without one.
   const inside = `${EXHAUST}
     require(${LIB} + '/addon.js').load()
     const { register } = require(${LIB} + '/preload.js')
@@ -154,7 +154,7 @@ test('a worker that finds no descriptor for its file: one line on stderr', async
   )
 })
 
-test('a worker that Node cannot start fails as without us', async () => {
+test('a worker that Node cannot start fails as without the profiler', async () => {
   const source = `${EXHAUST}
     const { Worker } = require('node:worker_threads')
     exhaust()
@@ -174,7 +174,7 @@ test('a worker that Node cannot start fails as without us', async () => {
   assert.ok(traces[0].ended)
 })
 
-test('a program that closes our descriptor keeps its own file as it was', async () => {
+test("a program that closes the trace's descriptor keeps its own files intact", async () => {
   const source = `
     const fs = require('node:fs')
     for (const fd of fs.readdirSync('/proc/self/fd')) {

@@ -12,70 +12,70 @@ const { runUnharmed } = require('./helpers/unharmed.js')
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '20' }
 const NO_MOUNT = 'this user may not mount anything'
 
-/** A command that runs the rest of its arguments after some lines of shell. @param {string} lines */
+/** Returns a command that runs some lines of shell, then its remaining arguments. @param {string} lines */
 const afterShell = (lines) => ['sh', '-c', `${lines}\nexec "$@"`, 'sh']
 
-// Root may write everywhere; without this one capability it may not either.
+// Root may write everywhere unless it loses this capability.
 const UNPRIVILEGED = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : []
 
-/** @type {{what: string, env: Record<string, string>, says: RegExp, under?: string[], fill?: (dir: string) => void}[]} */
-const NOWHERE = [
+/** @type {{what: string, env: Record<string, string>, expected: RegExp, under?: string[], fill?: (dir: string) => void}[]} */
+const UNWRITABLE = [
   {
-    what: 'a directory that may not be written',
+    what: 'a directory without write permission',
     env: { CPU_PROF_DIR: 'locked' },
     fill: (dir) => fs.mkdirSync(path.join(dir, 'locked'), 0o555),
     under: UNPRIVILEGED,
-    says: /Permission denied .*\(set CPU_PROF_DIR/,
+    expected: /Permission denied .*\(set CPU_PROF_DIR/,
   },
   {
-    what: 'a directory below one that may not be written',
+    what: 'a directory inside one without write permission',
     env: { CPU_PROF_DIR: 'locked/a/b' },
     fill: (dir) => fs.mkdirSync(path.join(dir, 'locked'), 0o555),
     under: UNPRIVILEGED,
-    says: /Permission denied .*\(set CPU_PROF_DIR/,
+    expected: /Permission denied .*\(set CPU_PROF_DIR/,
   },
   {
-    what: 'a directory that is a link to nowhere',
+    what: 'a directory that is a dangling link',
     env: { CPU_PROF_DIR: 'link' },
     fill: (dir) => fs.symlinkSync('nowhere', path.join(dir, 'link')),
-    says: /link\/CPU.*001\.trace\.json: not a directory/,
+    expected: /link\/CPU.*001\.trace\.json: not a directory/,
   },
   {
     what: 'a directory that is a link to itself',
     env: { CPU_PROF_DIR: 'link' },
     fill: (dir) => fs.symlinkSync('link', path.join(dir, 'link')),
-    says: /Too many levels of symbolic links/,
+    expected: /Too many levels of symbolic links/,
   },
   {
     what: 'a name that is too long',
     env: { CPU_PROF_NAME: 'n'.repeat(300) },
-    says: /File name too long/,
+    expected: /File name too long/,
   },
   {
     what: 'a path that is too long',
     env: { CPU_PROF_DIR: 'a/'.repeat(2500) },
-    says: /File name too long/,
+    expected: /File name too long/,
   },
   {
-    what: 'a file system without files',
+    what: 'a file system that cannot hold files',
     env: { CPU_PROF_DIR: '/proc' },
-    says: /No such file or directory/,
+    expected: /No such file or directory/,
   },
 ]
 
-for (const { what, env, says, under, fill } of NOWHERE) {
+for (const { what, env, expected, under, fill } of UNWRITABLE) {
   test(`${what}: one line on stderr, and the program runs on`, async () => {
     const cwd = temporaryDirectory()
     fill?.(cwd)
     const result = await runUnharmed(['ending.js', 'exit', '10'], { cwd, env, under })
     assert.equal(result.code, 3)
     assert.match(result.complaint, /^cpu-prof: could not create .*; the program runs on unprofiled/)
-    assert.match(result.complaint, says)
+    assert.match(result.complaint, expected)
     assert.deepEqual(result.files, [])
   })
 }
 
-test('a file system that is read only: one line on stderr', async (t) => {
+test('a read-only file system: one line on stderr', async (t) => {
   const under = withFileSystem('ro')
   if (under === undefined) return t.skip(NO_MOUNT)
   const { complaint, code } = await runUnharmed(['ending.js', 'exit', '10'], {
@@ -89,9 +89,12 @@ test('a file system that is read only: one line on stderr', async (t) => {
 for (const [what, redirection] of [
   ['closed', 'exec 2>&-'],
   ['full', 'exec 2>/dev/full'],
-  ['a pipe that nobody reads', 'mkfifo pipe; exec 9<>pipe; head -c 65536 /dev/zero >&9; exec 2>&9'],
+  [
+    'a full pipe without a reader',
+    'mkfifo pipe; exec 9<>pipe; head -c 65536 /dev/zero >&9; exec 2>&9',
+  ],
 ]) {
-  test(`trouble while stderr is ${what} harms nobody`, async () => {
+  test(`a failure to write the trace is harmless while stderr is ${what}`, async () => {
     const { code, stdout, complaint } = await runUnharmed(['-e', 'console.log("ran")'], {
       env: { CPU_PROF_DIR: '/proc' },
       under: afterShell(`rm -f pipe; ${redirection}`),
@@ -138,13 +141,13 @@ test('a limit on the size of files ends the trace, not the program', async () =>
   await assertCut(cwd)
 })
 
-/** What was written before the trouble is a whole trace. @param {string} dir */
+/** Checks that the trace written before the failure is valid. @param {string} dir */
 async function assertCut(dir) {
   const [file, ...others] = tracesIn(dir)
   assert.deepEqual(others, [])
   const trace = await readTrace(file)
   assert.ok(!trace.ended)
-  // The program never turns its event loop.
+  // The program never returns to its event loop.
   if (isInspector) return
   assert.ok(trace.totalShare((/** @type {any} */ frame) => /^made/.test(frame.functionName)) > 0.1)
 }

@@ -10,11 +10,11 @@ const BIN = path.join(PACKAGE, 'bin', 'cpu-prof.js')
  * Runs the command line to its end.
  * @param {string[]} args
  * @param {object} [options]
- * @param {string} [options.cwd] a new folder, unless told
+ * @param {string} [options.cwd] default: a new folder
  * @param {Record<string, string | undefined>} [options.env] added to the environment
- * @param {string} [options.input] what it reads
+ * @param {string} [options.input] written to its stdin
  * @param {string[]} [options.under] a command that runs the one given as its last arguments
- * @param {boolean} [options.detached] in a session of its own, without a terminal
+ * @param {boolean} [options.detached] in a new session, without a terminal
  * @param {(child: import('node:child_process').ChildProcess) => void} [options.during]
  */
 async function cli(args, { cwd = temporaryDirectory(), input = '', ...options } = {}) {
@@ -40,7 +40,7 @@ async function cli(args, { cwd = temporaryDirectory(), input = '', ...options } 
   return { code, signal, cwd, ...output }
 }
 
-/** Nobody reads what the child says there. @param {'stdout' | 'stderr'} stream */
+/** Returns a `during` that closes a stream of the child unread. @param {'stdout' | 'stderr'} stream */
 function unread(stream) {
   return (/** @type {import('node:child_process').ChildProcess} */ child) => {
     child[stream]?.destroy()
@@ -48,8 +48,8 @@ function unread(stream) {
   }
 }
 
-/** Resolves when a stream has said something. @param {import('node:stream').Readable | null} stream @param {string} text */
-function said(stream, text) {
+/** Resolves when a stream has printed the text. @param {import('node:stream').Readable | null} stream @param {string} text */
+function textFrom(stream, text) {
   return new Promise((resolve) => {
     let all = ''
     stream?.on('data', (data) => {
@@ -59,4 +59,4 @@ function said(stream, text) {
   })
 }
 
-module.exports = { cli, said, unread, BIN }
+module.exports = { cli, textFrom, unread, BIN }

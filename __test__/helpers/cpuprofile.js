@@ -4,7 +4,8 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 
 /**
- * Reads a .cpuprofile. Ours must also agree in all its sums, which the built-in's does not.
+ * Reads and checks a .cpuprofile. In this profiler's files all sums must agree too; in the files of
+ * Node's `--cpu-prof` they do not.
  * @param {string} file
  * @param {{ isOurs?: boolean }} [options]
  */
@@ -33,7 +34,7 @@ function readCpuProfile(file, { isOurs = true } = {}) {
       assert.ok(sum(positionTicks.map((/** @type {any} */ at) => at.ticks)) <= hitCount)
     }
   }
-  /** The time with a function of this name on the stack. @param {string} name */
+  /** Returns the milliseconds with a function of this name on the stack. @param {string} name */
   const totalMs = (name) => {
     const isUnder = (/** @type {number} */ sample) => {
       for (let id = sample; id !== undefined; id = parents.get(id)) {

@@ -13,7 +13,7 @@ const CANDIDATES = [
   '/usr/bin/google-chrome',
 ]
 
-/** The browser's path; undefined if there is none. */
+/** Returns the path of a browser, or undefined. */
 function findChromium() {
   return CANDIDATES.find((file) => file && fs.existsSync(file))
 }
@@ -46,8 +46,8 @@ async function openDevTools(chromium) {
 
   return {
     /**
-     * Loads a trace, and reads the panel's tracks once they are shown.
-     * @param {string} file @param {string} [screenshot] where to put a picture
+     * Loads a trace and returns the tracks that the panel shows.
+     * @param {string} file @param {string} [screenshot] path of the screenshot to write
      */
     async load(file, screenshot) {
       const [context] = browser.contexts()
@@ -76,8 +76,8 @@ async function openDevTools(chromium) {
 }
 
 /**
- * Gives the panel a file by its path: a file chooser would take it through the driver, and large
- * ones for ever.
+ * Gives the panel the path of a file. A file chooser would send the content through the driver, which
+ * never finishes for large files.
  * @param {import('playwright-core').CDPSession} session @param {string} file
  */
 async function chooseFile(session, file) {
@@ -103,17 +103,17 @@ function debuggingPort(browser) {
   })
 }
 
-// What follows runs in the DevTools page.
+// The code below runs in the DevTools page.
 
 /** @returns {Promise<{name: string, isOpen: boolean, functions: string[]}[]>} */
 async function readTracks() {
-  // @ts-expect-error a module of the page's
+  // @ts-expect-error a module of the page
   const { TimelinePanel } = await import('./panels/timeline/timeline.js')
   const panel = TimelinePanel.TimelinePanel.instance()
   const deadline = performance.now() + 60_000
   let provider
   do {
-    if (performance.now() > deadline) throw new Error(`the panel showed nothing (${panel.state})`)
+    if (performance.now() > deadline) throw new Error(`the panel shows no tracks (${panel.state})`)
     await new Promise((resolve) => setTimeout(resolve, 100))
     provider = (panel.getFlameChart?.() ?? panel.flameChart)?.getMainDataProvider?.()
   } while (!provider?.parsedTrace || provider.timelineData().groups.length === 0)
@@ -129,9 +129,9 @@ async function readTracks() {
   })
 }
 
-/** For a spec's `skip`: why there can be no browser, or false. @param {string | undefined} chromium */
+/** Returns the reason to skip a spec that needs a browser, or false. @param {string | undefined} chromium */
 function whyNoBrowser(chromium) {
-  if (!chromium) return 'there is no Chromium here (set CHROMIUM to its path)'
+  if (!chromium) return 'Chromium was not found (set CHROMIUM to its path)'
   if (Number.parseInt(process.versions.node, 10) < 20) return 'Playwright needs Node 20'
   return false
 }

@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * The ways in which a program can end while it is profiled.
- * `how` is an argument of the fixture `ending.js`; `kill` is sent once that is ready; `isWhole`
- * says whether the program has a chance to finish its trace, `inspector` whether JavaScript has, so
- * that the last window can be taken without V8's interrupts.
+ * The ways a profiled program can end.
+ * `how`: an argument of the fixture `ending.js`. `kill`: the signal sent once the fixture is ready.
+ * `isWhole`: whether the program can finish its trace. `inspector`: whether its JavaScript can finish
+ * the trace, so that the last window does not need V8's interrupts.
  * @type {{ name: string, how: string, flags?: string[], kill?: NodeJS.Signals, threads?: number,
  *   isWhole: boolean, inspector?: boolean }[]}
  */

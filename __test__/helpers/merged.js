@@ -6,7 +6,7 @@ const zlib = require('node:zlib')
 const { readProfile, analyze } = require('./trace.js')
 
 /**
- * Reads a merged trace and checks all that every one must hold.
+ * Reads a merged trace and checks what every merged trace must fulfil.
  * @param {string} file
  */
 async function readMerged(file) {
@@ -17,13 +17,13 @@ async function readMerged(file) {
   const events = json.traceEvents
   const start = text.indexOf('[\n') + 2
   const lines = text.slice(start, text.indexOf('\n]', start)).split('\n')
-  assert.equal(lines.length, events.length, `${file} has not one event a line`)
+  assert.equal(lines.length, events.length, `${file} does not have one event per line`)
 
   const named = (/** @type {string} */ name) =>
     events.filter((/** @type {any} */ event) => event.name === name)
   assert.equal(named('TracingStartedInBrowser').length, 1)
   const ids = named('Profile').map((/** @type {any} */ { id }) => id)
-  assert.equal(new Set(ids).size, ids.length, 'a profile id is there twice')
+  assert.equal(new Set(ids).size, ids.length, 'a profile id occurs twice')
 
   const data = await analyze(events)
   assert.equal(data.Meta.traceIsGeneric, false)

@@ -4,9 +4,10 @@ const { spawnSync } = require('node:child_process')
 const { temporaryDirectory } = require('./run.js')
 
 /**
- * A command that runs another one with a file system of its own at `mounted`, and leaves the
- * traces of that beside it. Undefined if mounting is not allowed here.
- * @param {string} options what the file system can do, for mount(8)
+ * Returns a command that mounts a file system at `mounted`, runs the command given as its last
+ * arguments, and copies the traces from `mounted` to the working directory.
+ * Returns undefined if this user may not mount.
+ * @param {string} options the mount options, see mount(8)
  */
 function withFileSystem(options) {
   const namespace = [
@@ -22,7 +23,7 @@ function withFileSystem(options) {
   return [...namespace, 'sh', '-c', script, 'sh']
 }
 
-/** Nothing stays mounted: the namespace goes with the command. @param {string[]} namespace */
+/** Tries a mount in a namespace. The mount ends with the command. @param {string[]} namespace */
 function canMount([command, ...args]) {
   const mount = ['mount', '-t', 'tmpfs', 'none', temporaryDirectory()]
   return spawnSync(command, [...args, ...mount]).status === 0

@@ -4,21 +4,21 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 
-/** The traces that runs have left under a folder. @param {string} cwd */
+/** Returns the merged traces of the runs under a folder. @param {string} cwd */
 function runTraces(cwd) {
   const profiles = path.join(cwd, 'profiles')
   return fs.readdirSync(profiles).map((run) => path.join(profiles, run, 'trace.json'))
 }
 
 /**
- * What DevTools' parser finds in a trace of many threads: their labels and functions.
+ * Returns the threads that DevTools' parser finds in a merged trace: their labels and functions.
  * @param {string} file
  */
 async function readMerged(file) {
   const { traceEvents } = JSON.parse(fs.readFileSync(file, 'latin1'))
-  // @ts-expect-error the engine uses it, and Nodes before 22 lack it
+  // @ts-expect-error the engine uses URL.parse, which Node has from 22 on
   URL.parse ??= (/** @type {string} */ url) => (URL.canParse?.(url) ? new URL(url) : null)
-  // @ts-expect-error it has no types
+  // @ts-expect-error the package has no types
   const { analyzeEvents } = await import('@paulirish/trace_engine/analyze-trace.mjs')
   const { parsedTrace } = await analyzeEvents(traceEvents)
   assert.equal(parsedTrace.data.Meta.traceIsGeneric, false)

@@ -8,21 +8,21 @@ const { readTrace } = require('./trace.js')
 
 const PACKAGE = path.join(__dirname, '..', '..')
 const FIXTURES = path.join(__dirname, '..', 'fixtures')
-/** Where all recordings take their samples from: what `auto` finds, unless the specs are told. */
+/** The source of all recordings: `v8`, unless SPEC_SOURCE names another source. */
 const { SPEC_SOURCE } = process.env
 const SOURCE = SPEC_SOURCE ?? 'v8'
 
 /**
- * Runs Node under the preload, in a directory of its own, and waits for its end.
- * @param {string[]} args Node's arguments; a fixture goes by its name
+ * Runs Node with the preload in a new directory and waits for its end.
+ * @param {string[]} args Node's arguments; a fixture is given by its file name
  * @param {object} [options]
  * @param {Record<string, string | undefined>} [options.env] added to the environment
  * @param {string[] | null} [options.preload] the arguments that preload the package; null for none
- * @param {string} [options.cwd] the working directory; the output directory too
+ * @param {string} [options.cwd] the working directory, also the output directory
  * @param {string[]} [options.under] a command that runs the one given as its last arguments
  * @param {(child: import('node:child_process').ChildProcess, dir: string) => void} [options.during]
  *   called once the process runs
- * @param {number} [options.read] how many of the traces are read and checked; all, unless told
+ * @param {number} [options.read] the number of traces to read and check; default: all
  */
 async function run(args, options = {}) {
   const { env = {}, preload = ['--require', PACKAGE], under = [], during } = options
@@ -49,13 +49,13 @@ async function run(args, options = {}) {
   })
   const files = tracesIn(env.CPU_PROF_DIR ? path.resolve(cwd, env.CPU_PROF_DIR) : cwd)
   const traces = []
-  // One after the other: DevTools' parser keeps its state in its modules.
+  // One by one: DevTools' parser keeps state in its modules.
   for (const file of files.slice(0, read)) traces.push(await readTrace(file))
   traces.sort((a, b) => a.pid - b.pid || a.tid - b.tid)
   return { code, signal, ...output, pid: child.pid, cwd, files, traces }
 }
 
-/** The environment without what a profiled test run would hand down. */
+/** Returns the environment without the variables that a profiled test run passes on. */
 function cleanEnv() {
   const entries = Object.entries(process.env).filter(
     ([name]) =>
@@ -65,12 +65,12 @@ function cleanEnv() {
   return Object.fromEntries(entries)
 }
 
-/** @param {string} name */
+/** Resolves the file name of a fixture to its path. @param {string} name */
 function fixture(name) {
   return /^[\w-]+\.(js|mjs)$/.test(name) ? path.join(FIXTURES, name) : name
 }
 
-/** @param {string} [name] */
+/** Creates a directory that is removed at exit. @param {string} [name] the start of its name */
 function temporaryDirectory(name = 'cpu-prof-') {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), name))
   temporaryDirectories.push(dir)
@@ -83,7 +83,7 @@ process.on('exit', () => {
   for (const dir of temporaryDirectories) fs.rmSync(dir, { recursive: true, force: true })
 })
 
-/** The files of an ending in a directory, by name. @param {string} dir @param {string} ending */
+/** Returns the files with an extension in a directory, sorted by name. @param {string} dir @param {string} ending */
 function filesIn(dir, ending) {
   if (!fs.existsSync(dir)) return []
   return fs
@@ -96,7 +96,7 @@ function filesIn(dir, ending) {
 /** @param {string} dir */
 const tracesIn = (dir) => filesIn(dir, '.trace.json')
 
-/** CLOCK_MONOTONIC, as in a trace: microseconds. */
+/** Returns CLOCK_MONOTONIC, the clock of a trace, in microseconds. */
 const nowUs = () => Number(process.hrtime.bigint() / 1000n)
 
 /** Resolves with the child's next message. @param {import('node:child_process').ChildProcess} child */

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 
 /**
- * Reads a trace of one thread and checks all that every trace must hold.
+ * Reads a trace of one thread and checks what every trace must fulfil.
  * @param {string} file
  */
 async function readTrace(file) {
@@ -13,7 +13,7 @@ async function readTrace(file) {
   const json = JSON.parse(text)
   const events = json.traceEvents
   const lines = text.split('\n')
-  assert.equal(lines.length, events.length + 2, `${file} has not one event a line`)
+  assert.equal(lines.length, events.length + 2, `${file} does not have one event per line`)
 
   const { pid, threadId: tid } = json.metadata['cpu-prof']
   for (const event of events) {
@@ -42,7 +42,7 @@ async function readTrace(file) {
     pid,
     tid,
     label,
-    /** What DevTools' parser calls an entry: a function's every call. @type {any[]} */
+    /** The entries of DevTools' parser: one for each call of a function. @type {any[]} */
     entries: thread.entries,
     processLabel: started[0].args.data.frames[0].url,
     ended,
@@ -51,24 +51,24 @@ async function readTrace(file) {
   }
 }
 
-/** What DevTools' own parser makes of the one thread. @param {any[]} events @param {number} pid @param {number} tid */
+/** Returns the only thread, as read by DevTools' parser. @param {any[]} events @param {number} pid @param {number} tid */
 async function parseAsDevTools(events, pid, tid) {
   const data = await analyze(events)
   assert.equal(data.Meta.traceIsGeneric, false)
   return data.Renderer.processes.get(pid).threads.get(tid)
 }
 
-/** What DevTools' own parser makes of a trace. @param {any[]} events */
+/** Returns the data that DevTools' parser reads from a trace. @param {any[]} events */
 async function analyze(events) {
-  // @ts-expect-error the engine uses it, and Nodes before 22 lack it
+  // @ts-expect-error the engine uses URL.parse, which Node has from 22 on
   URL.parse ??= (/** @type {string} */ url) => (URL.canParse?.(url) ? new URL(url) : null)
-  // @ts-expect-error it has no types
+  // @ts-expect-error the package has no types
   const { analyzeEvents } = await import('@paulirish/trace_engine/analyze-trace.mjs')
   const { parsedTrace } = await analyzeEvents(structuredClone(events))
   return parsedTrace.data
 }
 
-/** @param {any} profile @param {any[]} chunks */
+/** Reads and checks the chunks of one profile. @param {any} profile @param {any[]} chunks */
 function readProfile(profile, chunks) {
   assert.match(profile.id, /^0x[0-9a-f]+$/)
   /** @type {Map<number, any>} */
@@ -79,11 +79,11 @@ function readProfile(profile, chunks) {
   const samples = []
   for (const { id, ts, args } of chunks) {
     assert.equal(id, profile.id)
-    assert.ok(ts >= previousTs, 'chunks run back in time')
+    assert.ok(ts >= previousTs, 'a chunk is older than the one before')
     previousTs = ts
     const { cpuProfile, timeDeltas } = args.data
     for (const node of cpuProfile.nodes ?? []) {
-      assert.ok(!nodes.has(node.id), `node ${node.id} is announced twice`)
+      assert.ok(!nodes.has(node.id), `node ${node.id} occurs twice`)
       assert.ok(!('children' in node))
       if (nodes.size === 0) assert.equal(node.callFrame.functionName, '(root)')
       else assert.ok(nodes.has(node.parent), `node ${node.id} comes before its parent`)
@@ -93,15 +93,15 @@ function readProfile(profile, chunks) {
     assert.equal(cpuProfile.samples.length, timeDeltas.length)
     for (const [i, sample] of cpuProfile.samples.entries()) {
       assert.ok(nodes.has(sample), `sample of unknown node ${sample}`)
-      assert.ok(timeDeltas[i] >= 0, 'time runs back')
+      assert.ok(timeDeltas[i] >= 0, 'a time delta is negative')
       time += timeDeltas[i]
       samples.push({ node: nodes.get(sample), us: timeDeltas[i] })
     }
-    assert.equal(ts, time, 'a chunk is not stamped with its last sample')
+    assert.equal(ts, time, 'the time of a chunk is not the time of its last sample')
   }
 
   const durationUs = time - profile.args.data.startTime
-  /** The samples whose stack satisfies `test`. @param {(frame: any) => boolean} test */
+  /** Returns the samples whose stack satisfies `test`. @param {(frame: any) => boolean} test */
   const under = (test) =>
     samples.filter(({ node }) => {
       for (let at = node; at !== undefined; at = nodes.get(at.parent)) {
@@ -109,9 +109,9 @@ function readProfile(profile, chunks) {
       }
       return false
     })
-  /** Their share of all samples. @param {(frame: any) => boolean} test */
+  /** Returns the share of samples whose stack satisfies `test`. @param {(frame: any) => boolean} test */
   const totalShare = (test) => under(test).length / samples.length
-  /** Their time. A loaded machine makes it longer, never shorter. @param {(frame: any) => boolean} test */
+  /** Returns their milliseconds: more on a loaded machine, never less. @param {(frame: any) => boolean} test */
   const totalMs = (test) => under(test).reduce((sum, { us }) => sum + us, 0) / 1000
   /** @param {string} name */
   const selfShare = (name) =>

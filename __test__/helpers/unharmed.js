@@ -4,11 +4,11 @@ const assert = require('node:assert/strict')
 const { run, PACKAGE } = require('./run.js')
 
 /**
- * Runs a program without us, then recorded, and checks that its parent sees no difference but for
- * one line on stderr at most.
+ * Runs a program without the profiler, then with it, and checks that output, exit code and signal are
+ * the same, except for at most one line of the profiler on stderr.
  * @param {string[]} args as for run()
  * @param {Parameters<typeof run>[1] & {before?: string[]}} [options] as for run(); `before` are
- *   Node's arguments before our preload
+ *   Node's arguments before the preload
  */
 async function runUnharmed(args, { before = [], ...options } = {}) {
   const plain = await run(args, { ...options, preload: before })
@@ -21,7 +21,7 @@ async function runUnharmed(args, { before = [], ...options } = {}) {
   return { ...recorded, complaint }
 }
 
-/** Takes our line out of what was written to stderr. @param {string} stderr */
+/** Separates the profiler's line from the rest of stderr. @param {string} stderr */
 function split(stderr) {
   const lines = stderr.split('\n')
   const isOurs = (/** @type {string} */ line) => line.startsWith('cpu-prof: ')
@@ -30,7 +30,7 @@ function split(stderr) {
   return { complaint: complaints[0] ?? '', rest: lines.filter((line) => !isOurs(line)).join('\n') }
 }
 
-/** Without process ids, ports and the like, which differ from run to run. @param {string} stderr */
+/** Replaces words with digits, such as process ids and ports, which differ between runs. @param {string} stderr */
 function comparable(stderr) {
   return stderr.replace(/[\w-]*\d[\w-]*/g, '#')
 }

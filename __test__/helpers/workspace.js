@@ -6,7 +6,7 @@ const { temporaryDirectory, PACKAGE } = require('./run.js')
 
 const MODULES = path.join(PACKAGE, 'node_modules')
 
-/** @param {string} dir @param {Record<string, string | object>} files their contents by their names */
+/** Writes files. @param {string} dir @param {Record<string, string | object>} files contents by name */
 function write(dir, files) {
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(dir, name)
@@ -15,7 +15,7 @@ function write(dir, files) {
   }
 }
 
-/** Lints with rules that ask TypeScript for types. */
+/** The files of a package whose lint rules need TypeScript's types. */
 const TYPED_LINT = {
   'tsconfig.json': {
     compilerOptions: { strict: true, noEmit: true, module: 'nodenext', types: [] },
@@ -35,7 +35,7 @@ const TYPED_LINT = {
     }`,
 }
 
-/** An nx workspace of two packages, each of which lints itself by ESLint. */
+/** Creates an nx workspace of two packages, each with a script that runs ESLint. */
 function nxWorkspace() {
   const dir = temporaryDirectory('cpu-prof-nx-')
   write(dir, {
