@@ -72,15 +72,15 @@ mod tests {
 
     #[test]
     fn a_time_has_one_part() {
-        let windows = OutputSlices { edges: vec![10, 20, 30], has_zero: false };
-        assert_eq!(windows.count(), 2);
-        let parts = [9, 10, 19, 20, 29, 30].map(|ts| windows.part(ts));
+        let slices = OutputSlices { edges: vec![10, 20, 30], has_zero: false };
+        assert_eq!(slices.count(), 2);
+        let parts = [9, 10, 19, 20, 29, 30].map(|ts| slices.part(ts));
         assert_eq!(parts, [None, Some(0), Some(0), Some(1), Some(1), None]);
         assert_eq!(
-            [(5, 4), (5, 5), (25, 99)].map(|(ts, dur)| windows.of_span(ts, dur)),
+            [(5, 4), (5, 5), (25, 99)].map(|(ts, dur)| slices.of_span(ts, dur)),
             [5, 10, 25]
         );
-        assert_eq!((windows.start(0, 15), windows.start(1, 15)), (15, 20));
+        assert_eq!((slices.start(0, 15), slices.start(1, 15)), (15, 20));
         let all = OutputSlices::one(None, None);
         assert!(all.is_everything());
         assert_eq!([i64::MIN, 0, i64::MAX - 1].map(|ts| all.part(ts)), [Some(0); 3]);

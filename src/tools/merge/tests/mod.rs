@@ -34,7 +34,7 @@ fn run(contents: &[&[u8]], options: &MergeOptions) -> Run {
 }
 
 impl Run {
-    /// What was written, each a JSON text with one event a line.
+    /// Returns the traces that were written. Checks that each event stands in a line.
     fn traces(&self) -> Vec<Value> {
         let merged = self.result.as_ref().unwrap();
         let parse = |path: &PathBuf| {
@@ -60,7 +60,7 @@ fn named<'a>(trace: &'a Value, name: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["name"] == name).collect()
 }
 
-/// The moments of all samples and their functions' names.
+/// Returns the time and the function of each sample of a thread.
 fn samples(trace: &Value, tid: u32) -> Vec<(i64, String)> {
     let of_thread = |event: &&&Value| event["tid"] == tid;
     let start = named(trace, "Profile").iter().find(|event| event["tid"] == tid).copied().cloned();
@@ -88,7 +88,7 @@ fn samples(trace: &Value, tid: u32) -> Vec<(i64, String)> {
 }
 
 #[test]
-fn a_merged_trace_is_as_it_was() {
+fn golden_merged_trace() {
     let run = run(&[WORKER.as_bytes(), MAIN.as_bytes()], &MergeOptions::default());
     let merged = run.result.as_ref().unwrap();
     assert_eq!((merged.inputs, merged.processes, merged.threads), (2, 1, 2));
@@ -101,7 +101,7 @@ fn a_merged_trace_is_as_it_was() {
 }
 
 #[test]
-fn lines_pass_as_they_are() {
+fn lines_of_recordings_pass_unchanged() {
     let merged = run(&[WORKER.as_bytes(), MAIN.as_bytes()], &MergeOptions::default());
     let text = fs::read_to_string(&merged.result.as_ref().unwrap().files[0]).unwrap();
     for source in [MAIN, WORKER] {
@@ -112,7 +112,7 @@ fn lines_pass_as_they_are() {
 }
 
 #[test]
-fn several_files_hold_what_one_would() {
+fn parts_together_hold_the_whole() {
     let whole = run(&[MAIN.as_bytes(), WORKER.as_bytes()], &MergeOptions::default()).traces();
     // A gap that a cut fits into: the worker's times are a second later.
     let later = WORKER.replace("5229755", "5229765").replace("\"threadId\":3", "\"threadId\":4");
@@ -137,7 +137,7 @@ fn several_files_hold_what_one_would() {
 }
 
 #[test]
-fn a_window_announces_the_nodes_that_it_needs() {
+fn a_slice_announces_the_nodes_of_its_samples() {
     let whole = run(&[MAIN.as_bytes()], &MergeOptions::default()).traces();
     let all = samples(&whole[0], 0);
     for from_us in 0..10 {
@@ -148,21 +148,21 @@ fn a_window_announces_the_nodes_that_it_needs() {
                 to_us: Some(to_us),
                 ..MergeOptions::default()
             };
-            let window = run(&[MAIN.as_bytes()], &options);
+            let slice = run(&[MAIN.as_bytes()], &options);
             let start = 522_975_545_427;
             let expected = within(&all, start + 10_000, start + from_us, start + to_us);
-            match &window.result {
-                Ok(_) => assert_eq!(samples(&window.traces()[0], 0), expected),
+            match &slice.result {
+                Ok(_) => assert_eq!(samples(&slice.traces()[0], 0), expected),
                 Err(error) => {
                     assert!(expected.is_empty(), "{error}");
-                    assert_eq!(window.files(), 0);
+                    assert_eq!(slice.files(), 0);
                 }
             }
         }
     }
 }
 
-/// What a window shows of samples that end at `end`: each for as long as it is in it.
+/// Returns the samples of a slice. The last sample of all ends at `end`.
 fn within(all: &[(i64, String)], end: i64, from: i64, to: i64) -> Vec<(i64, String)> {
     let ends = all.iter().skip(1).map(|(time, _)| *time).chain([end]);
     let mut shown = Vec::new();
@@ -181,7 +181,7 @@ fn within(all: &[(i64, String)], end: i64, from: i64, to: i64) -> Vec<(i64, Stri
 enum Damage {
     Cut(usize),
     Hole(usize, usize),
-    /// Only where a file is not ours, whose lines are copied as they are.
+    /// Only in traces of other tools: lines of recordings are copied unchecked.
     Byte(usize, u8),
 }
 
@@ -220,14 +220,14 @@ proptest! {
     #[test]
     fn any_damage_leaves_a_valid_trace_or_nothing(
         files in vec((any::<bool>(), any::<bool>(), vec(any_damage(), 0..3)), 1..4),
-        window: bool,
+        has_slice: bool,
     ) {
         let contents: Vec<Vec<u8>> = files
             .iter()
             .map(|(main, own, damage)| damaged(if *main { MAIN } else { WORKER }, *own, damage))
             .collect();
         let contents: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
-        let from_us = window.then_some(2500);
+        let from_us = has_slice.then_some(2500);
         let run = run(&contents, &MergeOptions { from_us, ..MergeOptions::default() });
         match &run.result {
             Ok(merged) => {

@@ -7,7 +7,7 @@ use super::*;
 const FROM_0: MergeOptions =
     MergeOptions { from_us: Some(0), to_us: None, split: None, exit: None };
 
-/// What each function's samples take, microseconds; the last sample takes nothing.
+/// Returns the time of each function, microseconds. The last sample has no time.
 fn times(trace: &Value, tid: u32) -> BTreeMap<String, i64> {
     let mut times = BTreeMap::new();
     for pair in samples(trace, tid).windows(2) {
@@ -34,14 +34,14 @@ fn event(name: &str, ts: i64, data: &Value) -> Value {
     json!({ "ph": "P", "name": name, "id": "0x1", "pid": 50, "tid": 51, "ts": ts, "args": { "data": data } })
 }
 
-/// A trace of another tool.
+/// Merges a trace of another tool.
 fn foreign(events: &[Value], options: &MergeOptions) -> Run {
     let first = json!({ "ph": "X", "name": "RunTask", "pid": 50, "tid": 51, "ts": 1000, "dur": 9 });
     let events: Vec<&Value> = std::iter::once(&first).chain(events).collect();
     run(&[json!({ "traceEvents": events }).to_string().as_bytes()], options)
 }
 
-/// The root, and below it a with b, and c.
+/// Returns a root with the children `a` and `c`; `b` is a child of `a`.
 fn nodes() -> [Value; 4] {
     [node(1, None, "(root)"), node(2, Some(1), "a"), node(3, Some(2), "b"), node(4, Some(1), "c")]
 }
@@ -92,7 +92,7 @@ fn a_compressed_cpuprofile_counts_as_it_is_written() {
 }
 
 #[test]
-fn what_lost_its_parent_keeps_its_time() {
+fn samples_of_missing_nodes_keep_their_time() {
     let nodes = [node(3, Some(2), "b"), node(1, None, "(root)"), node(4, Some(1), "c")];
     let data = json!({
         "cpuProfile": { "nodes": nodes, "samples": [3, 4, 7, 1] }, "timeDeltas": [0, 10, 10, 10],
@@ -135,7 +135,7 @@ fn chromes_chunks_are_read_as_for_a_report() {
 }
 
 #[test]
-fn the_end_that_a_chunk_tells_ends_its_last_sample() {
+fn the_end_time_of_a_chunk_ends_its_last_sample() {
     let start = event("Profile", 1000, &json!({ "startTime": 100 }));
     let data = json!({
         "cpuProfile": { "nodes": nodes(), "samples": [2, 3] }, "timeDeltas": [0, 10], "endTime": 150,
@@ -175,7 +175,7 @@ fn a_frame_of_a_process_without_an_id_passes() {
 }
 
 #[test]
-fn a_profile_that_cannot_be_read_is_said() {
+fn a_profile_that_cannot_be_read_is_reported() {
     let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
     let strange = json!({ "cpuProfile": { "nodes": nodes(), "samples": ["x"] } });
     for strange in [strange, json!(5)] {
@@ -185,7 +185,7 @@ fn a_profile_that_cannot_be_read_is_said() {
 }
 
 #[test]
-fn windows_have_together_what_the_whole_has() {
+fn slices_together_have_the_time_of_the_whole() {
     let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
     let data = json!({
         "cpuProfile": { "nodes": nodes(), "samples": [2, 3, 1, 4, 2] },
@@ -199,11 +199,11 @@ fn windows_have_together_what_the_whole_has() {
         for from_us in (0..110).step_by(step_us as usize) {
             let options =
                 MergeOptions { from_us: Some(from_us), to_us: Some(from_us + step_us), ..FROM_0 };
-            let window = foreign(&events, &options);
-            if window.result.is_err() {
+            let slice = foreign(&events, &options);
+            if slice.result.is_err() {
                 continue;
             }
-            let trace = window.traces().remove(0);
+            let trace = slice.traces().remove(0);
             let range = 1000 + from_us..=1000 + from_us + step_us;
             assert!(samples(&trace, 51).iter().all(|(time, _)| range.contains(time)));
             for (name, us) in times(&trace, 51) {
