@@ -20,6 +20,7 @@ const AT_ONCE = os.cpus().length + 1
 /** Specs that need the machine for themselves, and why. @type {Record<string, string>} */
 const ALONE = {
   churn: 'starts hundreds of threads and processes at once, which would starve every other spec',
+  tsc: 'compares two runs, one after the other: both need an equally quiet machine',
 }
 
 /** The specs that take longest: started first, so that none of them is the last to end. */
