@@ -35,8 +35,11 @@ test(`${WORKERS} short workers leave one trace each and do not leak memory`, asy
   /** @type {number[][]} */
   const rss = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
-    const plain = await run(['churn.js', 'return', String(WORKERS), '50'], { preload: null })
-    const result = await run(['churn.js', 'return', String(WORKERS), '50'], { read: 20 })
+    const args = ['churn.js', 'return', String(WORKERS), '50']
+    const [plain, result] = await Promise.all([
+      run(args, { preload: null }),
+      run(args, { read: 20 }),
+    ])
     assert.equal(result.code, 0)
     assert.equal(result.stderr, '')
     const outputs = [plain, result].map(({ stdout }) => JSON.parse(stdout))
