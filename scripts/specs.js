@@ -19,6 +19,7 @@ const AT_ONCE = os.cpus().length + 1
 /** Specs that run alone, and the reason. @type {Record<string, string>} */
 const ALONE = {
   churn: 'starts hundreds of threads and processes at once, which would starve every other spec',
+  'signals-under-load': 'keeps every core busy, to delay the signal thread',
   tsc: 'compares two runs, one after the other: both need an equally quiet machine',
 }
 

@@ -42,6 +42,8 @@ pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
         let semaphore = new_semaphore().map_err(|error| error.to_string())?;
         OWNER_PID.store(process::id(), Ordering::Relaxed);
         SEMAPHORE.store(semaphore, Ordering::Release);
+        // SAFETY: may be called on any thread. The addon is never unloaded, so the function stays.
+        unsafe { libc::atexit(on_process_exit) };
         with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof-signal".into()).spawn(move || {
                 loop {
@@ -96,6 +98,14 @@ fn resend() {
         unsafe { libc::kill(libc::getpid(), signal) };
     }
     PENDING.fetch_and(!pending, Ordering::Relaxed);
+}
+
+/// Sends the pending signals again before the process exits. A program that sends itself a signal
+/// can reach its end before the signal thread runs, and must still die of the signal.
+extern "C" fn on_process_exit() {
+    if is_pending() {
+        resend();
+    }
 }
 
 /// Returns whether a signal has arrived that most likely ends the process.
