@@ -34,7 +34,7 @@ test('nx without its daemon: every task is in the trace and in the report', asyn
   assert.equal(count(found, 'npm: run lint'), 2, found.join('\n'))
   assert.equal(count(found, 'eslint: src'), 2, found.join('\n'))
   for (const { url, functions } of threads) {
-    if (url.startsWith('eslint: src')) assert.ok(functions.has('lintFiles'), [...functions].join())
+    if (url.startsWith('eslint: src')) assert.ok(functions.has('verifyText'), [...functions].join())
   }
   for (const name of ['api', 'web']) {
     assert.match(stderr, new RegExp(`\n {2}eslint src · packages/${name} \\(\\d+\\) +[░▒▓█]`))
@@ -73,7 +73,7 @@ test('eslint with rules that need types is recorded', async () => {
   assert.match(stdout, /@typescript-eslint\/no-floating-promises/)
   const [{ url, functions }] = await readMerged(runTraces(cwd)[0])
   assert.match(url, /^eslint: src \(pid \d+\)$/)
-  for (const name of ['lintFiles', 'createProgram']) {
+  for (const name of ['verifyText', 'createProgram']) {
     assert.ok(functions.has(name), name)
   }
   assert.match(stderr, / typescript\n/)
