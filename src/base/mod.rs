@@ -1,6 +1,7 @@
 //! Settings, errors and system calls, which every other folder may use.
 
 pub(crate) mod config;
+pub(crate) mod cpu_times;
 pub(crate) mod error;
 pub(crate) mod event_lines;
 pub(crate) mod name_pattern;

@@ -6,13 +6,71 @@ use std::{mem, ptr};
 
 /// Returns the time on the clock of V8 and Node: CLOCK_MONOTONIC, microseconds.
 pub(crate) fn now_us() -> i64 {
-    // SAFETY: may be called on any thread. The call fills the struct and cannot fail for this clock.
-    let time = unsafe {
+    // The call cannot fail for this clock.
+    clock_us(libc::CLOCK_MONOTONIC).unwrap_or(0)
+}
+
+/// The clock of a thread's CPU time, which every thread of the process can read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreadCpuClock(libc::clockid_t);
+
+impl ThreadCpuClock {
+    /// Returns the clock of the calling thread; none if the system has no such clocks.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_this_thread() -> Option<Self> {
+        let mut clock = 0;
+        // SAFETY: may be called on any thread, which is alive as the caller. The call fills the id.
+        let status = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+        (status == 0).then_some(Self(clock))
+    }
+
+    /// Returns the clock of the calling thread; none if the system has no such clocks.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn of_this_thread() -> Option<Self> {
+        None
+    }
+
+    /// Returns the thread's CPU time, microseconds; none once the thread has ended.
+    pub(crate) fn now_us(self) -> Option<i64> {
+        clock_us(self.0)
+    }
+}
+
+/// Returns the CPU time of all threads of this process, microseconds.
+pub(crate) fn process_cpu_us() -> Option<i64> {
+    clock_us(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn clock_us(clock: libc::clockid_t) -> Option<i64> {
+    // SAFETY: may be called on any thread. The call fills the struct, or fails if the clock's thread
+    // has ended.
+    unsafe {
         let mut time: libc::timespec = mem::zeroed();
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
-        time
-    };
-    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+        (libc::clock_gettime(clock, &mut time) == 0)
+            .then(|| time.tv_sec * 1_000_000 + time.tv_nsec / 1000)
+    }
+}
+
+/// Returns the CPU time of this process's children that have ended and were waited for,
+/// microseconds.
+pub(crate) fn children_cpu_us() -> Option<i64> {
+    // SAFETY: may be called on any thread. The call fills the struct.
+    let usage = unsafe {
+        let mut usage: libc::rusage = mem::zeroed();
+        (libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) == 0).then_some(usage)
+    }?;
+    let us = |time: libc::timeval| time.tv_sec * 1_000_000 + time.tv_usec;
+    Some(us(usage.ru_utime) + us(usage.ru_stime))
+}
+
+/// Returns the system's id of the calling thread; none if the system is not Linux.
+pub(crate) fn thread_id() -> Option<i32> {
+    #[cfg(target_os = "linux")]
+    // SAFETY: may be called on any thread.
+    let id = Some(unsafe { libc::gettid() });
+    #[cfg(not(target_os = "linux"))]
+    let id = None;
+    id
 }
 
 /// Returns when this process started: milliseconds after the system's start, in steps of ten.

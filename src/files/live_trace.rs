@@ -18,8 +18,10 @@ use crate::base::name_pattern::FileNames;
 pub(crate) struct LiveTrace {
     path: PathBuf,
     file: GuardedFile,
-    /// Position of the footer, and of the next event, bytes.
+    /// Position of the next event, bytes.
     end: u64,
+    /// Length of the file, bytes.
+    length: u64,
     /// Memory for the bytes of the next write.
     buffer: Vec<u8>,
 }
@@ -35,7 +37,9 @@ impl LiveTrace {
     ) -> Result<Self, Error> {
         let (path, file) = create_first_free(dir, extension, names)?;
         let file = GuardedFile::new(file);
-        let trace = Self { path, file, end: head.len() as u64, buffer: Vec::new() };
+        let end = head.len() as u64;
+        let length = end + FOOTER.len() as u64;
+        let trace = Self { path, file, end, length, buffer: Vec::new() };
         match trace.write_at(&[head, FOOTER].concat(), 0) {
             Ok(()) => Ok(trace),
             Err(source) => {
@@ -48,17 +52,30 @@ impl LiveTrace {
     /// Appends encoded events, without a separator at either end. After an error the file is as it
     /// was before, as far as the system lets it be restored.
     pub(crate) fn append(&mut self, events: &[u8]) -> Result<(), Error> {
+        if !events.is_empty() {
+            self.write(events)?;
+            self.end += (SEPARATOR.len() + events.len()) as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends events that the next write replaces.
+    pub(crate) fn extend(&mut self, events: &[u8]) -> Result<(), Error> {
+        self.write(events)
+    }
+
+    fn write(&mut self, events: &[u8]) -> Result<(), Error> {
         /// One unusually large flush does not keep its memory.
         const MAX_BUFFER: usize = 256 << 10;
-        if events.is_empty() {
-            return Ok(());
-        }
         let mut buffer = mem::take(&mut self.buffer);
         buffer.clear();
         buffer.extend_from_slice(SEPARATOR);
         buffer.extend_from_slice(events);
-        let length = buffer.len() as u64;
         buffer.extend_from_slice(FOOTER);
+        // Events that are replaced can be longer. Spaces after the footer are valid JSON.
+        let replaced = self.length.saturating_sub(self.end) as usize;
+        buffer.resize(buffer.len().max(replaced), b' ');
+        let length = buffer.len() as u64;
         let written = self.write_at(&buffer, self.end);
         buffer.shrink_to(MAX_BUFFER);
         self.buffer = buffer;
@@ -66,16 +83,16 @@ impl LiveTrace {
             self.restore();
             return Err(self.error(source));
         }
-        self.end += length;
+        self.length = self.end + length;
         Ok(())
     }
 
     /// Writes the footer again after a write that failed, and cuts off the rest. A full disk has
     /// room for the footer: its bytes were written before.
-    fn restore(&self) {
-        let length = self.end + FOOTER.len() as u64;
+    fn restore(&mut self) {
+        self.length = self.end + FOOTER.len() as u64;
         let restored = self.write_at(FOOTER, self.end);
-        let _ = restored.and_then(|()| self.file.get()?.set_len(length));
+        let _ = restored.and_then(|()| self.file.get()?.set_len(self.length));
     }
 
     /// Returns the file's path.
@@ -157,5 +174,25 @@ mod tests {
         trace.append(b"1").unwrap();
         trace.append(b"2,\n3").unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn an_extension_is_replaced_by_the_next_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut trace =
+            LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
+        let length = |trace: &LiveTrace| fs::metadata(trace.path()).unwrap().len();
+        trace.extend(b"111111").unwrap();
+        assert_eq!(events(&trace), [0, 111_111]);
+        let extended = length(&trace);
+        trace.extend(b"22").unwrap();
+        assert_eq!(events(&trace), [0, 22]);
+        assert_eq!(length(&trace), extended);
+        trace.append(b"3").unwrap();
+        assert_eq!(events(&trace), [0, 3]);
+        trace.append(b"4,\n5").unwrap();
+        assert_eq!(events(&trace), [0, 3, 4, 5]);
+        trace.extend(b"6").unwrap();
+        assert_eq!(events(&trace), [0, 3, 4, 5, 6]);
     }
 }

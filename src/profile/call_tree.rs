@@ -65,6 +65,14 @@ impl CallTree {
         placed
     }
 
+    /// Returns the id of a child of the root.
+    pub(crate) fn id_below_root(&self, frame: &CallFrame) -> Option<NodeId> {
+        let number = |frame: &CallFrame| Some(self.frames.get_index_of(frame)? as u32);
+        let root = TreePath { parent: NO_NODE, frame: number(&CallFrame::root())? };
+        let parent = self.paths.known_id(root)?;
+        self.paths.known_id(TreePath { parent, frame: number(frame)? })
+    }
+
     /// Forgets the frames and paths, except for the root, idle, program and garbage collector:
     /// DevTools knows only one of each.
     fn forget(&mut self) {

@@ -16,6 +16,16 @@ pub(crate) struct CallFrame {
 }
 
 impl CallFrame {
+    /// Name of the state in which a thread waits for events.
+    pub(crate) const IDLE: &str = "(idle)";
+    /// Name of the state in which a thread runs native code outside of JavaScript.
+    pub(crate) const PROGRAM: &str = "(program)";
+
+    /// Returns the frame of a state.
+    pub(crate) fn state(name: &str) -> Self {
+        Self::outside_of_scripts(name)
+    }
+
     /// Returns the root of every stack.
     pub(crate) fn root() -> Self {
         Self::outside_of_scripts("(root)")

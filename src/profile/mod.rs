@@ -4,6 +4,7 @@ pub(crate) mod builder;
 pub(crate) mod call_tree;
 pub(crate) mod frame;
 pub(crate) mod frame_table;
+pub(crate) mod idle;
 pub(crate) mod order;
 pub(crate) mod path_ids;
 pub(crate) mod program;

@@ -39,6 +39,11 @@ impl PathIds {
         }
     }
 
+    /// Returns the id of a path, if the path is known.
+    pub(crate) fn known_id(&self, path: TreePath) -> Option<NodeId> {
+        self.ids.get(&path).copied()
+    }
+
     /// Returns the id of the root.
     pub(crate) fn root(&self) -> Option<NodeId> {
         self.ids.iter().find(|(path, _)| path.parent == NO_NODE).map(|(_, id)| *id)

@@ -6,11 +6,11 @@ use crate::base::config::Source;
 use crate::base::system;
 use crate::sampler::v8::{Profiler, V8Profile};
 
-/// A profiler that has stopped, with its profiles that are read and not deleted yet.
+/// A profiler that has stopped, with its profiles that are not deleted yet.
 pub(super) struct StoppedProfiler {
     /// The profiler, which can be started again.
     pub profiler: Profiler,
-    /// The profiles.
+    /// The profiles, which no other thread reads.
     pub undeleted: Vec<V8Profile>,
 }
 
@@ -19,16 +19,16 @@ pub(super) struct StoppedProfiler {
 pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<StoppedProfiler>) {
     coverage::stop_workers(&recording);
     recording.link.close_waker();
-    let last = recording.sampler.stop();
+    let (last, surplus) = recording.stop();
     let has_stopped = last.is_some();
     let duration_us = system::now_us() - recording.start_us;
-    let closed = recording.process.writer.close(&recording.link, last);
+    let totals = recording.process.writer.close(&recording.link, last);
     recording.release_script();
-    let (totals, undeleted) = closed.map(|closed| (closed.totals, closed.undeleted)).unzip();
     let (source, profiler) = match recording.sampler {
         ThreadSampler::V8(profiler) => (Source::V8, Some(profiler)),
         ThreadSampler::Inspector => (Source::Inspector, None),
     };
+    let has_written = totals.is_some();
     let mut stopped = StoppedRecording {
         totals: totals.unwrap_or_default(),
         duration_us,
@@ -40,9 +40,14 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
         stopped.totals = earlier.totals;
         stopped.duration_us += earlier.duration_us;
     }
-    let undeleted = undeleted.filter(|_| has_stopped);
-    let profiler = profiler
-        .zip(undeleted)
-        .map(|(profiler, undeleted)| StoppedProfiler { profiler, undeleted });
+    let profiler = profiler.and_then(|profiler| {
+        if !has_written {
+            profiler.forbid_deletion();
+        }
+        (has_stopped && has_written).then(|| {
+            let undeleted = recording.link.read_profiles.take().into_iter().chain(surplus);
+            StoppedProfiler { undeleted: undeleted.collect(), profiler }
+        })
+    });
     (stopped, profiler)
 }

@@ -79,7 +79,7 @@ extern "C" fn on_exit(_: *mut c_void) {
         if let Some(config) = config
             && let Some((env, resume)) = RESUMPTION.get()
             && !is_exiting(&env)
-            && let Ok(waker) = Waker::new()
+            && let Ok(waker) = Waker::new(None)
         {
             INTERRUPTED.set(Some(InterruptedRecording { env, config, stopped }));
             waker.wake(resume);

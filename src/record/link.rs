@@ -2,7 +2,39 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::sampler::v8::{Callback, Waker};
+use crate::base::cpu_times::{CpuTimes, MeasuredThread};
+use crate::base::system;
+use crate::sampler::v8::{Callback, DeletionQueue, Waker};
+
+/// The time that a thread has spent up to a moment, microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ThreadActivity {
+    /// The moment: CLOCK_MONOTONIC.
+    pub now_us: i64,
+    /// CPU time.
+    pub cpu_us: i64,
+    /// Time that the event loop has waited for events.
+    pub waited_us: i64,
+}
+
+impl ThreadActivity {
+    /// Returns whether the thread has waited for events since an earlier moment, apart from the
+    /// way back into its event loop.
+    pub(super) fn has_waited_since(&self, earlier: &Self) -> bool {
+        /// More than the end of a rotation takes, and too little for a sample at most intervals.
+        const MAX_CPU_US: i64 = 250;
+        /// A thread on its way into the loop may have to wait for a core.
+        const MAX_OUTSIDE_US: i64 = 10_000;
+        let waited_us = self.waited_us - earlier.waited_us;
+        let outside_us = self.now_us - earlier.now_us - waited_us;
+        self.cpu_us - earlier.cpu_us <= MAX_CPU_US && outside_us <= MAX_OUTSIDE_US
+    }
+
+    /// Returns whether the thread has mostly waited for events since an earlier moment.
+    pub(super) fn has_mostly_waited_since(&self, earlier: &Self) -> bool {
+        2 * (self.waited_us - earlier.waited_us) > self.now_us - earlier.now_us
+    }
+}
 
 /// The connection between one recorded thread and the writer thread.
 pub(super) struct RecordingLink {
@@ -11,24 +43,26 @@ pub(super) struct RecordingLink {
     parent: Option<u32>,
     /// None where JavaScript takes the windows, at times of its own.
     waker: Option<Waker>,
+    thread: MeasuredThread,
+    /// Profiles that were read and are not deleted yet.
+    pub read_profiles: DeletionQueue,
     has_failed: AtomicBool,
-    is_abandoned: AtomicBool,
     is_restart_requested: AtomicBool,
     is_stop_requested: AtomicBool,
 }
 
 impl RecordingLink {
-    /// Creates the link of a new recording.
-    pub(super) fn new(parent: Option<u32>, waker: Option<Waker>) -> Self {
+    /// Creates the link of a new recording of the calling thread.
+    pub(super) fn new(parent: Option<u32>, waker: Option<Waker>, is_main: bool) -> Self {
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
-        let (has_failed, is_abandoned, is_restart_requested, is_stop_requested) =
-            Default::default();
+        let (has_failed, is_restart_requested, is_stop_requested) = Default::default();
         Self {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             parent,
             waker,
+            thread: MeasuredThread::this(is_main),
+            read_profiles: DeletionQueue::default(),
             has_failed,
-            is_abandoned,
             is_restart_requested,
             is_stop_requested,
         }
@@ -59,6 +93,21 @@ impl RecordingLink {
         self.waker.as_ref().is_some_and(|waker| waker.wake(callback))
     }
 
+    /// Returns the CPU times of the thread.
+    pub(super) fn cpu_times(&self) -> CpuTimes {
+        self.thread.times()
+    }
+
+    /// Returns how the thread has spent its time up to now; none if that cannot be known.
+    pub(super) fn activity(&self) -> Option<ThreadActivity> {
+        self.activity_with(self.waker.as_ref()?.waited_us()?)
+    }
+
+    /// Returns how the thread has spent its time up to now, when its loop has waited for `waited_us`.
+    pub(super) fn activity_with(&self, waited_us: i64) -> Option<ThreadActivity> {
+        Some(ThreadActivity { now_us: system::now_us(), cpu_us: self.thread.cpu_us()?, waited_us })
+    }
+
     /// Closes the waker: once this has returned, the thread is not woken again.
     pub(super) fn close_waker(&self) {
         if let Some(waker) = &self.waker {
@@ -74,17 +123,6 @@ impl RecordingLink {
     /// Returns whether an output file could not be written.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
-    }
-
-    /// Notes that the thread no longer waits for the writer. Its isolate may be gone, so the writer
-    /// must not delete profiles of that isolate.
-    pub(super) fn abandon(&self) {
-        self.is_abandoned.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns whether the thread no longer waits for the writer.
-    pub(super) fn is_abandoned(&self) -> bool {
-        self.is_abandoned.load(Ordering::Relaxed)
     }
 
     /// Requests that the next rotation restarts V8's stuck sampling thread.

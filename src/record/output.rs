@@ -80,6 +80,17 @@ impl TraceFile {
         self.output.append(buffer.as_bytes())
     }
 
+    /// Writes events that the next write replaces.
+    pub(super) fn extend(
+        &mut self,
+        buffer: &mut Events,
+        encode: impl FnOnce(&ThreadTrace, &mut Events),
+    ) -> Result<(), Error> {
+        buffer.clear();
+        encode(&self.trace, buffer);
+        self.output.extend(buffer.as_bytes())
+    }
+
     /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         self.output.path()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::link::RecordingLink;
+use super::link::{RecordingLink, ThreadActivity};
 use super::output::{CpuProfileFile, OutputFiles, TraceFile};
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
@@ -14,10 +14,12 @@ use crate::format::trace::event::Flush;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
 use crate::profile::call_tree::{CallTree, PlacedWindow};
+use crate::profile::frame::CallFrame;
+use crate::profile::idle::IdleTimes;
 use crate::profile::window::Window;
 use crate::sampler::native_names;
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::{StallDetector, V8Profile};
+use crate::sampler::v8::StallDetector;
 
 /// A window on its way to the disk.
 pub(super) struct TakenWindow {
@@ -25,6 +27,16 @@ pub(super) struct TakenWindow {
     pub window: RawWindow,
     /// Time that taking the window cost the program's thread.
     pub pause: Duration,
+    /// Time in which the next profile was started: CLOCK_MONOTONIC, microseconds. Samples of that
+    /// time show the profiler.
+    pub own_span_us: Option<(i64, i64)>,
+    /// Time that the thread's event loop has waited for events, up to the end of this window:
+    /// microseconds. None if V8's sampling ends the waits.
+    pub waited_us: Option<i64>,
+    /// Activity of the thread up to this window.
+    pub activity: Option<ThreadActivity>,
+    /// Whether the thread mostly waited for events since its last window.
+    pub was_waiting: bool,
 }
 
 /// Contents of a recording's files.
@@ -56,6 +68,8 @@ pub(super) struct RecordingSink {
     pub link: Arc<RecordingLink>,
     /// Time between two flushes.
     pub flush_interval: Duration,
+    /// Time for which the old and the next profile both run in a rotation.
+    pub overlap: Duration,
     trace: Option<TraceFile>,
     /// None once it is written.
     cpuprofile: Option<CpuProfileFile>,
@@ -63,11 +77,11 @@ pub(super) struct RecordingSink {
     stall: StallDetector,
     /// Number of times that V8's sampling thread was restarted.
     restarts: u32,
-    /// Profiles of V8 that were read and are not deleted yet.
-    undeleted: Vec<V8Profile>,
-    /// Time of the last sample, for a source whose windows overlap. Later windows repeat the samples
-    /// up to this time.
-    taken_until_us: Option<i64>,
+    /// Time up to which samples were taken: CLOCK_MONOTONIC, microseconds. Windows overlap, so the
+    /// next window repeats earlier samples.
+    taken_until_us: i64,
+    /// None if V8's sampling ends the waits of the event loop.
+    idle: Option<IdleTimes>,
     totals: RecordingTotals,
 }
 
@@ -78,6 +92,7 @@ impl RecordingSink {
         config: &Config,
         source: Source,
         files: OutputFiles,
+        idle: Option<IdleTimes>,
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
         // A `.cpuprofile` holds each path once, so the tree must not forget any.
@@ -85,26 +100,30 @@ impl RecordingSink {
         Self {
             link,
             flush_interval: config.flush_interval(source),
+            overlap: overlap(config.interval_us),
             trace,
             cpuprofile,
             tree: CallTree::new(max_nodes),
             stall: StallDetector::new(config.interval_us),
             restarts: 0,
-            undeleted: Vec::new(),
-            taken_until_us: (source == Source::Inspector).then_some(i64::MIN),
+            taken_until_us: i64::MIN,
+            idle,
             totals: RecordingTotals::default(),
         }
     }
 
     /// Writes a window. `events` is a buffer.
     pub(super) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
-        let mut window = self.read(taken.window);
+        let mut window = self.read(taken.window, taken.was_waiting);
         native_names::rename(&mut window);
         if self.stall.is_stuck(&window) {
             self.link.request_restart();
             self.restarts += 1;
         }
-        self.remove_taken_samples(&mut window);
+        self.remove_taken_samples(&mut window, taken.own_span_us);
+        if let Some((idle, waited_us)) = self.idle.as_mut().zip(taken.waited_us) {
+            idle.classify(&mut window, waited_us);
+        }
         let placed = if window.samples.is_empty() {
             PlacedWindow::default()
         } else {
@@ -114,7 +133,8 @@ impl RecordingSink {
             file.add(&window, &placed);
         }
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
-        let flush = Flush { pause_us, restarts: self.restarts };
+        let cpu = self.link.cpu_times();
+        let flush = Flush { pause_us: Some(pause_us), restarts: self.restarts, cpu };
         let is_written = self.append(events, |trace, events| {
             trace.window(events, &window, &placed, flush);
         });
@@ -127,16 +147,34 @@ impl RecordingSink {
         }
     }
 
-    fn read(&mut self, window: RawWindow) -> Window {
+    /// Extends the trace to now, for a thread that has waited since its last window.
+    pub(super) fn extend(&mut self, events: &mut Events) {
+        let cpu = self.link.cpu_times();
+        let flush = Flush { pause_us: None, restarts: self.restarts, cpu };
+        let idle = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
+        if self.link.has_failed() {
+            return;
+        }
+        let Some(trace) = &mut self.trace else { return };
+        let idle = idle.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
+        let now_us = system::now_us();
+        let encode = |trace: &ThreadTrace, events: &mut Events| {
+            trace.extension(events, idle, now_us, flush);
+        };
+        if let Err(error) = trace.extend(events, encode) {
+            self.fail(&error);
+        }
+    }
+
+    fn read(&mut self, window: RawWindow, was_waiting: bool) -> Window {
         let has_details = self.cpuprofile.is_some();
         match window {
             RawWindow::V8(profile) => {
                 let window = profile.read(has_details);
-                self.undeleted.push(profile);
-                if let Some(newest) = window.samples.last()
-                    && !self.link.is_abandoned()
-                {
-                    V8Profile::delete_if_safe(&mut self.undeleted, newest.time_us);
+                let newest_us = window.samples.last().map(|sample| sample.time_us);
+                self.link.read_profiles.push(profile, newest_us);
+                if !was_waiting {
+                    self.link.read_profiles.delete_elsewhere();
                 }
                 window
             }
@@ -147,11 +185,16 @@ impl RecordingSink {
         }
     }
 
-    fn remove_taken_samples(&mut self, window: &mut Window) {
-        if let Some(until_us) = &mut self.taken_until_us {
-            window.samples.retain(|sample| sample.time_us > *until_us);
-            *until_us = window.samples.last().map_or(*until_us, |sample| sample.time_us);
-        }
+    /// Removes the samples that the last window had, and those of the profiler itself.
+    fn remove_taken_samples(&mut self, window: &mut Window, own_span_us: Option<(i64, i64)>) {
+        let own = own_span_us.map(|(from, to)| from..=to);
+        window.samples.retain(|sample| {
+            sample.time_us > self.taken_until_us
+                && !own.as_ref().is_some_and(|own| own.contains(&sample.time_us))
+        });
+        let last_us = window.samples.last().map(|sample| sample.time_us);
+        let own_end_us = own_span_us.map(|(_, to)| to);
+        self.taken_until_us = self.taken_until_us.max(last_us.max(own_end_us).unwrap_or(i64::MIN));
     }
 
     /// Names a worker by its script.
@@ -187,11 +230,6 @@ impl RecordingSink {
         totals
     }
 
-    /// Returns the profiles of V8 that are not deleted yet.
-    pub(super) fn into_undeleted(self) -> Vec<V8Profile> {
-        self.undeleted
-    }
-
     /// Appends events to the trace, if there is one. Returns whether the files are intact.
     fn append(
         &mut self,
@@ -213,4 +251,11 @@ impl RecordingSink {
         self.link.fail();
         warn_once(error);
     }
+}
+
+/// Returns the time for which the old and the next profile both run. V8 processes a sample when the
+/// next is due.
+fn overlap(interval_us: u32) -> Duration {
+    const DELAY: Duration = Duration::from_millis(1);
+    Duration::from_micros(u64::from(interval_us)) * 5 / 4 + DELAY
 }

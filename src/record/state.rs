@@ -4,14 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::link::RecordingLink;
+use super::link::{RecordingLink, ThreadActivity};
 use super::process::HostProcess;
 use super::signals;
 use super::sink::{RecordingTotals, TakenWindow};
 use super::worker_script::PendingScript;
 use crate::base::config::{Config, Source};
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::Profiler;
+use crate::sampler::v8::{EventLoop, Profiler, Rotated, V8Profile};
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -41,8 +41,23 @@ pub(super) struct ThreadRecording {
     pub is_named: Cell<bool>,
     /// The worker's script, until it is known.
     pub script: RefCell<Option<PendingScript>>,
+    /// The thread's event loop, if V8's sampling does not end the loop's waits.
+    pub event_loop: Option<EventLoop>,
+    /// The rotation that has begun.
+    pub rotation: Cell<Option<BegunRotation>>,
+    /// The thread's activity up to the last window.
+    pub last_activity: Cell<Option<ThreadActivity>>,
     /// The recording before the program sent itself a signal that it survived.
     pub earlier: Option<StoppedRecording>,
+}
+
+/// The first step of a rotation, which has been taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BegunRotation {
+    /// Time that the step took on the thread.
+    pub pause: Duration,
+    /// Start and end of the step: CLOCK_MONOTONIC, microseconds.
+    pub span_us: (i64, i64),
 }
 
 /// The source of a recording's samples.
@@ -64,15 +79,7 @@ pub(crate) struct StoppedRecording {
     pub source: Source,
 }
 
-impl ThreadSampler {
-    /// Stops sampling, and returns the last window. JavaScript hands over its last window itself.
-    pub(super) fn stop(&self) -> Option<TakenWindow> {
-        let Self::V8(profiler) = self else { return None };
-        let before = Instant::now();
-        let profile = profiler.stop()?;
-        Some(TakenWindow { window: RawWindow::V8(profile), pause: before.elapsed() })
-    }
-}
+impl ThreadSampler {}
 
 impl ThreadRecording {
     /// Prepares a rotation. Returns false if the files cannot be written, so that the recording
@@ -89,9 +96,32 @@ impl ThreadRecording {
         true
     }
 
+    /// Stops sampling. Returns the last window, and a profile that repeats a part of this window.
+    /// JavaScript hands over its last window itself.
+    pub(super) fn stop(&self) -> (Option<TakenWindow>, Option<V8Profile>) {
+        let ThreadSampler::V8(profiler) = &self.sampler else { return (None, None) };
+        let before = Instant::now();
+        let Some(Rotated { profile, surplus }) = profiler.stop() else { return (None, None) };
+        (Some(self.window(RawWindow::V8(profile), before.elapsed())), surplus)
+    }
+
+    /// Returns a window that ends now. `pause` is the time that the window cost this thread.
+    pub(super) fn window(&self, window: RawWindow, pause: Duration) -> TakenWindow {
+        let begun = self.rotation.take();
+        let pause = pause + begun.map(|begun| begun.pause).unwrap_or_default();
+        let own_span_us = begun.map(|begun| begun.span_us);
+        let waited_us = self.event_loop.as_ref().map(EventLoop::waited_us);
+        let activity = waited_us.and_then(|waited_us| self.link.activity_with(waited_us));
+        let earlier = self.last_activity.replace(activity);
+        let was_waiting = activity
+            .zip(earlier)
+            .is_some_and(|(activity, earlier)| activity.has_mostly_waited_since(&earlier));
+        TakenWindow { window, pause, own_span_us, waited_us, activity, was_waiting }
+    }
+
     /// Hands a window over to the writer thread.
-    pub(super) fn hand_over(&self, window: RawWindow, pause: Duration) {
-        self.process.writer.write(&self.link, TakenWindow { window, pause });
+    pub(super) fn hand_over(&self, taken: TakenWindow) {
+        self.process.writer.write(&self.link, taken);
         if self.thread_id == 0 {
             signals::arm();
         }

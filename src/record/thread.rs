@@ -17,18 +17,21 @@ use super::process::HostProcess;
 use super::signals;
 use super::sink::RecordingSink;
 use super::state::{
-    ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, ThreadSampler,
+    BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
+    ThreadSampler,
 };
 use super::worker_script::PendingScript;
 use crate::base::config::{Config, Source};
+use crate::base::cpu_times::MeasuredThread;
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::format::trace::thread::ThreadInfo;
+use crate::profile::idle::IdleTimes;
 use crate::profile::program::Program;
 use crate::sampler::inspector::InspectorProfile;
 use crate::sampler::source::{RawWindow, best_source};
-use crate::sampler::v8::{Profiler, Waker};
+use crate::sampler::v8::{EventLoop, Profiler, Rotated, Waker};
 
 /// A request to record the calling thread.
 pub(crate) struct StartRequest<'a> {
@@ -75,8 +78,9 @@ pub(crate) fn start(
     let StartRequest { env, thread_id, config, parent, script } = request;
     let source = config.source.unwrap_or_else(best_source);
     let process = HostProcess::get_or_start(program, on_window_request)?;
+    let event_loop = EventLoop::quieten(env);
     let waker = match source {
-        Source::V8 => Some(Waker::new()?),
+        Source::V8 => Some(Waker::new(event_loop.as_ref())?),
         Source::Inspector => None,
     };
     lifecycle::watch(env, waker.as_ref(), thread_id, on_survival)?;
@@ -90,8 +94,11 @@ pub(crate) fn start(
             return Err(error);
         }
     };
-    let link = Arc::new(RecordingLink::new(parent, waker));
-    let sink = RecordingSink::new(Arc::clone(&link), config, source, files);
+    let link = Arc::new(RecordingLink::new(parent, waker, thread_id == 0));
+    let idle = event_loop
+        .as_ref()
+        .map(|event_loop| IdleTimes::new(config.interval_us, start_us, event_loop.waited_us()));
+    let sink = RecordingSink::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,
@@ -102,6 +109,9 @@ pub(crate) fn start(
         start_us,
         is_named: Cell::new(thread_id == 0),
         script: RefCell::new(script),
+        event_loop,
+        rotation: Cell::new(None),
+        last_activity: Cell::new(None),
         earlier: None,
     }));
     process.writer.open(sink);
@@ -123,6 +133,7 @@ fn create_files(
         node_modules: process.program.node_modules(config.ignore_list),
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
+        cpu: Some(MeasuredThread::this(thread_id == 0).times()),
     };
     OutputFiles::create(config, process.file_names(config, thread_id), info, start_us)
 }
@@ -179,7 +190,7 @@ pub(crate) fn end_early() {
     }
 }
 
-/// Takes the window that the writer thread requested.
+/// Takes the next step to the window that the writer thread requested.
 extern "C" fn on_window_request(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
@@ -194,24 +205,53 @@ extern "C" fn on_window_request(_: *mut c_void) {
     }));
 }
 
-/// Hands over the samples so far, and continues to sample. Returns false if the recording should
-/// end.
+/// Begins a rotation, or ends the one that has begun and hands over the window. Returns false if
+/// the recording should end.
 fn rotate(recording: &ThreadRecording) -> bool {
     if !recording.begin_window() {
         return false;
     }
     let ThreadSampler::V8(profiler) = &recording.sampler else { return true };
+    let step = if recording.link.take_restart_request() {
+        restart(recording, profiler)
+    } else if profiler.is_rotating() {
+        end_rotation(recording, profiler)
+    } else {
+        begin_rotation(recording, profiler)
+    };
+    step.inspect_err(warn_once).is_ok()
+}
+
+fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
+    let (begun, start_us) = (Instant::now(), system::now_us());
+    profiler.begin_rotation()?;
+    let span_us = (start_us, system::now_us());
+    recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
+    recording.process.writer.overlap(&recording.link);
+    Ok(())
+}
+
+fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
     let before = Instant::now();
-    let must_restart = recording.link.take_restart_request();
-    let profile = if must_restart { profiler.restart() } else { profiler.rotate() };
-    match profile {
-        Ok(profile) => recording.hand_over(RawWindow::V8(profile), before.elapsed()),
-        Err(error) => {
-            warn_once(&error);
-            return false;
-        }
+    let profile = profiler.end_rotation()?;
+    let taken = recording.window(RawWindow::V8(profile), before.elapsed());
+    if taken.was_waiting {
+        recording.link.read_profiles.delete_here();
     }
-    true
+    recording.hand_over(taken);
+    Ok(())
+}
+
+fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
+    let (before, start_us) = (Instant::now(), system::now_us());
+    let Rotated { profile, surplus } = profiler.restart()?;
+    if let Some(surplus) = surplus {
+        recording.link.read_profiles.push(surplus, None);
+    }
+    let span_us = (start_us, system::now_us());
+    recording.rotation.set(Some(BegunRotation { pause: before.elapsed(), span_us }));
+    recording.hand_over(recording.window(RawWindow::V8(profile), Duration::ZERO));
+    Ok(())
 }
 
 /// Hands over a window of the inspector: its profile as JSON, and the time when JavaScript began to
@@ -233,7 +273,7 @@ fn rotate_inspector(recording: &ThreadRecording, json: String, since_us: i64) ->
     }
     let pause_us = u64::try_from(system::now_us() - since_us).unwrap_or(0);
     let window = RawWindow::Inspector(InspectorProfile::new(json));
-    recording.hand_over(window, Duration::from_micros(pause_us));
+    recording.hand_over(recording.window(window, Duration::from_micros(pause_us)));
     match (recording.link.is_stop_requested(), recording.link.take_restart_request()) {
         (true, _) => NextStep::GiveUp,
         (false, true) => NextStep::Restart,

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::link::RecordingLink;
-use super::sink::{RecordingSink, TakenWindow};
-use super::writer_loop::{ClosedRecording, Waiter, WriterLoop, WriterMessage};
+use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
+use super::writer_loop::{Waiter, WriterLoop, WriterMessage};
 use crate::base::system;
 use crate::sampler::v8::Callback;
 
@@ -37,6 +37,11 @@ impl Writer {
         let _ = self.queue.send(WriterMessage::Open(Box::new(sink)));
     }
 
+    /// Tells that a rotation has begun on a thread.
+    pub(super) fn overlap(&self, link: &RecordingLink) {
+        let _ = self.queue.send(WriterMessage::Overlap { recording: link.id() });
+    }
+
     /// Hands over a window.
     pub(super) fn write(&self, link: &RecordingLink, taken: TakenWindow) {
         let _ = self.queue.send(WriterMessage::Window { recording: link.id(), taken });
@@ -53,18 +58,17 @@ impl Writer {
         &self,
         link: &RecordingLink,
         last: Option<TakenWindow>,
-    ) -> Option<ClosedRecording> {
+    ) -> Option<RecordingTotals> {
         const TIMEOUT: Duration = Duration::from_secs(10);
         let (reply, replies) = sync_channel(1);
         self.queue.send(WriterMessage::Close { recording: link.id(), last, reply }).ok()?;
         let has_timed_out = self.has_timed_out.load(Ordering::Relaxed);
         let timeout = if has_timed_out { Duration::ZERO } else { TIMEOUT };
-        let closed = replies.recv_timeout(timeout).ok();
-        if closed.is_none() {
+        let totals = replies.recv_timeout(timeout).ok();
+        if totals.is_none() {
             self.has_timed_out.store(true, Ordering::Relaxed);
-            link.abandon();
         }
-        closed
+        totals
     }
 
     /// Requests the last window of every thread and finishes all files, as far as that is possible

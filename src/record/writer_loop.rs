@@ -6,32 +6,27 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Instant;
 
 use super::heap_trim::HeapTrim;
+use super::link::ThreadActivity;
 use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
 use crate::format::trace::events::Events;
-use crate::sampler::v8::{Callback, V8Profile};
+use crate::sampler::v8::Callback;
 
 /// A message to the writer thread. Recordings are named by their ids.
 pub(super) enum WriterMessage {
     /// A recording has started.
     Open(Box<RecordingSink>),
+    /// A rotation has begun on a recorded thread.
+    Overlap { recording: u32 },
     /// A recording's window was taken.
     Window { recording: u32, taken: TakenWindow },
     /// The script of a recorded worker is known.
     Rename { recording: u32, script: String },
     /// A recording ends with its last window.
-    Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<ClosedRecording> },
+    Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<RecordingTotals> },
     /// A signal is about to end the process.
     FinishAll(Waiter),
     /// The recording that covers workers is being stopped.
     StopWorkers { parent: u32, waiter: Waiter },
-}
-
-/// The result of a recording whose files are complete.
-pub(super) struct ClosedRecording {
-    /// Contents of the files, and of those of the workers that the recording covers.
-    pub totals: RecordingTotals,
-    /// Profiles of V8 that are not deleted yet.
-    pub undeleted: Vec<V8Profile>,
 }
 
 /// A thread that waits for windows of other threads.
@@ -46,10 +41,9 @@ struct ActiveRecording {
     sink: RecordingSink,
     /// Time of the next request for a window.
     due: Instant,
-    /// Whether a window was requested and has not been written. There is one request at a time: a
-    /// blocked thread keeps its samples in V8, and they come with its next window. A slow disk
-    /// delays the next request in the same way.
-    is_window_requested: bool,
+    rotation: Rotation,
+    /// The thread's activity up to its last window.
+    activity: Option<ThreadActivity>,
     /// Whether the files are finished after the next window, which may be the last.
     is_finishing: bool,
     /// Totals of the ended workers that this recording covers.
@@ -65,11 +59,47 @@ impl ActiveRecording {
         self.sink.link.is_covered_by(recording)
     }
 
+    /// Begins a rotation, unless one has begun.
     fn request_window(&mut self, rotate: Callback) {
-        if !self.is_window_requested {
-            self.is_window_requested = self.sink.link.wake(rotate);
+        if self.rotation == Rotation::None {
+            self.wake(rotate);
         }
     }
+
+    fn wake(&mut self, rotate: Callback) {
+        let is_woken = self.sink.link.wake(rotate);
+        self.rotation = if is_woken { Rotation::Requested } else { Rotation::None };
+    }
+
+    /// Returns whether the thread has waited for events since its last window.
+    fn is_idle(&self) -> bool {
+        let link = &self.sink.link;
+        let activities = self.activity.zip(link.activity());
+        self.rotation == Rotation::None
+            && !link.has_failed()
+            && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+    }
+
+    /// Returns the time of the next action.
+    fn next_due(&self) -> Instant {
+        match self.rotation {
+            Rotation::Overlapping { until } => until.min(self.due),
+            _ => self.due,
+        }
+    }
+}
+
+/// The stage of a rotation, as the writer knows it. There is one rotation at a time: a blocked
+/// thread keeps its samples in V8, and they come with its next window. A slow disk delays the next
+/// rotation in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rotation {
+    /// No window is wanted.
+    None,
+    /// The thread was asked to take the next step.
+    Requested,
+    /// The old and the next profile run until then.
+    Overlapping { until: Instant },
 }
 
 /// The state of the writer thread.
@@ -128,15 +158,23 @@ impl WriterLoop {
     fn next_wake_up(&self) -> Option<Instant> {
         let waiters = self.worker_waiters.iter().map(|(_, waiter)| waiter);
         let deadlines = waiters.chain(&self.finish_waiter).map(|waiter| waiter.deadline);
-        let windows = self.recordings.iter().map(|recording| recording.due);
+        let windows = self.recordings.iter().map(ActiveRecording::next_due);
         windows.chain(deadlines).chain(self.heap.due()).min()
     }
 
     fn tick(&mut self) {
         let now = Instant::now();
         for recording in &mut self.recordings {
-            if recording.due <= now {
-                recording.due = now + recording.sink.flush_interval;
+            if matches!(recording.rotation, Rotation::Overlapping { until } if until <= now) {
+                recording.wake(self.rotate);
+            }
+            if recording.due > now {
+                continue;
+            }
+            recording.due = now + recording.sink.flush_interval;
+            if recording.is_idle() {
+                recording.sink.extend(&mut self.events);
+            } else {
                 recording.request_window(self.rotate);
             }
         }
@@ -146,11 +184,12 @@ impl WriterLoop {
     fn handle(&mut self, message: WriterMessage) {
         match message {
             WriterMessage::Open(sink) => self.open(*sink),
+            WriterMessage::Overlap { recording } => self.overlap(recording),
             WriterMessage::Window { recording, taken } => self.write(recording, taken),
             WriterMessage::Rename { recording, script } => self.rename(recording, &script),
             WriterMessage::Close { recording, last, reply } => {
-                if let Some(closed) = self.close(recording, last) {
-                    let _ = reply.send(closed);
+                if let Some(totals) = self.close(recording, last) {
+                    let _ = reply.send(totals);
                 }
             }
             WriterMessage::FinishAll(waiter) => self.finish_all(waiter),
@@ -162,17 +201,27 @@ impl WriterLoop {
         self.recordings.push(ActiveRecording {
             due: Instant::now() + sink.flush_interval,
             sink,
-            is_window_requested: false,
+            rotation: Rotation::None,
+            activity: None,
             is_finishing: false,
             worker_totals: RecordingTotals::default(),
         });
         self.heap.changed(self.recordings.len());
     }
 
+    fn overlap(&mut self, recording: u32) {
+        if let Some(index) = self.find(recording) {
+            let recording = &mut self.recordings[index];
+            let until = Instant::now() + recording.sink.overlap;
+            recording.rotation = Rotation::Overlapping { until };
+        }
+    }
+
     fn write(&mut self, recording: u32, taken: TakenWindow) {
         let Some(index) = self.find(recording) else { return };
         let recording = &mut self.recordings[index];
-        recording.is_window_requested = false;
+        recording.rotation = Rotation::None;
+        recording.activity = taken.activity;
         recording.sink.write(taken, &mut self.events);
         if mem::take(&mut recording.is_finishing) {
             recording.sink.finish(&mut self.events);
@@ -185,7 +234,7 @@ impl WriterLoop {
         }
     }
 
-    fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<ClosedRecording> {
+    fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<RecordingTotals> {
         let index = self.find(recording)?;
         let ActiveRecording { mut sink, worker_totals, .. } = self.recordings.swap_remove(index);
         self.heap.changed(self.recordings.len());
@@ -203,7 +252,7 @@ impl WriterLoop {
         for worker in self.recordings.iter().filter(|worker| worker.is_covered_by(recording)) {
             totals.add(worker.sink.totals());
         }
-        Some(ClosedRecording { totals, undeleted: sink.into_undeleted() })
+        Some(totals)
     }
 
     fn finish_all(&mut self, waiter: Waiter) {
@@ -221,7 +270,9 @@ impl WriterLoop {
         for worker in &mut self.recordings {
             if worker.is_covered_by(parent) {
                 worker.sink.link.request_stop();
-                worker.request_window(self.rotate);
+                if worker.rotation != Rotation::Requested {
+                    worker.wake(self.rotate);
+                }
             }
         }
         self.worker_waiters.push((parent, waiter));

@@ -3,6 +3,8 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
+use crate::base::cpu_times::CpuTimes;
+
 /// The category of the events that DevTools' timeline reads.
 const TIMELINE: &str = "disabled-by-default-devtools.timeline";
 /// The category of V8's profiles.
@@ -97,17 +99,24 @@ pub(crate) enum Data<'a> {
     },
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
+    /// `thread.start`: the CPU times at the start.
+    CpuTimes(CpuTimes),
 }
 
-/// The cost of taking a window.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
+/// The facts of a heartbeat.
+#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Flush {
-    /// Time that the rotation took on the program's own thread, microseconds.
-    pub pause_us: u64,
+    /// Time that the rotation took on the program's own thread, microseconds; none if the thread
+    /// has waited for events since the last rotation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause_us: Option<u64>,
     /// Count of restarts so far, each because V8's sampling got stuck.
     #[serde(skip_serializing_if = "is_zero")]
     pub restarts: u32,
+    /// CPU times up to now.
+    #[serde(flatten)]
+    pub cpu: CpuTimes,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -198,8 +207,12 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the marker of a thread's start.
-    pub(crate) fn thread_start(pid: u32, tid: u32, ts: i64) -> Self {
-        Self::instant("thread.start", pid, tid, ts, Args::Empty {})
+    pub(crate) fn thread_start(pid: u32, tid: u32, ts: i64, cpu: Option<CpuTimes>) -> Self {
+        let args = match cpu {
+            Some(cpu) => Args::Data { data: Data::CpuTimes(cpu) },
+            None => Args::Empty {},
+        };
+        Self::instant("thread.start", pid, tid, ts, args)
     }
 
     /// Returns the heartbeat of a thread, which extends the visible range.

@@ -7,11 +7,13 @@ use super::event::{ChunkNode, Event, Flush, ProcessFrame, ProfileChunk, SAMPLES_
 use super::events::Events;
 use super::own::{self, OwnMember};
 use super::thread_names::{each_name, worker_name};
+use crate::base::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
 use crate::profile::call_tree::PlacedWindow;
+use crate::profile::path_ids::NodeId;
 use crate::profile::program::{NodeModules, Program};
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
@@ -29,6 +31,8 @@ pub(crate) struct ThreadInfo {
     pub interval_us: u32,
     /// Start of the recording: ISO 8601, UTC.
     pub started: String,
+    /// CPU times at the start, if they are known.
+    pub cpu: Option<CpuTimes>,
 }
 
 /// Returns a profile's id. DevTools expects it hexadecimal, and unique in the whole trace.
@@ -110,7 +114,7 @@ impl ThreadTrace {
         let frame = ProcessFrame::new(ProcessFrame::ROOT, None, pid, &url);
         events.push(&Event::tracing_started(tid, ts, frame));
         each_name(pid, tid, &self.info.program.short_label(), |name| events.push(name));
-        events.push(&Event::thread_start(pid, tid, ts));
+        events.push(&Event::thread_start(pid, tid, ts, self.info.cpu));
         events.push(&Event::profile(&self.profile_id, pid, tid, ts));
     }
 
@@ -145,6 +149,27 @@ impl ThreadTrace {
         }
         let ts = window.end_us.max(self.time.last_us());
         events.push(&Event::thread_flush(pid, tid, ts, flush));
+    }
+
+    /// Adds the events that extend a trace to `now_us` while its thread waits. `idle` is the time at
+    /// which the thread became idle, and the id of the idle node. The extension belongs at the end
+    /// of the trace, and the next window replaces it.
+    pub(crate) fn extension(
+        &self,
+        events: &mut Events,
+        idle: Option<(i64, NodeId)>,
+        now_us: i64,
+        flush: Flush,
+    ) {
+        let (pid, tid) = (self.pid(), self.tid());
+        let mut time = self.time;
+        if let Some((time_us, node)) = idle {
+            let deltas = [time.delta(time_us)];
+            let chunk = ProfileChunk { nodes: &[], samples: &[node] };
+            let (id, ts) = (&self.profile_id, time.last_us());
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &deltas));
+        }
+        events.push(&Event::thread_flush(pid, tid, now_us.max(time.last_us()), flush));
     }
 
     /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share

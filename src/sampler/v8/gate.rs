@@ -9,6 +9,9 @@
 //!   and V8 finds dead code in major garbage collections. So nothing is deleted during such a
 //!   collection, nor after it until a younger sample was read: V8 processes samples and code events
 //!   in one order, so the references to the dead code are gone by then.
+//!
+//! V8 also replaces its list of profiles when a deletion leaves the list empty and no profile is
+//! running. So nothing is deleted on another thread unless a profile is running.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -29,9 +32,15 @@ pub(super) struct DeletionGate {
 
 #[derive(Default)]
 struct GateState {
-    is_collecting: bool,
+    /// Count of major collections that have begun and not ended. They nest where a callback of
+    /// another addon allocates.
+    collections: u32,
     /// End of the last major collection: CLOCK_MONOTONIC, microseconds.
     collected_us: i64,
+    /// Whether a profile is running.
+    is_profiling: bool,
+    /// Whether the isolate may be gone.
+    is_closed: bool,
 }
 
 impl DeletionGate {
@@ -77,27 +86,41 @@ impl DeletionGate {
         f()
     }
 
+    /// Notes whether a profile is running. Must be called before the last profile stops, and after
+    /// the first has started.
+    pub(super) fn set_profiling(&self, is_profiling: bool) {
+        self.state.lock().is_profiling = is_profiling;
+    }
+
+    /// Closes the gate for good, because the isolate may end. Waits for a running deletion.
+    pub(super) fn close(&self) {
+        self.state.lock().is_closed = true;
+    }
+
     /// Runs `f` with the list of profiles locked, if no code entry can be dropped meanwhile. Returns
     /// whether `f` ran. `newest_us` is the time of the newest sample that V8 is known to have
     /// processed.
     pub(super) fn if_quiet(&self, newest_us: i64, f: impl FnOnce()) -> bool {
         let state = self.state.lock();
-        let is_quiet = !state.is_collecting && newest_us > state.collected_us;
-        if is_quiet {
+        let is_quiet = state.collections == 0 && newest_us > state.collected_us;
+        let is_open = is_quiet && state.is_profiling && !state.is_closed;
+        if is_open {
             f();
         }
-        is_quiet
+        is_open
     }
 }
 
 /// Waits for a running deletion, and lets no other begin.
 extern "C" fn before_collection(_: *mut symbols::Isolate, _: c_int, _: c_int, data: *mut c_void) {
-    with_gate(data, |gate| gate.state.lock().is_collecting = true);
+    with_gate(data, |gate| gate.state.lock().collections += 1);
 }
 
 extern "C" fn after_collection(_: *mut symbols::Isolate, _: c_int, _: c_int, data: *mut c_void) {
     with_gate(data, |gate| {
-        *gate.state.lock() = GateState { is_collecting: false, collected_us: system::now_us() };
+        let mut state = gate.state.lock();
+        state.collections = state.collections.saturating_sub(1);
+        state.collected_us = system::now_us();
     });
 }
 
@@ -110,23 +133,64 @@ fn with_gate(data: *mut c_void, f: impl FnOnce(&DeletionGate)) {
 mod tests {
     use super::*;
 
+    fn opens(gate: &DeletionGate, newest_us: i64) -> bool {
+        let mut has_run = false;
+        let result = gate.if_quiet(newest_us, || has_run = true);
+        assert_eq!(result, has_run);
+        has_run
+    }
+
+    fn begin(gate: &DeletionGate) {
+        let data = std::ptr::from_ref(gate).cast_mut().cast();
+        before_collection(std::ptr::null_mut(), MAJOR, 0, data);
+    }
+
+    fn end(gate: &DeletionGate) {
+        let data = std::ptr::from_ref(gate).cast_mut().cast();
+        after_collection(std::ptr::null_mut(), MAJOR, 0, data);
+    }
+
+    fn open_gate() -> DeletionGate {
+        let gate = DeletionGate::default();
+        gate.set_profiling(true);
+        gate
+    }
+
     #[test]
     fn opens_only_after_a_sample_that_is_newer_than_the_last_collection() {
-        let gate = DeletionGate::default();
-        let data = std::ptr::from_ref(&gate).cast_mut().cast();
-        let isolate = std::ptr::null_mut();
-        let opens = |newest_us| {
-            let mut has_run = false;
-            let result = gate.if_quiet(newest_us, || has_run = true);
-            assert_eq!(result, has_run);
-            has_run
-        };
-        assert!(opens(system::now_us()));
-        before_collection(isolate, MAJOR, 0, data);
-        assert!(!opens(i64::MAX));
+        let gate = open_gate();
+        assert!(opens(&gate, system::now_us()));
+        begin(&gate);
+        assert!(!opens(&gate, i64::MAX));
         let during = system::now_us();
-        after_collection(isolate, MAJOR, 0, data);
-        assert!(!opens(during));
-        assert!(opens(system::now_us() + 1));
+        end(&gate);
+        assert!(!opens(&gate, during));
+        assert!(opens(&gate, system::now_us() + 1));
+    }
+
+    #[test]
+    fn stays_shut_until_the_outermost_of_nested_collections_ends() {
+        let gate = open_gate();
+        begin(&gate);
+        begin(&gate);
+        end(&gate);
+        assert!(!opens(&gate, i64::MAX));
+        end(&gate);
+        assert!(opens(&gate, i64::MAX));
+        // An end without a beginning: the collection began before the gate watched.
+        end(&gate);
+        assert!(opens(&gate, i64::MAX));
+    }
+
+    #[test]
+    fn is_shut_while_no_profile_runs_and_after_it_was_closed() {
+        let gate = open_gate();
+        gate.set_profiling(false);
+        assert!(!opens(&gate, i64::MAX));
+        gate.set_profiling(true);
+        assert!(opens(&gate, i64::MAX));
+        gate.close();
+        gate.set_profiling(true);
+        assert!(!opens(&gate, i64::MAX));
     }
 }

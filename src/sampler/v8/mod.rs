@@ -9,7 +9,9 @@
 //!   environment is destroyed.
 #![allow(unsafe_code)]
 
+mod deletion;
 mod details;
+mod event_loop;
 mod gate;
 mod profiler;
 mod raw_profile;
@@ -17,7 +19,9 @@ mod stall;
 mod symbols;
 mod waker;
 
-pub(crate) use profiler::Profiler;
+pub(crate) use deletion::DeletionQueue;
+pub(crate) use event_loop::EventLoop;
+pub(crate) use profiler::{Profiler, Rotated};
 pub(crate) use raw_profile::V8Profile;
 pub(crate) use stall::StallDetector;
 pub(crate) use symbols::{Callback, is_available};

@@ -1,4 +1,8 @@
 //! A `v8::CpuProfiler`: starts, rotates and stops the sampling of one isolate, on its own thread.
+//!
+//! A rotation has two steps. The next profile starts, and some time later the old profile stops. V8
+//! processes a sample up to an interval after it was taken: an old profile that stops at once would
+//! miss its last sample, which the next profile refuses as too old.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint};
@@ -32,8 +36,27 @@ pub(crate) struct Profiler {
     raw: NonNull<symbols::CpuProfiler>,
     env: napi_sys::napi_env,
     gate: Arc<DeletionGate>,
-    /// Title of the running profile.
+    /// Title of the running profile; during a rotation, of the older one.
     title: Cell<ProfileTitle>,
+    /// Whether the next profile runs, too.
+    is_rotating: Cell<bool>,
+}
+
+/// A stopped profile, and the moments that belong to the profiler.
+pub(crate) struct Rotated {
+    /// The profile.
+    pub profile: V8Profile,
+    /// A second profile that ran at the end, and repeats samples of the first.
+    pub surplus: Option<V8Profile>,
+}
+
+impl ProfileTitle {
+    fn other(self) -> Self {
+        match self {
+            Self::Odd => Self::Even,
+            Self::Even => Self::Odd,
+        }
+    }
 }
 
 impl Profiler {
@@ -57,7 +80,8 @@ impl Profiler {
             .ok_or_else(|| Error::Unavailable("V8 did not create a profiler".into()))?;
         // SAFETY: this is the isolate's thread.
         let gate = unsafe { DeletionGate::watch(api, isolate) };
-        Ok(Self { api, isolate, raw, env: env.raw(), gate, title: Cell::new(ProfileTitle::Odd) })
+        let (title, is_rotating) = (Cell::new(ProfileTitle::Odd), Cell::new(false));
+        Ok(Self { api, isolate, raw, env: env.raw(), gate, title, is_rotating })
     }
 
     /// Starts sampling. No profile may be running.
@@ -66,35 +90,54 @@ impl Profiler {
         unsafe {
             (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
         };
-        self.start_profile(self.title.get())
+        self.start_profile(self.title.get())?;
+        self.gate.set_profiling(true);
+        Ok(())
     }
 
-    /// Returns the samples since the start or the last rotation, and continues to sample.
-    ///
-    /// The next profile starts before the old one stops: with no profile running, V8 would stop its
-    /// sampling thread. For a moment samples go to both profiles.
-    pub(crate) fn rotate(&self) -> Result<V8Profile, Error> {
+    /// Returns whether a rotation has begun and not ended.
+    pub(crate) fn is_rotating(&self) -> bool {
+        self.is_rotating.get()
+    }
+
+    /// Begins a rotation: starts the next profile. V8 adds a sample of its own to both profiles.
+    pub(crate) fn begin_rotation(&self) -> Result<(), Error> {
+        self.start_profile(self.title.get().other())?;
+        self.is_rotating.set(true);
+        Ok(())
+    }
+
+    /// Ends a rotation: stops the old profile, and returns it.
+    pub(crate) fn end_rotation(&self) -> Result<V8Profile, Error> {
         let old = self.title.get();
-        let new = match old {
-            ProfileTitle::Odd => ProfileTitle::Even,
-            ProfileTitle::Even => ProfileTitle::Odd,
-        };
-        self.start_profile(new)?;
-        self.title.set(new);
+        self.title.set(old.other());
+        self.is_rotating.set(false);
         self.stop_profile(old).ok_or_else(lost_profile)
     }
 
-    /// Rotates in the opposite order, so that V8 stops its sampling thread and starts another. Takes
-    /// about a millisecond, some of which is not sampled.
-    pub(crate) fn restart(&self) -> Result<V8Profile, Error> {
+    /// Stops all profiles and starts one, so that V8 starts another sampling thread. Takes about a
+    /// millisecond, some of which is not sampled.
+    pub(crate) fn restart(&self) -> Result<Rotated, Error> {
         let old = self.stop();
         self.start_profile(self.title.get())?;
+        self.gate.set_profiling(true);
         old.ok_or_else(lost_profile)
     }
 
     /// Stops sampling, and returns the samples since the start or the last rotation.
-    pub(crate) fn stop(&self) -> Option<V8Profile> {
-        self.stop_profile(self.title.get())
+    pub(crate) fn stop(&self) -> Option<Rotated> {
+        let title = self.title.get();
+        // The newer profile goes first. The last one to stop misses no sample, since V8 then waits
+        // until every sample is processed.
+        let surplus = self.is_rotating.take().then(|| self.stop_profile(title.other())).flatten();
+        self.gate.set_profiling(false);
+        let profile = self.stop_profile(title)?;
+        Some(Rotated { profile, surplus })
+    }
+
+    /// Lets no other thread delete a profile from now on, because the isolate may end.
+    pub(crate) fn forbid_deletion(&self) {
+        self.gate.close();
     }
 
     /// Deletes profiles that were read. No profile may be running.

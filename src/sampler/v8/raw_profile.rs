@@ -68,20 +68,15 @@ impl V8Profile {
         window
     }
 
-    /// Deletes profiles of one running profiler that were read, as long as that is safe; the others
-    /// stay in the list. Any thread may call this. `newest_us` is the time of the newest sample in
-    /// any of the profiles.
-    pub(crate) fn delete_if_safe(profiles: &mut Vec<V8Profile>, newest_us: i64) {
-        // One at a time: a garbage collection that is about to begin waits for one deletion at most.
-        while let Some(profile) = profiles.pop() {
-            let is_deleted = profile.gate.if_quiet(newest_us, || {
-                // SAFETY: the gate is open and locked, and the profile is not used again.
-                unsafe { (profile.api.profile_delete)(profile.raw.as_ptr()) }
-            });
-            if !is_deleted {
-                return profiles.push(profile);
-            }
-        }
+    /// Deletes the profile of a running profiler, or returns the profile if that is not safe. Any
+    /// thread may call this. `newest_us` is the time of the newest sample in any profile of the
+    /// profiler that was read.
+    pub(super) fn delete_if_safe(self, newest_us: i64) -> Result<(), Self> {
+        let is_deleted = self.gate.if_quiet(newest_us, || {
+            // SAFETY: the gate is open and locked, and the profile is not used again.
+            unsafe { (self.api.profile_delete)(self.raw.as_ptr()) }
+        });
+        if is_deleted { Ok(()) } else { Err(self) }
     }
 
     /// Deletes the profile.

@@ -126,7 +126,8 @@ fn find_once() -> Result<&'static Api, &'static str> {
     API.get_or_init(Api::find).as_ref().map_err(|name| *name)
 }
 
-fn symbol(name: &CStr) -> Option<*mut c_void> {
+/// Returns the address of an exported function.
+pub(super) fn symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: may be called on any thread. The name ends in a NUL, and the address is only compared
     // here.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };

@@ -22,7 +22,7 @@ pub(super) fn write(session: &Session, started: &str, out: &mut impl Write) -> i
     let mut events = Events::default();
     for (window, placed) in windows(thread, &session.frames) {
         events.clear();
-        trace.window(&mut events, &window, &placed, Flush { pause_us: 0, restarts: 0 });
+        trace.window(&mut events, &window, &placed, Flush::default());
         append(&events, out)?;
     }
     events.clear();
@@ -49,6 +49,7 @@ fn thread_info(process: &Process, thread: &Thread, started: &str) -> ThreadInfo 
         node_modules: NodeModules::Foldable,
         interval_us: small(mean_interval_us(thread)),
         started: started.to_owned(),
+        cpu: None,
     }
 }
 

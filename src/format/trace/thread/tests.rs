@@ -24,8 +24,16 @@ fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         node_modules,
         interval_us: 1000,
         started: "2026-03-04T05:06:07.089Z".into(),
+        cpu: Some(CPU),
     }
 }
+
+const CPU: CpuTimes = CpuTimes {
+    cpu_us: Some(7000),
+    wait_us: Some(800),
+    process_cpu_us: Some(9000),
+    children_cpu_us: Some(0),
+};
 
 fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)], end: i64) -> Window {
     let made = made::window(nodes, samples);
@@ -42,7 +50,8 @@ fn file(info: ThreadInfo, windows: &[Window]) -> String {
         // The writer does the same: nodes are written with samples only.
         let placed =
             if window.samples.is_empty() { PlacedWindow::default() } else { tree.place(window) };
-        trace.window(&mut events, window, &placed, Flush { pause_us: 42, restarts: 0 });
+        let flush = Flush { pause_us: Some(42), restarts: 0, cpu: CPU };
+        trace.window(&mut events, window, &placed, flush);
     }
     if trace.info.thread_id != 0 {
         trace.rename_worker(&mut events, "/r/src/crunch.js");

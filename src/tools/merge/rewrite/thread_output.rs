@@ -75,7 +75,7 @@ impl ThreadOutput {
         }
         out.note(self.pid, start_us);
         let mut events = Events::default();
-        events.push(&Event::thread_start(self.pid, self.tid, start_us));
+        events.push(&Event::thread_start(self.pid, self.tid, start_us, None));
         events.push(&Event::profile(&self.profile_id, self.pid, self.tid, start_us));
         out.events(events.as_bytes())
     }

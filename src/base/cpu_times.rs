@@ -1,0 +1,101 @@
+//! The CPU time of a thread and its process, read by any thread of the process.
+
+use serde::Serialize;
+
+use super::system::{self, ThreadCpuClock};
+
+/// Counters that only grow, microseconds. The difference of two readings belongs to the time
+/// between them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CpuTimes {
+    /// CPU time of the thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_us: Option<i64>,
+    /// Time that the thread was ready to run and waited for a core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_us: Option<i64>,
+    /// CPU time of all threads of the process. Only a main thread has this counter and the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_cpu_us: Option<i64>,
+    /// CPU time of the process's children that have ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub children_cpu_us: Option<i64>,
+}
+
+/// The thread whose times are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MeasuredThread {
+    clock: Option<ThreadCpuClock>,
+    /// The system's id.
+    id: Option<i32>,
+    is_main: bool,
+}
+
+impl MeasuredThread {
+    /// Returns the calling thread.
+    pub(crate) fn this(is_main: bool) -> Self {
+        Self { clock: ThreadCpuClock::of_this_thread(), id: system::thread_id(), is_main }
+    }
+
+    /// Returns the CPU time of the thread, microseconds.
+    pub(crate) fn cpu_us(&self) -> Option<i64> {
+        self.clock?.now_us()
+    }
+
+    /// Returns all counters.
+    pub(crate) fn times(&self) -> CpuTimes {
+        CpuTimes {
+            cpu_us: self.cpu_us(),
+            wait_us: self.id.and_then(core_wait_us),
+            process_cpu_us: self.is_main.then(system::process_cpu_us).flatten(),
+            children_cpu_us: self.is_main.then(system::children_cpu_us).flatten(),
+        }
+    }
+}
+
+/// Returns the time that a thread of this process was ready to run and waited for a core,
+/// microseconds; none if the kernel does not count this time.
+fn core_wait_us(thread: i32) -> Option<i64> {
+    let counters = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    // Nanoseconds on a core, nanoseconds of waiting, count of time slices.
+    let wait_ns: i64 = counters.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(wait_ns / 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn the_time_of_a_busy_thread_grows() {
+        let thread = MeasuredThread::this(true);
+        let before = thread.times();
+        let end = Instant::now() + Duration::from_millis(30);
+        while Instant::now() < end {
+            black_box(0);
+        }
+        let (cpu, wait) = std::thread::spawn(move || {
+            let after = thread.times();
+            assert!(after.process_cpu_us > before.process_cpu_us);
+            assert!(after.children_cpu_us >= before.children_cpu_us);
+            (
+                after.cpu_us.zip(before.cpu_us).map(|(after, before)| after - before),
+                after.wait_us.zip(before.wait_us).map(|(after, before)| after - before),
+            )
+        })
+        .join()
+        .unwrap();
+        // The thread ran or waited for a core all the time.
+        assert!(cpu.unwrap() > 0);
+        assert!(cpu.unwrap() + wait.unwrap_or(30_000) > 20_000, "{cpu:?} {wait:?}");
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_has_no_times() {
+        let thread = std::thread::spawn(|| MeasuredThread::this(false)).join().unwrap();
+        assert_eq!(thread.times(), CpuTimes::default());
+    }
+}

@@ -1,0 +1,86 @@
+//! The event loop of a Node environment: how long the loop waits for events, and whether V8's
+//! sampling signal ends the waiting.
+
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+
+use napi::{Env, sys as napi_sys};
+
+use super::symbols;
+
+/// `UV_LOOP_BLOCK_SIGNAL`
+const BLOCK_SIGNAL: c_int = 0;
+/// `UV_METRICS_IDLE_TIME`
+const METRICS_IDLE_TIME: c_int = 1;
+
+/// `uv_loop_configure`, which takes further arguments for some options.
+type Configure = unsafe extern "C" fn(*mut c_void, c_int, ...) -> c_int;
+/// `uv_metrics_idle_time`: nanoseconds since the loop's start.
+type IdleTime = unsafe extern "C" fn(*mut c_void) -> u64;
+
+/// A loop whose sampling signal is blocked while the loop waits.
+///
+/// V8 signals the thread at each interval. Unblocked, the signal ends the wait, so an idle thread
+/// wakes a thousand times a second, and `performance.eventLoopUtilization()` reads 1. Blocked, one
+/// signal stays pending, and V8 takes its sample when the wait ends.
+///
+/// An `EventLoop` never leaves its thread (it is not `Send`), and is given up in the environment's
+/// cleanup hook at the latest.
+pub(crate) struct EventLoop(RawLoop, PhantomData<*mut c_void>);
+
+/// The loop as other threads see it.
+#[derive(Clone, Copy)]
+pub(super) struct RawLoop {
+    raw: NonNull<c_void>,
+    idle_time: IdleTime,
+}
+
+// SAFETY: other threads only read the idle time, for which libuv has a lock.
+unsafe impl Send for RawLoop {}
+
+impl EventLoop {
+    /// Blocks the sampling signal while the loop of `env` waits, and returns the loop. Returns None
+    /// if this Node does not offer that. libuv cannot unblock the signal again.
+    pub(crate) fn quieten(env: &Env) -> Option<Self> {
+        let configure = symbols::symbol(c"uv_loop_configure")?;
+        let idle_time = symbols::symbol(c"uv_metrics_idle_time")?;
+        // SAFETY: both are functions of libuv's stable API with these types. The caller is on the
+        // environment's thread, and the environment owns the loop.
+        unsafe {
+            let configure = std::mem::transmute::<*mut c_void, Configure>(configure);
+            let idle_time = std::mem::transmute::<*mut c_void, IdleTime>(idle_time);
+            let mut raw: *mut napi_sys::uv_loop_s = ptr::null_mut();
+            if napi_sys::napi_get_uv_event_loop(env.raw(), &mut raw) != napi_sys::Status::napi_ok {
+                return None;
+            }
+            let raw = NonNull::new(raw.cast::<c_void>())?;
+            let is_quiet = configure(raw.as_ptr(), BLOCK_SIGNAL, libc::SIGPROF) == 0
+                && configure(raw.as_ptr(), METRICS_IDLE_TIME) == 0;
+            is_quiet.then_some(Self(RawLoop { raw, idle_time }, PhantomData))
+        }
+    }
+
+    /// Returns the time that the loop has waited for events, up to now: microseconds.
+    pub(crate) fn waited_us(&self) -> i64 {
+        // SAFETY: this is the loop's own thread, and `self` is given up before the loop ends.
+        unsafe { self.0.waited_us() }
+    }
+
+    /// Returns the loop for other threads.
+    pub(super) fn shared(&self) -> RawLoop {
+        self.0
+    }
+}
+
+impl RawLoop {
+    /// Returns the time that the loop has waited for events, up to now: microseconds.
+    ///
+    /// # Safety
+    /// The loop's environment is alive.
+    pub(super) unsafe fn waited_us(&self) -> i64 {
+        // SAFETY: the caller promises a live loop. Any thread may call the function.
+        let ns = unsafe { (self.idle_time)(self.raw.as_ptr()) };
+        i64::try_from(ns / 1000).unwrap_or(i64::MAX)
+    }
+}
