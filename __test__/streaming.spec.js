@@ -42,6 +42,13 @@ const samplesOf = (events, name) => {
   return count
 }
 
+/** Returns the time from the last idle sample to the last heartbeat. @param {any[]} events */
+function idleMs(events) {
+  const chunk = events.filter(({ name }) => name === 'ProfileChunk').at(-1)
+  if (chunk === undefined || samplesOf(events, '(idle)') === 0) return 0
+  return (events[events.length - 1].ts - chunk.ts) / 1000
+}
+
 for (const [state, code, top, skip] of /** @type {const} */ ([
   ['busy', 'for (;;) Math.sqrt(Math.random())', '(anonymous)', NEEDS_INTERRUPT],
   ['idle', 'setInterval(() => {}, 1e6)', '(idle)', false],
@@ -53,7 +60,9 @@ for (const [state, code, top, skip] of /** @type {const} */ ([
       env: FAST,
       during: async (child, dir) => {
         const name = top === '(anonymous)' ? '' : top
-        await until(dir, (events) => samplesOf(events, name) > 300)
+        await until(dir, (events) =>
+          name === '(idle)' ? idleMs(events) > 1000 : samplesOf(events, name) > 300,
+        )
         child.kill('SIGKILL')
       },
     })

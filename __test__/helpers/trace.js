@@ -30,7 +30,10 @@ async function readTrace(file) {
 
   const profiles = named('Profile')
   assert.equal(profiles.length, 1)
-  const tree = readProfile(profiles[0], named('ProfileChunk'))
+  const last = events.findLast((/** @type {any} */ { name }) =>
+    /^(thread.flush|trace.end)$/.test(name),
+  )
+  const tree = readProfile(profiles[0], named('ProfileChunk'), last?.ts)
   const ended = events.at(-1).name === 'trace.end'
   const label = named('thread_name').at(-1).args.name
   const thread = await parseAsDevTools(events, pid, tid)
@@ -68,14 +71,18 @@ async function analyze(events) {
   return parsedTrace.data
 }
 
-/** Reads and checks the chunks of one profile. @param {any} profile @param {any[]} chunks */
-function readProfile(profile, chunks) {
+/**
+ * Reads and checks the chunks of one profile. A sample lasts until the next, the last one until
+ * `endUs`.
+ * @param {any} profile @param {any[]} chunks @param {number} [endUs]
+ */
+function readProfile(profile, chunks, endUs) {
   assert.match(profile.id, /^0x[0-9a-f]+$/)
   /** @type {Map<number, any>} */
   const nodes = new Map()
   let time = profile.args.data.startTime
   let previousTs = profile.ts
-  /** @type {{node: any, us: number}[]} */
+  /** Nodes, the time before each sample, and the time until the next. @type {{node: any, us: number, lastsUs: number}[]} */
   const samples = []
   for (const { id, ts, args } of chunks) {
     assert.equal(id, profile.id)
@@ -95,12 +102,17 @@ function readProfile(profile, chunks) {
       assert.ok(nodes.has(sample), `sample of unknown node ${sample}`)
       assert.ok(timeDeltas[i] >= 0, 'a time delta is negative')
       time += timeDeltas[i]
-      samples.push({ node: nodes.get(sample), us: timeDeltas[i] })
+      samples.push({ node: nodes.get(sample), us: timeDeltas[i], lastsUs: 0 })
     }
     assert.equal(ts, time, 'the time of a chunk is not the time of its last sample')
   }
 
+  for (const [i, sample] of samples.entries()) {
+    sample.lastsUs = samples[i + 1]?.us ?? Math.max(0, (endUs ?? 0) - time)
+  }
   const durationUs = time - profile.args.data.startTime
+  /** @param {typeof samples} some */
+  const length = (some) => some.reduce((sum, { lastsUs }) => sum + lastsUs, 0)
   /** Returns the samples whose stack satisfies `test`. @param {(frame: any) => boolean} test */
   const under = (test) =>
     samples.filter(({ node }) => {
@@ -109,13 +121,13 @@ function readProfile(profile, chunks) {
       }
       return false
     })
-  /** Returns the share of samples whose stack satisfies `test`. @param {(frame: any) => boolean} test */
-  const totalShare = (test) => under(test).length / samples.length
+  /** Returns the share of time with a stack that satisfies `test`. @param {(frame: any) => boolean} test */
+  const totalShare = (test) => length(under(test)) / length(samples)
   /** Returns their milliseconds: more on a loaded machine, never less. @param {(frame: any) => boolean} test */
-  const totalMs = (test) => under(test).reduce((sum, { us }) => sum + us, 0) / 1000
-  /** @param {string} name */
+  const totalMs = (test) => length(under(test)) / 1000
+  /** Returns the share of time with a function on top. @param {string} name */
   const selfShare = (name) =>
-    samples.filter(({ node }) => node.callFrame.functionName === name).length / samples.length
+    length(samples.filter(({ node }) => node.callFrame.functionName === name)) / length(samples)
   return { nodes, samples, durationUs, endUs: time, totalShare, totalMs, selfShare }
 }
 
