@@ -126,4 +126,4 @@ function events(dir) {
     .flatMap((file) => JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8')).traceEvents)
 }
 
-module.exports = { rounds, quantile, median, wallTime, resources, events }
+module.exports = { PACKAGE, rounds, quantile, median, wallTime, resources, events }
