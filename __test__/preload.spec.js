@@ -126,7 +126,7 @@ test('a second module registry in the thread, as in jest, records once', async (
     const addon = { exports: {} }
     process.dlopen(addon, require.resolve(${JSON.stringify(path.join(PACKAGE, ADDON))}))
     const { execArgv, version, argv } = process
-    const done = addon.exports.record({ threadId: 0, execArgv, version }, argv)
+    const done = addon.exports.record({ threadId: 0, name: '', execArgv, version }, argv)
     process.stdout.write(String(done && addon.exports.isRecording()))
   `
   const { traces, stdout } = await run(['-e', source])

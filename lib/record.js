@@ -140,10 +140,12 @@ function inspectorStarter(addon) {
 
 /** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
 function describeThread(addon) {
-  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
-  const threadId = addon.isFirstThread() ? 0 : require('node:worker_threads').threadId
   const { execArgv, version } = process
-  return { threadId, execArgv, version }
+  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
+  if (addon.isFirstThread()) return { threadId: 0, name: '', execArgv, version }
+  // Node has `threadName` from 22 on.
+  const { threadId, threadName: name = '' } = /** @type {any} */ (require('node:worker_threads'))
+  return { threadId, name, execArgv, version }
 }
 
 module.exports = {

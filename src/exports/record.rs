@@ -15,7 +15,7 @@ use crate::record::coverage;
 use crate::record::process::{preload_config, read_config};
 use crate::record::state;
 use crate::record::thread::{self, InspectorPlan, NextStep, StartRequest};
-use crate::record::worker_script::PendingScript;
+use crate::record::worker_name::WorkerName;
 use crate::sampler::native_names;
 
 /// The properties of a thread that only JavaScript knows.
@@ -23,6 +23,8 @@ use crate::sampler::native_names;
 pub(crate) struct CallingThread {
     /// `worker_threads.threadId`
     pub thread_id: u32,
+    /// The worker's name, as Node reports it; empty if Node does not.
+    pub name: String,
     /// `process.execArgv`
     pub exec_argv: Vec<String>,
     /// `process.version`
@@ -66,7 +68,7 @@ pub(crate) struct CoveredWorker {
     pub thread: CallingThread,
     /// Id of the recording that covers the worker. The recording may have ended.
     pub recording: u32,
-    /// Script of the worker.
+    /// Script of the worker; empty for text that the worker evaluates.
     pub script: String,
 }
 
@@ -92,20 +94,22 @@ pub(crate) fn record(
         return true;
     }
     let thread_id = thread.thread_id;
-    let is_worker = thread_id != 0;
-    let script = is_worker.then(|| PendingScript::new(&env, argv)).flatten();
+    let name = WorkerName::from_option(&thread.name);
     let started = preload_config().and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config, parent: None, script },
+            StartRequest { env: &env, thread_id, config, parent: None },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
     });
     match started {
-        Ok(()) => true,
+        Ok(()) => {
+            state::name_worker(name);
+            true
+        }
         // This is a thread that Node itself started. If the whole program had no inspector, its main
         // thread would have reported that.
-        Err(Error::NoInspector) if is_worker => true,
+        Err(Error::NoInspector) if thread_id != 0 => true,
         Err(error) => {
             warn_once(&error);
             !error.is_wrong_setting()
@@ -124,13 +128,17 @@ pub(crate) fn start(
     start_inspector: StartInspector<'_>,
 ) -> Option<StartFailure> {
     let thread_id = thread.thread_id;
+    let name = WorkerName::from_option(&thread.name);
     let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config: &config, parent: None, script: None },
+            StartRequest { env: &env, thread_id, config: &config, parent: None },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
     });
+    if started.is_ok() {
+        state::name_worker(name);
+    }
     started.err().map(|error| StartFailure {
         is_setting: error.is_wrong_setting(),
         message: error.to_string(),
@@ -208,8 +216,8 @@ pub(crate) fn end() {
 
 /// Names the calling worker by its script.
 #[napi(catch_unwind)]
-pub(crate) fn name_worker(file: String) {
-    state::name_worker(file);
+pub(crate) fn name_worker(script: String) {
+    state::name_worker(WorkerName::from_script(&script));
 }
 
 /// Returns whether the calling thread is being recorded.
@@ -241,15 +249,11 @@ fn record_covered(
     else {
         return;
     };
-    let request = StartRequest {
-        env,
-        thread_id: thread.thread_id,
-        config: &config,
-        parent: Some(recording),
-        script: None,
-    };
+    let request =
+        StartRequest { env, thread_id: thread.thread_id, config: &config, parent: Some(recording) };
+    let name = WorkerName::from_option(&thread.name).or_else(|| WorkerName::from_script(&script));
     match thread::start(request, || program(thread, None), start_inspector) {
-        Ok(()) => state::name_worker(script),
+        Ok(()) => state::name_worker(name),
         Err(error) => warn_once(&error),
     }
 }

@@ -11,6 +11,6 @@ mod signals;
 mod sink;
 pub(crate) mod state;
 pub(crate) mod thread;
-pub(crate) mod worker_script;
+pub(crate) mod worker_name;
 mod writer;
 mod writer_loop;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::link::RecordingLink;
 use super::output::{CpuProfileFile, OutputFiles, TraceFile};
+use super::worker_name::{NameSource, WorkerName};
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
@@ -68,6 +69,8 @@ pub(super) struct RecordingSink {
     /// Time of the last sample, for a source whose windows overlap. Later windows repeat the samples
     /// up to this time.
     taken_until_us: Option<i64>,
+    /// Source of the worker's name.
+    named_by: Option<NameSource>,
     totals: RecordingTotals,
 }
 
@@ -92,6 +95,7 @@ impl RecordingSink {
             restarts: 0,
             undeleted: Vec::new(),
             taken_until_us: (source == Source::Inspector).then_some(i64::MIN),
+            named_by: None,
             totals: RecordingTotals::default(),
         }
     }
@@ -105,6 +109,7 @@ impl RecordingSink {
             self.restarts += 1;
         }
         self.remove_taken_samples(&mut window);
+        self.rename_by_frames(&window, events);
         let placed = if window.samples.is_empty() {
             PlacedWindow::default()
         } else {
@@ -154,9 +159,24 @@ impl RecordingSink {
         }
     }
 
-    /// Names a worker by its script.
-    pub(super) fn rename(&mut self, script: &str, events: &mut Events) {
-        self.append(events, |trace, events| trace.rename_worker(events, script));
+    /// Names a worker, unless it has a name of the same source or of a stronger one.
+    pub(super) fn rename(&mut self, name: &WorkerName, events: &mut Events) {
+        if self.named_by.is_none_or(|source| source < name.source) {
+            self.named_by = Some(name.source);
+            self.append(events, |trace, events| trace.rename_worker(events, &name.text));
+        }
+    }
+
+    /// Names a worker that has been busy since its first line, and so could not tell its script.
+    fn rename_by_frames(&mut self, window: &Window, events: &mut Events) {
+        let is_unnamed = self.named_by.is_none() && self.is_worker();
+        if is_unnamed && let Some(name) = WorkerName::from_frames(window) {
+            self.rename(&name, events);
+        }
+    }
+
+    fn is_worker(&self) -> bool {
+        self.trace.as_ref().is_some_and(TraceFile::is_worker)
     }
 
     /// Completes the files.

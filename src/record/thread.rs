@@ -1,6 +1,5 @@
 //! Starts, rotates and stops the recording of the calling thread.
 
-use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,7 +18,6 @@ use super::sink::RecordingSink;
 use super::state::{
     ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, ThreadSampler,
 };
-use super::worker_script::PendingScript;
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
@@ -40,8 +38,6 @@ pub(crate) struct StartRequest<'a> {
     pub config: &'a Config,
     /// Id of the recording that covers this worker.
     pub parent: Option<u32>,
-    /// The worker's script, if it is not known yet.
-    pub script: Option<PendingScript>,
 }
 
 /// The inspector's task.
@@ -72,7 +68,7 @@ pub(crate) fn start(
     program: impl FnOnce() -> Program,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let StartRequest { env, thread_id, config, parent, script } = request;
+    let StartRequest { env, thread_id, config, parent } = request;
     let source = config.source.unwrap_or_else(best_source);
     let process = HostProcess::get_or_start(program, on_window_request)?;
     let waker = match source {
@@ -100,8 +96,6 @@ pub(crate) fn start(
         config: config.clone(),
         thread_id,
         start_us,
-        is_named: Cell::new(thread_id == 0),
-        script: RefCell::new(script),
         earlier: None,
     }));
     process.writer.open(sink);
@@ -195,9 +189,9 @@ extern "C" fn on_window_request(_: *mut c_void) {
 }
 
 /// Hands over the samples so far, and continues to sample. Returns false if the recording should
-/// end.
+/// end. Runs in V8's interrupts, where no JavaScript may run: so it touches no JavaScript object.
 fn rotate(recording: &ThreadRecording) -> bool {
-    if !recording.begin_window() {
+    if recording.link.has_failed() {
         return false;
     }
     let ThreadSampler::V8(profiler) = &recording.sampler else { return true };
@@ -228,7 +222,7 @@ pub(crate) fn hand_over_inspector_window(json: String, since_us: i64) -> NextSte
 }
 
 fn rotate_inspector(recording: &ThreadRecording, json: String, since_us: i64) -> NextStep {
-    if !recording.begin_window() {
+    if recording.link.has_failed() {
         return NextStep::GiveUp;
     }
     let pause_us = u64::try_from(system::now_us() - since_us).unwrap_or(0);
@@ -247,8 +241,7 @@ extern "C" fn on_survival(_: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let Some(interrupted) = lifecycle::take_interrupted() else { return };
         let InterruptedRecording { env, config, stopped } = interrupted;
-        let request =
-            StartRequest { env: &env, thread_id: 0, config: &config, parent: None, script: None };
+        let request = StartRequest { env: &env, thread_id: 0, config: &config, parent: None };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {

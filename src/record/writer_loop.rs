@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::heap_trim::HeapTrim;
 use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
+use super::worker_name::WorkerName;
 use crate::format::trace::events::Events;
 use crate::sampler::v8::{Callback, V8Profile};
 
@@ -16,8 +17,8 @@ pub(super) enum WriterMessage {
     Open(Box<RecordingSink>),
     /// A recording's window was taken.
     Window { recording: u32, taken: TakenWindow },
-    /// The script of a recorded worker is known.
-    Rename { recording: u32, script: String },
+    /// A name of a recorded worker is known.
+    Rename { recording: u32, name: WorkerName },
     /// A recording ends with its last window.
     Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<ClosedRecording> },
     /// A signal is about to end the process.
@@ -147,7 +148,7 @@ impl WriterLoop {
         match message {
             WriterMessage::Open(sink) => self.open(*sink),
             WriterMessage::Window { recording, taken } => self.write(recording, taken),
-            WriterMessage::Rename { recording, script } => self.rename(recording, &script),
+            WriterMessage::Rename { recording, name } => self.rename(recording, &name),
             WriterMessage::Close { recording, last, reply } => {
                 if let Some(closed) = self.close(recording, last) {
                     let _ = reply.send(closed);
@@ -179,9 +180,9 @@ impl WriterLoop {
         }
     }
 
-    fn rename(&mut self, recording: u32, script: &str) {
+    fn rename(&mut self, recording: u32, name: &WorkerName) {
         if let Some(index) = self.find(recording) {
-            self.recordings[index].sink.rename(script, &mut self.events);
+            self.recordings[index].sink.rename(name, &mut self.events);
         }
     }
 
