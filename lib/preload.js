@@ -47,7 +47,7 @@ function record(addon) {
   const { argv } = process
   const { length } = argv
   const thread = describeThread(addon)
-  if (!addon.record(thread, argv, inspectorStarter(addon))) return false
+  if (!addon.cpuProfRecord(thread, argv, inspectorStarter(addon))) return false
 
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true
@@ -63,7 +63,7 @@ async function nameWorker(addon, argv, length) {
   try {
     if (argv.length <= length) return
     const script = ownValue(argv, '1')
-    if (typeof script === 'string') addon.nameWorker(script)
+    if (typeof script === 'string') addon.cpuProfNameWorker(script)
   } catch {
     // The worker stays without this name.
   }

@@ -8,6 +8,7 @@
 
 const diagnosticsChannel = require('node:diagnostics_channel')
 const path = require('node:path')
+const { pathToFileURL } = require('node:url')
 // Tests can replace the global timers with a fake clock.
 const { setInterval, clearInterval, setTimeout } = require('node:timers')
 
@@ -146,7 +147,7 @@ function taskOf(sessionId) {
  * @param {Task} task @param {string} name the worker's name @param {string} script its script
  */
 function expressionFor({ threadId, cover }, name, script) {
-  const thread = { threadId, name, execArgv: [], version: process.version }
+  const thread = { threadId, name, execArgv: [], version: process.version, lib: __dirname }
   const worker = JSON.stringify({ thread, recording: cover.recording, script })
   return cover.isInspector ? callRecordWorker(worker) : loadAddon(worker, cover.addon)
 }
@@ -177,8 +178,10 @@ function callRecordWorker(worker) {
     })().catch(() => {}), true)`
 }
 
-/** @param {string} expression */
-function evaluateRequest(expression) {
+/** @param {string} code */
+function evaluateRequest(code) {
+  // With the name of this file, profiles show the code as the profiler's own.
+  const expression = `${code}\n//# sourceURL=${pathToFileURL(__filename)}`
   const params = { expression, returnByValue: true }
   return JSON.stringify({ id: 1, method: 'Runtime.evaluate', params })
 }

@@ -12,11 +12,11 @@ use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::profile::program::Program;
 use crate::record::coverage;
+use crate::record::own_frames;
 use crate::record::process::{preload_config, read_config};
 use crate::record::state;
 use crate::record::thread::{self, InspectorPlan, NextStep, StartRequest};
 use crate::record::worker_name::WorkerName;
-use crate::sampler::native_names;
 
 /// The properties of a thread that only JavaScript knows.
 #[napi(object)]
@@ -29,6 +29,8 @@ pub(crate) struct CallingThread {
     pub exec_argv: Vec<String>,
     /// `process.version`
     pub version: String,
+    /// Folder `lib` of the package.
+    pub lib: String,
 }
 
 /// The reason why a recording did not start.
@@ -83,7 +85,7 @@ type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Op
 /// `argv` is `process.argv`. Returns false if a setting is wrong, so that the program must be
 /// stopped; the reason is on stderr by then. Any other failure is reported there too, and the
 /// program runs on unprofiled.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfRecord", catch_unwind)]
 pub(crate) fn record(
     env: Env,
     thread: CallingThread,
@@ -95,6 +97,7 @@ pub(crate) fn record(
     }
     let thread_id = thread.thread_id;
     let name = WorkerName::from_option(&thread.name);
+    own_frames::learn(&thread.lib);
     let started = preload_config().and_then(|config| {
         thread::start(
             StartRequest { env: &env, thread_id, config, parent: None },
@@ -119,7 +122,7 @@ pub(crate) fn record(
 
 /// Starts recording the calling thread, which is not being recorded. `options` take precedence over
 /// the environment; their values are written as text. Returns the reason of a failure.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfStart", catch_unwind)]
 pub(crate) fn start(
     env: Env,
     thread: CallingThread,
@@ -129,6 +132,7 @@ pub(crate) fn start(
 ) -> Option<StartFailure> {
     let thread_id = thread.thread_id;
     let name = WorkerName::from_option(&thread.name);
+    own_frames::learn(&thread.lib);
     let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
         thread::start(
             StartRequest { env: &env, thread_id, config: &config, parent: None },
@@ -147,7 +151,7 @@ pub(crate) fn start(
 
 /// Lets the calling thread's recording cover its workers. Returns the recording's id, by which the
 /// workers name it.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfCoverWorkers", catch_unwind)]
 pub(crate) fn cover_workers() -> Option<u32> {
     coverage::cover_workers()
 }
@@ -162,7 +166,6 @@ pub(crate) fn cover_workers() -> Option<u32> {
 pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
     // napi ignores the attribute `catch_unwind` on this kind of export.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        native_names::learn(|| Object::keys(&exports).unwrap_or_default());
         if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
             record_covered(&env, worker, |_| {
                 Err(Error::Unavailable("the inspector cannot start while the addon loads".into()))
@@ -173,14 +176,14 @@ pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
 }
 
 /// Starts recording the calling worker for the recording that covers it.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfRecordWorker", catch_unwind)]
 pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
     record_covered(&env, worker, |plan| call_start_inspector(&env, start_inspector, plan));
 }
 
 /// Stops recording the calling thread, and returns when its files are complete. Returns nothing if
 /// the thread was not recorded.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfStop", catch_unwind)]
 pub(crate) fn stop() -> Option<JsRecording> {
     let stopped = thread::stop()?;
     let totals = stopped.totals;
@@ -199,7 +202,7 @@ pub(crate) fn stop() -> Option<JsRecording> {
 /// Hands over a window of the inspector: its profile as JSON, and the time when JavaScript began to
 /// take it, in microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop
 /// before the next profile starts.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfWindow", catch_unwind)]
 pub(crate) fn window(json: String, since_us: i64) -> u32 {
     match thread::hand_over_inspector_window(json, since_us) {
         NextStep::Continue => 0,
@@ -209,32 +212,32 @@ pub(crate) fn window(json: String, since_us: i64) -> u32 {
 }
 
 /// Ends the calling thread's recording. A later `stop` returns the result.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfEnd", catch_unwind)]
 pub(crate) fn end() {
     thread::end_early();
 }
 
 /// Names the calling worker by its script.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfNameWorker", catch_unwind)]
 pub(crate) fn name_worker(script: String) {
     state::name_worker(WorkerName::from_script(&script));
 }
 
 /// Returns whether the calling thread is being recorded.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfIsRecording", catch_unwind)]
 pub(crate) fn is_recording() -> bool {
     state::is_recording()
 }
 
 /// Returns whether the calling thread is a worker that is recorded only because a recording covers
 /// it.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfIsCovered", catch_unwind)]
 pub(crate) fn is_covered() -> bool {
     state::is_covered()
 }
 
 /// Returns whether this is the first thread of the process, which is Node's main thread.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfIsFirstThread", catch_unwind)]
 pub(crate) fn is_first_thread() -> bool {
     system::is_first_thread()
 }
@@ -252,6 +255,7 @@ fn record_covered(
     let request =
         StartRequest { env, thread_id: thread.thread_id, config: &config, parent: Some(recording) };
     let name = WorkerName::from_option(&thread.name).or_else(|| WorkerName::from_script(&script));
+    own_frames::learn(&thread.lib);
     match thread::start(request, || program(thread, None), start_inspector) {
         Ok(()) => state::name_worker(name),
         Err(error) => warn_once(&error),

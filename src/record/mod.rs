@@ -6,6 +6,7 @@ mod heap_trim;
 mod lifecycle;
 mod link;
 mod output;
+pub(crate) mod own_frames;
 pub(crate) mod process;
 mod signals;
 mod sink;

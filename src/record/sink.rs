@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::link::RecordingLink;
 use super::output::{CpuProfileFile, OutputFiles, TraceFile};
+use super::own_frames;
 use super::worker_name::{NameSource, WorkerName};
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
@@ -103,6 +104,7 @@ impl RecordingSink {
     /// Writes a window. `events` is a buffer.
     pub(super) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         let mut window = self.read(taken.window);
+        own_frames::hide(&mut window);
         native_names::rename(&mut window);
         if self.stall.is_stuck(&window) {
             self.link.request_restart();

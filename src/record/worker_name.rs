@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::own_frames::is_own;
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::window::Window;
@@ -67,7 +68,8 @@ impl WorkerName {
 
 /// Returns whether a frame is in a script of the program.
 fn is_script(frame: &CallFrame) -> bool {
-    frame.script_id != 0 && !frame.url.is_empty() && !frame.url.starts_with("node:")
+    let is_named = frame.script_id != 0 && !frame.url.is_empty();
+    is_named && !frame.url.starts_with("node:") && !is_own(&frame.url)
 }
 
 /// Returns the last part of a path or URL.
