@@ -44,7 +44,7 @@ test("time in another addon's functions is not shown under a function name of th
   const program = `
     const addon = require(${JSON.stringify(path.join(PACKAGE, ADDON))})
     const until = Date.now() + 300
-    while (Date.now() < until) for (let i = 0; i < 1e4; i++) addon.isRecording()`
+    while (Date.now() < until) for (let i = 0; i < 1e4; i++) addon.cpuProfIsRecording()`
   const file = path.join(temporaryDirectory(), 'calls.js')
   fs.writeFileSync(file, program)
   const { traces } = await run([file])
@@ -126,8 +126,9 @@ test('a second module registry in the thread, as in jest, records once', async (
     const addon = { exports: {} }
     process.dlopen(addon, require.resolve(${JSON.stringify(path.join(PACKAGE, ADDON))}))
     const { execArgv, version, argv } = process
-    const done = addon.exports.record({ threadId: 0, execArgv, version }, argv)
-    process.stdout.write(String(done && addon.exports.isRecording()))
+    const thread = { threadId: 0, name: '', execArgv, version, lib: '' }
+    const done = addon.exports.cpuProfRecord(thread, argv)
+    process.stdout.write(String(done && addon.exports.cpuProfIsRecording()))
   `
   const { traces, stdout } = await run(['-e', source])
   assert.equal(stdout, 'true')

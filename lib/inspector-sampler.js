@@ -49,7 +49,7 @@ function start(addon, intervalUs, flushMs, isFixed, realm) {
       try {
         sampler.stop()
       } finally {
-        addon.end()
+        addon.cpuProfEnd()
       }
     })
   apply(on, process, ['exit', onExit])
@@ -212,7 +212,7 @@ class Sampler {
 
   /** @param {any} profile */
   #handOver(profile) {
-    const answer = this.#plan.addon.window(asText(profile), Number(this.#since / 1000n))
+    const answer = this.#plan.addon.cpuProfWindow(asText(profile), Number(this.#since / 1000n))
     if (this.#answer !== GIVE_UP) this.#answer = answer
   }
 }

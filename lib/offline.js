@@ -18,14 +18,14 @@ async function merge(inputs, output, options = {}) {
   const { onProgress, ...settings } = checkMergeOptions(options)
 
   const addon = load()
-  const progress = addon.mergeProgress()
+  const progress = addon.cpuProfMergeProgress()
   const tell = () => {
-    const [done, total] = addon.mergeProgressNow(progress)
+    const [done, total] = addon.cpuProfMergeProgressNow(progress)
     if (total > 0) onProgress?.(Math.min(done, total), total)
   }
   const timer = onProgress && setInterval(tell, PROGRESS_INTERVAL)
   try {
-    return await parseResult(() => addon.merge(paths, output, settings, progress))
+    return await parseResult(() => addon.cpuProfMerge(paths, output, settings, progress))
   } finally {
     clearInterval(timer)
   }
@@ -37,14 +37,14 @@ async function report(inputs, options = {}) {
   const { top = 20, from, to } = checkOptions(options, ['top', 'from', 'to'], 'report()')
   checkNotNegative('top', 'a number, 0 or more', top)
   checkSlice(from, to)
-  return parseResult(() => load().report(paths, top, from ?? 0, to ?? Infinity))
+  return parseResult(() => load().cpuProfReport(paths, top, from ?? 0, to ?? Infinity))
 }
 
 /** @param {string} input @param {string} output */
 async function convert(input, output) {
   checkPath('input', input)
   checkPath('output', output)
-  return { files: await parseResult(() => load().convert(input, output)) }
+  return { files: await parseResult(() => load().cpuProfConvert(input, output)) }
 }
 
 /** @param {unknown} options */

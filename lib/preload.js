@@ -5,6 +5,9 @@
 const { load } = require('./addon.js')
 const { inspectorStarter, describeThread } = require('./record.js')
 
+// Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
+const { getOwnPropertyDescriptor, setPrototypeOf } = Object
+
 /** Node's own exit code for an invalid option. */
 const INVALID_OPTION = 9
 
@@ -44,7 +47,7 @@ function record(addon) {
   const { argv } = process
   const { length } = argv
   const thread = describeThread(addon)
-  if (!addon.record(thread, argv, inspectorStarter(addon))) return false
+  if (!addon.cpuProfRecord(thread, argv, inspectorStarter(addon))) return false
 
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true
@@ -57,7 +60,23 @@ function record(addon) {
  */
 async function nameWorker(addon, argv, length) {
   await null
-  if (argv.length > length && typeof argv[1] === 'string') addon.nameWorker(argv[1])
+  try {
+    if (argv.length <= length) return
+    const script = ownValue(argv, '1')
+    if (typeof script === 'string') addon.cpuProfNameWorker(script)
+  } catch {
+    // The worker stays without this name.
+  }
+}
+
+/**
+ * Returns the value of a property, without calling a getter: the program's first lines have run.
+ * @param {object} object @param {string} key
+ */
+function ownValue(object, key) {
+  const descriptor = getOwnPropertyDescriptor(object, key)
+  // A getter's descriptor has no value, and would inherit one from Object.prototype.
+  return descriptor && setPrototypeOf(descriptor, null).value
 }
 
 /**

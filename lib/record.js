@@ -12,8 +12,8 @@ function start(options = {}) {
   const { workers = 'true', ...settings } = settingsAsText(options)
   const addon = load()
   // A worker recorded as part of its parent's recording can get its own recording instead.
-  if (addon.isCovered()) stopThread(addon)
-  if (addon.isRecording()) {
+  if (addon.cpuProfIsCovered()) stopThread(addon)
+  if (addon.cpuProfIsRecording()) {
     throw new Error('cpu-prof: this thread is being recorded already; call stop() first')
   }
   const failure = startThread(addon, settings)
@@ -56,7 +56,7 @@ async function profile(fn, options) {
 
 /** Returns whether the calling thread is being recorded. */
 function isRecording() {
-  return load().isRecording()
+  return load().cpuProfIsRecording()
 }
 
 /**
@@ -85,14 +85,14 @@ function settingsAsText(options) {
  * @returns {{ isSetting: boolean, message: string } | null} why the recording did not start
  */
 function startThread(addon, settings) {
-  return addon.start(describeThread(addon), process.argv, settings, inspectorStarter(addon))
+  return addon.cpuProfStart(describeThread(addon), process.argv, settings, inspectorStarter(addon))
 }
 
 /** Records the workers that the calling thread creates from now on. @param {any} addon */
 function attachToWorkers(addon) {
   addon.stopAttaching = require('./worker-attach.js').attach({
     addon: locate(),
-    recording: addon.coverWorkers(),
+    recording: addon.cpuProfCoverWorkers(),
     isInspector: addon.stopInspector !== undefined,
   })
 }
@@ -106,7 +106,7 @@ function stopThread(addon) {
   addon.stopAttaching?.()
   addon.stopInspector?.()
   addon.stopAttaching = addon.stopInspector = undefined
-  return addon.stop()
+  return addon.cpuProfStop()
 }
 
 /**
@@ -116,7 +116,7 @@ function stopThread(addon) {
  */
 function recordWorker(worker) {
   const addon = load()
-  addon.recordWorker(worker, inspectorStarter(addon))
+  addon.cpuProfRecordWorker(worker, inspectorStarter(addon))
 }
 
 /**
@@ -140,10 +140,14 @@ function inspectorStarter(addon) {
 
 /** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
 function describeThread(addon) {
-  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
-  const threadId = addon.isFirstThread() ? 0 : require('node:worker_threads').threadId
   const { execArgv, version } = process
-  return { threadId, execArgv, version }
+  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
+  if (addon.cpuProfIsFirstThread()) {
+    return { threadId: 0, name: '', execArgv, version, lib: __dirname }
+  }
+  // Node has `threadName` from 22 on.
+  const { threadId, threadName: name = '' } = /** @type {any} */ (require('node:worker_threads'))
+  return { threadId, name, execArgv, version, lib: __dirname }
 }
 
 module.exports = {

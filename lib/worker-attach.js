@@ -8,6 +8,7 @@
 
 const diagnosticsChannel = require('node:diagnostics_channel')
 const path = require('node:path')
+const { pathToFileURL } = require('node:url')
 // Tests can replace the global timers with a fake clock.
 const { setInterval, clearInterval, setTimeout } = require('node:timers')
 
@@ -105,12 +106,12 @@ function connect() {
 
 /** @param {{ sessionId: string, workerInfo: { title: string, url: string } }} params */
 function onAttached({ sessionId, workerInfo }) {
-  const threadId = threadIdOf(workerInfo)
+  const { threadId, name } = readTitle(workerInfo)
   if (coverForAll !== undefined) tasks.set(threadId, { cover: coverForAll, threadId, attempts: 0 })
   const task = tasks.get(threadId)
   if (task === undefined) return post('NodeWorker.detach', { sessionId })
   task.sessionId = sessionId
-  task.message = evaluateRequest(expressionFor(task, workerInfo.url))
+  task.message = evaluateRequest(expressionFor(task, name, workerInfo.url))
   if (IS_SAFE_FROM_START) send(task)
   else sendLater(task, START_MS)
 }
@@ -130,9 +131,10 @@ function onDetached({ sessionId }) {
   if (task !== undefined) finish(task)
 }
 
-/** Reads the thread id from the title; the session's own worker ids differ. @param {{ title: string }} info */
-function threadIdOf({ title }) {
-  return Number(/^\[worker (\d+)\]/.exec(title)?.[1])
+/** Reads the title: `[worker 1] name`. The session's own worker ids differ. @param {{ title: string }} info */
+function readTitle({ title }) {
+  const [, threadId, name = ''] = /^\[worker (\d+)\](.*)$/s.exec(title) ?? []
+  return { threadId: Number(threadId), name }
 }
 
 /** @param {string} sessionId */
@@ -142,10 +144,10 @@ function taskOf(sessionId) {
 
 /**
  * Returns what the worker evaluates; the result is true once the recording could be started.
- * @param {Task} task @param {string} script the worker's script
+ * @param {Task} task @param {string} name the worker's name @param {string} script its script
  */
-function expressionFor({ threadId, cover }, script) {
-  const thread = { threadId, execArgv: [], version: process.version }
+function expressionFor({ threadId, cover }, name, script) {
+  const thread = { threadId, name, execArgv: [], version: process.version, lib: __dirname }
   const worker = JSON.stringify({ thread, recording: cover.recording, script })
   return cover.isInspector ? callRecordWorker(worker) : loadAddon(worker, cover.addon)
 }
@@ -176,8 +178,10 @@ function callRecordWorker(worker) {
     })().catch(() => {}), true)`
 }
 
-/** @param {string} expression */
-function evaluateRequest(expression) {
+/** @param {string} code */
+function evaluateRequest(code) {
+  // With the name of this file, profiles show the code as the profiler's own.
+  const expression = `${code}\n//# sourceURL=${pathToFileURL(__filename)}`
   const params = { expression, returnByValue: true }
   return JSON.stringify({ id: 1, method: 'Runtime.evaluate', params })
 }

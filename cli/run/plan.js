@@ -76,7 +76,7 @@ function checkSettings(settings, env) {
   const isSet = (/** @type {string} */ variable) => Boolean(env[variable])
   // Loading the addon takes milliseconds, and most runs have only `dir`, which any text suits.
   if (Object.keys(settings).length === 1 && !Object.values(VARIABLES).some(isSet)) return
-  const wrong = load().checkSettings(settings)
+  const wrong = load().cpuProfCheckSettings(settings)
   // The addon knows an option by its name in code.
   if (wrong !== null) throw new Error(wrong.replace(/^(\w+)(?==)/, flagOf))
 }
@@ -96,7 +96,7 @@ function checkOutput(given, { dir, name }) {
   const output = absolute(given, '--output')
   const problem = outputProblem(given, output)
   if (problem !== undefined) throw new Error(`--output=${given} ${problem}`)
-  if (name && load().isRecordingName(name, path.relative(dir, output))) {
+  if (name && load().cpuProfIsRecordingName(name, path.relative(dir, output))) {
     throw new Error(`--output=${given} is the name of a recording; choose another`)
   }
   return output

@@ -124,7 +124,7 @@ function printTrace({ files, bytes, processes, threads }, cwd) {
  */
 function printLiving(recordings) {
   /** @type {number[]} */
-  const pids = load().livingRecorders(recordings)
+  const pids = load().cpuProfLivingRecorders(recordings)
   if (pids.length === 0) return
   const who =
     pids.length === 1

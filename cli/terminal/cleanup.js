@@ -15,7 +15,7 @@ const { printStatus } = require('./output.js')
 async function withCleanup(write, message) {
   const stopListening = listen((signal) => {
     stopListening()
-    load().abandonFiles()
+    load().cpuProfAbandonFiles()
     if (message !== undefined) printStatus(message)
     // Without a listener, the signal ends the process.
     process.kill(process.pid, signal)

@@ -88,20 +88,20 @@ impl From<JsMergeOptions> for MergeOptions {
 }
 
 /// Returns the progress of a merge that starts later, for `merge` and `mergeProgressNow`.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfMergeProgress", catch_unwind)]
 pub(crate) fn merge_progress() -> External<Arc<MergeProgress>> {
     External::new(Arc::default())
 }
 
 /// Returns the bytes of the inputs that were read so far, and all bytes of the inputs.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfMergeProgressNow", catch_unwind)]
 pub(crate) fn merge_progress_now(progress: &External<Arc<MergeProgress>>) -> Vec<f64> {
     let (done, total) = (&progress.done, &progress.total);
     [done.load(Ordering::Relaxed), total.load(Ordering::Relaxed)].map(|bytes| bytes as f64).to_vec()
 }
 
 /// Merges files and folders into one trace. Returns a `MergeResult`.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfMerge", catch_unwind)]
 pub(crate) fn merge(
     inputs: Vec<String>,
     output: String,
@@ -116,7 +116,7 @@ pub(crate) fn merge(
 }
 
 /// Reports on files and folders. Returns a `Report`. `top`, `from_ms` and `to_ms` may be infinite.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfReport", catch_unwind)]
 pub(crate) fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) -> AsyncTask<Work> {
     Work::task(move || {
         let loaded = load_for_report(&paths(inputs), from_ms, to_ms);
@@ -135,7 +135,7 @@ fn load_for_report(inputs: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
 }
 
 /// Converts a file. Returns the paths of the files that were written.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfConvert", catch_unwind)]
 pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
     Work::task(move || {
         let files = convert_run::convert(input.as_ref(), output.as_ref());
@@ -145,13 +145,13 @@ pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
 }
 
 /// Returns the ids of the living processes that still record into these trace files, each once.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfLivingRecorders", catch_unwind)]
 pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
     living::living_recorders(&paths(files))
 }
 
 /// Removes unfinished files, for a process that is about to end.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfAbandonFiles", catch_unwind)]
 pub(crate) fn abandon_files() {
     remove_partial();
 }

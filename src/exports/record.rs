@@ -12,21 +12,25 @@ use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::profile::program::Program;
 use crate::record::coverage;
+use crate::record::own_frames;
 use crate::record::process::{preload_config, read_config};
 use crate::record::state;
 use crate::record::thread::{self, InspectorPlan, NextStep, StartRequest};
-use crate::record::worker_script::PendingScript;
-use crate::sampler::native_names;
+use crate::record::worker_name::WorkerName;
 
 /// The properties of a thread that only JavaScript knows.
 #[napi(object)]
 pub(crate) struct CallingThread {
     /// `worker_threads.threadId`
     pub thread_id: u32,
+    /// The worker's name, as Node reports it; empty if Node does not.
+    pub name: String,
     /// `process.execArgv`
     pub exec_argv: Vec<String>,
     /// `process.version`
     pub version: String,
+    /// Folder `lib` of the package.
+    pub lib: String,
 }
 
 /// The reason why a recording did not start.
@@ -66,7 +70,7 @@ pub(crate) struct CoveredWorker {
     pub thread: CallingThread,
     /// Id of the recording that covers the worker. The recording may have ended.
     pub recording: u32,
-    /// Script of the worker.
+    /// Script of the worker; empty for text that the worker evaluates.
     pub script: String,
 }
 
@@ -81,7 +85,7 @@ type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Op
 /// `argv` is `process.argv`. Returns false if a setting is wrong, so that the program must be
 /// stopped; the reason is on stderr by then. Any other failure is reported there too, and the
 /// program runs on unprofiled.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfRecord", catch_unwind)]
 pub(crate) fn record(
     env: Env,
     thread: CallingThread,
@@ -92,20 +96,23 @@ pub(crate) fn record(
         return true;
     }
     let thread_id = thread.thread_id;
-    let is_worker = thread_id != 0;
-    let script = is_worker.then(|| PendingScript::new(&env, argv)).flatten();
+    let name = WorkerName::from_option(&thread.name);
+    own_frames::learn(&thread.lib);
     let started = preload_config().and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config, parent: None, script },
+            StartRequest { env: &env, thread_id, config, parent: None },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
     });
     match started {
-        Ok(()) => true,
+        Ok(()) => {
+            state::name_worker(name);
+            true
+        }
         // This is a thread that Node itself started. If the whole program had no inspector, its main
         // thread would have reported that.
-        Err(Error::NoInspector) if is_worker => true,
+        Err(Error::NoInspector) if thread_id != 0 => true,
         Err(error) => {
             warn_once(&error);
             !error.is_wrong_setting()
@@ -115,7 +122,7 @@ pub(crate) fn record(
 
 /// Starts recording the calling thread, which is not being recorded. `options` take precedence over
 /// the environment; their values are written as text. Returns the reason of a failure.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfStart", catch_unwind)]
 pub(crate) fn start(
     env: Env,
     thread: CallingThread,
@@ -124,13 +131,18 @@ pub(crate) fn start(
     start_inspector: StartInspector<'_>,
 ) -> Option<StartFailure> {
     let thread_id = thread.thread_id;
+    let name = WorkerName::from_option(&thread.name);
+    own_frames::learn(&thread.lib);
     let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config: &config, parent: None, script: None },
+            StartRequest { env: &env, thread_id, config: &config, parent: None },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
     });
+    if started.is_ok() {
+        state::name_worker(name);
+    }
     started.err().map(|error| StartFailure {
         is_setting: error.is_wrong_setting(),
         message: error.to_string(),
@@ -139,7 +151,7 @@ pub(crate) fn start(
 
 /// Lets the calling thread's recording cover its workers. Returns the recording's id, by which the
 /// workers name it.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfCoverWorkers", catch_unwind)]
 pub(crate) fn cover_workers() -> Option<u32> {
     coverage::cover_workers()
 }
@@ -154,7 +166,6 @@ pub(crate) fn cover_workers() -> Option<u32> {
 pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
     // napi ignores the attribute `catch_unwind` on this kind of export.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        native_names::learn(|| Object::keys(&exports).unwrap_or_default());
         if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
             record_covered(&env, worker, |_| {
                 Err(Error::Unavailable("the inspector cannot start while the addon loads".into()))
@@ -165,14 +176,14 @@ pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
 }
 
 /// Starts recording the calling worker for the recording that covers it.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfRecordWorker", catch_unwind)]
 pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
     record_covered(&env, worker, |plan| call_start_inspector(&env, start_inspector, plan));
 }
 
 /// Stops recording the calling thread, and returns when its files are complete. Returns nothing if
 /// the thread was not recorded.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfStop", catch_unwind)]
 pub(crate) fn stop() -> Option<JsRecording> {
     let stopped = thread::stop()?;
     let totals = stopped.totals;
@@ -191,7 +202,7 @@ pub(crate) fn stop() -> Option<JsRecording> {
 /// Hands over a window of the inspector: its profile as JSON, and the time when JavaScript began to
 /// take it, in microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop
 /// before the next profile starts.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfWindow", catch_unwind)]
 pub(crate) fn window(json: String, since_us: i64) -> u32 {
     match thread::hand_over_inspector_window(json, since_us) {
         NextStep::Continue => 0,
@@ -201,32 +212,32 @@ pub(crate) fn window(json: String, since_us: i64) -> u32 {
 }
 
 /// Ends the calling thread's recording. A later `stop` returns the result.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfEnd", catch_unwind)]
 pub(crate) fn end() {
     thread::end_early();
 }
 
 /// Names the calling worker by its script.
-#[napi(catch_unwind)]
-pub(crate) fn name_worker(file: String) {
-    state::name_worker(file);
+#[napi(js_name = "cpuProfNameWorker", catch_unwind)]
+pub(crate) fn name_worker(script: String) {
+    state::name_worker(WorkerName::from_script(&script));
 }
 
 /// Returns whether the calling thread is being recorded.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfIsRecording", catch_unwind)]
 pub(crate) fn is_recording() -> bool {
     state::is_recording()
 }
 
 /// Returns whether the calling thread is a worker that is recorded only because a recording covers
 /// it.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfIsCovered", catch_unwind)]
 pub(crate) fn is_covered() -> bool {
     state::is_covered()
 }
 
 /// Returns whether this is the first thread of the process, which is Node's main thread.
-#[napi(catch_unwind)]
+#[napi(js_name = "cpuProfIsFirstThread", catch_unwind)]
 pub(crate) fn is_first_thread() -> bool {
     system::is_first_thread()
 }
@@ -241,15 +252,12 @@ fn record_covered(
     else {
         return;
     };
-    let request = StartRequest {
-        env,
-        thread_id: thread.thread_id,
-        config: &config,
-        parent: Some(recording),
-        script: None,
-    };
+    let request =
+        StartRequest { env, thread_id: thread.thread_id, config: &config, parent: Some(recording) };
+    let name = WorkerName::from_option(&thread.name).or_else(|| WorkerName::from_script(&script));
+    own_frames::learn(&thread.lib);
     match thread::start(request, || program(thread, None), start_inspector) {
-        Ok(()) => state::name_worker(script),
+        Ok(()) => state::name_worker(name),
         Err(error) => warn_once(&error),
     }
 }

@@ -31,6 +31,11 @@ impl CallFrame {
         Self::outside_of_scripts("(root)")
     }
 
+    /// Returns the frame of time outside of the program's functions.
+    pub(crate) fn program() -> Self {
+        Self::outside_of_scripts("(program)")
+    }
+
     /// Returns the frame of a node about which a file says nothing.
     pub(crate) fn unknown() -> Self {
         Self::outside_of_scripts("(unknown)")

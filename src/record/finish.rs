@@ -23,7 +23,6 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
     let has_stopped = last.is_some();
     let duration_us = system::now_us() - recording.start_us;
     let totals = recording.process.writer.close(&recording.link, last);
-    recording.release_script();
     let (source, profiler) = match recording.sampler {
         ThreadSampler::V8(profiler) => (Source::V8, Some(profiler)),
         ThreadSampler::Inspector => (Source::Inspector, None),

@@ -91,6 +91,11 @@ impl TraceFile {
         self.output.extend(buffer.as_bytes())
     }
 
+    /// Returns whether the recorded thread is a worker.
+    pub(super) fn is_worker(&self) -> bool {
+        self.trace.is_worker()
+    }
+
     /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         self.output.path()

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::link::{RecordingLink, ThreadActivity};
 use super::output::{CpuProfileFile, OutputFiles, TraceFile};
+use super::own_frames;
+use super::worker_name::{NameSource, WorkerName};
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
@@ -82,6 +84,8 @@ pub(super) struct RecordingSink {
     taken_until_us: i64,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
+    /// Source of the worker's name.
+    named_by: Option<NameSource>,
     totals: RecordingTotals,
 }
 
@@ -108,6 +112,7 @@ impl RecordingSink {
             restarts: 0,
             taken_until_us: i64::MIN,
             idle,
+            named_by: None,
             totals: RecordingTotals::default(),
         }
     }
@@ -115,6 +120,7 @@ impl RecordingSink {
     /// Writes a window. `events` is a buffer.
     pub(super) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         let mut window = self.read(taken.window, taken.was_waiting);
+        own_frames::hide(&mut window);
         native_names::rename(&mut window);
         if self.stall.is_stuck(&window) {
             self.link.request_restart();
@@ -124,6 +130,7 @@ impl RecordingSink {
         if let Some((idle, waited_us)) = self.idle.as_mut().zip(taken.waited_us) {
             idle.classify(&mut window, waited_us);
         }
+        self.rename_by_frames(&window, events);
         let placed = if window.samples.is_empty() {
             PlacedWindow::default()
         } else {
@@ -197,9 +204,24 @@ impl RecordingSink {
         self.taken_until_us = self.taken_until_us.max(last_us.max(own_end_us).unwrap_or(i64::MIN));
     }
 
-    /// Names a worker by its script.
-    pub(super) fn rename(&mut self, script: &str, events: &mut Events) {
-        self.append(events, |trace, events| trace.rename_worker(events, script));
+    /// Names a worker, unless it has a name of the same source or of a stronger one.
+    pub(super) fn rename(&mut self, name: &WorkerName, events: &mut Events) {
+        if self.named_by.is_none_or(|source| source < name.source) {
+            self.named_by = Some(name.source);
+            self.append(events, |trace, events| trace.rename_worker(events, &name.text));
+        }
+    }
+
+    /// Names a worker that has been busy since its first line, and so could not tell its script.
+    fn rename_by_frames(&mut self, window: &Window, events: &mut Events) {
+        let is_unnamed = self.named_by.is_none() && self.is_worker();
+        if is_unnamed && let Some(name) = WorkerName::from_frames(window) {
+            self.rename(&name, events);
+        }
+    }
+
+    fn is_worker(&self) -> bool {
+        self.trace.as_ref().is_some_and(TraceFile::is_worker)
     }
 
     /// Completes the files.

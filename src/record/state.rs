@@ -8,7 +8,7 @@ use super::link::{RecordingLink, ThreadActivity};
 use super::process::HostProcess;
 use super::signals;
 use super::sink::{RecordingTotals, TakenWindow};
-use super::worker_script::PendingScript;
+use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::sampler::source::RawWindow;
 use crate::sampler::v8::{EventLoop, Profiler, Rotated, V8Profile};
@@ -37,10 +37,6 @@ pub(super) struct ThreadRecording {
     pub thread_id: u32,
     /// Start: CLOCK_MONOTONIC, microseconds.
     pub start_us: i64,
-    /// Whether the thread has its name: a worker gets it from its script.
-    pub is_named: Cell<bool>,
-    /// The worker's script, until it is known.
-    pub script: RefCell<Option<PendingScript>>,
     /// The thread's event loop, if V8's sampling does not end the loop's waits.
     pub event_loop: Option<EventLoop>,
     /// The rotation that has begun.
@@ -79,23 +75,7 @@ pub(crate) struct StoppedRecording {
     pub source: Source,
 }
 
-impl ThreadSampler {}
-
 impl ThreadRecording {
-    /// Prepares a rotation. Returns false if the files cannot be written, so that the recording
-    /// should end.
-    pub(super) fn begin_window(&self) -> bool {
-        if self.link.has_failed() {
-            return false;
-        }
-        // A worker that has been busy since its first line could not tell its script.
-        let script = self.script.borrow().as_ref().and_then(PendingScript::get);
-        if let Some(file) = script {
-            self.name_worker(file);
-        }
-        true
-    }
-
     /// Stops sampling. Returns the last window, and a profile that repeats a part of this window.
     /// JavaScript hands over its last window itself.
     pub(super) fn stop(&self) -> (Option<TakenWindow>, Option<V8Profile>) {
@@ -126,20 +106,6 @@ impl ThreadRecording {
             signals::arm();
         }
     }
-
-    /// Releases the worker's `process.argv`.
-    pub(super) fn release_script(&self) {
-        if let Some(script) = self.script.take() {
-            script.release();
-        }
-    }
-
-    fn name_worker(&self, file: String) {
-        self.release_script();
-        if !self.is_named.replace(true) {
-            self.process.writer.rename(&self.link, file);
-        }
-    }
 }
 
 /// Returns whether this thread is being recorded.
@@ -152,11 +118,11 @@ pub(crate) fn is_covered() -> bool {
     RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.link.is_covered()))
 }
 
-/// Names this thread, a worker, by its script. Only the first name counts.
-pub(crate) fn name_worker(file: String) {
+/// Names this thread, a worker, if there is a name.
+pub(crate) fn name_worker(name: Option<WorkerName>) {
     RECORDING.with_borrow(|recording| {
-        if let Some(recording) = recording {
-            recording.name_worker(file);
+        if let (Some(recording), Some(name)) = (recording, name) {
+            recording.process.writer.rename(&recording.link, name);
         }
     });
 }

@@ -1,6 +1,6 @@
 //! Starts, rotates and stops the recording of the calling thread.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,7 +20,6 @@ use super::state::{
     BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
     ThreadSampler,
 };
-use super::worker_script::PendingScript;
 use crate::base::config::{Config, Source};
 use crate::base::cpu_times::MeasuredThread;
 use crate::base::error::Error;
@@ -43,8 +42,6 @@ pub(crate) struct StartRequest<'a> {
     pub config: &'a Config,
     /// Id of the recording that covers this worker.
     pub parent: Option<u32>,
-    /// The worker's script, if it is not known yet.
-    pub script: Option<PendingScript>,
 }
 
 /// The inspector's task.
@@ -75,7 +72,7 @@ pub(crate) fn start(
     program: impl FnOnce() -> Program,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let StartRequest { env, thread_id, config, parent, script } = request;
+    let StartRequest { env, thread_id, config, parent } = request;
     let source = config.source.unwrap_or_else(best_source);
     let process = HostProcess::get_or_start(program, on_window_request)?;
     let event_loop = EventLoop::quieten(env);
@@ -107,8 +104,6 @@ pub(crate) fn start(
         config: config.clone(),
         thread_id,
         start_us,
-        is_named: Cell::new(thread_id == 0),
-        script: RefCell::new(script),
         event_loop,
         rotation: Cell::new(None),
         last_activity: Cell::new(None),
@@ -206,9 +201,10 @@ extern "C" fn on_window_request(_: *mut c_void) {
 }
 
 /// Begins a rotation, or ends the one that has begun and hands over the window. Returns false if
-/// the recording should end.
+/// the recording should end. Runs in V8's interrupts, where no JavaScript may run: so it touches no
+/// JavaScript object.
 fn rotate(recording: &ThreadRecording) -> bool {
-    if !recording.begin_window() {
+    if recording.link.has_failed() {
         return false;
     }
     let ThreadSampler::V8(profiler) = &recording.sampler else { return true };
@@ -268,7 +264,7 @@ pub(crate) fn hand_over_inspector_window(json: String, since_us: i64) -> NextSte
 }
 
 fn rotate_inspector(recording: &ThreadRecording, json: String, since_us: i64) -> NextStep {
-    if !recording.begin_window() {
+    if recording.link.has_failed() {
         return NextStep::GiveUp;
     }
     let pause_us = u64::try_from(system::now_us() - since_us).unwrap_or(0);
@@ -287,8 +283,7 @@ extern "C" fn on_survival(_: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let Some(interrupted) = lifecycle::take_interrupted() else { return };
         let InterruptedRecording { env, config, stopped } = interrupted;
-        let request =
-            StartRequest { env: &env, thread_id: 0, config: &config, parent: None, script: None };
+        let request = StartRequest { env: &env, thread_id: 0, config: &config, parent: None };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::link::RecordingLink;
 use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
+use super::worker_name::WorkerName;
 use super::writer_loop::{Waiter, WriterLoop, WriterMessage};
 use crate::base::system;
 use crate::sampler::v8::Callback;
@@ -47,9 +48,9 @@ impl Writer {
         let _ = self.queue.send(WriterMessage::Window { recording: link.id(), taken });
     }
 
-    /// Hands over the script of a worker, which is known only once the worker runs it.
-    pub(super) fn rename(&self, link: &RecordingLink, script: String) {
-        let _ = self.queue.send(WriterMessage::Rename { recording: link.id(), script });
+    /// Hands over a name of a worker.
+    pub(super) fn rename(&self, link: &RecordingLink, name: WorkerName) {
+        let _ = self.queue.send(WriterMessage::Rename { recording: link.id(), name });
     }
 
     /// Hands over the last window, and waits until the files are complete. Returns None after a

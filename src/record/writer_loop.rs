@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::heap_trim::HeapTrim;
 use super::link::ThreadActivity;
 use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
+use super::worker_name::WorkerName;
 use crate::format::trace::events::Events;
 use crate::sampler::v8::Callback;
 
@@ -19,8 +20,8 @@ pub(super) enum WriterMessage {
     Overlap { recording: u32 },
     /// A recording's window was taken.
     Window { recording: u32, taken: TakenWindow },
-    /// The script of a recorded worker is known.
-    Rename { recording: u32, script: String },
+    /// A name of a recorded worker is known.
+    Rename { recording: u32, name: WorkerName },
     /// A recording ends with its last window.
     Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<RecordingTotals> },
     /// A signal is about to end the process.
@@ -186,7 +187,7 @@ impl WriterLoop {
             WriterMessage::Open(sink) => self.open(*sink),
             WriterMessage::Overlap { recording } => self.overlap(recording),
             WriterMessage::Window { recording, taken } => self.write(recording, taken),
-            WriterMessage::Rename { recording, script } => self.rename(recording, &script),
+            WriterMessage::Rename { recording, name } => self.rename(recording, &name),
             WriterMessage::Close { recording, last, reply } => {
                 if let Some(totals) = self.close(recording, last) {
                     let _ = reply.send(totals);
@@ -228,9 +229,9 @@ impl WriterLoop {
         }
     }
 
-    fn rename(&mut self, recording: u32, script: &str) {
+    fn rename(&mut self, recording: u32, name: &WorkerName) {
         if let Some(index) = self.find(recording) {
-            self.recordings[index].sink.rename(script, &mut self.events);
+            self.recordings[index].sink.rename(name, &mut self.events);
         }
     }
 

@@ -5,26 +5,18 @@
 //! function was found last when the profiler was created. That is mostly a function of this addon,
 //! which would then be charged with the time of other addons.
 
-use std::sync::OnceLock;
-
 use crate::profile::window::Window;
 
-/// Names of this addon's functions.
-static OWN_NAMES: OnceLock<Vec<String>> = OnceLock::new();
+/// The beginning of the names of this addon's functions, which no other function has.
+const OWN_PREFIX: &str = "cpuProf";
 
 /// Name under which the functions of all addons are shown.
 const ANY_ADDON: &str = "(native addon)";
 
-/// Stores the names of this addon's functions. Only the first call has an effect.
-pub(crate) fn learn(names: impl FnOnce() -> Vec<String>) {
-    OWN_NAMES.get_or_init(names);
-}
-
 /// Replaces the names of this addon's functions where V8 may mean the function of another addon.
 pub(crate) fn rename(window: &mut Window) {
-    let Some(names) = OWN_NAMES.get() else { return };
     for frame in &mut window.frames {
-        if frame.script_id == 0 && names.contains(&frame.function_name) {
+        if frame.script_id == 0 && frame.function_name.starts_with(OWN_PREFIX) {
             ANY_ADDON.clone_into(&mut frame.function_name);
         }
     }
@@ -36,12 +28,16 @@ mod tests {
     use crate::profile::test_windows::made::{frame, window};
 
     #[test]
-    fn only_native_functions_are_renamed() {
-        learn(|| vec!["start".into(), "stop".into()]);
-        let frames = [frame("start", "", 0), frame("start", "/a.js", 5), frame("sort", "", 0)];
+    fn only_functions_of_this_addon_are_renamed() {
+        let frames = [
+            frame("cpuProfStop", "", 0),
+            frame("cpuProfStop", "/a.js", 5),
+            frame("start", "", 0),
+            frame("stop", "", 0),
+        ];
         let mut window = window(&frames.map(|frame| (0, frame)), &[]);
         rename(&mut window);
         let names: Vec<_> = window.frames.iter().map(|frame| &*frame.function_name).collect();
-        assert_eq!(names, ["(native addon)", "start", "sort"]);
+        assert_eq!(names, ["(native addon)", "cpuProfStop", "start", "stop"]);
     }
 }

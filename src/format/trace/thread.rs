@@ -193,10 +193,15 @@ impl ThreadTrace {
         events.push(&Event::trace_end(self.pid(), self.tid(), ts));
     }
 
-    /// Names a worker by its script, which Node gives only after the preload.
-    pub(crate) fn rename_worker(&self, events: &mut Events, script: &str) {
+    /// Returns whether the thread is a worker.
+    pub(crate) fn is_worker(&self) -> bool {
+        self.tid() != 0
+    }
+
+    /// Names a worker. Its name is known only after the recording has started.
+    pub(crate) fn rename_worker(&self, events: &mut Events, name: &str) {
         let label = self.info.program.short_label();
-        worker_name(self.pid(), self.tid(), &label, script, |name| events.push(name));
+        worker_name(self.pid(), self.tid(), &label, name, |name| events.push(name));
     }
 
     fn pid(&self) -> u32 {

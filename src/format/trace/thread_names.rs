@@ -22,14 +22,14 @@ pub(crate) fn without_label<'a>(name: &'a str, label: &str) -> &'a str {
     name.strip_prefix(label).and_then(|rest| rest.strip_prefix(" - ")).unwrap_or(name)
 }
 
-/// Writes the name of a worker with its script, which replaces the earlier name.
+/// Writes a worker's name, which replaces its earlier names.
 pub(crate) fn worker_name(
     pid: u32,
     tid: u32,
     label: &str,
-    script: &str,
+    name: &str,
     mut write: impl FnMut(&Event<'_>),
 ) {
-    let file = shortened(script.rsplit('/').next().unwrap_or_default());
-    write(&Event::thread_name(pid, tid, 2, &format!("{label} - worker {tid}: {file}")));
+    let name = shortened(name);
+    write(&Event::thread_name(pid, tid, 2, &format!("{label} - worker {tid}: {name}")));
 }

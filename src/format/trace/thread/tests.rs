@@ -54,7 +54,7 @@ fn file(info: ThreadInfo, windows: &[Window]) -> String {
         trace.window(&mut events, window, &placed, flush);
     }
     if trace.info.thread_id != 0 {
-        trace.rename_worker(&mut events, "/r/src/crunch.js");
+        trace.rename_worker(&mut events, "crunch.js");
     }
     trace.close(&mut events, START_US + 10_000);
     let text = [&head, b",\n".as_slice(), events.as_bytes(), b"\n]}"].concat();

@@ -1,0 +1,246 @@
+//! Shows the profiler's own JavaScript as `(program)`: its start takes milliseconds on the program's
+//! thread, and is not the program's code.
+
+use std::path::Path;
+
+use parking_lot::RwLock;
+
+use crate::format::url::frame_url;
+use crate::profile::frame::CallFrame;
+use crate::profile::program::NodeModules;
+use crate::profile::window::{Window, WindowNode};
+
+/// The folders of the package as beginnings of V8's resource names. There are several if the package
+/// was loaded by several paths, as with `--preserve-symlinks`.
+static FOLDERS: RwLock<Vec<String>> = RwLock::new(Vec::new());
+
+/// The owner of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Profiler,
+    Program,
+    /// Whoever calls it: native code and Node's own scripts.
+    Caller,
+}
+
+/// Stores the package's folder, given by its subfolder `lib`.
+pub(crate) fn learn(lib: &str) {
+    let Some(package) = Path::new(lib).parent().and_then(Path::to_str) else { return };
+    let path = format!("{package}/");
+    if FOLDERS.read().contains(&path) {
+        return;
+    }
+    // V8 names CommonJS files by their paths, and files that went through a module hook by a URL.
+    let url = frame_url(&path, NodeModules::Foldable);
+    FOLDERS.write().extend([path, url]);
+}
+
+/// Returns whether a resource name is a file of the package. The command line's files are not: they
+/// are programs of their own.
+pub(super) fn is_own(url: &str) -> bool {
+    let is_file =
+        |file: &str| matches!(file, "index.js" | "register.js") || file.starts_with("lib/");
+    FOLDERS.read().iter().any(|folder| url.strip_prefix(&**folder).is_some_and(is_file))
+}
+
+/// Moves the samples of the profiler's own code to `(program)` below the root, and removes the nodes
+/// that only such samples had. A function of the program that the package calls, as the function
+/// given to `profile()`, keeps its whole stack.
+pub(super) fn hide(window: &mut Window) {
+    let owners: Vec<Owner> = window.frames.iter().map(owner).collect();
+    if !owners.contains(&Owner::Profiler) {
+        return;
+    }
+    let is_own = own_nodes(&window.nodes, &owners);
+    let is_kept = kept_nodes(window, &is_own);
+    let mut kept = Vec::with_capacity(window.nodes.len());
+    let mut index_of = vec![0; window.nodes.len()];
+    for (index, node) in window.nodes.iter().enumerate() {
+        if is_kept[index] {
+            index_of[index] = kept.len() as u32;
+            kept.push(WindowNode { parent: index_of[node.parent as usize], frame: node.frame });
+        }
+    }
+    window.nodes = kept;
+    let program = program_node(window);
+    for sample in &mut window.samples {
+        let node = sample.node as usize;
+        sample.node = if is_own[node] { program } else { index_of[node] };
+    }
+    window.lines.retain(|at| is_kept[at.node as usize] && !is_own[at.node as usize]);
+    window.deopts.retain(|(node, _)| is_kept[*node as usize]);
+    for node in window.lines.iter_mut().map(|at| &mut at.node) {
+        *node = index_of[*node as usize];
+    }
+    for (node, _) in &mut window.deopts {
+        *node = index_of[*node as usize];
+    }
+}
+
+fn owner(frame: &CallFrame) -> Owner {
+    if frame.script_id == 0 || frame.url.starts_with("node:") {
+        Owner::Caller
+    } else if is_own(&frame.url) {
+        Owner::Profiler
+    } else {
+        Owner::Program
+    }
+}
+
+/// Returns for each node whether its time is the profiler's: the innermost frame that has an owner
+/// decides.
+fn own_nodes(nodes: &[WindowNode], owners: &[Owner]) -> Vec<bool> {
+    let mut is_own: Vec<bool> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        is_own.push(match owners[node.frame as usize] {
+            Owner::Profiler => true,
+            Owner::Program => false,
+            Owner::Caller => is_own.get(node.parent as usize).copied().unwrap_or(false),
+        });
+    }
+    is_own
+}
+
+/// Returns for each node whether it stays: the root, the program's nodes without the profiler's code
+/// below them or with samples of their own, and all nodes above these.
+fn kept_nodes(window: &Window, is_own: &[bool]) -> Vec<bool> {
+    let nodes = &window.nodes;
+    let mut has_own_below = is_own.to_vec();
+    let mut is_kept = vec![false; nodes.len()];
+    for sample in &window.samples {
+        is_kept[sample.node as usize] = !is_own[sample.node as usize];
+    }
+    // Parents come before their children.
+    for (index, node) in nodes.iter().enumerate().rev() {
+        is_kept[index] |= index == 0 || !has_own_below[index];
+        has_own_below[node.parent as usize] |= has_own_below[index];
+        is_kept[node.parent as usize] |= is_kept[index];
+    }
+    is_kept
+}
+
+/// Returns the node of `(program)` below the root, which is added if there is none.
+fn program_node(window: &mut Window) -> u32 {
+    let Window { nodes, frames, .. } = window;
+    let program = CallFrame::program();
+    let is_program = |node: &WindowNode| node.parent == 0 && frames[node.frame as usize] == program;
+    let known = nodes.iter().position(is_program);
+    let index = known.unwrap_or_else(|| {
+        frames.push(program);
+        nodes.push(WindowNode { parent: 0, frame: frames.len() as u32 - 1 });
+        nodes.len() - 1
+    });
+    index as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::test_windows::made::{frame, window};
+    use crate::profile::window::LineTicks;
+
+    /// Returns the stack of each sample, from the root.
+    fn stacks(window: &Window) -> Vec<String> {
+        let name = |node: u32| {
+            let frame = window.nodes[node as usize].frame;
+            window.frames[frame as usize].function_name.as_str()
+        };
+        let stack = |sample: u32| {
+            let (mut names, mut node) = (vec![name(sample)], sample);
+            while node != 0 {
+                node = window.nodes[node as usize].parent;
+                names.insert(0, name(node));
+            }
+            names[1..].join(" ")
+        };
+        window.samples.iter().map(|sample| stack(sample.node)).collect()
+    }
+
+    #[test]
+    fn only_the_package_is_own() {
+        learn("/own/my package/lib");
+        for url in [
+            "/own/my package/index.js",
+            "/own/my package/register.js",
+            "/own/my package/lib/a/b.js",
+            "file:///own/my%20package/lib/preload.js",
+        ] {
+            assert!(is_own(url), "{url}");
+        }
+        for url in [
+            "",
+            "/own/my package",
+            "/own/my package/cli/main.js",
+            "/own/my package/library.js",
+            "/own/my package/node_modules/x/lib/a.js",
+            "/own/my packages/lib/a.js",
+            "file:///own/my package/lib/preload.js",
+            "/r/own/my package/lib/preload.js",
+        ] {
+            assert!(!is_own(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn own_time_is_moved_to_program_and_its_stacks_are_gone() {
+        learn("/own/a/lib");
+        let mut window = window(
+            &[
+                (0, frame("(root)", "", 0)),
+                (0, frame("load", "node:internal/modules/cjs/loader", 1)),
+                (1, frame("register", "/own/a/lib/preload.js", 2)),
+                (2, frame("require", "node:internal/modules/cjs/loader", 1)),
+                (2, frame("cpuProfRecord", "", 0)),
+                (1, frame("main", "/r/main.js", 3)),
+                (5, frame("start", "/own/a/lib/record.js", 4)),
+                (5, frame("start", "", 0)),
+            ],
+            &[(0, 4), (10, 3), (20, 5), (30, 6), (40, 7), (50, 2)],
+        );
+        window.lines =
+            [2, 5].map(|node| LineTicks { node, line: 3, ticks: 1 }).into_iter().collect();
+        window.deopts = vec![(2, "own".into()), (7, "hot".into())];
+        hide(&mut window);
+        let own = "(program)";
+        assert_eq!(stacks(&window), [own, own, "load main", own, "load main start", own]);
+        let names = window.nodes.iter().map(|node| &*window.frames[node.frame as usize].url);
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            ["", "node:internal/modules/cjs/loader", "/r/main.js", "", ""]
+        );
+        assert_eq!(window.lines, [LineTicks { node: 2, line: 3, ticks: 1 }]);
+        assert_eq!(window.deopts, [(3, "hot".into())]);
+    }
+
+    #[test]
+    fn a_function_that_the_package_calls_keeps_its_stack() {
+        learn("/own/b/lib");
+        let mut window = window(
+            &[
+                (0, frame("(root)", "", 0)),
+                (0, frame("main", "/r/main.js", 1)),
+                (1, frame("profile", "/own/b/lib/record.js", 2)),
+                (2, frame("work", "/r/main.js", 1)),
+                (3, frame("sort", "", 0)),
+                (0, frame("(program)", "", 0)),
+                (0, frame("(garbage collector)", "", 0)),
+            ],
+            &[(0, 2), (10, 4), (20, 5), (30, 6)],
+        );
+        hide(&mut window);
+        assert_eq!(
+            stacks(&window),
+            ["(program)", "main profile work sort", "(program)", "(garbage collector)"]
+        );
+        assert_eq!(window.nodes.len(), 7);
+    }
+
+    #[test]
+    fn a_window_without_own_code_stays() {
+        let mut window =
+            window(&[(0, frame("(root)", "", 0)), (0, frame("main", "/r/main.js", 1))], &[(0, 1)]);
+        let before = window.clone();
+        hide(&mut window);
+        assert_eq!(window, before);
+    }
+}
