@@ -25,7 +25,8 @@ const MAX_LINES = 44
 
 /**
  * @typedef {object} Run
- * @property {string} dir absolute
+ * @property {string} dir absolute; the trace goes here
+ * @property {string} recordingsDir absolute
  * @property {import('./child.js').Ending} ending
  * @property {string} [output] absolute
  * @property {boolean} merge
@@ -33,9 +34,9 @@ const MAX_LINES = 44
  */
 
 /** @param {string[]} recordings their files @param {Run} run */
-async function summarizeRun(recordings, { dir, ending, output, merge, quiet }) {
+async function summarizeRun(recordings, { dir, recordingsDir, ending, output, merge, quiet }) {
   const cwd = workingDirectory()
-  const shownDir = formatPath(dir, cwd)
+  const shownDir = formatPath(recordingsDir, cwd)
   const where = `${formatCount(recordings.length, 'recording')} in ${shownDir} (to merge: cpu-prof merge ${shownDir} -o trace.json)`
   if (!merge) {
     if (!quiet) printStatus(where)

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::base::error::Error;
 use crate::base::name_pattern::NamePattern;
+use crate::base::node_options::diagnostic_dir;
 
 /// Checked settings, with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,26 +78,29 @@ pub(crate) struct Formats {
 
 impl Config {
     /// Reads options given in code, and for each missing option its variable. `cwd` is the working
-    /// directory of the process.
+    /// directory of the process, `exec_argv` its `process.execArgv`.
     pub(crate) fn read(
         option: impl Fn(&str) -> Option<String>,
         env: impl Fn(&str) -> Option<OsString>,
         cwd: &Path,
+        exec_argv: &[String],
     ) -> Result<Self, Error> {
         let find = |name: &'static str, variable: &'static str| match option(name) {
             Some(value) => Setting { name, value: Some(value.into()) },
             // An empty variable counts as unset: that is how a shell removes a setting.
             None => Setting { name: variable, value: env(variable).filter(|v| !v.is_empty()) },
         };
+        let node_dir = || {
+            let node_options = env("NODE_OPTIONS").unwrap_or_default();
+            diagnostic_dir(exec_argv, &node_options.to_string_lossy())
+        };
+        let dir = find("dir", "CPU_PROF_DIR").value.map(PathBuf::from).or_else(node_dir);
         Ok(Self {
-            dir: match find("dir", "CPU_PROF_DIR").value {
-                Some(dir) => cwd.join(dir),
-                None => cwd.to_owned(),
-            },
+            dir: dir.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir)),
             name: find("name", "CPU_PROF_NAME").name_pattern()?,
             formats: find("format", "CPU_PROF_FORMAT").formats()?,
             interval_us: find("interval", "CPU_PROF_INTERVAL")
-                .number((50, 1_000_000), "microseconds")?
+                .number((1, 1_000_000), "microseconds")?
                 .unwrap_or(1000),
             flush_interval: find("flushInterval", "CPU_PROF_FLUSH_INTERVAL")
                 .number((10, 60_000), "milliseconds")?
@@ -205,7 +209,7 @@ mod tests {
 
     /// Reads a configuration without options in code.
     fn from_env(get: impl Fn(&str) -> Option<OsString>) -> Result<Config, Error> {
-        Config::read(|_| None, get, Path::new("/home/me"))
+        Config::read(|_| None, get, Path::new("/home/me"), &[])
     }
 
     fn read(pairs: &[(&str, &str)]) -> Result<Config, Error> {
@@ -245,10 +249,31 @@ mod tests {
     }
 
     #[test]
+    fn nodes_folder_for_its_own_files_is_the_default() {
+        let dir = |cpu_prof_dir: &str, node_options: &str, exec_argv: &[&str]| {
+            let env = |name: &str| match name {
+                "CPU_PROF_DIR" => Some(cpu_prof_dir.into()),
+                "NODE_OPTIONS" => Some(node_options.into()),
+                _ => None,
+            };
+            let exec_argv: Vec<String> = exec_argv.iter().map(|arg| (*arg).to_owned()).collect();
+            Config::read(|_| None, env, Path::new("/home/me"), &exec_argv).unwrap().dir
+        };
+        assert_eq!(
+            dir("", "--diagnostic-dir=/b", &["--diagnostic-dir=a"]),
+            Path::new("/home/me/a")
+        );
+        assert_eq!(dir("", "--diagnostic-dir=/b", &[]), Path::new("/b"));
+        assert_eq!(
+            dir("c", "--diagnostic-dir=/b", &["--diagnostic-dir=a"]),
+            Path::new("/home/me/c")
+        );
+    }
+
+    #[test]
     fn every_wrong_value_names_its_setting() {
         for (name, value) in [
             ("CPU_PROF_INTERVAL", "0"),
-            ("CPU_PROF_INTERVAL", "49"),
             ("CPU_PROF_INTERVAL", "1000001"),
             ("CPU_PROF_INTERVAL", "-1"),
             ("CPU_PROF_INTERVAL", "+100"),
@@ -261,7 +286,7 @@ mod tests {
             ("CPU_PROF_IGNORE_LIST", "Show"),
             ("CPU_PROF_FORMAT", "pprof"),
             ("CPU_PROF_SOURCE", "perf"),
-            ("CPU_PROF_NAME", "../up"),
+            ("CPU_PROF_NAME", "up/.."),
             ("CPU_PROF_NAME", "%q"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
@@ -279,11 +304,11 @@ mod tests {
         let read = |interval: &str| {
             let option = |name: &str| (name == "interval").then(|| interval.to_owned());
             let env = |name: &str| (name == "CPU_PROF_INTERVAL").then(|| OsString::from("70"));
-            Config::read(option, env, Path::new("/"))
+            Config::read(option, env, Path::new("/"), &[])
         };
         assert_eq!(read("80").unwrap().interval_us, 80);
-        let line = read("8").unwrap_err().line();
-        assert!(line.starts_with("cpu-prof: interval=8 is not valid: "), "{line}");
+        let line = read("0").unwrap_err().line();
+        assert!(line.starts_with("cpu-prof: interval=0 is not valid: "), "{line}");
         assert!(read("").is_err());
     }
 
@@ -312,8 +337,8 @@ mod tests {
     fn the_message_lists_the_allowed_values() {
         let line = read(&[("CPU_PROF_IGNORE_LIST", "x")]).unwrap_err().line();
         assert!(line.ends_with("auto, keep or show is allowed"), "{line}");
-        let line = read(&[("CPU_PROF_INTERVAL", "7")]).unwrap_err().line();
-        assert!(line.ends_with("from 50 to 1000000 is allowed"), "{line}");
+        let line = read(&[("CPU_PROF_INTERVAL", "0")]).unwrap_err().line();
+        assert!(line.ends_with("from 1 to 1000000 is allowed"), "{line}");
     }
 
     const NAMES: [&str; 8] = [
@@ -333,9 +358,9 @@ mod tests {
             vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
             any::<String>().prop_map(OsString::from),
             "[+-]?[0-9]{1,11}".prop_map(OsString::from),
-            (select(&[10_u32, 50, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
+            (select(&[1_u32, 10, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
                 .prop_map(|(bound, past)| (bound - 1 + past).to_string().into()),
-            "(trace|cpuprofile|,|auto|v8|inspector|keep|show|CPU|%[DHPTNX%]|/|\\.|\n|\u{b}|\u{85}){1,4}"
+            "(trace|cpuprofile|,|auto|v8|inspector|keep|show|CPU|%[DHPTNX%]|[$][{]pid[}]|/|\\.|\n|\u{b}|\u{85}){1,4}"
                 .prop_map(OsString::from),
         ]
     }
@@ -350,7 +375,7 @@ mod tests {
             match from_env(|name| values.get(name).cloned()) {
                 Ok(config) => {
                     prop_assert!(config.dir.is_absolute());
-                    prop_assert!((50..=1_000_000).contains(&config.interval_us));
+                    prop_assert!((1..=1_000_000).contains(&config.interval_us));
                     let flush_ms = config.flush_interval(Source::V8).as_millis();
                     prop_assert!((10..=60_000).contains(&flush_ms));
                     prop_assert!((1000..=100_000_000).contains(&config.max_nodes));

@@ -4,6 +4,7 @@ pub(crate) mod config;
 pub(crate) mod error;
 pub(crate) mod event_lines;
 pub(crate) mod name_pattern;
+pub(crate) mod node_options;
 pub(crate) mod numbering;
 pub(crate) mod stderr;
 pub(crate) mod system;

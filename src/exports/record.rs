@@ -94,7 +94,7 @@ pub(crate) fn record(
     let thread_id = thread.thread_id;
     let is_worker = thread_id != 0;
     let script = is_worker.then(|| PendingScript::new(&env, argv)).flatten();
-    let started = preload_config().and_then(|config| {
+    let started = preload_config(&thread.exec_argv).and_then(|config| {
         thread::start(
             StartRequest { env: &env, thread_id, config, parent: None, script },
             || program(thread, Some(&argv)),
@@ -124,7 +124,8 @@ pub(crate) fn start(
     start_inspector: StartInspector<'_>,
 ) -> Option<StartFailure> {
     let thread_id = thread.thread_id;
-    let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
+    let config = read_config(|name| options.get(name).cloned(), &thread.exec_argv);
+    let started = config.and_then(|config| {
         thread::start(
             StartRequest { env: &env, thread_id, config: &config, parent: None, script: None },
             || program(thread, Some(&argv)),
