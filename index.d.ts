@@ -1,18 +1,18 @@
 /** Settings of a recording. The environment supplies the settings that are not given here. */
 export interface Options {
   /**
-   * Folder of the files, created if it is missing. Default: `CPU_PROF_DIR`, or else the working
-   * directory.
+   * Folder of the files, created if it is missing. Default: `CPU_PROF_DIR`, or else the folder of
+   * Node's `--diagnostic-dir`, or else the working directory.
    */
   dir?: string
   /**
-   * Names of the files, without extension: `%D` date, `%H` time, `%P` process id, `%T` thread id,
-   * `%N` number within the process, `%%` percent sign. Default: `CPU_PROF_NAME`, or else
-   * `CPU.%D.%H.%P.%T.%N`.
+   * Names of the files, without extension: `%D` date, `%H` time, `%P` or `${pid}` process id, `%T`
+   * thread id, `%N` number within the process, `%%` percent sign. A path counts from `dir`, unless it
+   * is absolute. Default: `CPU_PROF_NAME`, or else `CPU.%D.%H.%P.%T.%N`.
    */
   name?: string
   /**
-   * Microseconds between two samples, 50 to 1000000. Default: `CPU_PROF_INTERVAL`, or else 1000.
+   * Microseconds between two samples, 1 to 1000000. Default: `CPU_PROF_INTERVAL`, or else 1000.
    */
   interval?: number
   /**
