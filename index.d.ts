@@ -37,6 +37,18 @@ export interface Options {
    */
   maxNodes?: number
   /**
+   * Size of all files of a thread's recording, such as `'200M'` (`K`, `M` or `G`; from `64K`). The
+   * recording continues in further files, and the oldest are removed. Only with the format `trace`.
+   * Default: `CPU_PROF_MAX_SIZE`, or else no limit.
+   */
+  maxSize?: string
+  /**
+   * Time that is kept of a thread's recording, such as `'10m'` (`s`, `m` or `h`). The recording
+   * continues in further files, and a file is removed once its end is older. Only with the format
+   * `trace`. Default: `CPU_PROF_KEEP`, or else all.
+   */
+  keep?: string
+  /**
    * Whether to record the workers that the thread creates from now on, each in files of its own.
    * They are stopped with the thread's recording, which lists their files. Default: true.
    */
@@ -50,11 +62,11 @@ export interface Options {
 
 /** A stopped recording. */
 export interface Recording {
-  /** Absolute paths of its complete files, and of those of its workers. */
+  /** Absolute paths of its complete files that exist, and of those of its workers. */
   files: string[]
-  /** Samples in the files. */
+  /** Samples in the files. Those in files that `maxSize` or `keep` removed do not count. */
   samples: number
-  /** Call-tree nodes in the files. */
+  /** Call-tree nodes in the files. Each file has its own call tree. */
   nodes: number
   /** Time from start to stop, milliseconds. */
   durationMs: number

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::base::amount;
 use crate::base::error::Error;
 use crate::base::name_pattern::NamePattern;
 use crate::base::node_options::diagnostic_dir;
@@ -27,6 +28,24 @@ pub(crate) struct Config {
     pub max_nodes: usize,
     /// Source of samples, if the user set it.
     pub source: Option<Source>,
+    /// Limits past which the oldest part of a recording is removed.
+    pub history: HistoryLimits,
+}
+
+/// Limits of a recording's history. Without limits the recording is one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct HistoryLimits {
+    /// Size of all files of the recording, bytes.
+    pub max_size: Option<u64>,
+    /// Age of the oldest file's end.
+    pub keep: Option<Duration>,
+}
+
+impl HistoryLimits {
+    /// Returns whether there is a limit.
+    pub(crate) fn is_limited(self) -> bool {
+        self.max_size.is_some() || self.keep.is_some()
+    }
 }
 
 /// Default with V8's profiler, whose rotation takes tens of microseconds.
@@ -94,11 +113,17 @@ impl Config {
             let node_options = env("NODE_OPTIONS").unwrap_or_default();
             diagnostic_dir(exec_argv, &node_options.to_string_lossy())
         };
+        let formats = find("format", "CPU_PROF_FORMAT").formats()?;
+        let history = HistoryLimits {
+            max_size: find("maxSize", "CPU_PROF_MAX_SIZE").size(formats)?,
+            keep: find("keep", "CPU_PROF_KEEP").duration(formats)?,
+        };
         let dir = find("dir", "CPU_PROF_DIR").value.map(PathBuf::from).or_else(node_dir);
         Ok(Self {
             dir: dir.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir)),
             name: find("name", "CPU_PROF_NAME").name_pattern()?,
-            formats: find("format", "CPU_PROF_FORMAT").formats()?,
+            formats,
+            history,
             interval_us: find("interval", "CPU_PROF_INTERVAL")
                 .number((1, 1_000_000), "microseconds")?
                 .unwrap_or(1000),
@@ -165,6 +190,36 @@ impl Setting {
             }
         }
         Ok(formats)
+    }
+
+    fn size(&self, formats: Formats) -> Result<Option<u64>, Error> {
+        /// A segment is a quarter of the limit, and needs room for the names and some call paths.
+        const MIN: u64 = 64 << 10;
+        let Some(text) = self.limit_of_trace(formats)? else { return Ok(None) };
+        match amount::bytes(&text) {
+            Some(bytes) if bytes >= MIN => Ok(Some(bytes)),
+            _ => Err(self.wrong("a size such as 200M is allowed (K, M or G), from 64K".into())),
+        }
+    }
+
+    fn duration(&self, formats: Formats) -> Result<Option<Duration>, Error> {
+        let Some(text) = self.limit_of_trace(formats)? else { return Ok(None) };
+        match amount::duration(&text) {
+            Some(duration) if !duration.is_zero() => Ok(Some(duration)),
+            _ => Err(self.wrong("a time such as 10m is allowed (s, m or h), from 1s".into())),
+        }
+    }
+
+    /// Returns the text of a limit of the history, which only a trace can have.
+    fn limit_of_trace(&self, formats: Formats) -> Result<Option<String>, Error> {
+        match self.text() {
+            Some(_) if formats.cpuprofile => Err(self.wrong(
+                "it needs the format trace alone, because a .cpuprofile is kept in memory until the \
+                 end"
+                    .into(),
+            )),
+            text => Ok(text),
+        }
     }
 
     fn number(&self, (min, max): (u32, u32), unit: &str) -> Result<Option<u32>, Error> {
@@ -286,6 +341,13 @@ mod tests {
             ("CPU_PROF_IGNORE_LIST", "Show"),
             ("CPU_PROF_FORMAT", "pprof"),
             ("CPU_PROF_SOURCE", "perf"),
+            ("CPU_PROF_MAX_SIZE", "200"),
+            ("CPU_PROF_MAX_SIZE", "63K"),
+            ("CPU_PROF_MAX_SIZE", "1.5G"),
+            ("CPU_PROF_MAX_SIZE", "99999999999999999999G"),
+            ("CPU_PROF_KEEP", "0s"),
+            ("CPU_PROF_KEEP", "10"),
+            ("CPU_PROF_KEEP", "m"),
             ("CPU_PROF_NAME", "up/.."),
             ("CPU_PROF_NAME", "%q"),
         ] {
@@ -323,6 +385,22 @@ mod tests {
     }
 
     #[test]
+    fn limits_of_the_history() {
+        let history = |pairs: &[(&str, &str)]| read(pairs).map(|config| config.history);
+        assert!(!history(&[]).unwrap().is_limited());
+        let both = history(&[("CPU_PROF_MAX_SIZE", "200M"), ("CPU_PROF_KEEP", "10m")]).unwrap();
+        let expected =
+            HistoryLimits { max_size: Some(200 << 20), keep: Some(Duration::from_secs(600)) };
+        assert_eq!(both, expected);
+        for format in ["cpuprofile", "trace,cpuprofile"] {
+            for limit in [("CPU_PROF_MAX_SIZE", "1G"), ("CPU_PROF_KEEP", "1h")] {
+                let error = history(&[("CPU_PROF_FORMAT", format), limit]).unwrap_err();
+                assert!(error.line().contains("it needs the format trace alone"), "{error}");
+            }
+        }
+    }
+
+    #[test]
     fn formats() {
         let formats = |value| read(&[("CPU_PROF_FORMAT", value)]).map(|config| config.formats);
         let both = Formats { trace: true, cpuprofile: true };
@@ -341,7 +419,7 @@ mod tests {
         assert!(line.ends_with("from 1 to 1000000 is allowed"), "{line}");
     }
 
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 10] = [
         "CPU_PROF_DIR",
         "CPU_PROF_NAME",
         "CPU_PROF_FORMAT",
@@ -350,6 +428,8 @@ mod tests {
         "CPU_PROF_FLUSH_INTERVAL",
         "CPU_PROF_IGNORE_LIST",
         "CPU_PROF_MAX_NODES",
+        "CPU_PROF_MAX_SIZE",
+        "CPU_PROF_KEEP",
     ];
 
     /// Any text, almost valid values and valid values.
@@ -357,7 +437,7 @@ mod tests {
         prop_oneof![
             vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
             any::<String>().prop_map(OsString::from),
-            "[+-]?[0-9]{1,11}".prop_map(OsString::from),
+            "[+-]?[0-9]{1,11}[KMGsmh]?".prop_map(OsString::from),
             (select(&[1_u32, 10, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
                 .prop_map(|(bound, past)| (bound - 1 + past).to_string().into()),
             "(trace|cpuprofile|,|auto|v8|inspector|keep|show|CPU|%[DHPTNX%]|[$][{]pid[}]|/|\\.|\n|\u{b}|\u{85}){1,4}"
@@ -379,6 +459,9 @@ mod tests {
                     let flush_ms = config.flush_interval(Source::V8).as_millis();
                     prop_assert!((10..=60_000).contains(&flush_ms));
                     prop_assert!((1000..=100_000_000).contains(&config.max_nodes));
+                    prop_assert!(config.history.max_size.is_none_or(|bytes| bytes >= 64 << 10));
+                    prop_assert!(config.history.keep.is_none_or(|keep| keep.as_secs() >= 1));
+                    prop_assert!(!config.history.is_limited() || !config.formats.cpuprofile);
                 }
                 Err(error) => {
                     let line = error.line();

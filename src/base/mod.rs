@@ -1,5 +1,6 @@
 //! Settings, errors and system calls, which every other folder may use.
 
+pub(crate) mod amount;
 pub(crate) mod config;
 pub(crate) mod error;
 pub(crate) mod event_lines;

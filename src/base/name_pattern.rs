@@ -203,6 +203,11 @@ impl FileNames {
         self.pattern.expand(&self.fields, self.is_numbered)
     }
 
+    /// Returns the sequence number of the current name.
+    pub(crate) fn sequence(&self) -> u32 {
+        self.fields.sequence
+    }
+
     /// Moves on to the next name.
     pub(crate) fn advance(&mut self) {
         self.fields.sequence = (self.next_sequence)();

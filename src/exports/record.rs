@@ -96,7 +96,14 @@ pub(crate) fn record(
     let script = is_worker.then(|| PendingScript::new(&env, argv)).flatten();
     let started = preload_config(&thread.exec_argv).and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config, parent: None, script },
+            StartRequest {
+                env: &env,
+                thread_id,
+                config,
+                parent: None,
+                script,
+                earlier: Vec::new(),
+            },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
@@ -127,7 +134,14 @@ pub(crate) fn start(
     let config = read_config(|name| options.get(name).cloned(), &thread.exec_argv);
     let started = config.and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config: &config, parent: None, script: None },
+            StartRequest {
+                env: &env,
+                thread_id,
+                config: &config,
+                parent: None,
+                script: None,
+                earlier: Vec::new(),
+            },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
@@ -248,6 +262,7 @@ fn record_covered(
         config: &config,
         parent: Some(recording),
         script: None,
+        earlier: Vec::new(),
     };
     match thread::start(request, || program(thread, None), start_inspector) {
         Ok(()) => state::name_worker(script),

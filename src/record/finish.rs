@@ -24,17 +24,16 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
     let duration_us = system::now_us() - recording.start_us;
     let closed = recording.process.writer.close(&recording.link, last);
     recording.release_script();
-    let (totals, undeleted) = closed.map(|closed| (closed.totals, closed.undeleted)).unzip();
+    let (totals, undeleted, segments) = match closed {
+        Some(closed) => (closed.totals, Some(closed.undeleted), closed.segments),
+        None => Default::default(),
+    };
     let (source, profiler) = match recording.sampler {
         ThreadSampler::V8(profiler) => (Source::V8, Some(profiler)),
         ThreadSampler::Inspector => (Source::Inspector, None),
     };
-    let mut stopped = StoppedRecording {
-        totals: totals.unwrap_or_default(),
-        duration_us,
-        thread_id: recording.thread_id,
-        source,
-    };
+    let mut stopped =
+        StoppedRecording { totals, segments, duration_us, thread_id: recording.thread_id, source };
     if let Some(mut earlier) = recording.earlier {
         earlier.totals.add(stopped.totals);
         stopped.totals = earlier.totals;

@@ -7,6 +7,7 @@ mod lifecycle;
 mod link;
 mod output;
 pub(crate) mod process;
+mod segments;
 mod signals;
 mod sink;
 pub(crate) mod state;

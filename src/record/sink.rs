@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::link::RecordingLink;
-use super::output::{CpuProfileFile, OutputFiles, TraceFile};
+use super::output::{CpuProfileFile, OutputFiles};
+use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
@@ -30,17 +31,26 @@ pub(super) struct TakenWindow {
 /// Contents of a recording's files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RecordingTotals {
-    /// Absolute paths of the files.
+    /// Absolute paths of the files that exist.
     pub files: Vec<PathBuf>,
-    /// Number of samples in the files.
+    /// Number of samples in the files that the recording has not removed.
     pub samples: u64,
-    /// Number of call-tree nodes in the files.
+    /// Number of call-tree nodes in these files.
     pub nodes: u64,
     /// Number of samples that could not be written.
     pub dropped_samples: u64,
 }
 
 impl RecordingTotals {
+    /// Takes out segments that another recording continues.
+    pub(super) fn take_out(&mut self, segments: &[CompleteSegment]) {
+        self.files.retain(|file| segments.iter().all(|segment| segment.path() != file));
+        for SegmentContents { samples, nodes } in segments.iter().map(CompleteSegment::contents) {
+            self.samples = self.samples.saturating_sub(samples);
+            self.nodes = self.nodes.saturating_sub(nodes);
+        }
+    }
+
     /// Adds the contents of another recording's files.
     pub(super) fn add(&mut self, other: RecordingTotals) {
         self.files.extend(other.files);
@@ -56,7 +66,7 @@ pub(super) struct RecordingSink {
     pub link: Arc<RecordingLink>,
     /// Time between two flushes.
     pub flush_interval: Duration,
-    trace: Option<TraceFile>,
+    trace: Option<TraceSegments>,
     /// None once it is written.
     cpuprofile: Option<CpuProfileFile>,
     tree: CallTree,
@@ -80,6 +90,11 @@ impl RecordingSink {
         files: OutputFiles,
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
+        let mut totals = RecordingTotals::default();
+        if let Some(trace) = &trace {
+            let SegmentContents { samples, nodes } = trace.complete_contents();
+            (totals.samples, totals.nodes) = (samples, nodes);
+        }
         // A `.cpuprofile` holds each path once, so the tree must not forget any.
         let max_nodes = if cpuprofile.is_some() { usize::MAX } else { config.max_nodes };
         Self {
@@ -92,7 +107,7 @@ impl RecordingSink {
             restarts: 0,
             undeleted: Vec::new(),
             taken_until_us: (source == Source::Inspector).then_some(i64::MIN),
-            totals: RecordingTotals::default(),
+            totals,
         }
     }
 
@@ -105,6 +120,7 @@ impl RecordingSink {
             self.restarts += 1;
         }
         self.remove_taken_samples(&mut window);
+        self.begin_segment(&window, events);
         let placed = if window.samples.is_empty() {
             PlacedWindow::default()
         } else {
@@ -120,8 +136,12 @@ impl RecordingSink {
         });
         let samples = window.samples.len() as u64;
         if is_written {
+            let nodes = placed.new_nodes.len() as u64;
             self.totals.samples += samples;
-            self.totals.nodes += placed.new_nodes.len() as u64;
+            self.totals.nodes += nodes;
+            if let Some(trace) = &mut self.trace {
+                trace.count(SegmentContents { samples, nodes });
+            }
         } else {
             self.totals.dropped_samples += samples;
         }
@@ -144,6 +164,20 @@ impl RecordingSink {
                 warn_once(&error);
                 Window::default()
             }),
+        }
+    }
+
+    /// Begins the next segment of the trace, if it starts with this window.
+    fn begin_segment(&mut self, window: &Window, events: &mut Events) {
+        if self.link.has_failed() {
+            return;
+        }
+        let Some(trace) = &mut self.trace else { return };
+        let Some(start_us) = trace.next_start(window) else { return };
+        // Another file announces its nodes itself.
+        self.tree.clear();
+        if let Err(error) = trace.begin_next(events, start_us) {
+            self.fail(&error);
         }
     }
 
@@ -182,14 +216,18 @@ impl RecordingSink {
     pub(super) fn totals(&self) -> RecordingTotals {
         let mut totals = self.totals.clone();
         if let Some(trace) = &self.trace {
-            totals.files.insert(0, trace.path().to_owned());
+            totals.files.splice(0..0, trace.paths());
+            let removed = trace.removed();
+            totals.samples -= removed.samples;
+            totals.nodes -= removed.nodes;
         }
         totals
     }
 
-    /// Returns the profiles of V8 that are not deleted yet.
-    pub(super) fn into_undeleted(self) -> Vec<V8Profile> {
-        self.undeleted
+    /// Returns the profiles of V8 that are not deleted yet, and the segments of the trace.
+    pub(super) fn into_rest(self) -> (Vec<V8Profile>, Vec<CompleteSegment>) {
+        let segments = self.trace.map(TraceSegments::into_complete).unwrap_or_default();
+        (self.undeleted, segments)
     }
 
     /// Appends events to the trace, if there is one. Returns whether the files are intact.

@@ -14,6 +14,7 @@ use super::lifecycle::{self, InterruptedRecording};
 use super::link::RecordingLink;
 use super::output::OutputFiles;
 use super::process::HostProcess;
+use super::segments::CompleteSegment;
 use super::signals;
 use super::sink::RecordingSink;
 use super::state::{
@@ -24,7 +25,7 @@ use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
-use crate::format::trace::thread::ThreadInfo;
+use crate::format::trace::thread::{Segment, ThreadInfo};
 use crate::profile::program::Program;
 use crate::sampler::inspector::InspectorProfile;
 use crate::sampler::source::{RawWindow, best_source};
@@ -42,6 +43,8 @@ pub(crate) struct StartRequest<'a> {
     pub parent: Option<u32>,
     /// The worker's script, if it is not known yet.
     pub script: Option<PendingScript>,
+    /// Segments of the recording that this one continues.
+    pub earlier: Vec<CompleteSegment>,
 }
 
 /// The inspector's task.
@@ -72,7 +75,7 @@ pub(crate) fn start(
     program: impl FnOnce() -> Program,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let StartRequest { env, thread_id, config, parent, script } = request;
+    let StartRequest { env, thread_id, config, parent, script, earlier } = request;
     let source = config.source.unwrap_or_else(best_source);
     let process = HostProcess::get_or_start(program, on_window_request)?;
     let waker = match source {
@@ -82,7 +85,7 @@ pub(crate) fn start(
     lifecycle::watch(env, waker.as_ref(), thread_id, on_survival)?;
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
-    let files = create_files(process, config, thread_id, start_us)?;
+    let files = create_files(process, config, thread_id, start_us, earlier)?;
     let sampler = match start_sampler(env, config, source, start_inspector) {
         Ok(sampler) => sampler,
         Err(error) => {
@@ -116,15 +119,19 @@ fn create_files(
     config: &Config,
     thread_id: u32,
     start_us: i64,
+    earlier: Vec<CompleteSegment>,
 ) -> Result<OutputFiles, Error> {
+    let names = process.file_names(config, thread_id);
+    let segment = Segment { recording: names.sequence(), segment: 1 };
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,
         node_modules: process.program.node_modules(config.ignore_list),
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
+        segment: config.history.is_limited().then_some(segment),
     };
-    OutputFiles::create(config, process.file_names(config, thread_id), info, start_us)
+    OutputFiles::create(config, names, info, start_us, earlier)
 }
 
 fn start_sampler(
@@ -246,9 +253,17 @@ extern "C" fn on_survival(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let Some(interrupted) = lifecycle::take_interrupted() else { return };
-        let InterruptedRecording { env, config, stopped } = interrupted;
-        let request =
-            StartRequest { env: &env, thread_id: 0, config: &config, parent: None, script: None };
+        let InterruptedRecording { env, config, mut stopped } = interrupted;
+        // The limits of the history hold for both recordings together.
+        let earlier = stopped.as_mut().map(StoppedRecording::take_segments).unwrap_or_default();
+        let request = StartRequest {
+            env: &env,
+            thread_id: 0,
+            config: &config,
+            parent: None,
+            script: None,
+            earlier,
+        };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {

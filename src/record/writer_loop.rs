@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Instant;
 
 use super::heap_trim::HeapTrim;
+use super::segments::CompleteSegment;
 use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
 use crate::format::trace::events::Events;
 use crate::sampler::v8::{Callback, V8Profile};
@@ -32,6 +33,8 @@ pub(super) struct ClosedRecording {
     pub totals: RecordingTotals,
     /// Profiles of V8 that are not deleted yet.
     pub undeleted: Vec<V8Profile>,
+    /// Segments of the trace, if their history is limited.
+    pub segments: Vec<CompleteSegment>,
 }
 
 /// A thread that waits for windows of other threads.
@@ -203,7 +206,8 @@ impl WriterLoop {
         for worker in self.recordings.iter().filter(|worker| worker.is_covered_by(recording)) {
             totals.add(worker.sink.totals());
         }
-        Some(ClosedRecording { totals, undeleted: sink.into_undeleted() })
+        let (undeleted, segments) = sink.into_rest();
+        Some(ClosedRecording { totals, undeleted, segments })
     }
 
     fn finish_all(&mut self, waiter: Waiter) {

@@ -49,6 +49,7 @@ fn thread_info(process: &Process, thread: &Thread, started: &str) -> ThreadInfo 
         node_modules: NodeModules::Foldable,
         interval_us: small(mean_interval_us(thread)),
         started: started.to_owned(),
+        segment: None,
     }
 }
 

@@ -24,6 +24,7 @@ fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         node_modules,
         interval_us: 1000,
         started: "2026-03-04T05:06:07.089Z".into(),
+        segment: None,
     }
 }
 
