@@ -37,7 +37,9 @@ const MAX_LINES = 44
 async function summarizeRun(recordings, { dir, recordingsDir, ending, output, merge, quiet }) {
   const cwd = workingDirectory()
   const shownDir = formatPath(recordingsDir, cwd)
-  const where = `${formatCount(recordings.length, 'recording')} in ${shownDir} (to merge: cpu-prof merge ${shownDir} -o trace.json)`
+  // A recording can have several files.
+  const count = load().countRecordings(recordings)
+  const where = `${formatCount(count, 'recording')} in ${shownDir} (to merge: cpu-prof merge ${shownDir} -o trace.json)`
   if (!merge) {
     if (!quiet) printStatus(where)
     return
@@ -89,7 +91,7 @@ function realPath(file) {
 
 /** @param {string[]} recordings @param {string} output @param {import('./child.js').Ending} ending */
 async function mergeRecordings(recordings, output, { pid, code, signal }) {
-  const bar = progress(`merging ${formatCount(recordings.length, 'recording')}`)
+  const bar = progress(`merging ${formatCount(recordings.length, 'file')}`)
   try {
     const exit = pid === undefined ? undefined : { pid, code, signal }
     return await merge(recordings, output, { exit, onProgress: bar.update })
