@@ -1,18 +1,18 @@
 /** Settings of a recording. The environment supplies the settings that are not given here. */
 export interface Options {
   /**
-   * Folder of the files, created if it is missing. Default: `CPU_PROF_DIR`, or else the working
-   * directory.
+   * Folder of the files, created if it is missing. Default: `CPU_PROF_DIR`, or else the folder of
+   * Node's `--diagnostic-dir`, or else the working directory.
    */
   dir?: string
   /**
-   * Names of the files, without extension: `%D` date, `%H` time, `%P` process id, `%T` thread id,
-   * `%N` number within the process, `%%` percent sign. Default: `CPU_PROF_NAME`, or else
-   * `CPU.%D.%H.%P.%T.%N`.
+   * Names of the files, without extension: `%D` date, `%H` time, `%P` or `${pid}` process id, `%T`
+   * thread id, `%N` number within the process, `%%` percent sign. A path counts from `dir`, unless it
+   * is absolute. Default: `CPU_PROF_NAME`, or else `CPU.%D.%H.%P.%T.%N`.
    */
   name?: string
   /**
-   * Microseconds between two samples, 50 to 1000000. Default: `CPU_PROF_INTERVAL`, or else 1000.
+   * Microseconds between two samples, 1 to 1000000. Default: `CPU_PROF_INTERVAL`, or else 1000.
    */
   interval?: number
   /**
@@ -37,6 +37,18 @@ export interface Options {
    */
   maxNodes?: number
   /**
+   * Size of all files of a thread's recording, such as `'200M'` (`K`, `M` or `G`; from `64K`). The
+   * recording continues in further files, and the oldest are removed. Only with the format `trace`.
+   * Default: `CPU_PROF_MAX_SIZE`, or else no limit.
+   */
+  maxSize?: string
+  /**
+   * Time that is kept of a thread's recording, such as `'10m'` (`s`, `m` or `h`). The recording
+   * continues in further files, and a file is removed once its end is older. Only with the format
+   * `trace`. Default: `CPU_PROF_KEEP`, or else all.
+   */
+  keep?: string
+  /**
    * Whether to record the workers that the thread creates from now on, each in files of its own.
    * They are stopped with the thread's recording, which lists their files. Default: true.
    */
@@ -50,11 +62,11 @@ export interface Options {
 
 /** A stopped recording. */
 export interface Recording {
-  /** Absolute paths of its complete files, and of those of its workers. */
+  /** Absolute paths of its complete files that exist, and of those of its workers. */
   files: string[]
-  /** Samples in the files. */
+  /** Samples in the files. Those in files that `maxSize` or `keep` removed do not count. */
   samples: number
-  /** Call-tree nodes in the files. */
+  /** Call-tree nodes in the files. Each file has its own call tree. */
   nodes: number
   /** Time from start to stop, milliseconds. */
   durationMs: number

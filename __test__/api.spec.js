@@ -106,12 +106,14 @@ for (const [options, type, message] of /** @type {const} */ ([
   ['{ dir: null }', 'TypeError', /dir must be a string, not null/],
   ['null', 'TypeError', /options must be an object, not null/],
   ['"fast"', 'TypeError', /options must be an object/],
-  ['{ interval: 49 }', 'RangeError', /interval=49 is not valid/],
+  ['{ interval: 0 }', 'RangeError', /interval=0 is not valid/],
   ['{ interval: NaN }', 'RangeError', /interval=NaN is not valid/],
   ['{ interval: 100.5 }', 'RangeError', /interval=100.5 is not valid/],
   ['{ flushInterval: 1e9 }', 'RangeError', /flushInterval=1000000000 is not valid/],
   ['{ format: "pprof" }', 'RangeError', /format=pprof is not valid/],
-  ['{ name: "../up" }', 'RangeError', /name=..\/up is not valid/],
+  ['{ name: "up/.." }', 'RangeError', /name=up\/.. is not valid/],
+  ['{ maxSize: "1K" }', 'RangeError', /maxSize=1K is not valid/],
+  ['{ keep: "ever" }', 'RangeError', /keep=ever is not valid/],
   ['{ ignoreList: "maybe" }', 'RangeError', /ignoreList=maybe is not valid/],
 ])) {
   test(`start(${options}) throws`, async () => {

@@ -179,7 +179,7 @@ test('a command that cannot be started is named and exits with 126 or 127', asyn
 test('wrong usage is reported before the command starts, with the nearest option', async () => {
   for (const [args, expected] of /** @type {[string[], RegExp][]} */ ([
     [['--intervall', '5', 'echo'], /unknown option '--intervall'\n\(Did you mean --interval\?\)/],
-    [['--interval', '5', 'echo'], /--interval=5 is not valid: .* from 50 to 1000000 is allowed/],
+    [['--interval', '0', 'echo'], /--interval=0 is not valid: .* from 1 to 1000000 is allowed/],
     [['--flush-interval', '1', 'echo'], /--flush-interval=1 is not valid/],
     [['--format', 'pprof', 'echo'], /--format=pprof is not valid/],
     [['--output', '.', 'echo'], /--output=\. is a folder/],
@@ -240,6 +240,37 @@ test('recordings in subfolders are found, but only those of this run', async () 
   const variable = await cli(['run', NODE, '-e', '0'], { cwd, env: { CPU_PROF_NAME: 'a/x' } })
   assert.match(variable.stderr, /\ntrace: profiles\/.*1 process, 1 thread/)
 })
+
+for (const [how, name, place] of [
+  ['an absolute name', '{cwd}/up/%P/x', 'up'],
+  ['a name that leads out of the folder', '../up/%P/x', 'up'],
+  ['an absolute name with the process id', '{cwd}/up/x'.concat('$', '{pid}'), 'up'],
+]) {
+  test(`${how}: the recordings there are found, but only those of this run`, async () => {
+    const cwd = temporaryDirectory()
+    fs.mkdirSync(path.join(cwd, place))
+    const neighbour = path.join(cwd, place, 'other.trace.json')
+    const code = `require('node:fs').writeFileSync(${JSON.stringify(neighbour)}, '')`
+    const all = ['--dir', 'd', '--name', name.replace('{cwd}', cwd)]
+    const args = (/** @type {string[]} */ ...more) => ['run', ...all, ...more, NODE, '-e', code]
+    for (const count of [1, 2]) {
+      const { stderr } = await cli(args('--no-merge'), { cwd })
+      assert.match(stderr, /: 1 recording in up \(to merge: cpu-prof merge up -o trace\.json\)\n$/)
+      const files = fs.readdirSync(path.join(cwd, place), { recursive: true }).map(String)
+      const traces = files.filter((file) => file.endsWith('.trace.json'))
+      assert.equal(traces.length, count + 1, files.join())
+      assert.deepEqual(fs.readdirSync(cwd), ['up'], 'an empty folder was left')
+    }
+    assert.match(
+      (await cli(args(), { cwd })).stderr,
+      /\ntrace: d\/trace\.json \(.*1 process, 1 thread/,
+    )
+    const output = path.join('up', name.includes('%P') ? '7/x' : 'x7')
+    const taken = await cli(args('--output', `${output}.trace.json`), { cwd })
+    assert.equal(taken.code, 2)
+    assert.match(taken.stderr, /is the name of a recording; choose another\n$/)
+  })
+}
 
 test('a recordings folder removed by the command is reported', async () => {
   const code = "require('node:fs').rmSync('d', { recursive: true }); process.exitCode = 6"

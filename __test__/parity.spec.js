@@ -17,7 +17,7 @@ const PRELOAD = ['--require', PACKAGE]
 const FINE = 50
 
 /**
- * The settings of both profilers. `{root}` in `dir` is the parent of the working directory.
+ * The settings of both profilers. `{root}` is the parent of the working directory.
  * @typedef {{ dir?: string, name?: string, interval?: number | string }} Settings
  * @typedef {{ preload?: string[] | null, env?: Record<string, string | undefined> }} Way
  */
@@ -62,7 +62,12 @@ async function observe(
     ...more,
     cwd,
     preload: preload === null ? null : preload.map((flag) => flag.replace('{root}', root)),
-    env: { ...more.env, ...env, CPU_PROF_DIR: env.CPU_PROF_DIR?.replace('{root}', root) },
+    env: Object.fromEntries(
+      Object.entries({ ...more.env, ...env }).map(([variable, value]) => [
+        variable,
+        value?.replace('{root}', root),
+      ]),
+    ),
   })
   const files = fs
     .readdirSync(root, { recursive: true })
@@ -171,6 +176,7 @@ test('the date and the time in the name are local', async () => {
 for (const [name, settings, file] of /** @type {[string, Settings, string][]} */ ([
   ['a name', { name: 'test' }, 'cwd/test.cpuprofile'],
   ['a name with dots', { name: 'test.v1.2' }, 'cwd/test.v1.2.cpuprofile'],
+  ['a name that leads out of the directory', { name: '../test', dir: '.' }, 'test.cpuprofile'],
   ['a relative directory', { dir: 'prof' }, `cwd/prof/${DEFAULT_NAME}.0.001.cpuprofile`],
   [
     'a directory outside the working directory',
@@ -193,14 +199,63 @@ for (const [name, settings, file] of /** @type {[string, Settings, string][]} */
 }
 
 const PID = '$'.concat('{pid}')
+const RUN = ['-e', 'console.log("ran")']
 
 test('a name with the process id, which the built-in supports from Node 22 on', async () => {
   const isKnown = !['18', '20'].includes(process.versions.node.split('.')[0])
-  const builtIn = await observe(['-e', '0'], { ...byFlags({ name: `x.${PID}` }), isOurs: false })
-  const ours = await observe(['-e', '0'], { ...byEnv({ name: 'x.%P' }), isOurs: true })
-  assert.deepEqual(builtIn.files, [`cwd/x.${isKnown ? builtIn.pid : PID}.cpuprofile`])
-  assert.deepEqual(ours.files, [`cwd/x.${ours.pid}.cpuprofile`])
+  const name = `x.${PID}-${PID}`
+  const builtIn = await observe(['-e', '0'], { ...byFlags({ name }), isOurs: false })
+  const expected = isKnown ? `${builtIn.pid}-${builtIn.pid}` : `${PID}-${PID}`
+  assert.deepEqual(builtIn.files, [`cwd/x.${expected}.cpuprofile`])
+  for (const name of [`x.${PID}-${PID}`, 'x.%P-%P']) {
+    const ours = await observe(['-e', '0'], { ...byEnv({ name }), isOurs: true })
+    assert.deepEqual(ours.files, [`cwd/x.${ours.pid}-${ours.pid}.cpuprofile`])
+  }
 })
+
+test('an absolute name: the built-in appends it to the directory and fails, cpu-prof uses it', async () => {
+  const settings = { name: '{root}/elsewhere/test' }
+  const builtIn = await observe(RUN, { ...byFlags(settings), isOurs: false })
+  assert.equal(builtIn.code, 0)
+  assert.match(builtIn.stderr, /Failed to write file .*cwd\/+\S*\/elsewhere\/test\.cpuprofile\n$/)
+  assert.deepEqual(builtIn.files, [])
+  assertRan(await observe(RUN, { ...byEnv(settings), isOurs: true }), ['elsewhere/test.cpuprofile'])
+})
+
+for (const [name, flags, nodeOptions, dir, file] of /** @type {const} */ ([
+  ['--diagnostic-dir', ['--diagnostic-dir=../diag'], undefined, undefined, 'diag'],
+  [
+    '--diagnostic-dir and its value apart',
+    ['--diagnostic-dir', '../diag'],
+    undefined,
+    undefined,
+    'diag',
+  ],
+  ['--diagnostic-dir in NODE_OPTIONS', [], '--diagnostic-dir="../a \\"b\\""', undefined, 'a "b"'],
+  [
+    '--diagnostic-dir in both',
+    ['--diagnostic-dir=../diag'],
+    '--diagnostic-dir=../other',
+    undefined,
+    'diag',
+  ],
+  ['--diagnostic-dir and a directory', ['--diagnostic-dir=../diag'], undefined, '../prof', 'prof'],
+])) {
+  test(`${name}: one file there`, async () => {
+    const [builtIn, ours] = [byFlags({ dir, name: 'test' }), byEnv({ dir, name: 'test' })]
+    const env = { ...ours.env, NODE_OPTIONS: nodeOptions }
+    const outcomes = {
+      builtIn: await observe([PROGRAM], {
+        preload: [...(builtIn.preload ?? []), ...flags],
+        env: { NODE_OPTIONS: nodeOptions },
+        isOurs: false,
+      }),
+      ours: await observe([PROGRAM], { preload: [...PRELOAD, ...flags], env, isOurs: true }),
+    }
+    assertSameEnd(outcomes.builtIn, outcomes.ours)
+    assertFiles(outcomes, [`${file}/test.cpuprofile`])
+  })
+}
 
 for (const [name, how, code, signal] of /** @type {const} */ ([
   ['an empty event loop', 'drained', 0, null],
@@ -374,7 +429,6 @@ test('a directory that cannot be made: the program runs, with one line on stderr
 })
 
 // In the following cases one of the profilers exits with code 9 before the program's first line.
-const RUN = ['-e', 'console.log("ran")']
 
 /** Checks that the program did not run. @param {Outcome} outcome @param {RegExp} stderr */
 function assertRefused({ code, stdout, files, ...outcome }, stderr) {
@@ -416,21 +470,33 @@ for (const name of ['name', 'dir', 'interval']) {
   })
 }
 
-for (const interval of ['fast', '0', '49']) {
-  test(`an interval of ${interval}: accepted by the built-in, refused by cpu-prof`, async () => {
+// Both record at least as finely as asked for, as far as V8 can.
+for (const interval of [1, 49]) {
+  test(`an interval of ${interval}: samples follow each other faster than with 1000`, async () => {
+    const medians = async (/** @type {number} */ interval) => {
+      const outcomes = await both([PROGRAM], { interval })
+      assertFiles(outcomes, ONE_THREAD)
+      assertFib(outcomes)
+      return Object.values(outcomes).map(({ profiles: [{ timeDeltas }] }) => {
+        return timeDeltas.sort((/** @type {number} */ a, /** @type {number} */ b) => a - b)[
+          timeDeltas.length >> 1
+        ]
+      })
+    }
+    const [fine, coarse] = [await medians(interval), await medians(1000)]
+    for (const [index, median] of fine.entries()) {
+      assert.ok(median < coarse[index] / 2, `${fine} microseconds, and ${coarse}`)
+    }
+  })
+}
+
+for (const interval of ['fast', '0']) {
+  test(`an interval of ${interval}: the built-in takes its default, cpu-prof refuses it`, async () => {
     assertRan(await observe(RUN, { ...byFlags({ interval }), isOurs: false }), ONE_THREAD)
     const ours = await observe(RUN, { ...byEnv({ interval }), isOurs: true })
     assertRefused(ours, /^cpu-prof: CPU_PROF_INTERVAL=.* is not valid: .*\n$/)
   })
 }
-
-test('a name with a path to another directory: accepted by the built-in, refused by cpu-prof', async () => {
-  const settings = { name: '../elsewhere' }
-  const builtIn = await observe(RUN, { ...byFlags(settings), isOurs: false })
-  assertRan(builtIn, ['elsewhere.cpuprofile'])
-  const ours = await observe(RUN, { ...byEnv(settings), isOurs: true })
-  assertRefused(ours, /^cpu-prof: CPU_PROF_NAME=.* is not valid: .*\n$/)
-})
 
 test('the extension: the built-in needs it in the name, cpu-prof adds it if it is missing', async () => {
   for (const [name, builtIn, ours] of [

@@ -10,7 +10,8 @@ const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('./help
 for (const [name, value] of [
   ['CPU_PROF_INTERVAL', 'fast'],
   ['CPU_PROF_FLUSH_INTERVAL', '-1'],
-  ['CPU_PROF_NAME', '../elsewhere'],
+  ['CPU_PROF_NAME', 'folder/..'],
+  ['CPU_PROF_INTERVAL', '0'],
   ['CPU_PROF_NAME', '%Q'],
   ['CPU_PROF_FORMAT', 'pprof'],
   ['CPU_PROF_SOURCE', 'dtrace'],

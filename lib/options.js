@@ -69,6 +69,20 @@ const SETTINGS = {
     value: '<source>',
     help: 'source of the samples: auto, v8 or inspector (default: auto)',
   },
+  maxSize: {
+    type: 'string',
+    variable: 'CPU_PROF_MAX_SIZE',
+    flag: '--max-size',
+    value: '<size>',
+    help: 'size of the files per thread, such as 200M: removes the oldest part (default: no limit)',
+  },
+  keep: {
+    type: 'string',
+    variable: 'CPU_PROF_KEEP',
+    flag: '--keep',
+    value: '<time>',
+    help: 'time that is kept, such as 10m: removes what is older (default: all)',
+  },
   // Only in code: a preload always records workers.
   workers: { type: 'boolean' },
 }

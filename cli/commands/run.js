@@ -26,6 +26,7 @@ async function run(command, options) {
     return failToStart(command[0], /** @type {NodeJS.ErrnoException} */ (error))
   }
   await summarize(command[0], plan, ending, options)
+  plan.folder.removeIfEmpty()
   endAs(ending)
 }
 
@@ -36,19 +37,19 @@ async function run(command, options) {
  */
 async function summarize(file, { dir, output, folder, isNested }, ending, options) {
   const recordings = folder.recordings()
+  const { recordingsDir } = folder
   if (recordings.length === 0) {
     const why = folder.isGone() ? `the recordings' folder is gone: ${dir}` : whyNothing(file)
     if (!options.quiet) printStatus(why)
-    folder.removeIfEmpty()
     return
   }
   if (isNested) return
   try {
     const { summarizeRun } = require('../run/summary.js')
-    await summarizeRun(recordings, { ...options, dir, output, ending })
+    await summarizeRun(recordings, { ...options, dir, recordingsDir, output, ending })
   } catch (error) {
     // For example, the command removed this package.
-    printStatus(`no trace: ${messageOf(error)}; the recordings are in ${dir}`)
+    printStatus(`no trace: ${messageOf(error)}; the recordings are in ${recordingsDir}`)
   }
 }
 

@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { load } = require('../../lib/addon.js')
 
 /**
  * Hides a new folder from version control and from file watchers. A recording is written twice a
@@ -14,7 +15,7 @@ const IGNORE_FILE = '.gitignore'
 /**
  * Creates the folder if it is missing. Throws if recordings cannot be written into it.
  * @param {string} dir absolute
- * @param {string} [name] the pattern of the recordings' names, which can hold subfolders
+ * @param {string} [name] the pattern of the recordings' names, which can lead into other folders
  */
 function openFolder(dir, name = '') {
   /** The outermost folder that was created. @type {string | undefined} */
@@ -27,20 +28,24 @@ function openFolder(dir, name = '') {
     const { message } = /** @type {Error} */ (error)
     throw new Error(`recordings cannot be written into ${dir}: ${message}; choose another --dir`)
   }
+  const outside = placeOutside(dir, name)
   // Not the whole tree: the folder can be a user's workspace.
-  const depth = name.split('/').length - 1
+  const inside = { at: dir, depth: outside ? 0 : depthOf(patternIn(dir, name)) }
+  const listAll = () => [...filesAt(inside), ...(outside ? filesAt(outside) : [])]
   // Files of other runs.
-  const earlier = new Set(created === undefined ? list(dir, depth) : [])
+  const earlier = new Set(listAll())
 
   return {
+    /** The folder that the recordings' names lead to. */
+    recordingsDir: outside?.at ?? dir,
     /** Returns the files recorded since, one for each thread, sorted by name. */
     recordings() {
-      const files = list(dir, depth).filter((file) => !earlier.has(file))
+      const files = listAll().filter((file) => !earlier.has(file))
       const traces = files.filter((file) => file.endsWith('.trace.json'))
       // With both formats, each thread has a file of either kind.
       const chosen =
         traces.length > 0 ? traces : files.filter((file) => file.endsWith('.cpuprofile'))
-      return chosen.sort().map((file) => path.join(dir, file))
+      return chosen.sort()
     },
     isGone: () => !fs.existsSync(dir),
     /** Removes the folders that were created, if they are empty. */
@@ -55,6 +60,46 @@ function openFolder(dir, name = '') {
       }
     },
   }
+}
+
+/**
+ * A folder with recordings.
+ * @typedef {object} Place
+ * @property {string} at absolute
+ * @property {number} depth levels of subfolders in which recordings can be
+ * @property {string} [pattern] of the recordings' paths in the folder, if it has other files too
+ */
+
+/**
+ * Returns where the recordings are, if their names lead out of `dir`: the last folder without a
+ * placeholder.
+ * @param {string} dir @param {string} name @returns {Place | undefined}
+ */
+function placeOutside(dir, name) {
+  if (!patternIn(dir, name).startsWith('../')) return undefined
+  const parts = path.resolve(dir, name).split('/')
+  const first = parts.findIndex((part) => /%|\$\{pid\}/.test(part))
+  const end = first === -1 ? parts.length - 1 : Math.min(first, parts.length - 1)
+  const pattern = parts.slice(end).join('/')
+  return { at: parts.slice(0, end).join('/') || '/', depth: depthOf(pattern), pattern }
+}
+
+/** Returns a pattern of names, relative to `dir` and in its shortest form. @param {string} dir @param {string} name */
+function patternIn(dir, name) {
+  return path.relative(dir, path.resolve(dir, name))
+}
+
+/** @param {string} pattern */
+function depthOf(pattern) {
+  return pattern.split('/').length - 1
+}
+
+/** Returns the absolute paths of the files that can be recordings. @param {Place} place */
+function filesAt({ at, depth, pattern }) {
+  const files = list(at, depth)
+  const chosen =
+    pattern === undefined ? files : files.filter((file) => load().cpuProfIsRecordingName(pattern, file))
+  return chosen.map((file) => path.join(at, file))
 }
 
 /**
@@ -77,4 +122,4 @@ function read(dir) {
   }
 }
 
-module.exports = { openFolder }
+module.exports = { openFolder, patternIn }

@@ -7,7 +7,7 @@ const path = require('node:path')
 const { load } = require('../../lib/addon.js')
 const { SETTINGS } = require('../../lib/options.js')
 const { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment } = require('./environment.js')
-const { openFolder } = require('./folder.js')
+const { openFolder, patternIn } = require('./folder.js')
 
 /**
  * @typedef {object} Options
@@ -96,7 +96,7 @@ function checkOutput(given, { dir, name }) {
   const output = absolute(given, '--output')
   const problem = outputProblem(given, output)
   if (problem !== undefined) throw new Error(`--output=${given} ${problem}`)
-  if (name && load().cpuProfIsRecordingName(name, path.relative(dir, output))) {
+  if (name && load().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))) {
     throw new Error(`--output=${given} is the name of a recording; choose another`)
   }
   return output

@@ -25,7 +25,8 @@ const MAX_LINES = 44
 
 /**
  * @typedef {object} Run
- * @property {string} dir absolute
+ * @property {string} dir absolute; the trace goes here
+ * @property {string} recordingsDir absolute
  * @property {import('./child.js').Ending} ending
  * @property {string} [output] absolute
  * @property {boolean} merge
@@ -33,10 +34,12 @@ const MAX_LINES = 44
  */
 
 /** @param {string[]} recordings their files @param {Run} run */
-async function summarizeRun(recordings, { dir, ending, output, merge, quiet }) {
+async function summarizeRun(recordings, { dir, recordingsDir, ending, output, merge, quiet }) {
   const cwd = workingDirectory()
-  const shownDir = formatPath(dir, cwd)
-  const where = `${formatCount(recordings.length, 'recording')} in ${shownDir} (to merge: cpu-prof merge ${shownDir} -o trace.json)`
+  const shownDir = formatPath(recordingsDir, cwd)
+  // A recording can have several files.
+  const count = load().cpuProfCountRecordings(recordings)
+  const where = `${formatCount(count, 'recording')} in ${shownDir} (to merge: cpu-prof merge ${shownDir} -o trace.json)`
   if (!merge) {
     if (!quiet) printStatus(where)
     return
@@ -88,7 +91,7 @@ function realPath(file) {
 
 /** @param {string[]} recordings @param {string} output @param {import('./child.js').Ending} ending */
 async function mergeRecordings(recordings, output, { pid, code, signal }) {
-  const bar = progress(`merging ${formatCount(recordings.length, 'recording')}`)
+  const bar = progress(`merging ${formatCount(recordings.length, 'file')}`)
   try {
     const exit = pid === undefined ? undefined : { pid, code, signal }
     return await merge(recordings, output, { exit, onProgress: bar.update })

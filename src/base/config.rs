@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::base::amount;
 use crate::base::error::Error;
 use crate::base::name_pattern::NamePattern;
+use crate::base::node_options::diagnostic_dir;
 
 /// Checked settings, with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,24 @@ pub(crate) struct Config {
     pub max_nodes: usize,
     /// Source of samples, if the user set it.
     pub source: Option<Source>,
+    /// Limits past which the oldest part of a recording is removed.
+    pub history: HistoryLimits,
+}
+
+/// Limits of a recording's history. Without limits the recording is one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct HistoryLimits {
+    /// Size of all files of the recording, bytes.
+    pub max_size: Option<u64>,
+    /// Age of the oldest file's end.
+    pub keep: Option<Duration>,
+}
+
+impl HistoryLimits {
+    /// Returns whether there is a limit.
+    pub(crate) fn is_limited(self) -> bool {
+        self.max_size.is_some() || self.keep.is_some()
+    }
 }
 
 /// Default with V8's profiler, whose rotation takes tens of microseconds.
@@ -77,26 +97,35 @@ pub(crate) struct Formats {
 
 impl Config {
     /// Reads options given in code, and for each missing option its variable. `cwd` is the working
-    /// directory of the process.
+    /// directory of the process, `exec_argv` its `process.execArgv`.
     pub(crate) fn read(
         option: impl Fn(&str) -> Option<String>,
         env: impl Fn(&str) -> Option<OsString>,
         cwd: &Path,
+        exec_argv: &[String],
     ) -> Result<Self, Error> {
         let find = |name: &'static str, variable: &'static str| match option(name) {
             Some(value) => Setting { name, value: Some(value.into()) },
             // An empty variable counts as unset: that is how a shell removes a setting.
             None => Setting { name: variable, value: env(variable).filter(|v| !v.is_empty()) },
         };
+        let node_dir = || {
+            let node_options = env("NODE_OPTIONS").unwrap_or_default();
+            diagnostic_dir(exec_argv, &node_options.to_string_lossy())
+        };
+        let formats = find("format", "CPU_PROF_FORMAT").formats()?;
+        let history = HistoryLimits {
+            max_size: find("maxSize", "CPU_PROF_MAX_SIZE").size(formats)?,
+            keep: find("keep", "CPU_PROF_KEEP").duration(formats)?,
+        };
+        let dir = find("dir", "CPU_PROF_DIR").value.map(PathBuf::from).or_else(node_dir);
         Ok(Self {
-            dir: match find("dir", "CPU_PROF_DIR").value {
-                Some(dir) => cwd.join(dir),
-                None => cwd.to_owned(),
-            },
+            dir: dir.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir)),
             name: find("name", "CPU_PROF_NAME").name_pattern()?,
-            formats: find("format", "CPU_PROF_FORMAT").formats()?,
+            formats,
+            history,
             interval_us: find("interval", "CPU_PROF_INTERVAL")
-                .number((50, 1_000_000), "microseconds")?
+                .number((1, 1_000_000), "microseconds")?
                 .unwrap_or(1000),
             flush_interval: find("flushInterval", "CPU_PROF_FLUSH_INTERVAL")
                 .number((10, 60_000), "milliseconds")?
@@ -163,6 +192,36 @@ impl Setting {
         Ok(formats)
     }
 
+    fn size(&self, formats: Formats) -> Result<Option<u64>, Error> {
+        /// A segment is a quarter of the limit, and needs room for the names and some call paths.
+        const MIN: u64 = 64 << 10;
+        let Some(text) = self.limit_of_trace(formats)? else { return Ok(None) };
+        match amount::bytes(&text) {
+            Some(bytes) if bytes >= MIN => Ok(Some(bytes)),
+            _ => Err(self.wrong("a size such as 200M is allowed (K, M or G), from 64K".into())),
+        }
+    }
+
+    fn duration(&self, formats: Formats) -> Result<Option<Duration>, Error> {
+        let Some(text) = self.limit_of_trace(formats)? else { return Ok(None) };
+        match amount::duration(&text) {
+            Some(duration) if !duration.is_zero() => Ok(Some(duration)),
+            _ => Err(self.wrong("a time such as 10m is allowed (s, m or h), from 1s".into())),
+        }
+    }
+
+    /// Returns the text of a limit of the history, which only a trace can have.
+    fn limit_of_trace(&self, formats: Formats) -> Result<Option<String>, Error> {
+        match self.text() {
+            Some(_) if formats.cpuprofile => Err(self.wrong(
+                "it needs the format trace alone, because a .cpuprofile is kept in memory until the \
+                 end"
+                    .into(),
+            )),
+            text => Ok(text),
+        }
+    }
+
     fn number(&self, (min, max): (u32, u32), unit: &str) -> Result<Option<u32>, Error> {
         let Some(text) = self.text() else { return Ok(None) };
         // `parse` alone would accept a leading plus sign.
@@ -205,7 +264,7 @@ mod tests {
 
     /// Reads a configuration without options in code.
     fn from_env(get: impl Fn(&str) -> Option<OsString>) -> Result<Config, Error> {
-        Config::read(|_| None, get, Path::new("/home/me"))
+        Config::read(|_| None, get, Path::new("/home/me"), &[])
     }
 
     fn read(pairs: &[(&str, &str)]) -> Result<Config, Error> {
@@ -245,10 +304,31 @@ mod tests {
     }
 
     #[test]
+    fn nodes_folder_for_its_own_files_is_the_default() {
+        let dir = |cpu_prof_dir: &str, node_options: &str, exec_argv: &[&str]| {
+            let env = |name: &str| match name {
+                "CPU_PROF_DIR" => Some(cpu_prof_dir.into()),
+                "NODE_OPTIONS" => Some(node_options.into()),
+                _ => None,
+            };
+            let exec_argv: Vec<String> = exec_argv.iter().map(|arg| (*arg).to_owned()).collect();
+            Config::read(|_| None, env, Path::new("/home/me"), &exec_argv).unwrap().dir
+        };
+        assert_eq!(
+            dir("", "--diagnostic-dir=/b", &["--diagnostic-dir=a"]),
+            Path::new("/home/me/a")
+        );
+        assert_eq!(dir("", "--diagnostic-dir=/b", &[]), Path::new("/b"));
+        assert_eq!(
+            dir("c", "--diagnostic-dir=/b", &["--diagnostic-dir=a"]),
+            Path::new("/home/me/c")
+        );
+    }
+
+    #[test]
     fn every_wrong_value_names_its_setting() {
         for (name, value) in [
             ("CPU_PROF_INTERVAL", "0"),
-            ("CPU_PROF_INTERVAL", "49"),
             ("CPU_PROF_INTERVAL", "1000001"),
             ("CPU_PROF_INTERVAL", "-1"),
             ("CPU_PROF_INTERVAL", "+100"),
@@ -261,7 +341,14 @@ mod tests {
             ("CPU_PROF_IGNORE_LIST", "Show"),
             ("CPU_PROF_FORMAT", "pprof"),
             ("CPU_PROF_SOURCE", "perf"),
-            ("CPU_PROF_NAME", "../up"),
+            ("CPU_PROF_MAX_SIZE", "200"),
+            ("CPU_PROF_MAX_SIZE", "63K"),
+            ("CPU_PROF_MAX_SIZE", "1.5G"),
+            ("CPU_PROF_MAX_SIZE", "99999999999999999999G"),
+            ("CPU_PROF_KEEP", "0s"),
+            ("CPU_PROF_KEEP", "10"),
+            ("CPU_PROF_KEEP", "m"),
+            ("CPU_PROF_NAME", "up/.."),
             ("CPU_PROF_NAME", "%q"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
@@ -279,11 +366,11 @@ mod tests {
         let read = |interval: &str| {
             let option = |name: &str| (name == "interval").then(|| interval.to_owned());
             let env = |name: &str| (name == "CPU_PROF_INTERVAL").then(|| OsString::from("70"));
-            Config::read(option, env, Path::new("/"))
+            Config::read(option, env, Path::new("/"), &[])
         };
         assert_eq!(read("80").unwrap().interval_us, 80);
-        let line = read("8").unwrap_err().line();
-        assert!(line.starts_with("cpu-prof: interval=8 is not valid: "), "{line}");
+        let line = read("0").unwrap_err().line();
+        assert!(line.starts_with("cpu-prof: interval=0 is not valid: "), "{line}");
         assert!(read("").is_err());
     }
 
@@ -294,6 +381,22 @@ mod tests {
         assert_eq!(config.source, Some(Source::Inspector));
         for source in [Source::V8, Source::Inspector] {
             assert_eq!(config.flush_interval(source), Duration::from_millis(70));
+        }
+    }
+
+    #[test]
+    fn limits_of_the_history() {
+        let history = |pairs: &[(&str, &str)]| read(pairs).map(|config| config.history);
+        assert!(!history(&[]).unwrap().is_limited());
+        let both = history(&[("CPU_PROF_MAX_SIZE", "200M"), ("CPU_PROF_KEEP", "10m")]).unwrap();
+        let expected =
+            HistoryLimits { max_size: Some(200 << 20), keep: Some(Duration::from_secs(600)) };
+        assert_eq!(both, expected);
+        for format in ["cpuprofile", "trace,cpuprofile"] {
+            for limit in [("CPU_PROF_MAX_SIZE", "1G"), ("CPU_PROF_KEEP", "1h")] {
+                let error = history(&[("CPU_PROF_FORMAT", format), limit]).unwrap_err();
+                assert!(error.line().contains("it needs the format trace alone"), "{error}");
+            }
         }
     }
 
@@ -312,11 +415,11 @@ mod tests {
     fn the_message_lists_the_allowed_values() {
         let line = read(&[("CPU_PROF_IGNORE_LIST", "x")]).unwrap_err().line();
         assert!(line.ends_with("auto, keep or show is allowed"), "{line}");
-        let line = read(&[("CPU_PROF_INTERVAL", "7")]).unwrap_err().line();
-        assert!(line.ends_with("from 50 to 1000000 is allowed"), "{line}");
+        let line = read(&[("CPU_PROF_INTERVAL", "0")]).unwrap_err().line();
+        assert!(line.ends_with("from 1 to 1000000 is allowed"), "{line}");
     }
 
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 10] = [
         "CPU_PROF_DIR",
         "CPU_PROF_NAME",
         "CPU_PROF_FORMAT",
@@ -325,6 +428,8 @@ mod tests {
         "CPU_PROF_FLUSH_INTERVAL",
         "CPU_PROF_IGNORE_LIST",
         "CPU_PROF_MAX_NODES",
+        "CPU_PROF_MAX_SIZE",
+        "CPU_PROF_KEEP",
     ];
 
     /// Any text, almost valid values and valid values.
@@ -332,10 +437,10 @@ mod tests {
         prop_oneof![
             vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
             any::<String>().prop_map(OsString::from),
-            "[+-]?[0-9]{1,11}".prop_map(OsString::from),
-            (select(&[10_u32, 50, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
+            "[+-]?[0-9]{1,11}[KMGsmh]?".prop_map(OsString::from),
+            (select(&[1_u32, 10, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
                 .prop_map(|(bound, past)| (bound - 1 + past).to_string().into()),
-            "(trace|cpuprofile|,|auto|v8|inspector|keep|show|CPU|%[DHPTNX%]|/|\\.|\n|\u{b}|\u{85}){1,4}"
+            "(trace|cpuprofile|,|auto|v8|inspector|keep|show|CPU|%[DHPTNX%]|[$][{]pid[}]|/|\\.|\n|\u{b}|\u{85}){1,4}"
                 .prop_map(OsString::from),
         ]
     }
@@ -350,10 +455,13 @@ mod tests {
             match from_env(|name| values.get(name).cloned()) {
                 Ok(config) => {
                     prop_assert!(config.dir.is_absolute());
-                    prop_assert!((50..=1_000_000).contains(&config.interval_us));
+                    prop_assert!((1..=1_000_000).contains(&config.interval_us));
                     let flush_ms = config.flush_interval(Source::V8).as_millis();
                     prop_assert!((10..=60_000).contains(&flush_ms));
                     prop_assert!((1000..=100_000_000).contains(&config.max_nodes));
+                    prop_assert!(config.history.max_size.is_none_or(|bytes| bytes >= 64 << 10));
+                    prop_assert!(config.history.keep.is_none_or(|keep| keep.as_secs() >= 1));
+                    prop_assert!(!config.history.is_limited() || !config.formats.cpuprofile);
                 }
                 Err(error) => {
                     let line = error.line();

@@ -25,6 +25,17 @@ pub(crate) enum Error {
     /// The thread is being terminated, so calls into it fail. The user need not know.
     #[error("not profiling this thread: it is being terminated")]
     Terminated,
+    /// An old part of a recording could not be removed. The recording goes on.
+    #[error(
+        "could not remove {}: {source}; the recording goes on, and may exceed its limit",
+        .path.display()
+    )]
+    Removal {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// A file could not be created or written. The program runs on unprofiled.
     #[error("could not {action} {}: {source}{}", .path.display(), advice(.source))]
     Output {

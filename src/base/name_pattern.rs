@@ -17,7 +17,7 @@ pub(crate) struct NameFields {
     pub sequence: u32,
 }
 
-/// A checked name pattern. Always expands to a relative path inside the output folder.
+/// A checked name pattern. Expands to a path, which counts from the output folder if it is relative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern {
     parts: Vec<NamePart>,
@@ -39,6 +39,9 @@ const SEQUENCE_DIGITS: usize = 3;
 /// Digits of the largest `u32`.
 const U32_DIGITS: usize = 10;
 
+/// The process id as Node's own `--cpu-prof-name` writes it, from Node 22 on.
+const NODE_PID: &str = "${pid}";
+
 /// Extensions that the formats add. A pattern may end in one of them, and it is not added again.
 const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
 
@@ -53,18 +56,24 @@ impl NamePattern {
         check_path(pattern)?;
         let mut parts = Vec::new();
         let mut text = String::new();
-        let mut chars = pattern.chars();
-        while let Some(c) = chars.next() {
-            if c != '%' {
-                text.push(c);
-                continue;
+        for (index, piece) in pattern.split(NODE_PID).enumerate() {
+            if index > 0 {
+                push_text(&mut parts, &mut text);
+                parts.push(NamePart::Pid);
             }
-            match chars.next() {
-                Some('%') => text.push('%'),
-                letter => {
-                    let part = placeholder(letter)?;
-                    push_text(&mut parts, &mut text);
-                    parts.push(part);
+            let mut chars = piece.chars();
+            while let Some(c) = chars.next() {
+                if c != '%' {
+                    text.push(c);
+                    continue;
+                }
+                match chars.next() {
+                    Some('%') => text.push('%'),
+                    letter => {
+                        let part = placeholder(letter)?;
+                        push_text(&mut parts, &mut text);
+                        parts.push(part);
+                    }
                 }
             }
         }
@@ -93,8 +102,8 @@ impl NamePattern {
         name
     }
 
-    /// Returns whether a recording with this pattern may be written to `path`: a path relative to
-    /// the output directory, with its extension.
+    /// Returns whether a recording with this pattern may be written to `path`, which has an
+    /// extension. Compares text: both paths must count from the same folder, in the same form.
     pub(crate) fn matches(&self, path: &str) -> bool {
         let name = EXTENSIONS.iter().find_map(|extension| path.strip_suffix(extension));
         name.is_some_and(|name| self.matches_name(name))
@@ -158,9 +167,9 @@ fn placeholder(letter: Option<char>) -> Result<NamePart, String> {
         Some('T') => Ok(NamePart::Thread),
         Some('N') => Ok(NamePart::Sequence),
         Some(other) => {
-            Err(format!("%{other} is not a placeholder (there are %D %H %P %T %N and %%)"))
+            Err(format!("%{other} is not a placeholder (there are %D %H %P %T %N %% and ${{pid}})"))
         }
-        None => Err("it ends in a single % (write %% for a percent sign)".into()),
+        None => Err("it has a single % (write %% for a percent sign)".into()),
     }
 }
 
@@ -194,6 +203,11 @@ impl FileNames {
         self.pattern.expand(&self.fields, self.is_numbered)
     }
 
+    /// Returns the sequence number of the current name.
+    pub(crate) fn sequence(&self) -> u32 {
+        self.fields.sequence
+    }
+
     /// Moves on to the next name.
     pub(crate) fn advance(&mut self) {
         self.fields.sequence = (self.next_sequence)();
@@ -201,24 +215,15 @@ impl FileNames {
     }
 }
 
-/// Checks that a pattern stays inside the output folder. Placeholders expand to digits only, so
-/// they cannot lead out of the folder.
+/// Checks that a pattern names a file.
 fn check_path(pattern: &str) -> Result<(), String> {
     if pattern.contains('\0') {
         return Err("it contains a NUL character".into());
     }
-    let is_absolute = pattern.starts_with(['/', '\\']) || pattern.as_bytes().get(1) == Some(&b':');
-    if is_absolute {
-        return Err("it must be relative to the output directory (set CPU_PROF_DIR)".into());
+    match pattern.rsplit('/').next() {
+        None | Some("" | "." | "..") => Err("it names a folder, and must name a file".into()),
+        Some(_) => Ok(()),
     }
-    for segment in pattern.split(['/', '\\']) {
-        match segment {
-            ".." => return Err("it leads out of the output directory (set CPU_PROF_DIR)".into()),
-            "" | "." => return Err("it has an empty path segment or names no file".into()),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -248,6 +253,8 @@ mod tests {
         assert_eq!(expand(NamePattern::DEFAULT), "CPU.20260304.050607.4242.3.012");
         assert_eq!(expand("100%%-%P"), "100%-4242");
         assert_eq!(expand("profiles/%P/%T"), "profiles/4242/3");
+        assert_eq!(expand("${pid}-${pid}.%P"), "4242-4242.4242");
+        assert_eq!(expand("${PID}${pid"), "${PID}${pid");
         assert_eq!(expand("ünï%N"), "ünï012");
     }
 
@@ -297,6 +304,11 @@ mod tests {
             ("%P%T%N", "11001.trace.json", true),
             ("%P%T%N", "1001.trace.json", false),
             ("%P1%T", "111.trace.json", true),
+            ("x${pid}", "x4242.trace.json", true),
+            ("x${pid}", "x${pid}.trace.json", false),
+            ("/abs/%P", "/abs/7.trace.json", true),
+            ("/abs/%P", "abs/7.trace.json", false),
+            ("../%P", "../7.cpuprofile", true),
             ("100%%-ü(%P)", "100%-ü(7).trace.json", true),
             ("100%%-ü(%P)", "100%-ü(é).trace.json", false),
         ] {
@@ -313,14 +325,11 @@ mod tests {
     }
 
     #[test]
-    fn refuses_names_that_leave_the_directory() {
-        for bad in [
-            "..", "../x", "a/../b", "a/..", "/etc/x", "\\x", "C:x", "C:\\x", "..\\x", "a\\..\\b",
-            "", "a/", "a//b", "./a", "a\0b",
-        ] {
+    fn refuses_names_of_folders() {
+        for bad in ["", "..", ".", "a/", "a/..", "a/.", "/", "a\0b", "a/.trace.json"] {
             assert!(NamePattern::parse(bad).is_err(), "{bad:?} was accepted");
         }
-        for good in ["a..b", "...", "%P..%T", "a/b"] {
+        for good in ["a..b", "...", "%P..%T", "a/b", "/a", "../a", "a//b", "./a", "a\\b"] {
             assert!(NamePattern::parse(good).is_ok(), "{good:?} was refused");
         }
     }
@@ -336,9 +345,9 @@ mod tests {
     fn pattern() -> impl Strategy<Value = String> {
         prop_oneof![
             any::<String>(),
-            "(%[DHPTN%]|%|[.]|/|\\\\|:|[a-c]|é|\0){0,8}",
-            "(%[DHPTN%]|[.]|[a-c0-9]|é|/a){1,8}",
-            r"([.]{1,3}|a|%N)([/\\]([.]{1,3}|a|%%)){0,2}",
+            "(%[DHPTN%]|%|[$][{]pid[}]|[$]|[.]|/|[a-c]|é|\0){0,8}",
+            "(%[DHPTN%]|[$][{]pid[}]|[.]|[a-c0-9]|é|/a){1,8}",
+            r"/?([.]{1,3}|a|%N)(/([.]{1,3}|a|%%)){0,2}",
         ]
     }
 
@@ -354,7 +363,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_stays_in_the_directory(
+        fn any_name_names_a_file_in_the_folder_of_its_pattern(
             pattern in pattern(),
             fields in any_fields(),
             is_numbered: bool,
@@ -362,11 +371,14 @@ mod tests {
             let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
             let name = name.expand(&fields, is_numbered);
             prop_assert!(!name.contains('\0'));
-            let is_drive = matches!(name.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
-            prop_assert!(!is_drive, "{name:?}");
-            for segment in name.split(['/', '\\']) {
-                prop_assert!(!["", ".", ".."].contains(&segment), "{name:?}");
-            }
+            let last = name.rsplit('/').next().unwrap();
+            prop_assert!(!["", ".", ".."].contains(&last), "{name:?}");
+            // A placeholder is never a separator, nor a way up.
+            let folders = |path: &str| {
+                let parts: Vec<_> = path.split('/').map(|part| part == "..").collect();
+                (path.starts_with('/'), parts)
+            };
+            prop_assert_eq!(folders(&name), folders(&pattern));
         }
 
         #[test]
@@ -386,6 +398,7 @@ mod tests {
             text in prop_oneof![any::<String>(), "[a%DHPTN/é]{1,8}"],
             fields in any_fields(),
         ) {
+            prop_assume!(!text.contains(NODE_PID));
             if let Ok(name) = NamePattern::parse(&text.replace('%', "%%")) {
                 prop_assert_eq!(name.expand(&fields, false), text);
             }

@@ -12,6 +12,7 @@ use napi_derive::napi;
 
 use crate::files::temporary::remove_partial;
 use crate::profile::thread_profile::ReadScope;
+use crate::read::count::count_recordings as count_recordings_in;
 use crate::read::living;
 use crate::read::load::{Loaded, load, load_slice};
 use crate::tools::convert::run as convert_run;
@@ -148,6 +149,12 @@ pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
 #[napi(js_name = "cpuProfLivingRecorders", catch_unwind)]
 pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
     living::living_recorders(&paths(files))
+}
+
+/// Returns the count of recordings in these files. The segments of a recording count once.
+#[napi(js_name = "cpuProfCountRecordings", catch_unwind)]
+pub(crate) fn count_recordings(files: Vec<String>) -> u32 {
+    u32::try_from(count_recordings_in(&paths(files))).unwrap_or(u32::MAX)
 }
 
 /// Removes unfinished files, for a process that is about to end.

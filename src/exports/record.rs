@@ -98,9 +98,9 @@ pub(crate) fn record(
     let thread_id = thread.thread_id;
     let name = WorkerName::from_option(&thread.name);
     own_frames::learn(&thread.lib);
-    let started = preload_config().and_then(|config| {
+    let started = preload_config(&thread.exec_argv).and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config, parent: None },
+            StartRequest { env: &env, thread_id, config, parent: None, earlier: Vec::new() },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
@@ -133,9 +133,16 @@ pub(crate) fn start(
     let thread_id = thread.thread_id;
     let name = WorkerName::from_option(&thread.name);
     own_frames::learn(&thread.lib);
-    let started = read_config(|name| options.get(name).cloned()).and_then(|config| {
+    let config = read_config(|name| options.get(name).cloned(), &thread.exec_argv);
+    let started = config.and_then(|config| {
         thread::start(
-            StartRequest { env: &env, thread_id, config: &config, parent: None },
+            StartRequest {
+                env: &env,
+                thread_id,
+                config: &config,
+                parent: None,
+                earlier: Vec::new(),
+            },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
@@ -252,8 +259,13 @@ fn record_covered(
     else {
         return;
     };
-    let request =
-        StartRequest { env, thread_id: thread.thread_id, config: &config, parent: Some(recording) };
+    let request = StartRequest {
+        env,
+        thread_id: thread.thread_id,
+        config: &config,
+        parent: Some(recording),
+        earlier: Vec::new(),
+    };
     let name = WorkerName::from_option(&thread.name).or_else(|| WorkerName::from_script(&script));
     own_frames::learn(&thread.lib);
     match thread::start(request, || program(thread, None), start_inspector) {

@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::exclusive::create_first_free;
+use super::own_file::OwnFile;
 use crate::base::error::Error;
 use crate::base::event_lines::{FOOTER, SEPARATOR};
 use crate::base::name_pattern::FileNames;
@@ -95,6 +96,16 @@ impl LiveTrace {
         let _ = restored.and_then(|()| self.file.get()?.set_len(self.length));
     }
 
+    /// Returns the size of the file, bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.length
+    }
+
+    /// Closes the file after its last event.
+    pub(crate) fn finish(self) -> OwnFile {
+        OwnFile::new(self.path, self.file.get())
+    }
+
     /// Returns the file's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -174,6 +185,8 @@ mod tests {
         trace.append(b"1").unwrap();
         trace.append(b"2,\n3").unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
+        assert_eq!(trace.bytes(), fs::metadata(trace.path()).unwrap().len());
+        assert!(trace.finish().exists());
     }
 
     #[test]

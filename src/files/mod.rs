@@ -6,6 +6,7 @@ mod exclusive;
 pub(crate) mod find;
 pub(crate) mod input;
 pub(crate) mod live_trace;
+pub(crate) mod own_file;
 pub(crate) mod spool;
 pub(crate) mod temporary;
 

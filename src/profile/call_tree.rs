@@ -40,6 +40,11 @@ impl CallTree {
         Self { limit, frames: FxIndexSet::default(), paths: PathIds::default() }
     }
 
+    /// Forgets all, ids included, for a file of its own.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.limit);
+    }
+
     /// Finds or makes the node of each node of a window.
     pub(crate) fn place(&mut self, window: &Window) -> PlacedWindow {
         if self.paths.len() > self.limit {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::base::system::is_process_alive;
 use crate::files::find::find;
 use crate::files::input::Input;
-use crate::read::sniff::{is_complete, recorder_pid};
+use crate::read::sniff::{is_complete, read_header};
 
 /// Returns the ids of the living processes that have not completed their traces, each once, in the
 /// order of the files. Skips files that are not traces of recordings, or are gone.
@@ -21,7 +21,7 @@ pub(crate) fn living_recorders(files: &[PathBuf]) -> Vec<u32> {
 
 /// Returns the id of the process that has not completed this trace.
 fn unfinished_by(input: &Input) -> Option<u32> {
-    let pid = recorder_pid(input)?;
+    let pid = read_header(input)?.pid?;
     (!is_complete(input).ok()?).then_some(pid)
 }
 

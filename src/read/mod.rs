@@ -1,5 +1,6 @@
 //! Files into sessions.
 
+pub(crate) mod count;
 pub(crate) mod group;
 pub(crate) mod living;
 pub(crate) mod load;

@@ -98,11 +98,11 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
     }
 }
 
-/// Returns the pid in the header of a recording's trace.
-pub(crate) fn recorder_pid(input: &Input) -> Option<u32> {
+/// Reads the header of a recording's trace: what stands before its events.
+pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
     let (FileKind::Trace, mut scanner) = open(input).ok()? else { return None };
     match scanner.next().ok()?? {
-        Item::Member { key: "metadata", value } => header(0, value)?.pid,
+        Item::Member { key: "metadata", value } => header(0, value),
         _ => None,
     }
 }

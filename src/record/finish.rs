@@ -2,6 +2,7 @@
 
 use super::coverage;
 use super::state::{StoppedRecording, ThreadRecording, ThreadSampler};
+use super::writer_loop::ClosedRecording;
 use crate::base::config::Source;
 use crate::base::system;
 use crate::sampler::v8::{Profiler, V8Profile};
@@ -22,18 +23,15 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
     let (last, surplus) = recording.stop();
     let has_stopped = last.is_some();
     let duration_us = system::now_us() - recording.start_us;
-    let totals = recording.process.writer.close(&recording.link, last);
+    let closed = recording.process.writer.close(&recording.link, last);
     let (source, profiler) = match recording.sampler {
         ThreadSampler::V8(profiler) => (Source::V8, Some(profiler)),
         ThreadSampler::Inspector => (Source::Inspector, None),
     };
-    let has_written = totals.is_some();
-    let mut stopped = StoppedRecording {
-        totals: totals.unwrap_or_default(),
-        duration_us,
-        thread_id: recording.thread_id,
-        source,
-    };
+    let has_written = closed.is_some();
+    let ClosedRecording { totals, segments } = closed.unwrap_or_default();
+    let mut stopped =
+        StoppedRecording { totals, segments, duration_us, thread_id: recording.thread_id, source };
     if let Some(mut earlier) = recording.earlier {
         earlier.totals.add(stopped.totals);
         stopped.totals = earlier.totals;

@@ -8,6 +8,7 @@ mod link;
 mod output;
 pub(crate) mod own_frames;
 pub(crate) mod process;
+mod segments;
 mod signals;
 mod sink;
 pub(crate) mod state;

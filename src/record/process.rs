@@ -70,21 +70,25 @@ fn next_sequence() -> u32 {
 }
 
 /// Returns the settings of all preloaded threads. They are read when the first thread starts: the
-/// program may change its environment and its working directory later.
-pub(crate) fn preload_config() -> Result<&'static Config, Error> {
+/// program may change its environment and its working directory later. `exec_argv` is the thread's
+/// `process.execArgv`.
+pub(crate) fn preload_config(exec_argv: &[String]) -> Result<&'static Config, Error> {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     if let Some(config) = CONFIG.get() {
         return Ok(config);
     }
-    let config = read_config(|_| None)?;
+    let config = read_config(|_| None, exec_argv)?;
     Ok(CONFIG.get_or_init(|| config))
 }
 
 /// Reads the settings as they are now. An option in code takes precedence over its variable.
-pub(crate) fn read_config(option: impl Fn(&str) -> Option<String>) -> Result<Config, Error> {
+pub(crate) fn read_config(
+    option: impl Fn(&str) -> Option<String>,
+    exec_argv: &[String],
+) -> Result<Config, Error> {
     // Node's `process.cwd()` is text, and a folder's name may be any bytes.
     let cwd = std::env::current_dir().unwrap_or_default();
-    Config::read(option, |name| std::env::var_os(name), &cwd)
+    Config::read(option, |name| std::env::var_os(name), &cwd, exec_argv)
 }
 
 /// Finishes all files before a signal ends the process. Returns within a quarter of a second.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::link::{RecordingLink, ThreadActivity};
-use super::output::{CpuProfileFile, OutputFiles, TraceFile};
+use super::output::{CpuProfileFile, OutputFiles};
 use super::own_frames;
+use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::worker_name::{NameSource, WorkerName};
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
@@ -44,17 +45,26 @@ pub(super) struct TakenWindow {
 /// Contents of a recording's files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RecordingTotals {
-    /// Absolute paths of the files.
+    /// Absolute paths of the files that exist.
     pub files: Vec<PathBuf>,
-    /// Number of samples in the files.
+    /// Number of samples in the files that the recording has not removed.
     pub samples: u64,
-    /// Number of call-tree nodes in the files.
+    /// Number of call-tree nodes in these files.
     pub nodes: u64,
     /// Number of samples that could not be written.
     pub dropped_samples: u64,
 }
 
 impl RecordingTotals {
+    /// Takes out segments that another recording continues.
+    pub(super) fn take_out(&mut self, segments: &[CompleteSegment]) {
+        self.files.retain(|file| segments.iter().all(|segment| segment.path() != file));
+        for SegmentContents { samples, nodes } in segments.iter().map(CompleteSegment::contents) {
+            self.samples = self.samples.saturating_sub(samples);
+            self.nodes = self.nodes.saturating_sub(nodes);
+        }
+    }
+
     /// Adds the contents of another recording's files.
     pub(super) fn add(&mut self, other: RecordingTotals) {
         self.files.extend(other.files);
@@ -72,7 +82,7 @@ pub(super) struct RecordingSink {
     pub flush_interval: Duration,
     /// Time for which the old and the next profile both run in a rotation.
     pub overlap: Duration,
-    trace: Option<TraceFile>,
+    trace: Option<TraceSegments>,
     /// None once it is written.
     cpuprofile: Option<CpuProfileFile>,
     tree: CallTree,
@@ -99,6 +109,11 @@ impl RecordingSink {
         idle: Option<IdleTimes>,
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
+        let mut totals = RecordingTotals::default();
+        if let Some(trace) = &trace {
+            let SegmentContents { samples, nodes } = trace.complete_contents();
+            (totals.samples, totals.nodes) = (samples, nodes);
+        }
         // A `.cpuprofile` holds each path once, so the tree must not forget any.
         let max_nodes = if cpuprofile.is_some() { usize::MAX } else { config.max_nodes };
         Self {
@@ -113,7 +128,7 @@ impl RecordingSink {
             taken_until_us: i64::MIN,
             idle,
             named_by: None,
-            totals: RecordingTotals::default(),
+            totals,
         }
     }
 
@@ -130,6 +145,7 @@ impl RecordingSink {
         if let Some((idle, waited_us)) = self.idle.as_mut().zip(taken.waited_us) {
             idle.classify(&mut window, waited_us);
         }
+        self.begin_segment(&window, events);
         self.rename_by_frames(&window, events);
         let placed = if window.samples.is_empty() {
             PlacedWindow::default()
@@ -147,8 +163,12 @@ impl RecordingSink {
         });
         let samples = window.samples.len() as u64;
         if is_written {
+            let nodes = placed.new_nodes.len() as u64;
             self.totals.samples += samples;
-            self.totals.nodes += placed.new_nodes.len() as u64;
+            self.totals.nodes += nodes;
+            if let Some(trace) = &mut self.trace {
+                trace.count(SegmentContents { samples, nodes });
+            }
         } else {
             self.totals.dropped_samples += samples;
         }
@@ -204,6 +224,20 @@ impl RecordingSink {
         self.taken_until_us = self.taken_until_us.max(last_us.max(own_end_us).unwrap_or(i64::MIN));
     }
 
+    /// Begins the next segment of the trace, if it starts with this window.
+    fn begin_segment(&mut self, window: &Window, events: &mut Events) {
+        if self.link.has_failed() {
+            return;
+        }
+        let Some(trace) = &mut self.trace else { return };
+        let Some(start_us) = trace.next_start(window) else { return };
+        // Another file announces its nodes itself.
+        self.tree.clear();
+        if let Err(error) = trace.begin_next(events, start_us, self.link.cpu_times()) {
+            self.fail(&error);
+        }
+    }
+
     /// Names a worker, unless it has a name of the same source or of a stronger one.
     pub(super) fn rename(&mut self, name: &WorkerName, events: &mut Events) {
         if self.named_by.is_none_or(|source| source < name.source) {
@@ -221,7 +255,7 @@ impl RecordingSink {
     }
 
     fn is_worker(&self) -> bool {
-        self.trace.as_ref().is_some_and(TraceFile::is_worker)
+        self.trace.as_ref().is_some_and(TraceSegments::is_worker)
     }
 
     /// Completes the files.
@@ -247,9 +281,17 @@ impl RecordingSink {
     pub(super) fn totals(&self) -> RecordingTotals {
         let mut totals = self.totals.clone();
         if let Some(trace) = &self.trace {
-            totals.files.insert(0, trace.path().to_owned());
+            totals.files.splice(0..0, trace.paths());
+            let removed = trace.removed();
+            totals.samples -= removed.samples;
+            totals.nodes -= removed.nodes;
         }
         totals
+    }
+
+    /// Returns the segments of the trace.
+    pub(super) fn into_segments(self) -> Vec<CompleteSegment> {
+        self.trace.map(TraceSegments::into_complete).unwrap_or_default()
     }
 
     /// Appends events to the trace, if there is one. Returns whether the files are intact.

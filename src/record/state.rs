@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::link::{RecordingLink, ThreadActivity};
 use super::process::HostProcess;
+use super::segments::CompleteSegment;
 use super::signals;
 use super::sink::{RecordingTotals, TakenWindow};
 use super::worker_name::WorkerName;
@@ -67,12 +68,23 @@ pub(super) enum ThreadSampler {
 pub(crate) struct StoppedRecording {
     /// Contents of the files.
     pub totals: RecordingTotals,
+    /// Segments among the files, if their history is limited.
+    pub segments: Vec<CompleteSegment>,
     /// Time from start to end, microseconds.
     pub duration_us: i64,
     /// Node's thread id, 0 for the main thread.
     pub thread_id: u32,
     /// Source of the samples.
     pub source: Source,
+}
+
+impl StoppedRecording {
+    /// Takes out the segments, for a recording that continues this one.
+    pub(super) fn take_segments(&mut self) -> Vec<CompleteSegment> {
+        let segments = std::mem::take(&mut self.segments);
+        self.totals.take_out(&segments);
+        segments
+    }
 }
 
 impl ThreadRecording {

@@ -14,6 +14,7 @@ use super::lifecycle::{self, InterruptedRecording};
 use super::link::RecordingLink;
 use super::output::OutputFiles;
 use super::process::HostProcess;
+use super::segments::CompleteSegment;
 use super::signals;
 use super::sink::RecordingSink;
 use super::state::{
@@ -25,7 +26,7 @@ use crate::base::cpu_times::MeasuredThread;
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
-use crate::format::trace::thread::ThreadInfo;
+use crate::format::trace::thread::{Segment, ThreadInfo};
 use crate::profile::idle::IdleTimes;
 use crate::profile::program::Program;
 use crate::sampler::inspector::InspectorProfile;
@@ -42,6 +43,8 @@ pub(crate) struct StartRequest<'a> {
     pub config: &'a Config,
     /// Id of the recording that covers this worker.
     pub parent: Option<u32>,
+    /// Segments of the recording that this one continues.
+    pub earlier: Vec<CompleteSegment>,
 }
 
 /// The inspector's task.
@@ -72,7 +75,7 @@ pub(crate) fn start(
     program: impl FnOnce() -> Program,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let StartRequest { env, thread_id, config, parent } = request;
+    let StartRequest { env, thread_id, config, parent, earlier } = request;
     let source = config.source.unwrap_or_else(best_source);
     let process = HostProcess::get_or_start(program, on_window_request)?;
     let event_loop = EventLoop::quieten(env);
@@ -83,7 +86,7 @@ pub(crate) fn start(
     lifecycle::watch(env, waker.as_ref(), thread_id, on_survival)?;
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
-    let files = create_files(process, config, thread_id, start_us)?;
+    let files = create_files(process, config, thread_id, start_us, earlier)?;
     let sampler = match start_sampler(env, config, source, start_inspector) {
         Ok(sampler) => sampler,
         Err(error) => {
@@ -121,7 +124,10 @@ fn create_files(
     config: &Config,
     thread_id: u32,
     start_us: i64,
+    earlier: Vec<CompleteSegment>,
 ) -> Result<OutputFiles, Error> {
+    let names = process.file_names(config, thread_id);
+    let segment = Segment { recording: names.sequence(), segment: 1 };
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,
@@ -129,8 +135,9 @@ fn create_files(
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
         cpu: Some(MeasuredThread::this(thread_id == 0).times()),
+        segment: config.history.is_limited().then_some(segment),
     };
-    OutputFiles::create(config, process.file_names(config, thread_id), info, start_us)
+    OutputFiles::create(config, names, info, start_us, earlier)
 }
 
 fn start_sampler(
@@ -282,8 +289,11 @@ extern "C" fn on_survival(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let Some(interrupted) = lifecycle::take_interrupted() else { return };
-        let InterruptedRecording { env, config, stopped } = interrupted;
-        let request = StartRequest { env: &env, thread_id: 0, config: &config, parent: None };
+        let InterruptedRecording { env, config, mut stopped } = interrupted;
+        // The limits of the history hold for both recordings together.
+        let earlier = stopped.as_mut().map(StoppedRecording::take_segments).unwrap_or_default();
+        let request =
+            StartRequest { env: &env, thread_id: 0, config: &config, parent: None, earlier };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::link::RecordingLink;
-use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
+use super::sink::{RecordingSink, TakenWindow};
 use super::worker_name::WorkerName;
-use super::writer_loop::{Waiter, WriterLoop, WriterMessage};
+use super::writer_loop::{ClosedRecording, Waiter, WriterLoop, WriterMessage};
 use crate::base::system;
 use crate::sampler::v8::Callback;
 
@@ -59,17 +59,17 @@ impl Writer {
         &self,
         link: &RecordingLink,
         last: Option<TakenWindow>,
-    ) -> Option<RecordingTotals> {
+    ) -> Option<ClosedRecording> {
         const TIMEOUT: Duration = Duration::from_secs(10);
         let (reply, replies) = sync_channel(1);
         self.queue.send(WriterMessage::Close { recording: link.id(), last, reply }).ok()?;
         let has_timed_out = self.has_timed_out.load(Ordering::Relaxed);
         let timeout = if has_timed_out { Duration::ZERO } else { TIMEOUT };
-        let totals = replies.recv_timeout(timeout).ok();
-        if totals.is_none() {
+        let closed = replies.recv_timeout(timeout).ok();
+        if closed.is_none() {
             self.has_timed_out.store(true, Ordering::Relaxed);
         }
-        totals
+        closed
     }
 
     /// Requests the last window of every thread and finishes all files, as far as that is possible

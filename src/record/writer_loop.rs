@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::heap_trim::HeapTrim;
 use super::link::ThreadActivity;
+use super::segments::CompleteSegment;
 use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
 use super::worker_name::WorkerName;
 use crate::format::trace::events::Events;
@@ -23,11 +24,20 @@ pub(super) enum WriterMessage {
     /// A name of a recorded worker is known.
     Rename { recording: u32, name: WorkerName },
     /// A recording ends with its last window.
-    Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<RecordingTotals> },
+    Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<ClosedRecording> },
     /// A signal is about to end the process.
     FinishAll(Waiter),
     /// The recording that covers workers is being stopped.
     StopWorkers { parent: u32, waiter: Waiter },
+}
+
+/// The result of a recording whose files are complete.
+#[derive(Default)]
+pub(super) struct ClosedRecording {
+    /// Contents of the files, and of those of the workers that the recording covers.
+    pub totals: RecordingTotals,
+    /// Segments of the trace, if their history is limited.
+    pub segments: Vec<CompleteSegment>,
 }
 
 /// A thread that waits for windows of other threads.
@@ -189,8 +199,8 @@ impl WriterLoop {
             WriterMessage::Window { recording, taken } => self.write(recording, taken),
             WriterMessage::Rename { recording, name } => self.rename(recording, &name),
             WriterMessage::Close { recording, last, reply } => {
-                if let Some(totals) = self.close(recording, last) {
-                    let _ = reply.send(totals);
+                if let Some(closed) = self.close(recording, last) {
+                    let _ = reply.send(closed);
                 }
             }
             WriterMessage::FinishAll(waiter) => self.finish_all(waiter),
@@ -235,7 +245,7 @@ impl WriterLoop {
         }
     }
 
-    fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<RecordingTotals> {
+    fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<ClosedRecording> {
         let index = self.find(recording)?;
         let ActiveRecording { mut sink, worker_totals, .. } = self.recordings.swap_remove(index);
         self.heap.changed(self.recordings.len());
@@ -253,7 +263,7 @@ impl WriterLoop {
         for worker in self.recordings.iter().filter(|worker| worker.is_covered_by(recording)) {
             totals.add(worker.sink.totals());
         }
-        Some(totals)
+        Some(ClosedRecording { totals, segments: sink.into_segments() })
     }
 
     fn finish_all(&mut self, waiter: Waiter) {

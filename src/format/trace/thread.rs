@@ -29,10 +29,21 @@ pub(crate) struct ThreadInfo {
     pub node_modules: NodeModules,
     /// Time between two samples, microseconds.
     pub interval_us: u32,
-    /// Start of the recording: ISO 8601, UTC.
+    /// Start of the trace: ISO 8601, UTC.
     pub started: String,
     /// CPU times at the start, if they are known.
     pub cpu: Option<CpuTimes>,
+    /// The place of the trace in its recording, if the recording is a chain of traces.
+    pub segment: Option<Segment>,
+}
+
+/// The place of a trace in a chain.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Segment {
+    /// Number of the recording in its process.
+    pub recording: u32,
+    /// Number of the trace in the recording, from 1.
+    pub segment: u32,
 }
 
 /// Returns a profile's id. DevTools expects it hexadecimal, and unique in the whole trace.
@@ -46,6 +57,8 @@ pub(crate) struct ThreadTrace {
     profile_id: String,
     script_offset: ScriptIdOffset,
     time: Timeline,
+    /// Name of the worker, once it is known.
+    worker_name: Option<String>,
 }
 
 impl ThreadTrace {
@@ -56,8 +69,24 @@ impl ThreadTrace {
             profile_id: profile_id(pid, tid),
             script_offset: ScriptIdOffset::of_thread(pid, tid),
             time: Timeline::new(start_us),
+            worker_name: None,
             info,
         }
+    }
+
+    /// Begins the next trace of the recording, which needs a head of its own.
+    pub(crate) fn begin_next(&mut self, start_us: i64, started: String, cpu: CpuTimes) {
+        self.time = Timeline::new(start_us);
+        self.info.started = started;
+        self.info.cpu = Some(cpu);
+        if let Some(segment) = &mut self.info.segment {
+            segment.segment += 1;
+        }
+    }
+
+    /// Returns the time of the last sample, microseconds; at first the start.
+    pub(crate) fn last_us(&self) -> i64 {
+        self.time.last_us()
     }
 
     /// Returns the file's text up to the events that stand once in it, with these.
@@ -91,12 +120,15 @@ impl ThreadTrace {
             program: &'a Program,
             thread_id: u32,
             interval_us: u32,
+            #[serde(flatten)]
+            segment: Option<Segment>,
         }
         let facts = RecordingFacts {
             version: env!("CARGO_PKG_VERSION"),
             program: &self.info.program,
             thread_id: self.info.thread_id,
             interval_us: self.info.interval_us,
+            segment: self.info.segment,
         };
         let metadata = RecordingMetadata {
             source: own::SOURCE,
@@ -114,6 +146,7 @@ impl ThreadTrace {
         let frame = ProcessFrame::new(ProcessFrame::ROOT, None, pid, &url);
         events.push(&Event::tracing_started(tid, ts, frame));
         each_name(pid, tid, &self.info.program.short_label(), |name| events.push(name));
+        self.name_worker(events);
         events.push(&Event::thread_start(pid, tid, ts, self.info.cpu));
         events.push(&Event::profile(&self.profile_id, pid, tid, ts));
     }
@@ -199,9 +232,16 @@ impl ThreadTrace {
     }
 
     /// Names a worker. Its name is known only after the recording has started.
-    pub(crate) fn rename_worker(&self, events: &mut Events, name: &str) {
-        let label = self.info.program.short_label();
-        worker_name(self.pid(), self.tid(), &label, name, |name| events.push(name));
+    pub(crate) fn rename_worker(&mut self, events: &mut Events, name: &str) {
+        self.worker_name = Some(name.to_owned());
+        self.name_worker(events);
+    }
+
+    fn name_worker(&self, events: &mut Events) {
+        if let Some(name) = &self.worker_name {
+            let label = self.info.program.short_label();
+            worker_name(self.pid(), self.tid(), &label, name, |name| events.push(name));
+        }
     }
 
     fn pid(&self) -> u32 {

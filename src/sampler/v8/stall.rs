@@ -25,7 +25,8 @@ pub(crate) struct StallDetector {
 impl StallDetector {
     /// Creates a detector for a thread that is sampled every `interval_us`.
     pub(crate) fn new(interval_us: u32) -> Self {
-        // A longer grace would often mistake a sample of the timer for the first sample.
+        // A longer grace would often mistake a sample of the timer for the first sample. At the
+        // smallest intervals, V8 reaches 27 to 100 µs between two samples of the timer.
         let grace_us = i64::from(interval_us / 4).clamp(15, 100);
         Self { grace_us, missing: None }
     }

@@ -50,6 +50,7 @@ fn thread_info(process: &Process, thread: &Thread, started: &str) -> ThreadInfo 
         interval_us: small(mean_interval_us(thread)),
         started: started.to_owned(),
         cpu: None,
+        segment: None,
     }
 }
 

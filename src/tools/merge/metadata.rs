@@ -79,7 +79,7 @@ fn breadcrumb((min, max): (i64, i64)) -> Value {
 /// Returns the metadata of a process.
 fn about(process: &OutputProcess, exit: Option<&ProcessExit>) -> Value {
     let mut about: Map<String, Value> = process.program.clone();
-    for key in ["threadId", "version"] {
+    for key in ["threadId", "version", "recording", "segment"] {
         about.remove(key);
     }
     about.insert("pid".into(), process.pid.into());

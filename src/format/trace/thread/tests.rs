@@ -25,6 +25,7 @@ fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         interval_us: 1000,
         started: "2026-03-04T05:06:07.089Z".into(),
         cpu: Some(CPU),
+        segment: None,
     }
 }
 

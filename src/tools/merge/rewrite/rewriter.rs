@@ -68,9 +68,12 @@ impl ProfileRewriter {
     ) -> Result<(), MergeError> {
         self.tree.begin();
         if !mem::replace(&mut self.is_first, false) {
-            // The last sample of the recording before must not last until now.
+            // The last sample of the recording before must not last until now. The next segment of
+            // a recording starts without a pause.
             let end_us = self.known_end_us.max(self.time.last_us());
-            self.pause(end_us.min(start_us), parts)?;
+            if end_us < start_us {
+                self.pause(end_us, parts)?;
+            }
         }
         self.time = WrittenTimeline::new(start_us);
         (self.has_samples, self.known_end_us, self.stop_us) = (false, start_us, None);

@@ -1,0 +1,266 @@
+//! The trace of one recording: one file, or a chain of segments of which the oldest are removed.
+//!
+//! A segment is a whole trace of its own. The next segment starts at the time of its first sample,
+//! and the segment before ends at that time: so no time between two segments belongs to none.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chrono::{SecondsFormat, TimeDelta, Utc};
+
+use crate::base::config::{Config, HistoryLimits};
+use crate::base::cpu_times::CpuTimes;
+use crate::base::error::Error;
+use crate::base::name_pattern::FileNames;
+use crate::base::stderr::warn_once;
+use crate::base::system;
+use crate::files::live_trace::LiveTrace;
+use crate::files::own_file::OwnFile;
+use crate::format::trace::events::Events;
+use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
+use crate::profile::window::Window;
+
+/// Segments in the history, as far as its limits allow. A part of a segment cannot be removed, so
+/// more segments keep the history closer to its limit, and each costs its names and its call tree.
+const SEGMENTS: u32 = 4;
+
+/// The streamed trace of a recording.
+pub(super) struct TraceSegments {
+    dir: PathBuf,
+    names: FileNames,
+    limits: HistoryLimits,
+    /// File of the current segment. Valid after each write.
+    output: LiveTrace,
+    trace: ThreadTrace,
+    /// Start of the current segment, microseconds.
+    start_us: i64,
+    /// Contents of the current segment.
+    contents: SegmentContents,
+    /// Complete segments, the oldest first.
+    complete: VecDeque<CompleteSegment>,
+    /// Contents of the segments that were removed.
+    removed: SegmentContents,
+}
+
+/// Counts of what a segment holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct SegmentContents {
+    /// Number of samples.
+    pub samples: u64,
+    /// Number of call-tree nodes.
+    pub nodes: u64,
+}
+
+impl SegmentContents {
+    fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.nodes += other.nodes;
+    }
+}
+
+/// A segment that is written to no more.
+pub(crate) struct CompleteSegment {
+    file: OwnFile,
+    /// Size, bytes.
+    bytes: u64,
+    /// End, microseconds.
+    end_us: i64,
+    contents: SegmentContents,
+}
+
+impl CompleteSegment {
+    fn of(output: LiveTrace, end_us: i64, contents: SegmentContents) -> Self {
+        Self { bytes: output.bytes(), file: output.finish(), end_us, contents }
+    }
+
+    /// Returns the path of the file.
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Returns the counts of what the segment holds.
+    pub(super) fn contents(&self) -> SegmentContents {
+        self.contents
+    }
+}
+
+impl TraceSegments {
+    /// Creates the first segment with its head. `earlier` are segments of a recording that this one
+    /// continues.
+    pub(super) fn create(
+        config: &Config,
+        names: &mut FileNames,
+        info: ThreadInfo,
+        start_us: i64,
+        earlier: Vec<CompleteSegment>,
+    ) -> Result<Self, Error> {
+        let trace = ThreadTrace::new(info, start_us);
+        let output = LiveTrace::create(&config.dir, ".trace.json", names, &trace.head())?;
+        Ok(Self {
+            dir: config.dir.clone(),
+            names: names.clone(),
+            limits: config.history,
+            output,
+            trace,
+            start_us,
+            contents: SegmentContents::default(),
+            complete: earlier.into(),
+            removed: SegmentContents::default(),
+        })
+    }
+
+    /// Appends the events that `encode` writes into `buffer`.
+    pub(super) fn append(
+        &mut self,
+        buffer: &mut Events,
+        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
+    ) -> Result<(), Error> {
+        buffer.clear();
+        encode(&mut self.trace, buffer);
+        self.make_room(buffer.as_bytes().len());
+        self.output.append(buffer.as_bytes())
+    }
+
+    /// Writes events that the next write replaces.
+    pub(super) fn extend(
+        &mut self,
+        buffer: &mut Events,
+        encode: impl FnOnce(&ThreadTrace, &mut Events),
+    ) -> Result<(), Error> {
+        buffer.clear();
+        encode(&self.trace, buffer);
+        self.remove_older_than(system::now_us());
+        self.make_room(buffer.as_bytes().len());
+        self.output.extend(buffer.as_bytes())
+    }
+
+    /// Returns whether the recorded thread is a worker.
+    pub(super) fn is_worker(&self) -> bool {
+        self.trace.is_worker()
+    }
+
+    /// Counts what was appended.
+    pub(super) fn count(&mut self, contents: SegmentContents) {
+        self.contents.add(contents);
+    }
+
+    /// Removes segments that are too old when a window comes. Returns the time at which the next
+    /// segment starts, if it starts with this window.
+    pub(super) fn next_start(&mut self, window: &Window) -> Option<i64> {
+        self.remove_older_than(window.end_us);
+        let bytes = self.output.bytes();
+        let is_large = |share| self.limits.max_size.is_some_and(|max| bytes >= max / share);
+        let share = u64::from(SEGMENTS);
+        let Some(first) = window.samples.first() else {
+            // A segment without samples waits for one, so that no time is lost at its start.
+            return is_large(share / 2).then(|| window.end_us.max(self.trace.last_us()));
+        };
+        let start_us = first.time_us.max(self.trace.last_us());
+        let is_old = self
+            .limits
+            .keep
+            .is_some_and(|keep| start_us.saturating_sub(self.start_us) >= micros(keep / SEGMENTS));
+        (is_large(share) || is_old).then_some(start_us)
+    }
+
+    /// Completes the current segment and begins the next one, which starts at `start_us`.
+    /// `cpu` are the CPU times of the thread up to now.
+    pub(super) fn begin_next(
+        &mut self,
+        buffer: &mut Events,
+        start_us: i64,
+        cpu: CpuTimes,
+    ) -> Result<(), Error> {
+        self.append(buffer, |trace, events| trace.close(events, start_us))?;
+        let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
+        let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
+        let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);
+        self.trace.begin_next(start_us, started, cpu);
+        let head = self.trace.head();
+        self.make_room(head.len());
+        self.names.advance();
+        let next = LiveTrace::create(&self.dir, ".trace.json", &mut self.names, &head)?;
+        let complete = mem::replace(&mut self.output, next);
+        let contents = mem::take(&mut self.contents);
+        self.complete.push_back(CompleteSegment::of(complete, start_us, contents));
+        self.start_us = start_us;
+        Ok(())
+    }
+
+    /// Returns all segments of a recording that has ended; none if they have no limit.
+    pub(super) fn into_complete(mut self) -> Vec<CompleteSegment> {
+        if !self.limits.is_limited() {
+            return Vec::new();
+        }
+        let end_us = self.trace.last_us();
+        self.complete.push_back(CompleteSegment::of(self.output, end_us, self.contents));
+        self.complete.into()
+    }
+
+    /// Returns the paths of the files that still exist, the oldest first.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let complete = self.complete.iter().map(|segment| &segment.file);
+        let mut paths: Vec<PathBuf> =
+            complete.filter(|file| file.exists()).map(|file| file.path().to_owned()).collect();
+        paths.push(self.current_path().to_owned());
+        paths
+    }
+
+    /// Returns the path of the current segment.
+    pub(super) fn current_path(&self) -> &Path {
+        self.output.path()
+    }
+
+    /// Returns the contents of the complete segments.
+    pub(super) fn complete_contents(&self) -> SegmentContents {
+        let mut contents = SegmentContents::default();
+        for segment in &self.complete {
+            contents.add(segment.contents);
+        }
+        contents
+    }
+
+    /// Returns the contents of the segments that were removed.
+    pub(super) fn removed(&self) -> SegmentContents {
+        self.removed
+    }
+
+    /// Removes the segments that ended too long before `now_us`.
+    fn remove_older_than(&mut self, now_us: i64) {
+        if let Some(keep) = self.limits.keep {
+            let oldest_us = now_us.saturating_sub(micros(keep));
+            self.remove_while(|_, segment| segment.end_us < oldest_us);
+        }
+    }
+
+    /// Removes the oldest segments until this many bytes more are within the limit.
+    fn make_room(&mut self, bytes: usize) {
+        let Some(max_size) = self.limits.max_size else { return };
+        self.remove_while(|this, _| {
+            let complete: u64 = this.complete.iter().map(|segment| segment.bytes).sum();
+            complete + this.output.bytes() + bytes as u64 > max_size
+        });
+    }
+
+    /// Removes the oldest segment as long as the condition holds for it.
+    fn remove_while(&mut self, condition: impl Fn(&Self, &CompleteSegment) -> bool) {
+        while let Some(oldest) = self.complete.front()
+            && condition(self, oldest)
+        {
+            if let Err(error) = oldest.file.remove() {
+                warn_once(&error);
+            }
+            self.removed.add(oldest.contents);
+            self.complete.pop_front();
+        }
+    }
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fs;
+
+use chrono::DateTime;
+use serde_json::Value;
+
+use super::*;
+use crate::base::name_pattern::{NameFields, NamePattern};
+use crate::format::trace::event::Flush;
+use crate::format::trace::thread::Segment;
+use crate::profile::call_tree::CallTree;
+use crate::profile::program::{NodeModules, Program};
+use crate::profile::test_windows::made::{self, START_US, frame};
+
+const SECOND: i64 = 1_000_000;
+
+/// A recording of made windows, as the sink writes it.
+struct Recorder {
+    dir: tempfile::TempDir,
+    segments: TraceSegments,
+    tree: CallTree,
+    events: Events,
+    max_size: Option<u64>,
+}
+
+thread_local! {
+    static SEQUENCE: Cell<u32> = const { Cell::new(1) };
+}
+
+fn next_sequence() -> u32 {
+    SEQUENCE.set(SEQUENCE.get() + 1);
+    SEQUENCE.get()
+}
+
+impl Recorder {
+    fn new(variables: &[(&str, &str)], earlier: Vec<CompleteSegment>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let env = |name: &str| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).into())
+        };
+        let config = Config::read(|_| None, env, dir.path(), &[]).unwrap();
+        let started = DateTime::UNIX_EPOCH.fixed_offset();
+        let fields = NameFields { started, pid: 1, thread_id: 3, sequence: next_sequence() };
+        let name = NamePattern::parse("out").unwrap();
+        let mut names = FileNames::new(name, fields, next_sequence);
+        let info = ThreadInfo {
+            program: Program { pid: 1, ..Program::default() },
+            thread_id: 3,
+            node_modules: NodeModules::Foldable,
+            interval_us: 1000,
+            started: String::new(),
+            cpu: None,
+            segment: Some(Segment { recording: 7, segment: 1 }),
+        };
+        let segments = TraceSegments::create(&config, &mut names, info, START_US, earlier).unwrap();
+        let max_size = config.history.max_size;
+        Self { dir, segments, tree: CallTree::new(1000), events: Events::default(), max_size }
+    }
+
+    /// Writes a window with its samples at these times after the start.
+    fn write(&mut self, times_us: &[i64], end_us: i64) {
+        let samples: Vec<_> = times_us.iter().map(|time| (*time, 1)).collect();
+        let name = format!("f{end_us}").repeat(40);
+        let nodes = [(0, frame("(root)", "", 0)), (0, frame(&name, "/a.js", 1))];
+        let window = Window { end_us: START_US + end_us, ..made::window(&nodes, &samples) };
+        if let Some(start_us) = self.segments.next_start(&window) {
+            self.tree.clear();
+            self.segments.begin_next(&mut self.events, start_us, CpuTimes::default()).unwrap();
+        }
+        let placed = self.tree.place(&window);
+        let flush = Flush { pause_us: Some(1), ..Flush::default() };
+        let encode = |trace: &mut ThreadTrace, events: &mut Events| {
+            trace.window(events, &window, &placed, flush);
+        };
+        self.segments.append(&mut self.events, encode).unwrap();
+        let nodes = placed.new_nodes.len() as u64;
+        self.segments.count(SegmentContents { samples: times_us.len() as u64, nodes });
+        if let Some(max_size) = self.max_size {
+            assert!(self.bytes() <= max_size, "{} bytes are on the disk", self.bytes());
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let entries = fs::read_dir(self.dir.path()).unwrap();
+        entries.map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+    }
+
+    fn read(&self) -> Vec<Value> {
+        let read = |path: &PathBuf| serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        self.segments.paths().iter().map(read).collect()
+    }
+}
+
+fn events<'a>(trace: &'a Value, name: &str) -> Vec<&'a Value> {
+    let events = trace["traceEvents"].as_array().unwrap();
+    events.iter().filter(|event| event["name"] == name).collect()
+}
+
+/// Returns the times of a trace's samples.
+fn times(trace: &Value) -> Vec<i64> {
+    let mut at = events(trace, "Profile")[0]["ts"].as_i64().unwrap();
+    let chunks = events(trace, "ProfileChunk");
+    let deltas = chunks.iter().flat_map(|chunk| chunk["args"]["data"]["timeDeltas"].as_array());
+    deltas
+        .flatten()
+        .map(|delta| {
+            at += delta.as_i64().unwrap();
+            at - START_US
+        })
+        .collect()
+}
+
+#[test]
+fn the_newest_segments_stay_within_the_size() {
+    let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
+    let rename = |trace: &mut ThreadTrace, events: &mut Events| {
+        trace.rename_worker(events, "/r/crunch.js");
+    };
+    recorder.segments.append(&mut Events::default(), rename).unwrap();
+    let all: Vec<i64> = (0..600).map(|n| n * 1000 + 7).collect();
+    for window in all.chunks(2) {
+        recorder.write(window, window[1] + 900);
+    }
+    assert!(recorder.bytes() > 40 << 10, "only {} bytes are left", recorder.bytes());
+    let traces = recorder.read();
+    assert!(traces.len() >= 3);
+    // No sample is lost or doubled.
+    let kept: Vec<i64> = traces.iter().flat_map(times).collect();
+    assert_eq!(kept, all[all.len() - kept.len()..]);
+    for pair in traces.windows(2) {
+        let (end, start) = (events(&pair[0], "trace.end"), events(&pair[1], "Profile"));
+        assert_eq!(end[0]["ts"], start[0]["ts"]);
+        assert_eq!(end.len(), 1);
+        let number = |trace: &Value| trace["metadata"]["cpu-prof"]["segment"].as_u64().unwrap();
+        assert_eq!(number(&pair[0]) + 1, number(&pair[1]));
+    }
+    for trace in &traces {
+        assert_eq!(trace["metadata"]["cpu-prof"]["recording"], 7);
+        let name = &events(trace, "thread_name").pop().unwrap()["args"]["name"];
+        assert!(name.as_str().unwrap().ends_with("worker 3: crunch.js"), "{name}");
+        // Each announces its own nodes.
+        let chunks = events(trace, "ProfileChunk");
+        let ids: HashSet<u64> = chunks
+            .iter()
+            .flat_map(|chunk| chunk["args"]["data"]["cpuProfile"]["nodes"].as_array())
+            .flatten()
+            .map(|node| node["id"].as_u64().unwrap())
+            .collect();
+        assert!(ids.contains(&1));
+    }
+    let removed = recorder.segments.removed();
+    assert_eq!(removed.samples as usize, all.len() - kept.len());
+}
+
+#[test]
+fn segments_past_the_time_are_removed() {
+    let mut recorder = Recorder::new(&[("CPU_PROF_KEEP", "8s")], Vec::new());
+    let all: Vec<i64> = (1..40).map(|n| n * SECOND).collect();
+    for time in &all {
+        recorder.write(&[*time], *time + SECOND / 2);
+    }
+    let kept: Vec<i64> = recorder.read().iter().flat_map(times).collect();
+    assert_eq!(kept, all[all.len() - kept.len()..]);
+    let span = all[all.len() - 1] - kept[0];
+    assert!((8 * SECOND..=10 * SECOND).contains(&span), "{span} microseconds are kept");
+}
+
+#[test]
+fn a_segment_starts_with_a_sample_unless_it_grows_too_large() {
+    let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
+    let mut windows = 0;
+    let mut count = |recorder: &mut Recorder, bytes: u64| {
+        while recorder.segments.output.bytes() < bytes {
+            windows += 1;
+            recorder.write(&[], windows * 1000);
+        }
+    };
+    count(&mut recorder, 17 << 10);
+    assert_eq!(recorder.segments.paths().len(), 1);
+    count(&mut recorder, 32 << 10);
+    recorder.write(&[], 100 * SECOND);
+    assert_eq!(recorder.segments.paths().len(), 2);
+}
+
+#[test]
+fn without_limits_there_is_one_file() {
+    let mut recorder = Recorder::new(&[], Vec::new());
+    for n in 1..100 {
+        recorder.write(&[n * 1000 * SECOND], n * 1000 * SECOND + 5);
+    }
+    assert_eq!(recorder.segments.paths().len(), 1);
+    assert!(recorder.segments.into_complete().is_empty());
+}
+
+#[test]
+fn a_file_in_the_place_of_a_segment_is_left_alone() {
+    let mut recorder = Recorder::new(&[("CPU_PROF_KEEP", "4s")], Vec::new());
+    recorder.write(&[SECOND], 2 * SECOND);
+    recorder.write(&[3 * SECOND], 4 * SECOND);
+    let first = recorder.segments.paths()[0].clone();
+    fs::remove_file(&first).unwrap();
+    fs::write(&first, "mine").unwrap();
+    for n in 5..30 {
+        recorder.write(&[n * SECOND], n * SECOND + 5);
+    }
+    assert_eq!(fs::read(&first).unwrap(), b"mine");
+    assert!(!recorder.segments.paths().contains(&first));
+}
+
+#[test]
+fn a_continued_recording_counts_with_the_limit() {
+    let limit = [("CPU_PROF_KEEP", "4s")];
+    let mut first = Recorder::new(&limit, Vec::new());
+    for n in 1..4 {
+        first.write(&[n * SECOND], n * SECOND + 5);
+    }
+    let paths = first.segments.paths();
+    let mut second = Recorder::new(&limit, first.segments.into_complete());
+    assert_eq!(second.segments.complete_contents().samples, 3);
+    assert_eq!(second.segments.paths()[..paths.len()], paths);
+    for n in 4..20 {
+        second.write(&[n * SECOND], n * SECOND + 5);
+    }
+    assert!(paths.iter().all(|path| !path.exists()));
+}
