@@ -51,17 +51,16 @@ test('a recording that stops during a rotation keeps its samples', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
   // At this interval a rotation takes longer than the time between two flushes.
-  const env = { CPU_PROF_INTERVAL: '200000', CPU_PROF_FLUSH_INTERVAL: '10' }
+  const INTERVAL_US = 200_000
+  const env = { CPU_PROF_INTERVAL: String(INTERVAL_US), CPU_PROF_FLUSH_INTERVAL: '10' }
   const script = `
     const work = (ms) => { const end = performance.now() + ms; while (performance.now() < end); }
     work(1500)
     process.send(0)`
   const { traces } = await run(['-e', script], { env })
-  const [{ samples, totalMs }] = traces
-  const times = samples.map(({ us }) => us)
-  assert.ok(
-    times.slice(1).every((us) => us > 100_000),
-    `${times}`,
-  )
+  const [{ samples, durationUs, totalMs }] = traces
+  // Doubles, and samples of V8 at the start of a profile, would be more than the interval allows.
+  const most = durationUs / INTERVAL_US + 3
+  assert.ok(samples.length <= most, `${samples.length} samples, ${most} at most`)
   assert.ok(totalMs(({ functionName }) => functionName === 'work') > 900)
 })

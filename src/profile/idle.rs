@@ -88,8 +88,10 @@ impl IdleTimes {
         } else {
             (self.last_us, self.is_idle) = (last.time_us, false);
         }
-        // A wait that no sample shows is not a later sample's.
-        self.rest_us = self.rest_us.clamp(-self.interval_us, self.interval_us);
+        // The sample at the end of a wait can come with the next window. A wait that was over before
+        // the last sample has none.
+        let open_us = (window.end_us - self.last_us).max(self.interval_us);
+        self.rest_us = self.rest_us.clamp(-self.interval_us, open_us);
     }
 
     fn idle_samples(&self, window: &Window, idle: u32) -> Vec<IdleSample> {
@@ -235,6 +237,16 @@ mod tests {
         classified(&mut times, &[(50, IDLE)], 50);
         assert_eq!(times.next_idle_us(), None);
         assert_eq!(classified(&mut times, &[(90, IDLE)], 90), [(90, IDLE)]);
+    }
+
+    #[test]
+    fn a_wait_at_the_end_of_a_window_belongs_to_a_sample_of_the_next() {
+        let mut times = times();
+        let mut window = of(&[(1, JS), (50, IDLE)]);
+        window.end_us = 100_000;
+        times.classify(&mut window, 48_000 + 50_000);
+        let samples = classified(&mut times, &[(100, IDLE), (150, IDLE), (151, JS)], 149);
+        assert_eq!(samples, [(100, IDLE), (150, IDLE), (151, JS)]);
     }
 
     #[test]

@@ -228,10 +228,15 @@ fn rotate(recording: &ThreadRecording) -> bool {
 fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
     let (begun, start_us) = (Instant::now(), system::now_us());
     profiler.begin_rotation()?;
-    let span_us = (start_us, system::now_us());
+    let span_us = (start_us, own_end_us());
     recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
     recording.process.writer.overlap(&recording.link);
     Ok(())
+}
+
+/// Returns the latest time that a sample taken by now can have: V8 adds a microsecond to its clock.
+fn own_end_us() -> i64 {
+    system::now_us() + 1
 }
 
 fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
@@ -251,7 +256,7 @@ fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error
     if let Some(surplus) = surplus {
         recording.link.read_profiles.push(surplus, None);
     }
-    let span_us = (start_us, system::now_us());
+    let span_us = (start_us, own_end_us());
     recording.rotation.set(Some(BegunRotation { pause: before.elapsed(), span_us }));
     recording.hand_over(recording.window(RawWindow::V8(profile), Duration::ZERO));
     Ok(())

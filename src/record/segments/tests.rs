@@ -115,7 +115,7 @@ fn times(trace: &Value) -> Vec<i64> {
 fn the_newest_segments_stay_within_the_size() {
     let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
     let rename = |trace: &mut ThreadTrace, events: &mut Events| {
-        trace.rename_worker(events, "/r/crunch.js");
+        trace.rename_worker(events, "crunch.js");
     };
     recorder.segments.append(&mut Events::default(), rename).unwrap();
     let all: Vec<i64> = (0..600).map(|n| n * 1000 + 7).collect();
