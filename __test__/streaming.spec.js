@@ -42,11 +42,28 @@ const samplesOf = (events, name) => {
   return count
 }
 
-/** Returns the time from the last idle sample to the last heartbeat. @param {any[]} events */
+/** Returns the idle time up to the last heartbeat. @param {any[]} events */
 function idleMs(events) {
-  const chunk = events.filter(({ name }) => name === 'ProfileChunk').at(-1)
-  if (chunk === undefined || samplesOf(events, '(idle)') === 0) return 0
-  return (events[events.length - 1].ts - chunk.ts) / 1000
+  const ids = new Set()
+  let at = 0
+  let idleSince = 0
+  let idleUs = 0
+  const move = (/** @type {number} */ to, /** @type {boolean} */ isIdle) => {
+    if (idleSince > 0) idleUs += to - idleSince
+    idleSince = isIdle ? to : 0
+  }
+  for (const { name, ts, args } of events) {
+    if (name === 'Profile') at = ts
+    if (name !== 'ProfileChunk') continue
+    const { nodes = [], samples } = args.data.cpuProfile
+    for (const node of nodes) if (node.callFrame.functionName === '(idle)') ids.add(node.id)
+    for (const [i, sample] of samples.entries()) {
+      at += args.data.timeDeltas[i]
+      move(at, ids.has(sample))
+    }
+  }
+  if (events.length > 0) move(Math.max(at, events[events.length - 1].ts), false)
+  return idleUs / 1000
 }
 
 for (const [state, code, top, skip] of /** @type {const} */ ([

@@ -15,7 +15,7 @@ const { profile, profileEnd } = console
 const { connect, disconnect, post } = inspector.Session.prototype
 const { apply, setPrototypeOf } = Reflect
 const { stringify } = JSON
-const { setInterval, clearInterval } = timers
+const { setInterval, clearInterval, setTimeout } = timers
 
 /** Answers of the addon to a window. The third is 2: stop before the next start. */
 const CONTINUE = 0
@@ -75,9 +75,18 @@ function guarded(f) {
   }
 }
 
+/**
+ * @typedef {object} BegunRotation
+ * @property {(() => void) | null} end ends the old profile, and hands it over
+ * @property {bigint} from start of the first step, ns
+ * @property {bigint} to end of the first step, ns
+ */
+
 class Sampler {
   /** Ends the current profile, and hands it over. @type {(() => void) | null} */
   #end = null
+  /** The rotation whose old profile still runs. @type {BegunRotation | null} */
+  #rotation = null
   /** The session in which `console.profile()` starts profiles. @type {Session | null} */
   #shared = null
   /** Sessions that have no profile now. @type {Session[]} */
@@ -87,7 +96,7 @@ class Sampler {
   /** Titles of the running profiles of `#shared`. @type {Set<string>} */
   #titles = new Set()
   #count = 0
-  /** When taking the current window began, ns. */
+  /** Start of the step that hands a window over, ns. */
   #since = 0n
   /** The earliest time of the next window, ns. */
   #due = 0n
@@ -110,29 +119,50 @@ class Sampler {
 
   /** Takes a window if one is due. @returns {boolean} whether to continue */
   tick() {
-    const since = this.#now()
-    if (since < this.#due) return true
-    this.#since = since
-    const { isFixed } = this.#plan
+    if (this.#answer === GIVE_UP) return false
+    const from = this.#now()
+    if (from < this.#due || this.#rotation !== null) return true
+    if (!this.#plan.addon.cpuProfNeedsWindow()) return true
+    const end = this.#end
     if (this.#answer === CONTINUE) {
-      // Starting first keeps V8's code map and its sampling thread alive.
-      const end = this.#end
+      // V8 processes a sample when the next is due, so both profiles run for a while.
       this.#end = this.#begin()
-      end?.()
+      this.#rotation = { end, from, to: this.#now() }
+      setTimeout(() => guarded(() => this.#endRotation()), this.#overlapMs()).unref()
     } else {
       this.#answer = CONTINUE
-      this.#end?.()
+      this.#since = from
+      end?.()
       this.#end = this.#begin()
     }
+    return true
+  }
+
+  /** Hands over the old profile of the rotation that has begun. */
+  #endRotation() {
+    if (this.#rotation === null) return
+    const { end, from, to } = this.#rotation
+    this.#since = this.#now()
+    try {
+      end?.()
+    } finally {
+      this.#rotation = null
+    }
     this.#discardLogs()
-    const end = this.#now()
-    if (!isFixed) this.#due = end + (end - since) * BigInt(1 / MAX_SHARE)
-    return this.#answer !== GIVE_UP
+    const now = this.#now()
+    const cost = to - from + now - this.#since
+    if (!this.#plan.isFixed) this.#due = now + cost * BigInt(1 / MAX_SHARE)
+  }
+
+  /** Returns the time for which the old and the next profile both run. */
+  #overlapMs() {
+    return Math.ceil(this.#plan.intervalUs / 800) + 1
   }
 
   stop() {
-    this.#since = this.#now()
     try {
+      this.#endRotation()
+      this.#since = this.#now()
       this.#end?.()
     } finally {
       this.#end = null
@@ -212,7 +242,9 @@ class Sampler {
 
   /** @param {any} profile */
   #handOver(profile) {
-    const answer = this.#plan.addon.cpuProfWindow(asText(profile), Number(this.#since / 1000n))
+    const { from = 0n, to = 0n } = this.#rotation ?? {}
+    const times = [this.#since, from, to].map((ns) => Number(ns / 1000n))
+    const answer = this.#plan.addon.cpuProfWindow(asText(profile), ...times)
     if (this.#answer !== GIVE_UP) this.#answer = answer
   }
 }

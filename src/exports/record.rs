@@ -206,12 +206,20 @@ pub(crate) fn stop() -> Option<JsRecording> {
     })
 }
 
-/// Hands over a window of the inspector: its profile as JSON, and the time when JavaScript began to
-/// take it, in microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop
-/// before the next profile starts.
+/// Returns whether the calling thread, which is sampled by the inspector, needs a window. A thread
+/// that has only waited for events since its last window needs none.
+#[napi(js_name = "cpuProfNeedsWindow", catch_unwind)]
+pub(crate) fn needs_window() -> bool {
+    thread::needs_inspector_window()
+}
+
+/// Hands over a window of the inspector: its profile as JSON, the time when JavaScript began to hand
+/// it over, and the time in which JavaScript started the next profile, both 0 if it has not. Times
+/// are microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop before the
+/// next profile starts.
 #[napi(js_name = "cpuProfWindow", catch_unwind)]
-pub(crate) fn window(json: String, since_us: i64) -> u32 {
-    match thread::hand_over_inspector_window(json, since_us) {
+pub(crate) fn window(json: String, since_us: i64, own_from_us: i64, own_to_us: i64) -> u32 {
+    match thread::hand_over_inspector_window(json, since_us, (own_from_us, own_to_us)) {
         NextStep::Continue => 0,
         NextStep::GiveUp => 1,
         NextStep::Restart => 2,

@@ -97,6 +97,14 @@ impl ThreadRecording {
         (Some(self.window(RawWindow::V8(profile), before.elapsed())), surplus)
     }
 
+    /// Returns whether this thread has only waited for events since its last window.
+    pub(super) fn has_waited(&self) -> bool {
+        let waited_us = self.event_loop.as_ref().map(EventLoop::waited_us);
+        let now = waited_us.and_then(|waited_us| self.link.activity_with(waited_us));
+        let activities = self.last_activity.get().zip(now);
+        !self.link.has_failed() && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+    }
+
     /// Returns a window that ends now. `pause` is the time that the window cost this thread.
     pub(super) fn window(&self, window: RawWindow, pause: Duration) -> TakenWindow {
         let begun = self.rotation.take();

@@ -43,6 +43,12 @@ impl Writer {
         let _ = self.queue.send(WriterMessage::Overlap { recording: link.id() });
     }
 
+    /// Tells that a thread has only waited for events since its last window. Only threads that
+    /// cannot be woken tell this.
+    pub(super) fn extend(&self, link: &RecordingLink) {
+        let _ = self.queue.send(WriterMessage::Extend { recording: link.id() });
+    }
+
     /// Hands over a window.
     pub(super) fn write(&self, link: &RecordingLink, taken: TakenWindow) {
         let _ = self.queue.send(WriterMessage::Window { recording: link.id(), taken });

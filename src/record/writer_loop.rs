@@ -19,6 +19,8 @@ pub(super) enum WriterMessage {
     Open(Box<RecordingSink>),
     /// A rotation has begun on a recorded thread.
     Overlap { recording: u32 },
+    /// A recorded thread has only waited for events since its last window.
+    Extend { recording: u32 },
     /// A recording's window was taken.
     Window { recording: u32, taken: TakenWindow },
     /// A name of a recorded worker is known.
@@ -196,6 +198,7 @@ impl WriterLoop {
         match message {
             WriterMessage::Open(sink) => self.open(*sink),
             WriterMessage::Overlap { recording } => self.overlap(recording),
+            WriterMessage::Extend { recording } => self.extend(recording),
             WriterMessage::Window { recording, taken } => self.write(recording, taken),
             WriterMessage::Rename { recording, name } => self.rename(recording, &name),
             WriterMessage::Close { recording, last, reply } => {
@@ -225,6 +228,12 @@ impl WriterLoop {
             let recording = &mut self.recordings[index];
             let until = Instant::now() + recording.sink.overlap;
             recording.rotation = Rotation::Overlapping { until };
+        }
+    }
+
+    fn extend(&mut self, recording: u32) {
+        if let Some(index) = self.find(recording) {
+            self.recordings[index].sink.extend(&mut self.events);
         }
     }
 
