@@ -6,6 +6,7 @@ pub(crate) mod frame;
 pub(crate) mod frame_table;
 pub(crate) mod order;
 pub(crate) mod path_ids;
+pub(crate) mod position;
 pub(crate) mod program;
 pub(crate) mod replay;
 pub(crate) mod session;

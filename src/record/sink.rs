@@ -128,10 +128,9 @@ impl RecordingSink {
     }
 
     fn read(&mut self, window: RawWindow) -> Window {
-        let has_details = self.cpuprofile.is_some();
         match window {
             RawWindow::V8(profile) => {
-                let window = profile.read(has_details);
+                let window = profile.read();
                 self.undeleted.push(profile);
                 if let Some(newest) = window.samples.last()
                     && !self.link.is_abandoned()
@@ -140,7 +139,7 @@ impl RecordingSink {
                 }
                 window
             }
-            RawWindow::Inspector(profile) => profile.read(has_details).unwrap_or_else(|error| {
+            RawWindow::Inspector(profile) => profile.read().unwrap_or_else(|error| {
                 warn_once(&error);
                 Window::default()
             }),
