@@ -137,7 +137,7 @@ function addReport(program) {
     )
     .argument('<input...>', 'files and folders')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(by.choices(['function', 'file', 'package', 'thread']))
+    .addOption(by.choices(['function', 'line', 'file', 'package', 'thread']))
     .addOption(from())
     .addOption(to())
     .addOption(json.conflicts(['markdown', 'by']))

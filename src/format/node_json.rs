@@ -77,7 +77,9 @@ impl<'a> NodeJson<'a> {
         if let Some(hits) = self.hit_count {
             profile.hits(id, u64::try_from(hits.0).unwrap_or(0));
         }
-        if profile.has_lines() {
+        // V8 counts the line of the caller where a function has no script.
+        let is_native = frames.list()[frame as usize].is_native();
+        if profile.has_lines() && !is_native {
             for at in self.position_ticks() {
                 profile.ticks(id, at.line.small(), at.ticks.small());
             }

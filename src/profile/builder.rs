@@ -215,7 +215,7 @@ impl ProfileBuilder {
         let self_us = &mut self.profile.nodes[node as usize].self_us;
         *self_us = self_us.saturating_add(us);
         let is_in_scope = (self.scope.from_us..=self.scope.to_us).contains(&time_us);
-        self.charge_line(node, line, us, u64::from(is_in_scope));
+        self.charge_line(node, line, us, u64::from(is_in_scope || us > 0));
     }
 
     /// Adds time and samples to a line, if lines are kept.

@@ -30,6 +30,11 @@ impl CallFrame {
         Self { function_name: name.into(), url: String::new(), script_id: 0, line: -1, column: -1 }
     }
 
+    /// Returns whether the function has no script.
+    pub(crate) fn is_native(&self) -> bool {
+        self.script_id == 0 && self.url.is_empty()
+    }
+
     /// Returns whether the frame is a state that V8 gives as a frame, and not a function of the
     /// program.
     pub(crate) fn is_meta(&self) -> bool {

@@ -57,7 +57,7 @@ pub(crate) struct ProfileLine {
     pub line: u32,
     /// Time of the line's samples, microseconds.
     pub self_us: u64,
-    /// Count of samples.
+    /// Count of samples, also of those with a part of their time in the scope.
     pub samples: u64,
 }
 

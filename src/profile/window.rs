@@ -46,7 +46,7 @@ impl Window {
     pub(crate) fn set_positions(&mut self, mut ticks: Vec<PositionTicks>) {
         ticks.retain(|at| {
             let node = &self.nodes[at.node as usize];
-            self.frames[node.frame as usize].script_id != 0
+            !self.frames[node.frame as usize].is_native()
         });
         let nodes: Vec<u32> = self.samples.iter().map(|sample| sample.node).collect();
         for (sample, position) in self.samples.iter_mut().zip(spread(&nodes, ticks)) {

@@ -130,18 +130,22 @@ mod tests {
 
     #[test]
     fn samples_get_the_lines_of_their_node() {
-        let nodes = |ticks: &str| NODES.replace(r#""hitCount":4"#, ticks);
-        let lines = |ticks: &str| -> Vec<u32> {
+        let lines_at = |url: &str, ticks: &str| -> Vec<u32> {
+            let nodes = NODES.replace(r#""hitCount":4"#, ticks);
+            let nodes = nodes.replace(r#""a""#, &format!(r#""a","url":"{url}""#));
             let rest = r#""startTime":0,"samples":[2,1,2,2,2],"timeDeltas":[1,1,1,1,1]"#;
-            let profile = read(&format!("{{{},{rest}}}", nodes(ticks))).unwrap();
+            let profile = read(&format!("{{{nodes},{rest}}}")).unwrap();
             assert_eq!(profile.samples[1].line, 0);
             let mut lines: Vec<_> = profile.samples.iter().map(|sample| sample.line).collect();
             lines.remove(1);
             lines.sort_unstable();
             lines
         };
+        let lines = |ticks: &str| lines_at("/a.js", ticks);
         let three = r#""positionTicks":[{"line":9,"ticks":1},{"line":8,"ticks":2}]"#;
         assert_eq!(lines(three), [0, 8, 8, 9]);
+        // A function without a script has the line of its caller.
+        assert_eq!(lines_at("", three), [0; 4]);
         let eight = r#""positionTicks":[{"line":9,"ticks":4},{"line":8,"ticks":4}]"#;
         assert_eq!(lines(eight), [8, 8, 9, 9]);
         for strange in ["5", "null", "[{\"line\":1}]", "{}", "[]"] {

@@ -139,7 +139,7 @@ fn lines_have_the_time_of_their_samples() {
     }
     let profile = builder.finish();
     // The first sample began before the scope, and the last comes after.
-    assert_eq!(lines(&profile), [(0, 0, 5, 1), (0, 7, 5 + 10, 1), (0, 8, 10, 1), (1, 7, 10, 1)]);
+    assert_eq!(lines(&profile), [(0, 0, 5, 1), (0, 7, 5 + 10, 2), (0, 8, 10, 1), (1, 7, 10, 1)]);
     assert!(profile.samples.is_empty());
 }
 

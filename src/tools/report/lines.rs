@@ -43,14 +43,14 @@ impl LineCosts {
         }
     }
 
-    /// Returns the count of lines that cost time.
+    /// Returns the count of lines with samples.
     pub(super) fn count(&self) -> usize {
-        self.0.values().filter(|cost| cost.self_us > 0).count()
+        self.0.len()
     }
 
     /// Returns the first `top` lines by self time.
     pub(super) fn top<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportLine<'a>> {
-        let mut lines: Vec<_> = self.0.iter().filter(|(_, cost)| cost.self_us > 0).collect();
+        let mut lines: Vec<_> = self.0.iter().collect();
         lines.sort_unstable_by_key(|(at, cost)| (Reverse(cost.self_us), **at));
         lines.truncate(top);
         let row = |(at, cost): (&FunctionLine, &LineCost)| {

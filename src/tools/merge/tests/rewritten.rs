@@ -123,6 +123,7 @@ fn lines_and_reasons_are_kept_in_every_part() {
 #[test]
 fn lines_and_reasons_of_a_cpuprofile_are_kept() {
     let mut nodes = nodes_with_reason();
+    nodes[2]["callFrame"]["url"] = "/b.js".into();
     nodes[2]["positionTicks"] = json!([{ "line": 7, "ticks": 1 }, { "line": 5, "ticks": 1 }]);
     let profile = json!({
         "nodes": nodes, "startTime": 1000, "endTime": 1100,
