@@ -132,7 +132,8 @@ function addReport(program) {
     .command('report')
     .summary('show where the time went')
     .description(
-      'Shows where the time of recordings went: by process and thread, by function and by package. ' +
+      'Shows where the time of recordings went: by process and thread, by function and by package, or ' +
+        'by line. ' +
         'Reads the same files as merge.',
     )
     .argument('<input...>', 'files and folders')
