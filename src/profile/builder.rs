@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::frame_table::FrameTable;
 use super::order;
-use super::position::{PositionTicks, SourcePosition, spread};
+use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
 use super::thread_profile::{
     NONE, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
 };
@@ -144,7 +144,7 @@ impl ProfileBuilder {
             return Vec::new();
         }
         let nodes: Vec<u32> = ids.map(|id| self.index(id)).collect();
-        spread(&nodes, mem::take(&mut self.ticks))
+        spread(&nodes, mem::take(&mut self.ticks), Uncounted::Unknown)
     }
 
     /// Adds the reason why V8 does not optimize a node's function.

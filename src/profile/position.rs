@@ -45,12 +45,25 @@ struct NodeTicks {
     stride: u64,
 }
 
+/// The positions of samples that V8 did not count, where a node has more samples than ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Uncounted {
+    /// Those of the other samples of the node, in proportion.
+    AsCounted,
+    /// None.
+    Unknown,
+}
+
 /// Returns a position for each sample, of which `nodes` are the nodes.
 ///
 /// The samples of a node get its positions in proportion to the ticks, each position as many samples
-/// as it has ticks if both are the same number. Samples that V8 did not count get none. Any part of
-/// the samples has about the same proportions as the whole.
-pub(crate) fn spread(nodes: &[u32], mut ticks: Vec<PositionTicks>) -> Vec<SourcePosition> {
+/// as it has ticks if both are the same number. Any part of the samples has about the same
+/// proportions as the whole.
+pub(crate) fn spread(
+    nodes: &[u32],
+    mut ticks: Vec<PositionTicks>,
+    uncounted: Uncounted,
+) -> Vec<SourcePosition> {
     ticks.sort_unstable_by_key(|at| (at.node, at.position));
     let mut by_node: FxHashMap<u32, NodeTicks> = FxHashMap::default();
     // The sum of a node's ticks up to each position.
@@ -77,8 +90,12 @@ pub(crate) fn spread(nodes: &[u32], mut ticks: Vec<PositionTicks>) -> Vec<Source
         let turn = node.placed * node.stride % node.samples;
         node.placed += 1;
         let sums = &sums[node.range.clone()];
-        let ticks_and_uncounted = sums.last().copied().unwrap_or(0).max(node.samples);
-        let tick = middle(turn, ticks_and_uncounted, node.samples);
+        let counted = sums.last().copied().unwrap_or(0);
+        let whole = match uncounted {
+            Uncounted::AsCounted => counted,
+            Uncounted::Unknown => counted.max(node.samples),
+        };
+        let tick = middle(turn, whole, node.samples);
         let at = sums.partition_point(|sum| *sum <= tick);
         ticks[node.range.clone()].get(at).map_or_else(SourcePosition::default, |at| at.position)
     };
@@ -108,6 +125,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
+    use super::Uncounted::{AsCounted, Unknown};
     use super::*;
     use crate::profile::test_windows::made::{self, ticks};
 
@@ -121,25 +139,28 @@ mod tests {
 
     #[test]
     fn samples_get_the_lines_of_their_node() {
-        let positions = spread(&[1, 2, 1, 3, 2], ticks(&[(1, 10, 2), (2, 20, 1), (2, 21, 1)]));
+        let positions =
+            spread(&[1, 2, 1, 3, 2], ticks(&[(1, 10, 2), (2, 20, 1), (2, 21, 1)]), AsCounted);
         let lines: Vec<u32> = positions.iter().map(|position| position.line).collect();
         assert_eq!((lines[0], lines[2], lines[3]), (10, 10, 0));
         assert_eq!(counts(&positions), [(0, 1), (10, 2), (20, 1), (21, 1)]);
-        assert!(spread(&[], ticks(&[(0, 1, 1)])).is_empty());
-        assert_eq!(spread(&[0], Vec::new()), [SourcePosition::default()]);
+        assert!(spread(&[], ticks(&[(0, 1, 1)]), AsCounted).is_empty());
+        assert_eq!(spread(&[0], Vec::new(), AsCounted), [SourcePosition::default()]);
+        assert_eq!(spread(&[0], ticks(&[(0, 5, 0)]), AsCounted), [SourcePosition::default()]);
     }
 
     #[test]
-    fn too_many_ticks_are_scaled_down_and_missing_ones_are_unknown() {
-        let more = spread(&[0; 100], ticks(&[(0, 5, 150), (0, 6, 40), (0, 5, 10)]));
+    fn ticks_are_scaled_to_the_samples() {
+        let more = spread(&[0; 100], ticks(&[(0, 5, 150), (0, 6, 40), (0, 5, 10)]), Unknown);
         assert_eq!(counts(&more), [(5, 80), (6, 20)]);
-        let less = spread(&[0; 100], ticks(&[(0, 5, 60), (0, 6, 30)]));
-        assert_eq!(counts(&less), [(0, 10), (5, 60), (6, 30)]);
+        let less = || ticks(&[(0, 5, 60), (0, 6, 20)]);
+        assert_eq!(counts(&spread(&[0; 100], less(), AsCounted)), [(5, 75), (6, 25)]);
+        assert_eq!(counts(&spread(&[0; 100], less(), Unknown)), [(0, 20), (5, 60), (6, 20)]);
     }
 
     #[test]
     fn a_part_has_the_proportions_of_the_whole() {
-        let positions = spread(&[0; 1000], ticks(&[(0, 5, 900), (0, 6, 100)]));
+        let positions = spread(&[0; 1000], ticks(&[(0, 5, 90), (0, 6, 10)]), AsCounted);
         for part in positions.chunks(100) {
             let of_six = part.iter().filter(|position| position.line == 6).count();
             assert!((5..=15).contains(&of_six), "{of_six}");
@@ -151,9 +172,10 @@ mod tests {
         fn shares_are_those_of_the_ticks(
             samples in vec(0_u32..3, 0..300),
             ticks in vec((0_u32..4, 1_u32..5, 0_u32..100), 0..12),
+            uncounted in prop_oneof![Just(AsCounted), Just(Unknown)],
         ) {
             let ticks = made::ticks(&ticks);
-            let positions = spread(&samples, ticks.clone());
+            let positions = spread(&samples, ticks.clone(), uncounted);
             prop_assert_eq!(positions.len(), samples.len());
             for node in 0..3 {
                 let hits = samples.iter().filter(|sample| **sample == node).count() as f64;
@@ -162,11 +184,12 @@ mod tests {
                 for line in 1..5 {
                     let of_line = of_node.iter().filter(|at| at.position.line == line);
                     let ticks: f64 = of_line.map(|at| f64::from(at.ticks)).sum();
-                    let expected = if all > hits { ticks / all * hits } else { ticks };
+                    let is_scaled = all > hits || (uncounted == AsCounted && all > 0.0);
+                    let expected = if is_scaled { ticks / all * hits } else { ticks };
                     let at_line = |(sample, at): &(&u32, &SourcePosition)| **sample == node && at.line == line;
                     let count = samples.iter().zip(&positions).filter(at_line).count() as f64;
                     prop_assert!((count - expected).abs() <= 1.0, "{} is not {}", count, expected);
-                    prop_assert!(all > hits || count == expected);
+                    prop_assert!(is_scaled || count == expected);
                 }
             }
         }

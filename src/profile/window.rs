@@ -1,7 +1,7 @@
 //! Windows: the samples of one thread between two rotations.
 
 use super::frame::CallFrame;
-use super::position::{PositionTicks, SourcePosition, spread};
+use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
 
 /// A node of a window's call tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,9 @@ impl Window {
             !self.frames[node.frame as usize].is_native()
         });
         let nodes: Vec<u32> = self.samples.iter().map(|sample| sample.node).collect();
-        for (sample, position) in self.samples.iter_mut().zip(spread(&nodes, ticks)) {
+        for (sample, position) in
+            self.samples.iter_mut().zip(spread(&nodes, ticks, Uncounted::AsCounted))
+        {
             sample.position = position;
         }
     }
