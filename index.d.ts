@@ -178,12 +178,17 @@ export interface Report {
    * self time. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
    */
   functions: ReportFunction[]
+  /**
+   * The first `top` lines by self time. Samples whose lines are unknown have the line 0 of their
+   * function.
+   */
+  lines: ReportLine[]
   /** Files, selected and sorted as `functions`. */
   files: ReportFile[]
   /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
-  /** Number of all functions, files and packages. */
-  counts: { functions: number; files: number; packages: number }
+  /** Number of all functions, lines, files and packages. */
+  counts: { functions: number; lines: number; files: number; packages: number }
   /** Number of input files in the report. */
   inputs: number
   /** Input files that were cut off or torn. Their readable part is in the report. */
@@ -270,6 +275,22 @@ export interface ReportFunction extends ReportCost {
   package: string
 }
 
+/** A line of a function, over all threads. */
+export interface ReportLine {
+  /** Name of the function that contains the line, or `(anonymous)`. */
+  name: string
+  /** See {@link ReportFunction.file}. */
+  file: string
+  /** Line, from 1; 0 if it is unknown. */
+  line: number
+  /** See {@link ReportPackage.name}. */
+  package: string
+  /** Time with the line on top of the stack. */
+  selfMs: number
+  /** Number of samples that the time comes from. */
+  samples: number
+}
+
 export interface ReportFile extends ReportCost {
   /** See {@link ReportFunction.file}. */
   file: string
@@ -287,7 +308,10 @@ export interface ReportPackage extends ReportCost {
 
 /** Options of {@link report}. */
 export interface ReportOptions {
-  /** Number of functions, files and packages by either time; `Infinity` for all. Default: 20. */
+  /**
+   * Number of functions, files and packages by either time, and of lines; `Infinity` for all.
+   * Default: 20.
+   */
   top?: number
   /** Start of the slice: milliseconds after the start of the first recording. */
   from?: number

@@ -25,6 +25,11 @@ function fn(
   return { name, file, line, column: 1, package: packageName, selfMs, totalMs }
 }
 
+/** @param {string} name @param {number} selfMs @param {string} file @param {number} line */
+function ln(name, selfMs, file, line) {
+  return { name, file, line, package: '(own code)', selfMs, samples: selfMs / 2 }
+}
+
 /** @returns {import('../index.js').Report} */
 function exampleReport() {
   const times = { startMs: 0, durationMs: 4000 }
@@ -54,12 +59,17 @@ function exampleReport() {
       fn('red \u001b[31m\nline', 5, 5),
       fn('readFileUtf8', 300, 300, '', 0, '(native)'),
     ],
+    lines: [
+      ln('parse', 1000, '/repo/src/a|b.js', 12),
+      ln('lint', 500, '/repo/src/a|b.js', 0),
+      ln('readFileUtf8', 300, '', 0),
+    ],
     files: [{ file: '/repo/src/a|b.js', package: '(own code)', selfMs: 25, totalMs: 4000 }],
     packages: [
       { name: 'typescript', selfMs: 1500, totalMs: 1800 },
       { name: '(own code)', selfMs: 25, totalMs: 4000 },
     ],
-    counts: { functions: 5, files: 1, packages: 2 },
+    counts: { functions: 5, lines: 3, files: 1, packages: 2 },
     ...{ inputs: 4, repaired: [], failed: [], notes: [] },
   }
 }
@@ -195,6 +205,25 @@ test('Markdown tables are complete and escaped', () => {
   assert.match(markdown, /\| &nbsp;&nbsp;worker 1: plugin\.js \| 1\.00 s \| 1\.00 s \| 990 ms \|/)
 })
 
+test('lines have their function, their samples, and a place even where the line is unknown', () => {
+  const text = renderText(exampleReport(), { ...VIEW, by: 'line' }).split('\n')
+  assert.deepEqual(
+    text.slice(2, 8).map((line) => line.replace(/[█▏▎▍▌▋▊▉ ]+/g, ' ').trim()),
+    [
+      'lines, by self time',
+      'self samples',
+      '1.00 s 19.5% 500 parse src/a|b.js:12',
+      '500 ms 9.8% 250 lint src/a|b.js (unknown line)',
+      '300 ms 5.9% 150 readFileUtf8 (native)',
+      '',
+    ],
+  )
+  assert.equal(text.length, 8)
+  const markdown = renderMarkdown(exampleReport(), { cwd: '/repo', by: 'line' })
+  assert.match(markdown, /\n\| function \| where \| self \| samples \| share \|\n/)
+  assert.match(markdown, /\| `parse` \| `src\/a\\\|b\.js:12` \| 1\.00 s \| 500 \| 19\.5% \|/)
+})
+
 test('report prints text, Markdown or JSON of a real run on stdout', async () => {
   const { cwd, pid } = await run(['workers.js', 'natural'])
   const text = await cli(['report', '.'], { cwd })
@@ -208,6 +237,9 @@ test('report prints text, Markdown or JSON of a real run on stdout', async () =>
   const narrow = await cli(['report', '.', '--by', 'file'], { cwd, env: { COLUMNS: '60' } })
   assert.match(narrow.stdout, /spin\.js\n/)
   assert.ok(narrow.stdout.split('\n').every((line) => line.length <= 60))
+  const lines = await cli(['report', '.', '--by', 'line'], { cwd })
+  assert.match(lines.stdout, /\nlines, by self time\n +self +samples\n/)
+  assert.match(lines.stdout, / (spin|burn) +\S*spin\.js:\d+\n/)
 
   const markdown = await cli(['report', '.', '--markdown', '--by', 'package'], { cwd })
   assert.match(markdown.stdout, /\n### Packages, by self time\n\n\| package \| self /)
@@ -236,7 +268,7 @@ test('contradictory or invalid options are wrong usage', async () => {
   for (const args of [
     ['--json', '--markdown'],
     ['--json', '--by', 'file'],
-    ['--by', 'line'],
+    ['--by', 'stack'],
     ['--top', '0'],
     ['--top', 'all'],
     ['--from', 'noon'],

@@ -102,6 +102,7 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
   for (const key of /** @type {const} */ (['functions', 'files', 'packages', 'totals', 'counts'])) {
     assert.deepEqual(sorted(ofTrace[key]), sorted(ofProfile[key]), key)
   }
+  assert.deepEqual(samplesByLine(ofTrace), samplesByLine(ofProfile))
   assertFunctions(ofTrace, computed(file))
   const both = await report(cwd, all)
   assert.deepEqual(both.totals, ofTrace.totals)
@@ -113,6 +114,9 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
   assert.equal(process.cwd, fs.realpathSync(cwd))
   assert.match(String(process.node), /^v\d+/)
 })
+
+/** Returns the lines without their times: a .cpuprofile does not tell which samples are on a line. @param {Report} report */
+const samplesByLine = ({ lines }) => sorted(lines.map(({ selfMs, ...line }) => line))
 
 /** Sorts arrays, since entries with equal times have no fixed order. @param {any} value */
 const sorted = (value) =>

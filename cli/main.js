@@ -132,12 +132,13 @@ function addReport(program) {
     .command('report')
     .summary('show where the time went')
     .description(
-      'Shows where the time of recordings went: by process and thread, by function and by package. ' +
+      'Shows where the time of recordings went: by process and thread, by function and by package, or ' +
+        'by line. ' +
         'Reads the same files as merge.',
     )
     .argument('<input...>', 'files and folders')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(by.choices(['function', 'file', 'package', 'thread']))
+    .addOption(by.choices(['function', 'line', 'file', 'package', 'thread']))
     .addOption(from())
     .addOption(to())
     .addOption(json.conflicts(['markdown', 'by']))

@@ -72,6 +72,22 @@ async function analyze(events) {
 }
 
 /**
+ * Checks the lines and columns of a chunk.
+ * @param {number} samples @param {number[]} [lines] @param {number[]} [columns]
+ */
+function checkPositions(samples, lines, columns) {
+  if (lines === undefined) return assert.equal(columns, undefined)
+  assert.equal(lines.length, samples)
+  assert.equal(columns?.length, samples)
+  assert.ok(
+    lines.some((line) => line > 0),
+    'a chunk without lines has a list of lines',
+  )
+  // DevTools skips a line without a column.
+  for (const [i, line] of lines.entries()) assert.equal(line > 0, columns[i] > 0)
+}
+
+/**
  * Reads and checks the chunks of one profile. A sample lasts until the next, the last one until
  * `endUs`.
  * @param {any} profile @param {any[]} chunks @param {number} [endUs]
@@ -88,7 +104,7 @@ function readProfile(profile, chunks, endUs) {
     assert.equal(id, profile.id)
     assert.ok(ts >= previousTs, 'a chunk is older than the one before')
     previousTs = ts
-    const { cpuProfile, timeDeltas } = args.data
+    const { cpuProfile, timeDeltas, lines, columns } = args.data
     for (const node of cpuProfile.nodes ?? []) {
       assert.ok(!nodes.has(node.id), `node ${node.id} occurs twice`)
       assert.ok(!('children' in node))
@@ -102,8 +118,12 @@ function readProfile(profile, chunks, endUs) {
       assert.ok(nodes.has(sample), `sample of unknown node ${sample}`)
       assert.ok(timeDeltas[i] >= 0, 'a time delta is negative')
       time += timeDeltas[i]
-      samples.push({ node: nodes.get(sample), us: timeDeltas[i], lastsUs: 0 })
+      const node = nodes.get(sample)
+      if (node.callFrame.scriptId === '0')
+        assert.ok(!lines?.[i], 'a function without a script has a line')
+      samples.push({ node, us: timeDeltas[i], lastsUs: 0 })
     }
+    checkPositions(cpuProfile.samples.length, lines, columns)
     assert.equal(ts, time, 'the time of a chunk is not the time of its last sample')
   }
 

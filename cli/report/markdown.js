@@ -9,7 +9,15 @@ const {
   formatCounts,
   printable,
 } = require('../terminal/format.js')
-const { activeMs, threadRows, costTables, nameOf, countThreads } = require('./tables.js')
+const {
+  activeMs,
+  threadRows,
+  costTables,
+  secondHead,
+  secondOf,
+  nameOf,
+  countThreads,
+} = require('./tables.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 
@@ -22,20 +30,20 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
   if (by === undefined || by === 'thread') blocks.push(...threads(report, top, cwd))
   const whole = activeMs(report.totals)
   for (const { title, kind, time, costs } of costTables(report, by)) {
-    const hasPlace = kind === 'functions'
-    const names = [kind.slice(0, -1), ...(hasPlace ? ['where'] : [])]
+    const hasPlace = kind === 'functions' || kind === 'lines'
+    const names = hasPlace ? ['function', 'where'] : [kind.slice(0, -1)]
     const lines = costs.slice(0, top).map((cost) => {
       const [name, place] = nameOf(cost, kind, cwd)
       const what = [code(name), ...(hasPlace ? [code(place)] : [])]
       return [
         ...what,
         formatTime(cost.selfMs),
-        formatTime(cost.totalMs),
+        secondOf(cost, kind, 'selfMs'),
         formatShare(cost[time], whole),
       ]
     })
     const heading = `### ${title[0].toUpperCase()}${title.slice(1)}`
-    blocks.push(heading, table(names, ['self', 'total', 'share'], lines))
+    blocks.push(heading, table(names, ['self', secondHead(kind, 'selfMs'), 'share'], lines))
   }
   return `${blocks.join('\n\n')}\n`
 }

@@ -2,14 +2,14 @@
 
 // Chooses the rows of a report's tables, for text and for Markdown.
 
-const { formatPath, formatPlace } = require('../terminal/format.js')
+const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
 const { cutStart } = require('./width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'file' | 'package' | 'thread'} By */
-/** @typedef {'functions' | 'files' | 'packages'} Kind */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'thread'} By */
+/** @typedef {'functions' | 'lines' | 'files' | 'packages'} Kind */
 /** @typedef {'selfMs' | 'totalMs'} Time */
 
 /**
@@ -25,10 +25,12 @@ const { cutStart } = require('./width.js')
  * @property {string} title
  * @property {Kind} kind
  * @property {Time} time the order of the rows
- * @property {import('../../index.js').ReportCost[]} costs
+ * @property {Cost[]} costs
  */
 
-/** How many functions, files or packages a report needs for any table. */
+/** @typedef {import('../../index.js').ReportCost & { samples?: number }} Cost */
+
+/** How many functions, lines, files or packages a report needs for any table. */
 const MAX_ROWS = 200
 
 /** Longest path shown after a process, in columns. */
@@ -83,6 +85,8 @@ function costTables(report, by) {
     costs: hottest(/** @type {import('../../index.js').ReportCost[]} */ (report[kind]), time),
   })
   if (by === 'thread') return []
+  // A line has no total time: V8 tells the line on top of the stack only.
+  if (by === 'line') return [table('lines', 'selfMs')]
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
     return [table(kind, 'selfMs'), table(kind, 'totalMs')]
@@ -108,9 +112,25 @@ function hottest(costs, time) {
     .sort((a, b) => b[time] - a[time] || b[other] - a[other])
 }
 
+/** Returns the head of a table's second number. @param {Kind} kind @param {Time} time */
+function secondHead(kind, time) {
+  if (kind === 'lines') return 'samples'
+  return time === 'selfMs' ? 'total' : 'self'
+}
+
+/** Returns the second number of a row. @param {Cost} cost @param {Kind} kind @param {Time} time */
+function secondOf(cost, kind, time) {
+  if (kind === 'lines') return String(cost.samples)
+  return formatTime(time === 'selfMs' ? cost.totalMs : cost.selfMs)
+}
+
 /** Returns a row's name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
 function nameOf(cost, kind, cwd) {
   if (kind === 'functions') return [cost.name, formatPlace(cost, cwd)]
+  if (kind === 'lines') {
+    const end = cost.file === '' || cost.line > 0 ? '' : ' (unknown line)'
+    return [cost.name, `${formatPlace(cost, cwd)}${end}`]
+  }
   if (kind === 'files') return [formatPlace({ ...cost, line: 0 }, cwd), '']
   return [cost.name, '']
 }
@@ -120,4 +140,13 @@ function countThreads({ processes }) {
   return processes.reduce((sum, { threads }) => sum + threads.length, 0)
 }
 
-module.exports = { MAX_ROWS, activeMs, threadRows, costTables, nameOf, countThreads }
+module.exports = {
+  MAX_ROWS,
+  activeMs,
+  threadRows,
+  costTables,
+  secondHead,
+  secondOf,
+  nameOf,
+  countThreads,
+}

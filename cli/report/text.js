@@ -9,7 +9,15 @@ const {
   formatCounts,
   printable,
 } = require('../terminal/format.js')
-const { activeMs, threadRows, costTables, nameOf, countThreads } = require('./tables.js')
+const {
+  activeMs,
+  threadRows,
+  costTables,
+  secondHead,
+  secondOf,
+  nameOf,
+  countThreads,
+} = require('./tables.js')
 const { displayWidth, padEnd, cutEnd, cutStart } = require('./width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -184,7 +192,7 @@ function drawCosts({ kind, time, costs }, count, whole, view) {
     const [name, place] = nameOf(cost, kind, view.cwd).map(printable)
     return { cost, name, place }
   })
-  const layout = costLayout(rows, time, view)
+  const layout = costLayout(rows, { kind, time }, view)
   const most = rows[0]?.cost[time] ?? 1
   return [
     drawCostHead(layout, view),
@@ -192,41 +200,40 @@ function drawCosts({ kind, time, costs }, count, whole, view) {
   ]
 }
 
-/** @typedef {{ cost: import('../../index.js').ReportCost, name: string, place: string }} CostRow */
+/** @typedef {{ cost: import('./tables.js').Cost, name: string, place: string }} CostRow */
 /**
  * @typedef {object} CostLayout
  * @property {import('./tables.js').Time} time the first time shown, which the share and the bar are of
- * @property {import('./tables.js').Time} other the second time shown
+ * @property {import('./tables.js').Kind} kind
  * @property {number} bar columns of the bar
  * @property {number} name columns of the name
  * @property {number} place columns of the place; 0 if no row has one
  */
 
-/** @param {CostRow[]} rows @param {import('./tables.js').Time} time @param {View} view @returns {CostLayout} */
-function costLayout(rows, time, { columns }) {
-  const other = time === 'selfMs' ? 'totalMs' : 'selfMs'
+/** @param {CostRow[]} rows @param {Pick<CostTable, 'kind' | 'time'>} table @param {View} view @returns {CostLayout} */
+function costLayout(rows, { kind, time }, { columns }) {
   const bar = columns < 72 ? 0 : Math.min(20, 8 + Math.floor((columns - 72) / 4))
   const barWithGap = bar + (bar > 0 ? 1 : 0)
   const room = Math.max(20, columns - 4 - TIME - 1 - SHARE - 1 - barWithGap - TIME - 1)
-  if (rows.every(({ place }) => place === '')) return { time, other, bar, name: room, place: 0 }
+  if (rows.every(({ place }) => place === '')) return { kind, time, bar, name: room, place: 0 }
   const longest = Math.max(...rows.map(({ name }) => displayWidth(name)), 1)
   const name = Math.min(longest, Math.floor(room * 0.45))
-  return { time, other, bar, name, place: room - name - 2 }
+  return { kind, time, bar, name, place: room - name - 2 }
 }
 
 /** @param {CostLayout} layout @param {View} view */
-function drawCostHead({ time, bar }, view) {
-  const [first, second] = time === 'selfMs' ? ['self', 'total'] : ['total', 'self']
+function drawCostHead({ kind, time, bar }, view) {
+  const [first, second] = [time === 'selfMs' ? 'self' : 'total', secondHead(kind, time)]
   const gap = ''.padEnd(SHARE + 2 + bar + (bar > 0 ? 1 : 0))
   return style(`  ${first.padStart(TIME)}${gap}${second.padStart(TIME)}`, 'dim', view)
 }
 
 /** @param {CostRow} row @param {{ most: number, whole: number }} scale @param {CostLayout} layout @param {View} view */
 function drawCost({ cost, name, place }, { most, whole }, layout, view) {
-  const { time, other } = layout
+  const { kind, time } = layout
   const left = `  ${formatTime(cost[time]).padStart(TIME)} ${formatShare(cost[time], whole).padStart(SHARE)} `
   const bar = style(drawBar(cost[time] / most, layout.bar), 'cyan', view)
-  const right = `${layout.bar > 0 ? ' ' : ''}${formatTime(cost[other]).padStart(TIME)}  `
+  const right = `${layout.bar > 0 ? ' ' : ''}${secondOf(cost, kind, time).padStart(TIME)}  `
   if (layout.place === 0) return `${left}${bar}${right}${cutStart(name, layout.name)}`
   const shown = padEnd(cutEnd(name, layout.name), layout.name)
   return `${left}${bar}${right}${shown}  ${style(cutStart(place, layout.place), 'dim', view)}`

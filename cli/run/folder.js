@@ -98,7 +98,9 @@ function depthOf(pattern) {
 function filesAt({ at, depth, pattern }) {
   const files = list(at, depth)
   const chosen =
-    pattern === undefined ? files : files.filter((file) => load().cpuProfIsRecordingName(pattern, file))
+    pattern === undefined
+      ? files
+      : files.filter((file) => load().cpuProfIsRecordingName(pattern, file))
   return chosen.map((file) => path.join(at, file))
 }
 

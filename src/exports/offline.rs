@@ -129,7 +129,7 @@ pub(crate) fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) ->
 
 fn load_for_report(inputs: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
     if from_ms <= 0.0 && to_ms == f64::INFINITY {
-        load(inputs, ReadScope::TIMES)
+        load(inputs, ReadScope::LINES)
     } else {
         load_slice(inputs, from_ms, to_ms)
     }

@@ -108,7 +108,7 @@ mod tests {
             builder.announce(id, parent, session.frames.number(frame));
         }
         for id in [2, 4, 4, 5, 5] {
-            builder.sample(id, 10);
+            builder.sample(id, 10, 0);
         }
         let profiles = vec![builder.finish()];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles }];

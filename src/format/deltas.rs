@@ -3,18 +3,19 @@
 use super::number::Number;
 use crate::profile::builder::ProfileBuilder;
 
-/// Adds samples to a profile. Samples without times are spread evenly between the last sample, or
-/// the start, and `until_us`.
+/// Adds samples to a profile, with the lines that `line` returns by their indices. Samples without
+/// times are spread evenly between the last sample, or the start, and `until_us`.
 pub(crate) fn push_samples(
     profile: &mut ProfileBuilder,
     samples: &[Number],
     deltas: &[Number],
+    line: impl Fn(usize) -> u32,
     until_us: i64,
 ) {
     let span_us = until_us.saturating_sub(profile.last_us());
     let deltas = deltas_or_even(samples.len(), deltas, !profile.has_samples(), span_us);
-    for (sample, delta) in samples.iter().zip(deltas) {
-        profile.sample(sample.node_id(), delta);
+    for (index, (sample, delta)) in samples.iter().zip(deltas).enumerate() {
+        profile.sample(sample.node_id(), delta, line(index));
     }
 }
 

@@ -26,6 +26,19 @@ pub(crate) struct NodeJson<'a> {
     /// Call frame, as it is written.
     #[serde(borrow, default)]
     pub call_frame: Option<&'a RawValue>,
+    /// Reason why V8 does not optimize the function, as it is written.
+    #[serde(borrow, default)]
+    pub deopt_reason: Option<&'a RawValue>,
+    /// Counts of samples on lines, as they are written.
+    #[serde(borrow, default)]
+    position_ticks: Option<&'a RawValue>,
+}
+
+/// The count of samples on a line.
+#[derive(Debug, Deserialize)]
+struct TicksJson {
+    line: Number,
+    ticks: Number,
 }
 
 impl<'a> NodeJson<'a> {
@@ -34,8 +47,21 @@ impl<'a> NodeJson<'a> {
         id: Number,
         parent: Option<Number>,
         call_frame: Option<&'a RawValue>,
+        deopt_reason: Option<&'a RawValue>,
     ) -> Self {
-        Self { id, parent, children: None, hit_count: None, call_frame }
+        let (children, hit_count, position_ticks) = (None, None, None);
+        Self { id, parent, children, hit_count, call_frame, deopt_reason, position_ticks }
+    }
+
+    /// Returns the reason why V8 does not optimize the function.
+    pub(crate) fn deopt_reason(&self) -> Option<String> {
+        serde_json::from_str(self.deopt_reason?.get()).ok()
+    }
+
+    /// Returns the counts of samples on lines; none if they cannot be read.
+    fn position_ticks(&self) -> Vec<TicksJson> {
+        let ticks = self.position_ticks.map(|ticks| serde_json::from_str(ticks.get()));
+        ticks.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Adds the node to a profile, and its call frame to the frames.
@@ -50,6 +76,16 @@ impl<'a> NodeJson<'a> {
         }
         if let Some(hits) = self.hit_count {
             profile.hits(id, u64::try_from(hits.0).unwrap_or(0));
+        }
+        // V8 counts the line of the caller where a function has no script.
+        let is_native = frames.list()[frame as usize].is_native();
+        if profile.has_lines() && !is_native {
+            for at in self.position_ticks() {
+                profile.ticks(id, at.line.small(), at.ticks.small());
+            }
+        }
+        if let Some(reason) = self.deopt_reason() {
+            profile.deopt(id, reason);
         }
     }
 }

@@ -13,6 +13,11 @@ impl Number {
     pub(crate) fn node_id(self) -> u64 {
         self.0 as u64
     }
+
+    /// Returns the number, or the nearest that is neither negative nor too large.
+    pub(crate) fn small(self) -> u32 {
+        self.0.clamp(0, u32::MAX.into()) as u32
+    }
 }
 
 impl<'de> Deserialize<'de> for Number {

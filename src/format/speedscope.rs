@@ -152,7 +152,7 @@ fn spans(thread: &Thread) -> Vec<StackSpan<'_>> {
             let (from_us, to_us) = (last.to_us, first.time_us);
             spans.push(StackSpan { profile, node: NONE, from_us, to_us: to_us.max(from_us) });
         }
-        for (index, ProfileSample { time_us, node }) in profile.samples.iter().enumerate() {
+        for (index, ProfileSample { time_us, node, .. }) in profile.samples.iter().enumerate() {
             let to_us = profile.samples.get(index + 1).map_or(profile.end_us, |next| next.time_us);
             match spans.last_mut() {
                 Some(last) if last.node == *node && std::ptr::eq(last.profile, profile) => {
@@ -204,7 +204,7 @@ mod tests {
                 builder.announce(id, parent, frames.number(frame));
             }
             for id in [2, 3, 3, 4, 5] {
-                builder.sample(id, 10);
+                builder.sample(id, 10, 0);
             }
             builder.extend_to(start_us + 100);
             builder.finish()

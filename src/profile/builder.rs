@@ -1,10 +1,15 @@
 //! Builds a thread's profile from nodes and samples that come in any order.
 
+use std::mem;
+
 use rustc_hash::FxHashMap;
 
 use super::frame_table::FrameTable;
 use super::order;
-use super::thread_profile::{NONE, ProfileNode, ProfileSample, ReadScope, ThreadProfile};
+use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
+use super::thread_profile::{
+    NONE, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
+};
 use super::timeline::WrittenTimeline;
 
 /// A profile that is being read.
@@ -23,6 +28,10 @@ pub(crate) struct ProfileBuilder {
     count: u64,
     /// Nodes with the counts of their samples, of profiles without samples.
     hits: Vec<(u32, u64)>,
+    /// Counts of samples on the lines of nodes, of profiles whose samples have no lines.
+    ticks: Vec<PositionTicks>,
+    /// Indices in `ThreadProfile::lines`, by node and line.
+    line_indices: FxHashMap<(u32, u32), u32>,
     /// Indices of nodes by their ids.
     indices: FxHashMap<u64, u32>,
     profile: ThreadProfile,
@@ -40,6 +49,8 @@ impl ProfileBuilder {
             known_end_us: i64::MIN,
             count: 0,
             hits: Vec::new(),
+            ticks: Vec::new(),
+            line_indices: FxHashMap::default(),
             indices: FxHashMap::default(),
             profile: ThreadProfile::default(),
         }
@@ -91,27 +102,57 @@ impl ProfileBuilder {
         }
     }
 
-    /// Adds a sample of a node, `delta_us` after the last sample, or the start.
-    pub(crate) fn sample(&mut self, id: u64, delta_us: i64) {
+    /// Adds a sample of a node, `delta_us` after the last sample, or the start. `line` counts from 1;
+    /// 0 is an unknown line.
+    pub(crate) fn sample(&mut self, id: u64, delta_us: i64, line: u32) {
         let node = self.index(id);
         let now_us = self.time.sample(delta_us);
         if self.profile.nodes[node as usize].frame == FrameTable::ROOT {
             return self.pause(now_us);
         }
         self.charge(now_us);
-        self.open = Some(ProfileSample { time_us: now_us, node });
+        self.open = Some(ProfileSample { time_us: now_us, node, line });
         self.first_us.get_or_insert(now_us);
         self.count += 1;
         if (self.scope.from_us..=self.scope.to_us).contains(&now_us) {
             self.profile.sample_count += 1;
         }
-        self.keep(now_us, node);
+        self.keep(now_us, node, line);
     }
 
     /// Adds the count of a node's samples, for a profile without samples.
     pub(crate) fn hits(&mut self, id: u64, hits: u64) {
         let node = self.index(id);
         self.hits.push((node, hits));
+    }
+
+    /// Returns whether lines of samples are of use.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.scope.lines || self.scope.samples
+    }
+
+    /// Adds the count of a node's samples on a line, for samples without lines.
+    pub(crate) fn ticks(&mut self, id: u64, line: u32, ticks: u32) {
+        let node = self.index(id);
+        self.ticks.push(PositionTicks { node, position: SourcePosition::line(line), ticks });
+    }
+
+    /// Returns the positions of samples by the ticks so far, which are used up. `ids` are the ids of
+    /// the samples' nodes.
+    pub(crate) fn take_positions(&mut self, ids: impl Iterator<Item = u64>) -> Vec<SourcePosition> {
+        if self.ticks.is_empty() {
+            return Vec::new();
+        }
+        let nodes: Vec<u32> = ids.map(|id| self.index(id)).collect();
+        spread(&nodes, mem::take(&mut self.ticks), Uncounted::Unknown)
+    }
+
+    /// Adds the reason why V8 does not optimize a node's function.
+    pub(crate) fn deopt(&mut self, id: u64, reason: String) {
+        if self.scope.samples {
+            let node = self.index(id);
+            self.profile.deopts.push((node, reason));
+        }
     }
 
     /// Notes that the recording lasts at least until a time.
@@ -130,7 +171,7 @@ impl ProfileBuilder {
         if self.open.is_some() {
             let end_us = self.time.move_to(time_us);
             self.charge(end_us);
-            self.keep(end_us, NONE);
+            self.keep(end_us, NONE, 0);
         }
     }
 
@@ -149,6 +190,7 @@ impl ProfileBuilder {
         profile.start_us = in_scope(self.start_us);
         profile.end_us = in_scope(end_us).max(profile.start_us);
         order::parents_first(&mut profile);
+        profile.lines.sort_unstable_by_key(|line| (line.node, line.line));
         profile
     }
 
@@ -166,12 +208,29 @@ impl ProfileBuilder {
 
     /// Ends the last sample, and adds its time to its node.
     fn charge(&mut self, now_us: i64) {
-        let Some(ProfileSample { time_us, node }) = self.open.take() else { return };
+        let Some(ProfileSample { time_us, node, line }) = self.open.take() else { return };
         let from = time_us.max(self.scope.from_us);
         let to = now_us.min(self.scope.to_us);
         let us = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
         let self_us = &mut self.profile.nodes[node as usize].self_us;
         *self_us = self_us.saturating_add(us);
+        let is_in_scope = (self.scope.from_us..=self.scope.to_us).contains(&time_us);
+        self.charge_line(node, line, us, u64::from(is_in_scope || us > 0));
+    }
+
+    /// Adds time and samples to a line, if lines are kept.
+    fn charge_line(&mut self, node: u32, line: u32, us: u64, samples: u64) {
+        if !self.scope.lines || (us == 0 && samples == 0) {
+            return;
+        }
+        let lines = &mut self.profile.lines;
+        let index = *self.line_indices.entry((node, line)).or_insert_with(|| {
+            lines.push(ProfileLine { node, line, self_us: 0, samples: 0 });
+            (lines.len() - 1) as u32
+        });
+        let line = &mut lines[index as usize];
+        line.self_us = line.self_us.saturating_add(us);
+        line.samples = line.samples.saturating_add(samples);
     }
 
     /// Shares the recording's time out by the counts of samples, if there are no samples.
@@ -183,16 +242,39 @@ impl ProfileBuilder {
         let from = self.start_us.max(self.scope.from_us);
         let to = end_us.min(self.scope.to_us);
         let us = u128::try_from(to.saturating_sub(from)).unwrap_or(0);
-        for (node, hits) in &self.hits {
-            let share = us * u128::from(*hits) / u128::from(total);
-            self.profile.nodes[*node as usize].self_us = u64::try_from(share).unwrap_or(0);
+        let mut lines: FxHashMap<u32, Vec<PositionTicks>> = FxHashMap::default();
+        for at in mem::take(&mut self.ticks) {
+            lines.entry(at.node).or_default().push(at);
+        }
+        for (node, hits) in mem::take(&mut self.hits) {
+            let share = us * u128::from(hits) / u128::from(total);
+            let self_us = u64::try_from(share).unwrap_or(0);
+            let sum_us = &mut self.profile.nodes[node as usize].self_us;
+            *sum_us = sum_us.saturating_add(self_us);
+            self.share_out_lines(node, self_us, hits, &lines.remove(&node).unwrap_or_default());
         }
         self.profile.sample_count = total;
     }
 
-    fn keep(&mut self, time_us: i64, node: u32) {
+    /// Shares a node's time out by the ticks of its lines. The rest is that of an unknown line.
+    fn share_out_lines(&mut self, node: u32, self_us: u64, hits: u64, ticks: &[PositionTicks]) {
+        let counted: u64 = ticks.iter().map(|at| u64::from(at.ticks)).sum();
+        let whole = u128::from(counted.max(hits).max(1));
+        let part = |of: u64, ticks: u32| {
+            u64::try_from(u128::from(of) * u128::from(ticks) / whole).unwrap_or(0)
+        };
+        let (mut rest_us, mut rest) = (self_us, hits);
+        for at in ticks {
+            let (us, samples) = (part(self_us, at.ticks), part(hits, at.ticks));
+            self.charge_line(node, at.position.line, us, samples);
+            (rest_us, rest) = (rest_us - us, rest - samples);
+        }
+        self.charge_line(node, 0, rest_us, rest);
+    }
+
+    fn keep(&mut self, time_us: i64, node: u32, line: u32) {
         if self.scope.samples {
-            self.profile.samples.push(ProfileSample { time_us, node });
+            self.profile.samples.push(ProfileSample { time_us, node, line });
         }
     }
 

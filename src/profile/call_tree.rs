@@ -27,6 +27,14 @@ pub(crate) struct PlacedWindow {
     pub ids: Vec<NodeId>,
 }
 
+impl PlacedWindow {
+    /// Returns the nodes that have a reason why V8 does not optimize them, by their ids.
+    pub(crate) fn deopts<'a>(&self, window: &'a Window) -> impl Iterator<Item = (NodeId, &'a str)> {
+        let id = |node: u32| self.ids.get(node as usize).copied();
+        window.deopts.iter().filter_map(move |(node, reason)| Some((id(*node)?, reason.as_str())))
+    }
+}
+
 /// The tree of a recording. A path keeps its id until the tree forgets the path.
 pub(crate) struct CallTree {
     limit: usize,

@@ -31,11 +31,6 @@ impl CallFrame {
         Self::outside_of_scripts("(root)")
     }
 
-    /// Returns the frame of time outside of the program's functions.
-    pub(crate) fn program() -> Self {
-        Self::outside_of_scripts("(program)")
-    }
-
     /// Returns the frame of a node about which a file says nothing.
     pub(crate) fn unknown() -> Self {
         Self::outside_of_scripts("(unknown)")
@@ -43,6 +38,11 @@ impl CallFrame {
 
     fn outside_of_scripts(name: &str) -> Self {
         Self { function_name: name.into(), url: String::new(), script_id: 0, line: -1, column: -1 }
+    }
+
+    /// Returns whether the function has no script.
+    pub(crate) fn is_native(&self) -> bool {
+        self.script_id == 0 && self.url.is_empty()
     }
 
     /// Returns whether the frame is a state that V8 gives as a frame, and not a function of the

@@ -7,7 +7,7 @@
 //! wait ends; then to the idle samples themselves. The other idle samples are native work.
 
 use super::frame::CallFrame;
-use super::window::{Sample, Window, WindowNode};
+use super::window::{Sample, Window};
 
 /// The classification of one thread's samples, window after window. Times are microseconds.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ impl IdleTimes {
         self.rest_us += waited_us - self.waited_us;
         self.waited_us = waited_us;
         let Some(last) = window.samples.last().copied() else { return };
-        if let Some(idle) = find_state(window, CallFrame::IDLE) {
-            let program = state_node(window, CallFrame::PROGRAM);
+        if let Some(idle) = window.state(CallFrame::IDLE) {
+            let program = window.state_or_new(CallFrame::PROGRAM);
             let candidates = self.idle_samples(window, idle);
             let gaps = self.share_out_gaps(&candidates);
             let own = self.share_out_samples(&candidates);
@@ -74,7 +74,12 @@ impl IdleTimes {
                         if is_idle {
                             self.push_idle(&mut window.samples, sample.time_us, idle);
                         } else {
-                            window.samples.push(Sample { node: program, ..sample });
+                            let time_us = sample.time_us;
+                            window.samples.push(Sample {
+                                time_us,
+                                node: program,
+                                ..Sample::default()
+                            });
                             self.is_idle = false;
                         }
                     }
@@ -160,27 +165,9 @@ impl IdleTimes {
         {
             samples.pop();
         }
-        samples.push(Sample { time_us, node: idle });
+        samples.push(Sample { time_us, node: idle, ..Sample::default() });
         self.is_idle = true;
     }
-}
-
-/// Returns the index of a state's node; none if the window has no such node.
-fn find_state(window: &Window, name: &str) -> Option<u32> {
-    let is_state = |node: &WindowNode| {
-        let frame = &window.frames[node.frame as usize];
-        node.parent == 0 && frame.is_meta() && frame.function_name == name
-    };
-    window.nodes.iter().position(is_state).map(|index| index as u32)
-}
-
-/// Returns the index of a state's node, which is added to the window if necessary.
-fn state_node(window: &mut Window, name: &str) -> u32 {
-    find_state(window, name).unwrap_or_else(|| {
-        window.frames.push(CallFrame::state(name));
-        window.nodes.push(WindowNode { parent: 0, frame: window.frames.len() as u32 - 1 });
-        window.nodes.len() as u32 - 1
-    })
 }
 
 #[cfg(test)]
@@ -199,7 +186,11 @@ mod tests {
         let frames = ["(root)", "(idle)", "(program)"].map(|name| (ROOT, CallFrame::state(name)));
         let nodes: Vec<_> = frames.into_iter().chain([(ROOT, frame("f", "/a.js", 5))]).collect();
         let mut window = window(&nodes, &[]);
-        let at = |(ms, node): &(i64, u32)| Sample { time_us: ms * 1000, node: *node };
+        let at = |(ms, node): &(i64, u32)| Sample {
+            time_us: ms * 1000,
+            node: *node,
+            ..Sample::default()
+        };
         window.samples = samples.iter().map(at).collect();
         window
     }

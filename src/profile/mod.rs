@@ -7,6 +7,7 @@ pub(crate) mod frame_table;
 pub(crate) mod idle;
 pub(crate) mod order;
 pub(crate) mod path_ids;
+pub(crate) mod position;
 pub(crate) mod program;
 pub(crate) mod replay;
 pub(crate) mod session;

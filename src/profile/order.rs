@@ -26,6 +26,12 @@ pub(crate) fn parents_first(profile: &mut ThreadProfile) {
     for sample in &mut profile.samples {
         sample.node = new_index(sample.node);
     }
+    for line in &mut profile.lines {
+        line.node = new_index(line.node);
+    }
+    for (node, _) in &mut profile.deopts {
+        *node = new_index(*node);
+    }
 }
 
 /// Returns the depth of each node: 1 for a root. Makes a root of one node of each circle.

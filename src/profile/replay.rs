@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::call_tree::{CallTree, PlacedWindow};
 use super::frame::CallFrame;
 use super::frame_table::FrameTable;
+use super::position::SourcePosition;
 use super::session::Thread;
 use super::thread_profile::{NONE, ThreadProfile};
 use super::window::{Sample, Window, WindowNode};
@@ -52,11 +53,20 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
         node_indices.push(window.nodes.len() as u32);
         window.nodes.push(WindowNode { parent, frame });
     }
-    window.samples.extend(last_end_us.map(|time_us| Sample { time_us, node: ROOT }));
+    window.samples.extend(last_end_us.map(|time_us| Sample {
+        time_us,
+        node: ROOT,
+        ..Sample::default()
+    }));
     window.samples.extend(profile.samples.iter().map(|sample| Sample {
         time_us: sample.time_us,
         node: if sample.node == NONE { ROOT } else { node_indices[sample.node as usize] },
+        position: SourcePosition::line(sample.line),
     }));
+    let deopts = profile.deopts.iter();
+    window
+        .deopts
+        .extend(deopts.map(|(node, reason)| (node_indices[*node as usize], reason.clone())));
     window
 }
 
@@ -74,7 +84,7 @@ mod tests {
             let a = CallFrame { function_name: "a".into(), script_id: 5, ..CallFrame::root() };
             builder.announce(9, None, frames.number(CallFrame::root()));
             builder.announce(8, Some(9), frames.number(a));
-            builder.sample(8, 10);
+            builder.sample(8, 10, 0);
             builder.extend_to(start_us + 100);
             builder.finish()
         };

@@ -20,6 +20,11 @@ pub(crate) struct ThreadProfile {
     pub samples: Vec<ProfileSample>,
     /// Count of samples in the scope.
     pub sample_count: u64,
+    /// Lines of nodes, in the order of the nodes; empty if the scope is without lines.
+    pub lines: Vec<ProfileLine>,
+    /// Nodes with the reason why V8 does not optimize their functions; empty if the scope is without
+    /// samples.
+    pub deopts: Vec<(u32, String)>,
     /// Start and end of the recording, whatever the scope. They identify the recording.
     pub recorded_us: (i64, i64),
 }
@@ -43,6 +48,19 @@ pub(crate) struct ProfileNode {
     pub self_us: u64,
 }
 
+/// A line of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProfileLine {
+    /// Index into `ThreadProfile::nodes`.
+    pub node: u32,
+    /// Line, from 1; 0 for the samples of the node whose lines are unknown.
+    pub line: u32,
+    /// Time of the line's samples, microseconds.
+    pub self_us: u64,
+    /// Count of samples, also of those with a part of their time in the scope.
+    pub samples: u64,
+}
+
 /// A sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProfileSample {
@@ -51,13 +69,17 @@ pub(crate) struct ProfileSample {
     /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next
     /// sample.
     pub node: u32,
+    /// Line, from 1; 0 if the line is unknown.
+    pub line: u32,
 }
 
 /// The part of a recording that is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadScope {
-    /// Whether single samples are kept.
+    /// Whether single samples are kept, with their lines, and the reasons of nodes.
     pub samples: bool,
+    /// Whether times of lines are kept.
+    pub lines: bool,
     /// Start: earlier time is left out.
     pub from_us: i64,
     /// End: later time is left out.
@@ -65,8 +87,11 @@ pub(crate) struct ReadScope {
 }
 
 impl ReadScope {
-    /// All times, without single samples.
-    pub(crate) const TIMES: Self = Self { samples: false, from_us: i64::MIN, to_us: i64::MAX };
+    /// All times, without lines and single samples.
+    pub(crate) const TIMES: Self =
+        Self { samples: false, lines: false, from_us: i64::MIN, to_us: i64::MAX };
+    /// All times, with lines.
+    pub(crate) const LINES: Self = Self { lines: true, ..Self::TIMES };
     /// All times, with single samples.
     pub(crate) const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
 }

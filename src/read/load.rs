@@ -64,7 +64,7 @@ pub(crate) fn load_slice(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded 
     let of_first_clock: HashSet<_> =
         whole.processes.iter().filter(|process| process.clock == 0).map(key).collect();
     let at = |ms: f64| start_us.saturating_add((ms * 1000.0).round() as i64);
-    let scope = ReadScope { samples: false, from_us: at(from_ms), to_us: at(to_ms) };
+    let scope = ReadScope { from_us: at(from_ms), to_us: at(to_ms), ..ReadScope::LINES };
     let mut loaded = load_all(paths, scope);
     loaded.session.processes.retain(|process| of_first_clock.contains(&key(process)));
     let others = whole.processes.iter().filter(|process| process.clock != 0).count();

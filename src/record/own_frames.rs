@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use crate::format::url::frame_url;
 use crate::profile::frame::CallFrame;
 use crate::profile::program::NodeModules;
-use crate::profile::window::{Window, WindowNode};
+use crate::profile::window::{Sample, Window, WindowNode};
 
 /// The folders of the package as beginnings of V8's resource names. There are several if the package
 /// was loaded by several paths, as with `--preserve-symlinks`.
@@ -62,16 +62,16 @@ pub(super) fn hide(window: &mut Window) {
         }
     }
     window.nodes = kept;
-    let program = program_node(window);
+    let program = window.state_or_new(CallFrame::PROGRAM);
     for sample in &mut window.samples {
         let node = sample.node as usize;
-        sample.node = if is_own[node] { program } else { index_of[node] };
+        if is_own[node] {
+            *sample = Sample { time_us: sample.time_us, node: program, ..Sample::default() };
+        } else {
+            sample.node = index_of[node];
+        }
     }
-    window.lines.retain(|at| is_kept[at.node as usize] && !is_own[at.node as usize]);
     window.deopts.retain(|(node, _)| is_kept[*node as usize]);
-    for node in window.lines.iter_mut().map(|at| &mut at.node) {
-        *node = index_of[*node as usize];
-    }
     for (node, _) in &mut window.deopts {
         *node = index_of[*node as usize];
     }
@@ -119,25 +119,11 @@ fn kept_nodes(window: &Window, is_own: &[bool]) -> Vec<bool> {
     is_kept
 }
 
-/// Returns the node of `(program)` below the root, which is added if there is none.
-fn program_node(window: &mut Window) -> u32 {
-    let Window { nodes, frames, .. } = window;
-    let program = CallFrame::program();
-    let is_program = |node: &WindowNode| node.parent == 0 && frames[node.frame as usize] == program;
-    let known = nodes.iter().position(is_program);
-    let index = known.unwrap_or_else(|| {
-        frames.push(program);
-        nodes.push(WindowNode { parent: 0, frame: frames.len() as u32 - 1 });
-        nodes.len() - 1
-    });
-    index as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::position::SourcePosition;
     use crate::profile::test_windows::made::{frame, window};
-    use crate::profile::window::LineTicks;
 
     /// Returns the stack of each sample, from the root.
     fn stacks(window: &Window) -> Vec<String> {
@@ -197,8 +183,9 @@ mod tests {
             ],
             &[(0, 4), (10, 3), (20, 5), (30, 6), (40, 7), (50, 2)],
         );
-        window.lines =
-            [2, 5].map(|node| LineTicks { node, line: 3, ticks: 1 }).into_iter().collect();
+        for sample in &mut window.samples {
+            sample.position = SourcePosition { line: 3, column: 1 };
+        }
         window.deopts = vec![(2, "own".into()), (7, "hot".into())];
         hide(&mut window);
         let own = "(program)";
@@ -208,7 +195,8 @@ mod tests {
             names.collect::<Vec<_>>(),
             ["", "node:internal/modules/cjs/loader", "/r/main.js", "", ""]
         );
-        assert_eq!(window.lines, [LineTicks { node: 2, line: 3, ticks: 1 }]);
+        let lines = window.samples.iter().map(|sample| sample.position.line);
+        assert_eq!(lines.collect::<Vec<_>>(), [0, 0, 3, 0, 3, 0]);
         assert_eq!(window.deopts, [(3, "hot".into())]);
     }
 

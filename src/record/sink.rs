@@ -194,10 +194,9 @@ impl RecordingSink {
     }
 
     fn read(&mut self, window: RawWindow, was_waiting: bool) -> Window {
-        let has_details = self.cpuprofile.is_some();
         match window {
             RawWindow::V8(profile) => {
-                let window = profile.read(has_details);
+                let window = profile.read();
                 let newest_us = window.samples.last().map(|sample| sample.time_us);
                 self.link.read_profiles.push(profile, newest_us);
                 if !was_waiting {
@@ -205,7 +204,7 @@ impl RecordingSink {
                 }
                 window
             }
-            RawWindow::Inspector(profile) => profile.read(has_details).unwrap_or_else(|error| {
+            RawWindow::Inspector(profile) => profile.read().unwrap_or_else(|error| {
                 warn_once(&error);
                 Window::default()
             }),

@@ -64,7 +64,11 @@ impl CpuProfileReader {
         let start_us = self.start_us.unwrap_or(0);
         let end_us = self.end_us.unwrap_or(start_us);
         self.builder.set_start(start_us);
-        push_samples(&mut self.builder, &self.samples, &self.deltas, end_us);
+        let nodes = self.samples.iter().map(|id| id.node_id());
+        let positions =
+            if self.samples.is_empty() { Vec::new() } else { self.builder.take_positions(nodes) };
+        let line = |index: usize| positions.get(index).map_or(0, |position| position.line);
+        push_samples(&mut self.builder, &self.samples, &self.deltas, line, end_us);
         self.builder.extend_to(end_us);
         Some(self.builder.finish())
     }
@@ -122,6 +126,31 @@ mod tests {
         let profile = read(&format!(r#"{{{NODES},"startTime":0,"endTime":40}}"#)).unwrap();
         assert_eq!(self_times(&profile), [0, 40]);
         assert_eq!(profile.sample_count, 4);
+    }
+
+    #[test]
+    fn samples_get_the_lines_of_their_node() {
+        let lines_at = |url: &str, ticks: &str| -> Vec<u32> {
+            let nodes = NODES.replace(r#""hitCount":4"#, ticks);
+            let nodes = nodes.replace(r#""a""#, &format!(r#""a","url":"{url}""#));
+            let rest = r#""startTime":0,"samples":[2,1,2,2,2],"timeDeltas":[1,1,1,1,1]"#;
+            let profile = read(&format!("{{{nodes},{rest}}}")).unwrap();
+            assert_eq!(profile.samples[1].line, 0);
+            let mut lines: Vec<_> = profile.samples.iter().map(|sample| sample.line).collect();
+            lines.remove(1);
+            lines.sort_unstable();
+            lines
+        };
+        let lines = |ticks: &str| lines_at("/a.js", ticks);
+        let three = r#""positionTicks":[{"line":9,"ticks":1},{"line":8,"ticks":2}]"#;
+        assert_eq!(lines(three), [0, 8, 8, 9]);
+        // A function without a script has the line of its caller.
+        assert_eq!(lines_at("", three), [0; 4]);
+        let eight = r#""positionTicks":[{"line":9,"ticks":4},{"line":8,"ticks":4}]"#;
+        assert_eq!(lines(eight), [8, 8, 9, 9]);
+        for strange in ["5", "null", "[{\"line\":1}]", "{}", "[]"] {
+            assert_eq!(lines(&format!(r#""positionTicks":{strange}"#)), [0; 4]);
+        }
     }
 
     #[test]

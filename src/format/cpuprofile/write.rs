@@ -30,7 +30,7 @@ pub(crate) struct CpuProfile {
     /// Nodes by their id less one: the call tree's ids count from 1 without a gap, parents first.
     nodes: Vec<StoredNode>,
     /// Count of samples on each line (from 1) of a node.
-    lines: BTreeMap<(NodeId, i32), u64>,
+    lines: BTreeMap<(NodeId, u32), u32>,
     /// Reasons why V8 does not optimize a node's function.
     deopts: FxHashMap<NodeId, String>,
     samples: PackedSamples,
@@ -58,13 +58,13 @@ struct WrittenNode<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     deopt_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    position_ticks: &'a [PositionTicks],
+    position_ticks: &'a [LineTicks],
 }
 
 #[derive(Serialize)]
-struct PositionTicks {
-    line: i32,
-    ticks: u64,
+struct LineTicks {
+    line: u32,
+    ticks: u32,
 }
 
 impl CpuProfile {
@@ -95,17 +95,12 @@ impl CpuProfile {
             self.nodes[id as usize - 1].hits += 1;
             let delta = self.time.delta(sample.time_us);
             self.samples.push(delta.unsigned_abs(), id);
-        }
-        for line in &window.lines {
-            if let Some(id) = placed.ids.get(line.node as usize) {
-                *self.lines.entry((*id, line.line)).or_default() += u64::from(line.ticks);
+            let line = sample.position.line;
+            if line > 0 {
+                *self.lines.entry((id, line)).or_default() += 1;
             }
         }
-        for (node, reason) in &window.deopts {
-            if let Some(id) = placed.ids.get(*node as usize) {
-                self.deopts.insert(*id, reason.clone());
-            }
-        }
+        self.deopts.extend(placed.deopts(window).map(|(id, reason)| (id, reason.to_owned())));
     }
 
     /// Writes the whole file, piece by piece. The profile ends at `end_us`, or with its last
@@ -136,7 +131,9 @@ impl CpuProfile {
             }
             child_ids.clear();
             child_ids.extend(children.children(id));
-            self.position_ticks(id, node.hits, &mut ticks);
+            ticks.clear();
+            let lines = self.lines.range((id, 0)..=(id, u32::MAX));
+            ticks.extend(lines.map(|((_, line), ticks)| LineTicks { line: *line, ticks: *ticks }));
             let frame = &self.frames[node.frame as usize];
             let url = frame_url(&frame.url, NodeModules::Foldable);
             text.value(&WrittenNode {
@@ -152,25 +149,6 @@ impl CpuProfile {
             text.value(&WrittenNode::without_samples(1, &CallFrame::root(), ""))?;
         }
         text.raw(b"]")
-    }
-
-    /// Finds the lines of a node.
-    ///
-    /// V8 counts the line of a sample, and then drops some samples: those older than the profile,
-    /// or too many. V8 does not tell the lines of dropped samples, so all counts are scaled down to
-    /// at most the count of samples. The counts can also be lower, because V8 keeps samples that it
-    /// does not count, such as the sample at each start.
-    fn position_ticks(&self, id: NodeId, hits: u32, ticks: &mut Vec<PositionTicks>) {
-        ticks.clear();
-        let lines = self.lines.range((id, i32::MIN)..=(id, i32::MAX));
-        ticks.extend(lines.map(|((_, line), ticks)| PositionTicks { line: *line, ticks: *ticks }));
-        let counted: u64 = ticks.iter().map(|line| line.ticks).sum();
-        if counted > u64::from(hits) {
-            for line in ticks.iter_mut() {
-                line.ticks = line.ticks * u64::from(hits) / counted;
-            }
-            ticks.retain(|line| line.ticks > 0);
-        }
     }
 }
 

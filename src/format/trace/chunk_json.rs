@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::format::deltas;
 use crate::format::node_json::NodeJson;
 use crate::format::number::Number;
+use crate::profile::position::SourcePosition;
 
 /// The data of such an event. Each event has a part of the members.
 #[derive(Debug, Default, Deserialize)]
@@ -21,6 +22,10 @@ pub(crate) struct ChunkJson<'a> {
     #[serde(borrow)]
     pub cpu_profile: Option<ChunkProfile<'a>>,
     time_deltas: Option<Vec<Number>>,
+    #[serde(borrow)]
+    lines: Option<&'a RawValue>,
+    #[serde(borrow)]
+    columns: Option<&'a RawValue>,
 }
 
 /// `cpuProfile`, which in a `CpuProfile` event is a whole `.cpuprofile`.
@@ -98,6 +103,19 @@ impl<'a> ChunkJson<'a> {
             Some(deltas) => deltas,
             None => self.profile(|profile| profile.time_deltas.as_deref()),
         }
+    }
+
+    /// Returns the position of each sample; empty if the event has none, or none that can be read.
+    pub(crate) fn positions(&self) -> Vec<SourcePosition> {
+        let list = |list: Option<&RawValue>| -> Vec<Number> {
+            list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
+        };
+        let mut columns = list(self.columns).into_iter();
+        let position = |line: Number| {
+            let column = columns.next().unwrap_or_default().small();
+            SourcePosition { line: line.small(), column }
+        };
+        list(self.lines).into_iter().map(position).collect()
     }
 
     /// Returns the length of the event's samples, microseconds.

@@ -4,6 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use crate::base::cpu_times::CpuTimes;
+use crate::profile::position::SourcePosition;
 
 /// The category of the events that DevTools' timeline reads.
 const TIMELINE: &str = "disabled-by-default-devtools.timeline";
@@ -96,6 +97,12 @@ pub(crate) enum Data<'a> {
         cpu_profile: ProfileChunk<'a>,
         /// Time before each sample, microseconds.
         time_deltas: &'a [i64],
+        /// Line of each sample, from 1; 0 for none.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        lines: &'a [u32],
+        /// Column of each sample, from 1; 0 for none.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        columns: &'a [u32],
     },
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
@@ -179,6 +186,37 @@ pub(crate) struct ChunkNode<'a> {
     pub parent: Option<u32>,
     /// Call frame, encoded.
     pub call_frame: &'a RawValue,
+    /// Reason why V8 does not optimize the function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deopt_reason: Option<&'a str>,
+}
+
+/// The times and positions of a chunk's samples.
+#[derive(Debug, Default)]
+pub(crate) struct ChunkSamples {
+    deltas: Vec<i64>,
+    lines: Vec<u32>,
+    columns: Vec<u32>,
+    has_lines: bool,
+}
+
+impl ChunkSamples {
+    /// Adds a sample: microseconds since the sample before, and a position.
+    pub(crate) fn push(&mut self, delta_us: i64, SourcePosition { line, column }: SourcePosition) {
+        self.deltas.push(delta_us);
+        self.lines.push(line);
+        // DevTools skips a line without a column.
+        self.columns.push(if line > 0 { column.max(1) } else { 0 });
+        self.has_lines |= line > 0;
+    }
+
+    /// Removes all samples.
+    pub(crate) fn clear(&mut self) {
+        self.deltas.clear();
+        self.lines.clear();
+        self.columns.clear();
+        self.has_lines = false;
+    }
 }
 
 impl<'a> Event<'a> {
@@ -237,9 +275,12 @@ impl<'a> Event<'a> {
         tid: u32,
         ts: i64,
         cpu_profile: ProfileChunk<'a>,
-        time_deltas: &'a [i64],
+        samples: &'a ChunkSamples,
     ) -> Self {
-        let data = Data::ProfileChunk { cpu_profile, time_deltas };
+        let ChunkSamples { deltas, lines, columns, has_lines } = samples;
+        let positions = |list: &'a [u32]| if *has_lines { list } else { &[] };
+        let (lines, columns) = (positions(lines), positions(columns));
+        let data = Data::ProfileChunk { cpu_profile, time_deltas: deltas, lines, columns };
         Self::sample("ProfileChunk", id, pid, tid, ts, data)
     }
 

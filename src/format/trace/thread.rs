@@ -1,9 +1,12 @@
 //! The events of one thread: names and markers that DevTools needs, then chunk after chunk.
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::event::{ChunkNode, Event, Flush, ProcessFrame, ProfileChunk, SAMPLES_PER_CHUNK};
+use super::event::{
+    ChunkNode, ChunkSamples, Event, Flush, ProcessFrame, ProfileChunk, SAMPLES_PER_CHUNK,
+};
 use super::events::Events;
 use super::own::{self, OwnMember};
 use super::thread_names::{each_name, worker_name};
@@ -14,6 +17,7 @@ use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
 use crate::profile::call_tree::PlacedWindow;
 use crate::profile::path_ids::NodeId;
+use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
@@ -161,24 +165,29 @@ impl ThreadTrace {
         flush: Flush,
     ) {
         let call_frames = self.encode_frames(window, placed);
+        let deopts: FxHashMap<NodeId, &str> = placed.deopts(window).collect();
         let nodes: Vec<ChunkNode<'_>> = placed
             .new_nodes
             .iter()
             .filter_map(|node| {
                 let call_frame = call_frames[node.frame as usize].as_deref()?;
-                Some(ChunkNode { id: node.id, parent: node.parent, call_frame })
+                let deopt_reason = deopts.get(&node.id).copied();
+                Some(ChunkNode { id: node.id, parent: node.parent, call_frame, deopt_reason })
             })
             .collect();
         let (pid, tid) = (self.pid(), self.tid());
         let mut nodes = nodes.as_slice();
+        let mut chunk_samples = ChunkSamples::default();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
             let ids: Vec<u32> =
                 samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
-            let deltas: Vec<i64> =
-                samples.iter().map(|sample| self.time.delta(sample.time_us)).collect();
+            chunk_samples.clear();
+            for sample in samples {
+                chunk_samples.push(self.time.delta(sample.time_us), sample.position);
+            }
             let chunk = ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids };
             let (id, ts) = (&self.profile_id, self.time.last_us());
-            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &deltas));
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &chunk_samples));
         }
         let ts = window.end_us.max(self.time.last_us());
         events.push(&Event::thread_flush(pid, tid, ts, flush));
@@ -197,10 +206,11 @@ impl ThreadTrace {
         let (pid, tid) = (self.pid(), self.tid());
         let mut time = self.time;
         if let Some((time_us, node)) = idle {
-            let deltas = [time.delta(time_us)];
+            let mut samples = ChunkSamples::default();
+            samples.push(time.delta(time_us), SourcePosition::default());
             let chunk = ProfileChunk { nodes: &[], samples: &[node] };
             let (id, ts) = (&self.profile_id, time.last_us());
-            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &deltas));
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
         }
         events.push(&Event::thread_flush(pid, tid, now_us.max(time.last_us()), flush));
     }

@@ -26,21 +26,21 @@ fn a_sample_lasts_until_the_next() {
     builder.announce(2, Some(1), frame(&mut frames, "a"));
     builder.announce(3, Some(2), frame(&mut frames, "b"));
     for (id, delta) in [(2, 5), (3, 10), (3, 20), (2, 30)] {
-        builder.sample(id, delta);
+        builder.sample(id, delta, 0);
     }
     let profile = builder.finish();
     // The last sample is as long as the average of the three before.
     assert_eq!(times(&profile, &frames), owned(&[("(root)", 0), ("a", 10 + 20), ("b", 20 + 30)]));
     assert_eq!((profile.start_us, profile.end_us), (100, 165 + 20));
     assert_eq!(profile.sample_count, 4);
-    assert_eq!(profile.samples[1], ProfileSample { time_us: 115, node: 2 });
+    assert_eq!(profile.samples[1], ProfileSample { time_us: 115, node: 2, line: 0 });
 }
 
 #[test]
 fn the_last_sample_lasts_until_a_known_end() {
     let mut builder = ProfileBuilder::new(0, ReadScope::TIMES);
-    builder.sample(1, 10);
-    builder.sample(1, 10);
+    builder.sample(1, 10, 0);
+    builder.sample(1, 10, 0);
     builder.extend_to(500);
     let profile = builder.finish();
     assert_eq!(profile.nodes[0].self_us, 490);
@@ -51,9 +51,9 @@ fn the_last_sample_lasts_until_a_known_end() {
 #[test]
 fn time_between_two_recordings_belongs_to_no_node() {
     let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
-    builder.sample(1, 10);
+    builder.sample(1, 10, 0);
     builder.end_at(30);
-    builder.sample(2, 990);
+    builder.sample(2, 990, 0);
     builder.end_at(1001);
     let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [20, 1]);
@@ -68,7 +68,7 @@ fn a_sample_of_the_root_is_a_pause() {
     let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
     builder.announce(1, None, FrameTable::ROOT);
     for (id, delta) in [(1, 5), (2, 5), (1, 5), (1, 5), (2, 80), (1, 10)] {
-        builder.sample(id, delta);
+        builder.sample(id, delta, 0);
     }
     builder.end_at(110);
     builder.extend_to(500);
@@ -85,12 +85,12 @@ fn a_sample_of_the_root_is_a_pause() {
 fn nodes_may_come_late_and_in_any_order() {
     let mut frames = FrameTable::new();
     let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
-    builder.sample(3, 1);
+    builder.sample(3, 1, 0);
     builder.announce(3, Some(2), frame(&mut frames, "c"));
     builder.announce(2, Some(1), frame(&mut frames, "b"));
     builder.adopt(1, 2);
     builder.announce(1, None, frame(&mut frames, "a"));
-    builder.sample(9, 1);
+    builder.sample(9, 1, 0);
     builder.extend_to(5);
     let profile = builder.finish();
     let expected = owned(&[("a", 0), ("(unknown)", 3), ("b", 0), ("c", 1)]);
@@ -107,7 +107,7 @@ fn only_time_in_the_scope_counts() {
     let mut builder =
         ProfileBuilder::new(0, ReadScope { from_us: 15, to_us: 35, ..ReadScope::TIMES });
     for id in [1, 2, 3, 4] {
-        builder.sample(id, 10);
+        builder.sample(id, 10, 0);
     }
     let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [5, 10, 5, 0]);
@@ -125,12 +125,61 @@ fn counts_of_samples_replace_samples() {
     assert_eq!(profile.sample_count, 4);
 }
 
+/// The node, line, time and count of samples of each line.
+fn lines(profile: &ThreadProfile) -> Vec<(u32, u32, u64, u64)> {
+    profile.lines.iter().map(|at| (at.node, at.line, at.self_us, at.samples)).collect()
+}
+
+#[test]
+fn lines_have_the_time_of_their_samples() {
+    let scope = ReadScope { from_us: 15, to_us: 55, ..ReadScope::LINES };
+    let mut builder = ProfileBuilder::new(0, scope);
+    for (id, line) in [(1, 7), (1, 8), (2, 7), (1, 7), (1, 0), (1, 7)] {
+        builder.sample(id, 10, line);
+    }
+    let profile = builder.finish();
+    // The first sample began before the scope, and the last comes after.
+    assert_eq!(lines(&profile), [(0, 0, 5, 1), (0, 7, 5 + 10, 2), (0, 8, 10, 1), (1, 7, 10, 1)]);
+    assert!(profile.samples.is_empty());
+}
+
+#[test]
+fn lines_follow_their_nodes_into_the_order() {
+    let mut builder = ProfileBuilder::new(0, ReadScope { lines: true, ..ReadScope::SAMPLES });
+    builder.sample(5, 10, 3);
+    builder.deopt(5, "reason".into());
+    builder.adopt(9, 5);
+    builder.extend_to(30);
+    let profile = builder.finish();
+    assert_eq!(profile.nodes[1].parent, 0);
+    assert_eq!(lines(&profile), [(1, 3, 20, 1)]);
+    assert_eq!(profile.deopts, [(1, "reason".to_owned())]);
+    assert_eq!(profile.samples, [ProfileSample { time_us: 10, node: 1, line: 3 }]);
+}
+
+#[test]
+fn counts_of_samples_are_shared_out_by_the_ticks_of_lines() {
+    let mut builder = ProfileBuilder::new(0, ReadScope::LINES);
+    for (id, hits) in [(1, 4), (2, 4), (3, 2)] {
+        builder.hits(id, hits);
+    }
+    for (id, line, ticks) in [(1, 5, 1), (1, 6, 2), (2, 7, 6), (2, 8, 2)] {
+        builder.ticks(id, line, ticks);
+    }
+    builder.extend_to(1000);
+    let profile = builder.finish();
+    let of_first = [(0, 0, 100, 1), (0, 5, 100, 1), (0, 6, 200, 2)];
+    let of_others = [(1, 7, 300, 3), (1, 8, 100, 1), (2, 0, 200, 2)];
+    assert_eq!(lines(&profile), [of_first, of_others].concat());
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Announce(u64, Option<u64>, u32),
     Adopt(u64, u64),
-    Sample(u64, i64),
+    Sample(u64, i64, u32),
     Hits(u64, u64),
+    Ticks(u64, u32, u32),
     ExtendTo(i64),
     EndAt(i64),
     SetStart(i64),
@@ -142,8 +191,9 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (id(), prop::option::of(id()), 0_u32..5).prop_map(|(a, b, c)| Step::Announce(a, b, c)),
         2 => (id(), id()).prop_map(|(a, b)| Step::Adopt(a, b)),
-        6 => (id(), time()).prop_map(|(a, b)| Step::Sample(a, b)),
+        6 => (id(), time(), 0_u32..3).prop_map(|(a, b, c)| Step::Sample(a, b, c)),
         1 => (id(), any::<u64>()).prop_map(|(a, b)| Step::Hits(a, b)),
+        1 => (id(), 0_u32..3, any::<u32>()).prop_map(|(a, b, c)| Step::Ticks(a, b, c)),
         1 => time().prop_map(Step::ExtendTo),
         1 => time().prop_map(Step::EndAt),
         1 => time().prop_map(Step::SetStart),
@@ -158,14 +208,15 @@ proptest! {
         from in prop_oneof![Just(i64::MIN), any::<i64>()],
         to in prop_oneof![Just(i64::MAX), any::<i64>()],
     ) {
-        let mut builder = ProfileBuilder::new(start, ReadScope { samples: true, from_us: from, to_us: to });
+        let mut builder = ProfileBuilder::new(start, ReadScope { from_us: from, to_us: to, lines: true, ..ReadScope::SAMPLES });
         let mut count = 0;
         for step in steps {
             match step {
                 Step::Announce(id, parent, frame) => builder.announce(id, parent, frame),
                 Step::Adopt(parent, child) => builder.adopt(parent, child),
-                Step::Sample(id, delta) => { count += 1; builder.sample(id, delta) }
+                Step::Sample(id, delta, line) => { count += 1; builder.sample(id, delta, line) }
                 Step::Hits(id, hits) => builder.hits(id, hits),
+                Step::Ticks(id, line, ticks) => builder.ticks(id, line, ticks),
                 Step::ExtendTo(time) => builder.extend_to(time),
                 Step::EndAt(time) => builder.end_at(time),
                 Step::SetStart(time) => builder.set_start(time),
@@ -187,5 +238,9 @@ proptest! {
         let sum: u128 = profile.nodes.iter().map(|node| u128::from(node.self_us)).sum();
         let span = i128::from(profile.end_us) - i128::from(profile.start_us);
         prop_assert!(sum <= span as u128, "{sum} in {span}");
+        for (index, node) in (0..).zip(&profile.nodes) {
+            let of_node = profile.lines.iter().filter(|at| at.node == index);
+            prop_assert_eq!(of_node.map(|at| at.self_us).sum::<u64>(), node.self_us);
+        }
     }
 }

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::profile::frame::CallFrame;
-use crate::profile::window::{LineTicks, Sample, Window, WindowNode};
+use crate::profile::position::{PositionTicks, SourcePosition};
+use crate::profile::window::{Sample, Window, WindowNode};
 
 fn frame() -> impl Strategy<Value = CallFrame> {
     let name = prop_oneof![
@@ -29,13 +30,13 @@ fn frame() -> impl Strategy<Value = CallFrame> {
 pub(crate) fn windows(around_us: i64) -> impl Strategy<Value = Vec<Window>> {
     let nodes = vec((any::<Index>(), any::<Index>()), 0..20);
     let samples = vec((-2000_i64..2_000_000, any::<Index>()), 0..30);
-    let lines = vec((any::<Index>(), 1..4, 1_u32..4), 0..20);
+    let ticks = vec((any::<Index>(), 0_u32..4, 0_u32..3, 1_u32..4), 0..20);
     let deopts = vec((any::<Index>(), "[ab]"), 0..3);
-    let parts = vec((nodes, samples, lines, deopts, -2000_i64..2_000_000), 1..8);
+    let parts = vec((nodes, samples, ticks, deopts, -2000_i64..2_000_000), 1..8);
     (vec(frame(), 1..12), parts).prop_map(move |(frames, parts)| {
         parts
             .into_iter()
-            .map(|(nodes, samples, lines, deopts, end)| {
+            .map(|(nodes, samples, ticks, deopts, end)| {
                 let mut window = Window { end_us: around_us + end, ..Window::default() };
                 push(&mut window, 0, &CallFrame::root());
                 for (parent, frame) in nodes {
@@ -44,12 +45,16 @@ pub(crate) fn windows(around_us: i64) -> impl Strategy<Value = Vec<Window>> {
                 }
                 for (time, node) in samples {
                     let node = node.index(window.nodes.len()) as u32;
-                    window.samples.push(Sample { time_us: around_us + time, node });
+                    let time_us = around_us + time;
+                    window.samples.push(Sample { time_us, node, ..Sample::default() });
                 }
-                for (node, line, ticks) in lines {
-                    let node = node.index(window.nodes.len()) as u32;
-                    window.lines.push(LineTicks { node, line, ticks });
-                }
+                let at = |(node, line, column, ticks): (Index, u32, u32, u32)| PositionTicks {
+                    node: node.index(window.nodes.len()) as u32,
+                    position: SourcePosition { line, column },
+                    ticks,
+                };
+                let ticks = ticks.into_iter().map(at).collect();
+                window.set_positions(ticks);
                 for (node, reason) in deopts {
                     let node = node.index(window.nodes.len()) as u32;
                     window.deopts.push((node, reason));

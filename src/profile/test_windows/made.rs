@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::profile::frame::CallFrame;
+use crate::profile::position::{PositionTicks, SourcePosition};
 use crate::profile::window::{Sample, Window, WindowNode};
 
 /// The start of the windows.
@@ -24,10 +25,24 @@ pub(crate) fn window(nodes: &[(u32, CallFrame)], samples: &[(i64, u32)]) -> Wind
             .collect(),
         samples: samples
             .iter()
-            .map(|(time, node)| Sample { time_us: START_US + time, node: *node })
+            .map(|(time, node)| Sample {
+                time_us: START_US + time,
+                node: *node,
+                ..Sample::default()
+            })
             .collect(),
         ..Window::default()
     }
+}
+
+/// Returns ticks of nodes at lines.
+pub(crate) fn ticks(list: &[(u32, u32, u32)]) -> Vec<PositionTicks> {
+    let at = |(node, line, ticks): &(u32, u32, u32)| PositionTicks {
+        node: *node,
+        position: SourcePosition::line(*line),
+        ticks: *ticks,
+    };
+    list.iter().map(at).collect()
 }
 
 /// Checks that a text equals a golden file, a path in `src`.

@@ -11,7 +11,8 @@ use serde::de::{self, Deserializer, Visitor};
 
 use crate::base::error::Error;
 use crate::profile::frame::CallFrame;
-use crate::profile::window::{LineTicks, Sample, Window, WindowNode};
+use crate::profile::position::{PositionTicks, SourcePosition};
+use crate::profile::window::{Sample, Window, WindowNode};
 
 /// A profile as JSON.
 pub(crate) struct InspectorProfile(String);
@@ -77,35 +78,41 @@ impl InspectorProfile {
         Self(json)
     }
 
-    /// Parses the profile, with line ticks and deopt reasons if `has_details`.
-    pub(crate) fn read(&self, has_details: bool) -> Result<Window, Error> {
+    /// Parses the profile.
+    pub(crate) fn read(&self) -> Result<Window, Error> {
         let profile: ParsedProfile = serde_json::from_str(&self.0).map_err(|error| {
             Error::Unavailable(format!("the profile of the inspector cannot be read: {error}"))
         })?;
-        Ok(window(profile, has_details))
+        Ok(window(profile))
     }
 }
 
-fn window(profile: ParsedProfile, has_details: bool) -> Window {
+fn window(profile: ParsedProfile) -> Window {
     // The cast saturates.
     let time = |us: f64| (us as i64).clamp(0, MAX_TIME_US);
     let (start_us, end_us) = (time(profile.start_time), time(profile.end_time));
     let mut window = Window { start_us, end_us, ..Window::default() };
-    let index_of = nodes(profile.nodes, has_details, &mut window);
+    let mut ticks = Vec::new();
+    let index_of = nodes(profile.nodes, &mut window, &mut ticks);
     let mut time_us = start_us;
     for (id, delta_us) in profile.samples.iter().zip(profile.time_deltas) {
         time_us = time_us.saturating_add(delta_us).clamp(0, MAX_TIME_US);
         if let Some(node) = index_of.get(id).copied() {
-            window.samples.push(Sample { time_us, node });
+            window.samples.push(Sample { time_us, node, ..Sample::default() });
         }
     }
     window.samples.sort_by_key(|sample| sample.time_us);
+    window.set_positions(ticks);
     window
 }
 
-/// Adds the tree, parents first. Returns the index of each node by its id. The first node is the
-/// root; nodes that are not below the root are left out.
-fn nodes(nodes: Vec<InspectorNode>, has_details: bool, window: &mut Window) -> FxHashMap<u64, u32> {
+/// Adds the tree, parents first, and the ticks of its nodes. Returns the index of each node by its
+/// id. The first node is the root; nodes that are not below the root are left out.
+fn nodes(
+    nodes: Vec<InspectorNode>,
+    window: &mut Window,
+    ticks: &mut Vec<PositionTicks>,
+) -> FxHashMap<u64, u32> {
     let mut index_of = FxHashMap::default();
     let mut by_id: FxHashMap<u64, InspectorNode> = FxHashMap::default();
     let root = nodes.first().map(|node| node.id);
@@ -120,15 +127,12 @@ fn nodes(nodes: Vec<InspectorNode>, has_details: bool, window: &mut Window) -> F
         let index = window.nodes.len() as u32;
         index_of.insert(id, index);
         pending.extend(node.children.iter().rev().map(|child| (*child, index)));
-        if has_details {
-            let lines = node.position_ticks.iter();
-            window.lines.extend(lines.map(|at| LineTicks {
-                node: index,
-                line: at.line,
-                ticks: at.ticks,
-            }));
-            window.deopts.extend(node.deopt_reason.map(|reason| (index, reason.0)));
-        }
+        ticks.extend(node.position_ticks.iter().map(|at| PositionTicks {
+            node: index,
+            position: SourcePosition::line(u32::try_from(at.line).unwrap_or(0)),
+            ticks: at.ticks,
+        }));
+        window.deopts.extend(node.deopt_reason.map(|reason| (index, reason.0)));
         let frame = CallFrame::from(node.call_frame);
         let frame = *frames.entry(frame).or_insert_with_key(|frame| {
             window.frames.push(frame.clone());

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn read(profile: &Value) -> Result<Window, Error> {
-    InspectorProfile::new(profile.to_string()).read(true)
+    InspectorProfile::new(profile.to_string()).read()
 }
 
 fn node(id: u64, name: &str, children: &[u64]) -> Value {
@@ -53,16 +53,10 @@ fn a_profile_becomes_a_window() {
     let samples: Vec<(i64, u32)> =
         window.samples.iter().map(|sample| (sample.time_us, sample.node)).collect();
     assert_eq!(samples, [(1010, 1), (2005, 2), (2010, 2)]);
-    assert_eq!(window.lines, [LineTicks { node: 2, line: 4, ticks: 2 }]);
+    let lines: Vec<u32> = window.samples.iter().map(|sample| sample.position.line).collect();
+    assert_eq!(lines, [0, 4, 4]);
     assert_eq!(window.deopts, [(2, "too large".into())]);
     assert_eq!((window.start_us, window.end_us), (1000, 5000));
-}
-
-#[test]
-fn details_are_left_out_unless_requested() {
-    let window = InspectorProfile::new(small().to_string()).read(false).unwrap();
-    assert!(window.lines.is_empty() && window.deopts.is_empty());
-    assert_eq!(window.samples.len(), 3);
 }
 
 #[test]
@@ -83,7 +77,7 @@ fn frames_are_kept_once_and_children_after_their_parents() {
 #[test]
 fn half_a_surrogate_pair_becomes_a_replacement_character() {
     let json = small().to_string().replace("work", r"w\ud800k");
-    let window = InspectorProfile::new(json).read(false).unwrap();
+    let window = InspectorProfile::new(json).read().unwrap();
     let name = &window.frames[2].function_name;
     assert!(name.starts_with("w\u{fffd}") && name.ends_with('k'), "{name}");
 }
@@ -110,7 +104,7 @@ fn a_malformed_tree_is_read_as_far_as_it_is_valid() {
 #[test]
 fn text_that_is_not_a_profile_is_an_error_of_one_line() {
     for text in ["", "{", "null", "[]", "{}", r#"{"nodes":[{}],"startTime":0,"endTime":0}"#] {
-        let line = InspectorProfile::new(text.into()).read(true).unwrap_err().line();
+        let line = InspectorProfile::new(text.into()).read().unwrap_err().line();
         assert!(line.contains("cannot be read"), "{line}");
     }
 }
@@ -135,7 +129,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_text_is_parsed_or_refused(text in any::<String>()) {
-        let _ = InspectorProfile::new(text).read(true);
+        let _ = InspectorProfile::new(text).read();
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The details of a node beyond its frame: ticks per line, and why V8 does not optimize the node's
+//! The details of a node beyond its frame: ticks per position, and why V8 does not optimize the node's
 //! function.
 
 use std::ffi::{c_char, c_uint};
@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::atomic::{Ordering, fence};
 
 use super::symbols;
-use crate::profile::window::LineTicks;
+use crate::profile::position::{PositionTicks, SourcePosition};
 
 /// Fills the words before V8 writes to them. V8 never writes this value as the last word of an
 /// entry, which is a number of ticks.
@@ -22,6 +22,8 @@ pub(super) struct ProfileDetails {
     words: Vec<c_uint>,
     /// Address that V8 returns for the root, which has no reason.
     no_reason: *const c_char,
+    /// Ticks of all nodes.
+    ticks: Vec<PositionTicks>,
     candidates: Vec<DeoptCandidate>,
 }
 
@@ -36,19 +38,20 @@ struct DeoptCandidate {
 
 impl ProfileDetails {
     pub(super) fn new(api: &'static symbols::Api) -> Self {
-        Self { api, words: Vec::new(), no_reason: ptr::null(), candidates: Vec::new() }
+        Self {
+            api,
+            words: Vec::new(),
+            no_reason: ptr::null(),
+            ticks: Vec::new(),
+            candidates: Vec::new(),
+        }
     }
 
     /// Adds a node. The root must be the first.
     ///
     /// # Safety
     /// `node` is a node of a finished profile that is not deleted as long as `self` is in use.
-    pub(super) unsafe fn add(
-        &mut self,
-        node: *const symbols::CpuProfileNode,
-        index: u32,
-        lines: &mut Vec<LineTicks>,
-    ) {
+    pub(super) unsafe fn add(&mut self, node: *const symbols::CpuProfileNode, index: u32) {
         // SAFETY: the caller promises a valid node. V8 writes at most `count` entries, and the
         // buffer has room for more.
         let (count, reason) = unsafe {
@@ -59,9 +62,9 @@ impl ProfileDetails {
                 count > 0 && (self.api.node_line_ticks)(node, self.words.as_mut_ptr(), count);
             (if is_written { count as usize } else { 0 }, (self.api.node_bailout_reason)(node))
         };
-        lines.extend(entries(&self.words, count).map(|(line, ticks)| LineTicks {
+        self.ticks.extend(entries(&self.words, count).map(|(position, ticks)| PositionTicks {
             node: index,
-            line,
+            position,
             ticks,
         }));
         if index == 0 {
@@ -69,6 +72,11 @@ impl ProfileDetails {
         } else if reason != self.no_reason && !reason.is_null() {
             self.candidates.push(DeoptCandidate { node, index, reason });
         }
+    }
+
+    /// Returns the ticks of all nodes.
+    pub(super) fn into_ticks(self) -> Vec<PositionTicks> {
+        self.ticks
     }
 
     /// Returns the nodes with a reason. Must be called after all nodes and samples were read.
@@ -95,32 +103,35 @@ impl ProfileDetails {
     }
 }
 
-/// Returns the lines and ticks of `count` entries: `line, ticks` up to Node 24, `line, column,
+/// Returns the positions and ticks of `count` entries: `line, ticks` up to Node 24, `line, column,
 /// ticks` in Node 26. The number of written words tells the shape. Entries of any other shape are
 /// skipped.
-fn entries(words: &[c_uint], count: usize) -> impl Iterator<Item = (i32, u32)> {
+fn entries(words: &[c_uint], count: usize) -> impl Iterator<Item = (SourcePosition, u32)> {
     let written = words.iter().rposition(|word| *word != UNTOUCHED).map_or(0, |last| last + 1);
     let size = [2, 3].into_iter().find(|size| size * count == written);
     let (size, count) = size.map_or((MAX_ENTRY_WORDS, 0), |size| (size, count));
-    words.chunks_exact(size).take(count).map(move |entry| (entry[0] as i32, entry[size - 1]))
+    words.chunks_exact(size).take(count).map(move |entry| {
+        let column = if size > 2 { entry[1] } else { 0 };
+        (SourcePosition { line: entry[0], column }, entry[size - 1])
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(written: &[c_uint], count: usize) -> Vec<(i32, u32)> {
+    fn read(written: &[c_uint], count: usize) -> Vec<(u32, u32, u32)> {
         let mut words = vec![UNTOUCHED; count * MAX_ENTRY_WORDS];
         words[..written.len()].copy_from_slice(written);
-        entries(&words, count).collect()
+        entries(&words, count).map(|(at, ticks)| (at.line, at.column, ticks)).collect()
     }
 
     #[test]
     fn both_shapes_of_entries_are_read() {
-        assert_eq!(read(&[7, 100, 9, 200], 2), [(7, 100), (9, 200)]);
-        assert_eq!(read(&[7, 1, 100, 7, UNTOUCHED, 200], 2), [(7, 100), (7, 200)]);
-        assert_eq!(read(&[7, 100], 1), [(7, 100)]);
-        assert_eq!(read(&[7, 1, 100], 1), [(7, 100)]);
+        assert_eq!(read(&[7, 100, 9, 200], 2), [(7, 0, 100), (9, 0, 200)]);
+        assert_eq!(read(&[7, 1, 100, 7, 9, 200], 2), [(7, 1, 100), (7, 9, 200)]);
+        assert_eq!(read(&[7, 100], 1), [(7, 0, 100)]);
+        assert_eq!(read(&[7, 1, 100], 1), [(7, 1, 100)]);
     }
 
     #[test]

@@ -33,13 +33,12 @@ impl V8Profile {
         Self { api, raw, gate }
     }
 
-    /// Copies the profile, with line ticks and deopt reasons if `has_details`. Any thread may call
-    /// this.
-    pub(crate) fn read(&self, has_details: bool) -> Window {
+    /// Copies the profile. Any thread may call this.
+    pub(crate) fn read(&self) -> Window {
         let api = self.api;
         let profile = self.raw.as_ptr().cast_const();
         let frames = FxHashMap::default();
-        let details = has_details.then(|| ProfileDetails::new(api));
+        let details = ProfileDetails::new(api);
         let mut reader = ProfileReader { api, window: Window::default(), frames, details };
         // SAFETY: the profile is finished, and it is not deleted: deleting it would consume `self`.
         unsafe {
@@ -53,18 +52,17 @@ impl V8Profile {
                     .then(|| index_of.get((api.node_id)(node) as usize).copied())
                     .flatten();
                 if let Some(node) = index {
-                    reader.window.samples.push(Sample { time_us, node });
+                    reader.window.samples.push(Sample { time_us, node, ..Sample::default() });
                 }
             }
-            if let Some(details) = &reader.details {
-                reader.window.deopts = details.deopts();
-            }
+            reader.window.deopts = reader.details.deopts();
             reader.window.start_us = (api.profile_start_time)(profile);
             reader.window.end_us = (api.profile_end_time)(profile);
         }
         let mut window = reader.window;
         // V8 adds a sample of its own at each start, which can overtake a sample of its timer.
         window.samples.sort_by_key(|sample| sample.time_us);
+        window.set_positions(reader.details.into_ticks());
         window
     }
 
@@ -95,7 +93,7 @@ struct ProfileReader {
     /// Index of each frame in the window. Within a profile V8 keeps each name once, so equal names
     /// have equal addresses.
     frames: FxHashMap<(usize, usize, c_int, c_int, c_int), u32>,
-    details: Option<ProfileDetails>,
+    details: ProfileDetails,
 }
 
 impl ProfileReader {
@@ -123,9 +121,7 @@ impl ProfileReader {
                     index_of.resize(id + 1, 0);
                 }
                 index_of[id] = index;
-                if let Some(details) = &mut self.details {
-                    details.add(node, index, &mut self.window.lines);
-                }
+                self.details.add(node, index);
                 for i in (0..(api.node_children)(node)).rev() {
                     pending.push(((api.node_child)(node, i), index));
                 }

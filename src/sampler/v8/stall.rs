@@ -55,7 +55,8 @@ mod tests {
     /// Returns the `n`th window of `length_us`, with a first sample `first_us` after its start.
     fn window(n: i64, length_us: i64, first_us: Option<i64>) -> Window {
         let start_us = n * length_us;
-        let samples = first_us.map(|first| Sample { time_us: start_us + first, node: 0 });
+        let samples =
+            first_us.map(|first| Sample { time_us: start_us + first, ..Sample::default() });
         let samples = samples.into_iter().collect();
         Window { samples, start_us, end_us: start_us + length_us, ..Window::default() }
     }

@@ -34,9 +34,11 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Every sample of a file: its time, its stack from the top with each frame's place; and its start
-/// and end.
-type Samples = (i64, i64, Vec<(i64, Vec<(String, String, u32, i32, i32)>)>);
+/// A frame of a stack with its place, and the reason why V8 does not optimize the function.
+type StackFrame = (String, String, u32, i32, i32, Option<String>);
+
+/// Every sample of a file: its time, its stack from the top, and its line; and the start and end.
+type Samples = (i64, i64, Vec<(i64, Vec<StackFrame>, u32)>);
 
 fn samples(file: &Path) -> Samples {
     let loaded = load(&[file.to_owned()], ReadScope::SAMPLES);
@@ -46,15 +48,20 @@ fn samples(file: &Path) -> Samples {
     let stack = |node: u32| {
         let mut stack = Vec::new();
         let mut at = profile.nodes.get(node as usize);
+        let mut index = node;
         while let Some(node) = at {
             let frame = &loaded.session.frames.list()[node.frame as usize];
             let (name, url) = (frame.function_name.clone(), frame.url.clone());
-            stack.push((name, url, frame.script_id, frame.line, frame.column));
+            let deopt = profile.deopts.iter().find(|(node, _)| *node == index);
+            let deopt = deopt.map(|(_, reason)| reason.clone());
+            stack.push((name, url, frame.script_id, frame.line, frame.column, deopt));
+            index = node.parent;
             at = profile.nodes.get(node.parent as usize);
         }
         stack
     };
-    let samples = profile.samples.iter().map(|sample| (sample.time_us, stack(sample.node)));
+    let samples =
+        profile.samples.iter().map(|sample| (sample.time_us, stack(sample.node), sample.line));
     (profile.start_us, profile.end_us, samples.collect())
 }
 
@@ -68,6 +75,7 @@ fn a_recording_converts_there_and_back() {
     convert(&at("c.json.gz"), &at("d.cpuprofile")).unwrap();
     let before = samples(&at("a.trace.json"));
     assert!(before.2.len() > 3);
+    assert_eq!(before.2.iter().map(|(_, _, line)| *line).collect::<Vec<_>>(), [14, 31, 0, 15]);
     assert_eq!(samples(&at("b.cpuprofile")), before);
     assert_eq!(samples(&at("c.json.gz")), before);
     assert_eq!(fs::read(at("b.cpuprofile")).unwrap(), fs::read(at("d.cpuprofile")).unwrap());
@@ -148,14 +156,14 @@ proptest! {
         let profile = &speedscope["profiles"][0];
         let weights = profile["weights"].as_array().unwrap();
         let weight: i64 = weights.iter().map(|weight| weight.as_i64().unwrap()).sum();
-        let lasted = before.2.first().map_or(0, |(first, _)| before.1 - first);
-        let ends = before.2.iter().skip(1).map(|(time, _)| *time).chain([before.1]);
+        let lasted = before.2.first().map_or(0, |(first, ..)| before.1 - first);
+        let ends = before.2.iter().skip(1).map(|(time, ..)| *time).chain([before.1]);
         let of_root: i64 = before
             .2
             .iter()
             .zip(ends)
-            .filter(|((_, stack), _)| stack.is_empty())
-            .map(|((time, _), end)| end - time)
+            .filter(|((_, stack, _), _)| stack.is_empty())
+            .map(|((time, ..), end)| end - time)
             .sum();
         prop_assert_eq!(collapsed, lasted - of_root);
         prop_assert_eq!(weight, lasted);

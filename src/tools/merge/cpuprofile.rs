@@ -3,7 +3,9 @@
 use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
-use crate::format::ascii_json::encode;
+use rustc_hash::FxHashMap;
+
+use crate::format::ascii_json::{encode, encode_raw};
 use crate::format::cpuprofile::read::CpuProfileReader;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::node_json::NodeJson;
@@ -15,6 +17,7 @@ use crate::format::trace::scan::{Item, Scanner};
 use crate::format::trace::thread_names::each_name;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
+use crate::profile::position::SourcePosition;
 use crate::profile::program::Program;
 use crate::profile::thread_profile::{NONE, ReadScope, ThreadProfile};
 use crate::read::sniff::RecordingFile;
@@ -33,18 +36,21 @@ pub(super) fn add<R: std::io::Read>(
     let encode = |frame: &CallFrame| CallFrameJson::new(frame, &frame.url, offset).encode();
     let frames: Vec<_> = frames.list().iter().map(encode).collect();
     let root = CallFrameJson::new(&CallFrame::root(), "", ScriptIdOffset::NONE).encode();
-    rewriter.nodes(&[NodeJson::new(ROOT, None, root.as_deref())]);
+    rewriter.nodes(&[NodeJson::new(ROOT, None, root.as_deref(), None)]);
+    let deopts: FxHashMap<u32, _> =
+        profile.deopts.iter().map(|(node, reason)| (*node, encode_raw(reason))).collect();
     for (index, node) in (0_u32..).zip(&profile.nodes) {
         let parent = (node.parent != NONE).then(|| id(node.parent));
         let call_frame = frames[node.frame as usize].as_deref();
-        rewriter.nodes(&[NodeJson::new(id(index), parent, call_frame)]);
+        let deopt_reason = deopts.get(&index).and_then(Option::as_deref);
+        rewriter.nodes(&[NodeJson::new(id(index), parent, call_frame, deopt_reason)]);
     }
     let mut last_us = recording.start_us;
     let samples = profile.samples.iter().map(|sample| {
         let delta = sample.time_us.saturating_sub(last_us);
         last_us = sample.time_us;
         let node = if sample.node == NONE { ROOT } else { id(sample.node) };
-        (node.0 as u64, delta)
+        (node.0 as u64, delta, SourcePosition::line(sample.line))
     });
     rewriter.samples(samples, parts)?;
     if recording.end_us.is_some() {

@@ -2,6 +2,7 @@
 
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::{FrameIndex, FrameKind};
+use super::lines::LineCosts;
 use super::shape::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
     ReportTimes,
@@ -10,7 +11,7 @@ use crate::profile::session::{Process, Session, Thread};
 use crate::read::load::Loaded;
 
 /// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
-/// by self time and the first `top` by total time.
+/// by self time and the first `top` by total time. Lines have self time only.
 pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> {
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
@@ -23,6 +24,7 @@ pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> 
         totals: totals(&processes),
         processes,
         functions: costs.functions(&index, top),
+        lines: costs.lines.top(&index, top),
         files: costs.files(&index, top),
         packages: costs.packages(&index, top),
         counts: costs.counts(),
@@ -33,9 +35,10 @@ pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> 
     })
 }
 
-/// What the functions, files and packages of a session cost.
+/// What the functions, lines, files and packages of a session cost.
 struct SessionCosts {
     functions: Costs,
+    lines: LineCosts,
     files: Costs,
     packages: Costs,
 }
@@ -44,6 +47,7 @@ impl SessionCosts {
     fn of(session: &Session, index: &FrameIndex) -> Self {
         let mut costs = Self {
             functions: Costs::new(index.functions.len()),
+            lines: LineCosts::default(),
             files: Costs::new(index.files.len()),
             packages: Costs::new(index.packages.len()),
         };
@@ -51,6 +55,7 @@ impl SessionCosts {
         for profile in threads.flat_map(|thread| &thread.profiles) {
             let tree = WeightedTree::of(profile);
             tree.add_to(&mut costs.functions, |frame| index.function(frame));
+            costs.lines.add(profile, index);
             tree.add_to(&mut costs.files, |frame| index.file(frame));
             tree.add_to(&mut costs.packages, |frame| index.package(frame));
         }
@@ -91,6 +96,7 @@ impl SessionCosts {
     fn counts(&self) -> ReportCounts {
         ReportCounts {
             functions: self.functions.count(),
+            lines: self.lines.count(),
             files: self.files.count(),
             packages: self.packages.count(),
         }

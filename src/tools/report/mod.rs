@@ -1,8 +1,9 @@
-//! Where the time went: by process and thread, function, file and package.
+//! Where the time went: by process and thread, function, line, file and package.
 
 pub(crate) mod build;
 mod costs;
 mod frame_index;
+mod lines;
 mod package;
 mod shape;
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub(super) struct Report<'a> {
     pub totals: ReportTimes,
     pub processes: Vec<ReportProcess<'a>>,
     pub functions: Vec<ReportFunction<'a>>,
+    pub lines: Vec<ReportLine<'a>>,
     pub files: Vec<ReportFile<'a>>,
     pub packages: Vec<ReportPackage<'a>>,
     pub counts: ReportCounts,
@@ -87,6 +88,17 @@ pub(super) struct ReportFunction<'a> {
 }
 
 #[derive(Debug, Serialize)]
+pub(super) struct ReportLine<'a> {
+    pub name: &'a str,
+    pub file: &'a str,
+    pub line: u32,
+    pub package: &'a str,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    pub samples: u64,
+}
+
+#[derive(Debug, Serialize)]
 pub(super) struct ReportFile<'a> {
     pub file: &'a str,
     pub package: &'a str,
@@ -104,6 +116,7 @@ pub(super) struct ReportPackage<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct ReportCounts {
     pub functions: usize,
+    pub lines: usize,
     pub files: usize,
     pub packages: usize,
 }

@@ -17,7 +17,7 @@ fn frame(name: &str, url: &str) -> CallFrame {
 fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
     let mut loaded = Loaded::default();
     let frames = &mut loaded.session.frames;
-    let mut building = ProfileBuilder::new(0, ReadScope::TIMES);
+    let mut building = ProfileBuilder::new(0, ReadScope::LINES);
     let mut ids: Vec<Vec<(&str, &str)>> = Vec::new();
     building.announce(0, None, frames.number(CallFrame::root()));
     for stack in stacks {
@@ -34,7 +34,9 @@ fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
             building.announce(id, Some(parent), frames.number(frame(name, url)));
             parent = id;
         }
-        building.sample(parent, 1000);
+        // All but `b` are on the line of their number of frames.
+        let line = if stack.last() == Some(&B) { 0 } else { 11 + stack.len() as u32 };
+        building.sample(parent, 1000, line);
     }
     let threads = vec![Thread { id: 0, name: "main".into(), profiles: vec![building.finish()] }];
     let (name, command) = ("nx".to_owned(), "nx run".to_owned());
@@ -89,6 +91,16 @@ fn a_whole_report() {
             { "name": "readFileSync", "file": "node:fs", "line": 10, "column": 10,
               "package": "node:", "selfMs": 0.0, "totalMs": 1.0 },
         ],
+        "lines": [
+            { "name": "a", "file": "/r/a.js", "line": 12, "package": "(own code)",
+              "selfMs": 1.0, "samples": 1 },
+            { "name": "b", "file": "/r/node_modules/b/b.js", "line": 0, "package": "b",
+              "selfMs": 1.0, "samples": 1 },
+            { "name": "(anonymous)", "file": "/r/node_modules/b/c.js", "line": 14, "package": "b",
+              "selfMs": 1.0, "samples": 1 },
+            { "name": "open", "file": "", "line": 0, "package": "(native)",
+              "selfMs": 1.0, "samples": 1 },
+        ],
         "files": [
             { "file": "/r/a.js", "package": "(own code)", "selfMs": 1.0, "totalMs": 4.0 },
             { "file": "/r/node_modules/b/b.js", "package": "b", "selfMs": 1.0, "totalMs": 2.0 },
@@ -102,7 +114,7 @@ fn a_whole_report() {
             { "name": "(native)", "selfMs": 1.0, "totalMs": 1.0 },
             { "name": "node:", "selfMs": 0.0, "totalMs": 1.0 },
         ],
-        "counts": { "functions": 5, "files": 5, "packages": 4 },
+        "counts": { "functions": 5, "lines": 4, "files": 5, "packages": 4 },
         "inputs": 1, "repaired": [], "failed": [], "notes": [],
     });
     assert_eq!(computed(&loaded(stacks), 20), expected);
@@ -119,6 +131,21 @@ fn recursion_counts_once() {
         .collect();
     // Four samples of a millisecond each.
     assert_eq!(costs, [("a", Some(2.0), Some(3.0)), ("b", Some(2.0), Some(3.0))]);
+}
+
+#[test]
+fn a_line_is_that_of_a_function_in_all_stacks() {
+    let report =
+        computed(&loaded(&[&[A], &[B, A], &[FS, A], &[A, FS], &[B], &[("(idle)", "")]]), 2);
+    let lines: Vec<_> = report["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|at| (at["name"].as_str().unwrap(), at["line"].as_u64(), at["samples"].as_u64()))
+        .collect();
+    assert_eq!(lines, [("a", Some(13), Some(2)), ("a", Some(12), Some(1))]);
+    assert_eq!(report["lines"][0]["selfMs"], 2.0);
+    assert_eq!(report["counts"]["lines"], 4);
 }
 
 #[test]

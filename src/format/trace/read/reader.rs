@@ -209,7 +209,15 @@ fn add_samples(
     for node in chunk.nodes() {
         node.announce(builder, frames);
     }
-    push_samples(builder, chunk.samples(), chunk.deltas(), until_us);
+    let mut positions = Vec::new();
+    if builder.has_lines() {
+        positions = chunk.positions();
+        if positions.is_empty() {
+            positions = builder.take_positions(chunk.samples().iter().map(|id| id.node_id()));
+        }
+    }
+    let line = |index: usize| positions.get(index).map_or(0, |position| position.line);
+    push_samples(builder, chunk.samples(), chunk.deltas(), line, until_us);
 }
 
 /// Returns the profiles by process and thread. Of several recorders of one thread, one counts, as in

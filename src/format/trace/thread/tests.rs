@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::profile::call_tree::CallTree;
 use crate::profile::frame::CallFrame;
-use crate::profile::test_windows::made::{self, START_US, assert_golden, frame};
+use crate::profile::position::{PositionTicks, SourcePosition};
+use crate::profile::test_windows::made::{self, START_US, assert_golden, frame, ticks};
 
 fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
     let program = Program {
@@ -67,9 +68,14 @@ fn golden_main_thread() {
     let root = (0, frame("(root)", "", 0));
     let main = (0, frame("main", "/r/nx.js", 17));
     let tool = (1, frame("naïve \"😀\"", "/r/node_modules/tool/i.js", 18));
-    let first = window(&[root.clone(), main.clone(), tool], &[(1000, 1), (2000, 2)], 2500);
+    let mut first = window(&[root.clone(), main.clone(), tool], &[(1000, 1), (2000, 2)], 2500);
+    let position = SourcePosition { line: 31, column: 9 };
+    let of_tool = PositionTicks { node: 2, position, ticks: 1 };
+    first.set_positions([ticks(&[(1, 14, 1)]), vec![of_tool]].concat());
+    first.deopts = vec![(1, "Optimization is always disabled".into())];
     let fs = (1, frame("", "node:fs", 3));
-    let second = window(&[root, main, fs], &[(3000, 2), (4000, 1)], 5000);
+    let mut second = window(&[root, main, fs], &[(3000, 2), (4000, 1)], 5000);
+    second.set_positions(ticks(&[(0, 3, 1), (1, 15, 1)]));
     assert_golden(
         "format/trace/golden/main.trace.json",
         &file(info(0, NodeModules::Foldable), &[first, second]),
@@ -129,6 +135,7 @@ proptest! {
         prop_assert_eq!(&events[events.len() - 1]["name"], "trace.end");
         let mut nodes = HashSet::new();
         let (mut time, mut samples) = (START_US, 0);
+        let mut all_samples = windows.iter().flat_map(|window| &window.samples);
         for event in events.iter().filter(|event| event["ph"] != "M") {
             let ts = event["ts"].as_i64().unwrap();
             prop_assert!(ts >= time);
@@ -145,6 +152,18 @@ proptest! {
             let deltas = data["timeDeltas"].as_array().unwrap();
             let ids = data["cpuProfile"]["samples"].as_array().unwrap();
             prop_assert_eq!(deltas.len(), ids.len());
+            let numbers = |key| data[key].as_array().map(|list| {
+                list.iter().map(|number| number.as_u64().unwrap()).collect::<Vec<u64>>()
+            });
+            let given: Vec<_> = all_samples.by_ref().take(ids.len()).map(|at| at.position).collect();
+            if given.iter().all(|at| at.line == 0) {
+                prop_assert!(numbers("lines").is_none() && numbers("columns").is_none());
+            } else {
+                let lines = given.iter().map(|at| u64::from(at.line));
+                prop_assert_eq!(numbers("lines"), Some(lines.collect()));
+                let column = |at: &SourcePosition| if at.line > 0 { u64::from(at.column.max(1)) } else { 0 };
+                prop_assert_eq!(numbers("columns"), Some(given.iter().map(column).collect()));
+            }
             for (delta, id) in deltas.iter().zip(ids) {
                 prop_assert!(delta.as_i64().unwrap() >= 0);
                 time += delta.as_i64().unwrap();

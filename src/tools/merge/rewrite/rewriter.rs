@@ -1,13 +1,14 @@
 //! Reads the recordings of a thread sample by sample, and places the samples in the parts.
 
+use std::iter::repeat;
 use std::mem;
 
-use super::thread_output::ThreadOutput;
+use super::thread_output::{NodeSample, ThreadOutput};
 use super::tree::{ROOT, RewrittenTree};
 use crate::format::deltas::deltas_or_even;
 use crate::format::node_json::NodeJson;
 use crate::format::trace::chunk_json::ChunkJson;
-use crate::profile::path_ids::NodeId;
+use crate::profile::position::SourcePosition;
 use crate::profile::timeline::WrittenTimeline;
 use crate::tools::merge::outcome::MergeError;
 use crate::tools::merge::part::OutputParts;
@@ -36,7 +37,7 @@ pub(crate) struct ProfileRewriter {
 /// A sample that may go on in the next part.
 #[derive(Clone, Copy)]
 struct OpenSample {
-    node: NodeId,
+    sample: NodeSample,
     /// Count of the slices' edges before the sample: 0 before the first part.
     edges: usize,
     /// Whether the part behind these edges has the sample.
@@ -137,7 +138,9 @@ impl ProfileRewriter {
         self.nodes(chunk.nodes());
         let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time.last_us()));
         let deltas = deltas_or_even(ids.len(), chunk.deltas(), !self.has_samples, span_us);
-        self.samples(ids.iter().map(|id| id.node_id()).zip(deltas), parts)?;
+        let positions = chunk.positions().into_iter().chain(repeat(SourcePosition::default()));
+        let samples = ids.iter().zip(deltas).zip(positions);
+        self.samples(samples.map(|((id, delta), at)| (id.node_id(), delta, at)), parts)?;
         if let Some(end) = chunk.end_time {
             let stop_us = end.0.saturating_add(self.offset_us);
             self.extend_to(stop_us);
@@ -167,17 +170,17 @@ impl ProfileRewriter {
         self.tree.add(nodes);
     }
 
-    /// Adds samples: ids of nodes, and the microseconds before each sample.
+    /// Adds samples: ids of nodes, the microseconds before each sample, and positions.
     pub(crate) fn samples(
         &mut self,
-        samples: impl Iterator<Item = (u64, i64)>,
+        samples: impl Iterator<Item = (u64, i64, SourcePosition)>,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
-        for (source, delta_us) in samples {
+        for (source, delta_us, position) in samples {
             let time_us = self.time.sample(delta_us);
             self.has_samples = true;
             let node = self.tree.node_of_sample(source);
-            self.sample(node, time_us, parts)?;
+            self.sample(NodeSample { node, position }, time_us, parts)?;
         }
         self.extend_to(self.time.last_us());
         self.output.flush(&self.tree, parts)
@@ -185,7 +188,7 @@ impl ProfileRewriter {
 
     fn sample(
         &mut self,
-        node: NodeId,
+        sample: NodeSample,
         time_us: i64,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
@@ -193,9 +196,9 @@ impl ProfileRewriter {
         let edges = parts.slices.passed(time_us);
         let part = parts.slices.after(edges);
         let is_written = part.is_some();
-        self.open = (node != ROOT).then_some(OpenSample { node, edges, is_written });
+        self.open = (sample.node != ROOT).then_some(OpenSample { sample, edges, is_written });
         match part {
-            Some(part) => self.write(node, time_us, part, parts),
+            Some(part) => self.write(sample, time_us, part, parts),
             None => Ok(()),
         }
     }
@@ -203,7 +206,7 @@ impl ProfileRewriter {
     /// Ends the last sample by a sample of the root, for which viewers draw nothing.
     fn pause(&mut self, time_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
         if self.open.is_some() {
-            let root = self.tree.root();
+            let root = NodeSample::of(self.tree.root());
             self.sample(root, time_us, parts)?;
         }
         self.output.flush(&self.tree, parts)
@@ -218,14 +221,14 @@ impl ProfileRewriter {
             if let Some(part) = part.filter(|_| !open.is_written)
                 && let Some(start_us) = parts.slices.edge(part).filter(|start| until_us > *start)
             {
-                self.write(open.node, start_us, part, parts)?;
+                self.write(open.sample, start_us, part, parts)?;
                 open.is_written = true;
             }
             if until_us < end_us {
                 break;
             }
             if let Some(part) = part.filter(|_| open.is_written) {
-                let root = self.tree.root();
+                let root = NodeSample::of(self.tree.root());
                 self.write(root, end_us, part, parts)?;
             }
             open.edges += 1;
@@ -238,13 +241,13 @@ impl ProfileRewriter {
     /// Writes a sample into a part.
     fn write(
         &mut self,
-        node: NodeId,
+        sample: NodeSample,
         time_us: i64,
         part: usize,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
         self.begin_part(part, time_us, parts)?;
-        self.output.sample(node, time_us, part, &mut self.tree, parts)
+        self.output.sample(sample, time_us, part, &mut self.tree, parts)
     }
 
     /// Begins the profile in a part, at the start of the part if the recording is older.

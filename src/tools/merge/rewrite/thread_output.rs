@@ -1,8 +1,11 @@
 //! The output of a rewritten thread: its names, and its profile in each part.
 
-use crate::format::trace::event::{ChunkNode, Event, ProfileChunk, SAMPLES_PER_CHUNK};
+use crate::format::trace::event::{
+    ChunkNode, ChunkSamples, Event, ProfileChunk, SAMPLES_PER_CHUNK,
+};
 use crate::format::trace::events::Events;
 use crate::profile::path_ids::NodeId;
+use crate::profile::position::SourcePosition;
 use crate::profile::timeline::Timeline;
 use crate::tools::merge::outcome::MergeError;
 use crate::tools::merge::part::OutputParts;
@@ -26,8 +29,22 @@ pub(super) struct ThreadOutput {
 struct PendingChunk {
     part: usize,
     nodes: Vec<NodeId>,
-    samples: Vec<NodeId>,
-    deltas: Vec<i64>,
+    ids: Vec<NodeId>,
+    samples: ChunkSamples,
+}
+
+/// A sample of a node, whatever its time.
+#[derive(Clone, Copy)]
+pub(super) struct NodeSample {
+    pub node: NodeId,
+    pub position: SourcePosition,
+}
+
+impl NodeSample {
+    /// Returns a sample without a position.
+    pub(super) fn of(node: NodeId) -> Self {
+        Self { node, position: SourcePosition::default() }
+    }
 }
 
 impl ThreadOutput {
@@ -83,20 +100,20 @@ impl ThreadOutput {
     /// Adds a sample to a part, where the profile has begun.
     pub(super) fn sample(
         &mut self,
-        node: NodeId,
+        NodeSample { node, position }: NodeSample,
         time_us: i64,
         part: usize,
         tree: &mut RewrittenTree,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
-        if part != self.pending.part || self.pending.samples.len() >= SAMPLES_PER_CHUNK {
+        if part != self.pending.part || self.pending.ids.len() >= SAMPLES_PER_CHUNK {
             self.flush(tree, parts)?;
             self.pending.part = part;
         }
         tree.announce_in(part, node, &mut self.pending.nodes);
         let timeline = self.timelines[part].get_or_insert_with(|| Timeline::new(time_us));
-        self.pending.samples.push(node);
-        self.pending.deltas.push(timeline.delta(time_us));
+        self.pending.ids.push(node);
+        self.pending.samples.push(timeline.delta(time_us), position);
         Ok(())
     }
 
@@ -106,22 +123,22 @@ impl ThreadOutput {
         tree: &RewrittenTree,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
-        let PendingChunk { part, nodes, samples, deltas } = &mut self.pending;
-        if samples.is_empty() {
+        let PendingChunk { part, nodes, ids, samples } = &mut self.pending;
+        if ids.is_empty() {
             return Ok(());
         }
         let encoded: Vec<ChunkNode<'_>> = nodes.iter().map(|node| tree.encoded(*node)).collect();
-        let chunk = ProfileChunk { nodes: &encoded, samples };
+        let chunk = ProfileChunk { nodes: &encoded, samples: ids };
         let ts = self.timelines[*part].map_or(0, |timeline| timeline.last_us());
         let (id, pid, tid) = (&self.profile_id, self.pid, self.tid);
         let mut events = Events::default();
-        events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, deltas));
+        events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, samples));
         let out = &mut parts.list[*part];
         out.note(pid, ts);
         out.events(events.as_bytes())?;
         nodes.clear();
+        ids.clear();
         samples.clear();
-        deltas.clear();
         Ok(())
     }
 }

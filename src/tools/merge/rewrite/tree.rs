@@ -30,6 +30,8 @@ pub(super) struct RewrittenTree {
     ids: FxHashMap<u64, NodeId>,
     /// The recording's ids of parents, where its nodes list their children.
     parents: FxHashMap<u64, u64>,
+    /// Reasons why V8 does not optimize the functions of nodes.
+    deopts: FxHashMap<NodeId, String>,
 }
 
 struct RewrittenNode {
@@ -79,6 +81,9 @@ impl RewrittenTree {
             if !self.ids.contains_key(&source) {
                 let id = self.id_of(node);
                 self.ids.insert(source, id);
+                if let Some(reason) = node.deopt_reason() {
+                    self.deopts.insert(id, reason);
+                }
             }
         }
     }
@@ -124,7 +129,8 @@ impl RewrittenTree {
     pub(super) fn encoded(&self, id: NodeId) -> ChunkNode<'_> {
         let TreePath { parent, frame } = self.nodes[id as usize - 1].path;
         let parent = (parent != NO_NODE).then_some(parent);
-        ChunkNode { id, parent, call_frame: &self.frames[frame as usize].0 }
+        let deopt_reason = self.deopts.get(&id).map(String::as_str);
+        ChunkNode { id, parent, call_frame: &self.frames[frame as usize].0, deopt_reason }
     }
 
     /// Finds or makes the node of a recording's node. A recording can have several nodes without a

@@ -63,6 +63,78 @@ fn each_root_keeps_its_time() {
     assert_eq!(nodes.iter().filter(|node| node.get("parent").is_none()).count(), 1);
 }
 
+/// Returns the line of each sample with a line, and the reasons of functions.
+fn details(trace: &Value) -> (Vec<u64>, Vec<(String, String)>) {
+    let (mut lines, mut deopts) = (Vec::new(), Vec::new());
+    for chunk in named(trace, "ProfileChunk") {
+        let data = &chunk["args"]["data"];
+        let of_chunk = data["lines"].as_array().map_or(0, Vec::len);
+        assert_eq!(of_chunk, data["columns"].as_array().map_or(0, Vec::len));
+        if of_chunk > 0 {
+            assert_eq!(of_chunk, data["cpuProfile"]["samples"].as_array().unwrap().len());
+        }
+        let known = data["lines"].as_array().into_iter().flatten().map(|line| line.as_u64());
+        lines.extend(known.flatten().filter(|line| *line > 0));
+        for node in data["cpuProfile"]["nodes"].as_array().into_iter().flatten() {
+            if let Some(reason) = node.get("deoptReason") {
+                let text = |value: &Value| value.as_str().unwrap().to_owned();
+                deopts.push((text(&node["callFrame"]["functionName"]), text(reason)));
+            }
+        }
+    }
+    (lines, deopts)
+}
+
+/// Returns nodes of which `b` has a reason.
+fn nodes_with_reason() -> [Value; 4] {
+    let mut nodes = nodes();
+    nodes[2]["deoptReason"] = "too larg\u{e9}".into();
+    nodes
+}
+
+fn reason_of_b() -> Vec<(String, String)> {
+    vec![("b".to_owned(), "too larg\u{e9}".to_owned())]
+}
+
+#[test]
+fn lines_and_reasons_are_kept_in_every_part() {
+    let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
+    let data = json!({
+        "cpuProfile": { "nodes": nodes_with_reason(), "samples": [3, 2, 3, 4] },
+        "timeDeltas": [10, 10, 10, 10], "lines": [5, 6, 7, 0], "columns": [1, 4, 9, 0],
+    });
+    let events = [start, event("ProfileChunk", 1040, &data)];
+    assert_eq!(details(&foreign(&events, &FROM_0).traces()[0]), (vec![5, 6, 7], reason_of_b()));
+    let columns = |run: &Run| -> Vec<Value> {
+        let traces = run.traces();
+        let chunks = named(&traces[0], "ProfileChunk");
+        chunks.iter().map(|chunk| chunk["args"]["data"]["columns"].clone()).collect()
+    };
+    assert_eq!(columns(&foreign(&events, &FROM_0)), [json!([1, 4, 9, 0])]);
+    // The slice begins within the third sample, which begins again with its line.
+    let late = foreign(&events, &MergeOptions { from_us: Some(35), ..FROM_0 });
+    assert_eq!(details(&late.traces()[0]), (vec![7], reason_of_b()));
+    // A slice without lines has none, and needs no reason.
+    let last = foreign(&events, &MergeOptions { from_us: Some(40), ..FROM_0 });
+    assert_eq!(details(&last.traces()[0]), (vec![], vec![]));
+    assert_eq!(columns(&last), [Value::Null]);
+}
+
+#[test]
+fn lines_and_reasons_of_a_cpuprofile_are_kept() {
+    let mut nodes = nodes_with_reason();
+    nodes[2]["callFrame"]["url"] = "/b.js".into();
+    nodes[2]["positionTicks"] = json!([{ "line": 7, "ticks": 1 }, { "line": 5, "ticks": 1 }]);
+    let profile = json!({
+        "nodes": nodes, "startTime": 1000, "endTime": 1100,
+        "samples": [3, 2, 3, 4], "timeDeltas": [10, 10, 10, 10],
+    });
+    let run = run(&[profile.to_string().as_bytes()], &MergeOptions::default());
+    let (mut lines, deopts) = details(&run.traces()[0]);
+    lines.sort_unstable();
+    assert_eq!((lines, deopts), (vec![5, 7], reason_of_b()));
+}
+
 #[test]
 fn an_end_before_the_last_sample_is_none() {
     let profile = json!({

@@ -134,6 +134,31 @@ fn chromes_traces_are_read() {
 }
 
 #[test]
+fn lines_and_reasons_are_read() {
+    let mut slow = node(2, Some(1), "a");
+    slow["deoptReason"] = "too large".into();
+    let nodes = [node(1, None, "(root)"), slow];
+    let chunk = |lines: serde_json::Value| {
+        let mut data = chunk(&nodes, &[2, 2, 2], &[10, 10, 10]);
+        data["lines"] = lines;
+        data["columns"] = json!([1, 1, 1]);
+        let start = event("Profile", (1, 10, 5), 1000, &json!({ "startTime": 1000 }));
+        read(&[start, event("ProfileChunk", (1, 10, 5), 1030, &data)])
+    };
+    let lines = |lines| -> Vec<u32> {
+        let (processes, _) = chunk(lines);
+        let [profile] = &*processes[0].threads[0].profiles else { panic!("{processes:?}") };
+        assert_eq!(profile.deopts, [(1, "too large".to_owned())]);
+        profile.samples.iter().map(|sample| sample.line).collect()
+    };
+    assert_eq!(lines(json!([7, 0, 9])), [7, 0, 9]);
+    assert_eq!(lines(json!([7])), [7, 0, 0]);
+    for strange in [json!(null), json!(5), json!(["x", 1, 2]), json!([-1, 0, -9]), json!([])] {
+        assert_eq!(lines(strange), [0, 0, 0]);
+    }
+}
+
+#[test]
 fn a_chunk_may_come_before_its_profile() {
     let nodes = [node(2, Some(1), "a"), node(1, None, "(root)")];
     let events = [

@@ -1,0 +1,70 @@
+//! Self times of lines.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::frame_index::FrameIndex;
+use super::shape::ReportLine;
+use crate::profile::thread_profile::ThreadProfile;
+
+/// A line of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct FunctionLine {
+    /// Index into [`FrameIndex::functions`].
+    function: usize,
+    /// Line, from 1; 0 for the samples of the function whose lines are unknown.
+    line: u32,
+}
+
+/// Time and samples of a line.
+#[derive(Debug, Clone, Copy, Default)]
+struct LineCost {
+    self_us: u64,
+    samples: u64,
+}
+
+/// What the lines of a session cost.
+#[derive(Default)]
+pub(super) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
+
+impl LineCosts {
+    /// Adds the lines of a profile.
+    pub(super) fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
+        for at in &profile.lines {
+            let frame = profile.nodes[at.node as usize].frame;
+            let Some(function) = index.function(frame) else { continue };
+            // Chrome writes the line of the caller where a function has no script.
+            let is_native = index.files[index.functions[function].file].path.is_empty();
+            let line = if is_native { 0 } else { at.line };
+            let cost = self.0.entry(FunctionLine { function, line }).or_default();
+            cost.self_us = cost.self_us.saturating_add(at.self_us);
+            cost.samples = cost.samples.saturating_add(at.samples);
+        }
+    }
+
+    /// Returns the count of lines with samples.
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the first `top` lines by self time.
+    pub(super) fn top<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportLine<'a>> {
+        let mut lines: Vec<_> = self.0.iter().collect();
+        lines.sort_unstable_by_key(|(at, cost)| (Reverse(cost.self_us), **at));
+        lines.truncate(top);
+        let row = |(at, cost): (&FunctionLine, &LineCost)| {
+            let function = &index.functions[at.function];
+            let file = &index.files[function.file];
+            ReportLine {
+                name: &function.name,
+                file: &file.path,
+                line: at.line,
+                package: index.packages[file.package].as_str(),
+                self_us: cost.self_us,
+                samples: cost.samples,
+            }
+        };
+        lines.into_iter().map(row).collect()
+    }
+}
