@@ -4,10 +4,11 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { run, temporaryDirectory, FIXTURES } = require('./helpers/run.js')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 const { isInspector, NEEDS_WAKE_UP } = require('./helpers/source.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const EXAMPLES = path.join(PACKAGE, 'target', 'debug', 'examples')
 // No window is written before the signal, so all samples come from the last windows.
 const LATE = { CPU_PROF_FLUSH_INTERVAL: '60000' }
 
@@ -160,6 +161,53 @@ test('a thread that is blocked in native code does not delay the end', async () 
   }
   const later = result.deathMs - plain.deathMs
   assert.ok(later < 300, `${later} ms later than without the profiler`)
+})
+
+test('actions of signals are changed on the main thread only', async () => {
+  // libuv changes them there too, and could be overwritten from another thread. The library reports
+  // other threads on stderr.
+  const env = { ...LATE, LD_PRELOAD: path.join(EXAMPLES, 'libinterposed.so') }
+  for (const wait of ['setInterval(() => {}, 1e6)', `require(${SPIN}).spin(1e9)`]) {
+    for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) {
+      const result = await compare(`process.send(0, () => { ${wait} })`, [signal], env)
+      assert.equal(result.signal, signal)
+      assert.equal(result.stderr, '')
+    }
+  }
+})
+
+test('a signal ends a program whose main thread blocks the signal', async () => {
+  const source = `
+    process.dlopen({ exports: {} }, ${JSON.stringify(path.join(EXAMPLES, 'libnative.so'))})
+    require(${SPIN}).spin(200)
+    process.send(0)
+    setInterval(() => {}, 1e6)`
+  for (const signals of /** @type {NodeJS.Signals[][]} */ ([['SIGTERM'], ['SIGTERM', 'SIGTERM']])) {
+    const during = (/** @type {import('node:child_process').ChildProcess} */ child) =>
+      child.once('message', () => {
+        for (const signal of signals) child.kill(signal)
+        // The program must have ended by itself long before.
+        setTimeout(() => child.kill('SIGKILL'), 20_000).unref()
+      })
+    const options = { during, env: { NATIVE: 'block', ...LATE } }
+    const plain = await run(['-e', source], { ...options, preload: null })
+    assert.equal(plain.signal, 'SIGTERM')
+    const result = await run(['-e', source], options)
+    assert.equal(result.signal, 'SIGTERM')
+    assert.equal(result.stderr, '')
+    assert.ok(result.traces[0].ended)
+  }
+})
+
+test('a signal wins over an exit() that another thread calls', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
+  const library = JSON.stringify(path.join(EXAMPLES, 'libnative.so'))
+  const { signal, stderr } = await run(['-e', `process.dlopen({ exports: {} }, ${library})`], {
+    env: { NATIVE: 'exit' },
+  })
+  assert.equal(signal, 'SIGTERM')
+  assert.equal(stderr, '')
 })
 
 test('an ignored signal stays ignored', async () => {

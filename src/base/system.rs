@@ -2,7 +2,8 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
-use std::{mem, ptr};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{mem, process, ptr};
 
 /// Returns the time on the clock of V8 and Node: CLOCK_MONOTONIC, microseconds.
 pub(crate) fn now_us() -> i64 {
@@ -101,6 +102,22 @@ pub(crate) fn is_first_thread() -> bool {
     // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
     let is_first = unsafe { libc::pthread_main_np() == 1 };
     is_first
+}
+
+/// Id of the process that records, 0 before the first recording.
+static RECORDING_PID: AtomicU32 = AtomicU32::new(0);
+
+/// Notes that this process records, and so has the threads of a recording.
+pub(crate) fn note_recording_process() {
+    RECORDING_PID.store(process::id(), Ordering::Relaxed);
+}
+
+/// Returns whether this process was forked from the recording process without an exec. It then has
+/// that process's memory, but only one of its threads: whoever waits for another waits forever. May
+/// be called in a signal handler.
+pub(crate) fn is_forked() -> bool {
+    let pid = RECORDING_PID.load(Ordering::Relaxed);
+    pid != 0 && pid != process::id()
 }
 
 /// Returns whether a process has this id, of any user.

@@ -9,7 +9,7 @@ use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 
 use super::finish::{StoppedProfiler, finish};
 use super::signals;
-use super::state::{IDLE_PROFILER, RECORDING, StoppedRecording, is_recording};
+use super::state::{IDLE_PROFILER, RECORDING, StoppedRecording, is_recording, take_recording};
 use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::sampler::v8::{Callback, Waker};
@@ -74,6 +74,9 @@ pub(super) fn watch(
 extern "C" fn on_exit(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(|| {
+        if !is_recording() {
+            return;
+        }
         let config = RECORDING.with_borrow(|recording| Some(recording.as_ref()?.config.clone()));
         let stopped = end(Ending::Process);
         if let Some(config) = config
@@ -108,7 +111,7 @@ pub(super) fn take_interrupted() -> Option<InterruptedRecording> {
 }
 
 fn end(ending: Ending) -> Option<StoppedRecording> {
-    let (stopped, profiler) = RECORDING.take().map(finish).unzip();
+    let (stopped, profiler) = take_recording().map(finish).unzip();
     let profiler = profiler.flatten();
     match ending {
         Ending::Thread => {

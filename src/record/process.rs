@@ -12,6 +12,7 @@ use super::writer::Writer;
 use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::base::name_pattern::{FileNames, NameFields};
+use crate::base::system;
 use crate::profile::program::Program;
 use crate::sampler::v8::Callback;
 
@@ -41,6 +42,7 @@ impl HostProcess {
         // Node unloads an addon that only workers loaded when the last of them ends. The threads
         // started here would then run unloaded code.
         retain_current_module_for_unload_safety();
+        system::note_recording_process();
         let writer = Writer::start(rotate).map_err(|error| {
             Error::Unavailable(format!("the writer thread could not be started: {error}"))
         })?;

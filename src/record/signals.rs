@@ -1,46 +1,63 @@
 //! Finishes the recordings before SIGINT, SIGTERM or SIGHUP ends the process.
 //!
-//! The handler notes the signal and posts a semaphore; both are allowed in a handler. A thread waits
-//! for the semaphore, has the recordings finished, restores the previous handler and sends the
-//! signal again. The signal then takes its normal course, which is Node's handler (it resets the
-//! terminal and raises the signal again) or the system's default.
+//! 1. The handler notes the signal and posts a semaphore.
+//! 2. A thread waits for the semaphore, has the recordings finished, and sends the signal to the main
+//!    thread.
+//! 3. The handler runs again, now on the main thread. It restores the previous action and raises the
+//!    signal. The signal then takes its normal course, which is Node's handler (it resets the
+//!    terminal and raises the signal again) or the system's default.
 //!
 //! A program that listens for a signal replaces this handler with libuv's, so its listener is called
 //! once and without delay. When the program stops listening, libuv restores the system's default,
-//! and the next rotation arms the signal again. That happens on the main thread, where libuv changes
-//! handlers too, so neither can overwrite what the other has just set.
+//! and the next rotation arms the signal again.
+//!
+//! Actions are changed on the main thread only, where libuv changes them too. libuv blocks all
+//! signals meanwhile, so neither can overwrite what the other has just set. The only exception is a
+//! main thread that blocks the signal for a second.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_long};
+use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::{io, mem, process, ptr, thread};
-
-use parking_lot::Mutex;
+use std::time::{Duration, Instant};
+use std::{io, mem, ptr, thread};
 
 use crate::base::error::Error;
-use crate::base::system::with_signals_blocked;
+use crate::base::system::{is_first_thread, is_forked, with_signals_blocked};
 
 const SIGNALS: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// The previous actions of armed signals, by index into `SIGNALS`.
-static PREVIOUS: Mutex<[Option<libc::sigaction>; SIGNALS.len()]> =
-    Mutex::new([None; SIGNALS.len()]);
+static PREVIOUS: [PreviousAction; SIGNALS.len()] = [const { PreviousAction::new() }; SIGNALS.len()];
 
-/// The signals that have arrived and were not sent again yet: one bit per index into `SIGNALS`.
+/// The signals that have arrived while the recordings are not finished: one bit per index into
+/// `SIGNALS`.
 static PENDING: AtomicU32 = AtomicU32::new(0);
+/// The signals that may take their normal course, because the recordings are finished: one bit per
+/// index into `SIGNALS`.
+static FINISHED: AtomicU32 = AtomicU32::new(0);
 static SEMAPHORE: AtomicPtr<libc::sem_t> = AtomicPtr::new(ptr::null_mut());
-/// Id of the process that installed the handler. A child that was forked without an exec inherits
-/// the handler, but not the thread that waits.
-static OWNER_PID: AtomicU32 = AtomicU32::new(0);
+
+struct PreviousAction(UnsafeCell<MaybeUninit<libc::sigaction>>);
+
+// SAFETY: the main thread writes an action before it installs the handler of the signal. The action
+// is read only while the handler is installed, and then the main thread does not write it.
+unsafe impl Sync for PreviousAction {}
+
+impl PreviousAction {
+    const fn new() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+}
 
 /// Starts the thread that waits for signals, once per process. The thread calls `finish_all` before
-/// it sends a signal again.
+/// the signals take their normal course.
 pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
     static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
     let started = STARTED.get_or_init(|| {
         let semaphore = new_semaphore().map_err(|error| error.to_string())?;
-        OWNER_PID.store(process::id(), Ordering::Relaxed);
         SEMAPHORE.store(semaphore, Ordering::Release);
         // SAFETY: may be called on any thread. The addon is never unloaded, so the function stays.
         unsafe { libc::atexit(on_process_exit) };
@@ -50,7 +67,8 @@ pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
                     wait();
                     if is_pending() {
                         finish_all();
-                        resend();
+                        let signals = forward_pending();
+                        take_from_blocked_thread(signals);
                     }
                 }
             })
@@ -66,45 +84,19 @@ pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
 /// Installs the handler for each signal that would end the process. Must be called on the main
 /// thread.
 pub(super) fn arm() {
-    let mut previous = PREVIOUS.lock();
-    for (signal, previous) in SIGNALS.into_iter().zip(previous.iter_mut()) {
+    for (index, signal) in SIGNALS.into_iter().enumerate() {
         let Some(current) = exchange(signal, None) else { continue };
         // Node's own handler for SIGINT and SIGTERM resets itself and raises the signal again.
         let is_fatal = current.sa_sigaction == libc::SIG_DFL
             || (current.sa_sigaction != libc::SIG_IGN
                 && current.sa_flags & libc::SA_RESETHAND != 0);
         if is_fatal && !is_own(&current) {
-            *previous = Some(current);
+            // SAFETY: the handler is not installed, so nothing reads the action.
+            unsafe { (*PREVIOUS[index].0.get()).write(current) };
+            // The program may have listened when the signal was sent to the main thread.
+            FINISHED.fetch_and(!(1 << index), Ordering::Relaxed);
             exchange(signal, Some(&own_action()));
         }
-    }
-}
-
-/// Restores the previous actions of the pending signals, and sends these signals again.
-fn resend() {
-    let mut previous = PREVIOUS.lock();
-    let pending = PENDING.load(Ordering::Relaxed);
-    for (index, signal) in SIGNALS.into_iter().enumerate() {
-        if pending & (1 << index) == 0 {
-            continue;
-        }
-        // The program may have begun to listen meanwhile.
-        let is_armed = exchange(signal, None).is_some_and(|current| is_own(&current));
-        if let (true, Some(action)) = (is_armed, previous[index].take()) {
-            exchange(signal, Some(&action));
-        }
-        // SAFETY: may be called on any thread. The signal goes to this process, and the kernel
-        // prefers the main thread.
-        unsafe { libc::kill(libc::getpid(), signal) };
-    }
-    PENDING.fetch_and(!pending, Ordering::Relaxed);
-}
-
-/// Sends the pending signals again before the process exits. A program that sends itself a signal
-/// can reach its end before the signal thread runs, and must still die of the signal.
-extern "C" fn on_process_exit() {
-    if is_pending() {
-        resend();
     }
 }
 
@@ -113,24 +105,112 @@ pub(super) fn is_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
-extern "C" fn on_signal(signal: c_int) {
-    // SAFETY: all functions called here are allowed in a signal handler. `errno` is restored, and
-    // the semaphore is never destroyed.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let index = SIGNALS.iter().position(|each| *each == signal);
-        let semaphore = SEMAPHORE.load(Ordering::Acquire);
-        match index {
-            Some(index) if libc::getpid() as u32 == OWNER_PID.load(Ordering::Relaxed) => {
-                PENDING.fetch_or(1 << index, Ordering::Relaxed);
-                libc::sem_post(semaphore);
+/// Lets the pending signals take their normal course, on the main thread. Returns these signals.
+fn forward_pending() -> u32 {
+    let signals = PENDING.load(Ordering::Relaxed);
+    FINISHED.fetch_or(signals, Ordering::Relaxed);
+    for_each(signals, |_, signal| send_to_main_thread(signal));
+    // Only now: a process that exits meanwhile must still find the signals.
+    PENDING.fetch_and(!signals, Ordering::Relaxed);
+    signals
+}
+
+/// Lets signals take their normal course where the main thread blocks them. Other threads may not,
+/// and then the signal would end the process without a profiler.
+fn take_from_blocked_thread(signals: u32) {
+    const TIMEOUT: Duration = Duration::from_secs(1);
+    const STEP: Duration = Duration::from_millis(10);
+    let deadline = Instant::now() + TIMEOUT;
+    let is_waiting = |signal| exchange(signal, None).is_some_and(|current| is_own(&current));
+    for_each(signals, |index, signal| {
+        while FINISHED.load(Ordering::Relaxed) & (1 << index) != 0 && is_waiting(signal) {
+            if Instant::now() >= deadline {
+                // libuv blocks signals for microseconds, so the main thread is not changing actions.
+                restore(index, signal);
+                // SAFETY: may be called on any thread. The signal goes to any thread of the process.
+                unsafe { libc::kill(libc::getpid(), signal) };
+                return;
             }
-            _ => {
+            thread::sleep(STEP);
+        }
+    });
+}
+
+/// Sends the pending signals again before the process exits. A program that sends itself a signal
+/// can reach its end before the signal thread runs, and must still die of the signal.
+extern "C" fn on_process_exit() {
+    const TIMEOUT: Duration = Duration::from_millis(250);
+    if is_pending() && !is_forked() {
+        forward_pending();
+        // The main thread has taken the signal by now. Another thread gives it the time to do so.
+        if !is_first_thread() {
+            thread::sleep(TIMEOUT);
+        }
+    }
+}
+
+/// Handles a signal. All that is called here is allowed in a signal handler.
+extern "C" fn on_signal(signal: c_int) {
+    // SAFETY: the location of `errno` is valid on every thread.
+    let errno = unsafe { *libc::__errno_location() };
+    let index = SIGNALS.iter().position(|each| *each == signal);
+    match index {
+        Some(index) if !is_forked() => on_own_signal(index, signal),
+        // A child that was forked without an exec inherits the handler, but not the thread that
+        // waits.
+        _ => {
+            // SAFETY: both calls may be made on any thread.
+            unsafe {
                 libc::signal(signal, libc::SIG_DFL);
                 libc::raise(signal);
             }
         }
-        *libc::__errno_location() = errno;
+    }
+    // SAFETY: the location of `errno` is valid on every thread.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+fn on_own_signal(index: usize, signal: c_int) {
+    let bit = 1 << index;
+    if FINISHED.load(Ordering::Relaxed) & bit == 0 {
+        PENDING.fetch_or(bit, Ordering::Relaxed);
+        // SAFETY: the semaphore was initialised before the handler was installed, and is never
+        // destroyed.
+        unsafe { libc::sem_post(SEMAPHORE.load(Ordering::Acquire)) };
+    } else if is_first_thread() {
+        restore(index, signal);
+        // SAFETY: may be called on any thread. The signal comes when the handler returns.
+        unsafe { libc::raise(signal) };
+    } else {
+        send_to_main_thread(signal);
+    }
+}
+
+/// Restores the previous action of a signal, unless the program has begun to listen meanwhile.
+fn restore(index: usize, signal: c_int) {
+    FINISHED.fetch_and(!(1 << index), Ordering::Relaxed);
+    if exchange(signal, None).is_some_and(|current| is_own(&current)) {
+        // SAFETY: the handler is installed, so the action was written before.
+        let previous = unsafe { (*PREVIOUS[index].0.get()).assume_init_ref() };
+        exchange(signal, Some(previous));
+    }
+}
+
+/// Sends a signal to the main thread, whose id is that of the process.
+fn send_to_main_thread(signal: c_int) {
+    // SAFETY: may be called on any thread, and in a signal handler.
+    unsafe {
+        let pid = libc::getpid();
+        libc::syscall(libc::SYS_tgkill, c_long::from(pid), c_long::from(pid), c_long::from(signal));
+    }
+}
+
+/// Calls `f` with the index and the number of each signal in a set of bits.
+fn for_each(signals: u32, mut f: impl FnMut(usize, c_int)) {
+    for (index, signal) in SIGNALS.into_iter().enumerate() {
+        if signals & (1 << index) != 0 {
+            f(index, signal);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::signals;
 use super::sink::{RecordingTotals, TakenWindow};
 use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
+use crate::base::system;
 use crate::sampler::source::RawWindow;
 use crate::sampler::v8::{EventLoop, Profiler, Rotated, V8Profile};
 
@@ -128,9 +129,15 @@ impl ThreadRecording {
     }
 }
 
+/// Takes the recording of this thread, to end it. A forked child has the memory of a recording, but
+/// neither the writer thread nor V8's sampling thread, and would wait for both.
+pub(super) fn take_recording() -> Option<ThreadRecording> {
+    if system::is_forked() { None } else { RECORDING.take() }
+}
+
 /// Returns whether this thread is being recorded.
 pub(crate) fn is_recording() -> bool {
-    RECORDING.with_borrow(Option::is_some)
+    !system::is_forked() && RECORDING.with_borrow(Option::is_some)
 }
 
 /// Returns whether this is a worker that is recorded only because a recording covers it.

@@ -18,7 +18,7 @@ use super::segments::CompleteSegment;
 use super::signals;
 use super::sink::RecordingSink;
 use super::state::{
-    BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
+    self, BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
     ThreadSampler,
 };
 use crate::base::config::{Config, Source};
@@ -176,7 +176,7 @@ fn start_profiler(env: &Env, interval_us: u32) -> Result<Profiler, Error> {
 /// Stops recording this thread, and returns when its files are complete. Returns None if the thread
 /// was not recorded.
 pub(crate) fn stop() -> Option<StoppedRecording> {
-    let Some(recording) = RECORDING.take() else { return ENDED_EARLY.take() };
+    let Some(recording) = state::take_recording() else { return ENDED_EARLY.take() };
     let (stopped, profiler) = finish(recording);
     if let Some(StoppedProfiler { profiler, undeleted }) = profiler {
         profiler.delete(undeleted);
