@@ -113,8 +113,8 @@ pub(crate) fn note_recording_process() {
 }
 
 /// Returns whether this process was forked from the recording process without an exec. It then has
-/// that process's memory, but only one of its threads: whoever waits for another waits forever. May
-/// be called in a signal handler.
+/// that process's memory, but only one of its threads, and must not wait for the others. May be
+/// called in a signal handler.
 pub(crate) fn is_forked() -> bool {
     let pid = RECORDING_PID.load(Ordering::Relaxed);
     pid != 0 && pid != process::id()

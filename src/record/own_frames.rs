@@ -19,7 +19,7 @@ static FOLDERS: RwLock<Vec<String>> = RwLock::new(Vec::new());
 enum Owner {
     Profiler,
     Program,
-    /// Whoever calls it: native code and Node's own scripts.
+    /// The calling frame's owner: native code and Node's own scripts have none of their own.
     Caller,
 }
 
