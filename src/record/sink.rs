@@ -8,7 +8,7 @@ use super::link::{RecordingLink, ThreadActivity};
 use super::output::{CpuProfileFile, OutputFiles};
 use super::own_frames;
 use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
-use super::worker_name::{NameSource, WorkerName};
+use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
@@ -94,8 +94,8 @@ pub(super) struct RecordingSink {
     taken_until_us: i64,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
-    /// Source of the worker's name.
-    named_by: Option<NameSource>,
+    /// Name of the worker, if it has one.
+    name: Option<WorkerName>,
     totals: RecordingTotals,
 }
 
@@ -127,7 +127,7 @@ impl RecordingSink {
             restarts: 0,
             taken_until_us: i64::MIN,
             idle,
-            named_by: None,
+            name: None,
             totals,
         }
     }
@@ -239,15 +239,19 @@ impl RecordingSink {
 
     /// Names a worker, unless it has a name of the same source or of a stronger one.
     pub(super) fn rename(&mut self, name: &WorkerName, events: &mut Events) {
-        if self.named_by.is_none_or(|source| source < name.source) {
-            self.named_by = Some(name.source);
+        if self.name.as_ref().is_some_and(|known| known.source >= name.source) {
+            return;
+        }
+        let known = self.name.replace(name.clone());
+        // A worker that was named by its frames mostly has the script that they show.
+        if known.is_none_or(|known| known.text != name.text) {
             self.append(events, |trace, events| trace.rename_worker(events, &name.text));
         }
     }
 
     /// Names a worker that has been busy since its first line, and so could not tell its script.
     fn rename_by_frames(&mut self, window: &Window, events: &mut Events) {
-        let is_unnamed = self.named_by.is_none() && self.is_worker();
+        let is_unnamed = self.name.is_none() && self.is_worker();
         if is_unnamed && let Some(name) = WorkerName::from_frames(window) {
             self.rename(&name, events);
         }
