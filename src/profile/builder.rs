@@ -235,7 +235,7 @@ impl ProfileBuilder {
 
     /// Shares the recording's time out by the counts of samples, if there are no samples.
     fn share_out_hits(&mut self, end_us: i64) {
-        let total = self.hits.iter().fold(0_u64, |sum, (_, hits)| sum.saturating_add(*hits));
+        let total = self.hits.iter().map(|(_, hits)| u128::from(*hits)).sum::<u128>();
         if self.count > 0 || total == 0 {
             return;
         }
@@ -247,13 +247,13 @@ impl ProfileBuilder {
             lines.entry(at.node).or_default().push(at);
         }
         for (node, hits) in mem::take(&mut self.hits) {
-            let share = us * u128::from(hits) / u128::from(total);
+            let share = us.saturating_mul(u128::from(hits)) / total;
             let self_us = u64::try_from(share).unwrap_or(0);
             let sum_us = &mut self.profile.nodes[node as usize].self_us;
             *sum_us = sum_us.saturating_add(self_us);
             self.share_out_lines(node, self_us, hits, &lines.remove(&node).unwrap_or_default());
         }
-        self.profile.sample_count = total;
+        self.profile.sample_count = u64::try_from(total).unwrap_or(u64::MAX);
     }
 
     /// Shares a node's time out by the ticks of its lines. The rest is that of an unknown line.
