@@ -15,6 +15,7 @@ const { profile, profileEnd } = console
 const { connect, disconnect, post } = inspector.Session.prototype
 const { apply, setPrototypeOf } = Reflect
 const { stringify } = JSON
+const number = Number
 const { setInterval, clearInterval, setTimeout } = timers
 
 /** Answers of the addon to a window. The third is 2: stop before the next start. */
@@ -102,6 +103,8 @@ class Sampler {
   #due = 0n
   #answer = CONTINUE
   #plan
+  /** Time for which the old and the next profile both run. */
+  #overlapMs
   #now
   #execArgv
 
@@ -110,6 +113,7 @@ class Sampler {
     const { process } = plan.realm
     this.#plan = plan
     this.#now = process.hrtime.bigint
+    this.#overlapMs = Math.ceil(plan.intervalUs / 800) + 1
     this.#execArgv = process.execArgv.join(' ')
   }
 
@@ -128,7 +132,7 @@ class Sampler {
       // V8 processes a sample when the next is due, so both profiles run for a while.
       this.#end = this.#begin()
       this.#rotation = { end, from, to: this.#now() }
-      setTimeout(() => guarded(() => this.#endRotation()), this.#overlapMs()).unref()
+      setTimeout(() => guarded(() => this.#endRotation()), this.#overlapMs).unref()
     } else {
       this.#answer = CONTINUE
       this.#since = from
@@ -152,11 +156,6 @@ class Sampler {
     const now = this.#now()
     const cost = to - from + now - this.#since
     if (!this.#plan.isFixed) this.#due = now + cost * BigInt(1 / MAX_SHARE)
-  }
-
-  /** Returns the time for which the old and the next profile both run. */
-  #overlapMs() {
-    return Math.ceil(this.#plan.intervalUs / 800) + 1
   }
 
   stop() {
@@ -243,10 +242,15 @@ class Sampler {
   /** @param {any} profile */
   #handOver(profile) {
     const { from = 0n, to = 0n } = this.#rotation ?? {}
-    const times = [this.#since, from, to].map((ns) => Number(ns / 1000n))
-    const answer = this.#plan.addon.cpuProfWindow(asText(profile), ...times)
+    const { addon } = this.#plan
+    const answer = addon.cpuProfWindow(asText(profile), us(this.#since), us(from), us(to))
     if (this.#answer !== GIVE_UP) this.#answer = answer
   }
+}
+
+/** Returns microseconds. @param {bigint} ns */
+function us(ns) {
+  return number(ns / 1000n)
 }
 
 /** Sends a command, and returns its result, which arrives synchronously. @param {Session} session @param {string} method @param {object} [params] */
