@@ -1,5 +1,6 @@
 //! Whole numbers with a unit, such as `200M` and `10m`.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Returns the bytes that a size names; none if the text is not a size.
@@ -12,12 +13,18 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     in_units(text, &[('s', 1), ('m', 60), ('h', 3600)]).map(Duration::from_secs)
 }
 
+/// Returns the number that a text of digits names; none if the text has other characters, or if the
+/// number is too large.
+pub(crate) fn whole_number<T: FromStr>(text: &str) -> Option<T> {
+    // `parse` alone would accept a leading plus sign.
+    let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_digits)
+}
+
 fn in_units(text: &str, units: &[(char, u64)]) -> Option<u64> {
     let (digits, factor) =
         units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(*unit)?, *factor)))?;
-    // `parse` alone would accept a leading plus sign.
-    let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number: u64 = digits.parse().ok().filter(|_| is_digits)?;
+    let number: u64 = whole_number(digits)?;
     // A limit that no recording reaches is as good as a larger one.
     Some(number.saturating_mul(factor).min(u64::MAX >> 24))
 }

@@ -224,10 +224,8 @@ impl Setting {
 
     fn number(&self, (min, max): (u32, u32), unit: &str) -> Result<Option<u32>, Error> {
         let Some(text) = self.text() else { return Ok(None) };
-        // `parse` alone would accept a leading plus sign.
-        let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            Ok(number) if is_digits && (min..=max).contains(&number) => Ok(Some(number)),
+        match amount::whole_number(&text) {
+            Some(number) if (min..=max).contains(&number) => Ok(Some(number)),
             _ => {
                 Err(self.wrong(format!("a whole number of {unit} from {min} to {max} is allowed")))
             }

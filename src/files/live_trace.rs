@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 use std::io;
 use std::mem;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::exclusive::create_first_free;
-use super::own_file::OwnFile;
+use super::own_file::{FileId, OwnFile};
 use crate::base::error::Error;
 use crate::base::event_lines::{FOOTER, SEPARATOR};
 use crate::base::name_pattern::FileNames;
@@ -127,8 +127,7 @@ impl LiveTrace {
 #[derive(Debug)]
 struct GuardedFile {
     file: Option<File>,
-    /// Device and inode.
-    id: Option<(u64, u64)>,
+    id: Option<FileId>,
 }
 
 impl GuardedFile {
@@ -154,10 +153,9 @@ impl Drop for GuardedFile {
     }
 }
 
-/// Returns the device and inode of a descriptor's file.
-fn id(file: &File) -> io::Result<(u64, u64)> {
-    let metadata = file.metadata()?;
-    Ok((metadata.dev(), metadata.ino()))
+/// Returns the id of a descriptor's file.
+fn id(file: &File) -> io::Result<FileId> {
+    Ok(FileId::of(&file.metadata()?))
 }
 
 #[cfg(test)]

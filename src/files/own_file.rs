@@ -11,23 +11,22 @@ use crate::base::error::Error;
 #[derive(Debug)]
 pub(crate) struct OwnFile {
     path: PathBuf,
-    /// None if the descriptor was lost. The file is then left alone.
-    id: Option<FileId>,
+    /// Id and size, bytes: a file system may give the inode of a removed file to the next one. None
+    /// if the descriptor was lost. The file is then left alone.
+    id: Option<(FileId, u64)>,
 }
 
-/// Facts that tell a file from another one that has its path now.
+/// Facts that tell a file from another one that has its path or its descriptor now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileId {
+pub(super) struct FileId {
     device: u64,
     inode: u64,
-    /// Size: a file system may give the inode of a removed file to the next one.
-    bytes: u64,
 }
 
 impl OwnFile {
     /// Returns the file of a descriptor after the last write.
     pub(super) fn new(path: PathBuf, file: io::Result<&File>) -> Self {
-        let id = file.and_then(File::metadata).ok().map(|metadata| FileId::of(&metadata));
+        let id = file.and_then(File::metadata).ok().map(|metadata| id_and_size(&metadata));
         Self { path, id }
     }
 
@@ -53,7 +52,7 @@ impl OwnFile {
 
     fn is_there(&self) -> io::Result<bool> {
         match fs::symlink_metadata(&self.path) {
-            Ok(metadata) => Ok(Some(FileId::of(&metadata)) == self.id),
+            Ok(metadata) => Ok(Some(id_and_size(&metadata)) == self.id),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
@@ -61,9 +60,14 @@ impl OwnFile {
 }
 
 impl FileId {
-    fn of(metadata: &Metadata) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino(), bytes: metadata.len() }
+    /// Returns the id of a file.
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
     }
+}
+
+fn id_and_size(metadata: &Metadata) -> (FileId, u64) {
+    (FileId::of(metadata), metadata.len())
 }
 
 #[cfg(test)]

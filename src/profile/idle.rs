@@ -53,50 +53,41 @@ impl IdleTimes {
         self.rest_us += waited_us - self.waited_us;
         self.waited_us = waited_us;
         let Some(last) = window.samples.last().copied() else { return };
-        if let Some(idle) = window.state(CallFrame::IDLE) {
-            let program = window.state_or_new(CallFrame::PROGRAM);
-            let candidates = self.idle_samples(window, idle);
-            let gaps = self.share_out_gaps(&candidates);
-            let own = self.share_out_samples(&candidates);
-            let samples = std::mem::take(&mut window.samples);
-            let mut chosen = candidates.iter().zip(gaps.into_iter().zip(own)).peekable();
-            for (index, sample) in samples.into_iter().enumerate() {
-                let is_next = chosen.peek().is_some_and(|(next, _)| next.index == index);
-                match chosen.next_if(|_| is_next) {
-                    Some((_, (has_idle_gap, is_idle))) => {
-                        if has_idle_gap && !self.is_idle {
-                            self.push_idle(
-                                &mut window.samples,
-                                self.last_us + self.interval_us,
-                                idle,
-                            );
-                        }
-                        if is_idle {
-                            self.push_idle(&mut window.samples, sample.time_us, idle);
-                        } else {
-                            let time_us = sample.time_us;
-                            window.samples.push(Sample {
-                                time_us,
-                                node: program,
-                                ..Sample::default()
-                            });
-                            self.is_idle = false;
-                        }
-                    }
-                    None => {
-                        window.samples.push(sample);
-                        self.is_idle = false;
-                    }
-                }
-                self.last_us = sample.time_us;
-            }
-        } else {
-            (self.last_us, self.is_idle) = (last.time_us, false);
+        match window.state(CallFrame::IDLE) {
+            Some(idle) => self.rewrite(window, idle),
+            None => (self.last_us, self.is_idle) = (last.time_us, false),
         }
         // The sample at the end of a wait can come with the next window. A wait that was over before
         // the last sample has none.
         let open_us = (window.end_us - self.last_us).max(self.interval_us);
         self.rest_us = self.rest_us.clamp(-self.interval_us, open_us);
+    }
+
+    /// Rewrites the samples of a window, of which `idle` is the idle node.
+    fn rewrite(&mut self, window: &mut Window, idle: u32) {
+        let program = window.state_or_new(CallFrame::PROGRAM);
+        let candidates = self.idle_samples(window, idle);
+        let gaps = self.share_out_gaps(&candidates);
+        let own = self.share_out_samples(&candidates);
+        let mut shares = candidates.iter().zip(gaps.into_iter().zip(own)).peekable();
+        for (index, sample) in std::mem::take(&mut window.samples).into_iter().enumerate() {
+            let time_us = sample.time_us;
+            let share = shares.next_if(|(candidate, _)| candidate.index == index);
+            let Some((_, (has_idle_gap, is_idle))) = share else {
+                window.samples.push(sample);
+                (self.last_us, self.is_idle) = (time_us, false);
+                continue;
+            };
+            if has_idle_gap && !self.is_idle {
+                push_idle(&mut window.samples, self.last_us + self.interval_us, idle);
+            }
+            if is_idle {
+                push_idle(&mut window.samples, time_us, idle);
+            } else {
+                window.samples.push(Sample { time_us, node: program, ..Sample::default() });
+            }
+            (self.last_us, self.is_idle) = (time_us, is_idle);
+        }
     }
 
     fn idle_samples(&self, window: &Window, idle: u32) -> Vec<IdleSample> {
@@ -143,12 +134,10 @@ impl IdleTimes {
     fn share_out_samples(&mut self, candidates: &[IdleSample]) -> Vec<bool> {
         let total_us: i64 = candidates.iter().map(|candidate| candidate.own_us).sum();
         let share_us = self.rest_us.clamp(0, total_us);
-        let mut due_us = 0;
-        let mut given_us = 0;
-        let mut seen_us = 0;
+        let (mut seen_us, mut given_us) = (0, 0);
         let is_wait = candidates.iter().map(|candidate| {
             seen_us += candidate.own_us;
-            due_us = share_us * seen_us / total_us.max(1);
+            let due_us = share_us * seen_us / total_us.max(1);
             let is_wait = due_us - given_us >= (candidate.own_us + 1) / 2;
             given_us += if is_wait { candidate.own_us } else { 0 };
             is_wait
@@ -157,17 +146,17 @@ impl IdleTimes {
         self.rest_us -= given_us;
         is_wait
     }
+}
 
-    fn push_idle(&mut self, samples: &mut Vec<Sample>, time_us: i64, idle: u32) {
-        if let [.., before, last] = samples.as_slice()
-            && before.node == idle
-            && last.node == idle
-        {
-            samples.pop();
-        }
-        samples.push(Sample { time_us, node: idle, ..Sample::default() });
-        self.is_idle = true;
+/// Adds an idle sample, which replaces the last of two.
+fn push_idle(samples: &mut Vec<Sample>, time_us: i64, idle: u32) {
+    if let [.., before, last] = samples.as_slice()
+        && before.node == idle
+        && last.node == idle
+    {
+        samples.pop();
     }
+    samples.push(Sample { time_us, node: idle, ..Sample::default() });
 }
 
 #[cfg(test)]

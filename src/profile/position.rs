@@ -25,7 +25,7 @@ impl SourcePosition {
 pub(crate) struct PositionTicks {
     /// Index of the node.
     pub node: u32,
-    /// SourcePosition; a node can have a position several times.
+    /// Position; a node can have a position several times.
     pub position: SourcePosition,
     /// Count of samples. V8 also counts samples that it does not keep, and keeps some that it does
     /// not count.

@@ -19,7 +19,7 @@ pub(crate) struct Sample {
     pub time_us: i64,
     /// Index into `Window::nodes`.
     pub node: u32,
-    /// SourcePosition in the node's function.
+    /// Position in the node's function.
     pub position: SourcePosition,
 }
 

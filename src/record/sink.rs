@@ -176,13 +176,13 @@ impl RecordingSink {
 
     /// Extends the trace to now, for a thread that has waited since its last window.
     pub(super) fn extend(&mut self, events: &mut Events) {
-        let cpu = self.link.cpu_times();
-        let flush = Flush { pause_us: None, restarts: self.restarts, cpu };
-        let idle = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
         if self.link.has_failed() {
             return;
         }
         let Some(trace) = &mut self.trace else { return };
+        let cpu = self.link.cpu_times();
+        let flush = Flush { pause_us: None, restarts: self.restarts, cpu };
+        let idle = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
         let idle = idle.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
         let encode = |trace: &ThreadTrace, events: &mut Events| {

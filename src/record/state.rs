@@ -100,9 +100,7 @@ impl ThreadRecording {
 
     /// Returns whether this thread has only waited for events since its last window.
     pub(super) fn has_waited(&self) -> bool {
-        let waited_us = self.event_loop.as_ref().map(EventLoop::waited_us);
-        let now = waited_us.and_then(|waited_us| self.link.activity_with(waited_us));
-        let activities = self.last_activity.get().zip(now);
+        let activities = self.last_activity.get().zip(self.activity(self.waited_us()));
         !self.link.has_failed() && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 
@@ -111,13 +109,22 @@ impl ThreadRecording {
         let begun = self.rotation.take();
         let pause = pause + begun.map(|begun| begun.pause).unwrap_or_default();
         let own_span_us = begun.map(|begun| begun.span_us);
-        let waited_us = self.event_loop.as_ref().map(EventLoop::waited_us);
-        let activity = waited_us.and_then(|waited_us| self.link.activity_with(waited_us));
+        let waited_us = self.waited_us();
+        let activity = self.activity(waited_us);
         let earlier = self.last_activity.replace(activity);
         let was_waiting = activity
             .zip(earlier)
             .is_some_and(|(activity, earlier)| activity.has_mostly_waited_since(&earlier));
         TakenWindow { window, pause, own_span_us, waited_us, activity, was_waiting }
+    }
+
+    /// Returns the time that this thread's event loop has waited for events: microseconds.
+    fn waited_us(&self) -> Option<i64> {
+        self.event_loop.as_ref().map(EventLoop::waited_us)
+    }
+
+    fn activity(&self, waited_us: Option<i64>) -> Option<ThreadActivity> {
+        self.link.activity_with(waited_us?)
     }
 
     /// Hands a window over to the writer thread.

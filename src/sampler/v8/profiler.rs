@@ -42,7 +42,7 @@ pub(crate) struct Profiler {
     is_rotating: Cell<bool>,
 }
 
-/// A stopped profile, and the moments that belong to the profiler.
+/// A stopped profile, and the profile that ran beside it.
 pub(crate) struct Rotated {
     /// The profile.
     pub profile: V8Profile,

@@ -1,10 +1,10 @@
 //! A `.cpuprofile` as the events of a thread.
 
+use rustc_hash::FxHashMap;
+
 use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
-use rustc_hash::FxHashMap;
-
 use crate::format::ascii_json::{encode, encode_raw};
 use crate::format::cpuprofile::read::CpuProfileReader;
 use crate::format::frame_json::CallFrameJson;
