@@ -7,8 +7,8 @@ export interface Options {
   dir?: string
   /**
    * Names of the files, without extension: `%D` date, `%H` time, `%P` or `${pid}` process id, `%T`
-   * thread id, `%N` number within the process, `%%` percent sign. A path counts from `dir`, unless it
-   * is absolute. Default: `CPU_PROF_NAME`, or else `CPU.%D.%H.%P.%T.%N`.
+   * thread id, `%N` number within the process, `%L` label, `%%` percent sign. A path counts from
+   * `dir`, unless it is absolute. Default: `CPU_PROF_NAME`, or else `CPU.%D.%H.%P.%T.%N`.
    */
   name?: string
   /**
@@ -53,6 +53,13 @@ export interface Options {
    * They are stopped with the thread's recording, which lists their files. Default: true.
    */
   workers?: boolean
+  /**
+   * The user's name for the recording, for example the test that is recorded. It is part of the
+   * thread's name in DevTools and in reports (`main: parser: big file`), of the trace's metadata, and
+   * of file names with `%L`. The workers of the recording have it too. An empty label is none.
+   * Default: none.
+   */
+  label?: string
   /**
    * Source of the samples: V8's own functions, or `node:inspector`. `auto` uses V8 where all its
    * functions can be found. Default: `CPU_PROF_SOURCE`, or else `auto`.
@@ -106,11 +113,58 @@ export function profile<T>(
 /** Returns whether the calling thread is being recorded. */
 export function isRecording(): boolean
 
+/**
+ * What a tool reads of its inputs. Upper and lower case are equal. Of several texts of an option, one
+ * is enough.
+ */
+export interface Filter {
+  /** Only processes with this text in their name or arguments, or with this process id. */
+  process?: string | string[]
+  /** Only threads with this text in their name (`main`, `worker 3: lint.js`), or with this thread id. */
+  thread?: string | string[]
+  /** Only stacks with a function of the package of this name: `typescript`, or `(own code)`. */
+  package?: string | string[]
+  /** Only stacks with a function that has this text in its name or in its `path:line`. */
+  focus?: string | string[]
+  /** No stacks with a function that has this text in its name or in its `path:line`. */
+  ignore?: string | string[]
+}
+
 /** Options of {@link merge}. */
-export interface MergeOptions {
-  /** Start of the slice: milliseconds after the start of the first recording. */
+export interface MergeOptions extends Filter {
+  /**
+   * Inputs with names, besides those of the first argument, which can then be `[]`. The processes of an
+   * input have its name in the trace: `{ base: 'profiles/a', head: ['b.json', 'c.json'] }`.
+   */
+  names?: Record<string, string | string[]>
+  /**
+   * `'start'` moves the times of each input, so that all begin when the first input begins. A folder is
+   * one input. Without this option, times stay, except for those of traces that tell moments of
+   * another trace (`clock_sync` events).
+   */
+  align?: 'start'
+  /**
+   * Categories of other tools' events that go into the trace: `devtools.timeline`. Default: all.
+   * Profiles and names always go into the trace.
+   */
+  categories?: string | string[]
+  /**
+   * Whether to leave out the threads that worked least, as far as they have 1 % of the CPU time or less
+   * together. The result's `notes` name these threads.
+   */
+  dropIdle?: boolean
+  /**
+   * Microseconds between two samples, to make the trace smaller. Of the functions in an interval, one
+   * is kept, so that each function and line keeps its time over the whole.
+   */
+  interval?: number
+  /**
+   * Start of the slice: milliseconds after the start of the first recording. A negative number counts
+   * from the end of the last recording: `-10000` is ten seconds before. If recordings come from
+   * several machines, both are those of the machine with the most recordings.
+   */
   from?: number
-  /** End of the slice: milliseconds after the start of the first recording. */
+  /** End of the slice, counted as `from`. */
   to?: number
   /**
    * Whether to write several files, one after the other in time, if one would be too large for
@@ -157,9 +211,12 @@ export function merge(
 ): Promise<MergeResult>
 
 /**
- * Where the time of recordings went. Every `…Ms` is in milliseconds, with fractions. The four times
+ * Where the time of recordings went. Every `…Ms` is in milliseconds, with fractions. The five times
  * of {@link ReportTimes} add up to the recorded time. A sample's time is the time until the next
  * sample, as in DevTools.
+ *
+ * `cpu-prof report --json` prints this object. With `--by`, only one of the lists `processes`,
+ * `functions`, `lines`, `files` and `packages` is in it.
  */
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
@@ -174,8 +231,8 @@ export interface Report {
    */
   processes: ReportProcess[]
   /**
-   * The first `top` functions by self time and the first `top` by total time, each once, sorted by
-   * self time. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
+   * The first `top` functions by self time, by total time and by blocked time, each once, sorted by
+   * self time, without those of launchers. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
    */
   functions: ReportFunction[]
   /**
@@ -209,14 +266,32 @@ export interface ReportTimes {
   gcMs: number
   /** In native code that no JavaScript function called. */
   programMs: number
+  /**
+   * In calls that neither ran nor were ready to run: `spawnSync`, `Atomics.wait`, synchronous input
+   * and output. By the system's count, so 0 for recordings without that count (`.cpuprofile`).
+   */
+  blockedMs: number
+}
+
+/** CPU time of a process, by the system's count. */
+export interface ReportCpu {
+  /** Of the recorded threads. */
+  javascriptMs: number
+  /** Of all other threads: of native addons, of libuv's pool, of V8's compiler and collector. */
+  nativeMs: number
+  /**
+   * Of other programs that the process has started, without its recorded children, once they have
+   * ended. Unknown for a slice.
+   */
+  othersMs?: number
 }
 
 export interface ReportProcess {
   /** The original process id; 0 if it is unknown, as for some `.cpuprofile` files. */
   pid: number
   /**
-   * The main script without extension: `tsc`. A script inside a package that is not one of its
-   * commands gets the package's name: `tinypool-process`.
+   * The main script: `strip.ts`, `dist/main.js`. A command of a package is without its extension:
+   * `tsc`. Another script inside a package gets the package's name: `tinypool-process`.
    */
   name: string
   /** The name with the script's arguments, shortened: `tsc -p .`. */
@@ -227,6 +302,13 @@ export interface ReportProcess {
   parentPid?: number
   /** `process.version`, if it is known. */
   node?: string
+  /** CPU times, if the recording has them. */
+  cpu?: ReportCpu
+  /**
+   * Whether the process only started another recorded process, as `npm run` does. The lists of
+   * functions, lines, files and packages are without launchers.
+   */
+  launcher: boolean
   /** Time from the start of the first recording of all to the start of the process's first. */
   startMs: number
   /** Time from the start of the process's first recording to the end of its last. */
@@ -238,8 +320,12 @@ export interface ReportProcess {
 export interface ReportThread extends ReportTimes {
   /** `worker_threads.threadId`: 0 for the main thread. In traces of Chrome, the system's id. */
   threadId: number
-  /** `main`, `worker 2: crunch.js`, or the name in the trace. */
+  /**
+   * `main`, `worker 2: crunch.js`, or the name in the trace. With a label: `main: parser: big file`.
+   */
   name: string
+  /** The label that all recordings of the thread have, on one line of at most 80 characters. */
+  label?: string
   /** Time from the start of the first recording of all to the start of the thread's first. */
   startMs: number
   /**
@@ -247,6 +333,15 @@ export interface ReportThread extends ReportTimes {
    * of the four times by the time before the first sample and between two recordings.
    */
   durationMs: number
+  /** CPU time by the system's count, if the recording has it. */
+  cpuMs?: number
+  /** Time of being ready to run and waiting for a core, if the recording has it. */
+  coreWaitMs?: number
+  /**
+   * The file outside of packages with the most time on the stack, of those that the fewest threads of
+   * the same name share: what a thread of a pool worked on.
+   */
+  ownFile?: string
   /** Number of samples. */
   samples: number
 }
@@ -257,6 +352,8 @@ export interface ReportCost {
   selfMs: number
   /** Time anywhere on the stack; recursion counts once. */
   totalMs: number
+  /** Time on top of the stack in which the thread was blocked; neither self time nor total time. */
+  blockedMs: number
 }
 
 export interface ReportFunction extends ReportCost {
@@ -273,6 +370,8 @@ export interface ReportFunction extends ReportCost {
   column: number
   /** See {@link ReportPackage.name}. */
   package: string
+  /** See {@link ReportFile.trunk}. */
+  trunk: boolean
 }
 
 /** A line of a function, over all threads. */
@@ -296,6 +395,11 @@ export interface ReportFile extends ReportCost {
   file: string
   /** See {@link ReportPackage.name}. */
   package: string
+  /**
+   * Whether nearly all of the total time is under one other entry, which has hardly any time
+   * elsewhere. Both entries say the same, and the other one is nearer to the work.
+   */
+  trunk: boolean
 }
 
 export interface ReportPackage extends ReportCost {
@@ -307,15 +411,19 @@ export interface ReportPackage extends ReportCost {
 }
 
 /** Options of {@link report}. */
-export interface ReportOptions {
+export interface ReportOptions extends Filter {
   /**
    * Number of functions, files and packages by either time, and of lines; `Infinity` for all.
    * Default: 20.
    */
   top?: number
-  /** Start of the slice: milliseconds after the start of the first recording. */
+  /**
+   * Start of the slice: milliseconds after the start of the first recording. A negative number counts
+   * from the end of the last recording: `-10000` is ten seconds before. If recordings come from
+   * several machines, both are those of the machine with the most recordings.
+   */
   from?: number
-  /** End of the slice: milliseconds after the start of the first recording. */
+  /** End of the slice, counted as `from`. */
   to?: number
 }
 
@@ -326,8 +434,28 @@ export interface ReportOptions {
  */
 export function report(inputs: string | string[], options?: ReportOptions): Promise<Report>
 
+/** Options of {@link convert}. */
+export interface ConvertOptions extends Filter {
+  /** Start of the slice, counted as in {@link MergeOptions}. */
+  from?: number
+  /** End of the slice, counted as `from`. */
+  to?: number
+}
+
+/** The result of {@link convert}. */
+export interface ConvertResult {
+  /** Absolute paths of the files written. */
+  files: string[]
+  /** Input files that were cut off or torn. Their readable part was converted. */
+  repaired: string[]
+  /** Input files that were not converted, and why. */
+  failed: { file: string; reason: string }[]
+  /** Other facts, a sentence each. */
+  notes: string[]
+}
+
 /**
- * Converts a trace or a `.cpuprofile` file, plain or as `.gz`. The ending of `output` selects the
+ * Converts traces and `.cpuprofile` files, plain or as `.gz`, and folders of them. The ending of `output` selects the
  * format:
  *
  * - `.json`: a trace for Chrome DevTools
@@ -338,7 +466,10 @@ export function report(inputs: string | string[], options?: ReportOptions): Prom
  * - `.speedscope.json`: speedscope's format
  *
  * Another `.gz` at the end compresses the output. Its folder is created if it is missing.
- * @returns the absolute paths of the files written
- * @throws {Error} if the input cannot be read or the output cannot be written; then no file is left
+ * @throws {Error} if no input can be read or the output cannot be written; then no file is left
  */
-export function convert(input: string, output: string): Promise<{ files: string[] }>
+export function convert(
+  inputs: string | string[],
+  output: string,
+  options?: ConvertOptions,
+): Promise<ConvertResult>

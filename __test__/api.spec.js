@@ -104,6 +104,7 @@ for (const [options, type, message] of /** @type {const} */ ([
   ['{ toString: 1 }', 'TypeError', /toString is not an option/],
   ['{ interval: "100" }', 'TypeError', /interval must be a number, not a string/],
   ['{ dir: null }', 'TypeError', /dir must be a string, not null/],
+  ['{ label: 7 }', 'TypeError', /label must be a string, not 7/],
   ['null', 'TypeError', /options must be an object, not null/],
   ['"fast"', 'TypeError', /options must be an object/],
   ['{ interval: 0 }', 'RangeError', /interval=0 is not valid/],

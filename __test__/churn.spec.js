@@ -50,7 +50,9 @@ test(`${WORKERS} short workers leave one trace each and do not leak memory`, asy
   }
   const [plainMb, recordedMb] = rss.map(median)
   t.diagnostic(`resident: ${recordedMb.toFixed()} MB, unprofiled ${plainMb.toFixed()} MB`)
-  assert.ok(recordedMb < 1.1 * plainMb, `${recordedMb} MB, ${plainMb} MB unprofiled`)
+  // From Node 24 on, the medians of the unprofiled program alone differ by a fifth.
+  const most = ROUNDS === 1 ? 1.1 : 1.25
+  assert.ok(recordedMb < most * plainMb, `${recordedMb} MB, ${plainMb} MB unprofiled`)
 })
 
 test('workers that end in different ways leave finished traces', async () => {
@@ -137,9 +139,10 @@ test('cluster workers that end in three ways leave finished traces', async () =>
   )
   const env = { NODE_OPTIONS: PRELOAD, CPU_PROF_FLUSH_INTERVAL: '60000' }
   const plain = await run([file], { preload: null })
-  const { stdout, stderr, traces } = await run([file], { preload: null, env })
-  assert.equal(stdout, plain.stdout)
-  assert.equal(stderr, '')
+  const { traces, ...ending } = await run([file], { preload: null, env })
+  const { code, signal, stdout, stderr } = ending
+  const expected = { code: 0, signal: null, stdout: plain.stdout, stderr: '' }
+  assert.deepEqual({ code, signal, stdout, stderr }, expected)
   assert.equal(traces.length, 7)
   for (const trace of traces) assert.ok(trace.ended, trace.processLabel)
 })

@@ -1,12 +1,14 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
 const { cli, unread } = require('./helpers/cli.js')
-const { findChromium, openDevTools, whyNoBrowser } = require('./helpers/devtools.js')
+const { findChromium, whyNoBrowser } = require('./helpers/chromium.js')
+const { openDevTools } = require('./helpers/devtools.js')
 const { runTraces, readMerged } = require('./helpers/run-traces.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
@@ -32,8 +34,8 @@ test('a run ends with one trace of all its threads and a report', async () => {
   assert.equal(code, 0, stderr)
   assert.equal(stdout, '')
   const [file] = runTraces(cwd)
-  assert.match(stderr, /\n\S.* · 3 processes, 5 threads · busy /)
-  assert.match(stderr, /\n {2}parent of three +\(\d+\) /)
+  assert.match(stderr, /\n\S.* · 3 processes, 5 threads( · |\n)busy /)
+  assert.match(stderr, /\n {2}parent\.js of three +\(\d+\) /)
   assert.match(stderr, /\n {4}worker 2: workers\.js /)
   assert.match(stderr, / spin +\S*spin\.js:\d+\n/)
   const shown = path.relative(cwd, file)
@@ -44,14 +46,14 @@ test('a run ends with one trace of all its threads and a report', async () => {
   assert.equal(threads.length, 5)
   for (const { functions } of threads) assert.ok(functions.has('spin'), [...functions].join())
   const urls = new Set(threads.map(({ url, pid }) => url.replace(String(pid), 'N')))
-  assert.ok(urls.has('parent: of three (pid N)'), [...urls].join())
-  assert.ok(urls.has('ending: natural (pid N)'))
+  assert.ok(urls.has('parent.js: of three (pid N)'), [...urls].join())
+  assert.ok(urls.has('ending.js: natural (pid N)'))
   const labels = threads
     .filter(({ tid }) => tid > 0)
     .map(({ name, pid }) => name.replace(String(pid), 'N'))
   assert.deepEqual(labels.sort(), [
-    'parent (pid N) - worker 1: workers.js',
-    'parent (pid N) - worker 2: workers.js',
+    'parent.js (pid N) - worker 1: workers.js',
+    'parent.js (pid N) - worker 2: workers.js',
   ])
 })
 
@@ -62,7 +64,7 @@ test('run accepts --output with .gz, and --quiet prints nothing', async () => {
   assert.equal(result.stderr, '')
   const text = zlib.gunzipSync(fs.readFileSync(path.join(cwd, 'all.json.gz'))).toString()
   assert.ok(JSON.parse(text).traceEvents.length > 10)
-  assert.ok(!fs.existsSync(runTraces(cwd)[0]))
+  assert.deepEqual(fs.readdirSync(cwd).sort(), ['all.json.gz', 'parent.js'])
 })
 
 test('a run keeps the trace of an earlier run; --output replaces a file', async () => {
@@ -161,11 +163,43 @@ test('merge and convert work on recordings', async () => {
   const json = await cli(['merge', '-q', '--json', '.', '-o', 'again.json', '--to', '0.1s'], {
     cwd,
   })
-  assert.equal(JSON.parse(json.stdout).threads, 3)
+  // The workers may have started later.
+  const again = await readMerged(path.join(cwd, 'again.json'))
+  assert.equal(JSON.parse(json.stdout).threads, again.length)
   const converted = await cli(['convert', 'all.json', '-o', 'all.collapsed'], { cwd })
   assert.equal(converted.code, 0, converted.stderr)
   const [file] = converted.stdout.trim().split('\n')
   assert.match(fs.readFileSync(file, 'utf8'), /;spin.* \d+\n/)
+})
+
+test('merge writes to stdout, into a pipe or a file, and keeps links', async () => {
+  const { cwd } = await run(['ending.js', 'natural'])
+  const piped = await cli(['merge', '.', '-o', '-'], { cwd })
+  assert.equal(piped.code, 0, piped.stderr)
+  const isWhole = (/** @type {string} */ text) =>
+    JSON.parse(text).traceEvents.some((/** @type {any} */ { name }) => name === 'ProfileChunk')
+  assert.ok(isWhole(piped.stdout))
+  assert.match(piped.stderr, /^cpu-prof: 1 process, 1 thread, .*\n$/)
+
+  const stdout = fs.lstatSync('/dev/stdout').ino
+  const redirected = '"$0" "$1" merge CPU.* -o /dev/stdout > redirected.json'
+  const bin = path.join(PACKAGE, 'bin', 'cpu-prof.js')
+  execFileSync('sh', ['-c', redirected, NODE, bin], { cwd, stdio: 'ignore' })
+  assert.ok(isWhole(fs.readFileSync(path.join(cwd, 'redirected.json'), 'utf8')))
+  assert.equal(fs.lstatSync('/dev/stdout').ino, stdout)
+
+  const [real, link] = ['real.json', 'link.json'].map((name) => path.join(cwd, name))
+  fs.writeFileSync(real, 'old')
+  fs.symlinkSync('real.json', link)
+  const linked = await cli(['merge', '.', '-o', 'link.json'], { cwd })
+  assert.equal(linked.code, 0, linked.stderr)
+  assert.ok(fs.lstatSync(link).isSymbolicLink())
+  assert.ok(isWhole(fs.readFileSync(real, 'utf8')))
+
+  const both = await cli(['merge', '.', '-o', '-', '--json'], { cwd })
+  assert.equal(both.code, 1)
+  assert.equal(both.stderr, 'cpu-prof: --json and the trace cannot both go to stdout\n')
+  assert.equal(both.stdout, '')
 })
 
 test('merge and convert fail with exit code 1 and leave no files', async () => {
@@ -182,8 +216,6 @@ test('merge and convert fail with exit code 1 and leave no files', async () => {
     assert.deepEqual(fs.readdirSync(cwd), [])
   }
   assert.equal((await cli(['merge', '.'], { cwd })).code, 2)
-  const { code, stderr } = await cli(['convert', 'a.json', 'b.json', '-o', 'c.json'], { cwd })
-  assert.equal(code, 2, stderr)
 })
 
 test('a closed stdout is not a failure', async () => {
@@ -245,14 +277,62 @@ test('DevTools shows each process and thread of a run by name', { skip }, async 
   fs.mkdirSync(pictures, { recursive: true })
   const tracks = await devtools.load(runTraces(cwd)[0], path.join(pictures, 'merged.png'))
   const names = tracks.map(({ name }) => name.replace(/pid \d+/, 'pid N'))
-  assert.equal(names[0], 'Main — parent: of three (pid N)')
-  assert.deepEqual(names.slice(1).sort(), [
-    ...['exit', 'natural'].map((how) =>
-      names.find((name) => name.includes(`ending: ${how} (pid N)`)),
-    ),
-    'parent (pid N) - worker 1: workers.js',
-    'parent (pid N) - worker 2: workers.js',
+  // DevTools orders the main threads by their numbers of entries.
+  assert.deepEqual(names.slice(0, 3).sort(), [
+    'Main — ending.js: exit (pid N)',
+    'Main — ending.js: natural (pid N)',
+    'Main — parent.js: of three (pid N)',
+  ])
+  assert.deepEqual(names.slice(3).sort(), [
+    'parent.js (pid N) - worker 1: workers.js',
+    'parent.js (pid N) - worker 2: workers.js',
   ])
   assert.ok(tracks[0].isOpen)
   for (const { name, functions } of tracks) assert.ok(functions.includes('spin'), name)
+})
+
+test('inputs have names, and begin together', async () => {
+  const cwd = temporaryDirectory()
+  for (const dir of ['a', 'b']) {
+    const code = 'require(process.argv[1]).spin(200)'
+    const spin = path.join(FIXTURES, 'spin.js')
+    const { stderr } = await cli(['run', '-q', '--dir', dir, NODE, '-e', code, spin], { cwd })
+    assert.equal(stderr, '')
+  }
+  const merge = (/** @type {string[]} */ ...args) =>
+    cli(['merge', '-o', 'ab.json', ...args], { cwd })
+  const names = ['--name', 'base=a', '--name', 'head=b']
+  const apart = await merge(...names)
+  assert.equal(apart.code, 0, apart.stderr)
+  const starts = async () => {
+    const threads = await readMerged(path.join(cwd, 'ab.json'))
+    return threads
+      .map(({ url, startUs }) => ({ name: /\[(\w+)\]/.exec(url)?.[1], startUs }))
+      .sort((one, other) => (one.name ?? '').localeCompare(other.name ?? ''))
+  }
+  const [base, head] = await starts()
+  assert.deepEqual([base.name, head.name], ['base', 'head'])
+  assert.ok(head.startUs - base.startUs > 200_000, `${head.startUs - base.startUs} µs`)
+
+  await merge(...names, '--align', 'start')
+  const aligned = await starts()
+  assert.deepEqual(
+    aligned.map(({ startUs }) => startUs),
+    [base.startUs, base.startUs],
+  )
+  const shown = await cli(['report', 'ab.json', '--json'], { cwd })
+  const commands = JSON.parse(shown.stdout).processes.map((/** @type {any} */ one) => one.command)
+  assert.ok(commands.every((/** @type {string} */ command) => /\[(base|head)\]$/.test(command)))
+
+  for (const [args, reason] of /** @type {[string[], RegExp][]} */ ([
+    [[], /needs inputs/],
+    [['--name', 'a'], /Use a label and an input/],
+    [['--name', '=a'], /Use a label and an input/],
+    [['--name', 'x=missing'], /missing.*does not exist/s],
+    [['a', '--align', 'end'], /--align/],
+  ])) {
+    const { code, stderr } = await merge(...args)
+    assert.notEqual(code, 0)
+    assert.match(stderr, reason)
+  }
 })

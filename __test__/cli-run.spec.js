@@ -5,7 +5,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cli, unread } = require('./helpers/cli.js')
+const { cli, unread, BIN } = require('./helpers/cli.js')
 const {
   run,
   cleanEnv,
@@ -31,7 +31,8 @@ test('the command keeps its input, output and exit code, and every process is re
   assert.equal(result.code, 3)
   assert.equal(result.stdout, 'through')
   assert.match(result.stderr, /^to stderr\ncpu-prof: 2 recordings in profiles\/\S+ \(/)
-  const runs = fs.readdirSync(path.join(result.cwd, 'profiles'))
+  const [ignored, ...runs] = fs.readdirSync(path.join(result.cwd, 'profiles')).sort()
+  assert.equal(ignored, '.gitignore')
   assert.equal(runs.length, 1)
   assert.match(runs[0], /^\d{8}\.\d{6}\.\d+$/)
   assert.equal(tracesIn(path.join(result.cwd, 'profiles', runs[0])).length, 2)
@@ -97,7 +98,6 @@ test('a path with spaces, quotes and backslashes can be preloaded', async () => 
   assert.equal(stdout, `${options}\n`)
   assert.equal(traces.length, 1)
   assert.equal(withPreload('', '/plain'), '--require /plain')
-  assert.equal(withPreload('--require /plain', '/plain'), '--require /plain')
 })
 
 test('a command without Node processes is reported and leaves no files', async () => {
@@ -283,18 +283,28 @@ test('a recordings folder removed by the command is reported', async () => {
 })
 
 test('run keeps the exit code of a command that removes this package', async () => {
-  const copy = temporaryDirectory()
-  for (const name of fs.readdirSync(PACKAGE)) {
-    const isPart = /^(bin|cli|lib|.*\.(js|json|node))$/.test(name)
-    if (isPart) fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
+  // With an inherited file the addon is loaded before the command, without one after it.
+  for (const isInherited of [false, true]) {
+    const copy = temporaryDirectory()
+    for (const name of fs.readdirSync(PACKAGE)) {
+      const isPart = /^(bin|cli|lib|.*\.(js|json|node))$/.test(name)
+      if (isPart) fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
+    }
+    const code = `require('node:fs').rmSync(${JSON.stringify(copy)}, { recursive: true })
+      process.exitCode = 8`
+    const args = [path.join(copy, 'bin', 'cpu-prof.js'), 'run', NODE, '-e', code]
+    const { status, stderr } = spawnSync(NODE, args, {
+      cwd: temporaryDirectory(),
+      env: cleanEnv(),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe', isInherited ? 'pipe' : 'ignore'],
+    })
+    assert.equal(status, 8, stderr)
+    assert.match(
+      stderr,
+      /^cpu-prof: no trace: the command removed this package; the recordings are in \/\S+\n$/,
+    )
   }
-  const code = `require('node:fs').rmSync(${JSON.stringify(copy)}, { recursive: true })
-    process.exitCode = 8`
-  const args = [path.join(copy, 'bin', 'cpu-prof.js'), 'run', NODE, '-e', code]
-  const options = { cwd: temporaryDirectory(), env: cleanEnv() }
-  const { status, stderr } = spawnSync(NODE, args, { ...options, encoding: 'utf8' })
-  assert.equal(status, 8, stderr)
-  assert.match(stderr, /^cpu-prof: no trace: .*; the recordings are in \/\S+\n$/)
 })
 
 test('a new folder gets a .gitignore, an existing folder does not', async () => {
@@ -303,6 +313,21 @@ test('a new folder gets a .gitignore, an existing folder does not', async () => 
   fs.mkdirSync(path.join(cwd, 'old'))
   await cli(['run', '--no-merge', '--dir', 'old', NODE, '-e', '0'], { cwd })
   assert.ok(!fs.existsSync(path.join(cwd, 'old', '.gitignore')))
+  // The user's own file says nothing about the new folder.
+  fs.writeFileSync(path.join(cwd, '.gitignore'), 'node_modules\n')
+  await cli(['run', '--no-merge', '--dir', 'own', NODE, '-e', '0'], { cwd })
+  assert.ok(fs.existsSync(path.join(cwd, 'own', '.gitignore')))
+})
+
+test('all runs of a workspace share one .gitignore', async () => {
+  const { cwd } = await cli(['run', '-q', NODE, '-e', '0'])
+  await cli(['run', '-q', NODE, '-e', '0'], { cwd })
+  const [ignored, ...runs] = fs.readdirSync(path.join(cwd, 'profiles')).sort()
+  assert.equal(ignored, '.gitignore')
+  assert.equal(runs.length, 2)
+  for (const run of runs) {
+    assert.deepEqual(fs.readdirSync(path.join(cwd, 'profiles', run)), ['trace.json'])
+  }
 })
 
 test('a nested run is part of the outer run', async () => {
@@ -343,7 +368,77 @@ test('help and version go to stdout; a missing command is wrong usage', async ()
   const nothing = await cli([])
   assert.equal(nothing.code, 2)
   assert.match(nothing.stderr, /^Usage: cpu-prof <command>/)
-  const forgotten = await cli(['node', 'main.js'])
-  assert.equal(forgotten.code, 2)
-  assert.match(forgotten.stderr, /to profile a program: cpu-prof run node …/)
+  for (const [words, answer] of /** @type {[string[], string][]} */ ([
+    [['node', '-e', '1'], 'cpu-prof run node -e 1'],
+    [['vitest', 'run', '--dir', 'my tests'], "cpu-prof run vitest run --dir 'my tests'"],
+  ])) {
+    const { code, stderr } = await cli(words)
+    assert.equal(code, 2)
+    assert.ok(stderr.endsWith(`; to profile a program: ${answer}\n`), stderr)
+  }
+  assert.match((await cli(['--bogus'])).stderr, /^cpu-prof: unknown option '--bogus'/)
+})
+
+test('the command inherits the files that run has inherited, under the same numbers', () => {
+  const dir = temporaryDirectory()
+  const file = path.join(dir, 'input.txt')
+  fs.writeFileSync(file, 'through a file')
+  const read = "process.stdout.write(require('node:fs').readFileSync(9))"
+  const shell = `exec 9< ${file}; exec "$@"`
+  const under = (/** @type {string[]} */ ...command) => {
+    const { stdout, stderr } = spawnSync('sh', ['-c', shell, 'sh', ...command], {
+      cwd: dir,
+      env: cleanEnv(),
+      encoding: 'utf8',
+    })
+    assert.equal(stdout, 'through a file', stderr)
+  }
+  under(NODE, '-e', read)
+  under(NODE, BIN, 'run', '-q', NODE, '-e', read)
+  // Numbers between are not opened.
+  const result = spawnSync(
+    'sh',
+    ['-c', shell, 'sh', NODE, BIN, 'run', '-q', 'sh', '-c', 'test -e /proc/self/fd/8'],
+    { cwd: dir, env: cleanEnv() },
+  )
+  assert.equal(result.status, 1)
+})
+
+test('two runs at once in one --dir have a trace each, with their own recordings', async () => {
+  const cwd = temporaryDirectory()
+  // Each waits for the recording of the other, and both end at once.
+  const meet = `
+    const fs = require('node:fs')
+    const traces = () => fs.readdirSync('d').filter((name) => name.endsWith('.trace.json'))
+    while (traces().length < 2) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)`
+  fs.writeFileSync(path.join(cwd, 'meet.js'), meet)
+  for (const format of ['trace', 'cpuprofile,trace']) {
+    const both = await Promise.all(
+      [1, 2].map((number) =>
+        cli(['run', '-q', '--dir', 'd', `--format=${format}`, NODE, 'meet.js', `run${number}`], {
+          cwd,
+        }),
+      ),
+    )
+    assert.deepEqual(
+      both.map(({ code, stderr }) => [code, stderr]),
+      [
+        [0, ''],
+        [0, ''],
+      ],
+    )
+    const labels = ['trace.json', 'trace.2.json'].map((name) => {
+      const text = fs.readFileSync(path.join(cwd, 'd', name), 'utf8')
+      const { metadata } = JSON.parse(text)
+      return metadata['cpu-prof'].processes.map((/** @type {any} */ { label }) => label)
+    })
+    assert.deepEqual(
+      labels.map((each) => each.length),
+      [1, 1],
+    )
+    const runs = labels.flat().map((label) => /run\d/.exec(label)?.[0])
+    assert.deepEqual(runs.sort(), ['run1', 'run2'])
+    fs.rmSync(path.join(cwd, 'd'), { recursive: true })
+  }
 })

@@ -5,7 +5,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { merge } = require('..')
-const { findChromium, openDevTools, whyNoBrowser } = require('./helpers/devtools.js')
+const { findChromium, whyNoBrowser } = require('./helpers/chromium.js')
+const { openDevTools } = require('./helpers/devtools.js')
 const { run, PACKAGE } = require('./helpers/run.js')
 
 const chromium = findChromium()
@@ -23,18 +24,18 @@ test('DevTools shows threads by name, with their functions', { skip }, async (t)
 
   const mainTracks = await devtools.load(main.traces[0].file, path.join(pictures, 'main.png'))
   assert.equal(mainTracks.length, 1)
-  assert.equal(mainTracks[0].name, `Main — ending: natural (pid ${main.pid})`)
+  assert.equal(mainTracks[0].name, `Main — ending.js: natural (pid ${main.pid})`)
   assert.ok(mainTracks[0].isOpen)
   assert.ok(mainTracks[0].functions.includes('spin'), mainTracks[0].functions.join())
 
   const worker = workers.traces[1]
   const workerTracks = await devtools.load(worker.file, path.join(pictures, 'worker.png'))
   assert.equal(workerTracks.length, 1)
-  assert.equal(workerTracks[0].name, `workers (pid ${workers.pid}) - worker 1: workers.js`)
+  assert.equal(workerTracks[0].name, `workers.js (pid ${workers.pid}) - worker 1: workers.js`)
   for (const name of ['crunch', 'spin']) {
     assert.ok(workerTracks[0].functions.includes(name), workerTracks[0].functions.join())
   }
-  // The process that started first comes first, even though it did less.
+  // The process with the most entries comes first, even though it started last.
   const long = await run(['ending.js', 'natural', '1500'], { cwd: main.cwd })
   const merged = path.join(main.cwd, 'merged.json')
   await merge([worker.file, long.files[0], long.files[1]], merged)
@@ -42,9 +43,39 @@ test('DevTools shows threads by name, with their functions', { skip }, async (t)
   assert.deepEqual(
     tracks.map(({ name, isOpen }) => [name, isOpen]),
     [
-      [mainTracks[0].name, true],
-      [`Frame — ending: natural 1500 (pid ${long.pid})`, false],
+      [`Main — ending.js: natural 1500 (pid ${long.pid})`, true],
+      [mainTracks[0].name, false],
       [workerTracks[0].name, false],
     ],
   )
+})
+
+test('DevTools shows the label of a recording, and no label of several', { skip }, async (t) => {
+  const { pid, cwd, files } = await run(
+    [
+      '-e',
+      `const prof = require(${JSON.stringify(PACKAGE)})
+      for (const label of ['big file', 'small file']) {
+        prof.start({ label, interval: 100 })
+        for (const end = Date.now() + 60; Date.now() < end; ) JSON.stringify(process.versions)
+        prof.stop()
+      }`,
+    ],
+    { preload: null },
+  )
+  const merged = path.join(cwd, 'merged.json')
+  await merge(files, merged)
+  const devtools = await openDevTools(/** @type {string} */ (chromium))
+  t.after(() => devtools.close())
+  for (const [file, name] of [
+    [files[0], `Main — node: -e [big file] (pid ${pid})`],
+    [files[1], `Main — node: -e [small file] (pid ${pid})`],
+    [merged, `Main — node: -e (pid ${pid})`],
+  ]) {
+    const tracks = await devtools.load(file)
+    assert.deepEqual(
+      tracks.map((track) => track.name),
+      [name],
+    )
+  }
 })

@@ -4,8 +4,9 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { merge } = require('..')
+const { merge, report } = require('..')
 const { readMerged } = require('./helpers/merged.js')
+const { recording } = require('./helpers/recording.js')
 const { run, temporaryDirectory, filesIn, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
@@ -21,7 +22,7 @@ const FAMILY = `
   }
 `
 
-test('a merge contains all processes and threads, with names, the first process first', async () => {
+test('a merge contains all processes and threads, with names, in one frame', async () => {
   const dir = temporaryDirectory()
   const script = path.join(dir, 'family.js')
   fs.writeFileSync(script, FAMILY)
@@ -43,18 +44,20 @@ test('a merge contains all processes and threads, with names, the first process 
   assert.deepEqual(
     frames.map(({ processId, url }) => [processId, url]),
     [
-      [pid, `family: (pid ${pid})`],
-      [child, `family: child one (pid ${child})`],
+      [pid, `family.js: (pid ${pid})`],
+      [child, `family.js: child one (pid ${child})`],
     ],
   )
-  assert.equal(frames[1].parent, frames[0].frame)
+  // DevTools shows all processes of one frame as 'Main'.
+  assert.equal(frames[1].frame, frames[0].frame)
+  assert.deepEqual([frames[0].parent, frames[1].parent], [undefined, undefined])
   const names = threads.map((/** @type {any} */ thread) => [thread.pid, thread.tid, thread.name])
   assert.deepEqual(
     names.sort(),
     [
       [pid, 0, 'CrRendererMain'],
-      [pid, 1, `family (pid ${pid}) - worker 1: family.js`],
-      [pid, 2, `family (pid ${pid}) - worker 2: family.js`],
+      [pid, 1, `family.js (pid ${pid}) - worker 1: family.js`],
+      [pid, 2, `family.js (pid ${pid}) - worker 2: family.js`],
       [child, 0, 'CrRendererMain'],
     ].sort(),
   )
@@ -176,7 +179,9 @@ test('invalid arguments are rejected', async () => {
     [[5, output], /inputs must be/],
     [[files, ''], /output must be a file's path, not an empty string/],
     [[[], output], /inputs must be a path, or an array of at least one path, not an empty array/],
-    [[files, output, { from: -1 }], /from must be/],
+    [[files, output, { from: Number.NaN }], /from must be a number of milliseconds, not NaN/],
+    [[files, output, { from: '-1s' }], /from must be a number of milliseconds, not a string/],
+    [[files, output, { from: -5, to: -5 }], /from \(-5\) must be less/],
     [[files, output, { from: 5, to: 5 }], /from \(5\) must be less/],
     [[files, output, { split: 1 }], /split must be/],
     [[files, output, { exit: {} }], /exit must be/],
@@ -186,49 +191,6 @@ test('invalid arguments are rejected', async () => {
   }
   assert.ok(!fs.existsSync(output))
 })
-
-/**
- * Writes a trace as cpu-prof does.
- * @param {{pid?: number, tid?: number, start?: number, boot?: string, processStartMs?: number,
- *   label?: string, functions?: string[]}} [options]
- */
-function recording(options = {}) {
-  const { pid = 7, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = options
-  const { label = 'app', functions = ['work'] } = options
-  const own = { version: '0', pid, ppid: 1, argv: ['node', label], node: 'v24', threadId: tid }
-  const metadata = { source: 'cpu-prof', 'cpu-prof': { ...own, boot, processStartMs } }
-  const url = `${label}: (pid ${pid})`
-  const id = `0x${pid.toString(16)}${tid.toString(16).padStart(6, '0')}`
-  const at = { pid, tid, ts: start }
-  const instant = { cat: 'x', name: '', ph: 'I', s: 't', ...at, args: {} }
-  const name = { cat: '__metadata', name: '', ph: 'M', ...at, ts: 1 }
-  const profile = {
-    cat: 'disabled-by-default-v8.cpu_profiler',
-    name: 'Profile',
-    ph: 'P',
-    id,
-    ...at,
-  }
-  const frames = [{ frame: 'NODE', processId: pid, url, name: '' }]
-  const nodes = ['(root)', ...functions].map((functionName, i) => {
-    const callFrame = { functionName, scriptId: '1', url: 'file:///a.js', lineNumber: i }
-    return { id: i + 1, ...(i > 0 && { parent: i }), callFrame: { ...callFrame, columnNumber: 0 } }
-  })
-  const samples = Array.from({ length: 10 }, (_, i) => 2 + (i % functions.length))
-  const data = { cpuProfile: { nodes, samples }, timeDeltas: samples.map(() => 1000) }
-  const text = `${label} (pid ${pid}) - worker ${tid}`
-  const events = [
-    { ...instant, name: 'TracingStartedInBrowser', args: { data: { frames } } },
-    { ...name, name: 'process_name', tid: 0, args: { name: `${label} (pid ${pid})` } },
-    { ...name, name: 'thread_name', args: { name: tid === 0 ? 'CrRendererMain' : text } },
-    { ...instant, name: 'thread.start' },
-    { ...profile, args: { data: { startTime: start } } },
-    { ...profile, name: 'ProfileChunk', ts: start + 10_000, args: { data } },
-    { ...instant, name: 'trace.end', ts: start + 20_000 },
-  ]
-  const lines = events.map((event) => JSON.stringify(event)).join(',\n')
-  return `{"metadata":${JSON.stringify(metadata)},"traceEvents":[\n${lines}\n]}`
-}
 
 /** Writes files into a folder, and merges the folder. @param {Record<string, string | Buffer>} files @param {any} [options] */
 async function mergeFiles(files, options) {
@@ -320,6 +282,33 @@ test('cut and compressed files are read, and unreadable files are listed with a 
   assert.deepEqual(pids.sort(), [1, 2, 3, 4])
 })
 
+test('equal labels get the folder, also when merged traces are merged', async () => {
+  const build = (/** @type {number} */ pid, /** @type {string} */ cwd) =>
+    recording({ pid, cwd, label: 'build', start: 1e9 + pid, processStartMs: pid })
+  const { dir, frames } = await mergeFiles({
+    'a.json': build(7, '/r/packages/a'),
+    'b.json': build(8, '/r/packages/b'),
+    'c.json': recording({ pid: 9, cwd: '/r', label: 'turbo', processStartMs: 9 }),
+  })
+  const labels = (/** @type {any[]} */ list) => list.map(({ url }) => url).sort()
+  const expected = ['build: · packages/a (pid 7)', 'build: · packages/b (pid 8)', 'turbo: (pid 9)']
+  assert.deepEqual(labels(frames), expected)
+  const merged = path.join(dir, 'out', 'trace.json')
+  const { processes } = await report(merged)
+  assert.deepEqual(processes.map(({ command }) => command).sort(), ['build', 'build', 'turbo'])
+
+  const again = path.join(dir, 'again.json')
+  await merge([merged], again)
+  assert.deepEqual(labels((await readMerged(again)).frames), expected)
+  const own = path.join(dir, 'own.json')
+  fs.writeFileSync(own, build(8, '/r/packages/b'))
+  await merge([path.join(dir, 'a.json'), own], merged)
+  assert.deepEqual(labels((await readMerged(merged)).frames), [
+    'build: · a (pid 7)',
+    'build: · b (pid 8)',
+  ])
+})
+
 test('events of other tools keep all fields, except a pid that is already used', async () => {
   const odd = { ph: '?', pid: 1, tid: 5, ts: 1e9 + 0.5, name: 'odd', sf: 3, deep: [{ a: '}' }] }
   const slice = { ph: 'X', pid: 1, tid: 5, ts: 1e9 + 100, dur: 5000, name: 'build "x"', cat: 'c' }
@@ -342,7 +331,10 @@ test('events of other tools keep all fields, except a pid that is already used',
   const passed = events.filter((/** @type {any} */ event) => event.name === 'odd')
   const pids = passed.map((/** @type {any} */ event) => event.pid)
   assert.equal(new Set(pids).size, 3)
-  for (const event of passed) assert.deepEqual({ ...event, pid: 1 }, odd)
+  // The stack frames of several files have ids of their own.
+  const stackFrames = passed.map((/** @type {any} */ event) => event.sf)
+  assert.deepEqual(stackFrames, [3, '1.3', '2.3'])
+  for (const event of passed) assert.deepEqual({ ...event, pid: 1, sf: 3 }, odd)
   const labels = frames.map((frame) => [frame.processId, frame.url])
   assert.deepEqual(labels[0], [7, 'app: (pid 7)'])
   assert.deepEqual(labels[1], [1, 'bazel: (pid 1)'])
@@ -362,7 +354,8 @@ test('nothing to merge is an error, and a failed merge leaves no file', async ()
 
   fs.writeFileSync(path.join(dir, 'a.json'), recording())
   await assert.rejects(merge(dir, dir), /could not write .*name of a file/)
-  await assert.rejects(merge(dir, '/dev/null'), /not a regular file/)
+  assert.deepEqual((await merge(dir, '/dev/null')).files, ['/dev/null'])
+  assert.ok(fs.statSync('/dev/null').isCharacterDevice())
   await assert.rejects(merge(dir, path.join(dir, 'a.json', 'x.json')), /could not make the folder/)
   assert.deepEqual(fs.readdirSync(dir), ['a.json'])
   // An older result is replaced, and is not an input.

@@ -6,85 +6,20 @@ const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
 const { convert, merge, report } = require('../index.js')
-const { readCpuProfile } = require('./helpers/cpuprofile.js')
 const { run, filesIn, temporaryDirectory, FIXTURES, PACKAGE } = require('./helpers/run.js')
+const { assertFunctions, assertSame, computeCosts } = require('./helpers/times.js')
 
 /** @typedef {import('../index.js').Report} Report */
 
-/** Frames that V8 adds for its own work. */
-const META = /^\((root|program|idle|garbage collector)\)$/
-
 /** @param {import('../index.js').ReportTimes} times */
-const sum = ({ busyMs, idleMs, gcMs, programMs }) => busyMs + idleMs + gcMs + programMs
-
-/** Compares floating-point sums of exact microseconds. @param {number} a @param {number} b */
-function assertSame(a, b, what = '') {
-  assert.ok(Math.abs(a - b) < 0.001, `${what}: ${a} is not ${b}`)
-}
-
-/**
- * Computes the times of each function from a .cpuprofile, without the package's own code.
- * @param {string} file
- */
-function computed(file) {
-  const { nodes, samples, timeDeltas, startTime, endTime } = readCpuProfile(file, { isOurs: false })
-  /** @type {Map<number, any>} */
-  const byId = new Map(nodes.map((/** @type {any} */ node) => [node.id, node]))
-  for (const node of nodes) {
-    for (const child of node.children ?? []) byId.get(child).parent = node
-  }
-  /** @type {Map<string, {selfMs: number, totalMs: number}>} */
-  const costs = new Map()
-  let time = startTime
-  let latest = time
-  const times = timeDeltas.map((/** @type {number} */ delta) => {
-    time += delta
-    // Node 18 can write samples that are out of order.
-    latest = Math.max(latest, time)
-    return latest
-  })
-  // Node's last sample can be later than its end; the sample then gets the average duration.
-  const average = Math.floor((latest - times[0]) / (times.length - 1))
-  const end = endTime > latest ? endTime : latest + average
-  samples.forEach((/** @type {number} */ sample, /** @type {number} */ i) => {
-    const ms = ((times[i + 1] ?? end) - times[i]) / 1000
-    const seen = new Set()
-    for (let node = byId.get(sample); node; node = node.parent) {
-      const { functionName, url, lineNumber, columnNumber, scriptId } = node.callFrame
-      if (scriptId === '0' && META.test(functionName)) continue
-      const key = [functionName || '(anonymous)', url, lineNumber + 1, columnNumber + 1].join('|')
-      const cost = costs.get(key) ?? { selfMs: 0, totalMs: 0 }
-      if (node.id === sample) cost.selfMs += ms
-      if (!seen.has(key)) cost.totalMs += ms
-      seen.add(key)
-      costs.set(key, cost)
-    }
-  })
-  return costs
-}
-
-/** @param {Report} report @param {Map<string, {selfMs: number, totalMs: number}>} expected */
-function assertFunctions({ functions }, expected) {
-  const seen = new Set()
-  for (const { name, file, line, column, selfMs, totalMs } of functions) {
-    const url = file.startsWith('/') ? `file://${file}` : file
-    const key = [name, url, line, column].join('|')
-    const cost = expected.get(key)
-    assert.ok(cost, `${key} is not in the profile`)
-    assertSame(selfMs, cost.selfMs, key)
-    assertSame(totalMs, cost.totalMs, key)
-    seen.add(key)
-  }
-  for (const [key, { totalMs }] of expected) {
-    assert.ok(seen.has(key) || totalMs === 0, `${key} is not in the report`)
-  }
-}
+const sum = ({ busyMs, idleMs, gcMs, programMs, blockedMs }) =>
+  busyMs + idleMs + gcMs + programMs + blockedMs
 
 test("the times of Node's own .cpuprofile are the same as an independent computation", async () => {
   const { cwd } = await run(['ending.js'], { preload: ['--cpu-prof'] })
   const [file] = filesIn(cwd, '.cpuprofile')
   const result = await report(file, { top: Number.POSITIVE_INFINITY })
-  assertFunctions(result, computed(file))
+  assertFunctions(result, computeCosts(file))
   const spin = result.functions.find(({ name }) => name === 'spin')
   assert.equal(spin?.file, path.join(FIXTURES, 'spin.js'))
   assert.equal(spin?.package, '(own code)')
@@ -103,14 +38,14 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
     assert.deepEqual(sorted(ofTrace[key]), sorted(ofProfile[key]), key)
   }
   assert.deepEqual(samplesByLine(ofTrace), samplesByLine(ofProfile))
-  assertFunctions(ofTrace, computed(file))
+  assertFunctions(ofTrace, computeCosts(file))
   const both = await report(cwd, all)
   assert.deepEqual(both.totals, ofTrace.totals)
   assert.match(both.notes.join(), /\.cpuprofile: left out/)
 
   const [process] = ofTrace.processes
   assert.equal(process.pid, pid)
-  assert.equal(process.name, 'fibonacci')
+  assert.equal(process.name, 'fibonacci.js')
   assert.equal(process.cwd, fs.realpathSync(cwd))
   assert.match(String(process.node), /^v\d+/)
 })
@@ -130,7 +65,7 @@ test('processes and threads have names, and all their time is counted', async ()
   assert.equal(result.version, 1)
   assert.equal(result.inputs, traces.length)
   const [{ name, command, threads, startMs }] = result.processes
-  assert.deepEqual([name, command, startMs], ['workers', 'workers terminate', 0])
+  assert.deepEqual([name, command, startMs], ['workers.js', 'workers.js terminate', 0])
   assert.deepEqual(
     threads.map((thread) => thread.name),
     traces.map(({ tid }) => (tid ? `worker ${tid}: workers.js` : 'main')),
@@ -177,9 +112,11 @@ test('several recordings of one thread are one thread, merged or not', async () 
   await merge(cwd, merged)
   const profile = at('merged.cpuprofile')
   await convert(merged, profile)
-  for (const file of [merged, profile]) {
-    assert.deepEqual((await report(file)).processes[0].threads, separate.threads, file)
-  }
+  assert.deepEqual((await report(merged)).processes[0].threads, separate.threads)
+  // A .cpuprofile has no counters of the system.
+  const { cpuMs, coreWaitMs, ...withoutCounters } = thread
+  assert.ok(Number(cpuMs) > 0 && Number(coreWaitMs) >= 0)
+  assert.deepEqual((await report(profile)).processes[0].threads, [withoutCounters])
 })
 
 test('a torn file is read up to the tear, and an unreadable file is listed as failed', async () => {
@@ -247,6 +184,34 @@ test('a slice contains no more time than its duration', async () => {
   )
 })
 
+test('negative times count from the end, in the report and in the merged trace', async () => {
+  const { cwd } = await run(['ending.js'])
+  const whole = await report(cwd)
+  const length = whole.durationMs
+  const output = path.join(temporaryDirectory(), 'end.json')
+  for (const [slice, same] of /** @type {const} */ ([
+    [{ from: -100 }, { from: length - 100 }],
+    [{ to: -100 }, { to: length - 100 }],
+    [
+      { from: 50, to: -50 },
+      { from: 50, to: length - 50 },
+    ],
+    [
+      { from: -100, to: length - 20 },
+      { from: -100, to: -20 },
+    ],
+    [{ from: -1e6 }, {}],
+  ])) {
+    const expected = await report(cwd, same)
+    assert.deepEqual(await report(cwd, slice), expected)
+    await merge(cwd, output, slice)
+    const { totals } = await report(output)
+    for (const key of /** @type {const} */ (['busyMs', 'idleMs', 'gcMs', 'programMs'])) {
+      assertSame(totals[key], expected.totals[key], `${key} of ${JSON.stringify(slice)}`)
+    }
+  }
+})
+
 test('invalid arguments and inputs are rejected with a reason', async () => {
   const dir = temporaryDirectory()
   fs.writeFileSync(path.join(dir, 'x.json'), '{}')
@@ -259,6 +224,13 @@ test('invalid arguments and inputs are rejected with a reason', async () => {
     [[path.join(dir, 'x.json')], /x\.json: the file has no CPU profile/],
     [[cwd, { from: 1e9 }], /nothing was recorded in that time/],
     [[cwd, { from: 5, to: 5 }], /from \(5\) must be less than to/],
+    [[cwd, { from: -5, to: -10 }], /from \(-5\) must be less than to \(-10\)/],
+    [
+      [cwd, { from: 1e9, to: -1 }],
+      /the slice ends before it starts: of recordings of \S+ ms, from /,
+    ],
+    [[cwd, { to: -1e9 }], /the slice goes from the start to -\S+ ms, and the recordings from 0 /],
+    [[cwd, { from: Number.NaN }], /from must be a number of milliseconds, not NaN/],
     [[cwd, { top: -1 }], /top must be a number, 0 or more, not -1/],
     [[cwd, { top: '5' }], /top must be a number, 0 or more, not a string/],
     [[cwd, { by: 'file' }], /by is not an option of report\(\)/],

@@ -5,17 +5,19 @@ const test = require('node:test')
 const { run } = require('./helpers/run.js')
 const { NEEDS_INTERRUPT } = require('./helpers/source.js')
 
-const INTERVAL_US = 5000
+// With this interval a thread of V8 that has to wait for a core for some milliseconds does not look
+// like a lost sample.
+const INTERVAL_US = 10_000
 const BUSY = `
   const fibonacci = (n) => (n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2))
-  const end = performance.now() + 4000
+  const end = performance.now() + 5000
   while (performance.now() < end) fibonacci(20)
   process.send(0)`
 
 test('a rotation loses no sample, doubles none and invents none', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
-  const env = { CPU_PROF_INTERVAL: String(INTERVAL_US), CPU_PROF_FLUSH_INTERVAL: '20' }
+  const env = { CPU_PROF_INTERVAL: String(INTERVAL_US), CPU_PROF_FLUSH_INTERVAL: '40' }
   const { traces } = await run(['-e', BUSY], { env })
   const [{ events, samples, startUs, durationUs, totalShare }] = traces
   /** Times before the first sample of a window, and before all others. @type {[number[], number[]]} */
@@ -54,13 +56,25 @@ test('a recording that stops during a rotation keeps its samples', {
   const INTERVAL_US = 200_000
   const env = { CPU_PROF_INTERVAL: String(INTERVAL_US), CPU_PROF_FLUSH_INTERVAL: '10' }
   const script = `
-    const work = (ms) => { const end = performance.now() + ms; while (performance.now() < end); }
-    work(1500)
+    const work = (ms) => {
+      const end = performance.now() + ms
+      // V8 misses the caller of a function that has just been entered, so there are few calls.
+      for (let sum = 0; performance.now() < end; ) for (let i = 0; i < 1e6; i++) sum = (sum + i) & 1023
+    }
+    work(2000)
     process.send(0)`
   const { traces } = await run(['-e', script], { env })
   const [{ samples, durationUs, totalMs }] = traces
-  // Doubles, and samples of V8 at the start of a profile, would be more than the interval allows.
-  const most = durationUs / INTERVAL_US + 3
-  assert.ok(samples.length <= most, `${samples.length} samples, ${most} at most`)
+  // V8 also samples where it replaces the code of the running loop: up to six times on Node 26, as with
+  // `--cpu-prof`, and in the first half of a second.
+  const FIRST_US = 700_000
+  let time = 0
+  const later = samples.filter(({ us }) => {
+    time += us
+    return time > FIRST_US
+  })
+  // Doubles, and samples of V8 at the start of each profile, would be twice as many.
+  const most = (durationUs - FIRST_US) / INTERVAL_US + 2
+  assert.ok(later.length <= most, `${later.length} samples, ${most} at most`)
   assert.ok(totalMs(({ functionName }) => functionName === 'work') > 900)
 })

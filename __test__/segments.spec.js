@@ -107,7 +107,7 @@ test('the folder stays below the size, and the newest segments are one continuou
   const { processes } = await report(files)
   const [{ durationMs, samples, ...times }] = processes[0].threads
   assert.equal(samples, sum)
-  const reported = times.busyMs + times.idleMs + times.gcMs + times.programMs
+  const reported = times.busyMs + times.idleMs + times.gcMs + times.programMs + times.blockedMs
   const beforeFirstMs = traces[0].samples[0].us / 1000
   assert.ok(Math.abs(durationMs - reported - beforeFirstMs) < 1, `${durationMs} and ${reported}`)
 })
@@ -225,7 +225,10 @@ test('run passes the limits on, and counts the segments as one recording', async
   const cwd = temporaryDirectory()
   const options = ['--max-size', '128K', '--keep', '1h', '--flush-interval', '10', '--dir', 'd']
   const command = [process.execPath, path.join(FIXTURES, 'segments.js'), SEGMENTS]
-  const { code, stderr } = await cli(['run', '--no-merge', ...options, '--', ...command], { cwd })
+  const { code, stderr } = await cli(['run', '--no-merge', ...options, '--', ...command], {
+    cwd,
+    env: { CPU_PROF_DIR: path.join(cwd, 'd') },
+  })
   assert.equal(code, 0, stderr)
   assert.match(stderr, /: 1 recording in d /)
   assert.ok(tracesIn(path.join(cwd, 'd')).length > 1)

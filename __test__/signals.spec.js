@@ -48,7 +48,10 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     assert.equal(result.signal, signal)
     assert.ok(result.traces[0].ended)
     if (!isInspector) {
-      assert.ok(result.traces[0].totalMs((frame) => frame.functionName === 'spin') > 100)
+      const [{ totalMs, samples }] = result.traces
+      const spinMs = totalMs((/** @type {any} */ frame) => frame.functionName === 'spin')
+      // Without samples the last window is missing; with few of them V8's sampling thread stood still.
+      assert.ok(spinMs > 100, `spin: ${spinMs} ms, ${samples.length} samples`)
     }
   })
 
@@ -159,8 +162,9 @@ test('a thread that is blocked in native code does not delay the end', async () 
   if (!isInspector) {
     assert.ok(result.traces[0].totalMs((frame) => frame.functionName === 'spin') > 50)
   }
+  // The thread stays blocked for 20 s; the profiler gives up after a quarter of a second.
   const later = result.deathMs - plain.deathMs
-  assert.ok(later < 300, `${later} ms later than without the profiler`)
+  assert.ok(later < 1000, `${later} ms later than without the profiler`)
 })
 
 test('actions of signals are changed on the main thread only', async () => {

@@ -5,7 +5,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { convert, merge, report } = require('../index.js')
-const { findChromium, whyNoBrowser } = require('./helpers/devtools.js')
+const { findChromium, whyNoBrowser } = require('./helpers/chromium.js')
 const { run, temporaryDirectory } = require('./helpers/run.js')
 
 const chromium = findChromium()
@@ -29,7 +29,7 @@ test('speedscope imports traces and the files converted from them', { skip }, as
     await convert(at('all.json'), at(name))
   }
   const [{ threads }] = (await report(at('all.json'))).processes
-  const labels = threads.map(({ name }) => `workers (pid ${pid}) - ${name}`)
+  const labels = threads.map(({ name }) => `workers.js (pid ${pid}) - ${name}`)
   assert.ok(labels.length > 1)
 
   for (const file of ['a.speedscope.json', 'all.json']) {

@@ -43,14 +43,14 @@ test('threads are named after their process and script', { skip: NEEDS_INTERRUPT
     env: { CPU_PROF_FLUSH_INTERVAL: '100' },
   })
   const [main, ...workers] = traces
-  assert.equal(main.processLabel, `workers: terminate (pid ${pid})`)
+  assert.equal(main.processLabel, `workers.js: terminate (pid ${pid})`)
   const names = main.events.filter((/** @type {any} */ event) => event.name === 'thread_name')
   assert.deepEqual(
     names.map((/** @type {any} */ event) => event.args.name),
-    [`workers (pid ${pid}) - main`, 'CrRendererMain'],
+    [`workers.js (pid ${pid}) - main`, 'CrRendererMain'],
   )
   for (const worker of workers) {
-    assert.equal(worker.label, `workers (pid ${pid}) - worker ${worker.tid}: workers.js`)
+    assert.equal(worker.label, `workers.js (pid ${pid}) - worker ${worker.tid}: workers.js`)
     assert.equal(worker.processLabel, main.processLabel)
   }
 })

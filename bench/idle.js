@@ -80,7 +80,7 @@ const percent = (share) => (100 * share).toFixed(2).padStart(6)
 async function main() {
   console.log(`Node ${process.version}, ${seconds} s, medians of ${count} rounds`)
   console.log(
-    'load    thread variant   utilization %  without CPU %  (idle) %  switches/s  CPU ms  bytes',
+    'load    thread variant   utilization %  without CPU %  asleep %  (idle) %  switches/s  CPU ms  bytes',
   )
   for (const load of loads) {
     for (const where of ['main', 'worker']) {
@@ -96,6 +96,8 @@ async function main() {
           name.padEnd(9),
           percent(middle((one) => one.utilization)).padStart(13),
           percent(middle((one) => 1 - one.cpuUs / one.wallUs)).padStart(16),
+          // Without waiting for a core, too.
+          percent(middle((one) => 1 - (one.cpuUs + one.waitUs) / one.wallUs)).padStart(9),
           percent(middle((one) => one.idle)).padStart(9),
           middle((one) => one.switches / seconds)
             .toFixed(1)

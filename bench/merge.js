@@ -9,10 +9,8 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { merge } = require('..')
-const { median } = require('./measure.js')
-
-const PACKAGE = path.join(__dirname, '..')
-const MB = 1e6
+const { PACKAGE, median } = require('./measure.js')
+const { MB, parseAndStringify, peakOfMerge, speed, time } = require('./merges.js')
 
 async function main() {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
@@ -39,13 +37,8 @@ async function main() {
   )
 
   const large = copies(recording, inputs, 1000 * MB)
-  const script = `const { merge } = require(${JSON.stringify(PACKAGE)})
-    merge(${JSON.stringify(inputs)}, ${JSON.stringify(output)}).then(() =>
-      console.log(require('fs').readFileSync('/proc/self/status', 'utf8').match(/VmHWM:\\s+(\\d+)/)[1]))`
-  const { stdout } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' })
-  console.log(
-    `${(large / MB).toFixed(0)} MB merged with ${(Number(stdout) / 1024).toFixed(0)} MB of peak memory`,
-  )
+  const peak = peakOfMerge(inputs, output)
+  console.log(`${(large / MB).toFixed(0)} MB merged with ${peak.toFixed(0)} MB of peak memory`)
 }
 
 /** Records TypeScript's compiler while it checks its own declaration file. @param {string} dir */
@@ -80,34 +73,5 @@ function copies(recording, dir, bytes) {
   }
   return sum
 }
-
-/** Merges with JSON's own functions. @param {string} dir @param {string} output */
-function parseAndStringify(dir, output) {
-  const events = []
-  for (const name of fs.readdirSync(dir)) {
-    for (const event of JSON.parse(fs.readFileSync(path.join(dir, name), 'utf8')).traceEvents) {
-      events.push(event)
-    }
-  }
-  // One string with all events would exceed V8's limit.
-  const out = fs.openSync(output, 'w')
-  let separator = '{"traceEvents":['
-  for (const event of events) {
-    fs.writeSync(out, separator + JSON.stringify(event))
-    separator = ',\n'
-  }
-  fs.writeSync(out, ']}')
-  fs.closeSync(out)
-}
-
-/** Measures a call. @param {() => unknown} call @returns {Promise<number>} milliseconds */
-async function time(call) {
-  const before = performance.now()
-  await call()
-  return performance.now() - before
-}
-
-/** @param {number} bytes @param {number} ms */
-const speed = (bytes, ms) => `${(bytes / MB / (ms / 1000)).toFixed(0)} MB/s`
 
 main()

@@ -9,6 +9,8 @@ const { SETTINGS } = require('../lib/options.js')
 const { WRONG_USAGE } = require('./exit-codes.js')
 const { printResult, writeStderr } = require('./terminal/output.js')
 
+const INPUTS = 'files and folders; - is stdin'
+
 /** @param {string[]} argv as in `process.argv` */
 async function main(argv) {
   try {
@@ -42,24 +44,38 @@ function createProgram() {
     })
     .argument('[command]')
     .usage('<command> [options] …')
-    .action((command) => withoutCommand(program, command))
+    .action(() => withoutCommand(program))
     .addHelpText('after', examples(['cpu-prof run npm test', 'cpu-prof report profiles']))
 
   addRun(program)
   addMerge(program)
   addReport(program)
   addConvert(program)
-  // Set last, because commands inherit the setting when they are added.
-  return program.allowExcessArguments()
+  // Set last, because commands inherit the settings when they are added.
+  return program.allowExcessArguments().allowUnknownOption()
 }
 
-/** @param {Command} program @param {string | undefined} command what stands in a command's place */
-function withoutCommand(program, command) {
-  if (command === undefined) return program.help({ error: true })
+/** Answers words that do not begin with a command. @param {Command} program */
+function withoutCommand(program) {
+  const [first] = program.args
+  if (first === undefined) return program.help({ error: true })
+  if (first.startsWith('-')) program.error(`error: unknown option '${first}'; see cpu-prof --help`)
+  const words = program.args.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)))
+  const npx = isPackageCommand(first) ? 'npx ' : ''
   program.error(
-    `error: unknown command '${command}'; the commands are run, merge, report and convert ` +
-      `(to profile a program: cpu-prof run ${command} …)`,
+    `error: ${first} is not a command of cpu-prof (run, merge, report, convert); ` +
+      `to profile a program: cpu-prof run ${npx}${words.join(' ')}`,
   )
+}
+
+/** Returns whether a package of the working directory has a command of this name. @param {string} name */
+function isPackageCommand(name) {
+  return require('node:fs').existsSync(`node_modules/.bin/${name}`)
+}
+
+/** Quotes a word for a shell. @param {string} word */
+function quoted(word) {
+  return `'${word.replaceAll("'", "'\\''")}'`
 }
 
 /** @param {Command} program */
@@ -77,6 +93,7 @@ function addRun(program) {
     .passThroughOptions()
     .option('-o, --output <file>', 'the trace; .gz compresses it (default: trace.json in --dir)')
     .option('--no-merge', 'keep only the recordings: no trace, no report')
+    .option('--keep-recordings', 'keep the recordings beside the trace')
     .addOption(quiet())
   for (const { flag, value, help } of Object.values(SETTINGS)) {
     if (flag !== undefined) command.option(`${flag} ${value}`, help)
@@ -98,7 +115,7 @@ ${examples([
 
 /** @param {Command} program */
 function addMerge(program) {
-  program
+  const command = program
     .command('merge')
     .summary('merge recordings into one trace for Chrome DevTools')
     .description(
@@ -106,10 +123,17 @@ function addMerge(program) {
         '(torn ones and those of other programs too) and .cpuprofile files, plain or gzipped, and ' +
         'folders of them.',
     )
-    .argument('<input...>', 'files and folders')
-    .requiredOption('-o, --output <file>', 'the trace; .gz compresses it')
-    .addOption(from())
-    .addOption(to())
+    .argument('[input...]', INPUTS)
+    .requiredOption('-o, --output <file>', 'the trace; .gz compresses it, - is stdout')
+  addFilters(command)
+  command
+    .addOption(list('--name <label=input>', 'an input whose processes have this label', checkNamed))
+    .addOption(
+      new Option('--align <where>', 'move all inputs to the start of the first').choices(['start']),
+    )
+    .option('--interval <µs>', 'fewer samples with the same totals: microseconds', parseCount)
+    .option('--drop-idle', 'leave out threads that hardly worked (1 % of the CPU time together)')
+    .addOption(list('--categories <list>', "only these categories of other tools' events: a,b"))
     .option('--split', 'write several files that DevTools can open: name.1.json, name.2.json, …')
     .option('--json', 'print the result as JSON')
     .addOption(quiet('print the result and problems only'))
@@ -120,6 +144,9 @@ function addMerge(program) {
         'cpu-prof merge profiles -o trace.json',
         'cpu-prof merge a.trace.json b.cpuprofile.gz -o both.json.gz',
         'cpu-prof merge profiles -o start.json --to 10s',
+        'cpu-prof merge profiles -o end.json --from -10s',
+        'cpu-prof merge trace.json -o small.json --process eslint --interval 5000',
+        'cpu-prof merge --name base=profiles/a --name head=profiles/b --align start -o both.json',
       ]),
     )
 }
@@ -127,21 +154,21 @@ function addMerge(program) {
 /** @param {Command} program */
 function addReport(program) {
   const by = new Option('--by <what>', 'only the table of this')
-  const json = new Option('--json', 'print everything as JSON (type Report in index.d.ts)')
-  program
+  const json = new Option('--json', 'print JSON (type Report in index.d.ts; with --by, one list)')
+  const command = program
     .command('report')
     .summary('show where the time went')
     .description(
       'Shows where the time of recordings went: by process and thread, by function and by package, or ' +
         'by line. ' +
-        'Reads the same files as merge.',
+        'Reads the same files as merge. Of a folder with several runs, reports the last.',
     )
-    .argument('<input...>', 'files and folders')
+    .argument('<input...>', INPUTS)
+    .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
     .addOption(by.choices(['function', 'line', 'file', 'package', 'thread']))
-    .addOption(from())
-    .addOption(to())
-    .addOption(json.conflicts(['markdown', 'by']))
+  addFilters(command)
+    .addOption(json.conflicts('markdown'))
     .option('--markdown', 'print Markdown tables')
     .action((inputs, options) => require('./commands/report.js').report(inputs, options))
     .addHelpText(
@@ -156,21 +183,22 @@ function addReport(program) {
 
 /** @param {Command} program */
 function addConvert(program) {
-  program
+  const command = program
     .command('convert')
-    .summary("convert a recording to another tool's format")
+    .summary("convert recordings to another tool's format")
     .description(
-      'Converts a trace or a .cpuprofile, plain or gzipped, and prints the paths of the files ' +
+      'Converts traces and .cpuprofile files, plain or gzipped, and prints the paths of the files ' +
         "written. The output's ending selects the format:\n" +
         '  .json                     a trace for Chrome DevTools\n' +
         '  .cpuprofile               one file for each thread\n' +
         '  .collapsed .folded .txt   stacks for FlameGraph or inferno\n' +
         '  .speedscope.json          for speedscope',
     )
-    .argument('<input>', 'a file')
+    .argument('<input...>', INPUTS)
     .requiredOption('-o, --output <file>', 'the file to write; .gz compresses it')
+  addFilters(command)
     .addOption(quiet())
-    .action((input, options) => require('./commands/convert.js').convert(input, options))
+    .action((inputs, options) => require('./commands/convert.js').convert(inputs, options))
     .addHelpText(
       'after',
       examples([
@@ -180,17 +208,48 @@ function addConvert(program) {
     )
 }
 
+/** Adds the options that choose what is read. @param {Command} command */
+function addFilters(command) {
+  const place = 'a function with this text in its name or its path:line'
+  const options = [
+    list('--process <text>', 'only processes with this text in their command, or with this pid'),
+    list('--thread <text>', 'only threads with this text in their name, or with this thread id'),
+    list('--package <name>', 'only stacks with a function of this package'),
+    list('--focus <text>', `only stacks with ${place}`),
+    list('--ignore <text>', `no stacks with ${place}`),
+  ]
+  for (const option of [from(), to(), ...options]) command.addOption(option)
+  return command
+}
+
+/**
+ * Returns an option that can come several times, or with a list.
+ * @param {string} flag @param {string} help @param {(text: string) => void} [check] throws if a text
+ *   is invalid
+ */
+function list(flag, help, check = () => {}) {
+  /** @param {string} text @param {string[]} [before] */
+  const collect = (text, before = []) => {
+    check(text)
+    const texts = flag.endsWith('<list>') ? text.split(',') : [text]
+    return [...before, ...texts.filter((each) => each !== '')]
+  }
+  return new Option(flag, help).argParser(collect)
+}
+
 function quiet(help = 'print problems only') {
   return new Option('-q, --quiet', help)
 }
 
 function from() {
-  const help = "start of the slice after the first recording's start: 1500, 1500ms or 1.5s"
+  const help =
+    "start of the slice after the first recording's start: 1500, 1500ms or 1.5s; -10s counts " +
+    'from the end'
   return new Option('--from <time>', help).argParser(parseTime)
 }
 
 function to() {
-  return new Option('--to <time>', 'end of the slice').argParser(parseTime)
+  return new Option('--to <time>', 'end of the slice, likewise').argParser(parseTime)
 }
 
 /** @param {string[]} lines */
@@ -198,11 +257,20 @@ function examples(lines) {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
-/** Returns milliseconds. @param {string} text */
+/** Returns milliseconds; negative ones count from the end. @param {string} text */
 function parseTime(text) {
-  const match = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text)
-  if (match === null) throw new InvalidArgumentError('Use a time such as 1500, 1500ms or 1.5s.')
+  const match = /^(-?\d+(?:\.\d+)?)(ms|s)?$/.exec(text)
+  if (match === null) {
+    throw new InvalidArgumentError('Use a time such as 1500, 1500ms, 1.5s, or -10s from the end.')
+  }
   return Number(match[1]) * (match[2] === 's' ? 1000 : 1)
+}
+
+/** Throws unless a text is a label with an input. @param {string} text */
+function checkNamed(text) {
+  if (!/^[^=]+=./.test(text)) {
+    throw new InvalidArgumentError('Use a label and an input, such as base=profiles/a.')
+  }
 }
 
 /** @param {string} text */

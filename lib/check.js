@@ -19,6 +19,15 @@ function checkNotNegative(name, allowed, value) {
   if (!(Number(value) >= 0)) throw new RangeError(message(name, allowed, value))
 }
 
+/**
+ * Throws unless a value is a number.
+ * @param {string} name @param {string} allowed @param {unknown} value
+ */
+function checkNumber(name, allowed, value) {
+  check(typeof value === 'number', name, allowed, value)
+  if (Number.isNaN(value)) throw new RangeError(message(name, allowed, value))
+}
+
 /** Throws unless a value is a non-empty string. @param {string} name @param {unknown} value */
 function checkPath(name, value) {
   check(isPath(value), name, "a file's path", value)
@@ -61,4 +70,4 @@ function describe(value) {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-module.exports = { check, checkNotNegative, checkPath, checkOptions, describe, isPath }
+module.exports = { check, checkNotNegative, checkNumber, checkPath, checkOptions, describe, isPath }

@@ -3,8 +3,21 @@
 // Merges, reports on and converts recordings.
 
 const { load } = require('./addon.js')
-const { check, checkNotNegative, checkPath, checkOptions, isPath } = require('./check.js')
+const {
+  check,
+  checkNotNegative,
+  checkNumber,
+  checkPath,
+  checkOptions,
+  isPath,
+} = require('./check.js')
 
+/** Options that all tools share. */
+const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore']
+const MERGE_OPTIONS = [
+  ...['names', 'align', 'from', 'to', 'split', 'exit', 'onProgress'],
+  ...['categories', 'dropIdle', 'interval'],
+]
 /** Milliseconds between two calls of `onProgress`. */
 const PROGRESS_INTERVAL = 100
 
@@ -13,9 +26,10 @@ const PROGRESS_INTERVAL = 100
  * @param {import('../index.js').MergeOptions} [options]
  */
 async function merge(inputs, output, options = {}) {
-  const paths = checkInputs(inputs)
-  checkPath('output', output)
   const { onProgress, ...settings } = checkMergeOptions(options)
+  const hasNames = settings.names.length > 0
+  const paths = hasNames && Array.isArray(inputs) && inputs.length === 0 ? [] : checkInputs(inputs)
+  checkPath('output', output)
 
   const addon = load()
   const progress = addon.cpuProfMergeProgress()
@@ -34,46 +48,97 @@ async function merge(inputs, output, options = {}) {
 /** @param {string | string[]} inputs @param {import('../index.js').ReportOptions} [options] */
 async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
-  const { top = 20, from, to } = checkOptions(options, ['top', 'from', 'to'], 'report()')
+  const given = checkOptions(options, ['top', 'from', 'to', ...FILTERS], 'report()')
+  const { top = 20, from, to } = given
   checkNotNegative('top', 'a number, 0 or more', top)
   checkSlice(from, to)
-  return parseResult(() => load().cpuProfReport(paths, top, from ?? 0, to ?? Infinity))
+  const filter = checkFilter(given)
+  return parseResult(() => load().cpuProfReport(paths, top, from, to, filter))
 }
 
-/** @param {string} input @param {string} output */
-async function convert(input, output) {
-  checkPath('input', input)
+/**
+ * @param {string | string[]} inputs @param {string} output
+ * @param {import('../index.js').ConvertOptions} [options]
+ */
+async function convert(inputs, output, options = {}) {
+  const paths = checkInputs(inputs)
   checkPath('output', output)
-  return { files: await parseResult(() => load().cpuProfConvert(input, output)) }
+  const given = checkOptions(options, ['from', 'to', ...FILTERS], 'convert()')
+  const { from, to } = given
+  checkSlice(from, to)
+  const filter = checkFilter(given)
+  return parseResult(() => load().cpuProfConvert(paths, output, from, to, filter))
 }
 
 /** @param {unknown} options */
 function checkMergeOptions(options) {
-  const known = ['from', 'to', 'split', 'exit', 'onProgress']
-  const { from, to, split, exit, onProgress } = checkOptions(options, known, 'merge()')
+  const given = checkOptions(options, [...MERGE_OPTIONS, ...FILTERS], 'merge()')
+  const { from, to, split = false, exit, onProgress, dropIdle = false, interval, align } = given
   checkSlice(from, to)
-  check(split === undefined || typeof split === 'boolean', 'split', 'a boolean', split)
+  check(typeof split === 'boolean', 'split', 'a boolean', split)
+  check(typeof dropIdle === 'boolean', 'dropIdle', 'a boolean', dropIdle)
+  if (interval !== undefined) checkInterval(interval)
+  check(align === undefined || align === 'start', 'align', "'start'", align)
   const isExit = exit === undefined || isProcessExit(exit)
   check(isExit, 'exit', 'an object with a pid, and a code or a signal', exit)
   const isFunction = onProgress === undefined || typeof onProgress === 'function'
   check(isFunction, 'onProgress', 'a function', onProgress)
-  return { from, to, split, exit: withoutNull(exit), onProgress }
+  return {
+    ...{ from, to, split, exit: withoutNull(exit), onProgress, dropIdle, interval },
+    names: checkNames(given.names),
+    alignsStarts: align === 'start',
+    categories: checkTexts('categories', given.categories),
+    filter: checkFilter(given),
+  }
 }
 
-/** @param {unknown} inputs @returns {string[]} */
-function checkInputs(inputs) {
+/** Returns the inputs of an object of names, each with its name. @param {unknown} names */
+function checkNames(names = {}) {
+  const isObject = typeof names === 'object' && names !== null && !Array.isArray(names)
+  check(isObject, 'names', 'an object of names with their inputs', names)
+  return Object.entries(/** @type {object} */ (names)).flatMap(([name, inputs]) =>
+    checkInputs(inputs, `names[${JSON.stringify(name)}]`).map((path) => ({ name, path })),
+  )
+}
+
+/** Returns the lists of the options that filter. @param {Record<string, unknown>} options */
+function checkFilter(options) {
+  return Object.fromEntries(FILTERS.map((name) => [name, checkTexts(name, options[name])]))
+}
+
+/** Returns a list for a text, for a list of texts or for nothing. @param {string} name @param {unknown} value */
+function checkTexts(name, value = []) {
+  const texts = Array.isArray(value) ? value : [value]
+  const isText = (/** @type {unknown} */ text) => typeof text === 'string' && text !== ''
+  check(texts.every(isText), name, 'a text, or an array of texts', value)
+  return texts
+}
+
+/** @param {unknown} interval */
+function checkInterval(interval) {
+  const allowed = 'a whole number of microseconds from 1'
+  check(Number.isSafeInteger(interval), 'interval', allowed, interval)
+  if (Number(interval) < 1) {
+    throw new RangeError(`cpu-prof: interval must be ${allowed}, not ${interval}`)
+  }
+}
+
+/** @param {unknown} inputs @param {string} [argument] @returns {string[]} */
+function checkInputs(inputs, argument = 'inputs') {
   const paths = Array.isArray(inputs) ? inputs : [inputs]
   const allowed = 'a path, or an array of at least one path'
-  check(paths.length > 0 && paths.every(isPath), 'inputs', allowed, inputs)
+  check(paths.length > 0 && paths.every(isPath), argument, allowed, inputs)
   return paths
 }
 
 /** @param {unknown} from @param {unknown} to */
 function checkSlice(from, to) {
   for (const [name, time] of Object.entries({ from, to })) {
-    if (time !== undefined) checkNotNegative(name, 'a number of milliseconds, 0 or more', time)
+    if (time !== undefined) checkNumber(name, 'a number of milliseconds', time)
   }
-  if (Number(from) >= Number(to)) {
+  // Where one counts from the start and the other from the end, the recordings decide.
+  const isFromEnd = (/** @type {unknown} */ time) => Number(time) < 0
+  if (isFromEnd(from) === isFromEnd(to) && Number(from) >= Number(to)) {
     throw new RangeError(`cpu-prof: from (${from}) must be less than to (${to})`)
   }
 }

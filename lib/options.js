@@ -83,8 +83,9 @@ const SETTINGS = {
     value: '<time>',
     help: 'time that is kept, such as 10m: removes what is older (default: all)',
   },
-  // Only in code: a preload always records workers.
+  // Only in code: a preload always records workers, and has no part of a program to name.
   workers: { type: 'boolean' },
+  label: { type: 'string' },
 }
 
 module.exports = { SETTINGS }

@@ -11,10 +11,19 @@ const path = require('node:path')
 
 const VERSIONS = [18, 20, 22, 24, 26]
 /** Specs of other people's programs, which take long: `npm test` runs them on one Node. */
-const ONCE = ['devtools', 'monorepo', 'package', 'runners', 'speedscope', 'tsc', 'types']
+const ONCE = [
+  'devtools',
+  'monorepo',
+  'package',
+  'programs',
+  'runners',
+  'speedscope',
+  'tsc',
+  'types',
+]
 /** Specs of the command line and of reading: they can only miss what the oldest Node lacks, or what
  * the newest warns about. */
-const OLDEST_AND_NEWEST = ['cli', 'convert', 'merge', 'report']
+const OLDEST_AND_NEWEST = ['cli', 'convert', 'foreign', 'merge', 'report']
 /** Specs of what depends on the source and on Node: these run with the inspector too. */
 const BOTH_SOURCES = ['api', 'streaming', 'unchanged', 'workers']
 

@@ -19,6 +19,7 @@ const AT_ONCE = os.cpus().length + 1
 /** Specs that run alone, and the reason. @type {Record<string, string>} */
 const ALONE = {
   churn: 'starts hundreds of threads and processes at once, which would starve every other spec',
+  rotation: 'compares moments of a run, and V8 needs a core for its sampling thread',
   'signals-under-load': 'keeps every core busy, to delay the signal thread',
   tsc: 'compares two runs, one after the other: both need an equally quiet machine',
 }
@@ -30,9 +31,11 @@ const LONGEST = ['crashes', 'ends', 'monorepo', 'runners', 'api-workers', 'hosti
 const ANY_SOURCE = [
   'cli',
   'convert',
+  'foreign',
   'inspector',
   'merge',
   'monorepo',
+  'programs',
   'report',
   'speedscope',
   'types',

@@ -31,6 +31,7 @@ const FLAGS = [
 const PROGRAMS = [
   ['stress.js', '0', '12'],
   ['spans.js', '10'],
+  ['naps.js', '20'],
 ]
 const ENVS = [
   { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_INTERVAL: '100' },

@@ -12,7 +12,7 @@ const BIN = path.join(PACKAGE, 'bin', 'cpu-prof.js')
  * @param {object} [options]
  * @param {string} [options.cwd] default: a new folder
  * @param {Record<string, string | undefined>} [options.env] added to the environment
- * @param {string} [options.input] written to its stdin
+ * @param {string | Buffer} [options.input] written to its stdin
  * @param {string[]} [options.under] a command that runs the one given as its last arguments
  * @param {boolean} [options.detached] in a new session, without a terminal
  * @param {(child: import('node:child_process').ChildProcess) => void} [options.during]

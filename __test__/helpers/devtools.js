@@ -2,48 +2,11 @@
 
 // Drives the Performance panel of the real Chrome DevTools.
 
-const { spawn } = require('node:child_process')
-const fs = require('node:fs')
-const { temporaryDirectory } = require('./run.js')
-
-const CANDIDATES = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-
-/** Returns the path of a browser, or undefined. */
-function findChromium() {
-  return CANDIDATES.find((file) => file && fs.existsSync(file))
-}
+const { startChromium } = require('./chromium.js')
 
 /** Starts a browser; `load` opens a trace in its DevTools. @param {string} chromium */
 async function openDevTools(chromium) {
-  const { chromium: driver } = require('playwright-core')
-  const browserProcess = spawn(
-    chromium,
-    [
-      '--headless=new',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      `--user-data-dir=${temporaryDirectory('cpu-prof-chromium-')}`,
-      '--remote-debugging-port=0',
-      '--remote-allow-origins=*',
-      'about:blank',
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  const ended = new Promise((resolve) => browserProcess.on('exit', resolve))
-  const port = await debuggingPort(browserProcess)
-  const address = `http://127.0.0.1:${port}`
-  const browser = await driver.connectOverCDP(address)
-
+  const { browser, address, close } = await startChromium(chromium)
   return {
     /**
      * Loads a trace and returns the tracks that the panel shows.
@@ -67,11 +30,7 @@ async function openDevTools(chromium) {
       await page.close()
       return tracks
     },
-    async close() {
-      await browser.close()
-      browserProcess.kill('SIGKILL')
-      await ended
-    },
+    close,
   }
 }
 
@@ -87,20 +46,6 @@ async function chooseFile(session, file) {
     awaitPromise: true,
   })
   await session.send('DOM.setFileInputFiles', { files: [file], objectId: result.objectId })
-}
-
-/** @param {import('node:child_process').ChildProcess} browser @returns {Promise<string>} */
-function debuggingPort(browser) {
-  return new Promise((resolve, reject) => {
-    let output = ''
-    browser.stderr?.on('data', (data) => {
-      output += data
-      const port = /DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)\//.exec(output)?.[1]
-      if (port) resolve(port)
-    })
-    browser.on('error', reject)
-    browser.on('exit', (code) => reject(new Error(`the browser ended with ${code}: ${output}`)))
-  })
 }
 
 // The code below runs in the DevTools page.
@@ -129,11 +74,4 @@ async function readTracks() {
   })
 }
 
-/** Returns the reason to skip a spec that needs a browser, or false. @param {string | undefined} chromium */
-function whyNoBrowser(chromium) {
-  if (!chromium) return 'Chromium was not found (set CHROMIUM to its path)'
-  if (Number.parseInt(process.versions.node, 10) < 20) return 'Playwright needs Node 20'
-  return false
-}
-
-module.exports = { findChromium, openDevTools, whyNoBrowser }
+module.exports = { openDevTools }

@@ -7,11 +7,12 @@ const path = require('node:path')
 /** Returns the merged traces of the runs under a folder. @param {string} cwd */
 function runTraces(cwd) {
   const profiles = path.join(cwd, 'profiles')
-  return fs.readdirSync(profiles).map((run) => path.join(profiles, run, 'trace.json'))
+  const runs = fs.readdirSync(profiles).filter((name) => name !== '.gitignore')
+  return runs.map((run) => path.join(profiles, run, 'trace.json'))
 }
 
 /**
- * Returns the threads that DevTools' parser finds in a merged trace: their labels and functions.
+ * Returns the threads that DevTools' parser finds in a merged trace: their labels, functions and starts.
  * @param {string} file
  */
 async function readMerged(file) {
@@ -26,7 +27,11 @@ async function readMerged(file) {
   for (const [pid, { url, threads: all }] of parsedTrace.data.Renderer.processes) {
     for (const [tid, { name, entries }] of all) {
       const functions = new Set(entries.map((/** @type {any} */ e) => e.callFrame?.functionName))
-      threads.push({ pid, tid, url: String(url), name, functions })
+      const start = traceEvents.find(
+        (/** @type {any} */ event) =>
+          event.name === 'Profile' && event.pid === pid && event.tid === tid,
+      )
+      threads.push({ pid, tid, url: String(url), name, functions, startUs: start?.ts })
     }
   }
   return threads

@@ -8,6 +8,8 @@ const { readTrace } = require('./trace.js')
 
 const PACKAGE = path.join(__dirname, '..', '..')
 const FIXTURES = path.join(__dirname, '..', 'fixtures')
+/** A folder in memory, where there is one. */
+const MEMORY = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
 /** The source of all recordings: `v8`, unless SPEC_SOURCE names another source. */
 const { SPEC_SOURCE } = process.env
 const SOURCE = SPEC_SOURCE ?? 'v8'
@@ -49,7 +51,6 @@ async function run(args, options = {}) {
   })
   const files = tracesIn(env.CPU_PROF_DIR ? path.resolve(cwd, env.CPU_PROF_DIR) : cwd)
   const traces = []
-  // One by one: DevTools' parser keeps state in its modules.
   for (const file of files.slice(0, read)) traces.push(await readTrace(file))
   traces.sort((a, b) => a.pid - b.pid || a.tid - b.tid)
   return { code, signal, ...output, pid: child.pid, cwd, files, traces }
@@ -59,7 +60,9 @@ async function run(args, options = {}) {
 function cleanEnv() {
   const entries = Object.entries(process.env).filter(
     ([name]) =>
-      !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS' && !name.startsWith('NODE_TEST'),
+      !name.startsWith('CPU_PROF_') &&
+      !['NODE_OPTIONS', 'FORCE_COLOR'].includes(name) &&
+      !name.startsWith('NODE_TEST'),
   )
   if (SPEC_SOURCE) entries.push(['CPU_PROF_SOURCE', SPEC_SOURCE])
   return Object.fromEntries(entries)
@@ -70,9 +73,9 @@ function fixture(name) {
   return /^[\w-]+\.(js|mjs)$/.test(name) ? path.join(FIXTURES, name) : name
 }
 
-/** Creates a directory that is removed at exit. @param {string} [name] the start of its name */
-function temporaryDirectory(name = 'cpu-prof-') {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), name))
+/** Creates a directory that is removed at exit. @param {string} [name] the start of its name @param {string} [parent] */
+function temporaryDirectory(name = 'cpu-prof-', parent = os.tmpdir()) {
+  const dir = fs.mkdtempSync(path.join(parent, name))
   temporaryDirectories.push(dir)
   return fs.realpathSync(dir)
 }
@@ -118,5 +121,6 @@ module.exports = {
   readTrace,
   PACKAGE,
   FIXTURES,
+  MEMORY,
   SOURCE,
 }

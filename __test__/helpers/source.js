@@ -14,6 +14,7 @@ module.exports = {
     'a thread that does not return to its event loop gives no samples',
   ),
   NEEDS_WAKE_UP: inspectorCannot('the last window of a thread cannot be taken before a signal'),
+  NEEDS_SUSPENSION: inspectorCannot('its timer wakes the thread'),
   NEEDS_THE_VERY_END: inspectorCannot('its exit listener runs before those of the program'),
   NEEDS_TO_BE_UNSEEN: inspectorCannot('the program can see its exit listener'),
   NEEDS_TO_REACH_WORKERS:

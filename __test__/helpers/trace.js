@@ -61,8 +61,18 @@ async function parseAsDevTools(events, pid, tid) {
   return data.Renderer.processes.get(pid).threads.get(tid)
 }
 
+/** The last use of DevTools' parser, which keeps state in its modules. @type {Promise<unknown>} */
+let parsing = Promise.resolve()
+
 /** Returns the data that DevTools' parser reads from a trace. @param {any[]} events */
-async function analyze(events) {
+function analyze(events) {
+  const data = parsing.then(() => analyzeAlone(events))
+  parsing = data.catch(() => {})
+  return data
+}
+
+/** @param {any[]} events */
+async function analyzeAlone(events) {
   // @ts-expect-error the engine uses URL.parse, which Node has from 22 on
   URL.parse ??= (/** @type {string} */ url) => (URL.canParse?.(url) ? new URL(url) : null)
   // @ts-expect-error the package has no types

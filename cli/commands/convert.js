@@ -1,16 +1,23 @@
 'use strict'
 
-// `cpu-prof convert`: converts a recording to another format.
+// `cpu-prof convert`: converts recordings to another format.
 
 const index = require('../../index.js')
-const { printResult, fail, messageOf } = require('../terminal/output.js')
+const { printProblems, printResult, fail, messageOf } = require('../terminal/output.js')
+const { withInputs } = require('../terminal/input.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 
-/** @param {string} input @param {{ output: string, quiet?: boolean }} options */
-async function convert(input, { output, quiet }) {
+/**
+ * @param {string[]} inputs
+ * @param {{ output: string, quiet?: boolean } & import('../../index.js').ConvertOptions} options
+ */
+async function convert(inputs, { output, quiet, ...options }) {
   try {
-    const { files } = await withCleanup(() => index.convert(input, output))
-    if (!quiet) printResult(`${files.join('\n')}\n`)
+    const result = await withInputs(inputs, (paths) =>
+      withCleanup(() => index.convert(paths, output, options)),
+    )
+    printProblems(result)
+    if (!quiet) printResult(`${result.files.join('\n')}\n`)
   } catch (error) {
     fail(messageOf(error))
   }

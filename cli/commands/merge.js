@@ -3,7 +3,9 @@
 // `cpu-prof merge`: merges recordings into one trace.
 
 const index = require('../../index.js')
+const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatBytes, formatCounts } = require('../terminal/format.js')
+const { withInputs } = require('../terminal/input.js')
 const { progress } = require('../terminal/progress.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const {
@@ -14,17 +16,30 @@ const {
   messageOf,
 } = require('../terminal/output.js')
 
+const STDOUT = '/dev/stdout'
+
 /**
  * @param {string[]} inputs
- * @param {{ output: string, from?: number, to?: number, split?: boolean, json?: boolean, quiet?: boolean }} options
+ * @param {{ output: string, name?: string[], json?: boolean, quiet?: boolean } & import('../../index.js').MergeOptions} options
  */
-async function merge(inputs, { output, from, to, split, json, quiet }) {
+async function merge(inputs, { output, name = [], json, quiet, ...options }) {
+  if (inputs.length + name.length === 0) {
+    return fail("merge needs inputs: files or folders, for example 'profiles'", WRONG_USAGE)
+  }
   const bar = progress('merging')
+  const isStdout = output === '-' || output === STDOUT
+  if (isStdout && json) return fail('--json and the trace cannot both go to stdout')
   let result
   try {
     const onProgress = quiet ? undefined : bar.update
-    const mergeAll = () => index.merge(inputs, output, { from, to, split, onProgress })
-    result = await withCleanup(mergeAll)
+    const target = isStdout ? STDOUT : output
+    const labelled = name.map(splitName)
+    const all = [...inputs, ...labelled.map(({ input }) => input)]
+    result = await withInputs(all, (files) => {
+      const names = namesOf(labelled, files.slice(inputs.length))
+      const settings = { ...options, names, onProgress }
+      return withCleanup(() => index.merge(files.slice(0, inputs.length), target, settings))
+    })
   } catch (error) {
     bar.end()
     return fail(messageOf(error))
@@ -32,7 +47,25 @@ async function merge(inputs, { output, from, to, split, json, quiet }) {
   bar.end()
   printProblems(result)
   if (!quiet) printStatus(describeResult(result))
+  // The trace itself is on stdout.
+  if (isStdout) return
   printResult(`${json ? JSON.stringify(result, null, 2) : result.files.join('\n')}\n`)
+}
+
+/** Splits `base=profiles/a`. @param {string} text */
+function splitName(text) {
+  const at = text.indexOf('=')
+  return { label: text.slice(0, at), input: text.slice(at + 1) }
+}
+
+/** Returns the inputs of each label. @param {{ label: string }[]} labelled @param {string[]} files */
+function namesOf(labelled, files) {
+  /** @type {Record<string, string[]>} */
+  const names = {}
+  labelled.forEach(({ label }, i) => {
+    names[label] = [...(names[label] ?? []), files[i]]
+  })
+  return names
 }
 
 /** @param {import('../../index.js').MergeResult} result */

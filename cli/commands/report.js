@@ -3,43 +3,69 @@
 // `cpu-prof report`: shows where the time went.
 
 const index = require('../../index.js')
+const { allRuns, lastRun } = require('../report/runs.js')
+const { withInputs } = require('../terminal/input.js')
 const { MAX_ROWS } = require('../report/tables.js')
 const { workingDirectory } = require('../terminal/format.js')
-const { printResult, printProblems, fail, messageOf } = require('../terminal/output.js')
+const {
+  printStatus,
+  printResult,
+  printProblems,
+  fail,
+  messageOf,
+} = require('../terminal/output.js')
 const { screen } = require('../terminal/screen.js')
 
 /** Lines of a report that is not printed to a terminal. */
 const LINES = 50
 
 /**
- * @typedef {object} Options
+ * @typedef {object} OwnOptions
+ * @property {boolean} [all] whether to sum all runs of a folder
  * @property {number} [top]
  * @property {import('../report/tables.js').By} [by]
  * @property {number} [from]
  * @property {number} [to]
  * @property {boolean} [json]
  * @property {boolean} [markdown]
+ *
+ * @typedef {OwnOptions & import('../../index.js').Filter} Options
  */
 
 /** @param {string[]} inputs @param {Options} options */
 async function report(inputs, options) {
-  const { top, from, to, json } = options
+  const { all, top, by: _by, json, markdown: _markdown, ...filter } = options
+  const chosen = all ? inputs.flatMap(allRuns) : inputs.map(chooseRun)
   /** @type {import('../../index.js').Report} */
   let result
   try {
     // Text and Markdown do not show every function that they get.
     const rows = json ? top : Math.max(top ?? 0, MAX_ROWS)
-    result = await index.report(inputs, { top: rows, from, to })
+    result = await withInputs(chosen, (files) => index.report(files, { ...filter, top: rows }))
   } catch (error) {
     return fail(messageOf(error))
   }
   printProblems(result)
   printResult(render(result, options))
+  require('../run/remains.js').printRemains()
+}
+
+/**
+ * Returns the last run of a folder that has several, and says so: the sum of unrelated runs is rarely
+ * what someone wants. Returns any other input unchanged.
+ * @param {string} input
+ */
+function chooseRun(input) {
+  const last = lastRun(input)
+  if (last === undefined) return input
+  const rest = last.hasOthers ? 'all of them, and the recordings beside them' : 'all of them'
+  printStatus(`the last of ${last.count} runs: ${last.path} (${rest}: --all)`)
+  return last.path
 }
 
 /** @param {import('../../index.js').Report} result @param {Options} options */
 function render(result, { top, by, json, markdown }) {
-  if (json) return `${JSON.stringify(result, null, 2)}\n`
+  if (json) return require('../report/json.js').renderJson(result, by)
   const cwd = workingDirectory()
   if (markdown) return require('../report/markdown.js').renderMarkdown(result, { cwd, by, top })
   const { columns, rows, colours } = screen(process.stdout)

@@ -10,7 +10,8 @@ const {
   printable,
 } = require('../terminal/format.js')
 const {
-  activeMs,
+  TIMES,
+  wholeOf,
   threadRows,
   costTables,
   secondHead,
@@ -28,8 +29,8 @@ const {
 function renderMarkdown(report, { cwd, by, top = 10 }) {
   const blocks = [summary(report)]
   if (by === undefined || by === 'thread') blocks.push(...threads(report, top, cwd))
-  const whole = activeMs(report.totals)
   for (const { title, kind, time, costs } of costTables(report, by)) {
+    const whole = wholeOf(report, time)
     const hasPlace = kind === 'functions' || kind === 'lines'
     const names = hasPlace ? ['function', 'where'] : [kind.slice(0, -1)]
     const lines = costs.slice(0, top).map((cost) => {
@@ -37,37 +38,38 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
       const what = [code(name), ...(hasPlace ? [code(place)] : [])]
       return [
         ...what,
-        formatTime(cost.selfMs),
-        secondOf(cost, kind, 'selfMs'),
-        formatShare(cost[time], whole),
+        formatTime(cost[time]),
+        secondOf(cost, kind, time),
+        formatShare(cost[time], whole.ms),
       ]
     })
     const heading = `### ${title[0].toUpperCase()}${title.slice(1)}`
-    blocks.push(heading, table(names, ['self', secondHead(kind, 'selfMs'), 'share'], lines))
+    const heads = [TIMES[time].head, secondHead(kind, time), `share of ${whole.name}`]
+    blocks.push(heading, table(names, heads, lines))
   }
   return `${blocks.join('\n\n')}\n`
 }
 
 /** @param {Report} report */
 function summary(report) {
-  const { busyMs, gcMs, programMs, idleMs } = report.totals
+  const { busyMs, gcMs, programMs, idleMs, blockedMs } = report.totals
   return (
     `**${formatTime(report.durationMs)}**, ` +
     `${formatCounts(report.processes.length, countThreads(report))}: busy ${formatTime(busyMs)}, ` +
     `garbage collection ${formatTime(gcMs)}, program ${formatTime(programMs)}, ` +
-    `idle ${formatTime(idleMs)}`
+    `blocked ${formatTime(blockedMs)}, idle ${formatTime(idleMs)}`
   )
 }
 
 /** @param {Report} report @param {number} top @param {string} cwd */
 function threads(report, top, cwd) {
   const { rows, rest, restMs } = threadRows(report, top, cwd)
-  const lines = rows.map(({ thread, label, end, isBelow }) => [
-    `${isBelow ? '&nbsp;&nbsp;' : ''}${plain(`${label}${end}`)}`,
+  const lines = rows.map(({ thread, label, place, end, isBelow }) => [
+    `${isBelow ? '&nbsp;&nbsp;' : ''}${plain(`${label}${place}${end}`)}`,
     ...[thread.startMs, thread.durationMs, thread.busyMs].map(formatTime),
-    ...[thread.gcMs, thread.programMs, thread.idleMs].map(formatTime),
+    ...[thread.gcMs, thread.programMs, thread.blockedMs, thread.idleMs].map(formatTime),
   ])
-  const names = ['start', 'duration', 'busy', 'gc', 'program', 'idle']
+  const names = ['start', 'duration', 'busy', 'gc', 'program', 'blocked', 'idle']
   const more = `and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`
   return [
     '### Processes and threads',

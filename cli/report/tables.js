@@ -10,13 +10,15 @@ const { cutStart } = require('./width.js')
 /** @typedef {import('../../index.js').ReportThread} Thread */
 /** @typedef {'function' | 'line' | 'file' | 'package' | 'thread'} By */
 /** @typedef {'functions' | 'lines' | 'files' | 'packages'} Kind */
-/** @typedef {'selfMs' | 'totalMs'} Time */
+/** @typedef {'selfMs' | 'totalMs' | 'blockedMs'} Time */
 
 /**
  * @typedef {object} ThreadRow
+ * @property {Process} process
  * @property {Thread} thread
  * @property {string} label can be cut
- * @property {string} end is never cut: it distinguishes processes of the same command
+ * @property {string} place the folder or file that tells rows of equal labels apart, or empty
+ * @property {string} end the process id, never cut: it distinguishes processes of the same command
  * @property {boolean} isBelow whether the main thread of the same process is a row above
  */
 
@@ -33,20 +35,53 @@ const { cutStart } = require('./width.js')
 /** How many functions, lines, files or packages a report needs for any table. */
 const MAX_ROWS = 200
 
+/** The times that tables are sorted by: their titles, their heads, and the time shown beside them.
+ * @type {Record<Time, { title: string, head: string, second: Time }>} */
+const TIMES = {
+  selfMs: { title: 'self time', head: 'self', second: 'totalMs' },
+  totalMs: { title: 'total time', head: 'total', second: 'selfMs' },
+  blockedMs: { title: 'time blocked in a call', head: 'blocked', second: 'selfMs' },
+}
+
+/** The package of code outside of packages. */
+const OWN = '(own code)'
+/** Packages that are on every stack, or name no code. */
+const NOT_CODE = new Set(['node:', '(native)'])
+
 /** Longest path shown after a process, in columns. */
 const MAX_PLACE = 24
 
 /** @param {import('../../index.js').ReportTimes} times */
 const activeMs = ({ busyMs, gcMs, programMs }) => busyMs + gcMs + programMs
 
+/** Returns the work that the tables share out: that of all processes but launchers. @param {Report} report */
+function workMs({ processes }) {
+  return sum(processes.filter(({ launcher }) => !launcher).map(processMs))
+}
+
+/** @param {Process} process */
+const processMs = ({ threads }) => sum(threads.map(activeMs))
+
+/** Returns the CPU time of a process outside of its JavaScript threads. @param {Process} process */
+const otherCpuMs = ({ cpu }) => (cpu?.nativeMs ?? 0) + (cpu?.othersMs ?? 0)
+
+/** @param {number[]} numbers */
+const sum = (numbers) => numbers.reduce((sum, number) => sum + number, 0)
+
 /**
- * Returns the busiest threads, in the order of their processes' starts.
+ * Returns the busiest threads, those of the busiest process first. A launcher has one row.
  * @param {Report} report @param {number} count @param {string} cwd
  * @returns {{ rows: ThreadRow[], rest: number, restMs: number }}
  */
 function threadRows({ processes }, count, cwd) {
-  const all = processes.flatMap((process) => process.threads.map((thread) => ({ process, thread })))
-  const busiest = [...all].sort((a, b) => activeMs(b.thread) - activeMs(a.thread))
+  const weight = (/** @type {Process} */ process) => processMs(process) + otherCpuMs(process)
+  const all = [...processes]
+    .sort((a, b) => weight(b) - weight(a))
+    .flatMap((process) => threadsOf(process).map((thread) => ({ process, thread })))
+  /** @param {{ process: Process, thread: Thread }} row */
+  const rowMs = ({ process, thread }) =>
+    activeMs(thread) + (isMain(thread) ? otherCpuMs(process) : 0)
+  const busiest = [...all].sort((a, b) => rowMs(b) - rowMs(a))
   const chosen = new Set(busiest.slice(0, count))
   const hasMainRow = (/** @type {Process} */ process) =>
     [...chosen].some((row) => row.process === process && isMain(row.thread))
@@ -54,18 +89,49 @@ function threadRows({ processes }, count, cwd) {
     .filter((row) => chosen.has(row))
     .map(({ process, thread }) => {
       const { command, pid } = process
-      const end = `${place(process, cwd)} (${pid})`
-      if (isMain(thread)) return { thread, label: command, end, isBelow: false }
-      if (hasMainRow(process)) return { thread, label: thread.name, end: '', isBelow: true }
-      return { thread, label: `${command} ${thread.name}`, end, isBelow: false }
+      const place = folder(process, cwd)
+      const end = pid === 0 ? ' (pid unknown)' : ` (${pid})`
+      if (isMain(thread)) {
+        // The command stands for the main thread's name, which has the label of the recording.
+        const label = thread.label === undefined ? command : `${command}: ${thread.label}`
+        return { process, thread, label, place, end, isBelow: false }
+      }
+      if (hasMainRow(process)) {
+        return { process, thread, label: thread.name, place: '', end: '', isBelow: true }
+      }
+      const label = `${command} ${thread.name}`
+      return { process, thread, label, place, end, isBelow: false }
     })
   const rest = busiest.slice(count)
-  const restMs = rest.reduce((sum, { thread }) => sum + activeMs(thread), 0)
-  return { rows, rest: rest.length, restMs }
+  return { rows: distinguished(rows, cwd), rest: rest.length, restMs: sum(rest.map(rowMs)) }
+}
+
+/** Returns the threads that can have a row, the main thread first. @param {Process} process */
+function threadsOf({ launcher, threads }) {
+  const [first, ...others] = threads
+  return launcher ? [first] : [first, ...others.sort((a, b) => activeMs(b) - activeMs(a))]
+}
+
+/**
+ * Adds the file that a thread worked on where rows look alike, as those of a pool do, unless they
+ * all worked on the same file.
+ * @param {ThreadRow[]} rows @param {string} cwd @returns {ThreadRow[]}
+ */
+function distinguished(rows, cwd) {
+  /** Numbers and pids do not tell a reader what a thread did. @param {ThreadRow} row */
+  const look = ({ label, place }) => `${label.replace(/^worker \d+/, '')}${place}`
+  return rows.map((row) => {
+    const { ownFile } = row.thread
+    const alike = rows.filter((other) => look(other) === look(row))
+    const differs = alike.some((other) => other.thread.ownFile !== ownFile)
+    if (!differs || ownFile === undefined) return row
+    const file = cutStart(formatPath(ownFile, cwd), MAX_PLACE)
+    return { ...row, place: ` · ${file}${row.place}` }
+  })
 }
 
 /** Returns the working directory, which can be all that distinguishes a monorepo's tasks. @param {Process} process @param {string} cwd */
-function place(process, cwd) {
+function folder(process, cwd) {
   if (process.cwd === undefined || process.cwd === cwd) return ''
   return ` · ${cutStart(formatPath(process.cwd, cwd), MAX_PLACE)}`
 }
@@ -79,7 +145,7 @@ function isMain(thread) {
 function costTables(report, by) {
   /** @param {Kind} kind @param {Time} time */
   const table = (kind, time) => ({
-    title: `${kind}, by ${time === 'selfMs' ? 'self' : 'total'} time`,
+    title: `${kind}, by ${TIMES[time].title}`,
     kind,
     time,
     costs: hottest(/** @type {import('../../index.js').ReportCost[]} */ (report[kind]), time),
@@ -89,39 +155,63 @@ function costTables(report, by) {
   if (by === 'line') return [table('lines', 'selfMs')]
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
-    return [table(kind, 'selfMs'), table(kind, 'totalMs')]
+    return [
+      table(kind, 'selfMs'),
+      table(kind, 'totalMs'),
+      ...blocked(report, table(kind, 'blockedMs')),
+    ]
   }
   // Node's module loader would take the first rows: it is on the stack of everything it loads.
-  const ownFunctions = report.functions.filter((cost) => cost.package !== 'node:')
+  const isCode = (/** @type {{ package: string }} */ cost) => !NOT_CODE.has(cost.package)
+  const packages = report.packages.filter(({ name }) => !NOT_CODE.has(name))
+  const ownFiles = report.files.filter((cost) => cost.package === OWN && !cost.trunk)
+  const functions = report.functions.filter((cost) => isCode(cost) && !cost.trunk)
   return [
+    { ...table('packages', 'totalMs'), costs: hottest(packages, 'totalMs') },
+    {
+      ...table('files', 'totalMs'),
+      title: 'own files, by total time',
+      costs: hottest(ownFiles, 'totalMs'),
+    },
     table('functions', 'selfMs'),
+    ...blocked(report, table('functions', 'blockedMs')),
     {
       ...table('functions', 'totalMs'),
       title: "functions, by total time, without Node's own",
-      costs: hottest(ownFunctions, 'totalMs'),
+      costs: hottest(functions, 'totalMs'),
     },
-    table('packages', 'selfMs'),
-  ]
+  ].filter(({ kind, costs }) => costs.length > (kind === 'packages' ? 1 : 0))
+}
+
+/** Returns the table of blocked calls, if threads were blocked for long. @param {Report} report @param {CostTable} table */
+function blocked(report, table) {
+  const { blockedMs } = report.totals
+  return blockedMs > 0.05 * (blockedMs + activeMs(report.totals)) ? [table] : []
 }
 
 /** @template {import('../../index.js').ReportCost} T @param {T[]} costs @param {Time} time */
 function hottest(costs, time) {
-  const other = time === 'selfMs' ? 'totalMs' : 'selfMs'
+  const { second } = TIMES[time]
   return costs
     .filter((cost) => cost[time] > 0)
-    .sort((a, b) => b[time] - a[time] || b[other] - a[other])
+    .sort((a, b) => b[time] - a[time] || b[second] - a[second])
 }
 
 /** Returns the head of a table's second number. @param {Kind} kind @param {Time} time */
 function secondHead(kind, time) {
-  if (kind === 'lines') return 'samples'
-  return time === 'selfMs' ? 'total' : 'self'
+  return kind === 'lines' ? 'samples' : TIMES[TIMES[time].second].head
 }
 
 /** Returns the second number of a row. @param {Cost} cost @param {Kind} kind @param {Time} time */
 function secondOf(cost, kind, time) {
-  if (kind === 'lines') return String(cost.samples)
-  return formatTime(time === 'selfMs' ? cost.totalMs : cost.selfMs)
+  return kind === 'lines' ? String(cost.samples) : formatTime(cost[TIMES[time].second])
+}
+
+/** Returns the time that a table's shares are of, with its name. @param {Report} report @param {Time} time */
+function wholeOf(report, time) {
+  return time === 'blockedMs'
+    ? { ms: report.totals.blockedMs, name: 'blocked time' }
+    : { ms: workMs(report), name: 'work' }
 }
 
 /** Returns a row's name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
@@ -142,7 +232,11 @@ function countThreads({ processes }) {
 
 module.exports = {
   MAX_ROWS,
+  TIMES,
   activeMs,
+  isMain,
+  wholeOf,
+  workMs,
   threadRows,
   costTables,
   secondHead,

@@ -10,7 +10,11 @@ const {
   printable,
 } = require('../terminal/format.js')
 const {
+  TIMES,
   activeMs,
+  isMain,
+  wholeOf,
+  workMs,
   threadRows,
   costTables,
   secondHead,
@@ -33,23 +37,25 @@ const { displayWidth, padEnd, cutEnd, cutStart } = require('./width.js')
  * @property {import('./tables.js').By} [by] the only table wanted
  * @property {number} [top] rows of each table
  */
-/** @typedef {{ title: string, rows: number, draw: (rows: number) => string[], weight: number }} Section */
+/** @typedef {{ title: string, rows: number, draw: (rows: number) => string[] }} Section */
 
 /** Columns of a time and of a share. */
 const TIME = 8
 const SHARE = 6
 
-/** Rows that every section gets. */
-const MIN_ROWS = 3
-/** Shares of the other rows: the first tables get more. */
-const THREADS_WEIGHT = 1.3
-const COST_WEIGHTS = [1, 0.7, 0.7]
+/** Rows that every section gets: on a screen of 24 rows, and on a larger one. */
+const MIN_ROWS = { small: 2, large: 3 }
+const LARGE_SCREEN = 30
+/** Lines of a section besides its rows: an empty line, the title and the heads of the columns. */
+const SECTION_LINES = 3
+/** A thread, or a time, below this share of the whole says little. */
+const MINOR = 0.02
 
 /** @param {Report} report @param {View} view */
 function renderText(report, view) {
   const sections = chooseSections(report, view)
-  const heights = chooseHeights(sections, view)
-  const lines = [summary(report, view)]
+  const lines = summary(report, view)
+  const heights = chooseHeights(sections, view, lines.length)
   for (const [index, section] of sections.entries()) {
     if (heights[index] === 0) continue
     const title = style(cutEnd(section.title, view.columns), 'bold', view)
@@ -60,42 +66,55 @@ function renderText(report, view) {
 
 /** @param {Report} report @param {View} view @returns {Section[]} */
 function chooseSections(report, view) {
-  const whole = activeMs(report.totals)
-  const tables = costTables(report, view.by).map((table, index) => ({
-    title: table.title,
-    rows: table.costs.length,
-    draw: (/** @type {number} */ rows) => drawCosts(table, rows, whole, view),
-    weight: COST_WEIGHTS[index],
-  }))
+  const tables = costTables(report, view.by).map((table) => {
+    const whole = wholeOf(report, table.time)
+    return {
+      title: `${table.title} (% of ${formatTime(whole.ms)} of ${whole.name})`,
+      rows: table.costs.length,
+      draw: (/** @type {number} */ rows) => drawCosts(table, rows, whole.ms, view),
+    }
+  })
   if (view.by !== undefined && view.by !== 'thread') return tables
   const threads = {
-    title: 'processes and threads (the denser the bar, the busier)',
+    title: 'processes and threads, the busiest first (the denser the bar, the busier)',
     rows: countThreads(report),
     draw: (/** @type {number} */ rows) => drawThreads(report, rows, view),
-    weight: THREADS_WEIGHT,
   }
-  return [threads, ...tables]
+  // Where one thread does all the work, the list of threads says nothing.
+  return countWorkers(report) > 1 ? [threads, ...tables] : [...tables, threads]
+}
+
+/** Returns the count of threads that do a notable part of the work. @param {Report} report */
+function countWorkers(report) {
+  const threads = report.processes.flatMap(({ launcher, threads }) => (launcher ? [] : threads))
+  return threads.filter((thread) => activeMs(thread) > MINOR * workMs(report)).length
 }
 
 /**
- * Divides the lines among the sections by weight. Lines that a section does not need go to the
- * others.
- * @param {Section[]} sections @param {View} view
+ * Divides the lines among the sections. Sections that do not fit have no rows. Lines that a section
+ * does not need go to the others.
+ * @param {Section[]} sections @param {View} view @param {number} used lines of the summary
  * @returns {number[]} rows of each section
  */
-function chooseHeights(sections, { lines, top }) {
+function chooseHeights(sections, { lines, top }, used) {
   if (top !== undefined) return sections.map(({ rows }) => Math.min(rows, top))
-  const heights = sections.map(({ rows }) => Math.min(rows, MIN_ROWS))
-  // Besides rows: the summary and the line about more threads; an empty line, the title and the
-  // column heads of each section.
-  let left = lines - 2 - 3 * sections.length - heights.reduce((sum, height) => sum + height, 0)
+  const least = lines < LARGE_SCREEN ? MIN_ROWS.small : MIN_ROWS.large
+  // One line says how many threads have no row.
+  let left = lines - used - 1
+  const heights = sections.map(({ rows }) => {
+    const height = Math.min(rows, least)
+    const fits = height > 0 && left >= SECTION_LINES + height
+    left -= fits ? SECTION_LINES + height : 0
+    return fits ? height : 0
+  })
   while (left > 0) {
-    const unfinished = sections.map((_, i) => i).filter((i) => heights[i] < sections[i].rows)
-    if (unfinished.length === 0) break
-    const next = unfinished.reduce((a, b) =>
-      heights[b] / sections[b].weight < heights[a] / sections[a].weight ? b : a,
-    )
-    heights[next]++
+    const growing = sections
+      .map((_, index) => index)
+      .filter((index) => heights[index] > 0 && heights[index] < sections[index].rows)
+    if (growing.length === 0) break
+    // The first section gets two lines where the others get one.
+    const share = (/** @type {number} */ index) => heights[index] / (index === 0 ? 2 : 1)
+    heights[growing.reduce((a, b) => (share(b) < share(a) ? b : a))]++
     left--
   }
   return heights
@@ -103,26 +122,44 @@ function chooseHeights(sections, { lines, top }) {
 
 /** @param {Report} report @param {View} view */
 function summary(report, view) {
-  const { busyMs, gcMs, programMs, idleMs } = report.totals
+  const { busyMs, gcMs, programMs, idleMs, blockedMs } = report.totals
   const counts = formatCounts(report.processes.length, countThreads(report))
   const times = [
     `busy ${formatTime(busyMs)}`,
     `gc ${formatTime(gcMs)}`,
     `program ${formatTime(programMs)}`,
+    ...(blockedMs >= 1 ? [`blocked ${formatTime(blockedMs)}`] : []),
     `idle ${formatTime(idleMs)}`,
   ]
   const whole = formatTime(report.durationMs)
-  const text = `${whole} · ${counts} · ${times.join(', ')}`
-  return wrap(text, view.columns)
-    .join('\n')
-    .replace(whole, style(whole, 'bold', view))
+  const text = [whole, counts, times.join(', '), ...cpuSummary(report)].join(' · ')
+  const [first, ...others] = wrap(text, view.columns)
+  return [first.replace(whole, style(whole, 'bold', view)), ...others]
 }
 
-/** Breaks a text at its dots. @param {string} text @param {number} columns @returns {string[]} */
+/** Returns the CPU time of the whole machine for the report's processes. @param {Report} report */
+function cpuSummary({ processes }) {
+  const all = processes.flatMap(({ cpu }) => (cpu ? [cpu] : []))
+  if (all.length === 0) return []
+  const sum = (/** @type {'javascriptMs' | 'nativeMs' | 'othersMs'} */ part) =>
+    all.reduce((sum, cpu) => sum + (cpu[part] ?? 0), 0)
+  const [javascript, native, others] = [sum('javascriptMs'), sum('nativeMs'), sum('othersMs')]
+  const whole = javascript + native + others
+  const parts = [
+    `JavaScript threads ${formatTime(javascript)}`,
+    `native threads ${formatTime(native)}`,
+    ...(others > MINOR * whole ? [`other programs ${formatTime(others)}`] : []),
+  ]
+  return [`CPU ${formatTime(whole)}: ${parts.join(', ')}`]
+}
+
+/** Breaks a text at its dots, or else at its commas. @param {string} text @param {number} columns @returns {string[]} */
 function wrap(text, columns) {
   if (text.length <= columns) return [text]
-  const at = text.lastIndexOf(' · ', columns)
-  return at < 0 ? [text] : [text.slice(0, at), ...wrap(text.slice(at + 3), columns)]
+  const dot = text.lastIndexOf(' · ', columns)
+  if (dot > 0) return [text.slice(0, dot), ...wrap(text.slice(dot + 3), columns)]
+  const comma = text.lastIndexOf(', ', columns - 1)
+  return comma < 0 ? [text] : [text.slice(0, comma + 1), ...wrap(text.slice(comma + 2), columns)]
 }
 
 /** @param {Report} report @param {number} count @param {View} view */
@@ -138,15 +175,46 @@ function drawThreads(report, count, view) {
   ]
 }
 
-/** @typedef {{ label: number, chart: number, times: string[] }} ThreadLayout widths, and the times shown */
+/** @typedef {{ head: string, of: (row: ThreadRow) => number }} TimeColumn */
+/** @typedef {{ label: number, chart: number, times: TimeColumn[] }} ThreadLayout widths, and the times shown */
+
+/** @param {keyof import('../../index.js').ReportTimes} time @returns {TimeColumn} */
+function threadTime(time) {
+  return { head: time.slice(0, -2), of: ({ thread }) => thread[time] }
+}
+
+/** @param {'nativeMs' | 'othersMs'} time @returns {TimeColumn} */
+function processTime(time) {
+  const of = (/** @type {ThreadRow} */ { process, thread }) =>
+    isMain(thread) ? (process.cpu?.[time] ?? 0) : 0
+  return { head: time.slice(0, -2), of }
+}
+
+/** Columns of the threads' times. The last is the first to go where the screen is narrow. */
+const TIME_COLUMNS = [
+  threadTime('busyMs'),
+  threadTime('idleMs'),
+  processTime('nativeMs'),
+  processTime('othersMs'),
+  threadTime('blockedMs'),
+  threadTime('gcMs'),
+  threadTime('programMs'),
+]
+
+/** Columns of a place that are shown even where the label is long, its separator included. */
+const MIN_PLACE = 15
 
 /** @param {ThreadRow[]} rows @param {View} view @returns {ThreadLayout} */
 function threadLayout(rows, { columns }) {
-  const times = columns < 70 ? ['busy', 'gc', 'idle'] : ['busy', 'gc', 'program', 'idle']
+  const sum = (/** @type {TimeColumn} */ { of }) => rows.reduce((sum, row) => sum + of(row), 0)
+  const whole = TIME_COLUMNS.reduce((whole, column) => whole + sum(column), 0)
+  const most = Math.max(2, Math.floor((columns - 45) / (TIME + 1)))
+  const times = TIME_COLUMNS.filter((column, i) => i < 2 || sum(column) > MINOR * whole)
+  times.length = Math.min(times.length, most)
   const room = columns - 3 - times.length * (TIME + 1)
-  const widths = rows.map(({ label, end }) => displayWidth(printable(`${label}${end}`)) + 2)
-  const label = Math.min(Math.max(...widths, 12), Math.max(12, Math.floor(room * 0.62)))
-  const chart = Math.max(0, Math.min(60, room - label - 2))
+  const widths = rows.map((row) => displayWidth(fullName(row)) + 2)
+  const label = Math.min(Math.max(...widths, 12), Math.max(12, Math.floor(room * 0.7)))
+  const chart = Math.max(0, Math.min(40, room - label - 2))
   return { label, chart, times }
 }
 
@@ -154,19 +222,35 @@ function threadLayout(rows, { columns }) {
 function drawThreadHead(wholeMs, { label, chart, times }, view) {
   const whole = formatTime(wholeMs)
   const axis = chart < whole.length + 4 ? ''.padEnd(chart) : `0${whole.padStart(chart - 1)}`
-  const heads = times.map((name) => name.padStart(TIME + 1)).join('')
+  const heads = times.map(({ head }) => head.padStart(TIME + 1)).join('')
   return style(`  ${''.padEnd(label)}  ${axis}${heads}`, 'dim', view)
 }
 
 /** @param {ThreadRow} row @param {number} wholeMs @param {ThreadLayout} layout @param {View} view */
-function drawThread({ thread, label, end, isBelow }, wholeMs, layout, view) {
-  const start = `${isBelow ? '  ' : ''}${printable(label)}`
-  const tail = printable(end)
-  const name = `${cutEnd(start, layout.label - displayWidth(tail))}${tail}`
-  const shown = padEnd(cutStart(name, layout.label), layout.label)
+function drawThread(row, wholeMs, layout, view) {
+  const { thread } = row
+  const shown = padEnd(cutStart(cutName(row, layout.label), layout.label), layout.label)
   const bar = style(drawLifetime(thread, wholeMs, layout.chart), 'cyan', view)
-  const times = layout.times.map((name) => /** @type {any} */ (thread)[`${name}Ms`])
-  return `  ${shown}  ${bar}${times.map((ms) => formatTime(ms).padStart(TIME + 1)).join('')}`
+  const times = layout.times.map(({ of }) => of(row))
+  const cells = times.map((ms) => (ms > 0 ? formatTime(ms) : '–').padStart(TIME + 1))
+  return `  ${shown}  ${bar}${cells.join('')}`
+}
+
+/** @param {ThreadRow} row */
+const fullName = ({ label, place, end }) => printable(`${label}${place}${end}`)
+
+/** Returns the name of a row in a column; the place gives way before the label. @param {ThreadRow} row @param {number} width in columns */
+function cutName({ label, place, end, isBelow }, width) {
+  const start = `${isBelow ? '  ' : ''}${printable(label)}`
+  const room = width - displayWidth(start) - displayWidth(printable(end))
+  const middle = cutPlace(printable(place), Math.max(room, MIN_PLACE))
+  const tail = `${middle}${printable(end)}`
+  return `${cutEnd(start, width - displayWidth(tail))}${tail}`
+}
+
+/** Cuts a place after its separator. @param {string} place @param {number} width in columns */
+function cutPlace(place, width) {
+  return place === '' ? '' : ` · ${cutStart(place.slice(3), width - 3)}`
 }
 
 /** Draws when a thread lived; a denser bar is a busier thread. @param {Thread} thread @param {number} wholeMs @param {number} width */
@@ -223,7 +307,7 @@ function costLayout(rows, { kind, time }, { columns }) {
 
 /** @param {CostLayout} layout @param {View} view */
 function drawCostHead({ kind, time, bar }, view) {
-  const [first, second] = [time === 'selfMs' ? 'self' : 'total', secondHead(kind, time)]
+  const [first, second] = [TIMES[time].head, secondHead(kind, time)]
   const gap = ''.padEnd(SHARE + 2 + bar + (bar > 0 ? 1 : 0))
   return style(`  ${first.padStart(TIME)}${gap}${second.padStart(TIME)}`, 'dim', view)
 }

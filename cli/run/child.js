@@ -1,12 +1,13 @@
 'use strict'
 
-// Runs a command as a shell would: with this process's stdio, signals and ending.
+// Runs a command as a shell would: with this process's files, signals and ending.
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
 const exitCodes = require('../exit-codes.js')
 const { listen } = require('../signals.js')
+const { passOnFiles } = require('./inherited.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
 /** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */
@@ -14,14 +15,16 @@ const { listen } = require('../signals.js')
 /**
  * Runs a command to its end. Rejects if it cannot be started.
  * @param {string[]} command @param {NodeJS.ProcessEnv} env
+ * @param {(pid: number) => void} onStart called once the command runs
  * @returns {Promise<Ending>}
  */
-function runToEnd([file, ...args], env) {
+function runToEnd([file, ...args], env, onStart) {
   return new Promise((resolve, reject) => {
     const terminalAtStart = readTerminal()
     const stopListening = listen((signal) => {
       if (!reachesTheChildToo(signal, terminalAtStart)) child.kill(signal)
     })
+    passOnFiles(env)
     const child = spawn(file, args, { env, stdio: 'inherit' })
     child.on('error', (error) => {
       stopListening()
@@ -31,6 +34,7 @@ function runToEnd([file, ...args], env) {
       stopListening()
       resolve({ pid: child.pid, code, signal })
     })
+    if (child.pid !== undefined) onStart(child.pid)
   })
 }
 

@@ -5,9 +5,6 @@
 const path = require('node:path')
 const { SETTINGS } = require('../../lib/options.js')
 
-/** Tells a nested run in which folder the outer run records. */
-const OUTER_RUN = 'CPU_PROF_RUN'
-
 const PRELOAD = path.join(__dirname, '..', '..', 'index.js')
 
 /** The settings that have an environment variable: names and variables. */
@@ -22,27 +19,39 @@ function settingsOf(options) {
 }
 
 /**
- * @param {NodeJS.ProcessEnv} env
- * @param {Record<string, string>} settings with an absolute `dir`, since children can have other
- *   working directories
+ * Returns the variables of a run: those of the environment, and above them the settings.
+ * @param {NodeJS.ProcessEnv} env @param {Record<string, string>} settings
  */
-function recordedEnvironment(env, settings) {
-  const variables = Object.entries(settings).map(([name, value]) => [VARIABLES[name], value])
-  return {
-    ...env,
-    ...Object.fromEntries(variables),
-    [OUTER_RUN]: settings.dir,
-    NODE_OPTIONS: withPreload(env.NODE_OPTIONS),
-  }
+function variablesOf(env, settings) {
+  const given = Object.values(VARIABLES).flatMap((name) => (env[name] ? [[name, env[name]]] : []))
+  const chosen = Object.entries(settings).map(([name, value]) => [VARIABLES[name], value])
+  return /** @type {Record<string, string>} */ (Object.fromEntries([...given, ...chosen]))
 }
 
-/** Adds the preload to NODE_OPTIONS. @param {string | undefined} nodeOptions */
-function withPreload(nodeOptions, preload = PRELOAD) {
+/**
+ * Returns the environment of a run's processes. `NODE_OPTIONS` is all that they need: tools that
+ * filter the environment of their tasks pass this variable on.
+ * @param {NodeJS.ProcessEnv} env @param {string} folder of the run, absolute
+ */
+function recordedEnvironment(env, folder) {
+  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preloadOf(folder)) }
+}
+
+/**
+ * Returns the path of the preload. The path begins with the run's folder, where the addon finds the
+ * settings, and climbs out of the folder. Node does not look at the folder, so a daemon that
+ * outlives the run can still start processes once the folder is gone.
+ * @param {string} folder
+ */
+function preloadOf(folder) {
+  return `${folder}/${path.relative(folder, PRELOAD)}`
+}
+
+/** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */
+function withPreload(nodeOptions, preload) {
   const option = `--require ${quote(preload)}`
-  if (!nodeOptions?.trim()) return option
-  if (nodeOptions.includes(option)) return nodeOptions
   // First, so that other preloads are recorded too.
-  return `${option} ${nodeOptions}`
+  return nodeOptions?.trim() ? `${option} ${nodeOptions}` : option
 }
 
 /**
@@ -54,4 +63,4 @@ function quote(file) {
   return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
 }
 
-module.exports = { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment, withPreload }
+module.exports = { VARIABLES, settingsOf, variablesOf, recordedEnvironment, withPreload }

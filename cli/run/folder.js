@@ -5,24 +5,19 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { load } = require('../../lib/addon.js')
-
-/**
- * Hides a new folder from version control and from file watchers. A recording is written twice a
- * second, and a watcher such as nx's daemon would scan the whole workspace each time.
- */
-const IGNORE_FILE = '.gitignore'
+const { IGNORE_FILE, createFolder } = require('./destination.js')
 
 /**
  * Creates the folder if it is missing. Throws if recordings cannot be written into it.
  * @param {string} dir absolute
+ * @param {string} run the id of the run; others can record into the folder at the same time
  * @param {string} [name] the pattern of the recordings' names, which can lead into other folders
  */
-function openFolder(dir, name = '') {
-  /** The outermost folder that was created. @type {string | undefined} */
-  let created
+function openFolder(dir, run, name = '') {
+  /** @type {ReturnType<typeof createFolder>} */
+  let made
   try {
-    created = fs.mkdirSync(dir, { recursive: true })
-    if (created !== undefined) fs.writeFileSync(path.join(dir, IGNORE_FILE), '*\n')
+    made = createFolder(dir)
     fs.accessSync(dir, fs.constants.W_OK | fs.constants.X_OK)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
@@ -38,22 +33,22 @@ function openFolder(dir, name = '') {
   return {
     /** The folder that the recordings' names lead to. */
     recordingsDir: outside?.at ?? dir,
-    /** Returns the files recorded since, one for each thread, sorted by name. */
+    /** Returns the files recorded since, sorted by name. */
     recordings() {
-      const files = listAll().filter((file) => !earlier.has(file))
-      const traces = files.filter((file) => file.endsWith('.trace.json'))
-      // With both formats, each thread has a file of either kind.
-      const chosen =
-        traces.length > 0 ? traces : files.filter((file) => file.endsWith('.cpuprofile'))
-      return chosen.sort()
+      const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
+      const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
+      if (files.length === 0) return files
+      const others = new Set(load().cpuProfOfOtherRuns(files, run))
+      return files.filter((file) => !others.has(file)).sort()
     },
     isGone: () => !fs.existsSync(dir),
     /** Removes the folders that were created, if they are empty. */
     removeIfEmpty() {
+      const { created, ignoreFile } = made
       if (created === undefined || list(dir, 0).some((file) => file !== IGNORE_FILE)) return
       try {
         // rmSync would take 5 ms to load.
-        fs.unlinkSync(path.join(dir, IGNORE_FILE))
+        if (ignoreFile !== undefined) fs.unlinkSync(ignoreFile)
         for (let at = dir; at.length >= created.length; at = path.dirname(at)) fs.rmdirSync(at)
       } catch {
         // A folder is not empty, or no longer exists.

@@ -6,8 +6,11 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { load } = require('../../lib/addon.js')
 const { SETTINGS } = require('../../lib/options.js')
-const { VARIABLES, OUTER_RUN, settingsOf, recordedEnvironment } = require('./environment.js')
+const { workingDirectory } = require('../terminal/format.js')
+const { checkFolder, firstExisting } = require('./destination.js')
+const { VARIABLES, settingsOf, variablesOf, recordedEnvironment } = require('./environment.js')
 const { openFolder, patternIn } = require('./folder.js')
+const { createRunFolder, outerRun } = require('./run-folder.js')
 
 /**
  * @typedef {object} Options
@@ -15,42 +18,93 @@ const { openFolder, patternIn } = require('./folder.js')
  * @property {boolean} [quiet]
  * @property {string} [output]
  * @property {string} [dir]
+ * @property {boolean} [keepRecordings]
  */
 
 /**
- * Creates the folder of the recordings, and returns what the run needs to know. Throws if an option
- * or a variable is wrong: every Node process of the command would stop at a wrong setting, and an
- * unusable output would show only after the run.
- * @param {Options & Record<string, any>} options @param {NodeJS.ProcessEnv} env
+ * The facts that a run needs.
+ * @typedef {object} Plan
+ * @property {string} dir the folder where the trace and the recordings stay, absolute
+ * @property {string} [output] the trace, absolute
+ * @property {ReturnType<typeof openFolder>} folder where the recordings grow
+ * @property {boolean} isHidden whether the recordings grow in a temporary folder
+ * @property {boolean} isNested whether the run is part of an outer run, whose trace will contain it
+ * @property {NodeJS.ProcessEnv} env of the command
+ * @property {import('./descendants.js').OwnRun} ownRun
+ * @property {() => void} end ends the run: processes that start later are not recorded
  */
-function planRun(options, env) {
-  const isNested = isNestedRun(options, env)
-  const dir = isNested
-    ? (env[OUTER_RUN] ?? '')
-    : absolute(options.dir ?? defaultDir(env), SETTINGS.dir.flag)
+
+/**
+ * Creates the folder of the recordings, and returns the plan. Throws if an option or a variable is
+ * wrong: every Node process of the command would stop at a wrong setting, and an unusable output
+ * would show only after the run.
+ * @param {string[]} command @param {Options & Record<string, any>} options
+ * @param {NodeJS.ProcessEnv} env @returns {Plan}
+ */
+function planRun(command, options, env) {
+  const outer = options.dir === undefined && options.output === undefined && outerRun(env)
+  if (outer) return planNested(command, outer, options, env)
+  const given = options.dir ?? (env[VARIABLES.dir] || undefined)
+  const dir = absolute(given ?? path.join('profiles', newName()), SETTINGS.dir.flag)
   const settings = settingsOf({ ...options, dir })
   checkSettings(settings, env)
-  const name = settings.name ?? env[VARIABLES.name]
-  const output =
-    options.output === undefined ? undefined : checkOutput(options.output, { dir, name })
-  const folder = openFolder(dir, name)
-  return { dir, output, folder, isNested, env: recordedEnvironment(env, settings) }
+  if (given === undefined && options.output === undefined) checkFolder(dir)
+  const variables = variablesOf(env, settings)
+  const { output } = options
+  /** @param {string} recordingsDir @param {string} id of the run */
+  const prepare = (recordingsDir, id) => {
+    variables[VARIABLES.dir] = recordingsDir
+    const name = variables[VARIABLES.name]
+    // A name that leads out of the folder leads out of the folder that the user knows.
+    if (name && patternIn(dir, name).startsWith('../')) {
+      variables[VARIABLES.name] = path.resolve(dir, name)
+    }
+    const recordings = { dir: recordingsDir, name }
+    return {
+      output: output === undefined ? undefined : checkOutput(output, recordings),
+      folder: openFolder(recordingsDir, id, variables[VARIABLES.name]),
+    }
+  }
+  const isHidden = given === undefined
+  const begun = begin(command, variables, env, isHidden ? undefined : dir, prepare)
+  return { dir, isHidden, isNested: false, ...begun }
 }
 
 /**
- * Returns whether the run is part of an outer run, whose trace will contain it. A run with a folder
- * or a trace of its own is not.
- * @param {Options} options @param {NodeJS.ProcessEnv} env
+ * Plans a run whose recordings belong to an outer run.
+ * @param {string[]} command @param {import('./run-folder.js').RunInfo} outer
+ * @param {Options & Record<string, any>} options @param {NodeJS.ProcessEnv} env @returns {Plan}
  */
-function isNestedRun({ dir, output }, env) {
-  const outer = env[OUTER_RUN]
-  return Boolean(outer) && outer === env[VARIABLES.dir] && dir === undefined && output === undefined
+function planNested(command, outer, options, env) {
+  const settings = settingsOf(options)
+  checkSettings({ ...settings, dir: '' }, env)
+  const variables = { ...outer.variables, ...variablesOf({}, settings) }
+  const dir = outer.variables[VARIABLES.dir]
+  const prepare = () => ({ folder: openFolder(dir, outer.id, variables[VARIABLES.name]) })
+  const begun = begin(command, variables, env, dir, prepare, outer.id)
+  return { dir, isHidden: false, isNested: true, ...begun }
 }
 
-/** @param {NodeJS.ProcessEnv} env */
-function defaultDir(env) {
-  // In an outer run, the variable names the outer run's folder.
-  return (env[OUTER_RUN] ? '' : env[VARIABLES.dir]) || path.join('profiles', newName())
+/**
+ * Creates the folder by which the run's processes find their settings.
+ * @template T @param {string[]} command @param {Record<string, string>} variables
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string | undefined} dir where recordings grow; in the run's folder if undefined
+ * @param {(dir: string, id: string) => T} prepare @param {string} [outerId]
+ */
+function begin(command, variables, env, dir, prepare, outerId) {
+  const runFolder = createRunFolder()
+  const id = outerId ?? runFolder.id
+  try {
+    const prepared = prepare(dir ?? runFolder.recordings, id)
+    runFolder.begin({ id, variables, pid: process.pid, cwd: workingDirectory(), command })
+    const { end } = runFolder
+    const ownRun = { folder: runFolder.path, recordings: variables[VARIABLES.dir] }
+    return { ...prepared, env: recordedEnvironment(env, runFolder.path), ownRun, end }
+  } catch (error) {
+    runFolder.end()
+    throw error
+  }
 }
 
 /** Returns a folder name of date, time and process id. */
@@ -108,8 +162,7 @@ function outputProblem(given, output) {
   if (stat?.isDirectory()) return `is a folder; name a file: ${path.join(given, 'trace.json')}`
   if (stat && !stat.isFile()) return 'is not a regular file; choose another'
   // Missing folders are created, inside the first folder that exists.
-  let parent = path.dirname(output)
-  while (!statOf(parent) && parent !== path.dirname(parent)) parent = path.dirname(parent)
+  const parent = firstExisting(path.dirname(output))
   const isFolder = statOf(parent)?.isDirectory() !== false
   return isFolder ? undefined : `cannot be written: ${parent} is not a folder`
 }

@@ -6,6 +6,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { merge, report } = require('../../index.js')
 const { load } = require('../../lib/addon.js')
+const { createFolder, moveFiles, removeFiles } = require('./destination.js')
+const { hiddenName, nameTrace } = require('./trace-name.js')
 const { MAX_ROWS } = require('../report/tables.js')
 const { renderText } = require('../report/text.js')
 const { withCleanup } = require('../terminal/cleanup.js')
@@ -25,57 +27,106 @@ const MAX_LINES = 44
 
 /**
  * @typedef {object} Run
- * @property {string} dir absolute; the trace goes here
- * @property {string} recordingsDir absolute
+ * @property {string} dir absolute; the trace goes here, and recordings that stay
+ * @property {string} recordingsDir absolute; the recordings are here
+ * @property {string[]} files of the recordings, in all formats
+ * @property {boolean} isHidden whether `recordingsDir` is a temporary folder
  * @property {import('./child.js').Ending} ending
  * @property {string} [output] absolute
+ * @property {string} missing text about Node processes without a recording, empty if there are none
  * @property {boolean} merge
+ * @property {boolean} [keepRecordings]
  * @property {boolean} [quiet]
  */
 
 /** @param {string[]} recordings their files @param {Run} run */
-async function summarizeRun(recordings, { dir, recordingsDir, ending, output, merge, quiet }) {
+async function summarizeRun(recordings, run) {
+  const { dir, merge, quiet, output, ending } = run
   const cwd = workingDirectory()
-  const shownDir = formatPath(recordingsDir, cwd)
-  // A recording can have several files.
+  const living = recordings.filter(isLiving)
+  const complete = run.files.filter((file) => !living.includes(file))
   const count = load().cpuProfCountRecordings(recordings)
-  const where = `${formatCount(count, 'recording')} in ${shownDir} (to merge: cpu-prof merge ${shownDir} -o trace.json)`
   if (!merge) {
-    if (!quiet) printStatus(where)
+    const place = formatPath(bringHome(complete, run), cwd)
+    if (!quiet) {
+      printStatus(describe(count, place))
+      writeStderr(run.missing)
+      printLiving(living, cwd)
+    }
     return
   }
 
   let merged
   try {
-    const trace = chooseTrace(recordings, dir, output)
+    if (output === undefined) createFolder(dir)
+    const trace = output ?? hiddenName(dir)
+    checkTrace(trace, recordings)
     const mergeAll = () => mergeRecordings(recordings, trace, ending)
+    const where = describe(count, formatPath(run.recordingsDir, cwd))
     merged = await withCleanup(mergeAll, `interrupted before the trace was written: ${where}`)
+    if (output === undefined) merged.files = [nameTrace(trace)]
   } catch (error) {
-    printStatus(`no trace: ${messageOf(error)}; the recordings are in ${shownDir}`)
+    const place = formatPath(bringHome(complete, run), cwd)
+    printStatus(`no trace: ${messageOf(error)}; the recordings are in ${place}`)
     return
   }
   printProblems(merged)
-  if (quiet) return
-  await printReport(recordings, cwd)
-  printLiving(recordings)
-  printTrace(merged, cwd)
+  if (!quiet) {
+    await printReport(recordings, cwd)
+    writeStderr(run.missing)
+    printLiving(living, cwd)
+    printTrace(merged, cwd)
+  }
+  removeMerged(recordings, complete, merged, run)
 }
 
-/** @param {string[]} recordings @param {string} dir @param {string} [output] */
-function chooseTrace(recordings, dir, output) {
-  const trace = output ?? freeName(dir)
+/** @param {number} count of recordings, which can have several files @param {string} place */
+function describe(count, place) {
+  return `${formatCount(count, 'recording')} in ${place} (to merge: cpu-prof merge ${place} -o trace.json)`
+}
+
+/** Returns whether a process still records into a file. @param {string} file */
+function isLiving(file) {
+  return load().cpuProfLivingRecorders([file]).length > 0
+}
+
+/**
+ * Takes complete files out of a temporary folder. Returns the folder where the recordings are now.
+ * @param {string[]} files @param {Run} run
+ */
+function bringHome(files, { dir, recordingsDir, isHidden }) {
+  if (!isHidden || files.length === 0) return recordingsDir
+  try {
+    moveFiles(files, recordingsDir, dir)
+    return dir
+  } catch (error) {
+    printStatus(`the recordings cannot be moved into ${dir}: ${messageOf(error)}`)
+    return recordingsDir
+  }
+}
+
+/**
+ * Removes the recordings that the trace contains whole, so that a run is not stored twice.
+ * @param {string[]} recordings @param {string[]} complete files
+ * @param {import('../../index.js').MergeResult} merged @param {Run} run
+ */
+function removeMerged(recordings, complete, merged, run) {
+  const isWhole = merged.failed.length === 0
+  // Someone who chose the format `.cpuprofile` wants these files.
+  const isRedundant = (/** @type {string} */ file) =>
+    isWhole && !run.keepRecordings && file.endsWith('.trace.json') && recordings.includes(file)
+  removeFiles(complete.filter(isRedundant), run.recordingsDir)
+  bringHome(
+    complete.filter((file) => !isRedundant(file)),
+    run,
+  )
+}
+
+/** Throws if the trace would replace a recording. @param {string} trace @param {string[]} recordings */
+function checkTrace(trace, recordings) {
   const place = realPath(trace)
   if (recordings.some((file) => realPath(file) === place)) {
     throw new Error(`${trace} is one of the recordings`)
-  }
-  return trace
-}
-
-/** Returns a name that no trace of an earlier run has. @param {string} dir */
-function freeName(dir) {
-  for (let number = 1; ; number++) {
-    const file = path.join(dir, number === 1 ? 'trace.json' : `trace.${number}.json`)
-    if (fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return file
   }
 }
 
@@ -123,17 +174,18 @@ function printTrace({ files, bytes, processes, threads }, cwd) {
 /**
  * Names the processes that outlive the command, such as a daemon. They are recorded until they end,
  * and the trace has only what was written so far.
- * @param {string[]} recordings
+ * @param {string[]} living the files that grow @param {string} cwd
  */
-function printLiving(recordings) {
+function printLiving(living, cwd) {
   /** @type {number[]} */
-  const pids = load().cpuProfLivingRecorders(recordings)
+  const pids = load().cpuProfLivingRecorders(living)
   if (pids.length === 0) return
   const who =
     pids.length === 1
       ? 'a process outlives the command and is'
       : `${pids.length} processes outlive the command and are`
-  printStatus(`${who} still recorded; the trace ends here: pid ${pids.join(', ')}`)
+  const where = formatPath(path.dirname(living[0]), cwd)
+  printStatus(`${who} still recorded in ${where}; the trace ends here: pid ${pids.join(', ')}`)
 }
 
 module.exports = { summarizeRun }

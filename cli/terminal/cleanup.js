@@ -13,18 +13,28 @@ const { printStatus } = require('./output.js')
  * @returns {Promise<T>}
  */
 async function withCleanup(write, message) {
-  const stopListening = listen((signal) => {
-    stopListening()
+  return beforeSignals(write, () => {
     load().cpuProfAbandonFiles()
     if (message !== undefined) printStatus(message)
+  })
+}
+
+/**
+ * Calls `work`. If a signal ends the process meanwhile, `clean` is called before.
+ * @template T @param {() => Promise<T>} work @param {() => void} clean @returns {Promise<T>}
+ */
+async function beforeSignals(work, clean) {
+  const stopListening = listen((signal) => {
+    stopListening()
+    clean()
     // Without a listener, the signal ends the process.
     process.kill(process.pid, signal)
   })
   try {
-    return await write()
+    return await work()
   } finally {
     stopListening()
   }
 }
 
-module.exports = { withCleanup }
+module.exports = { withCleanup, beforeSignals }

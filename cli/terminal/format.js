@@ -5,14 +5,16 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-/** @param {number} ms */
+/** Returns a time in at most eight columns. @param {number} ms */
 function formatTime(ms) {
   if (ms < 9.95) return `${ms.toFixed(1)} ms`
   if (ms < 999.5) return `${ms.toFixed(0)} ms`
   if (ms < 9_995) return `${(ms / 1000).toFixed(2)} s`
   if (ms < 99_950) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)
-  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
+  const twoDigits = (/** @type {number} */ number) => String(number).padStart(2, '0')
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${twoDigits(seconds % 60)}s`
+  return `${Math.floor(seconds / 3600)}h ${twoDigits(Math.floor(seconds / 60) % 60)}m`
 }
 
 /** @param {number} bytes */
@@ -59,10 +61,14 @@ function formatPlace({ file, line }, cwd) {
   return file === '' ? '(native)' : `${formatPath(file, cwd)}${line > 0 ? `:${line}` : ''}`
 }
 
-/** Returns a text on one line, without control characters. @param {string} text */
+/**
+ * Returns a text on one line, without control characters, and without those that change the
+ * direction of what follows.
+ * @param {string} text
+ */
 function printable(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, ' ')
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, ' ')
 }
 
 module.exports = {

@@ -10,13 +10,17 @@ const MAX_COLUMNS = 160
  * @param {NodeJS.ProcessEnv} [env]
  */
 function screen(stream, env = process.env) {
+  const { FORCE_COLOR } = env
   const columns = stream.isTTY ? stream.columns : Number(env.COLUMNS)
   return {
     columns: Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, columns || 100)),
     /** Undefined if the stream is not a terminal. */
     rows: stream.isTTY ? stream.rows || 24 : undefined,
     // hasColors() reads NO_COLOR and TERM.
-    colours: Boolean(stream.isTTY && stream.hasColors?.()),
+    colours:
+      FORCE_COLOR === undefined
+        ? Boolean(stream.isTTY && stream.hasColors?.())
+        : !['0', 'false'].includes(FORCE_COLOR),
   }
 }
 

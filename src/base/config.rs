@@ -30,6 +30,9 @@ pub(crate) struct Config {
     pub source: Option<Source>,
     /// Limits past which the oldest part of a recording is removed.
     pub history: HistoryLimits,
+    /// Label that the program gives the recording, without spaces around. Options in code alone have
+    /// one: a variable would give all recordings of all processes the same.
+    pub label: Option<String>,
 }
 
 /// Limits of a recording's history. Without limits the recording is one file.
@@ -124,6 +127,7 @@ impl Config {
             name: find("name", "CPU_PROF_NAME").name_pattern()?,
             formats,
             history,
+            label: option("label").map(|label| label.trim().to_owned()).filter(|l| !l.is_empty()),
             interval_us: find("interval", "CPU_PROF_INTERVAL")
                 .number((1, 1_000_000), "microseconds")?
                 .unwrap_or(1000),
@@ -380,6 +384,18 @@ mod tests {
         for source in [Source::V8, Source::Inspector] {
             assert_eq!(config.flush_interval(source), Duration::from_millis(70));
         }
+    }
+
+    #[test]
+    fn only_code_gives_a_label() {
+        let read = |label: &str| {
+            let option = |name: &str| (name == "label").then(|| label.to_owned());
+            Config::read(option, |_| None, Path::new("/"), &[]).unwrap().label
+        };
+        assert_eq!(read(" a b ").as_deref(), Some("a b"));
+        assert_eq!(read(" \n"), None);
+        let of_env = from_env(|name| name.ends_with("LABEL").then(|| "x".into()));
+        assert_eq!(of_env.unwrap().label, None);
     }
 
     #[test]

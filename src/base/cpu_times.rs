@@ -1,13 +1,13 @@
 //! The CPU time of a thread and its process, read by any thread of the process.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::system::{self, ThreadCpuClock};
 
-/// Counters that only grow, microseconds. The difference of two readings belongs to the time
+/// Counters that only grow. Times are in microseconds. The difference of two readings belongs to the time
 /// between them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub(crate) struct CpuTimes {
     /// CPU time of the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -15,6 +15,9 @@ pub(crate) struct CpuTimes {
     /// Time that the thread was ready to run and waited for a core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_us: Option<i64>,
+    /// How often the thread has given up its core by itself, to wait for something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<i64>,
     /// CPU time of all threads of the process. Only a main thread has this counter and the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process_cpu_us: Option<i64>,
@@ -48,6 +51,7 @@ impl MeasuredThread {
         CpuTimes {
             cpu_us: self.cpu_us(),
             wait_us: self.id.and_then(core_wait_us),
+            switches: self.id.and_then(voluntary_switches),
             process_cpu_us: self.is_main.then(system::process_cpu_us).flatten(),
             children_cpu_us: self.is_main.then(system::children_cpu_us).flatten(),
         }
@@ -61,6 +65,13 @@ fn core_wait_us(thread: i32) -> Option<i64> {
     // Nanoseconds on a core, nanoseconds of waiting, count of time slices.
     let wait_ns: i64 = counters.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(wait_ns / 1000)
+}
+
+/// Returns how often a thread of this process has given up its core by itself.
+fn voluntary_switches(thread: i32) -> Option<i64> {
+    let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    count.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -96,6 +107,11 @@ mod tests {
     #[test]
     fn a_thread_that_has_ended_has_no_times() {
         let thread = std::thread::spawn(|| MeasuredThread::this(false)).join().unwrap();
-        assert_eq!(thread.times(), CpuTimes::default());
+        // The system removes the thread soon after the join.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while thread.times() != CpuTimes::default() {
+            assert!(Instant::now() < deadline, "{:?}", thread.times());
+            std::thread::yield_now();
+        }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) enum Error {
         name: &'static str,
         /// Value of the setting.
         value: String,
-        /// What is wrong or what is allowed, as the end of a sentence.
+        /// The mistake, or the allowed values, as the end of a sentence.
         allowed: String,
     },
     /// This thread or process cannot be profiled, and runs on unprofiled.

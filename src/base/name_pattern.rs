@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, FixedOffset};
 
+use crate::base::name_label::{name_part, part_lengths};
+
 /// Values of the placeholders.
 #[derive(Debug, Clone)]
 pub(crate) struct NameFields {
@@ -15,6 +17,8 @@ pub(crate) struct NameFields {
     pub thread_id: u32,
     /// `%N`: number of the recording in its process, from 1.
     pub sequence: u32,
+    /// `%L`: label of the recording; empty if there is none.
+    pub label: String,
 }
 
 /// A checked name pattern. Expands to a path, which counts from the output folder if it is relative.
@@ -31,6 +35,7 @@ enum NamePart {
     Pid,
     Thread,
     Sequence,
+    Label,
 }
 
 /// Digits of a sequence number, at least.
@@ -94,6 +99,7 @@ impl NamePattern {
                 NamePart::Pid => fields.pid.to_string(),
                 NamePart::Thread => fields.thread_id.to_string(),
                 NamePart::Sequence => format!("{:03}", fields.sequence),
+                NamePart::Label => name_part(&fields.label),
             })
             .collect();
         if is_numbered && !self.has_sequence() {
@@ -110,7 +116,6 @@ impl NamePattern {
     }
 
     fn matches_name(&self, name: &str) -> bool {
-        let name = name.as_bytes();
         // Several ends are possible: in `%P%T` nothing says where the first number stops.
         let mut ends = BTreeSet::from([0]);
         for part in &self.parts {
@@ -119,7 +124,7 @@ impl NamePattern {
         if !self.has_sequence() {
             let numbers = ends
                 .iter()
-                .filter(|end| name[**end..].starts_with(b"."))
+                .filter(|end| name[**end..].starts_with('.'))
                 .flat_map(|end| digit_ends(name, end + 1, SEQUENCE_DIGITS, U32_DIGITS));
             ends.extend(numbers.collect::<Vec<_>>());
         }
@@ -133,10 +138,10 @@ impl NamePattern {
 
 impl NamePart {
     /// Returns where this part may end in `name` if it begins at `start`.
-    fn ends(&self, name: &[u8], start: usize) -> Vec<usize> {
+    fn ends(&self, name: &str, start: usize) -> Vec<usize> {
         let digits = |least, most| digit_ends(name, start, least, most).collect();
         match self {
-            Self::Text(text) if name[start..].starts_with(text.as_bytes()) => {
+            Self::Text(text) if name[start..].starts_with(text) => {
                 vec![start + text.len()]
             }
             Self::Text(_) => Vec::new(),
@@ -144,18 +149,21 @@ impl NamePart {
             Self::Time => digits(6, 6),
             Self::Pid | Self::Thread => digits(1, U32_DIGITS),
             Self::Sequence => digits(SEQUENCE_DIGITS, U32_DIGITS),
+            Self::Label => {
+                part_lengths(&name[start..]).into_iter().map(|length| start + length).collect()
+            }
         }
     }
 }
 
 /// Returns the ends of the numbers with `least` to `most` digits that begin at `start`.
 fn digit_ends(
-    name: &[u8],
+    name: &str,
     start: usize,
     least: usize,
     most: usize,
 ) -> impl Iterator<Item = usize> + use<> {
-    let digits = name[start..].iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = name[start..].bytes().take(most).take_while(u8::is_ascii_digit).count();
     (least..=digits).map(move |length| start + length)
 }
 
@@ -166,9 +174,10 @@ fn placeholder(letter: Option<char>) -> Result<NamePart, String> {
         Some('P') => Ok(NamePart::Pid),
         Some('T') => Ok(NamePart::Thread),
         Some('N') => Ok(NamePart::Sequence),
-        Some(other) => {
-            Err(format!("%{other} is not a placeholder (there are %D %H %P %T %N %% and ${{pid}})"))
-        }
+        Some('L') => Ok(NamePart::Label),
+        Some(other) => Err(format!(
+            "%{other} is not a placeholder (there are %D %H %P %T %N %L %% and ${{pid}})"
+        )),
         None => Err("it has a single % (write %% for a percent sign)".into()),
     }
 }
@@ -241,6 +250,7 @@ mod tests {
             pid: 4242,
             thread_id: 3,
             sequence: 12,
+            label: "parser: big file".to_owned(),
         }
     }
 
@@ -256,6 +266,7 @@ mod tests {
         assert_eq!(expand("${pid}-${pid}.%P"), "4242-4242.4242");
         assert_eq!(expand("${PID}${pid"), "${PID}${pid");
         assert_eq!(expand("ünï%N"), "ünï012");
+        assert_eq!(expand("%L.%T"), "parser-big-file.3");
     }
 
     #[test]
@@ -306,6 +317,12 @@ mod tests {
             ("%P1%T", "111.trace.json", true),
             ("x${pid}", "x4242.trace.json", true),
             ("x${pid}", "x${pid}.trace.json", false),
+            ("%L.%N", "parser-big-file.012.trace.json", true),
+            ("%L.%N", "検索.1.012.trace.json", true),
+            ("%L.%N", ".012.trace.json", false),
+            ("%L.%N", "a/b.012.trace.json", false),
+            ("é%Lé", "éxé.trace.json", true),
+            ("%L", "a b.trace.json", false),
             ("/abs/%P", "/abs/7.trace.json", true),
             ("/abs/%P", "abs/7.trace.json", false),
             ("../%P", "../7.cpuprofile", true),
@@ -345,20 +362,22 @@ mod tests {
     fn pattern() -> impl Strategy<Value = String> {
         prop_oneof![
             any::<String>(),
-            "(%[DHPTN%]|%|[$][{]pid[}]|[$]|[.]|/|[a-c]|é|\0){0,8}",
-            "(%[DHPTN%]|[$][{]pid[}]|[.]|[a-c0-9]|é|/a){1,8}",
+            "(%[DHPTNL%]|%|[$][{]pid[}]|[$]|[.]|/|[a-c]|é|\0){0,8}",
+            "(%[DHPTNL%]|[$][{]pid[}]|[.]|[a-c0-9]|é|/a){1,8}",
             r"/?([.]{1,3}|a|%N)(/([.]{1,3}|a|%%)){0,2}",
         ]
     }
 
     fn any_fields() -> impl Strategy<Value = NameFields> {
         // Up to the year 9999.
-        (0_i64..253_370_000_000, -86_399..86_400, any::<u32>(), any::<u32>(), any::<u32>())
-            .prop_map(|(seconds, zone, pid, thread_id, sequence)| {
+        let label = prop_oneof![any::<String>(), "[-. /a_é]{0,8}"];
+        (0_i64..253_370_000_000, -86_399..86_400, any::<[u32; 3]>(), label).prop_map(
+            |(seconds, zone, [pid, thread_id, sequence], label)| {
                 let zone = FixedOffset::east_opt(zone).unwrap();
                 let started = zone.timestamp_opt(seconds, 0).unwrap();
-                NameFields { started, pid, thread_id, sequence }
-            })
+                NameFields { started, pid, thread_id, sequence, label }
+            },
+        )
     }
 
     proptest! {
@@ -395,7 +414,7 @@ mod tests {
 
         #[test]
         fn doubled_percent_signs_are_plain_ones(
-            text in prop_oneof![any::<String>(), "[a%DHPTN/é]{1,8}"],
+            text in prop_oneof![any::<String>(), "[a%DHPTNL/é]{1,8}"],
             fields in any_fields(),
         ) {
             prop_assume!(!text.contains(NODE_PID));
@@ -411,7 +430,7 @@ mod tests {
             other in prop_oneof![0_u32..2000, any::<u32>()],
         ) {
             let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
-            let next = NameFields { sequence: other, ..fields };
+            let next = NameFields { sequence: other, ..fields.clone() };
             prop_assume!(fields.sequence != other);
             prop_assert_ne!(name.expand(&fields, true), name.expand(&next, true));
             let differ = name.expand(&fields, false) != name.expand(&next, false);

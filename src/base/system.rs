@@ -64,6 +64,17 @@ pub(crate) fn children_cpu_us() -> Option<i64> {
     Some(us(usage.ru_utime) + us(usage.ru_stime))
 }
 
+/// Lets the programs that this process starts inherit an open file, under the same number.
+pub(crate) fn pass_on(file: c_int) {
+    // SAFETY: may be called on any thread. The calls only read and set a flag, or fail.
+    unsafe {
+        let flags = libc::fcntl(file, libc::F_GETFD);
+        if flags >= 0 {
+            libc::fcntl(file, libc::F_SETFD, flags & !libc::FD_CLOEXEC);
+        }
+    }
+}
+
 /// Returns the system's id of the calling thread; none if the system is not Linux.
 pub(crate) fn thread_id() -> Option<i32> {
     #[cfg(target_os = "linux")]

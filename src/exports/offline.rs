@@ -1,4 +1,4 @@
-//! What JavaScript calls for merging, reporting and converting. The work runs on other threads and
+//! Functions that JavaScript calls to merge, report and convert. The work runs on other threads and
 //! returns JSON.
 #![allow(unsafe_code)] // napi's macros write it.
 
@@ -13,8 +13,11 @@ use napi_derive::napi;
 use crate::files::temporary::remove_partial;
 use crate::profile::thread_profile::ReadScope;
 use crate::read::count::count_recordings as count_recordings_in;
+use crate::read::filter::{Filter, StackFilter};
 use crate::read::living;
-use crate::read::load::{Loaded, load, load_slice};
+use crate::read::load::load_slice;
+use crate::read::recorders::{self, Recorder, recorders as recorders_of};
+use crate::read::slice::SliceLimits;
 use crate::tools::convert::run as convert_run;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
@@ -62,26 +65,75 @@ pub(crate) struct JsMergeExit {
     pub signal: Option<String>,
 }
 
+/// An input with a name.
+#[napi(object)]
+pub(crate) struct JsNamedInput {
+    /// Name, which processes have in the trace.
+    pub name: String,
+    /// Path of a file or a folder.
+    pub path: String,
+}
+
 /// The options of a merge.
 #[napi(object)]
 pub(crate) struct JsMergeOptions {
-    /// Start of the slice, milliseconds after the first recording's start.
+    /// Inputs with names, after those without.
+    pub names: Vec<JsNamedInput>,
+    /// Whether all inputs begin at one time.
+    pub aligns_starts: bool,
+    /// Start of the slice: milliseconds after the first recording's start, or before the last one's
+    /// end if negative.
     pub from: Option<f64>,
-    /// End of the slice, milliseconds after the first recording's start.
+    /// End of the slice, likewise.
     pub to: Option<f64>,
     /// Whether the trace may become several files.
     pub split: Option<bool>,
     /// End of the process that started all others.
     pub exit: Option<JsMergeExit>,
+    /// Processes, threads and stacks.
+    pub filter: JsFilter,
+    /// Categories of other tools' events; empty for all.
+    pub categories: Vec<String>,
+    /// Whether threads that hardly worked are left out.
+    pub drop_idle: bool,
+    /// Least time between two samples, microseconds.
+    pub interval: Option<i64>,
+}
+
+/// The parts of recordings that a tool shows: lists of texts, empty for everything.
+#[napi(object)]
+pub(crate) struct JsFilter {
+    /// Parts of commands, or pids.
+    pub process: Vec<String>,
+    /// Parts of names of threads, or thread ids.
+    pub thread: Vec<String>,
+    /// Names of packages.
+    pub package: Vec<String>,
+    /// Parts of the names or the places of functions that stacks must have.
+    pub focus: Vec<String>,
+    /// Parts of the names or the places of functions that stacks must not have.
+    pub ignore: Vec<String>,
+}
+
+impl From<JsFilter> for Filter {
+    fn from(JsFilter { process, thread, package, focus, ignore }: JsFilter) -> Self {
+        Self::new(&process, &thread, StackFilter::new(&package, &focus, &ignore))
+    }
 }
 
 impl From<JsMergeOptions> for MergeOptions {
-    fn from(JsMergeOptions { from, to, split, exit }: JsMergeOptions) -> Self {
-        const US_PER_MS: f64 = 1000.0;
-        let micros = |ms: f64| (ms * US_PER_MS).round() as i64;
+    fn from(options: JsMergeOptions) -> Self {
+        let JsMergeOptions { from, to, split, exit, interval, .. } = options;
+        let JsMergeOptions { names, aligns_starts, filter, categories, drop_idle, .. } = options;
+        let names = names.into_iter().map(|JsNamedInput { name, path }| (name, path.into()));
         Self {
-            from_us: from.map(micros),
-            to_us: to.map(micros),
+            names: names.collect(),
+            aligns_starts,
+            filter: filter.into(),
+            categories,
+            drop_idle,
+            interval_us: interval,
+            slice: SliceLimits::of_ms(from, to),
             split: split.unwrap_or(false).then_some(DEVTOOLS_SLOW_BYTES),
             exit: exit.map(|JsMergeExit { pid, code, signal }| ProcessExit { pid, code, signal }),
         }
@@ -117,31 +169,40 @@ pub(crate) fn merge(
 }
 
 /// Reports on files and folders. Returns a `Report`. `top`, `from_ms` and `to_ms` may be infinite.
+/// Negative times count from the end.
 #[napi(js_name = "cpuProfReport", catch_unwind)]
-pub(crate) fn report(inputs: Vec<String>, top: f64, from_ms: f64, to_ms: f64) -> AsyncTask<Work> {
+pub(crate) fn report(
+    inputs: Vec<String>,
+    top: f64,
+    from_ms: Option<f64>,
+    to_ms: Option<f64>,
+    filter: JsFilter,
+) -> AsyncTask<Work> {
+    let filter = Filter::from(filter);
     Work::task(move || {
-        let loaded = load_for_report(&paths(inputs), from_ms, to_ms);
+        let slice = SliceLimits::of_ms(from_ms, to_ms);
+        let mut loaded = load_slice(&paths(inputs), slice, ReadScope::LINES);
         loaded.check()?;
+        loaded.keep(&filter)?;
         // The conversion saturates: infinity becomes the largest number.
         build::report(&loaded, top as usize).map_err(|error| error.to_string())
     })
 }
 
-fn load_for_report(inputs: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
-    if from_ms <= 0.0 && to_ms == f64::INFINITY {
-        load(inputs, ReadScope::LINES)
-    } else {
-        load_slice(inputs, from_ms, to_ms)
-    }
-}
-
-/// Converts a file. Returns the paths of the files that were written.
+/// Converts files and folders. Returns a `ConvertResult`.
 #[napi(js_name = "cpuProfConvert", catch_unwind)]
-pub(crate) fn convert(input: String, output: String) -> AsyncTask<Work> {
+pub(crate) fn convert(
+    inputs: Vec<String>,
+    output: String,
+    from_ms: Option<f64>,
+    to_ms: Option<f64>,
+    filter: JsFilter,
+) -> AsyncTask<Work> {
+    let filter = Filter::from(filter);
     Work::task(move || {
-        let files = convert_run::convert(input.as_ref(), output.as_ref());
-        let files = files.map_err(|error| error.to_string())?;
-        json(&files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>())
+        let slice = SliceLimits::of_ms(from_ms, to_ms);
+        let result = convert_run::convert(&paths(inputs), output.as_ref(), slice, &filter);
+        json(&result.map_err(|error| error.to_string())?)
     })
 }
 
@@ -155,6 +216,32 @@ pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
 #[napi(js_name = "cpuProfCountRecordings", catch_unwind)]
 pub(crate) fn count_recordings(files: Vec<String>) -> u32 {
     u32::try_from(count_recordings_in(&paths(files))).unwrap_or(u32::MAX)
+}
+
+/// A process that wrote a recording.
+#[napi(object)]
+pub(crate) struct JsRecorder {
+    /// Process id, as the process itself sees the id.
+    pub pid: u32,
+    /// Start of the process: milliseconds after the system's start.
+    pub start_ms: Option<f64>,
+}
+
+/// Returns the processes that wrote these recordings, each once; nothing if a recording does not
+/// tell its process.
+#[napi(js_name = "cpuProfRecorders", catch_unwind)]
+pub(crate) fn recorders(files: Vec<String>) -> Option<Vec<JsRecorder>> {
+    let known = recorders_of(&paths(files))?;
+    let convert =
+        |Recorder { pid, start_ms }| JsRecorder { pid, start_ms: start_ms.map(|ms| ms as f64) };
+    Some(known.into_iter().map(convert).collect())
+}
+
+/// Returns the files that recordings of other runs than `run` wrote, by the id of the run.
+#[napi(js_name = "cpuProfOfOtherRuns", catch_unwind)]
+pub(crate) fn of_other_runs(files: Vec<String>, run: String) -> Vec<String> {
+    let others = recorders::of_other_runs(&paths(files), &run);
+    others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// Removes unfinished files, for a process that is about to end.

@@ -7,13 +7,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use crate::base::ancestors::ancestors;
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::profile::program::Program;
 use crate::record::coverage;
+use crate::record::finish;
 use crate::record::own_frames;
-use crate::record::process::{preload_config, read_config};
+use crate::record::process::{preload_config, read_config, run};
 use crate::record::state;
 use crate::record::thread::{self, InspectorPlan, NextStep, StartRequest};
 use crate::record::worker_name::WorkerName;
@@ -99,6 +101,7 @@ pub(crate) fn record(
     let name = WorkerName::from_option(&thread.name);
     own_frames::learn(&thread.lib);
     let started = preload_config(&thread.exec_argv).and_then(|config| {
+        let Some(config) = config else { return Ok(()) };
         thread::start(
             StartRequest { env: &env, thread_id, config, parent: None, earlier: Vec::new() },
             || program(thread, Some(&argv)),
@@ -192,7 +195,7 @@ pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: St
 /// the thread was not recorded.
 #[napi(js_name = "cpuProfStop", catch_unwind)]
 pub(crate) fn stop() -> Option<JsRecording> {
-    let stopped = thread::stop()?;
+    let stopped = finish::stop()?;
     let totals = stopped.totals;
     Some(JsRecording {
         files: totals.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
@@ -229,7 +232,7 @@ pub(crate) fn window(json: String, since_us: i64, own_from_us: i64, own_to_us: i
 /// Ends the calling thread's recording. A later `stop` returns the result.
 #[napi(js_name = "cpuProfEnd", catch_unwind)]
 pub(crate) fn end() {
-    thread::end_early();
+    finish::end_early();
 }
 
 /// Names the calling worker by its script.
@@ -306,12 +309,14 @@ fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
     Program {
         pid: std::process::id(),
         ppid: std::os::unix::process::parent_id(),
+        ancestors: if thread.thread_id == 0 { ancestors() } else { Vec::new() },
         argv: argv.map(strings).unwrap_or_default(),
         exec_argv: thread.exec_argv,
         cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         node: thread.version,
         process_start_ms: system::process_start_ms(),
         boot: system::boot_id(),
+        run: run().id().map(str::to_owned),
     }
 }
 

@@ -6,12 +6,14 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::error::FileError;
 use super::exclusive::{create_first_free, current_path};
+use super::target::{OutputTarget, without_links};
 use super::temporary::TemporaryFile;
 use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
@@ -40,7 +42,8 @@ pub(crate) fn write_whole(
 /// A file that is being written, on a thread of its own. Leaves nothing if it is dropped.
 #[derive(Debug)]
 pub(crate) struct AtomicFile {
-    temporary: TemporaryFile,
+    /// None if the target is written through.
+    temporary: Option<TemporaryFile>,
     /// Path in error messages.
     target: PathBuf,
     /// Uncompressed size so far.
@@ -56,14 +59,19 @@ const PIECE_BYTES: usize = 256 << 10;
 
 impl AtomicFile {
     /// Begins a file in the folder of `target`, which is made if missing. Compresses the file if
-    /// `target` ends in `.gz`.
+    /// `target` ends in `.gz`. A device or a pipe is written at once.
     pub(crate) fn create(target: &Path) -> Result<Self, FileError> {
         let fail = |action| move |source| FileError { action, path: target.into(), source };
-        check_target(target)?;
-        if let Some(folder) = target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(fail("make the folder of"))?;
-        }
-        let (temporary, file) = TemporaryFile::create(target).map_err(fail("create"))?;
+        let (temporary, file) = match OutputTarget::of(target)? {
+            OutputTarget::Path(path) => {
+                if let Some(folder) = path.parent().filter(|path| !path.as_os_str().is_empty()) {
+                    fs::create_dir_all(folder).map_err(fail("make the folder of"))?;
+                }
+                let (temporary, file) = TemporaryFile::create(&path).map_err(fail("create"))?;
+                (Some(temporary), file)
+            }
+            special => (None, special.open(target).map_err(fail("open"))?),
+        };
         let thread = WriterThread::start(FileOutput::new(file, target)).map_err(fail("write"))?;
         Ok(Self {
             temporary,
@@ -74,9 +82,19 @@ impl AtomicFile {
         })
     }
 
+    /// Returns whether the file is a device or a pipe, which takes one output only.
+    pub(crate) fn is_written_through(&self) -> bool {
+        self.temporary.is_none()
+    }
+
     /// Returns the error for a write that failed.
     pub(crate) fn error(&self, source: io::Error) -> FileError {
         FileError { action: "write", path: self.target.clone(), source }
+    }
+
+    /// Returns the bytes written so far, uncompressed.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Writes the rest. The file gets its path from [`keep`].
@@ -108,6 +126,8 @@ impl Write for AtomicFile {
         if self.piece.len() + bytes.len() > PIECE_BYTES && !self.piece.is_empty() {
             self.send_piece()?;
         }
+        // A large event takes several pieces: the memory of pieces is kept.
+        let bytes = &bytes[..bytes.len().min(PIECE_BYTES)];
         self.piece.extend_from_slice(bytes);
         self.bytes += bytes.len() as u64;
         Ok(bytes.len())
@@ -115,18 +135,6 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.send_piece()
-    }
-}
-
-/// Returns an error if the target exists and is not a file that can be replaced.
-fn check_target(target: &Path) -> Result<(), FileError> {
-    let fail = |action, source| Err(FileError { action, path: target.into(), source });
-    match fs::metadata(target) {
-        Ok(metadata) if metadata.is_dir() => fail("write", io::ErrorKind::IsADirectory.into()),
-        Ok(metadata) if !metadata.is_file() => {
-            fail("replace", io::Error::other("it is not a regular file"))
-        }
-        _ => Ok(()),
     }
 }
 
@@ -165,6 +173,20 @@ impl WriterThread {
     }
 }
 
+/// Writes to a file, or to a pipe that another program may have made non-blocking.
+fn write_patiently(file: &mut File, mut bytes: &[u8]) -> io::Result<()> {
+    const PAUSE: Duration = Duration::from_millis(1);
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(length) => bytes = &bytes[length..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 enum FileOutput {
     Plain(File),
     /// A single gzip member: DevTools reads only the first.
@@ -183,7 +205,7 @@ impl FileOutput {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::Plain(out) => out.write_all(bytes),
+            Self::Plain(out) => write_patiently(out, bytes),
             Self::Gzip(out) => out.write_all(bytes),
         }
     }
@@ -199,17 +221,19 @@ impl FileOutput {
 /// A complete file that is not at its path yet.
 #[derive(Debug)]
 pub(crate) struct WholeFile {
-    temporary: TemporaryFile,
+    /// None if the file was written through.
+    temporary: Option<TemporaryFile>,
     /// Uncompressed size.
     pub bytes: u64,
 }
 
-/// Moves files to their paths, in the folders that they were begun for. Replaces the files there.
-/// Removes all of them if one cannot be moved.
+/// Moves files to their paths, in the folders that they were begun for. Replaces the files there,
+/// also behind links. Removes all of them if one cannot be moved.
 pub(crate) fn keep(files: Vec<(WholeFile, PathBuf)>) -> Result<Vec<PathBuf>, FileError> {
     let mut kept: Vec<PathBuf> = Vec::with_capacity(files.len());
     for (file, path) in files {
-        if let Err(source) = file.temporary.rename_to(&path) {
+        let renamed = file.temporary.map(|file| file.rename_to(&without_links(&path)));
+        if let Some(Err(source)) = renamed {
             for path in kept {
                 let _ = fs::remove_file(path);
             }
@@ -276,7 +300,8 @@ mod tests {
         let (temporary, _) = TemporaryFile::create(&target).unwrap();
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let thread = Some(WriterThread::start(FileOutput::Plain(full)).unwrap());
-        let mut file = AtomicFile { temporary, target, bytes: 0, piece: Vec::new(), thread };
+        let mut file =
+            AtomicFile { temporary: Some(temporary), target, bytes: 0, piece: Vec::new(), thread };
         let piece = vec![b'x'; PIECE_BYTES];
         let error = (0..9).find_map(|_| file.write_all(&piece).err()).unwrap();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
@@ -304,9 +329,30 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let error = AtomicFile::create(dir.path()).unwrap_err();
         assert!(error.to_string().contains("name of a file"), "{error}");
-        let error = AtomicFile::create(Path::new("/dev/null")).unwrap_err();
-        assert!(error.to_string().contains("not a regular file"), "{error}");
         assert!(list(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_device_is_written_through_and_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        assert_eq!(keep(vec![(whole(&link, "text"), link.clone())]).unwrap(), [link.as_path()]);
+        assert!(link.is_symlink() && !fs::metadata(&link).unwrap().is_file());
+        assert_eq!(list(dir.path()), ["link"]);
+    }
+
+    #[test]
+    fn the_file_behind_a_link_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("real")).unwrap();
+        fs::write(at("real/trace.json"), "old").unwrap();
+        std::os::unix::fs::symlink("real/trace.json", at("link.json")).unwrap();
+        keep(vec![(whole(&at("link.json"), "new"), at("link.json"))]).unwrap();
+        assert!(at("link.json").is_symlink());
+        assert_eq!(fs::read(at("real/trace.json")).unwrap(), b"new");
+        assert_eq!(list(&at("real")), ["trace.json"]);
     }
 
     #[test]

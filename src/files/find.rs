@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::input::{Failed, Input};
+use crate::profile::time_shift::TimeShift;
 
 /// Returns the files among `paths`, and the files in the folders among `paths` and in their folders,
 /// sorted by name. Each file comes once.
@@ -15,7 +16,8 @@ use super::input::{Failed, Input};
 /// `node_modules` are skipped.
 pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
     let mut search = FileSearch::default();
-    for path in paths {
+    for (group, path) in paths.iter().enumerate() {
+        search.group = group;
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => search.folder(path),
             Ok(metadata) => search.file(path, &metadata, true),
@@ -29,6 +31,8 @@ pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
 struct FileSearch {
     inputs: Vec<Input>,
     failed: Vec<Failed>,
+    /// Index of the given path.
+    group: usize,
     /// Device and inode of each input.
     seen: HashSet<(u64, u64)>,
 }
@@ -66,7 +70,13 @@ impl FileSearch {
             let reason = "it is not a regular file; copy its content into a file first".to_owned();
             self.failed.push(Failed { path: path.to_owned(), reason });
         } else if self.seen.insert((metadata.dev(), metadata.ino())) {
-            self.inputs.push(Input { path: path.to_owned(), bytes: metadata.len(), is_named });
+            self.inputs.push(Input {
+                path: path.to_owned(),
+                bytes: metadata.len(),
+                is_named,
+                group: self.group,
+                shift: TimeShift::default(),
+            });
         }
     }
 
@@ -82,7 +92,9 @@ impl FileSearch {
 fn has_trace_extension(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    [".json", ".cpuprofile", ".trace"].iter().any(|ending| name.ends_with(ending))
+    // Node's own trace events.
+    let is_log = name.starts_with("node_trace.") && name.ends_with(".log");
+    is_log || [".json", ".cpuprofile", ".trace"].iter().any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]
@@ -101,6 +113,8 @@ mod tests {
             "a.trace.json",
             "b/x.json.gz",
             "b/notes.txt",
+            "b/other.log",
+            "b/node_trace.1.log",
             "b/x.trace.json.partial",
             "node_modules/package.json",
             ".git/x.json",
@@ -116,7 +130,10 @@ mod tests {
             .iter()
             .map(|input| input.path.strip_prefix(dir.path()).unwrap().to_str().unwrap())
             .collect();
-        assert_eq!(names, ["named.txt", "a.trace.json", "b/x.json.gz", "c.cpuprofile"]);
+        assert_eq!(
+            names,
+            ["named.txt", "a.trace.json", "b/node_trace.1.log", "b/x.json.gz", "c.cpuprofile"]
+        );
         assert!(inputs[0].is_named && !inputs[1].is_named);
         assert_eq!(inputs[0].bytes, 2);
         let reason = "it does not exist".to_owned();

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 use serde::{Serialize, Serializer};
 
+use crate::profile::time_shift::TimeShift;
+
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Input {
@@ -18,6 +20,10 @@ pub(crate) struct Input {
     pub bytes: u64,
     /// Whether the file's own path was given, and not that of a folder.
     pub is_named: bool,
+    /// Index of the path that was given, which can be that of a folder.
+    pub group: usize,
+    /// How far the times of the file are moved.
+    pub shift: TimeShift,
 }
 
 /// A file that could not be read.
@@ -31,6 +37,14 @@ pub(crate) struct Failed {
 }
 
 impl Input {
+    /// Returns whether the folder of one of the files holds the other.
+    pub(crate) fn is_near(&self, other: &Self) -> bool {
+        let holds = |one: &Self, other: &Self| {
+            one.path.parent().is_some_and(|folder| other.path.starts_with(folder))
+        };
+        holds(self, other) || holds(other, self)
+    }
+
     /// Opens the file for reading, and decompresses its text if it begins as gzip does.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         self.open_counted(&Arc::default())
@@ -115,7 +129,8 @@ mod tests {
         ] {
             let path = dir.path().join("x.json");
             fs::write(&path, &bytes).unwrap();
-            let input = Input { path, bytes: 0, is_named: true };
+            let input =
+                Input { path, bytes: 0, is_named: true, group: 0, shift: TimeShift::default() };
             assert_eq!(text(&input).ok().as_deref(), expected);
         }
     }

@@ -8,6 +8,7 @@ pub(crate) mod input;
 pub(crate) mod live_trace;
 pub(crate) mod own_file;
 pub(crate) mod spool;
+mod target;
 pub(crate) mod temporary;
 
 #[cfg(test)]

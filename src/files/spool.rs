@@ -5,6 +5,7 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::FileError;
+use super::target::OutputTarget;
 use super::temporary::TemporaryFile;
 
 /// Text in a file without a name, which the system removes when it is closed.
@@ -16,11 +17,16 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Creates an empty spool on the disk of `target`.
+    /// Creates an empty spool on the disk of `target`, or of the system's temporary files if the
+    /// target is written through.
     pub(crate) fn create(target: &Path) -> Result<Self, FileError> {
         let fail = |source| FileError { action: "write", path: target.into(), source };
+        let beside = match OutputTarget::of(target)? {
+            OutputTarget::Path(path) => path,
+            _ => std::env::temp_dir().join("spool"),
+        };
         // The name goes with the temporary file, which is dropped here.
-        let (_, file) = TemporaryFile::create(target).map_err(fail)?;
+        let (_, file) = TemporaryFile::create(&beside).map_err(fail)?;
         Ok(Self { file, target: target.into() })
     }
 

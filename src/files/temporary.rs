@@ -10,12 +10,14 @@ use parking_lot::Mutex;
 
 use super::exclusive::create_new;
 
-/// The temporary files that exist now. They would stay behind if a signal ended the process.
-static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The temporary files that exist now, which would stay behind if a signal ended the process; none
+/// once the process is about to end. A file is created under the lock: it must not come after the
+/// removal.
+static PATHS: Mutex<Option<Vec<PathBuf>>> = Mutex::new(Some(Vec::new()));
 
-/// Removes all temporary files, for a process that is about to end.
+/// Removes all temporary files, for a process that is about to end. No more can be created.
 pub(crate) fn remove_partial() {
-    for path in PATHS.lock().drain(..) {
+    for path in PATHS.lock().take().into_iter().flatten() {
         let _ = fs::remove_file(path);
     }
 }
@@ -44,9 +46,11 @@ impl TemporaryFile {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!(".cpu-prof.{}-{number}.partial", process::id());
             let path = target.with_file_name(name);
+            let mut paths = PATHS.lock();
+            let Some(paths) = paths.as_mut() else { return Err(io::ErrorKind::Interrupted.into()) };
             match create_new(&path) {
                 Ok(file) => {
-                    PATHS.lock().push(path.clone());
+                    paths.push(path.clone());
                     return Ok((Self { path, is_renamed: false }, file));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
@@ -70,7 +74,9 @@ impl Drop for TemporaryFile {
         if !self.is_renamed {
             let _ = fs::remove_file(&self.path);
         }
-        PATHS.lock().retain(|path| *path != self.path);
+        if let Some(paths) = PATHS.lock().as_mut() {
+            paths.retain(|path| *path != self.path);
+        }
     }
 }
 
@@ -83,7 +89,7 @@ mod tests {
     use crate::files::tests::list;
 
     fn is_known(dir: &Path) -> bool {
-        PATHS.lock().iter().any(|path| path.starts_with(dir))
+        PATHS.lock().iter().flatten().any(|path| path.starts_with(dir))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What several files' tests share.
+//! Helpers that the tests of several files share.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn numbered_names() -> FileNames {
         SEQUENCE.get()
     }
     let started = DateTime::UNIX_EPOCH.fixed_offset();
-    let fields = NameFields { started, pid: 1, thread_id: 0, sequence: 1 };
+    let fields = NameFields { started, pid: 1, thread_id: 0, sequence: 1, label: String::new() };
     FileNames::new(NamePattern::parse("out%N").unwrap(), fields, next)
 }
 

@@ -29,7 +29,7 @@ fn write_thread(
     thread: &Thread,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let root = one_field(&format!("{} - {}", process.label(), thread.name));
+    let root = one_field(&format!("{} - {}", process.label(), thread.full_name()));
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
@@ -111,7 +111,7 @@ mod tests {
             builder.sample(id, 10, 0);
         }
         let profiles = vec![builder.finish()];
-        let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
+        let threads = vec![Thread { id: 0, name: "main".into(), profiles, ..Thread::default() }];
         let (name, cwd) = ("nx".into(), Some("/r".to_owned()));
         session.processes.push(Process { pid: 42, name, cwd, threads, ..Process::default() });
         let mut out = Vec::new();

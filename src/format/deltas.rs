@@ -14,8 +14,43 @@ pub(crate) fn push_samples(
 ) {
     let span_us = until_us.saturating_sub(profile.last_us());
     let deltas = deltas_or_even(samples.len(), deltas, !profile.has_samples(), span_us);
-    for (index, (sample, delta)) in samples.iter().zip(deltas).enumerate() {
-        profile.sample(sample.node_id(), delta, line(index));
+    let InOrder { list, rest_us } = InOrder::of(deltas);
+    for (index, delta) in list {
+        profile.sample(samples[index].node_id(), delta, line(index));
+    }
+    profile.run_back(rest_us);
+}
+
+/// Samples in the order of their times. V8 takes samples in two ways, and writes them in the order in
+/// which it reads them.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct InOrder {
+    /// Index of each sample, and the microseconds before it.
+    pub list: Vec<(usize, i64)>,
+    /// Time from the last of these to the sample that was written last, from which the next time
+    /// counts: microseconds, 0 or less.
+    pub rest_us: i64,
+}
+
+impl InOrder {
+    /// Orders samples by the time before each, microseconds.
+    pub(crate) fn of(deltas: impl Iterator<Item = i64>) -> Self {
+        let mut list: Vec<(usize, i64)> = deltas.enumerate().collect();
+        // The first delta counts from a sample that was placed already.
+        if list.iter().skip(1).all(|(_, delta)| *delta >= 0) {
+            return Self { list, rest_us: 0 };
+        }
+        let mut time_us = 0_i64;
+        for (_, delta) in &mut list {
+            time_us = time_us.saturating_add(*delta);
+            *delta = time_us;
+        }
+        list.sort_by_key(|(_, time_us)| *time_us);
+        let mut last_us = 0;
+        for (_, time) in &mut list {
+            *time = time.saturating_sub(std::mem::replace(&mut last_us, *time));
+        }
+        Self { list, rest_us: time_us.saturating_sub(last_us) }
     }
 }
 
@@ -38,4 +73,25 @@ pub(crate) fn deltas_or_even(
 /// Returns the sum of times, microseconds.
 pub(crate) fn sum(deltas: &[Number]) -> i64 {
     deltas.iter().fold(0, |sum: i64, delta| sum.saturating_add(delta.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_put_in_order() {
+        let in_order = |deltas: &[i64]| {
+            let InOrder { list, rest_us } = InOrder::of(deltas.iter().copied());
+            (list, rest_us)
+        };
+        assert_eq!(in_order(&[5, 3, 0]), (vec![(0, 5), (1, 3), (2, 0)], 0));
+        assert_eq!(in_order(&[-5, 3]), (vec![(0, -5), (1, 3)], 0));
+        // Times 10, 14, 11, 20.
+        assert_eq!(in_order(&[10, 4, -3, 9]), (vec![(0, 10), (2, 1), (1, 3), (3, 6)], 0));
+        // Times 10, 14, 11: the next time counts from 11.
+        assert_eq!(in_order(&[10, 4, -3]), (vec![(0, 10), (2, 1), (1, 3)], -3));
+        assert_eq!(in_order(&[]), (vec![], 0));
+        in_order(&[i64::MAX, i64::MIN, i64::MAX]);
+    }
 }

@@ -5,6 +5,7 @@ pub(crate) mod collapsed;
 pub(crate) mod cpuprofile;
 pub(crate) mod deltas;
 pub(crate) mod frame_json;
+pub(crate) mod json_walk;
 pub(crate) mod node_json;
 pub(crate) mod number;
 pub(crate) mod script_id;

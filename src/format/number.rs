@@ -71,6 +71,15 @@ pub(crate) fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     })
 }
 
+/// Reads a number of a few digits, as almost all times and ids are.
+pub(crate) fn digits(text: &[u8]) -> Option<i64> {
+    const MOST_DIGITS: usize = 18;
+    if text.is_empty() || text.len() > MOST_DIGITS || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(text.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

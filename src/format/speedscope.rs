@@ -48,7 +48,7 @@ pub(crate) fn write(session: &Session, name: &str, out: &mut impl Write) -> io::
         .flat_map(|process| process.threads.iter().map(move |thread| (process, thread)));
     for (index, (process, thread)) in threads.enumerate() {
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        let name = format!("{} - {}", process.label(), thread.name);
+        let name = format!("{} - {}", process.label(), thread.full_name());
         write_thread(thread, &name, session.clock(process).start_us, &shared.indices, out)?;
     }
     out.write_all(b"\n]}\n")
@@ -211,7 +211,7 @@ mod tests {
         };
         // The same file has another script id in a second process.
         let profiles = vec![recording(1000, 7), recording(2000, 8)];
-        let threads = vec![Thread { id: 0, name: "main".into(), profiles }];
+        let threads = vec![Thread { id: 0, name: "main".into(), profiles, ..Thread::default() }];
         session.processes.push(Process {
             pid: 42,
             name: "nx".into(),

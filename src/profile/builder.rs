@@ -4,6 +4,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
+use super::blocked::{Call, CpuAccount};
 use super::frame_table::FrameTable;
 use super::order;
 use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
@@ -11,6 +12,7 @@ use super::thread_profile::{
     NONE, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
 };
 use super::timeline::WrittenTimeline;
+use crate::base::cpu_times::CpuTimes;
 
 /// A profile that is being read.
 #[derive(Debug)]
@@ -34,6 +36,9 @@ pub(crate) struct ProfileBuilder {
     line_indices: FxHashMap<(u32, u32), u32>,
     /// Indices of nodes by their ids.
     indices: FxHashMap<u64, u32>,
+    cpu: CpuAccount,
+    /// Calls with their blocked times.
+    blocked: Vec<Call>,
     profile: ThreadProfile,
 }
 
@@ -52,6 +57,8 @@ impl ProfileBuilder {
             ticks: Vec::new(),
             line_indices: FxHashMap::default(),
             indices: FxHashMap::default(),
+            cpu: CpuAccount::new(scope),
+            blocked: Vec::new(),
             profile: ThreadProfile::default(),
         }
     }
@@ -120,6 +127,11 @@ impl ProfileBuilder {
         self.keep(now_us, node, line);
     }
 
+    /// Moves the time from which the next sample counts, microseconds.
+    pub(crate) fn run_back(&mut self, us: i64) {
+        self.time.run_back(us);
+    }
+
     /// Adds the count of a node's samples, for a profile without samples.
     pub(crate) fn hits(&mut self, id: u64, hits: u64) {
         let node = self.index(id);
@@ -155,6 +167,39 @@ impl ProfileBuilder {
         }
     }
 
+    /// Begins a recording of the thread with these counters.
+    pub(crate) fn begin_cpu(&mut self, time_us: i64, times: CpuTimes) {
+        if self.scope.lines {
+            self.cpu.begin(time_us, times);
+        }
+    }
+
+    /// Reads the counters at a time within the recording.
+    pub(crate) fn read_cpu(&mut self, time_us: i64, times: CpuTimes) {
+        if !self.scope.lines {
+            return;
+        }
+        if let Some(open) = self.open {
+            self.count_cpu(open, time_us);
+        }
+        self.blocked.extend(self.cpu.read(time_us, times));
+    }
+
+    /// Reads the counters at the end of the recording. The thread is not sampled while it ends, so
+    /// nothing tells which call was blocked.
+    pub(crate) fn read_last_cpu(&mut self, time_us: i64, times: CpuTimes) {
+        if self.scope.lines {
+            self.cpu.read(time_us, times);
+        }
+    }
+
+    fn count_cpu(&mut self, ProfileSample { time_us, node, line }: ProfileSample, until_us: i64) {
+        if self.cpu.is_in_use() {
+            let is_idle = self.profile.nodes[node as usize].frame == FrameTable::IDLE;
+            self.cpu.sample((node, line), is_idle, (time_us, until_us));
+        }
+    }
+
     /// Notes that the recording lasts at least until a time.
     pub(crate) fn extend_to(&mut self, time_us: i64) {
         self.known_end_us = self.known_end_us.max(time_us);
@@ -180,7 +225,9 @@ impl ProfileBuilder {
         let end_us = self.end_us();
         self.charge(end_us);
         self.share_out_hits(end_us);
+        self.take_blocked_time_off();
         let mut profile = self.profile;
+        profile.cpu = self.cpu.finish();
         let is_end = |sample: &ProfileSample| sample.node == NONE && sample.time_us >= end_us;
         if profile.samples.last().is_some_and(is_end) {
             profile.samples.pop();
@@ -192,6 +239,20 @@ impl ProfileBuilder {
         order::parents_first(&mut profile);
         profile.lines.sort_unstable_by_key(|line| (line.node, line.line));
         profile
+    }
+
+    /// Turns the blocked time of nodes and lines from time of their samples into blocked time.
+    fn take_blocked_time_off(&mut self) {
+        for Call { node: index, line, us } in mem::take(&mut self.blocked) {
+            let node = &mut self.profile.nodes[index as usize];
+            let us = (us as u64).min(node.self_us);
+            node.self_us -= us;
+            node.blocked_us = node.blocked_us.saturating_add(us);
+            if let Some(at) = self.line_indices.get(&(index, line)) {
+                let self_us = &mut self.profile.lines[*at as usize].self_us;
+                *self_us = self_us.saturating_sub(us);
+            }
+        }
     }
 
     /// Returns the end of the recording. Without a known end after the last sample, this sample is
@@ -208,7 +269,9 @@ impl ProfileBuilder {
 
     /// Ends the last sample, and adds its time to its node.
     fn charge(&mut self, now_us: i64) {
-        let Some(ProfileSample { time_us, node, line }) = self.open.take() else { return };
+        let Some(open) = self.open.take() else { return };
+        self.count_cpu(open, now_us);
+        let ProfileSample { time_us, node, line } = open;
         let from = time_us.max(self.scope.from_us);
         let to = now_us.min(self.scope.to_us);
         let us = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
@@ -282,7 +345,8 @@ impl ProfileBuilder {
     fn index(&mut self, id: u64) -> u32 {
         *self.indices.entry(id).or_insert_with(|| {
             let nodes = &mut self.profile.nodes;
-            nodes.push(ProfileNode { parent: NONE, frame: FrameTable::UNKNOWN, self_us: 0 });
+            let frame = FrameTable::UNKNOWN;
+            nodes.push(ProfileNode { parent: NONE, frame, self_us: 0, blocked_us: 0 });
             (nodes.len() - 1) as u32
         })
     }

@@ -22,11 +22,15 @@ impl FrameTable {
     /// sample.
     pub(crate) const ROOT: u32 = 1;
 
-    /// Returns a table of the unknown frame and the root.
+    /// The frame of a thread that waits for events.
+    pub(crate) const IDLE: u32 = 2;
+
+    /// Returns a table of the unknown frame, the root and the idle state.
     pub(crate) fn new() -> Self {
         let mut frames = Self { frames: FxIndexSet::default(), texts: FxHashMap::default() };
         frames.number(CallFrame::unknown());
         frames.number(CallFrame::root());
+        frames.number(CallFrame::state(CallFrame::IDLE));
         frames
     }
 

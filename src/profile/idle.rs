@@ -5,6 +5,9 @@
 //! waits, and the sum of a window's waits is shared out: first to the gaps before idle samples,
 //! because the sampling signal is blocked while the loop waits and the pending sample comes when the
 //! wait ends; then to the idle samples themselves. The other idle samples are native work.
+//!
+//! A signal to the program ends a wait too, and libuv then forgets this wait. The time that the
+//! thread has slept covers the gaps in that case.
 
 use super::frame::CallFrame;
 use super::window::{Sample, Window};
@@ -17,10 +20,19 @@ pub(crate) struct IdleTimes {
     last_us: i64,
     /// Whether the last written sample was idle.
     is_idle: bool,
-    /// Waits of the loop up to the last window, since the loop's start.
-    waited_us: i64,
+    /// Counters up to the last window.
+    counters: WaitCounters,
     /// Waits that no sample has got yet; less than 0 if samples have got more.
     rest_us: i64,
+}
+
+/// Counters of a thread, microseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WaitCounters {
+    /// Waits of the event loop for events.
+    pub loop_us: i64,
+    /// Time in which the thread neither ran nor waited for a core; none if that is not known.
+    pub slept_us: Option<i64>,
 }
 
 /// A sample in V8's idle state, and the time that can have been a wait.
@@ -34,10 +46,10 @@ struct IdleSample {
 }
 
 impl IdleTimes {
-    /// Returns the state at the start of a recording, when the loop has waited for `waited_us`.
-    pub(crate) fn new(interval_us: u32, start_us: i64, waited_us: i64) -> Self {
+    /// Returns the state at the start of a recording.
+    pub(crate) fn new(interval_us: u32, start_us: i64, counters: WaitCounters) -> Self {
         let interval_us = i64::from(interval_us);
-        Self { interval_us, last_us: start_us, is_idle: false, waited_us, rest_us: 0 }
+        Self { interval_us, last_us: start_us, is_idle: false, counters, rest_us: 0 }
     }
 
     /// Returns when the thread became idle, if it has waited since its last sample: CLOCK_MONOTONIC.
@@ -46,15 +58,25 @@ impl IdleTimes {
         (!self.is_idle).then(|| self.last_us + self.interval_us)
     }
 
+    /// Adds an idle sample at the end of a window, which is the beginning of a wait without samples.
+    pub(crate) fn begin_wait(&mut self, window: &mut Window) {
+        let idle = window.state_or_new(CallFrame::IDLE);
+        let time_us = window.end_us.max(self.last_us);
+        push_idle(&mut window.samples, time_us, idle);
+        (self.last_us, self.is_idle) = (time_us, true);
+    }
+
     /// Adds the idle samples that V8 has not taken during waits, and turns idle samples of native
     /// work into samples of `(program)`. Idle samples in a row become two, however long the wait.
-    /// `waited_us` are the waits of the loop up to the end of the window.
-    pub(crate) fn classify(&mut self, window: &mut Window, waited_us: i64) {
-        self.rest_us += waited_us - self.waited_us;
-        self.waited_us = waited_us;
+    /// `counters` are those at the end of the window.
+    pub(crate) fn classify(&mut self, window: &mut Window, counters: WaitCounters) {
+        let idle = window.state(CallFrame::IDLE);
+        let candidates = idle.map(|idle| self.idle_samples(window, idle)).unwrap_or_default();
+        self.rest_us += self.waited_us(counters, &candidates);
+        self.counters = counters;
         let Some(last) = window.samples.last().copied() else { return };
-        match window.state(CallFrame::IDLE) {
-            Some(idle) => self.rewrite(window, idle),
+        match idle {
+            Some(idle) => self.rewrite(window, idle, &candidates),
             None => (self.last_us, self.is_idle) = (last.time_us, false),
         }
         // The sample at the end of a wait can come with the next window. A wait that was over before
@@ -63,23 +85,31 @@ impl IdleTimes {
         self.rest_us = self.rest_us.clamp(-self.interval_us, open_us);
     }
 
+    /// Returns the waits since the last window.
+    fn waited_us(&self, counters: WaitCounters, candidates: &[IdleSample]) -> i64 {
+        let slept_us = counters.slept_us.zip(self.counters.slept_us);
+        let slept_us = slept_us.map(|(now_us, last_us)| now_us - last_us).unwrap_or_default();
+        // A thread also sleeps in blocking calls, which are not waits, but leave no gaps.
+        let gaps_us = candidates.iter().map(|candidate| candidate.gap_us).sum();
+        (counters.loop_us - self.counters.loop_us).max(slept_us.clamp(0, gaps_us))
+    }
+
     /// Rewrites the samples of a window, of which `idle` is the idle node.
-    fn rewrite(&mut self, window: &mut Window, idle: u32) {
+    fn rewrite(&mut self, window: &mut Window, idle: u32, candidates: &[IdleSample]) {
         let program = window.state_or_new(CallFrame::PROGRAM);
-        let candidates = self.idle_samples(window, idle);
-        let gaps = self.share_out_gaps(&candidates);
-        let own = self.share_out_samples(&candidates);
+        let gaps = self.share_out_gaps(candidates);
+        let own = self.share_out_samples(candidates);
         let mut shares = candidates.iter().zip(gaps.into_iter().zip(own)).peekable();
         for (index, sample) in std::mem::take(&mut window.samples).into_iter().enumerate() {
             let time_us = sample.time_us;
             let share = shares.next_if(|(candidate, _)| candidate.index == index);
-            let Some((_, (has_idle_gap, is_idle))) = share else {
+            let Some((_, (waited_us, is_idle))) = share else {
                 window.samples.push(sample);
                 (self.last_us, self.is_idle) = (time_us, false);
                 continue;
             };
-            if has_idle_gap && !self.is_idle {
-                push_idle(&mut window.samples, self.last_us + self.interval_us, idle);
+            if waited_us > 0 && !self.is_idle {
+                push_idle(&mut window.samples, time_us - waited_us, idle);
             }
             if is_idle {
                 push_idle(&mut window.samples, time_us, idle);
@@ -113,20 +143,21 @@ impl IdleTimes {
         found
     }
 
-    /// Returns for each idle sample whether the gap before the sample was a wait. In the longest
+    /// Returns for each idle sample how much of the gap before the sample was a wait. In the longest
     /// gaps this is most certain; a thread that waits for a core has no samples either.
-    fn share_out_gaps(&mut self, candidates: &[IdleSample]) -> Vec<bool> {
+    fn share_out_gaps(&mut self, candidates: &[IdleSample]) -> Vec<i64> {
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         order.sort_by_key(|index| std::cmp::Reverse(candidates[*index].gap_us));
-        let mut is_wait = vec![false; candidates.len()];
+        let mut waits_us = vec![0; candidates.len()];
         for index in order {
             let gap_us = candidates[index].gap_us;
-            if gap_us > 0 && gap_us - self.interval_us <= self.rest_us {
-                is_wait[index] = true;
-                self.rest_us -= gap_us;
+            let waited_us = gap_us.min(self.rest_us + self.interval_us);
+            if waited_us > gap_us * 3 / 4 {
+                waits_us[index] = waited_us;
+                self.rest_us -= waited_us;
             }
         }
-        is_wait
+        waits_us
     }
 
     /// Returns for each idle sample whether the sample itself was a wait: as many, evenly spread, as
@@ -190,12 +221,16 @@ mod tests {
         waited_ms: i64,
     ) -> Vec<(i64, u32)> {
         let mut window = of(samples);
-        times.classify(&mut window, waited_ms * 1000);
+        times.classify(&mut window, waited(waited_ms));
         window.samples.iter().map(|sample| (sample.time_us / 1000, sample.node)).collect()
     }
 
+    fn waited(ms: i64) -> WaitCounters {
+        WaitCounters { loop_us: ms * 1000, slept_us: None }
+    }
+
     fn times() -> IdleTimes {
-        IdleTimes::new(1000, 0, 0)
+        IdleTimes::new(1000, 0, waited(0))
     }
 
     #[test]
@@ -224,7 +259,7 @@ mod tests {
         let mut times = times();
         let mut window = of(&[(1, JS), (50, IDLE)]);
         window.end_us = 100_000;
-        times.classify(&mut window, 48_000 + 50_000);
+        times.classify(&mut window, waited(48 + 50));
         let samples = classified(&mut times, &[(100, IDLE), (150, IDLE), (151, JS)], 149);
         assert_eq!(samples, [(100, IDLE), (150, IDLE), (151, JS)]);
     }
@@ -255,6 +290,39 @@ mod tests {
         // The thread waited for a core between 1 and 80.
         let samples = classified(&mut times(), &[(1, JS), (80, IDLE), (120, IDLE), (121, JS)], 39);
         assert_eq!(samples, [(1, JS), (80, PROGRAM), (81, IDLE), (120, PROGRAM), (121, JS)]);
+    }
+
+    #[test]
+    fn a_wait_can_be_shorter_than_its_gap() {
+        let samples = classified(&mut times(), &[(1, JS), (100, IDLE), (101, JS)], 90);
+        assert_eq!(samples, [(1, JS), (9, IDLE), (100, PROGRAM), (101, JS)]);
+    }
+
+    #[test]
+    fn a_wait_that_a_signal_ended_is_known_from_sleep() {
+        let slept = |loop_us, slept_us| WaitCounters { loop_us, slept_us: Some(slept_us) };
+        let mut times = IdleTimes::new(1000, 0, slept(50_000, 3_000_000));
+        let mut window = of(&[(1, JS), (100, IDLE), (101, JS)]);
+        times.classify(&mut window, slept(0, 3_097_000));
+        let samples: Vec<_> =
+            window.samples.iter().map(|sample| (sample.time_us, sample.node)).collect();
+        assert_eq!(samples, [(1000, JS), (2000, IDLE), (100_000, PROGRAM), (101_000, JS)]);
+        // Sleep in a blocking call is not a wait.
+        let mut window = of(&[(102, IDLE), (103, JS)]);
+        times.classify(&mut window, slept(0, 5_000_000));
+        assert_eq!(window.samples[0].node, PROGRAM);
+    }
+
+    #[test]
+    fn a_wait_can_begin_at_the_end_of_a_window() {
+        let mut times = times();
+        let mut window = of(&[(1, JS)]);
+        window.end_us = 5000;
+        times.classify(&mut window, waited(0));
+        times.begin_wait(&mut window);
+        assert_eq!((window.samples[1].time_us, window.samples[1].node), (5000, IDLE));
+        assert_eq!(times.next_idle_us(), None);
+        assert_eq!(classified(&mut times, &[(90, IDLE), (91, JS)], 84), [(90, PROGRAM), (91, JS)]);
     }
 
     #[test]

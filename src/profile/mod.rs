@@ -1,11 +1,14 @@
 //! Plain data and call trees: windows that were sampled, and sessions that were read back.
 
+pub(crate) mod blocked;
 pub(crate) mod builder;
 pub(crate) mod call_tree;
+pub(crate) mod cpu_use;
 pub(crate) mod frame;
 pub(crate) mod frame_table;
 pub(crate) mod idle;
 pub(crate) mod order;
+pub(crate) mod package;
 pub(crate) mod path_ids;
 pub(crate) mod position;
 pub(crate) mod program;
@@ -14,5 +17,6 @@ pub(crate) mod session;
 #[cfg(test)]
 pub(crate) mod test_windows;
 pub(crate) mod thread_profile;
+pub(crate) mod time_shift;
 pub(crate) mod timeline;
 pub(crate) mod window;

@@ -14,6 +14,9 @@ pub(crate) struct Program {
     pub pid: u32,
     /// Pid of the parent process.
     pub ppid: u32,
+    /// Pids of the parent process, of its parent and so on. Empty in the recording of a worker.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<u32>,
     /// `process.argv`
     pub argv: Vec<String>,
     /// `process.execArgv`
@@ -29,6 +32,9 @@ pub(crate) struct Program {
     /// Id of the system's start. Processes with one id share a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
+    /// Id of the `cpu-prof run` that the process belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 /// The form of frames under `node_modules` in a trace.
@@ -42,9 +48,12 @@ pub(crate) enum NodeModules {
 }
 
 impl Program {
+    /// Pid of a process that is known from a file without ids.
+    pub(crate) const UNKNOWN_PID: u32 = 0;
+
     /// Returns `tsc (pid 4242)`.
     pub(crate) fn short_label(&self) -> String {
-        format!("{} (pid {})", self.name(), self.pid)
+        format!("{} {}", self.name(), pid_mark(self.pid.into()))
     }
 
     /// Returns `tsc: -p . (pid 4242)`: always a URL, because DevTools drops a process without one.
@@ -56,8 +65,17 @@ impl Program {
             label.push_str(&shortened(&arguments));
             label.push(' ');
         }
-        label.push_str(&format!("(pid {})", self.pid));
+        label.push_str(&pid_mark(self.pid.into()));
         label
+    }
+
+    /// Returns the label with that of a recording: `tsc: -p . [big file] (pid 4242)`.
+    pub(crate) fn url_label_with(&self, recording_label: Option<&str>) -> String {
+        let label = self.url_label();
+        match recording_label {
+            Some(text) => insert_before_pid(&label, &bracketed(text)),
+            None => label,
+        }
     }
 
     /// Returns the form of `node_modules` frames for a setting. `auto` shows them where the program
@@ -71,12 +89,16 @@ impl Program {
         }
     }
 
-    /// Returns the name of the main script without its extension, or `node` without a script. A
-    /// script that a package starts by itself gets the package's name too: `tinypool-process`.
+    /// Returns the name of the main script, or `node` without a script. A tool's name is without its
+    /// extension: `tsc`. A script that a package starts by itself gets the package's name too:
+    /// `tinypool-process`. A script whose name says little gets its folder: `dist/main.js`.
     fn name(&self) -> String {
-        let Some(script) = self.script() else { return "node".to_owned() };
-        let Some(stem) = script.file_stem() else { return "node".to_owned() };
+        let script = self.script().and_then(|script| Some((script, script.file_stem()?)));
+        let Some((script, stem)) = script else { return "node".to_owned() };
         let stem = stem.to_string_lossy();
+        if !self.is_tool() {
+            return shortened(&own_name(script, &stem));
+        }
         match package_of_part(script) {
             Some(package) if !stem.contains(&*package) => shortened(&format!("{package}-{stem}")),
             _ => shortened(&stem),
@@ -90,13 +112,19 @@ impl Program {
         self.argv.get(1).map(Path::new)
     }
 
+    /// Returns the arguments that tell a reader something: paths below the working directory are
+    /// relative, and sockets and temporary files, which differ in each run, are left out.
     fn arguments(&self) -> String {
-        if self.is_eval() {
-            let mut arguments = vec!["-e"];
-            arguments.extend(self.argv.iter().skip(1).map(String::as_str));
-            return arguments.join(" ");
-        }
-        self.argv.get(2..).unwrap_or_default().join(" ")
+        let (eval, given) = if self.is_eval() { (Some("-e"), 1) } else { (None, 2) };
+        let given = self.argv.iter().skip(given).map(|argument| self.in_cwd(argument));
+        let telling = given.filter(|argument| !names_temporary_file(argument));
+        eval.into_iter().chain(telling).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns an argument, as a relative path if the argument is a path below the working directory.
+    fn in_cwd<'a>(&self, argument: &'a str) -> &'a str {
+        let below = argument.strip_prefix(&*self.cwd).and_then(|rest| rest.strip_prefix('/'));
+        below.filter(|rest| !self.cwd.is_empty() && !rest.is_empty()).unwrap_or(argument)
     }
 
     fn is_eval(&self) -> bool {
@@ -114,6 +142,32 @@ impl Program {
         [script, &real]
             .iter()
             .any(|path| path.components().any(|part| part.as_os_str() == "node_modules"))
+    }
+}
+
+/// Returns whether an argument, or its value behind `=`, is the path of a socket or of a temporary
+/// file.
+fn names_temporary_file(argument: &str) -> bool {
+    let value = match argument.split_once('=') {
+        Some((option, value)) if option.starts_with('-') => value,
+        _ => argument,
+    };
+    let path = Path::new(value);
+    let is_socket = path.extension().is_some_and(|extension| extension == "sock");
+    let temporary = std::env::temp_dir();
+    let is_below = |folder: &Path| path.starts_with(folder) && path != folder;
+    path.is_absolute() && (is_socket || is_below(&temporary) || is_below(Path::new("/tmp")))
+}
+
+/// Returns the name of a script outside of packages.
+fn own_name(script: &Path, stem: &str) -> String {
+    const SAYS_LITTLE: [&str; 9] =
+        ["index", "main", "app", "cli", "server", "start", "run", "build", "worker"];
+    let file = script.file_name().unwrap_or_default().to_string_lossy();
+    let folder = script.parent().and_then(Path::file_name).filter(|_| SAYS_LITTLE.contains(&stem));
+    match folder {
+        Some(folder) => format!("{}/{file}", folder.to_string_lossy()),
+        None => file.into_owned(),
     }
 }
 
@@ -142,6 +196,60 @@ fn scheme(name: &str) -> String {
     } else {
         format!("node-{name}")
     }
+}
+
+/// Returns the end of a process's label: `(pid 4242)`, `(pid unknown)`.
+pub(crate) fn pid_mark(pid: i64) -> String {
+    match pid {
+        0 => "(pid unknown)".to_owned(),
+        pid => format!("(pid {pid})"),
+    }
+}
+
+/// Puts a process's place into its label: `build: · packages/app (pid 4242)`.
+pub(crate) fn with_place(url_label: &str, place: &str) -> String {
+    insert_before_pid(url_label, &format!("· {} ", shortened(place)))
+}
+
+/// Takes the place out of the label of a process that works in `cwd`.
+pub(crate) fn without_place(url_label: &str, cwd: &str) -> String {
+    let with = url_label.rsplit_once("(pid ").and_then(|(start, end)| {
+        let (start, place) = start.trim_end().rsplit_once("· ")?;
+        Path::new(cwd).ends_with(place).then(|| format!("{start}(pid {end}"))
+    });
+    with.unwrap_or_else(|| url_label.to_owned())
+}
+
+/// Returns a label with the name of the input that its process comes from: `tsc: -p . [base] (pid
+/// 42)`.
+pub(crate) fn with_input_name(url_label: &str, name: &str) -> String {
+    match url_label.contains("(pid ") {
+        true => insert_before_pid(url_label, &bracketed(name)),
+        false => format!("{url_label} {}", bracketed(name).trim_end()),
+    }
+}
+
+fn insert_before_pid(url_label: &str, text: &str) -> String {
+    match url_label.rsplit_once("(pid ") {
+        Some((start, end)) => format!("{start}{text}(pid {end}"),
+        None => url_label.to_owned(),
+    }
+}
+
+fn bracketed(recording_label: &str) -> String {
+    format!("[{}] ", shortened(recording_label))
+}
+
+/// Takes the label of a recording out of the label of its process.
+pub(crate) fn without_recording_label(url_label: &str, recording_label: &str) -> String {
+    let Some((start, end)) = url_label.rsplit_once("(pid ") else { return url_label.to_owned() };
+    let start = start.strip_suffix(&*bracketed(recording_label)).unwrap_or(start);
+    format!("{start}(pid {end}")
+}
+
+/// Returns the name of a thread with the label of its recording: `main: big file`.
+pub(crate) fn labelled(name: &str, recording_label: &str) -> String {
+    format!("{name}: {}", shortened(recording_label))
 }
 
 /// Returns a text on one line of at most 80 characters.
@@ -173,10 +281,46 @@ mod tests {
         let tsc = program(&["/usr/bin/node", "/r/node_modules/.bin/tsc", "-p", "."], &[]);
         assert_eq!(tsc.url_label(), "tsc: -p . (pid 42)");
         assert_eq!(tsc.short_label(), "tsc (pid 42)");
-        assert_eq!(program(&["node", "/r/nx.js"], &[]).url_label(), "nx: (pid 42)");
+        assert_eq!(program(&["node", "/r/nx.js"], &[]).url_label(), "nx.js: (pid 42)");
         assert_eq!(program(&["node"], &[]).url_label(), "node: (pid 42)");
         assert_eq!(program(&["node"], &["-e", "1"]).url_label(), "node: -e (pid 42)");
         assert_eq!(program(&["node", "x"], &["--eval=1"]).url_label(), "node: -e x (pid 42)");
+    }
+
+    #[test]
+    fn labels_have_no_temporary_files() {
+        let labelled = |arguments: &[&str]| {
+            let argv = [&["node", "/r/nx.js"], arguments].concat();
+            Program { cwd: "/r".into(), ..program(&argv, &[]) }.url_label()
+        };
+        for (arguments, label) in [
+            (&["/tmp/d/plugin-worker.sock", "x"][..], "nx.js: x (pid 42)"),
+            (&["--out=/tmp/a.json", "--in=/r/a.json"], "nx.js: --in=/r/a.json (pid 42)"),
+            (&["/r/src/a.ts", "/run/user/1/x.sock"], "nx.js: src/a.ts (pid 42)"),
+            (&["/tmp", "tmp/x", "a.sock", "/r", "/r/"], "nx.js: /tmp tmp/x a.sock /r /r/ (pid 42)"),
+            (&["a=/tmp/b"], "nx.js: a=/tmp/b (pid 42)"),
+        ] {
+            assert_eq!(labelled(arguments), label);
+        }
+        let in_tmp = Program { cwd: "/tmp/p".into(), ..program(&["node", "a", "/tmp/p/b"], &[]) };
+        assert_eq!(in_tmp.url_label(), "a: b (pid 42)");
+    }
+
+    #[test]
+    fn the_label_of_a_recording_is_put_in_and_taken_out() {
+        let tsc = program(&["/usr/bin/node", "/r/tsc", "-p", "[x] (pid 7)"], &[]);
+        for label in ["big file", "a] (pid 3) [b", "line\nbreak", &"x".repeat(200)] {
+            let with = tsc.url_label_with(Some(label));
+            assert_ne!(with, tsc.url_label());
+            assert!(with.starts_with("tsc: -p [x] (pid 7) [") && with.ends_with("] (pid 42)"));
+            assert_eq!(without_recording_label(&with, label), tsc.url_label());
+            assert_eq!(without_recording_label(&tsc.url_label(), label), tsc.url_label());
+        }
+        assert_eq!(
+            tsc.url_label_with(Some("big\tfile")),
+            "tsc: -p [x] (pid 7) [big file] (pid 42)"
+        );
+        assert_eq!(tsc.url_label_with(None), tsc.url_label());
     }
 
     #[test]
@@ -196,17 +340,27 @@ mod tests {
             let program = program(&["node", &format!("/r/node_modules/{script}")], &[]);
             assert_eq!(program.name(), name);
         }
-        assert_eq!(program(&["node", "/r/lib/server.js"], &[]).name(), "server");
+        for (script, name) in [
+            ("/r/lib/server.js", "lib/server.js"),
+            ("/r/dist/main.js", "dist/main.js"),
+            ("/r/strip.ts", "strip.ts"),
+            ("/r/tool", "tool"),
+            ("main.js", "main.js"),
+            ("/main.js", "main.js"),
+        ] {
+            assert_eq!(program(&["node", script], &[]).name(), name);
+        }
     }
 
     #[test]
     fn a_url_label_always_parses() {
         for (script, label) in [
-            ("/r/1st.js", "node-1st: (pid 42)"),
-            ("/r/a b_c.js", "a-b-c: (pid 42)"),
-            ("/r/日本.mjs", "node---: (pid 42)"),
-            ("/r/my.config.js", "my.config: (pid 42)"),
-            ("/r/https.js", "node-https: (pid 42)"),
+            ("/r/1st.js", "node-1st.js: (pid 42)"),
+            ("/r/a b_c.js", "a-b-c.js: (pid 42)"),
+            ("/r/日本.mjs", "node---.mjs: (pid 42)"),
+            ("/r/my.config.js", "my.config.js: (pid 42)"),
+            ("/r/dist/main.js", "dist-main.js: (pid 42)"),
+            ("/r/https", "node-https: (pid 42)"),
             ("/r/http-server", "http-server: (pid 42)"),
         ] {
             assert_eq!(program(&["node", script], &[]).url_label(), label);
@@ -218,8 +372,8 @@ mod tests {
         let long = "x".repeat(500);
         let label = program(&["node", "/a.js", &long, "a\nb"], &[]).url_label();
         assert!(label.chars().count() < 110 && label.contains('…'));
-        assert_eq!(program(&["node", "/a.js", "a\nb"], &[]).url_label(), "a: a b (pid 42)");
-        assert_eq!(program(&["node", "/a\nb.js"], &[]).short_label(), "a b (pid 42)");
+        assert_eq!(program(&["node", "/a.js", "a\nb"], &[]).url_label(), "a.js: a b (pid 42)");
+        assert_eq!(program(&["node", "/a\nb.js"], &[]).short_label(), "a b.js (pid 42)");
     }
 
     #[test]

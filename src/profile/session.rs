@@ -1,6 +1,9 @@
 //! Sessions: the processes, threads and recordings that were read back from one or many files.
 
+use std::borrow::Cow;
+
 use crate::profile::frame_table::FrameTable;
+use crate::profile::program::{labelled, pid_mark};
 use crate::profile::thread_profile::ThreadProfile;
 
 /// The contents of all files that were read.
@@ -31,6 +34,8 @@ pub(crate) struct Process {
     pub cwd: Option<String>,
     /// Pid of the parent process.
     pub parent_pid: Option<i64>,
+    /// Pids of the parent process, of its parent and so on; empty if they are not known.
+    pub ancestors: Vec<i64>,
     /// `process.version`
     pub node: Option<String>,
     /// Start of the process and of the system.
@@ -48,6 +53,8 @@ pub(crate) struct Thread {
     pub id: i64,
     /// Name within the process: `main`.
     pub name: String,
+    /// Label that all recordings of the thread have.
+    pub recording_label: Option<String>,
     /// Recordings in the order of their starts; not empty.
     pub profiles: Vec<ThreadProfile>,
 }
@@ -109,14 +116,16 @@ impl Process {
 
     /// Returns `tsc (pid 4242)`.
     pub(crate) fn label(&self) -> String {
-        format!("{} (pid {})", self.name, self.pid)
+        format!("{} {}", self.name, pid_mark(self.pid))
     }
 
-    /// Returns the first start of a recording, even if the time was outside of the slice that was
-    /// read: microseconds.
-    pub(crate) fn recorded_from_us(&self) -> i64 {
-        let profiles = self.threads.iter().flat_map(|thread| &thread.profiles);
-        profiles.map(|profile| profile.recorded_us.0).min().unwrap_or(0)
+    /// Returns the first start and the last end of a recording, even if the times were outside of the
+    /// slice that was read: microseconds.
+    pub(crate) fn recorded_us(&self) -> (i64, i64) {
+        let profiles = || self.threads.iter().flat_map(|thread| &thread.profiles);
+        let start_us = profiles().map(|profile| profile.recorded_us.0).min();
+        let end_us = profiles().map(|profile| profile.recorded_us.1).max();
+        (start_us.unwrap_or(0), end_us.unwrap_or(0))
     }
 
     /// Returns the count of recordings.
@@ -124,7 +133,7 @@ impl Process {
         self.threads.iter().map(|thread| thread.profiles.len()).sum()
     }
 
-    /// Adds the contents of another file of this process.
+    /// Adds the contents of another file of this process. A recording in both counts once.
     pub(crate) fn join(&mut self, other: Self) {
         if self.url_label.is_none() && other.url_label.is_some() {
             (self.name, self.command) = (other.name, other.command);
@@ -134,9 +143,12 @@ impl Process {
         self.node = self.node.take().or(other.node);
         self.cwd = self.cwd.take().or(other.cwd);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
+        if self.ancestors.is_empty() {
+            self.ancestors = other.ancestors;
+        }
         for thread in other.threads {
             match self.threads.iter_mut().find(|known| known.id == thread.id) {
-                Some(known) => known.profiles.extend(thread.profiles),
+                Some(known) => known.join(thread),
                 None => self.threads.push(thread),
             }
         }
@@ -144,6 +156,28 @@ impl Process {
 }
 
 impl Thread {
+    /// Adds the recordings of the same thread in another file.
+    fn join(&mut self, other: Self) {
+        for profile in other.profiles {
+            let is_same = |known: &ThreadProfile| known.recorded_us.0 == profile.recorded_us.0;
+            if self.profiles.iter().any(is_same) {
+                continue;
+            }
+            if self.recording_label != other.recording_label {
+                self.recording_label = None;
+            }
+            self.profiles.push(profile);
+        }
+    }
+
+    /// Returns the name, with the label if there is one: `main: big file`.
+    pub(crate) fn full_name(&self) -> Cow<'_, str> {
+        match &self.recording_label {
+            Some(label) => labelled(&self.name, label).into(),
+            None => self.name.as_str().into(),
+        }
+    }
+
     /// Returns the first start of a recording: microseconds.
     pub(crate) fn start_us(&self) -> i64 {
         self.profiles.iter().map(|profile| profile.start_us).min().unwrap_or(0)

@@ -1,5 +1,7 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
+use super::cpu_use::CpuUse;
+
 /// The index of no node.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -25,6 +27,9 @@ pub(crate) struct ThreadProfile {
     /// Nodes with the reason why V8 does not optimize their functions; empty if the scope is without
     /// samples.
     pub deopts: Vec<(u32, String)>,
+    /// The system's count of the thread's time in the scope; none if the file has no counters, or the
+    /// scope is without lines.
+    pub cpu: Option<CpuUse>,
     /// Start and end of the recording, whatever the scope. They identify the recording.
     pub recorded_us: (i64, i64),
 }
@@ -44,8 +49,11 @@ pub(crate) struct ProfileNode {
     pub parent: u32,
     /// Number of the call frame in the `FrameTable`.
     pub frame: u32,
-    /// Time of the node's samples, microseconds. A sample lasts until the next sample.
+    /// Time of the node's samples, microseconds, without blocked time. A sample lasts until the next
+    /// sample.
     pub self_us: u64,
+    /// Time in which the thread was blocked in this call, microseconds.
+    pub blocked_us: u64,
 }
 
 /// A line of a node.
@@ -55,7 +63,7 @@ pub(crate) struct ProfileLine {
     pub node: u32,
     /// Line, from 1; 0 for the samples of the node whose lines are unknown.
     pub line: u32,
-    /// Time of the line's samples, microseconds.
+    /// Time of the line's samples, microseconds, without blocked time.
     pub self_us: u64,
     /// Count of samples, also of those with a part of their time in the scope.
     pub samples: u64,

@@ -47,6 +47,11 @@ impl WrittenTimeline {
         self.move_to(self.written_us)
     }
 
+    /// Moves the written time from which the next sample counts, microseconds.
+    pub(crate) fn run_back(&mut self, us: i64) {
+        self.written_us = self.written_us.saturating_add(us);
+    }
+
     /// Moves on to a time that is not a sample's, unless the time is earlier. Returns the time of
     /// the line, microseconds.
     pub(crate) fn move_to(&mut self, time_us: i64) -> i64 {

@@ -1,27 +1,33 @@
 //! Reads files into a session.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::files::find::find;
 use crate::files::input::{Failed, Input};
-use crate::format::cpuprofile::file_name::ids_from_file_name;
 use crate::format::cpuprofile::read::CpuProfileReader;
+use crate::format::trace::event_times::TraceTimes;
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::frame_table::FrameTable;
-use crate::profile::session::{Process, Session, Thread};
+use crate::profile::program::pid_mark;
+use crate::profile::session::{Process, Session};
 use crate::profile::thread_profile::ReadScope;
+use crate::read::align::align_clocks;
+use crate::read::filter::Filter;
 use crate::read::group::{
     ClockFacts, Placement, ProcessFacts, ProcessGroups, RecordingSpan, find_clocks,
 };
-use crate::read::sniff::is_merged;
+use crate::read::slice::{FoundSlice, SliceLimits};
+use crate::read::sniff::{CUT_CPUPROFILE, is_merged, is_recording};
+use crate::read::time_line::{InputTimes, find_time_line};
 
 /// A session, and what happened to each file.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     /// Processes, threads and recordings.
     pub session: Session,
+    /// Whether time of the recordings was left out.
+    pub is_slice: bool,
     /// Whether one of the files is a trace.
     pub is_trace: bool,
     /// Count of the files that were read.
@@ -32,12 +38,16 @@ pub(crate) struct Loaded {
     pub failed: Vec<Failed>,
     /// Remarks for the user, a sentence each.
     pub notes: Vec<String>,
+    /// The slice that was read, if a limit was given.
+    slice: Option<FoundSlice>,
 }
 
 /// The contents of one file.
 struct FileContents {
     processes: Vec<Process>,
     is_trace: bool,
+    /// Times of a trace that is not a recording.
+    times: Option<TraceTimes>,
     is_torn: bool,
     /// Count of profile events that could not be read.
     unreadable_events: u64,
@@ -45,7 +55,7 @@ struct FileContents {
 
 /// Reads files, and the files in folders.
 pub(crate) fn load(paths: &[PathBuf], scope: ReadScope) -> Loaded {
-    let mut loaded = load_all(paths, scope);
+    let mut loaded = load_all(FoundInputs::of(paths), scope);
     if loaded.session.clocks.len() > 1 {
         let note = "the recordings come from several machines, or from before and after a restart \
                     of one: times of each begin at 0";
@@ -54,56 +64,103 @@ pub(crate) fn load(paths: &[PathBuf], scope: ReadScope) -> Loaded {
     loaded
 }
 
-/// Reads a slice of the time: milliseconds from the first start of a recording. Only recordings of
-/// the first clock have times in the slice.
-pub(crate) fn load_slice(paths: &[PathBuf], from_ms: f64, to_ms: f64) -> Loaded {
-    // The first start is known only after a first reading.
-    let whole = load_all(paths, ReadScope::TIMES).session;
-    let start_us = whole.clocks.first().map_or(0, |clock| clock.start_us);
-    let key = |process: &Process| (process.pid, process.recorded_from_us());
-    let of_first_clock: HashSet<_> =
-        whole.processes.iter().filter(|process| process.clock == 0).map(key).collect();
-    let at = |ms: f64| start_us.saturating_add((ms * 1000.0).round() as i64);
-    let scope = ReadScope { from_us: at(from_ms), to_us: at(to_ms), ..ReadScope::LINES };
-    let mut loaded = load_all(paths, scope);
-    loaded.session.processes.retain(|process| of_first_clock.contains(&key(process)));
-    let others = whole.processes.iter().filter(|process| process.clock != 0).count();
-    if others > 0 {
+/// Reads a slice of the time, with lines or samples as in `scope`. Only recordings of the first clock
+/// have times in the slice.
+pub(crate) fn load_slice(paths: &[PathBuf], limits: SliceLimits, scope: ReadScope) -> Loaded {
+    if limits.is_everything() {
+        return load(paths, scope);
+    }
+    let found = FoundInputs::of(paths);
+    let Some((start_us, end_us)) = find_time_line(&found.inputs) else {
+        return load_all(found, scope);
+    };
+    let slice = limits.find(start_us, end_us);
+    if slice.is_reversed() {
+        return Loaded { slice: Some(slice), ..Loaded::default() };
+    }
+    let (from_us, to_us) = (slice.from_us.unwrap_or(i64::MIN), slice.to_us.unwrap_or(i64::MAX));
+    let mut loaded = load_all(found, ReadScope { from_us, to_us, ..scope });
+    loaded.slice = Some(slice);
+    let processes = &mut loaded.session.processes;
+    let all = processes.len();
+    processes.retain(|process| process.clock == 0);
+    if processes.len() < all {
         loaded.notes.push(format!(
-            "left out {others} processes: their times come from another machine, or from before a \
-             restart; to see them, give their recordings alone"
+            "left out {} processes: their times come from another machine, or from before a \
+             restart; to see them, give their recordings alone",
+            all - processes.len()
         ));
     }
     loaded.session.drop_empty();
-    sort(&mut loaded.session);
+    sort(&mut loaded.session, |process| (process.start_us(), process.end_us()));
+    loaded.is_slice = from_us > start_us || to_us < end_us;
     loaded
 }
 
-fn load_all(paths: &[PathBuf], scope: ReadScope) -> Loaded {
-    let (inputs, failed) = find(paths);
+/// The files to read.
+struct FoundInputs {
+    inputs: Vec<Input>,
+    /// Merged traces of the recordings beside them.
+    copies: Vec<Input>,
+    failed: Vec<Failed>,
+}
+
+impl FoundInputs {
+    fn of(paths: &[PathBuf]) -> Self {
+        let (mut inputs, failed) = find(paths);
+        align_clocks(&mut inputs);
+        let (merged, mut inputs): (Vec<_>, Vec<_>) =
+            inputs.into_iter().partition(|input| !input.is_named && is_merged(input));
+        // A folder may hold the trace that its recordings were merged into. Folders side by side
+        // are those of different runs.
+        let has_recordings = |merged: &Input| {
+            inputs.iter().any(|input| input.is_near(merged) && is_recording(input))
+        };
+        let (copies, merged): (Vec<_>, Vec<_>) = merged.into_iter().partition(has_recordings);
+        inputs.extend(merged);
+        Self { inputs, copies, failed }
+    }
+}
+
+fn load_all(found: FoundInputs, scope: ReadScope) -> Loaded {
+    let FoundInputs { inputs, copies, failed } = found;
     let mut loaded = Loaded { failed, ..Loaded::default() };
-    // A folder may hold the trace that its recordings were merged into.
-    let (merged, recordings): (Vec<_>, Vec<_>) =
-        inputs.iter().partition(|input| !input.is_named && is_merged(input));
-    let mut files = loaded.read(&recordings, scope);
-    if files.is_empty() {
-        files = loaded.read(&merged, scope);
-    } else {
-        for input in merged {
-            let note = "left out, because it is a merged trace (name the file to read it)";
-            loaded.note(input, note);
+    let mut files = loaded.read(&inputs, scope);
+    for input in &copies {
+        loaded.note(input, "left out, because it is a merged trace (name the file to read it)");
+    }
+    let times = input_times(&mut files);
+    loaded.add(files);
+    sort(&mut loaded.session, Process::recorded_us);
+    if let Some((clock, (start_us, end_us))) = loaded.session.clocks.first_mut().zip(times.line()) {
+        (clock.start_us, clock.end_us) = (start_us, end_us);
+    }
+    loaded
+}
+
+/// Returns the times of all files.
+fn input_times(files: &mut [(&Input, FileContents)]) -> InputTimes {
+    let mut times = InputTimes::default();
+    for (_, contents) in files {
+        match contents.times.take() {
+            Some(of_trace) => times.trace(of_trace),
+            None => {
+                let facts = contents
+                    .processes
+                    .iter()
+                    .map(|process| clock_facts(process, process.recorded_us()));
+                times.recorded.extend(facts);
+            }
         }
     }
-    loaded.add(files);
-    sort(&mut loaded.session);
-    loaded
+    times
 }
 
 impl Loaded {
     /// Reads files. Skips those without a profile, unless the user named the file.
     fn read<'a>(
         &mut self,
-        inputs: &[&'a Input],
+        inputs: &'a [Input],
         scope: ReadScope,
     ) -> Vec<(&'a Input, FileContents)> {
         let mut files = Vec::new();
@@ -115,7 +172,7 @@ impl Loaded {
                     let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
                     self.fail(input, reason.to_owned());
                 }
-                Ok(contents) => files.push((*input, contents)),
+                Ok(contents) => files.push((input, contents)),
                 Err(reason) => self.fail(input, reason),
             }
         }
@@ -130,7 +187,7 @@ impl Loaded {
         }
         // Traces first: they know more of a process.
         processes
-            .sort_by_key(|(file, process)| (!files[*file].1.is_trace, process.recorded_from_us()));
+            .sort_by_key(|(file, process)| (!files[*file].1.is_trace, process.recorded_us().0));
         let mut groups = ProcessGroups::default();
         let mut has_news = vec![false; files.len()];
         for (file, process) in processes {
@@ -178,8 +235,8 @@ impl Loaded {
         if !self.session.processes.is_empty() {
             return Ok(());
         }
-        if self.inputs > 0 {
-            return Err("nothing was recorded in that time; choose other limits".into());
+        if let Some(slice) = self.slice {
+            return Err(slice.reason());
         }
         let reasons: Vec<String> = self
             .failed
@@ -192,6 +249,19 @@ impl Loaded {
                 .into());
         }
         Err(format!("no file could be read. {}", reasons.join(". ")))
+    }
+}
+
+impl Loaded {
+    /// Removes what a filter excludes. Returns the reason if nothing is left.
+    pub(crate) fn keep(&mut self, filter: &Filter) -> Result<(), String> {
+        let label = |process: &Process| format!("{} {}", process.command, pid_mark(process.pid));
+        let before: Vec<String> = self.session.processes.iter().map(label).collect();
+        filter.apply(&mut self.session);
+        if self.session.processes.is_empty() {
+            return Err(filter.nothing_left(&before));
+        }
+        Ok(())
     }
 }
 
@@ -214,20 +284,15 @@ fn facts(process: &Process) -> ProcessFacts {
 }
 
 /// Finds the clocks, and sorts processes, threads and recordings by their starts; main threads come
-/// first.
-pub(crate) fn sort(session: &mut Session) {
+/// first. `span_us` returns the start and the end of a process, microseconds.
+pub(crate) fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i64)) {
     for process in &mut session.processes {
         for thread in &mut process.threads {
             thread.profiles.sort_by_key(|profile| profile.start_us);
         }
         process.threads.sort_by_key(|thread| (!thread.is_main(), thread.id));
     }
-    let facts = |process: &Process| ClockFacts {
-        boot: process.identity.as_ref().map(|identity| identity.boot.clone()),
-        start_us: process.start_us(),
-        end_us: process.end_us(),
-        recordings: process.recordings(),
-    };
+    let facts = |process: &Process| clock_facts(process, span_us(process));
     let facts: Vec<_> = session.processes.iter().map(facts).collect();
     let (clocks, indices) = find_clocks(&facts);
     session.clocks = clocks;
@@ -237,17 +302,24 @@ pub(crate) fn sort(session: &mut Session) {
     session.processes.sort_by_key(|process| (process.clock, process.start_us(), process.pid));
 }
 
+fn clock_facts(process: &Process, (start_us, end_us): (i64, i64)) -> ClockFacts {
+    let boot = process.identity.as_ref().map(|identity| identity.boot.clone());
+    ClockFacts { boot, start_us, end_us, recordings: process.recordings() }
+}
+
 fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<FileContents, String> {
     let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
-    let mut scanner = Scanner::new(file);
+    let mut scanner = Scanner::new(file).moved_by(input.shift);
     let mut trace = TraceReader::new(scope);
     let mut cpuprofile = CpuProfileReader::new(scope);
     let mut has_events = false;
-    while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
+    loop {
+        let is_own = scanner.is_own();
+        let Some(item) = scanner.next().map_err(|error| error.to_string())? else { break };
         match item {
             Item::Event(event) => {
                 has_events = true;
-                trace.event(event, frames);
+                trace.event(event, is_own, frames);
             }
             Item::Member { key, value } => {
                 trace.member(key, value);
@@ -260,20 +332,17 @@ fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<File
     let is_torn = scanner.is_torn();
     if has_events {
         let unreadable_events = trace.unreadable_events();
+        let times = (!trace.is_recording()).then(|| trace.take_times());
         let processes = trace.finish();
-        return Ok(FileContents { processes, is_trace: true, is_torn, unreadable_events });
+        return Ok(FileContents { processes, is_trace: true, times, is_torn, unreadable_events });
     }
-    let process = cpuprofile.finish().map(|profile| {
-        let name = input.path.file_name().unwrap_or_default().to_string_lossy();
-        let (ids, name) = ids_from_file_name(&name);
-        let (pid, id) = ids.unwrap_or((0, 0));
-        let thread_name = if id == 0 { "main".into() } else { format!("worker {id}") };
-        let thread = Thread { id, name: thread_name, profiles: vec![profile] };
-        let (name, command) = (name.to_owned(), name.to_owned());
-        Process { pid, name, command, threads: vec![thread], ..Process::default() }
-    });
+    if is_torn && cpuprofile.has_nodes() {
+        return Err(CUT_CPUPROFILE.to_owned());
+    }
+    let name = input.path.file_name().unwrap_or_default().to_string_lossy();
+    let process = cpuprofile.finish_process(&name);
     let processes = process.into_iter().collect();
-    Ok(FileContents { processes, is_trace: false, is_torn, unreadable_events: 0 })
+    Ok(FileContents { processes, is_trace: false, times: None, is_torn, unreadable_events: 0 })
 }
 
 #[cfg(test)]
@@ -330,6 +399,56 @@ mod tests {
     }
 
     #[test]
+    fn the_end_is_that_of_the_clock_of_most_recordings() {
+        let other = MAIN.replace("4242", "4243").replace("5a1f", "ffff").replace("52297", "92297");
+        let dir = folder(&[("a.json", MAIN), ("b.json", WORKER), ("c.json", &other)]);
+        let whole = load(&[dir.path().to_owned()], ReadScope::TIMES).session;
+        assert!(whole.clocks.len() == 2 && whole.clocks[1].end_us > whole.clocks[0].end_us);
+        let limits = SliceLimits::of_ms(Some(-2.5), None);
+        let loaded = load_slice(&[dir.path().to_owned()], limits, ReadScope::LINES);
+        assert_eq!(found(&loaded), [(4242, vec![0, 3])]);
+        assert_eq!(loaded.session.length_us(), 2_500);
+        assert_eq!(loaded.session.clocks[0].end_us, whole.clocks[0].end_us);
+    }
+
+    #[test]
+    fn recordings_replace_the_merged_traces_above_and_below_but_not_beside() {
+        let merged = |text: &str| text.replacen('{', "{\"source\":\"cpu-prof\",", 1);
+        let other = MAIN.replace("4242", "4243");
+        let dir = folder(&[]);
+        for (place, name, text) in [
+            ("1", "trace.json", &merged(MAIN)),
+            ("2", "trace.json", &merged(&other)),
+            ("2/out", "trace.json", &merged(&other)),
+            ("2", "main.trace.json", &other),
+        ] {
+            fs::create_dir_all(dir.path().join(place)).unwrap();
+            fs::write(dir.path().join(place).join(name), text).unwrap();
+        }
+        let loaded = load(&[dir.path().to_owned()], ReadScope::TIMES);
+        assert_eq!(found(&loaded), [(4242, vec![0]), (4243, vec![0])]);
+        assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
+        for (note, place) in loaded.notes.iter().zip(["2/out/trace.json", "2/trace.json"]) {
+            assert!(note.contains(&format!("{place}: left out")), "{note}");
+        }
+    }
+
+    #[test]
+    fn a_named_merged_trace_and_one_of_its_recordings_count_once() {
+        let worker = WORKER.split_once("\"traceEvents\":[\n").unwrap().1;
+        let merged = MAIN.replacen('{', "{\"source\":\"cpu-prof\",", 1);
+        let merged = merged.replace("\n]}", &format!(",\n{worker}"));
+        let dir = folder(&[("main.trace.json", MAIN), ("trace.json", &merged)]);
+        let alone = load(&[dir.path().join("trace.json")], ReadScope::TIMES).session;
+        assert_eq!(alone.processes[0].threads.len(), 2);
+        for names in [["main.trace.json", "trace.json"], ["trace.json", "main.trace.json"]] {
+            let both = load(&names.map(|name| dir.path().join(name)), ReadScope::TIMES).session;
+            assert_eq!(both.processes.len(), 1);
+            assert_eq!(both.processes[0].recordings(), 2, "{names:?}");
+        }
+    }
+
+    #[test]
     fn the_reason_is_given_when_nothing_was_read() {
         let dir = folder(&[("package.json", "{}"), ("x.json", "no")]);
         let at = |name: &str| dir.path().join(name);
@@ -352,11 +471,21 @@ mod tests {
         let paths = [dir.path().to_owned()];
         let whole = load(&paths, ReadScope::TIMES).session;
         assert_eq!(whole.length_us(), 10_000);
-        let part = load_slice(&paths, 2.5, 4.0);
+        let slice = |from, to| {
+            load_slice(&paths, SliceLimits::of_ms(Some(from), Some(to)), ReadScope::LINES)
+        };
+        let part = slice(2.5, 4.0);
         assert_eq!(part.session.length_us(), 1_500);
         let nodes = &part.session.processes[0].threads[0].profiles[0].nodes;
         assert_eq!(nodes.iter().map(|node| node.self_us).sum::<u64>(), 1_500);
-        let none = load_slice(&paths, 20.0, 40.0);
+        let end = load_slice(&paths, SliceLimits::of_ms(Some(-2.5), None), ReadScope::LINES);
+        assert_eq!(end.session.length_us(), 2_500);
+        let none = slice(20.0, 40.0);
         assert!(none.check().unwrap_err().contains("in that time"));
+        let reversed = slice(8.0, -5.0);
+        assert!(reversed.check().unwrap_err().contains("ends before it starts"));
+        let missing =
+            load_slice(&[dir.path().join("missing")], SliceLimits::default(), ReadScope::LINES);
+        assert!(missing.check().unwrap_err().contains("does not exist"));
     }
 }

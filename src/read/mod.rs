@@ -1,7 +1,12 @@
 //! Files into sessions.
 
+pub(crate) mod align;
 pub(crate) mod count;
+pub(crate) mod filter;
 pub(crate) mod group;
 pub(crate) mod living;
 pub(crate) mod load;
+pub(crate) mod recorders;
+pub(crate) mod slice;
 pub(crate) mod sniff;
+pub(crate) mod time_line;

@@ -8,12 +8,19 @@ use serde_json::{Map, Value};
 
 use crate::files::input::{Input, first_bytes};
 use crate::format::cpuprofile::file_name::ids_from_file_name;
+use crate::format::cpuprofile::times::ProfileTimes;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own::{METADATA_KEY, is_merged_mark};
 use crate::format::trace::read::process_names::without_pid;
 use crate::format::trace::scan::{Item, Scanner};
+use crate::profile::program::without_recording_label;
 use crate::profile::session::Identity;
 use crate::read::group::{ProcessFacts, RecordingSpan};
+
+/// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be
+/// wrong.
+pub(crate) const CUT_CPUPROFILE: &str = "the .cpuprofile is cut off: it has lost the times of its \
+                                         samples; record traces, which survive a kill";
 
 /// The kind of a file.
 #[derive(Debug)]
@@ -24,7 +31,18 @@ pub(crate) enum SniffedFile {
     Other {
         /// Whether this project merged the trace.
         is_merged: bool,
+        /// The first event with a process and a time.
+        first: Option<FirstEvent>,
     },
+}
+
+/// The process and the time of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FirstEvent {
+    /// Process id.
+    pub pid: u32,
+    /// Time, microseconds; not 0.
+    pub ts: i64,
 }
 
 /// A file with the recording of one thread.
@@ -42,7 +60,7 @@ pub(crate) struct RecordingFile {
     pub start_us: i64,
     /// End, microseconds; none if only a full reading would tell.
     pub end_us: Option<i64>,
-    /// Facts about the process from the header; empty for a `.cpuprofile`.
+    /// Facts about the process from the header; empty for a `.cpuprofile` of another tool.
     pub program: Map<String, Value>,
     /// Label of the process for DevTools.
     pub url: Option<String>,
@@ -80,6 +98,11 @@ impl RecordingFile {
         }
     }
 
+    /// Returns the label of the recording, if it has one.
+    pub(crate) fn recording_label(&self) -> Option<&str> {
+        self.program.get("recordingLabel")?.as_str()
+    }
+
     /// Returns the start of the process and of the system, if the header gives both.
     pub(crate) fn identity(&self) -> Option<Identity> {
         let process_start_ms = self.program.get("processStartMs")?.as_u64()?;
@@ -98,12 +121,26 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
     }
 }
 
-/// Reads the header of a recording's trace: what stands before its events.
+/// Returns whether a member of a file's object is that of a `.cpuprofile`.
+fn is_tree(key: &str, value: &[u8]) -> bool {
+    matches!((key, value.first()), ("nodes", Some(b'[')) | ("head", Some(b'{')))
+}
+
+/// Reads the header of a recording: what stands before its events or nodes.
 pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
-    let (FileKind::Trace, mut scanner) = open(input).ok()? else { return None };
+    let (_, mut scanner) = open(input).ok()?;
     match scanner.next().ok()?? {
         Item::Member { key: "metadata", value } => header(0, value),
+        Item::Member { key: METADATA_KEY, value } => cpuprofile_header(0, value),
         _ => None,
+    }
+}
+
+/// Returns whether an input is the recording of one thread, by its start.
+pub(crate) fn is_recording(input: &Input) -> bool {
+    match open(input) {
+        Ok((FileKind::CpuProfile, _)) => true,
+        _ => read_header(input).is_some(),
     }
 }
 
@@ -124,15 +161,22 @@ fn open(input: &Input) -> io::Result<(FileKind, Scanner<impl Read>)> {
     const START: usize = 4096;
     let (start, rest) = first_bytes(input.open()?, START)?;
     let kind = FileKind::of(&start);
-    Ok((kind, Scanner::new(Cursor::new(start).chain(rest))))
+    Ok((kind, Scanner::new(Cursor::new(start).chain(rest)).moved_by(input.shift)))
 }
 
 impl FileKind {
     /// Returns the kind of a text by its start. A `.cpuprofile` is an object with these members, in
     /// any order.
     fn of(start: &[u8]) -> Self {
-        const MEMBERS: [&[u8]; 6] =
-            [b"nodes", b"startTime", b"endTime", b"samples", b"timeDeltas", b"title"];
+        const MEMBERS: [&[u8]; 7] = [
+            METADATA_KEY.as_bytes(),
+            b"nodes",
+            b"startTime",
+            b"endTime",
+            b"samples",
+            b"timeDeltas",
+            b"title",
+        ];
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
         let key = start
             .strip_prefix(b"{")
@@ -154,6 +198,7 @@ fn trace(
     /// Only names come before the profile of a recording.
     const EVENTS_BEFORE_PROFILE: usize = 16;
     let mut recording = None;
+    let mut first = None;
     let mut is_merged = false;
     let mut has_phase = false;
     let mut events = 0;
@@ -161,14 +206,28 @@ fn trace(
     while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
         match item {
             Item::Member { key: "metadata", value } => recording = header(index, value),
+            // Other tools begin with members of their own.
+            Item::Member { key, value } if is_tree(key, value) && events == 0 => {
+                let again = open(input).map_err(|error| error.to_string())?;
+                return cpuprofile(index, &input.path, &mut { again.1 });
+            }
             Item::Member { key, value } => is_merged |= is_merged_mark(key, value),
             Item::Event(event) => {
                 events += 1;
                 let head = EventHead::of(event).unwrap_or_default();
                 has_phase |= head.phase != 0;
+                let pid = head.pid_text(event).and_then(|pid| pid.parse().ok());
+                let ts = head.ts(event).filter(|ts| *ts > 0 && head.phase != b'M');
+                first = pid.zip(ts).map(|(pid, ts)| FirstEvent { pid, ts });
                 if let Some(recording) = &mut recording {
                     match head.name(event) {
-                        b"TracingStartedInBrowser" => recording.url = url(event),
+                        b"TracingStartedInBrowser" => {
+                            let label = recording.recording_label();
+                            recording.url = url(event).map(|url| match label {
+                                Some(label) => without_recording_label(&url, label),
+                                None => url,
+                            });
+                        }
                         b"Profile" => {
                             recording.start_us = head.ts(event).unwrap_or_default();
                             recording.end_us = end_us(input);
@@ -177,7 +236,8 @@ fn trace(
                         _ => {}
                     }
                 }
-                if events == EVENTS_BEFORE_PROFILE || (has_phase && recording.is_none()) {
+                let is_known = recording.is_some() || (has_phase && first.is_none());
+                if events == EVENTS_BEFORE_PROFILE || (has_phase && !is_known) {
                     is_whole = false;
                     break;
                 }
@@ -188,7 +248,7 @@ fn trace(
         Err("the recording ends before its first sample: the program was killed as it started"
             .into())
     } else if has_phase {
-        Ok(SniffedFile::Other { is_merged })
+        Ok(SniffedFile::Other { is_merged, first })
     } else if events > 0 {
         Err("its list does not hold trace events (they have no \"ph\")".into())
     } else {
@@ -200,11 +260,24 @@ fn trace(
 fn header(index: usize, metadata: &[u8]) -> Option<RecordingFile> {
     let metadata: Value = serde_json::from_slice(metadata).ok()?;
     let mut program = metadata.get(METADATA_KEY)?.as_object()?.clone();
-    let id = |key: &str| u32::try_from(program.get(key)?.as_u64()?).ok();
-    let (pid, tid) = (id("pid")?, id("threadId")?);
     if let Some(start) = metadata.get("startTime") {
         program.insert("startTime".into(), start.clone());
     }
+    recording(index, program)
+}
+
+/// Reads the header of an own `.cpuprofile`.
+fn cpuprofile_header(index: usize, facts: &[u8]) -> Option<RecordingFile> {
+    let facts = serde_json::from_slice(facts).ok()?;
+    let file = recording(index, facts)?;
+    let url = file.program.get("label").and_then(Value::as_str).map(str::to_owned);
+    Some(RecordingFile { is_cpuprofile: true, url, ..file })
+}
+
+/// Returns a recording with these facts, whose times are not known yet.
+fn recording(index: usize, program: Map<String, Value>) -> Option<RecordingFile> {
+    let id = |key: &str| u32::try_from(program.get(key)?.as_u64()?).ok();
+    let (pid, tid) = (id("pid")?, id("threadId")?);
     Some(RecordingFile {
         input: index,
         is_cpuprofile: false,
@@ -222,32 +295,36 @@ fn url(event: &[u8]) -> Option<String> {
     Some(event.pointer("/args/data/frames/0/url")?.as_str()?.to_owned())
 }
 
-/// Reads the times of a `.cpuprofile`. Only the name of the file can tell the process and thread.
+/// Reads the times of a `.cpuprofile`. Where the file does not tell its process and thread, its name
+/// can.
 fn cpuprofile(
     index: usize,
     path: &Path,
     scanner: &mut Scanner<impl Read>,
 ) -> Result<SniffedFile, String> {
-    let (mut start_us, mut end_us, mut has_nodes) = (None, None, false);
+    let (mut times, mut has_nodes, mut header) = (ProfileTimes::default(), false, None);
     while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
-        match item {
-            Item::Member { key: "startTime", value } => start_us = micros(value),
-            Item::Member { key: "endTime", value } => end_us = micros(value),
-            Item::Member { key: "nodes", value } => has_nodes = value.starts_with(b"["),
+        let Item::Member { key, value } = item else { continue };
+        times.member(key, value);
+        match key {
+            _ if is_tree(key, value) => has_nodes = true,
+            METADATA_KEY => header = cpuprofile_header(index, value),
             _ => {}
         }
     }
     if scanner.is_torn() {
-        return Err("the .cpuprofile is cut off and cannot be used; record traces, which survive \
-                    a kill"
-            .into());
+        return Err(CUT_CPUPROFILE.to_owned());
     }
-    let Some(start_us) = start_us.filter(|_| has_nodes) else {
+    let end_us = times.end_us();
+    let Some(start_us) = times.start_us().filter(|_| has_nodes) else {
         return Err("the file looks like a .cpuprofile, but has no nodes or no startTime".into());
     };
+    if let Some(header) = header {
+        return Ok(SniffedFile::Recording(RecordingFile { start_us, end_us, ..header }));
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let small = |id: i64| u32::try_from(id).ok();
-    let (pid, tid) = match ids_from_file_name(&name).0 {
+    let (pid, tid) = match ids_from_file_name(&name) {
         Some((pid, tid)) => (small(pid), small(tid).unwrap_or(0)),
         None => (None, 0),
     };
@@ -263,15 +340,11 @@ fn cpuprofile(
     }))
 }
 
-fn micros(value: &[u8]) -> Option<i64> {
-    let number: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    Some(number as i64)
-}
-
 /// Returns the latest time near the end of a trace that is not compressed: microseconds.
 fn end_us(input: &Input) -> Option<i64> {
     let end = last_bytes(input).ok()?;
-    last_lines(&end).filter_map(|line| EventHead::of_own(line)?.ts(line)).max()
+    let last_us = last_lines(&end).filter_map(|line| EventHead::of_own(line)?.ts(line)).max();
+    last_us.map(|last_us| input.shift.moved(last_us))
 }
 
 fn last_bytes(input: &Input) -> io::Result<Vec<u8>> {

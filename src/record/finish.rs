@@ -1,7 +1,10 @@
 //! The end of a recording: takes the last window and waits until the files are complete.
 
 use super::coverage;
-use super::state::{StoppedRecording, ThreadRecording, ThreadSampler};
+use super::state::{
+    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, StoppedSampling, ThreadRecording, ThreadSampler,
+    take_recording,
+};
 use super::writer_loop::ClosedRecording;
 use crate::base::config::Source;
 use crate::base::system;
@@ -20,8 +23,10 @@ pub(super) struct StoppedProfiler {
 pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<StoppedProfiler>) {
     coverage::stop_workers(&recording);
     recording.link.close_waker();
-    let (last, surplus) = recording.stop();
-    let has_stopped = last.is_some();
+    let StoppedSampling { has_stopped, last, surplus } = recording.stop();
+    if let Some(entry_hook) = recording.entry_hook {
+        entry_hook.remove();
+    }
     let duration_us = system::now_us() - recording.start_us;
     let closed = recording.process.writer.close(&recording.link, last);
     let (source, profiler) = match recording.sampler {
@@ -47,4 +52,23 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
         })
     });
     (stopped, profiler)
+}
+
+/// Stops recording this thread, and returns when its files are complete. Returns None if the thread
+/// was not recorded.
+pub(crate) fn stop() -> Option<StoppedRecording> {
+    let Some(recording) = take_recording() else { return ENDED_EARLY.take() };
+    let (stopped, profiler) = finish(recording);
+    if let Some(StoppedProfiler { profiler, undeleted }) = profiler {
+        profiler.delete(undeleted);
+        IDLE_PROFILER.set(Some(profiler));
+    }
+    Some(stopped)
+}
+
+/// Stops recording this thread. A later [`stop`] returns the result.
+pub(crate) fn end_early() {
+    if let Some(stopped) = stop() {
+        ENDED_EARLY.set(Some(stopped));
+    }
 }

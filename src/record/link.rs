@@ -30,6 +30,12 @@ impl ThreadActivity {
         self.cpu_us - earlier.cpu_us <= MAX_CPU_US && outside_us <= MAX_OUTSIDE_US
     }
 
+    /// Returns a counter of the time in which the thread slept, microseconds. `core_wait_us` is the
+    /// time that the thread has waited for a core.
+    pub(super) fn slept_us(&self, core_wait_us: i64) -> i64 {
+        self.now_us - self.cpu_us - core_wait_us
+    }
+
     /// Returns whether the thread has mostly waited for events since an earlier moment.
     pub(super) fn has_mostly_waited_since(&self, earlier: &Self) -> bool {
         2 * (self.waited_us - earlier.waited_us) > self.now_us - earlier.now_us
@@ -46,6 +52,7 @@ pub(super) struct RecordingLink {
     thread: MeasuredThread,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
+    is_suspended: AtomicBool,
     has_failed: AtomicBool,
     is_restart_requested: AtomicBool,
     is_stop_requested: AtomicBool,
@@ -55,13 +62,15 @@ impl RecordingLink {
     /// Creates the link of a new recording of the calling thread.
     pub(super) fn new(parent: Option<u32>, waker: Option<Waker>, is_main: bool) -> Self {
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
-        let (has_failed, is_restart_requested, is_stop_requested) = Default::default();
+        let (is_suspended, has_failed, is_restart_requested, is_stop_requested) =
+            Default::default();
         Self {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             parent,
             waker,
             thread: MeasuredThread::this(is_main),
             read_profiles: DeletionQueue::default(),
+            is_suspended,
             has_failed,
             is_restart_requested,
             is_stop_requested,
@@ -113,6 +122,16 @@ impl RecordingLink {
         if let Some(waker) = &self.waker {
             waker.close();
         }
+    }
+
+    /// Notes whether the thread's sampling is suspended, because the thread has waited for long.
+    pub(super) fn set_suspended(&self, is_suspended: bool) {
+        self.is_suspended.store(is_suspended, Ordering::Relaxed);
+    }
+
+    /// Returns whether the thread's sampling is suspended.
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended.load(Ordering::Relaxed)
     }
 
     /// Notes that an output file cannot be written, so that the thread stops sampling.

@@ -1,13 +1,15 @@
 //! Recording: one thread from start to stop, and the writer thread that fills its files.
 
 pub(crate) mod coverage;
-mod finish;
+pub(crate) mod finish;
 mod heap_trim;
 mod lifecycle;
 mod link;
 mod output;
+mod overlap;
 pub(crate) mod own_frames;
 pub(crate) mod process;
+mod rotation;
 mod segments;
 mod signals;
 mod sink;

@@ -9,6 +9,7 @@ use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
 use crate::files::atomic::write_whole;
 use crate::format::cpuprofile::CpuProfile;
+use crate::format::cpuprofile::facts::ProfileFacts;
 use crate::format::trace::thread::ThreadInfo;
 use crate::profile::call_tree::PlacedWindow;
 use crate::profile::window::Window;
@@ -31,12 +32,13 @@ impl OutputFiles {
         start_us: i64,
         earlier: Vec<CompleteSegment>,
     ) -> Result<Self, Error> {
+        let facts = config.formats.cpuprofile.then(|| ProfileFacts::of_recording(&info));
         let mut trace = None;
         if config.formats.trace {
             trace = Some(TraceSegments::create(config, &mut names, info, start_us, earlier)?);
         }
-        let cpuprofile = config.formats.cpuprofile.then(|| CpuProfileFile {
-            profile: CpuProfile::new(start_us),
+        let cpuprofile = facts.map(|facts| CpuProfileFile {
+            profile: CpuProfile::new(start_us, Some(facts)),
             dir: config.dir.clone(),
             names,
         });
@@ -63,6 +65,13 @@ impl CpuProfileFile {
     /// Adds a window. `placed` is the window's place in the recording's call tree.
     pub(super) fn add(&mut self, window: &Window, placed: &PlacedWindow) {
         self.profile.window(window, placed);
+    }
+
+    /// Names the worker.
+    pub(super) fn name_worker(&mut self, name: &str) {
+        if let Some(facts) = &mut self.profile.facts {
+            facts.name_worker(name);
+        }
     }
 
     /// Writes the file, and returns its path.

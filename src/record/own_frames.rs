@@ -45,13 +45,18 @@ pub(super) fn is_own(url: &str) -> bool {
 
 /// Moves the samples of the profiler's own code to `(program)` below the root, and removes the nodes
 /// that only such samples had. A function of the program that the package calls, as the function
-/// given to `profile()`, keeps its whole stack.
-pub(super) fn hide(window: &mut Window) {
+/// given to `profile()`, keeps its whole stack. `is_first` tells whether the recording starts with
+/// this window.
+pub(super) fn hide(window: &mut Window, is_first: bool) {
     let owners: Vec<Owner> = window.frames.iter().map(owner).collect();
-    if !owners.contains(&Owner::Profiler) {
+    let start = if is_first { start_node(window) } else { None };
+    if start.is_none() && !owners.contains(&Owner::Profiler) {
         return;
     }
-    let is_own = own_nodes(&window.nodes, &owners);
+    let mut is_own = own_nodes(&window.nodes, &owners);
+    if let Some(start) = start {
+        is_own[start] = true;
+    }
     let is_kept = kept_nodes(window, &is_own);
     let mut kept = Vec::with_capacity(window.nodes.len());
     let mut index_of = vec![0; window.nodes.len()];
@@ -75,6 +80,16 @@ pub(super) fn hide(window: &mut Window) {
     for (node, _) in &mut window.deopts {
         *node = index_of[*node as usize];
     }
+}
+
+/// Returns the node of the sample that V8 takes as it starts, if no other sample has this node. The
+/// native function there is the profiler's, even where V8 does not know the function's caller: the
+/// line that is evaluated in a worker.
+fn start_node(window: &Window) -> Option<usize> {
+    let (start, others) = window.samples.split_first()?;
+    let frame = &window.frames[window.nodes[start.node as usize].frame as usize];
+    let is_alone = others.iter().all(|sample| sample.node != start.node);
+    (frame.is_native() && !frame.is_meta() && is_alone).then_some(start.node as usize)
 }
 
 fn owner(frame: &CallFrame) -> Owner {
@@ -187,7 +202,7 @@ mod tests {
             sample.position = SourcePosition { line: 3, column: 1 };
         }
         window.deopts = vec![(2, "own".into()), (7, "hot".into())];
-        hide(&mut window);
+        hide(&mut window, false);
         let own = "(program)";
         assert_eq!(stacks(&window), [own, own, "load main", own, "load main start", own]);
         let names = window.nodes.iter().map(|node| &*window.frames[node.frame as usize].url);
@@ -215,7 +230,7 @@ mod tests {
             ],
             &[(0, 2), (10, 4), (20, 5), (30, 6)],
         );
-        hide(&mut window);
+        hide(&mut window, false);
         assert_eq!(
             stacks(&window),
             ["(program)", "main profile work sort", "(program)", "(garbage collector)"]
@@ -224,11 +239,30 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_of_the_start_is_the_profilers_without_a_known_caller() {
+        let frames = [
+            (0, frame("(root)", "", 0)),
+            (0, frame("main", "/r/main.js", 1)),
+            (1, frame("dlopen", "", 0)),
+        ];
+        let mut first = window(&frames, &[(0, 2), (10, 1)]);
+        let mut later = first.clone();
+        let mut again = window(&frames, &[(0, 2), (10, 1), (20, 2)]);
+        hide(&mut first, true);
+        assert_eq!(stacks(&first), ["(program)", "main"]);
+        assert_eq!(first.nodes.len(), 3);
+        hide(&mut later, false);
+        assert_eq!(stacks(&later), ["main dlopen", "main"]);
+        hide(&mut again, true);
+        assert_eq!(stacks(&again), ["main dlopen", "main", "main dlopen"]);
+    }
+
+    #[test]
     fn a_window_without_own_code_stays() {
         let mut window =
             window(&[(0, frame("(root)", "", 0)), (0, frame("main", "/r/main.js", 1))], &[(0, 1)]);
         let before = window.clone();
-        hide(&mut window);
+        hide(&mut window, false);
         assert_eq!(window, before);
     }
 }

@@ -173,7 +173,7 @@ impl TraceSegments {
         start_us: i64,
         cpu: CpuTimes,
     ) -> Result<(), Error> {
-        self.append(buffer, |trace, events| trace.close(events, start_us))?;
+        self.append(buffer, |trace, events| trace.close(events, start_us, Some(cpu)))?;
         let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
         let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
         let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::link::{RecordingLink, ThreadActivity};
 use super::output::{CpuProfileFile, OutputFiles};
+use super::overlap::{self, TakenUntil};
 use super::own_frames;
 use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::worker_name::WorkerName;
@@ -18,7 +19,7 @@ use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
 use crate::profile::call_tree::{CallTree, PlacedWindow};
 use crate::profile::frame::CallFrame;
-use crate::profile::idle::IdleTimes;
+use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::window::Window;
 use crate::sampler::native_names;
 use crate::sampler::source::RawWindow;
@@ -30,9 +31,12 @@ pub(super) struct TakenWindow {
     pub window: RawWindow,
     /// Time that taking the window cost the program's thread.
     pub pause: Duration,
-    /// Time in which the next profile was started: CLOCK_MONOTONIC, microseconds. Samples of that
-    /// time show the profiler.
+    /// Time in which the next profile was started: CLOCK_MONOTONIC, microseconds.
     pub own_span_us: Option<(i64, i64)>,
+    /// Time in which sampling was resumed after a suspension: CLOCK_MONOTONIC, microseconds.
+    pub resumed_us: Option<(i64, i64)>,
+    /// Whether sampling is suspended from the end of this window on.
+    pub is_suspended: bool,
     /// Time that the thread's event loop has waited for events, up to the end of this window:
     /// microseconds. None if V8's sampling ends the waits.
     pub waited_us: Option<i64>,
@@ -89,9 +93,7 @@ pub(super) struct RecordingSink {
     stall: StallDetector,
     /// Number of times that V8's sampling thread was restarted.
     restarts: u32,
-    /// Time up to which samples were taken: CLOCK_MONOTONIC, microseconds. Windows overlap, so the
-    /// next window repeats earlier samples.
-    taken_until_us: i64,
+    taken_until: TakenUntil,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
     /// Name of the worker, if it has one.
@@ -119,13 +121,13 @@ impl RecordingSink {
         Self {
             link,
             flush_interval: config.flush_interval(source),
-            overlap: overlap(config.interval_us),
+            overlap: overlap::duration(config.interval_us),
             trace,
             cpuprofile,
             tree: CallTree::new(max_nodes),
             stall: StallDetector::new(config.interval_us),
             restarts: 0,
-            taken_until_us: i64::MIN,
+            taken_until: TakenUntil::START,
             idle,
             name: None,
             totals,
@@ -135,15 +137,24 @@ impl RecordingSink {
     /// Writes a window. `events` is a buffer.
     pub(super) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         let mut window = self.read(taken.window, taken.was_waiting);
-        own_frames::hide(&mut window);
+        own_frames::hide(&mut window, self.taken_until.is_start());
         native_names::rename(&mut window);
         if self.stall.is_stuck(&window) {
             self.link.request_restart();
             self.restarts += 1;
         }
-        self.remove_taken_samples(&mut window, taken.own_span_us);
-        if let Some((idle, waited_us)) = self.idle.as_mut().zip(taken.waited_us) {
-            idle.classify(&mut window, waited_us);
+        self.taken_until.remove_from(&mut window, taken.own_span_us);
+        if let Some(resumed_us) = taken.resumed_us {
+            overlap::replace_first_sample(&mut window, resumed_us);
+        }
+        let cpu = self.link.cpu_times();
+        if let Some((idle, loop_us)) = self.idle.as_mut().zip(taken.waited_us) {
+            let slept_us = taken.activity.zip(cpu.wait_us);
+            let slept_us = slept_us.map(|(activity, wait_us)| activity.slept_us(wait_us));
+            idle.classify(&mut window, WaitCounters { loop_us, slept_us });
+            if taken.is_suspended {
+                idle.begin_wait(&mut window);
+            }
         }
         self.begin_segment(&window, events);
         self.rename_by_frames(&window, events);
@@ -156,7 +167,6 @@ impl RecordingSink {
             file.add(&window, &placed);
         }
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
-        let cpu = self.link.cpu_times();
         let flush = Flush { pause_us: Some(pause_us), restarts: self.restarts, cpu };
         let is_written = self.append(events, |trace, events| {
             trace.window(events, &window, &placed, flush);
@@ -211,18 +221,6 @@ impl RecordingSink {
         }
     }
 
-    /// Removes the samples that the last window had, and those of the profiler itself.
-    fn remove_taken_samples(&mut self, window: &mut Window, own_span_us: Option<(i64, i64)>) {
-        let own = own_span_us.map(|(from, to)| from..=to);
-        window.samples.retain(|sample| {
-            sample.time_us > self.taken_until_us
-                && !own.as_ref().is_some_and(|own| own.contains(&sample.time_us))
-        });
-        let last_us = window.samples.last().map(|sample| sample.time_us);
-        let own_end_us = own_span_us.map(|(_, to)| to);
-        self.taken_until_us = self.taken_until_us.max(last_us.max(own_end_us).unwrap_or(i64::MIN));
-    }
-
     /// Begins the next segment of the trace, if it starts with this window.
     fn begin_segment(&mut self, window: &Window, events: &mut Events) {
         if self.link.has_failed() {
@@ -245,6 +243,9 @@ impl RecordingSink {
         let known = self.name.replace(name.clone());
         // A worker that was named by its frames mostly has the script that they show.
         if known.is_none_or(|known| known.text != name.text) {
+            if let Some(file) = &mut self.cpuprofile {
+                file.name_worker(&name.text);
+            }
             self.append(events, |trace, events| trace.rename_worker(events, &name.text));
         }
     }
@@ -264,7 +265,8 @@ impl RecordingSink {
     /// Completes the files.
     pub(super) fn finish(&mut self, events: &mut Events) {
         let end_us = system::now_us();
-        self.append(events, |trace, events| trace.close(events, end_us));
+        let cpu = self.trace.is_some().then(|| self.link.cpu_times());
+        self.append(events, |trace, events| trace.close(events, end_us, cpu));
         if let Some(file) = self.cpuprofile.take() {
             match file.write(end_us) {
                 Ok(path) => self.totals.files.push(path),
@@ -318,11 +320,4 @@ impl RecordingSink {
         self.link.fail();
         warn_once(error);
     }
-}
-
-/// Returns the time for which the old and the next profile both run. V8 processes a sample when the
-/// next is due.
-fn overlap(interval_us: u32) -> Duration {
-    const DELAY: Duration = Duration::from_millis(1);
-    Duration::from_micros(u64::from(interval_us)) * 5 / 4 + DELAY
 }

@@ -13,7 +13,7 @@ use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::base::system;
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::{EventLoop, Profiler, Rotated, V8Profile};
+use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Rotated, V8Profile};
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -41,6 +41,11 @@ pub(super) struct ThreadRecording {
     pub start_us: i64,
     /// The thread's event loop, if V8's sampling does not end the loop's waits.
     pub event_loop: Option<EventLoop>,
+    /// Resumes the sampling that is suspended while the thread waits.
+    pub entry_hook: Option<EntryHook>,
+    /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
+    /// microseconds.
+    pub resumed_us: Cell<Option<(i64, i64)>>,
     /// The rotation that has begun.
     pub rotation: Cell<Option<BegunRotation>>,
     /// The thread's activity up to the last window.
@@ -56,6 +61,18 @@ pub(super) struct BegunRotation {
     pub pause: Duration,
     /// Start and end of the step: CLOCK_MONOTONIC, microseconds.
     pub span_us: (i64, i64),
+}
+
+/// The end of a recording's sampling.
+#[derive(Default)]
+pub(super) struct StoppedSampling {
+    /// Whether V8 has stopped its sampling thread.
+    pub has_stopped: bool,
+    /// The last window. JavaScript hands over its last window itself, and suspended sampling has
+    /// none.
+    pub last: Option<TakenWindow>,
+    /// A profile that repeats a part of the last window.
+    pub surplus: Option<V8Profile>,
 }
 
 /// The source of a recording's samples.
@@ -89,13 +106,18 @@ impl StoppedRecording {
 }
 
 impl ThreadRecording {
-    /// Stops sampling. Returns the last window, and a profile that repeats a part of this window.
-    /// JavaScript hands over its last window itself.
-    pub(super) fn stop(&self) -> (Option<TakenWindow>, Option<V8Profile>) {
-        let ThreadSampler::V8(profiler) = &self.sampler else { return (None, None) };
+    /// Stops sampling, and returns the last window.
+    pub(super) fn stop(&self) -> StoppedSampling {
+        let ThreadSampler::V8(profiler) = &self.sampler else { return StoppedSampling::default() };
+        if self.link.is_suspended() {
+            return StoppedSampling { has_stopped: true, ..StoppedSampling::default() };
+        }
         let before = Instant::now();
-        let Some(Rotated { profile, surplus }) = profiler.stop() else { return (None, None) };
-        (Some(self.window(RawWindow::V8(profile), before.elapsed())), surplus)
+        let Some(Rotated { profile, surplus }) = profiler.stop() else {
+            return StoppedSampling::default();
+        };
+        let last = Some(self.window(RawWindow::V8(profile), before.elapsed()));
+        StoppedSampling { has_stopped: true, last, surplus }
     }
 
     /// Returns whether this thread has only waited for events since its last window.
@@ -107,7 +129,11 @@ impl ThreadRecording {
     /// Returns a window that ends now. `pause` is the time that the window cost this thread.
     pub(super) fn window(&self, window: RawWindow, pause: Duration) -> TakenWindow {
         let begun = self.rotation.take();
-        let pause = pause + begun.map(|begun| begun.pause).unwrap_or_default();
+        let mut pause = pause + begun.map(|begun| begun.pause).unwrap_or_default();
+        let resumed_us = self.resumed_us.take();
+        if let Some((from_us, to_us)) = resumed_us {
+            pause += Duration::from_micros(u64::try_from(to_us - from_us).unwrap_or(0));
+        }
         let own_span_us = begun.map(|begun| begun.span_us);
         let waited_us = self.waited_us();
         let activity = self.activity(waited_us);
@@ -115,7 +141,16 @@ impl ThreadRecording {
         let was_waiting = activity
             .zip(earlier)
             .is_some_and(|(activity, earlier)| activity.has_mostly_waited_since(&earlier));
-        TakenWindow { window, pause, own_span_us, waited_us, activity, was_waiting }
+        TakenWindow {
+            window,
+            pause,
+            own_span_us,
+            resumed_us,
+            is_suspended: self.link.is_suspended(),
+            waited_us,
+            activity,
+            was_waiting,
+        }
     }
 
     /// Returns the time that this thread's event loop has waited for events: microseconds.

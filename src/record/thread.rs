@@ -1,24 +1,25 @@
-//! Starts, rotates and stops the recording of the calling thread.
+//! Starts the recording of the calling thread, and takes the windows of the inspector.
 
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
-use super::finish::{StoppedProfiler, finish};
+use super::finish::end_early;
 use super::lifecycle::{self, InterruptedRecording};
 use super::link::RecordingLink;
 use super::output::OutputFiles;
 use super::process::HostProcess;
+use super::rotation::{on_entry, on_window_request};
 use super::segments::CompleteSegment;
 use super::signals;
 use super::sink::RecordingSink;
 use super::state::{
-    self, BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
+    BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
     ThreadSampler,
 };
 use crate::base::config::{Config, Source};
@@ -27,11 +28,11 @@ use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::format::trace::thread::{Segment, ThreadInfo};
-use crate::profile::idle::IdleTimes;
+use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::program::Program;
 use crate::sampler::inspector::InspectorProfile;
 use crate::sampler::source::{RawWindow, best_source};
-use crate::sampler::v8::{EventLoop, Profiler, Rotated, Waker};
+use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Waker};
 
 /// A request to record the calling thread.
 pub(crate) struct StartRequest<'a> {
@@ -97,7 +98,12 @@ pub(crate) fn start(
     let link = Arc::new(RecordingLink::new(parent, waker, thread_id == 0));
     let idle = event_loop
         .as_ref()
-        .map(|event_loop| IdleTimes::new(config.interval_us, start_us, event_loop.waited_us()));
+        .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
+        .map(|counters| IdleTimes::new(config.interval_us, start_us, counters));
+    let entry_hook = match source {
+        Source::V8 => EntryHook::add(on_entry),
+        Source::Inspector => None,
+    };
     let sink = RecordingSink::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
@@ -108,7 +114,9 @@ pub(crate) fn start(
         thread_id,
         start_us,
         event_loop,
+        entry_hook,
         rotation: Cell::new(None),
+        resumed_us: Cell::new(None),
         last_activity: Cell::new(None),
         earlier: None,
     }));
@@ -131,11 +139,13 @@ fn create_files(
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,
+        os_thread_id: system::thread_id().and_then(|id| u32::try_from(id).ok()),
         node_modules: process.program.node_modules(config.ignore_list),
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
         cpu: Some(MeasuredThread::this(thread_id == 0).times()),
         segment: config.history.is_limited().then_some(segment),
+        recording_label: config.label.clone(),
     };
     OutputFiles::create(config, names, info, start_us, earlier)
 }
@@ -171,95 +181,6 @@ fn start_profiler(env: &Env, interval_us: u32) -> Result<Profiler, Error> {
             Err(error)
         }
     }
-}
-
-/// Stops recording this thread, and returns when its files are complete. Returns None if the thread
-/// was not recorded.
-pub(crate) fn stop() -> Option<StoppedRecording> {
-    let Some(recording) = state::take_recording() else { return ENDED_EARLY.take() };
-    let (stopped, profiler) = finish(recording);
-    if let Some(StoppedProfiler { profiler, undeleted }) = profiler {
-        profiler.delete(undeleted);
-        IDLE_PROFILER.set(Some(profiler));
-    }
-    Some(stopped)
-}
-
-/// Stops recording this thread. A later [`stop`] returns the result.
-pub(crate) fn end_early() {
-    if let Some(stopped) = stop() {
-        ENDED_EARLY.set(Some(stopped));
-    }
-}
-
-/// Takes the next step to the window that the writer thread requested.
-extern "C" fn on_window_request(_: *mut c_void) {
-    // Unwinding into C++ would end the process.
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let is_over = RECORDING.with_borrow(|recording| {
-            recording
-                .as_ref()
-                .is_some_and(|recording| recording.link.is_stop_requested() || !rotate(recording))
-        });
-        if is_over {
-            end_early();
-        }
-    }));
-}
-
-/// Begins a rotation, or ends the one that has begun and hands over the window. Returns false if
-/// the recording should end. Runs in V8's interrupts, where no JavaScript may run: so it touches no
-/// JavaScript object.
-fn rotate(recording: &ThreadRecording) -> bool {
-    if recording.link.has_failed() {
-        return false;
-    }
-    let ThreadSampler::V8(profiler) = &recording.sampler else { return true };
-    let step = if recording.link.take_restart_request() {
-        restart(recording, profiler)
-    } else if profiler.is_rotating() {
-        end_rotation(recording, profiler)
-    } else {
-        begin_rotation(recording, profiler)
-    };
-    step.inspect_err(warn_once).is_ok()
-}
-
-fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
-    let (begun, start_us) = (Instant::now(), system::now_us());
-    profiler.begin_rotation()?;
-    let span_us = (start_us, own_end_us());
-    recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
-    recording.process.writer.overlap(&recording.link);
-    Ok(())
-}
-
-/// Returns the latest time that a sample taken by now can have: V8 adds a microsecond to its clock.
-fn own_end_us() -> i64 {
-    system::now_us() + 1
-}
-
-fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
-    let before = Instant::now();
-    let profile = profiler.end_rotation()?;
-    let taken = recording.window(RawWindow::V8(profile), before.elapsed());
-    if taken.was_waiting {
-        recording.link.read_profiles.delete_here();
-    }
-    recording.hand_over(taken);
-    Ok(())
-}
-
-fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
-    let (before, start_us) = (Instant::now(), system::now_us());
-    let Rotated { profile, surplus } = profiler.restart()?;
-    if let Some(surplus) = surplus {
-        recording.link.read_profiles.push(surplus, None);
-    }
-    let span_us = (start_us, own_end_us());
-    recording.rotation.set(Some(BegunRotation { pause: before.elapsed(), span_us }));
-    recording.hand_over(recording.window(RawWindow::V8(profile), Duration::ZERO));
-    Ok(())
 }
 
 /// Returns whether this thread, which is sampled by the inspector, needs a window. Extends the trace

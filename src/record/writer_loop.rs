@@ -3,7 +3,7 @@
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::heap_trim::HeapTrim;
 use super::link::ThreadActivity;
@@ -11,7 +11,7 @@ use super::segments::CompleteSegment;
 use super::sink::{RecordingSink, RecordingTotals, TakenWindow};
 use super::worker_name::WorkerName;
 use crate::format::trace::events::Events;
-use crate::sampler::v8::Callback;
+use crate::sampler::v8::{Callback, EntryHook};
 
 /// A message to the writer thread. Recordings are named by their ids.
 pub(super) enum WriterMessage {
@@ -55,6 +55,8 @@ struct ActiveRecording {
     /// Time of the next request for a window.
     due: Instant,
     rotation: Rotation,
+    /// Start of the time in which the thread was only seen waiting.
+    idle_since: Option<Instant>,
     /// The thread's activity up to its last window.
     activity: Option<ThreadActivity>,
     /// Whether the files are finished after the next window, which may be the last.
@@ -75,6 +77,17 @@ impl ActiveRecording {
     /// Begins a rotation, unless one has begun.
     fn request_window(&mut self, rotate: Callback) {
         if self.rotation == Rotation::None {
+            self.wake(rotate);
+        }
+    }
+
+    /// Wakes a thread that has waited for long, to suspend its sampling.
+    fn suspend_if_idle_for_long(&mut self, now: Instant, rotate: Callback) {
+        /// A resumed thread is not sampled for an interval, which should be rare.
+        const MIN_IDLE_TIME: Duration = Duration::from_secs(3);
+        let idle_since = *self.idle_since.get_or_insert(now);
+        let is_long = now - idle_since >= MIN_IDLE_TIME;
+        if is_long && !self.sink.link.is_suspended() && EntryHook::is_available() {
             self.wake(rotate);
         }
     }
@@ -187,6 +200,7 @@ impl WriterLoop {
             recording.due = now + recording.sink.flush_interval;
             if recording.is_idle() {
                 recording.sink.extend(&mut self.events);
+                recording.suspend_if_idle_for_long(now, self.rotate);
             } else {
                 recording.request_window(self.rotate);
             }
@@ -216,6 +230,7 @@ impl WriterLoop {
             due: Instant::now() + sink.flush_interval,
             sink,
             rotation: Rotation::None,
+            idle_since: None,
             activity: None,
             is_finishing: false,
             worker_totals: RecordingTotals::default(),
@@ -241,6 +256,7 @@ impl WriterLoop {
         let Some(index) = self.find(recording) else { return };
         let recording = &mut self.recordings[index];
         recording.rotation = Rotation::None;
+        recording.idle_since = None;
         recording.activity = taken.activity;
         recording.sink.write(taken, &mut self.events);
         if mem::take(&mut recording.is_finishing) {
@@ -277,9 +293,12 @@ impl WriterLoop {
 
     fn finish_all(&mut self, waiter: Waiter) {
         for recording in &mut self.recordings {
-            recording.is_finishing = recording.sink.link.can_wake();
-            recording.request_window(self.rotate);
-            if !recording.is_finishing {
+            // A suspended thread has handed over its samples.
+            let link = &recording.sink.link;
+            recording.is_finishing = link.can_wake() && !link.is_suspended();
+            if recording.is_finishing {
+                recording.request_window(self.rotate);
+            } else {
                 recording.sink.finish(&mut self.events);
             }
         }

@@ -1,24 +1,19 @@
-//! The ids in the name of a `.cpuprofile`, whose contents do not name the process and the thread.
+//! The ids in the name of a `.cpuprofile` that does not tell its process and thread itself.
 //!
-//! Recordings have the name `CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile`, as Node's own.
-//! Converted files have the name `<name>.<pid>.<thread>.cpuprofile`.
+//! Node's own recordings have the name `CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile`. Other
+//! names tell nothing: `react-18.2.0.cpuprofile` has a version.
 
-/// Returns the process id and the thread id in a file's name, and the text before them.
-pub(crate) fn ids_from_file_name(name: &str) -> (Option<(i64, i64)>, &str) {
-    let stem = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = stem.strip_suffix(".cpuprofile").unwrap_or(stem);
-    let number =
-        |part: &str| part.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
-    let parts: Vec<&str> = stem.split('.').collect();
-    match parts.as_slice() {
+/// Returns the process id and the thread id in a file's name.
+pub(crate) fn ids_from_file_name(name: &str) -> Option<(i64, i64)> {
+    let stem = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".cpuprofile")?;
+    let number = |part: &str| -> Option<i64> {
+        part.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match stem.split('.').collect::<Vec<_>>().as_slice() {
         ["CPU", date, time, pid, thread, _] if date.len() == 8 && time.len() == 6 => {
-            (number(pid).zip(number(thread)), "node")
+            number(pid).zip(number(thread))
         }
-        [first, .., pid, thread] => match number(pid).zip(number(thread)) {
-            Some(ids) => (Some(ids), first),
-            None => (None, stem),
-        },
-        _ => (None, stem),
+        _ => None,
     }
 }
 
@@ -27,14 +22,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_the_ids_of_process_and_thread() {
+    fn a_name_of_node_has_the_ids_of_process_and_thread() {
         for (name, ids) in [
-            ("CPU.20260304.050607.4242.3.001.cpuprofile", (Some((4242, 3)), "node")),
-            ("out.4242.0.cpuprofile.gz", (Some((4242, 0)), "out")),
-            ("build.cpuprofile", (None, "build")),
-            ("a.b.c.cpuprofile", (None, "a.b.c")),
-            ("1.2", (None, "1.2")),
-            ("", (None, "")),
+            ("CPU.20260304.050607.4242.3.001.cpuprofile", Some((4242, 3))),
+            ("CPU.20260304.050607.4242.0.001.cpuprofile.gz", Some((4242, 0))),
+            ("CPU.20260304.050607.x.0.001.cpuprofile", None),
+            ("CPU.20260304.050607.+4.0.001.cpuprofile", None),
+            ("CPU.20260304.050607.4242.0.001.trace.json", None),
+            ("out.4242.0.cpuprofile", None),
+            ("react-18.2.0.cpuprofile", None),
+            ("app.2024.11.cpuprofile", None),
+            ("1.2", None),
+            ("", None),
         ] {
             assert_eq!(ids_from_file_name(name), ids, "{name}");
         }

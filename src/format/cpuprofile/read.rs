@@ -1,21 +1,31 @@
 //! Reads a `.cpuprofile` into a profile, member by member, in any order of the members.
 
-use serde::Deserialize;
+use std::fmt;
 
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+
+use super::file_name::ids_from_file_name;
+use super::head_tree;
+use super::times::ProfileTimes;
 use crate::format::deltas::push_samples;
 use crate::format::node_json::NodeJson;
 use crate::format::number::Number;
+use crate::format::trace::own::METADATA_KEY;
+use crate::format::trace::read::process_names::TraceNames;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
+use crate::profile::session::{Process, Thread};
 use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 
 /// Reads the members of one file.
 #[derive(Debug)]
 pub(crate) struct CpuProfileReader {
+    names: TraceNames,
+    /// Ids of the process and the thread, if the file gives them.
+    ids: Option<(i64, i64)>,
     builder: ProfileBuilder,
     has_nodes: bool,
-    start_us: Option<i64>,
-    end_us: Option<i64>,
+    times: ProfileTimes,
     samples: Vec<Number>,
     deltas: Vec<Number>,
 }
@@ -24,10 +34,11 @@ impl CpuProfileReader {
     /// Returns a reader that has read nothing yet.
     pub(crate) fn new(scope: ReadScope) -> Self {
         Self {
+            names: TraceNames::default(),
+            ids: None,
             builder: ProfileBuilder::new(0, scope),
             has_nodes: false,
-            start_us: None,
-            end_us: None,
+            times: ProfileTimes::default(),
             samples: Vec::new(),
             deltas: Vec::new(),
         }
@@ -40,20 +51,51 @@ impl CpuProfileReader {
         value: &[u8],
         frames: &mut FrameTable,
     ) -> Result<(), String> {
+        self.times.member(key, value);
         match key {
+            "head" => {
+                let read = head_tree::announce(value, &mut self.builder, frames);
+                read.map_err(|error| invalid(key, &error))?;
+                self.has_nodes = true;
+            }
             "nodes" => {
-                for node in parse::<Vec<NodeJson<'_>>>(key, value)? {
-                    node.announce(&mut self.builder, frames);
-                }
+                let nodes = NodeList { builder: &mut self.builder, frames };
+                let read = nodes.deserialize(&mut serde_json::Deserializer::from_slice(value));
+                read.map_err(|error| invalid(key, &error))?;
                 self.has_nodes = true;
             }
             "samples" => self.samples = parse(key, value)?,
             "timeDeltas" => self.deltas = parse(key, value)?,
-            "startTime" => self.start_us = Some(parse::<Number>(key, value)?.0),
-            "endTime" => self.end_us = Some(parse::<Number>(key, value)?.0),
+            METADATA_KEY => self.ids = self.names.of_cpuprofile(value),
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns whether the file has nodes, and so is a `.cpuprofile`.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.has_nodes
+    }
+
+    /// Returns the profile as a process with one thread; none if the file is not a `.cpuprofile`.
+    /// A file that does not tell its process can have a name that does.
+    pub(crate) fn finish_process(mut self, file_name: &str) -> Option<Process> {
+        let of_name = ids_from_file_name(file_name);
+        let (pid, id) = self.ids.or(of_name).unwrap_or((0, 0));
+        let is_named = self.ids.is_some();
+        let name = if of_name.is_some() { "node" } else { file_name };
+        let names = self.names.take(pid);
+        let thread = Thread {
+            id,
+            name: names.thread(id),
+            recording_label: names.recording_label(id),
+            profiles: vec![self.finish()?],
+        };
+        let mut process = names.process(pid, vec![thread]);
+        if !is_named {
+            (process.name, process.command) = (name.to_owned(), name.to_owned());
+        }
+        Some(process)
     }
 
     /// Returns the profile; none if the file is not a `.cpuprofile`.
@@ -61,8 +103,13 @@ impl CpuProfileReader {
         if !self.has_nodes {
             return None;
         }
-        let start_us = self.start_us.unwrap_or(0);
-        let end_us = self.end_us.unwrap_or(start_us);
+        let start_us = self.times.start_us().unwrap_or(0);
+        let end_us = self.times.end_us().unwrap_or(start_us);
+        if self.deltas.is_empty() {
+            let mut last_us = start_us;
+            let delta = |time: &Number| Number(time.0 - std::mem::replace(&mut last_us, time.0));
+            self.deltas = self.times.timestamps.iter().map(delta).collect();
+        }
         self.builder.set_start(start_us);
         let nodes = self.samples.iter().map(|id| id.node_id());
         let positions =
@@ -75,7 +122,40 @@ impl CpuProfileReader {
 }
 
 fn parse<'a, T: Deserialize<'a>>(key: &str, value: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(value).map_err(|error| format!("\"{key}\" is not valid: {error}"))
+    serde_json::from_slice(value).map_err(|error| invalid(key, &error))
+}
+
+fn invalid(key: &str, error: &serde_json::Error) -> String {
+    format!("\"{key}\" is not valid: {error}")
+}
+
+/// Reads the list of nodes, of which there can be millions, one by one.
+struct NodeList<'b> {
+    builder: &'b mut ProfileBuilder,
+    frames: &'b mut FrameTable,
+}
+
+impl<'de> DeserializeSeed<'de> for NodeList<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+        list.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NodeList<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of nodes")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(node) = list.next_element::<NodeJson<'de>>()? {
+            node.announce(self.builder, self.frames);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -8,11 +8,13 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::child_lists::ChildLists;
+use super::facts::ProfileFacts;
 use super::json_output::JsonOutput;
 use super::packed::PackedSamples;
 use crate::base::numbering::{FxIndexSet, number_of};
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
+use crate::format::trace::own::METADATA_KEY;
 use crate::format::url::frame_url;
 use crate::profile::call_tree::PlacedWindow;
 use crate::profile::frame::CallFrame;
@@ -24,6 +26,8 @@ use crate::profile::window::Window;
 /// A recording so far.
 #[derive(Debug)]
 pub(crate) struct CpuProfile {
+    /// Facts about the process and the thread; none if they are not known.
+    pub facts: Option<ProfileFacts>,
     start_us: i64,
     time: Timeline,
     frames: FxIndexSet<CallFrame>,
@@ -69,8 +73,9 @@ struct LineTicks {
 
 impl CpuProfile {
     /// Returns a profile that starts at `start_us`: CLOCK_MONOTONIC, microseconds.
-    pub(crate) fn new(start_us: i64) -> Self {
+    pub(crate) fn new(start_us: i64, facts: Option<ProfileFacts>) -> Self {
         Self {
+            facts,
             start_us,
             time: Timeline::new(start_us),
             frames: FxIndexSet::default(),
@@ -107,7 +112,15 @@ impl CpuProfile {
     /// sample.
     pub(crate) fn write(&self, out: &mut impl Write, end_us: i64) -> io::Result<()> {
         let mut text = JsonOutput::new(out);
-        text.raw(b"{\"nodes\":")?;
+        text.raw(b"{")?;
+        if let Some(facts) = &self.facts {
+            text.raw(b"\"")?;
+            text.raw(METADATA_KEY.as_bytes())?;
+            text.raw(b"\":")?;
+            text.value(facts)?;
+            text.raw(b",")?;
+        }
+        text.raw(b"\"nodes\":")?;
         self.write_nodes(&mut text)?;
         text.raw(b",\"startTime\":")?;
         text.value(&self.start_us)?;

@@ -8,6 +8,9 @@ use crate::format::node_json::NodeJson;
 use crate::format::number::Number;
 use crate::profile::position::SourcePosition;
 
+/// The event of a whole profile, which older tools write.
+pub(crate) const WHOLE_PROFILE: &[u8] = b"CpuProfile";
+
 /// The data of such an event. Each event has a part of the members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -69,9 +72,9 @@ struct ChunkArgs<'a> {
 
 impl<'a> ChunkJson<'a> {
     /// Reads the `args` of an event.
-    pub(crate) fn from_args(args: Option<&'a RawValue>) -> serde_json::Result<Self> {
+    pub(crate) fn from_args(args: Option<&'a str>) -> serde_json::Result<Self> {
         let Some(args) = args else { return Ok(Self::default()) };
-        Ok(serde_json::from_str::<ChunkArgs<'a>>(args.get())?.data)
+        Ok(serde_json::from_str::<ChunkArgs<'a>>(args)?.data)
     }
 
     /// Reads the time of an event, and its `args`.

@@ -61,11 +61,30 @@ pub(crate) enum Args<'a> {
         /// Name of the process or thread.
         name: &'a str,
     },
+    /// `process_labels`: what Perfetto shows beside the name.
+    Labels {
+        /// Labels, separated by commas.
+        labels: &'a str,
+    },
+    /// `process_sort_index`, `thread_sort_index`: Perfetto's order, the smallest first.
+    SortIndex {
+        /// Place in the order.
+        sort_index: usize,
+    },
     /// All other arguments, which DevTools expects under `data`.
     Data {
         /// The arguments.
         data: Data<'a>,
     },
+}
+
+impl Args<'_> {
+    fn cpu_times(cpu: Option<CpuTimes>) -> Self {
+        match cpu {
+            Some(cpu) => Self::Data { data: Data::CpuTimes(cpu) },
+            None => Self::Empty {},
+        }
+    }
 }
 
 /// `args.data`
@@ -106,7 +125,7 @@ pub(crate) enum Data<'a> {
     },
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
-    /// `thread.start`: the CPU times at the start.
+    /// `thread.start` and `trace.end`: the CPU times at the start and at the end.
     CpuTimes(CpuTimes),
 }
 
@@ -145,12 +164,13 @@ pub(crate) struct ProcessFrame<'a> {
 }
 
 impl<'a> ProcessFrame<'a> {
-    /// The id of the first process's frame. Ids of further processes begin with it.
+    /// The id of the frame that all processes share.
     pub(crate) const ROOT: &'static str = "NODE";
 
-    /// Returns the frame of a process. `parent` is the frame of the first process, for all others:
-    /// DevTools then shows the first process first, as 'Main', and the others as 'Frame'. `label`
-    /// has to parse as a URL.
+    /// Returns the frame of a process. All processes share one frame, [`Self::ROOT`], and DevTools
+    /// shows each as 'Main', the one with the most entries first. Beside a trace of Chrome they have
+    /// frames below that of the page, `parent`, and DevTools shows them as 'Frame'. `label` has to
+    /// parse as a URL.
     pub(crate) fn new(frame: &'a str, parent: Option<&'a str>, pid: u32, label: &'a str) -> Self {
         Self {
             frame,
@@ -239,6 +259,21 @@ impl<'a> Event<'a> {
         Self::metadata("process_name", pid, 0, 0, name)
     }
 
+    /// Returns the labels of a process, which Perfetto shows.
+    pub(crate) fn process_labels(pid: u32, labels: &'a str) -> Self {
+        Self::metadata_of("process_labels", pid, 0, 0, Args::Labels { labels })
+    }
+
+    /// Returns the place of a process, for Perfetto.
+    pub(crate) fn process_sort_index(pid: u32, sort_index: usize) -> Self {
+        Self::metadata_of("process_sort_index", pid, 0, 0, Args::SortIndex { sort_index })
+    }
+
+    /// Returns the place of a thread in its process, for Perfetto.
+    pub(crate) fn thread_sort_index(pid: u32, tid: u32, sort_index: usize) -> Self {
+        Self::metadata_of("thread_sort_index", pid, tid, 0, Args::SortIndex { sort_index })
+    }
+
     /// Returns a name of a thread. `ts` orders the names of one thread.
     pub(crate) fn thread_name(pid: u32, tid: u32, ts: i64, name: &'a str) -> Self {
         Self::metadata("thread_name", pid, tid, ts, name)
@@ -246,11 +281,7 @@ impl<'a> Event<'a> {
 
     /// Returns the marker of a thread's start.
     pub(crate) fn thread_start(pid: u32, tid: u32, ts: i64, cpu: Option<CpuTimes>) -> Self {
-        let args = match cpu {
-            Some(cpu) => Args::Data { data: Data::CpuTimes(cpu) },
-            None => Args::Empty {},
-        };
-        Self::instant("thread.start", pid, tid, ts, args)
+        Self::instant("thread.start", pid, tid, ts, Args::cpu_times(cpu))
     }
 
     /// Returns the heartbeat of a thread, which extends the visible range.
@@ -259,8 +290,8 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the marker of a recording's end.
-    pub(crate) fn trace_end(pid: u32, tid: u32, ts: i64) -> Self {
-        Self::instant("trace.end", pid, tid, ts, Args::Empty {})
+    pub(crate) fn trace_end(pid: u32, tid: u32, ts: i64, cpu: Option<CpuTimes>) -> Self {
+        Self::instant("trace.end", pid, tid, ts, Args::cpu_times(cpu))
     }
 
     /// Returns the start of a profile.
@@ -294,8 +325,11 @@ impl<'a> Event<'a> {
     }
 
     fn metadata(event: &'a str, pid: u32, tid: u32, ts: i64, name: &'a str) -> Self {
-        let (phase, args) = (Phase::Metadata, Args::Name { name });
-        Self { cat: METADATA, name: event, phase, pid, tid, ts, args }
+        Self::metadata_of(event, pid, tid, ts, Args::Name { name })
+    }
+
+    fn metadata_of(event: &'a str, pid: u32, tid: u32, ts: i64, args: Args<'a>) -> Self {
+        Self { cat: METADATA, name: event, phase: Phase::Metadata, pid, tid, ts, args }
     }
 }
 

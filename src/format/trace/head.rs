@@ -1,21 +1,75 @@
-//! The head of an event: its members apart from the arguments, found without parsing these.
+//! The head of an event: its members, found without reading their values.
 
 use std::ops::Range;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use super::edit::EventEdit;
+use crate::format::json_walk::{WalkError, walk_object};
+use crate::format::number::digits;
 
 /// The members that events of all kinds have, by their place in the event's text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct EventHead {
-    name: Range<usize>,
+    categories: Place,
+    name: Place,
     /// `ph`; 0 unless it is one ASCII character.
     pub phase: u8,
-    id: Option<Range<usize>>,
-    pid: Option<Range<usize>>,
-    tid: Option<Range<usize>>,
-    ts: Option<Range<usize>>,
-    dur: Option<Range<usize>>,
+    members: [Place; MEMBERS],
+}
+
+/// Members whose place is known. Their values are as they are written: strings have quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Member {
+    Pid,
+    Tid,
+    Ts,
+    Dur,
+    /// The id of a profile, a span, a flow or an object.
+    Id,
+    /// An object with ids.
+    Id2,
+    BindId,
+    /// A stack frame, `sf`.
+    StackFrame,
+    /// The stack frame at the end of a span, `esf`.
+    EndStackFrame,
+    Arguments,
+}
+
+const MEMBERS: usize = Member::Arguments as usize + 1;
+
+impl Member {
+    fn of(key: &[u8]) -> Option<Self> {
+        Some(match key {
+            b"pid" => Self::Pid,
+            b"tid" => Self::Tid,
+            b"ts" => Self::Ts,
+            b"dur" => Self::Dur,
+            b"id" => Self::Id,
+            b"id2" => Self::Id2,
+            b"bind_id" => Self::BindId,
+            b"sf" => Self::StackFrame,
+            b"esf" => Self::EndStackFrame,
+            b"args" => Self::Arguments,
+            _ => return None,
+        })
+    }
+}
+
+/// A place in an event; empty if there is none. No event is too large for 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Place {
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    fn of(range: Range<usize>) -> Self {
+        Self { start: range.start as u32, end: range.end as u32 }
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 impl EventHead {
@@ -25,141 +79,156 @@ impl EventHead {
         Self::of_own(event).or_else(|| Self::of_any(event))
     }
 
-    /// Returns the head of an own event; none if the event begins in another way.
+    /// Returns the head of an own event, whose arguments are the last member; none if the event
+    /// begins in another way.
     pub(crate) fn of_own(event: &[u8]) -> Option<Self> {
+        let mut head = Self::default();
         let mut cursor = Cursor { event, at: 0 };
         cursor.skip(b"{\"cat\":\"")?;
-        cursor.string()?;
+        head.categories = Place::of(cursor.string()?);
         cursor.skip(b",\"name\":\"")?;
-        let name = cursor.string()?;
+        head.name = Place::of(cursor.string()?);
         cursor.skip(b",\"ph\":\"")?;
-        let phase = cursor.string()?;
-        let phase = if phase.len() == 1 { event[phase.start] } else { 0 };
-        let mut id = None;
+        head.phase = phase(&event[cursor.string()?]);
         if cursor.skip(b",\"id\":\"").is_some() {
             let inside = cursor.string()?;
-            id = Some(inside.start - 1..inside.end + 1);
+            head.put(Member::Id, inside.start - 1..inside.end + 1);
         } else if cursor.skip(b",\"s\":\"").is_some() {
             cursor.string()?;
         }
         cursor.skip(b",\"pid\":")?;
-        let pid = Some(cursor.number()?);
+        head.put(Member::Pid, cursor.number()?);
         cursor.skip(b",\"tid\":")?;
-        let tid = Some(cursor.number()?);
+        head.put(Member::Tid, cursor.number()?);
         cursor.skip(b",\"ts\":")?;
-        let ts = Some(cursor.number()?);
+        head.put(Member::Ts, cursor.number()?);
         cursor.skip(b",\"args\":")?;
-        Some(Self { name, phase, id, pid, tid, ts, dur: None })
+        let end = event.len() - 1;
+        if end > cursor.at && event[end] == b'}' {
+            head.put(Member::Arguments, cursor.at..end);
+        }
+        Some(head)
     }
 
     /// Returns the head of any event; none if the event is not a valid JSON object. Checks the
     /// whole event.
     pub(crate) fn of_any(event: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Fields<'a> {
-            #[serde(borrow)]
-            name: Option<&'a RawValue>,
-            #[serde(borrow)]
-            ph: Option<&'a RawValue>,
-            #[serde(borrow)]
-            id: Option<&'a RawValue>,
-            #[serde(borrow)]
-            pid: Option<&'a RawValue>,
-            #[serde(borrow)]
-            tid: Option<&'a RawValue>,
-            #[serde(borrow)]
-            ts: Option<&'a RawValue>,
-            #[serde(borrow)]
-            dur: Option<&'a RawValue>,
+        let (head, length) = Self::at_start(event).ok()?;
+        event[length..].trim_ascii().is_empty().then_some(head)
+    }
+
+    /// Reads an event at the start of a text, and checks the whole event. Returns the head and the
+    /// length of the event. Of equal members the last counts, as in a browser.
+    pub(crate) fn at_start(text: &[u8]) -> Result<(Self, usize), WalkError> {
+        let mut head = Self::default();
+        let length = walk_object(text, |key, value| head.set(text, key, value))?;
+        Ok((head, length))
+    }
+
+    /// Sets a member of an event, by the places of the key and of the value.
+    fn set(&mut self, text: &[u8], key: Range<usize>, value: Range<usize>) {
+        let is_string = text[value.start] == b'"';
+        let inside = if is_string { value.start + 1..value.end - 1 } else { value.clone() };
+        match &text[key] {
+            b"cat" => self.categories = Place::of(inside),
+            b"name" => self.name = Place::of(inside),
+            b"ph" => self.phase = phase(&text[inside]),
+            key => {
+                if let Some(member) = Member::of(key) {
+                    let is_null = &text[value.clone()] == b"null";
+                    self.put(member, if is_null { 0..0 } else { value });
+                }
+            }
         }
-        let Ok(fields) = serde_json::from_slice::<Fields<'_>>(event) else {
-            // An event with a member twice is valid JSON.
-            let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(event).is_ok();
-            return is_json.then(Self::default);
-        };
-        let place = |raw: &RawValue| {
-            let start = raw.get().as_ptr().addr() - event.as_ptr().addr();
-            start..start + raw.get().len()
-        };
-        let inside = |range: Range<usize>| match event[range.start] {
-            b'"' => range.start + 1..range.end - 1,
-            _ => range,
-        };
-        let phase = fields.ph.map(place).map(inside).unwrap_or_default();
-        Some(Self {
-            name: fields.name.map(place).map(inside).unwrap_or_default(),
-            phase: if phase.len() == 1 { event[phase.start] } else { 0 },
-            id: fields.id.map(place),
-            pid: fields.pid.map(place),
-            tid: fields.tid.map(place),
-            ts: fields.ts.map(place),
-            dur: fields.dur.map(place),
-        })
+    }
+
+    fn put(&mut self, member: Member, place: Range<usize>) {
+        self.members[member as usize] = Place::of(place);
+    }
+
+    /// Returns the place of a member's value; none if the event does not have the member.
+    pub(crate) fn place(&self, member: Member) -> Option<Range<usize>> {
+        let range = self.members[member as usize].range();
+        (!range.is_empty()).then_some(range)
     }
 
     /// Returns the event's name, as it is written.
     pub(crate) fn name<'a>(&self, event: &'a [u8]) -> &'a [u8] {
-        &event[self.name.clone()]
+        &event[self.name.range()]
     }
 
-    /// Returns the process id, if it is a whole number.
-    pub(crate) fn pid(&self, event: &[u8]) -> Option<u32> {
-        number(event, &self.pid)
+    /// Returns the event's categories, as they are written.
+    pub(crate) fn categories<'a>(&self, event: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        event[self.categories.range()].split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
+    }
+
+    /// Returns a member as it is written.
+    fn text<'a>(&self, member: Member, event: &'a [u8]) -> Option<&'a str> {
+        str::from_utf8(&event[self.place(member)?]).ok()
+    }
+
+    /// Returns `pid` as it is written.
+    pub(crate) fn pid_text<'a>(&self, event: &'a [u8]) -> Option<&'a str> {
+        self.text(Member::Pid, event)
     }
 
     /// Returns the thread id, if it is a whole number.
     pub(crate) fn tid(&self, event: &[u8]) -> Option<u32> {
-        number(event, &self.tid)
+        u32::try_from(digits(&event[self.place(Member::Tid)?])?).ok()
     }
 
     /// Returns the time, microseconds, rounded down.
     pub(crate) fn ts(&self, event: &[u8]) -> Option<i64> {
-        micros(event, &self.ts)
+        self.micros(Member::Ts, event)
     }
 
     /// Returns the duration, microseconds, rounded down.
     pub(crate) fn dur(&self, event: &[u8]) -> Option<i64> {
-        micros(event, &self.dur)
+        self.micros(Member::Dur, event)
+    }
+
+    fn micros(&self, member: Member, event: &[u8]) -> Option<i64> {
+        digits(&event[self.place(member)?]).or_else(|| {
+            // Some writers put a time into a string, or give fractions of a microsecond.
+            let number: f64 = self.text(member, event)?.trim_matches('"').parse().ok()?;
+            (number.abs() < 9e15).then(|| number.floor() as i64)
+        })
     }
 
     /// Returns `id` as it is written, with its quotes if it has quotes.
     pub(crate) fn id<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
-        self.id.clone().map(|range| &event[range])
+        Some(&event[self.place(Member::Id)?])
     }
 
-    /// Appends the event to `out`, with another pid, and with another id (in quotes) if `id` is
-    /// given.
-    pub(crate) fn renumbered(&self, event: &[u8], pid: u32, id: Option<&str>, out: &mut Vec<u8>) {
-        let pid = pid.to_string();
-        let mut changes: Vec<(&Range<usize>, &str)> = Vec::with_capacity(2);
-        changes.extend(self.pid.as_ref().map(|range| (range, pid.as_str())));
-        changes.extend(self.id.as_ref().zip(id));
-        changes.sort_by_key(|(range, _)| range.start);
-        let mut from = 0;
-        for (range, text) in changes {
-            out.extend_from_slice(&event[from..range.start]);
-            out.extend_from_slice(text.as_bytes());
-            from = range.end;
+    /// Returns the event with another time, and with another duration if one is given.
+    pub(crate) fn moved(&self, event: &[u8], ts: i64, dur: Option<i64>) -> Vec<u8> {
+        self.with_ts(event, &ts.to_string(), dur)
+    }
+
+    /// Returns the event with its time moved to `ts`, where the fraction of the time stays.
+    pub(crate) fn with_whole_ts(&self, event: &[u8], ts: i64) -> Vec<u8> {
+        let written = self.text(Member::Ts, event).and_then(|ts| ts.split_once('.'));
+        let is_whole = |fraction: &str| fraction.bytes().all(|byte| byte.is_ascii_digit());
+        match written.filter(|(_, fraction)| is_whole(fraction)) {
+            Some((_, fraction)) => self.with_ts(event, &format!("{ts}.{fraction}"), None),
+            None => self.with_ts(event, &ts.to_string(), None),
         }
-        out.extend_from_slice(&event[from..]);
+    }
+
+    fn with_ts(&self, event: &[u8], ts: &str, dur: Option<i64>) -> Vec<u8> {
+        let mut edit = EventEdit::default();
+        self.place(Member::Ts).into_iter().for_each(|place| edit.replace(place, ts));
+        if let (Some(place), Some(dur)) = (self.place(Member::Dur), dur) {
+            edit.replace(place, dur);
+        }
+        let mut out = Vec::with_capacity(event.len() + 8);
+        edit.apply(event, &mut out);
+        out
     }
 }
 
-fn text<'a>(event: &'a [u8], range: &Option<Range<usize>>) -> Option<&'a str> {
-    std::str::from_utf8(&event[range.clone()?]).ok()
-}
-
-fn number(event: &[u8], range: &Option<Range<usize>>) -> Option<u32> {
-    text(event, range)?.parse().ok()
-}
-
-fn micros(event: &[u8], range: &Option<Range<usize>>) -> Option<i64> {
-    let text = text(event, range)?;
-    text.parse().ok().or_else(|| {
-        // Some writers put a time into a string, or give fractions of a microsecond.
-        let number: f64 = text.trim_matches('"').parse().ok()?;
-        (number.abs() < 9e15).then(|| number.floor() as i64)
-    })
+fn phase(text: &[u8]) -> u8 {
+    if text.len() == 1 { text[0] } else { 0 }
 }
 
 /// A position in an own event.
@@ -210,7 +279,10 @@ mod tests {
         let head = EventHead::of_own(OWN).unwrap();
         assert_eq!(EventHead::of_any(OWN).unwrap(), head);
         assert_eq!((head.name(OWN), head.phase), (&b"ProfileChunk"[..], b'P'));
-        assert_eq!((head.pid(OWN), head.tid(OWN), head.ts(OWN)), (Some(42), Some(3), Some(5)));
+        assert_eq!(
+            (head.pid_text(OWN), head.tid(OWN), head.ts(OWN)),
+            (Some("42"), Some(3), Some(5))
+        );
         assert_eq!(head.id(OWN), Some(&b"\"0x1\""[..]));
         let instant =
             br#"{"cat":"c","name":"n","ph":"I","s":"t","pid":42,"tid":3,"ts":5,"args":{}}"#;
@@ -223,28 +295,22 @@ mod tests {
             br#" { "ts" : 12.75, "args":{"name":"x"}, "dur":"3", "pid":"main", "ph":"X" } "#;
         let head = EventHead::of(event).unwrap();
         assert_eq!((head.ts(event), head.dur(event)), (Some(12), Some(3)));
-        assert_eq!((head.pid(event), head.name(event)), (None, &b""[..]));
+        assert_eq!((head.pid_text(event), head.name(event)), (Some("\"main\""), &b""[..]));
         assert_eq!(head.phase, b'X');
-        // JSON.parse accepts such an event.
-        assert_eq!(EventHead::of(br#"{"ts":1,"ts":2}"#), Some(EventHead::default()));
+        // As JSON.parse does.
+        let twice = br#"{"ts":1,"ts":2,"id":null}"#;
+        let head = EventHead::of(twice).unwrap();
+        assert_eq!((head.ts(twice), head.id(twice)), (Some(2), None));
         for broken in ["{\"ts\":}", "{\"a\" 1}", "{\"cat\":\"c\",\"name\":\"n\""] {
             assert_eq!(EventHead::of(broken.as_bytes()), None, "{broken}");
         }
     }
 
     #[test]
-    fn numbers_are_replaced_in_any_order() {
-        let renumbered = |event: &[u8]| {
-            let mut out = Vec::new();
-            EventHead::of(event).unwrap().renumbered(event, 7, Some("\"0xab\""), &mut out);
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(
-            renumbered(OWN),
-            r#"{"cat":"c","name":"ProfileChunk","ph":"P","id":"0xab","pid":7,"tid":3,"ts":5,"args":{"pid":9}}"#
-        );
-        assert_eq!(renumbered(br#"{"pid":1,"id":5}"#), r#"{"pid":7,"id":"0xab"}"#);
-        assert_eq!(renumbered(br#"{"a":1}"#), r#"{"a":1}"#);
+    fn times_are_replaced() {
+        let event = br#"{"dur":5.5,"ts":"12","x":1}"#;
+        let moved = EventHead::of(event).unwrap().moved(event, 20, Some(3));
+        assert_eq!(moved, br#"{"dur":3,"ts":20,"x":1}"#);
     }
 
     proptest! {
@@ -252,8 +318,8 @@ mod tests {
         fn any_bytes_are_accepted(event: Vec<u8>, own: bool, cut in 0_usize..100) {
             let event = if own { &OWN[..cut.min(OWN.len())] } else { &event[..] };
             if let Some(head) = EventHead::of(event) {
-                let _ = (head.name(event), head.pid(event), head.ts(event), head.id(event));
-                head.renumbered(event, 1, Some("2"), &mut Vec::new());
+                let _ = (head.name(event), head.pid_text(event), head.ts(event), head.id(event));
+                head.moved(event, 1, Some(2));
             }
         }
     }

@@ -2,10 +2,13 @@
 //! and the dialect of it that Chrome DevTools reads.
 
 pub(crate) mod chunk_json;
+pub(crate) mod edit;
 pub(crate) mod event;
 pub(crate) mod event_json;
+pub(crate) mod event_times;
 pub(crate) mod events;
 pub(crate) mod head;
+pub(crate) mod moved_event;
 pub(crate) mod own;
 pub(crate) mod read;
 pub(crate) mod scan;

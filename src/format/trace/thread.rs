@@ -9,7 +9,7 @@ use super::event::{
 };
 use super::events::Events;
 use super::own::{self, OwnMember};
-use super::thread_names::{each_name, worker_name};
+use super::thread_names::{each_name, thread_name, worker_name};
 use crate::base::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
@@ -29,6 +29,8 @@ pub(crate) struct ThreadInfo {
     pub program: Program,
     /// Node's thread id, 0 for the main thread.
     pub thread_id: u32,
+    /// The system's thread id, if known. Other tools name threads by this id.
+    pub os_thread_id: Option<u32>,
     /// Form of the frames under `node_modules`.
     pub node_modules: NodeModules,
     /// Time between two samples, microseconds.
@@ -39,6 +41,8 @@ pub(crate) struct ThreadInfo {
     pub cpu: Option<CpuTimes>,
     /// The place of the trace in its recording, if the recording is a chain of traces.
     pub segment: Option<Segment>,
+    /// Label of the recording, if the program gives one.
+    pub recording_label: Option<String>,
 }
 
 /// The place of a trace in a chain.
@@ -123,16 +127,22 @@ impl ThreadTrace {
             #[serde(flatten)]
             program: &'a Program,
             thread_id: u32,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            os_thread_id: Option<u32>,
             interval_us: u32,
             #[serde(flatten)]
             segment: Option<Segment>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            recording_label: Option<&'a str>,
         }
         let facts = RecordingFacts {
             version: env!("CARGO_PKG_VERSION"),
             program: &self.info.program,
             thread_id: self.info.thread_id,
+            os_thread_id: self.info.os_thread_id,
             interval_us: self.info.interval_us,
             segment: self.info.segment,
+            recording_label: self.recording_label(),
         };
         let metadata = RecordingMetadata {
             source: own::SOURCE,
@@ -146,10 +156,12 @@ impl ThreadTrace {
     /// Adds the events that come before the first window.
     fn start(&self, events: &mut Events) {
         let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
-        let url = self.info.program.url_label();
+        let label = self.recording_label();
+        // DevTools shows a worker by its name, and a main thread by the label of the process.
+        let url = self.info.program.url_label_with(label.filter(|_| !self.is_worker()));
         let frame = ProcessFrame::new(ProcessFrame::ROOT, None, pid, &url);
         events.push(&Event::tracing_started(tid, ts, frame));
-        each_name(pid, tid, &self.info.program.short_label(), |name| events.push(name));
+        each_name(pid, tid, &self.info.program.short_label(), label, |name| events.push(name));
         self.name_worker(events);
         events.push(&Event::thread_start(pid, tid, ts, self.info.cpu));
         events.push(&Event::profile(&self.profile_id, pid, tid, ts));
@@ -230,10 +242,11 @@ impl ThreadTrace {
         encoded
     }
 
-    /// Adds the end of the recording, which is the end of the visible range.
-    pub(crate) fn close(&self, events: &mut Events, end_us: i64) {
+    /// Adds the end of the recording, which is the end of the visible range, with the CPU times up to
+    /// the end: a thread that has waited since its last window has no later ones.
+    pub(crate) fn close(&self, events: &mut Events, end_us: i64, cpu: Option<CpuTimes>) {
         let ts = end_us.max(self.time.last_us());
-        events.push(&Event::trace_end(self.pid(), self.tid(), ts));
+        events.push(&Event::trace_end(self.pid(), self.tid(), ts, cpu));
     }
 
     /// Returns whether the thread is a worker.
@@ -249,9 +262,17 @@ impl ThreadTrace {
 
     fn name_worker(&self, events: &mut Events) {
         if let Some(name) = &self.worker_name {
-            let label = self.info.program.short_label();
-            worker_name(self.pid(), self.tid(), &label, name, |name| events.push(name));
+            let (label, recording_label) =
+                (self.info.program.short_label(), self.recording_label());
+            let name = thread_name(self.tid(), Some(name));
+            worker_name(self.pid(), self.tid(), &label, &name, recording_label, |name| {
+                events.push(name);
+            });
         }
+    }
+
+    fn recording_label(&self) -> Option<&str> {
+        self.info.recording_label.as_deref()
     }
 
     fn pid(&self) -> u32 {
@@ -264,4 +285,4 @@ impl ThreadTrace {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -41,17 +41,25 @@ impl Recorder {
         };
         let config = Config::read(|_| None, env, dir.path(), &[]).unwrap();
         let started = DateTime::UNIX_EPOCH.fixed_offset();
-        let fields = NameFields { started, pid: 1, thread_id: 3, sequence: next_sequence() };
+        let fields = NameFields {
+            started,
+            pid: 1,
+            thread_id: 3,
+            sequence: next_sequence(),
+            label: String::new(),
+        };
         let name = NamePattern::parse("out").unwrap();
         let mut names = FileNames::new(name, fields, next_sequence);
         let info = ThreadInfo {
             program: Program { pid: 1, ..Program::default() },
             thread_id: 3,
+            os_thread_id: None,
             node_modules: NodeModules::Foldable,
             interval_us: 1000,
             started: String::new(),
             cpu: None,
             segment: Some(Segment { recording: 7, segment: 1 }),
+            recording_label: None,
         };
         let segments = TraceSegments::create(&config, &mut names, info, START_US, earlier).unwrap();
         let max_size = config.history.max_size;

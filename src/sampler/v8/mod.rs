@@ -11,6 +11,7 @@
 
 mod deletion;
 mod details;
+mod entry_hook;
 mod event_loop;
 mod gate;
 mod profiler;
@@ -20,6 +21,7 @@ mod symbols;
 mod waker;
 
 pub(crate) use deletion::DeletionQueue;
+pub(crate) use entry_hook::EntryHook;
 pub(crate) use event_loop::EventLoop;
 pub(crate) use profiler::{Profiler, Rotated};
 pub(crate) use raw_profile::V8Profile;

@@ -90,9 +90,7 @@ impl Profiler {
         unsafe {
             (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
         };
-        self.start_profile(self.title.get())?;
-        self.gate.set_profiling(true);
-        Ok(())
+        self.resume()
     }
 
     /// Returns whether a rotation has begun and not ended.
@@ -119,9 +117,21 @@ impl Profiler {
     /// millisecond, some of which is not sampled.
     pub(crate) fn restart(&self) -> Result<Rotated, Error> {
         let old = self.stop();
+        self.resume()?;
+        old.ok_or_else(lost_profile)
+    }
+
+    /// Stops sampling until [`Profiler::resume`], and returns the samples since the last rotation. No
+    /// rotation may have begun.
+    pub(crate) fn suspend(&self) -> Result<V8Profile, Error> {
+        self.stop().map(|stopped| stopped.profile).ok_or_else(lost_profile)
+    }
+
+    /// Starts sampling again, with the same interval.
+    pub(crate) fn resume(&self) -> Result<(), Error> {
         self.start_profile(self.title.get())?;
         self.gate.set_profiling(true);
-        old.ok_or_else(lost_profile)
+        Ok(())
     }
 
     /// Stops sampling, and returns the samples since the start or the last rotation.

@@ -52,6 +52,7 @@ fn numbered_path(output: &Path, pid: i64, thread: i64, number: u32) -> PathBuf {
     let at = name.to_ascii_lowercase().rfind(EXTENSION).unwrap_or(name.len());
     let (stem, extension) = name.split_at_checked(at).unwrap_or((&name, ""));
     let number = if number == 1 { String::new() } else { format!("-{number}") };
+    let pid = if pid == 0 { "unknown".to_owned() } else { pid.to_string() };
     output.with_file_name(format!("{stem}{number}.{pid}.{thread}{extension}"))
 }
 

@@ -5,4 +5,3 @@ mod output_format;
 pub(crate) mod run;
 #[cfg(test)]
 mod tests;
-mod trace;

@@ -34,11 +34,6 @@ impl OutputFormat {
             None => plain.map(|_| Self::Trace),
         }
     }
-
-    /// Returns whether the format holds each sample, rather than sums of their times.
-    pub(super) fn has_samples(self) -> bool {
-        self != Self::Collapsed
-    }
 }
 
 #[cfg(test)]

@@ -1,21 +1,26 @@
-//! Reads a file, and writes it in another format.
+//! Reads files, and writes them in another format.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use serde::Serialize;
 
 use super::converted_files::ConvertedFiles;
 use super::output_format::OutputFormat;
-use super::trace;
+use crate::base::name_list::first_of;
 use crate::files::error::FileError;
+use crate::files::input::{Failed, lossy_list};
 use crate::format::cpuprofile::CpuProfile;
+use crate::format::cpuprofile::facts::ProfileFacts;
 use crate::format::{collapsed, speedscope};
 use crate::profile::replay::windows;
 use crate::profile::session::{Process, Session, Thread};
 use crate::profile::thread_profile::ReadScope;
-use crate::read::load::{Loaded, load};
+use crate::read::filter::Filter;
+use crate::read::load::{Loaded, load_slice};
+use crate::read::slice::SliceLimits;
+use crate::tools::merge::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
+use crate::tools::merge::run::merge;
 
 /// Why a file was not converted.
 #[derive(Debug, thiserror::Error)]
@@ -26,12 +31,6 @@ pub(crate) enum ConvertError {
          (.folded, .txt) or .speedscope.json, each also with .gz", .0.display()
     )]
     UnknownExtension(PathBuf),
-    /// The input is a folder.
-    #[error("{} is a folder, and convert takes one file; merge joins many", .0.display())]
-    Folder(PathBuf),
-    /// The input has the output's format.
-    #[error("{} is already a trace; to compress or repair a trace, use merge", .0.display())]
-    AlreadyTrace(PathBuf),
     /// The input could not be read.
     #[error("{0}")]
     Input(String),
@@ -46,53 +45,84 @@ pub(crate) enum ConvertError {
     /// The output could not be written.
     #[error(transparent)]
     Output(#[from] FileError),
+    /// The trace could not be made.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
 }
 
-/// Converts a file. Returns the paths of the files that were written, absolute.
-pub(crate) fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, ConvertError> {
+/// The outcome of a conversion.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct ConvertResult {
+    /// Files that were written, absolute.
+    #[serde(serialize_with = "lossy_list")]
+    pub files: Vec<PathBuf>,
+    /// Inputs that were cut off or torn.
+    #[serde(serialize_with = "lossy_list")]
+    pub repaired: Vec<PathBuf>,
+    /// Inputs that could not be read.
+    pub failed: Vec<Failed>,
+    /// Remarks for the user.
+    pub notes: Vec<String>,
+}
+
+/// Converts files and folders of files.
+pub(crate) fn convert(
+    inputs: &[PathBuf],
+    output: &Path,
+    slice: SliceLimits,
+    filter: &Filter,
+) -> Result<ConvertResult, ConvertError> {
     let Some(format) = OutputFormat::of(output) else {
         return Err(ConvertError::UnknownExtension(output.to_owned()));
     };
     let path = std::path::absolute(output)
         .map_err(|source| ConvertError::WorkingDirectory { path: output.to_owned(), source })?;
-    if input.is_dir() {
-        return Err(ConvertError::Folder(input.to_owned()));
-    }
-    let loaded = read(input, format)?;
+    let read = |scope| read(inputs, slice, scope, filter);
     let mut files = ConvertedFiles::default();
-    write(&loaded.session, format, input, &path, &mut files)?;
-    Ok(files.keep()?)
+    let loaded = match format {
+        OutputFormat::Trace => {
+            let filter = filter.clone();
+            let options = MergeOptions { slice, filter, ..MergeOptions::default() };
+            let merged = merge(inputs, &path, &options, &MergeProgress::default())?;
+            let MergeResult { files, repaired, failed, notes, .. } = merged;
+            return Ok(ConvertResult { files, repaired, failed, notes });
+        }
+        OutputFormat::CpuProfile => {
+            let loaded = read(ReadScope::SAMPLES)?;
+            write_cpuprofiles(&loaded.session, &path, &mut files)?;
+            loaded
+        }
+        OutputFormat::Collapsed => {
+            let loaded = read(ReadScope::TIMES)?;
+            files.write(&path, |out| collapsed::write(&loaded.session, out))?;
+            loaded
+        }
+        OutputFormat::Speedscope => {
+            let loaded = read(ReadScope::SAMPLES)?;
+            files.write(&path, |out| speedscope::write(&loaded.session, &name(inputs), out))?;
+            loaded
+        }
+    };
+    let Loaded { repaired, failed, notes, .. } = loaded;
+    Ok(ConvertResult { files: files.keep()?, repaired, failed, notes })
 }
 
-fn read(input: &Path, format: OutputFormat) -> Result<Loaded, ConvertError> {
-    let scope = ReadScope { samples: format.has_samples(), ..ReadScope::TIMES };
-    let loaded = load(&[input.to_owned()], scope);
-    loaded.check().map_err(ConvertError::Input)?;
-    if format == OutputFormat::Trace && loaded.is_trace {
-        return Err(ConvertError::AlreadyTrace(input.to_owned()));
-    }
+fn read(
+    inputs: &[PathBuf],
+    slice: SliceLimits,
+    scope: ReadScope,
+    filter: &Filter,
+) -> Result<Loaded, ConvertError> {
+    let mut loaded = load_slice(inputs, slice, scope);
+    let checked = loaded.check().and_then(|()| loaded.keep(filter));
+    checked.map_err(ConvertError::Input)?;
     Ok(loaded)
 }
 
-fn write(
-    session: &Session,
-    format: OutputFormat,
-    input: &Path,
-    path: &Path,
-    files: &mut ConvertedFiles,
-) -> Result<(), FileError> {
-    match format {
-        OutputFormat::Trace => {
-            let started = modified(input);
-            files.write(path, |out| trace::write(session, &started, out))
-        }
-        OutputFormat::CpuProfile => write_cpuprofiles(session, path, files),
-        OutputFormat::Collapsed => files.write(path, |out| collapsed::write(session, out)),
-        OutputFormat::Speedscope => {
-            let name = input.file_name().unwrap_or_default().to_string_lossy();
-            files.write(path, |out| speedscope::write(session, &name, out))
-        }
-    }
+/// Returns a name for what is converted: that of the first input.
+fn name(inputs: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    first_of(&inputs.iter().map(name).collect::<Vec<_>>(), 1)
 }
 
 /// Writes a file for each thread. The names of several files tell process and thread.
@@ -111,23 +141,17 @@ fn write_cpuprofiles(
             1 => path.to_owned(),
             _ => files.thread_path(path, process.pid, thread.id),
         };
-        let profile = cpuprofile(session, thread);
+        let profile = cpuprofile(session, process, thread);
         files.write(&path, |out| profile.write(out, thread.end_us()))?;
     }
     Ok(())
 }
 
-fn cpuprofile(session: &Session, thread: &Thread) -> CpuProfile {
-    let mut profile = CpuProfile::new(thread.start_us());
+fn cpuprofile(session: &Session, process: &Process, thread: &Thread) -> CpuProfile {
+    let facts = ProfileFacts::of_thread(process, thread);
+    let mut profile = CpuProfile::new(thread.start_us(), facts);
     for (window, placed) in windows(thread, &session.frames) {
         profile.window(&window, &placed);
     }
     profile
-}
-
-/// Returns when a file was last written: ISO 8601, UTC.
-fn modified(path: &Path) -> String {
-    let time = path.metadata().and_then(|metadata| metadata.modified());
-    let time = DateTime::<Utc>::from(time.unwrap_or(SystemTime::UNIX_EPOCH));
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

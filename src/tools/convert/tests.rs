@@ -1,17 +1,20 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::run::convert;
+use super::run::ConvertError;
 use crate::format::cpuprofile::CpuProfile;
 use crate::profile::call_tree::CallTree;
+use crate::profile::session::Process;
 use crate::profile::test_windows::any;
 use crate::profile::test_windows::made::START_US;
 use crate::profile::thread_profile::ReadScope;
 use crate::profile::window::Window;
+use crate::read::filter::Filter;
 use crate::read::load::load;
+use crate::read::slice::SliceLimits;
 
 const MAIN: &str = include_str!("../../format/trace/golden/main.trace.json");
 const WORKER: &str = include_str!("../../format/trace/golden/worker.trace.json");
@@ -65,6 +68,12 @@ fn samples(file: &Path) -> Samples {
     (profile.start_us, profile.end_us, samples.collect())
 }
 
+fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, ConvertError> {
+    let slice = SliceLimits::default();
+    super::run::convert(&[input.to_owned()], output, slice, &Filter::default())
+        .map(|result| result.files)
+}
+
 #[test]
 fn a_recording_converts_there_and_back() {
     let dir = folder(&[("a.trace.json", MAIN)]);
@@ -79,6 +88,40 @@ fn a_recording_converts_there_and_back() {
     assert_eq!(samples(&at("b.cpuprofile")), before);
     assert_eq!(samples(&at("c.json.gz")), before);
     assert_eq!(fs::read(at("b.cpuprofile")).unwrap(), fs::read(at("d.cpuprofile")).unwrap());
+    let facts = |name: &str| {
+        let process = load(&[at(name)], ReadScope::TIMES).session.processes.remove(0);
+        let Process { pid, command, url_label, cwd, parent_pid, node, identity, threads, .. } =
+            process;
+        let threads: Vec<_> = threads.into_iter().map(|thread| (thread.id, thread.name)).collect();
+        (pid, command, url_label, cwd, parent_pid, node, identity, threads)
+    };
+    assert!(facts("a.trace.json").6.is_some());
+    for name in ["b.cpuprofile", "c.json.gz"] {
+        assert_eq!(facts(name), facts("a.trace.json"), "{name}");
+    }
+}
+
+#[test]
+fn a_version_in_a_name_is_not_a_process() {
+    const PROFILE: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"a"}}],"startTime":1,
+        "endTime":9,"samples":[1],"timeDeltas":[1]}"#;
+    let names = ["react-18.2.0.cpuprofile", "react-18.2.1.cpuprofile", "app.2024.11.cpuprofile"];
+    let dir = folder(&names.map(|name| (name, PROFILE)));
+    let at = |name: &str| dir.path().join(name);
+    let loaded = |paths: &[PathBuf]| load(paths, ReadScope::TIMES).session.processes;
+    let found: Vec<_> = loaded(&names.map(at)).into_iter().map(|one| (one.pid, one.name)).collect();
+    assert_eq!(found, names.map(|name| (0, name.to_owned())));
+    let written = super::run::convert(
+        &names.map(at),
+        &at("all.json"),
+        SliceLimits::default(),
+        &Filter::default(),
+    );
+    let merged = loaded(&written.unwrap().files);
+    assert_eq!(merged.len(), 3);
+    let found: Vec<_> = merged.iter().map(|one| (one.pid, one.label())).collect();
+    assert_eq!(found, names.map(|name| (0, format!("{name} (pid unknown)"))));
+    assert!(merged.iter().all(|process| process.threads.len() == 1 && process.threads[0].id == 0));
 }
 
 #[test]
@@ -106,8 +149,6 @@ fn a_failed_conversion_gives_its_reason_and_leaves_nothing() {
         ("b.json", "x.txt", "no CPU profile"),
         ("c.json", "x.txt", "not a JSON object"),
         ("d.json", "x.txt", "no CPU profile"),
-        (".", "x.txt", "is a folder"),
-        ("a.trace.json", "x.json", "is already a trace"),
         ("a.trace.json", "x", "extension of a format"),
         ("a.trace.json", "b.json/x.txt", "could not make the folder of"),
         ("a.trace.json", "folder.collapsed", "could not write"),
@@ -119,9 +160,9 @@ fn a_failed_conversion_gives_its_reason_and_leaves_nothing() {
     }
 }
 
-/// What a recording of these windows would have written as a `.cpuprofile`.
+/// Returns the `.cpuprofile` that a recording of these windows would have written.
 fn cpuprofile(windows: &[Window]) -> Vec<u8> {
-    let (mut tree, mut profile) = (CallTree::new(usize::MAX), CpuProfile::new(START_US));
+    let (mut tree, mut profile) = (CallTree::new(usize::MAX), CpuProfile::new(START_US, None));
     for window in windows {
         profile.window(window, &tree.place(window));
     }

@@ -1,6 +1,9 @@
 //! A `.cpuprofile` as the events of a thread.
 
 use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::outcome::MergeError;
 use super::part::OutputParts;
@@ -14,16 +17,15 @@ use crate::format::script_id::ScriptIdOffset;
 use crate::format::trace::event::Event;
 use crate::format::trace::events::Events;
 use crate::format::trace::scan::{Item, Scanner};
-use crate::format::trace::thread_names::each_name;
+use crate::format::trace::thread_names::{each_name, worker_name};
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::position::SourcePosition;
-use crate::profile::program::Program;
-use crate::profile::thread_profile::{NONE, ReadScope, ThreadProfile};
+use crate::profile::thread_profile::{NONE, ProfileSample, ReadScope, ThreadProfile};
 use crate::read::sniff::RecordingFile;
 
 /// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
-pub(super) fn add<R: std::io::Read>(
+pub(super) fn add_file<R: std::io::Read>(
     scanner: &mut Scanner<R>,
     recording: &RecordingFile,
     rewriter: &mut ProfileRewriter,
@@ -32,7 +34,48 @@ pub(super) fn add<R: std::io::Read>(
 ) -> Result<bool, MergeError> {
     let mut frames = FrameTable::new();
     let Some(profile) = read(scanner, &mut frames) else { return Ok(false) };
-    let offset = ScriptIdOffset::of_thread(pid, recording.tid);
+    add(&profile, &frames, (pid, recording.tid), rewriter, parts)?;
+    if recording.end_us.is_some() {
+        // Later than the end in the file if samples come after that.
+        let end_us = profile.end_us;
+        let mut events = Events::default();
+        events.push(&Event::trace_end(pid, recording.tid, end_us, None));
+        rewriter.other(events.as_bytes(), end_us, parts)?;
+    }
+    Ok(true)
+}
+
+/// Reads the profile of an event that holds a whole `.cpuprofile`.
+pub(super) fn of_event(event: &[u8], frames: &mut FrameTable) -> Option<ThreadProfile> {
+    #[derive(Deserialize)]
+    struct WholeProfile<'a> {
+        #[serde(borrow)]
+        args: WholeArgs<'a>,
+    }
+    #[derive(Deserialize)]
+    struct WholeArgs<'a> {
+        #[serde(borrow)]
+        data: WholeData<'a>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct WholeData<'a> {
+        #[serde(borrow)]
+        cpu_profile: &'a RawValue,
+    }
+    let event: WholeProfile<'_> = serde_json::from_slice(event).ok()?;
+    read(&mut Scanner::new(event.args.data.cpu_profile.get().as_bytes()), frames)
+}
+
+/// Adds the samples of a profile to a thread, by its ids of process and thread.
+pub(super) fn add(
+    profile: &ThreadProfile,
+    frames: &FrameTable,
+    (pid, tid): (u32, u32),
+    rewriter: &mut ProfileRewriter,
+    parts: &mut OutputParts,
+) -> Result<(), MergeError> {
+    let offset = ScriptIdOffset::of_thread(pid, tid);
     let encode = |frame: &CallFrame| CallFrameJson::new(frame, &frame.url, offset).encode();
     let frames: Vec<_> = frames.list().iter().map(encode).collect();
     let root = CallFrameJson::new(&CallFrame::root(), "", ScriptIdOffset::NONE).encode();
@@ -45,22 +88,28 @@ pub(super) fn add<R: std::io::Read>(
         let deopt_reason = deopts.get(&index).and_then(Option::as_deref);
         rewriter.nodes(&[NodeJson::new(id(index), parent, call_frame, deopt_reason)]);
     }
-    let mut last_us = recording.start_us;
-    let samples = profile.samples.iter().map(|sample| {
-        let delta = sample.time_us.saturating_sub(last_us);
-        last_us = sample.time_us;
-        let node = if sample.node == NONE { ROOT } else { id(sample.node) };
-        (node.0 as u64, delta, SourcePosition::line(sample.line))
+    let mut last_us = profile.start_us;
+    let samples = samples(profile).map(|ProfileSample { time_us, node, line }| {
+        let delta = time_us.saturating_sub(last_us);
+        last_us = time_us;
+        let node = if node == NONE { ROOT } else { id(node) };
+        (node.0 as u64, delta, SourcePosition::line(line))
     });
-    rewriter.samples(samples, parts)?;
-    if recording.end_us.is_some() {
-        // Later than the end in the file if samples come after that.
-        let end_us = profile.end_us;
-        let mut events = Events::default();
-        events.push(&Event::trace_end(pid, recording.tid, end_us));
-        rewriter.other(events.as_bytes(), end_us, parts)?;
-    }
-    Ok(true)
+    rewriter.samples(samples, parts)
+}
+
+/// Returns the samples. A profile with nothing but counts of hits has one for each node, as long as
+/// the node's share of the time.
+fn samples(profile: &ThreadProfile) -> impl Iterator<Item = ProfileSample> {
+    let nodes = if profile.samples.is_empty() { profile.nodes.as_slice() } else { &[] };
+    let mut time_us = profile.start_us;
+    let of_hits = (0_u32..).zip(nodes).filter(|(_, node)| node.self_us > 0);
+    let of_hits = of_hits.map(move |(index, node)| {
+        let sample = ProfileSample { time_us, node: index, line: 0 };
+        time_us = time_us.saturating_add(i64::try_from(node.self_us).unwrap_or(i64::MAX));
+        sample
+    });
+    profile.samples.iter().copied().chain(of_hits)
 }
 
 /// Id of an added root, for which viewers draw nothing.
@@ -83,14 +132,19 @@ fn read<R: std::io::Read>(
     reader.finish()
 }
 
-/// Returns the events that name the process and the thread. A `.cpuprofile` names neither.
-pub(super) fn names(program: &Program, mark: &str, pid: u32, tid: u32) -> Vec<Vec<u8>> {
-    let short = format!("{}{mark}", program.short_label());
+/// Returns the events that name the process and the thread. `process` is the process's short label.
+pub(super) fn names(process: &str, recording: &RecordingFile, pid: u32) -> Vec<Vec<u8>> {
+    let fact = |key: &str| recording.program.get(key).and_then(Value::as_str);
     let mut names = Vec::new();
-    each_name(pid, tid, &short, |name| {
+    let mut write = |name: &Event<'_>| {
         let mut text = Vec::new();
         encode(&mut text, name);
         names.push(text);
-    });
+    };
+    let (tid, label) = (recording.tid, recording.recording_label());
+    each_name(pid, tid, process, label, &mut write);
+    if let Some(name) = fact("threadName").filter(|_| tid != 0) {
+        worker_name(pid, tid, process, name, label, &mut write);
+    }
     names
 }

@@ -4,55 +4,111 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
+use serde_json::{Map, Value};
 
+use super::choose_threads::ChosenThreads;
+use super::foreign_pids::ForeignPid;
 use super::labels::Labels;
 use super::members::OtherMembers;
 use super::notes;
-use super::outcome::{MergeProgress, MergeResult};
+use super::outcome::{MergeOptions, MergeProgress, MergeResult};
+use super::part::OutputParts;
 use super::processes::OutputProcesses;
+use super::profile_ids::ProfileIds;
+use super::rewrite::Rewriting;
+use super::sizes::TraceSizes;
 use crate::files::input::{Failed, Input};
 use crate::format::trace::scan::{ScanError, Scanner};
 
 /// The state of a merge.
 pub(super) struct Merger<'a> {
     pub inputs: &'a [Input],
+    /// Names of inputs, which come after so many paths without a name.
+    names: &'a [(String, PathBuf)],
+    unnamed_paths: usize,
     pub output: &'a Path,
     pub progress: &'a MergeProgress,
     pub processes: OutputProcesses,
+    /// Threads that go into the trace.
+    pub chosen: ChosenThreads,
+    /// Changes of profiles.
+    pub rewriting: Rewriting,
+    /// Categories of other tools' events that go into the trace; empty for all.
+    pub categories: &'a [String],
     pub labels: Labels,
-    /// Ids of the profiles in the trace, with their quotes.
-    pub profile_ids: FxHashSet<Vec<u8>>,
+    pub profile_ids: ProfileIds,
     pub members: OtherMembers,
+    /// Threads of other traces, by their ids in the output.
+    pub foreign_threads: FxHashSet<(u32, u32)>,
+    /// Facts about processes of merged traces, by their pids in the trace.
+    pub facts: Vec<(u32, Map<String, Value>)>,
+    pub sizes: TraceSizes,
+    /// Other traces whose times are far from those of the recordings.
+    pub far: Vec<PathBuf>,
+    /// Their processes, by the pids in the output.
+    pub far_pids: FxHashSet<u32>,
+    /// Processes of other traces that have another pid in the output: path of the trace, own pid, pid
+    /// in the output.
+    pub renumbered: Vec<(PathBuf, ForeignPid, u32)>,
     /// Traces without frames: those of other tools.
     pub generic: Vec<PathBuf>,
-    /// The outcome so far. `processes` counts only those of other traces.
+    /// Count of recordings of which nothing could be read.
+    pub empty_inputs: usize,
+    /// The outcome so far.
     pub result: MergeResult,
 }
 
 impl<'a> Merger<'a> {
     pub(super) fn new(
         inputs: &'a [Input],
+        unnamed_paths: usize,
         output: &'a Path,
+        options: &'a MergeOptions,
         progress: &'a MergeProgress,
         processes: OutputProcesses,
+        chosen: ChosenThreads,
     ) -> Self {
+        let MergeOptions { filter, interval_us, categories, .. } = options;
         Self {
             inputs,
+            names: &options.names,
+            unnamed_paths,
             output,
             progress,
             processes,
+            chosen,
+            rewriting: Rewriting { stacks: filter.stacks.clone(), interval_us: *interval_us },
+            categories,
             labels: Labels::default(),
-            profile_ids: FxHashSet::default(),
+            profile_ids: ProfileIds::default(),
             members: OtherMembers::default(),
+            foreign_threads: FxHashSet::default(),
+            facts: Vec::new(),
+            sizes: TraceSizes::default(),
+            far: Vec::new(),
+            far_pids: FxHashSet::default(),
+            renumbered: Vec::new(),
             generic: Vec::new(),
+            empty_inputs: 0,
             result: MergeResult::default(),
         }
+    }
+
+    /// Returns the name of an input, by its index.
+    pub(super) fn input_name(&self, input: usize) -> Option<&'a str> {
+        let unnamed = self.inputs.get(input)?.group.checked_sub(self.unnamed_paths)?;
+        self.names.get(unnamed).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns whether profiles pass unchanged.
+    pub(super) fn copies_profiles(&self, parts: &OutputParts) -> bool {
+        parts.slices.is_everything() && !self.rewriting.is_limited()
     }
 
     /// Opens an input; none if the input cannot be read, which is noted.
     pub(super) fn open(&mut self, input: &Input) -> Option<Scanner<Box<dyn Read>>> {
         match input.open_counted(&self.progress.done) {
-            Ok(reader) => Some(Scanner::new(reader)),
+            Ok(reader) => Some(Scanner::with_heads(reader).moved_by(input.shift)),
             Err(error) => {
                 self.fail(input, format!("the file cannot be read: {error}"));
                 None
@@ -77,11 +133,19 @@ impl<'a> Merger<'a> {
         }
     }
 
+    /// Returns a remark on a trace that is large for DevTools.
+    pub(super) fn size_note(&self, bytes: u64, length_us: i64, is_split: bool) -> Option<String> {
+        let smaller = self.sizes.smaller(bytes, length_us, notes::DEVTOOLS_SLOW_BYTES);
+        notes::of_size(bytes, is_split, &smaller, |pid| self.labels.url(pid))
+    }
+
     /// Returns the outcome so far.
     pub(super) fn finish(&mut self) -> MergeResult {
+        self.result.notes.extend(notes::of_renumbered(&self.renumbered));
         if !self.labels.is_generic() {
             self.result.notes.extend(notes::of_generic(&self.generic));
         }
+        self.result.notes.extend(notes::of_far(&self.far));
         std::mem::take(&mut self.result)
     }
 }

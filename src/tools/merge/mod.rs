@@ -1,17 +1,28 @@
 //! Merges many files into one trace that DevTools shows well, without holding the files in memory.
 //!
 //! The start of each file tells the kind of the file (`read::sniff`), and the processes are known
-//! before anything is written ([`processes`]). Then file after file passes through:
+//! before anything is written ([`processes`]). Slices and filters need a first reading ([`survey`]),
+//! which chooses the parts ([`choose_slices`]) and the threads ([`choose_threads`]). Then file after
+//! file passes through:
 //! - the only recording of a thread line by line, unchanged ([`recordings`]);
 //! - several recordings of a thread, or a slice of one, sample by sample ([`rewrite`]);
 //! - a `.cpuprofile` as the events of a thread ([`cpuprofile`]);
 //! - any other trace event by event ([`foreign`]).
 //!
-//! The labels of processes ([`labels`]) and the metadata ([`metadata`]) come at the end.
+//! The frames of a page pass with their trace ([`frames`]). The labels of processes ([`labels`]) and
+//! the metadata ([`metadata`]) come at the end.
 
 mod choose_slices;
+mod choose_threads;
 mod cpuprofile;
 mod foreign;
+mod foreign_event;
+mod foreign_ids;
+mod foreign_pids;
+mod foreign_profiles;
+mod frames;
+mod home;
+mod input_process;
 mod labels;
 mod members;
 mod merger;
@@ -20,9 +31,16 @@ pub(crate) mod notes;
 pub(crate) mod outcome;
 mod part;
 mod processes;
+mod profile_ids;
 mod recordings;
 mod rewrite;
 pub(crate) mod run;
+mod sizes;
 mod slices;
+mod sorted_inputs;
+mod spans;
+mod survey;
 #[cfg(test)]
 mod tests;
+mod thread_cpu;
+mod times;

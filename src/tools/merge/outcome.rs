@@ -9,6 +9,8 @@ use thiserror::Error;
 
 use crate::files::error::FileError;
 use crate::files::input::{Failed, lossy_list};
+use crate::read::filter::Filter;
+use crate::read::slice::SliceLimits;
 
 /// The end of the process that all others come from.
 #[derive(Debug, Clone, Default)]
@@ -24,14 +26,25 @@ pub(crate) struct ProcessExit {
 /// The options of a merge.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MergeOptions {
-    /// Start of the slice: microseconds after the start of the first recording.
-    pub from_us: Option<i64>,
-    /// End of the slice, likewise.
-    pub to_us: Option<i64>,
+    /// Names of inputs, which their processes have in the trace, with their paths. These inputs come
+    /// after the others.
+    pub names: Vec<(String, PathBuf)>,
+    /// Whether the inputs of each path begin when those of the first begin.
+    pub aligns_starts: bool,
+    /// Limits of the slice of the time that goes into the trace.
+    pub slice: SliceLimits,
     /// Size of a part if the trace may be split: bytes, uncompressed.
     pub split: Option<u64>,
     /// End of the process that all others come from.
     pub exit: Option<ProcessExit>,
+    /// Processes, threads and stacks that go into the trace.
+    pub filter: Filter,
+    /// Categories of other tools' events that go into the trace; empty for all.
+    pub categories: Vec<String>,
+    /// Whether threads that hardly worked are left out.
+    pub drop_idle: bool,
+    /// Least time between two samples, microseconds; none for all samples.
+    pub interval_us: Option<i64>,
 }
 
 /// The progress of a merge, which other threads can read.
@@ -77,8 +90,10 @@ pub(crate) enum MergeError {
     NoInput { paths: Vec<PathBuf> },
     #[error("nothing could be read{}", reasons(failed))]
     Unreadable { failed: Vec<Failed> },
-    #[error("nothing was recorded in that slice; the recordings go from 0 to {length_ms} ms")]
-    NothingInSlice { length_ms: i64 },
+    #[error("{reason}")]
+    NothingInSlice { reason: String },
+    #[error("{reason}")]
+    NothingLeft { reason: String },
     #[error(transparent)]
     Output(#[from] FileError),
 }

@@ -1,6 +1,6 @@
 //! The files that a merge writes: one, or several parts, each for a slice of the time.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
@@ -23,8 +23,15 @@ pub(super) struct OutputParts {
 impl OutputParts {
     /// Begins a part for each slice, beside `path`.
     pub(super) fn create(path: &Path, slices: OutputSlices) -> Result<Self, MergeError> {
-        let list =
-            (0..slices.count()).map(|_| OutputPart::create(path)).collect::<Result<_, _>>()?;
+        let mut list = Vec::with_capacity(slices.count());
+        for _ in 0..slices.count() {
+            let part = OutputPart::create(path)?;
+            if slices.count() > 1 && part.is_written_through() {
+                let source = io::Error::other("a pipe or a device takes one file, without split");
+                return Err(part.file.error(source).into());
+            }
+            list.push(part);
+        }
         Ok(Self { slices, list })
     }
 
@@ -72,6 +79,16 @@ impl OutputPart {
         let ranges =
             self.pids.iter().filter(|(pid, _)| is_included(**pid)).map(|(_, range)| *range);
         ranges.reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
+    }
+
+    /// Returns whether the part goes into a pipe or a device at once.
+    pub(super) fn is_written_through(&self) -> bool {
+        self.file.is_written_through()
+    }
+
+    /// Returns the bytes so far, uncompressed.
+    pub(super) fn bytes(&self) -> u64 {
+        self.file.bytes()
     }
 
     /// Appends text without a separator.

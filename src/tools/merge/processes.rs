@@ -10,9 +10,10 @@ use crate::format::cpuprofile::file_name::ids_from_file_name;
 use crate::profile::program::Program;
 use crate::read::group::{ClockFacts, Placement, ProcessGroups, find_clocks};
 use crate::read::sniff::RecordingFile;
+use crate::read::time_line::is_far;
 
 /// A process with the recordings of its threads.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct OutputProcess {
     /// Pid in the trace.
     pub pid: u32,
@@ -33,7 +34,7 @@ pub(super) struct OutputProcess {
 }
 
 /// All recorded processes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct OutputProcesses {
     /// Processes in the order of their clocks, then of their starts.
     pub list: Vec<OutputProcess>,
@@ -41,6 +42,8 @@ pub(super) struct OutputProcesses {
     pub pids: BTreeSet<u32>,
     /// Inputs that are left out, because other inputs hold their recordings.
     pub duplicates: Vec<usize>,
+    /// Start and end of each process's recordings, microseconds.
+    spans_us: Vec<(i64, i64)>,
 }
 
 /// First of the pids that no system assigns.
@@ -66,14 +69,22 @@ impl OutputProcesses {
         for process in &mut found.list {
             process.label(inputs);
         }
+        found.spans_us = found.list.iter().map(OutputProcess::span_us).collect();
         found
+    }
+
+    /// Returns whether a time is far from all recordings.
+    pub(super) fn are_far_from(&self, ts: i64) -> bool {
+        is_far(ts, &self.spans_us)
     }
 
     /// Returns this pid if it is free in the trace, else another one.
     pub(super) fn take_pid(&mut self, pid: u32) -> u32 {
-        if self.pids.insert(pid) {
-            return pid;
-        }
+        if self.pids.insert(pid) { pid } else { self.new_pid() }
+    }
+
+    /// Returns a pid that no system assigns.
+    pub(super) fn new_pid(&mut self) -> u32 {
         let last = self.pids.last().copied().unwrap_or_default();
         let free = last.saturating_add(1).max(FREE_PIDS);
         self.pids.insert(free);
@@ -131,15 +142,28 @@ impl OutputProcess {
         thread.insert(at, recording);
     }
 
-    fn clock_facts(&self) -> ClockFacts {
+    /// Returns the facts that tell the clock of the process.
+    pub(super) fn clock_facts(&self) -> ClockFacts {
         let recordings = || self.threads.values().flatten();
-        let ends = recordings().map(|recording| recording.end_us.unwrap_or(recording.start_us));
         ClockFacts {
             boot: recordings().find_map(|recording| Some(recording.identity()?.boot)),
             start_us: self.start_us,
-            end_us: ends.max().unwrap_or(self.start_us),
+            end_us: self.end_us(),
             recordings: recordings().count(),
         }
+    }
+
+    /// Returns the last end of a recording, as far as the files tell without a full reading:
+    /// microseconds.
+    fn end_us(&self) -> i64 {
+        let recordings = self.threads.values().flatten();
+        let ends = recordings.map(|recording| recording.end_us.unwrap_or(recording.start_us));
+        ends.max().unwrap_or(self.start_us)
+    }
+
+    /// Returns the start and the end of the recordings, microseconds.
+    pub(super) fn span_us(&self) -> (i64, i64) {
+        (self.start_us, self.end_us())
     }
 
     /// Sets the label and the facts: those of the main thread if it was recorded.
@@ -162,14 +186,32 @@ impl OutputProcess {
         }
     }
 
+    /// Returns the working directory, if the recordings tell it.
+    pub(super) fn cwd(&self) -> Option<String> {
+        self.program.get("cwd").and_then(Value::as_str).map(str::to_owned)
+    }
+
+    /// Returns the short label of the process, with its mark: `nx (pid 4242)`. `path` is that of one
+    /// of its recordings.
+    pub(super) fn short_label(&self, path: &Path) -> String {
+        let fact = |key: &str| self.program.get(key);
+        let name = fact("processName").and_then(Value::as_str).map(str::to_owned);
+        let argv = fact("argv").and_then(|argv| serde_json::from_value(argv.clone()).ok());
+        let label = name.unwrap_or_else(|| {
+            let pid = self.own_pid.unwrap_or(Program::UNKNOWN_PID);
+            let traced = argv.map(|argv| Program { pid, argv, ..Program::default() });
+            traced.unwrap_or_else(|| self.program_from_name(path)).short_label()
+        });
+        format!("{label}{}", self.mark.as_deref().unwrap_or_default())
+    }
+
     /// Returns a program for a process that only a file's name tells of.
-    pub(super) fn program_from_name(&self, path: &Path) -> Program {
+    fn program_from_name(&self, path: &Path) -> Program {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let argv = match ids_from_file_name(&file) {
-            (Some(_), "node") => Vec::new(),
-            (Some(_), name) => vec![String::new(), name.to_owned()],
-            (None, _) => vec![String::new(), file.into_owned()],
+            Some(_) => Vec::new(),
+            None => vec![String::new(), file.into_owned()],
         };
-        Program { pid: self.own_pid.unwrap_or(self.pid), argv, ..Program::default() }
+        Program { pid: self.own_pid.unwrap_or(Program::UNKNOWN_PID), argv, ..Program::default() }
     }
 }

@@ -1,5 +1,7 @@
 //! The recordings of one process: copied line by line, or rewritten where copying is not enough.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::cpuprofile;
@@ -11,9 +13,12 @@ use super::processes::OutputProcess;
 use super::rewrite::ProfileRewriter;
 use crate::files::input::Input;
 use crate::format::ascii_json::encode;
-use crate::format::trace::head::EventHead;
+use crate::format::trace::edit::EventEdit;
+use crate::format::trace::events::on_one_line;
+use crate::format::trace::head::{EventHead, Member};
 use crate::format::trace::scan::Item;
 use crate::format::trace::thread::profile_id;
+use crate::format::trace::thread_names::is_labelled;
 use crate::read::sniff::RecordingFile;
 
 impl Merger<'_> {
@@ -23,32 +28,60 @@ impl Merger<'_> {
         process: &OutputProcess,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
+        self.sizes.process(&process.program);
+        let mut threads = Vec::new();
+        for (tid, recordings) in &process.threads {
+            let id = self.profile_ids.recorded(process.pid, *tid);
+            let is_written = match recordings.as_slice() {
+                [only] if !only.is_cpuprofile && self.copies_profiles(parts) => {
+                    self.copy(process, only, &id, &mut parts.list[0])?;
+                    true
+                }
+                _ => self.rewrite_thread(process, *tid, recordings, parts)?,
+            };
+            if is_written {
+                threads.push(*tid);
+            }
+        }
+        // Nothing may be in the slice, or pass the filter.
+        if threads.is_empty() {
+            return Ok(());
+        }
+        let first = process.threads.values().flatten().next();
+        if let Some(name) = first.and_then(|first| self.input_name(first.input)) {
+            self.labels.set_name(process.pid, name);
+        }
+        self.result.processes += 1;
+        self.result.threads += threads.len();
         self.labels.push(ProcessLabel {
             pid: process.pid,
             url: process.url.clone(),
             start_us: process.start_us,
-            foreign: None,
-            is_generic: false,
+            threads,
+            cwd: process.cwd(),
+            ..ProcessLabel::default()
         });
-        for (tid, recordings) in &process.threads {
-            self.result.threads += 1;
-            let id = profile_id(process.pid, *tid);
-            self.profile_ids.insert(quoted(&id).into_bytes());
-            match recordings.as_slice() {
-                [only] if !only.is_cpuprofile && parts.slices.is_everything() => {
-                    self.copy(process, only, &id, &mut parts.list[0])?;
-                }
-                _ => {
-                    let count = parts.slices.count();
-                    let mut rewriter = ProfileRewriter::new(process.pid, *tid, id, count);
-                    for recording in recordings {
-                        self.rewrite(process, recording, &mut rewriter, parts)?;
-                    }
-                    rewriter.finish(parts)?;
-                }
-            }
-        }
         Ok(())
+    }
+
+    /// Rewrites the recordings of a thread. Returns whether anything was written.
+    fn rewrite_thread(
+        &mut self,
+        process: &OutputProcess,
+        tid: u32,
+        recordings: &[RecordingFile],
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
+        let count = parts.slices.count();
+        let id = profile_id(process.pid, tid);
+        let mut rewriter = ProfileRewriter::new(process.pid, tid, id, count, &self.rewriting);
+        let mut labels = recordings.iter().map(RecordingFile::recording_label);
+        let first = labels.next();
+        let has_one_label = labels.all(|label| Some(label) == first);
+        for recording in recordings {
+            self.rewrite(process, recording, has_one_label, &mut rewriter, parts)?;
+        }
+        rewriter.finish(parts)
     }
 
     /// Copies the only recording of a thread: unchanged lines, unless the process has another pid
@@ -60,9 +93,10 @@ impl Merger<'_> {
         id: &str,
         part: &mut OutputPart,
     ) -> Result<(), MergeError> {
-        let id = quoted(id);
         let mut buffer = Vec::new();
-        self.each_event(&self.inputs[recording.input], |event, head| {
+        let mut sizes = std::mem::take(&mut self.sizes);
+        let copied = self.each_event(&self.inputs[recording.input], |event, head| {
+            sizes.event((process.pid, recording.tid), head.name(event), event);
             // The merge writes the frames of all processes at the end.
             if head.name(event) == b"TracingStartedInBrowser" {
                 return Ok(());
@@ -70,15 +104,19 @@ impl Merger<'_> {
             if head.phase != b'M' {
                 part.note(process.pid, head.ts(event).unwrap_or_default());
             }
-            part.events(renumbered(process, event, head, &id, &mut buffer))
-        })
+            part.events(renumbered(process, event, head, id, &mut buffer))
+        });
+        self.sizes = sizes;
+        copied
     }
 
-    /// Rewrites one of several recordings of a thread, or a recording that goes into slices.
+    /// Rewrites one of several recordings of a thread, or a recording that goes into slices. The label
+    /// of a recording names the thread only if all its recordings have this label.
     fn rewrite(
         &mut self,
         process: &OutputProcess,
         recording: &RecordingFile,
+        has_one_label: bool,
         rewriter: &mut ProfileRewriter,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
@@ -87,15 +125,25 @@ impl Merger<'_> {
         }
         let input = &self.inputs[recording.input];
         let mut has_begun = false;
+        // The marker of the recording's start has counters, and comes before the profile.
+        let mut start = None;
         let mut is_damaged = false;
         let mut buffer = Vec::new();
-        self.each_event(input, |event, head| {
+        let mut sizes = std::mem::take(&mut self.sizes);
+        let rewritten = self.each_event(input, |event, head| {
             let ts = head.ts(event).unwrap_or_default();
+            sizes.counters((process.pid, recording.tid), head.name(event), event);
             match head.name(event) {
-                b"TracingStartedInBrowser" | b"thread.start" => Ok(()),
+                b"TracingStartedInBrowser" => Ok(()),
+                b"thread.start" if !has_begun => {
+                    start = Some(renumbered(process, event, head, "", &mut buffer).to_vec());
+                    Ok(())
+                }
+                _ if !has_one_label && is_labelled(event, head) => Ok(()),
                 b"Profile" => {
                     has_begun = true;
-                    rewriter.begin(recording.start_us, parts)
+                    rewriter.begin(recording.start_us, parts)?;
+                    start.take().map_or(Ok(()), |start| rewriter.other(&start, ts, parts))
                 }
                 b"ProfileChunk" if has_begun => {
                     is_damaged |= !rewriter.chunk(event, parts)?;
@@ -110,7 +158,9 @@ impl Merger<'_> {
                     }
                 }
             }
-        })?;
+        });
+        self.sizes = sizes;
+        rewritten?;
         if is_damaged {
             self.repaired(input);
         }
@@ -125,18 +175,15 @@ impl Merger<'_> {
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
         let input = &self.inputs[recording.input];
-        // The traces of a process name its threads.
-        if process.program.is_empty() {
-            let mark = process.mark.as_deref().unwrap_or_default();
-            let program = process.program_from_name(&input.path);
-            for name in cpuprofile::names(&program, mark, process.pid, recording.tid) {
-                rewriter.name(&name, parts)?;
-            }
+        let label = process.short_label(&input.path);
+        for name in cpuprofile::names(&label, recording, process.pid) {
+            rewriter.name(&name, parts)?;
         }
         rewriter.begin(recording.start_us, parts)?;
         let Some(mut scanner) = self.open(input) else { return Ok(()) };
-        if !cpuprofile::add(&mut scanner, recording, rewriter, process.pid, parts)? {
+        if !cpuprofile::add_file(&mut scanner, recording, rewriter, process.pid, parts)? {
             self.fail(input, "its nodes or samples are not those of a .cpuprofile".to_owned());
+            self.empty_inputs += 1;
         }
         Ok(())
     }
@@ -153,9 +200,11 @@ impl Merger<'_> {
             let is_own = scanner.is_own();
             match scanner.next() {
                 Ok(Some(Item::Event(event))) => {
-                    let head = if is_own { EventHead::of(event) } else { EventHead::of_any(event) };
+                    // Another tool may have formatted the recording.
+                    let line = if is_own { Cow::Borrowed(event) } else { on_one_line(event) };
+                    let head = if is_own { EventHead::of(event) } else { EventHead::of_any(&line) };
                     match head {
-                        Some(head) => f(event, &head)?,
+                        Some(head) => f(&line, &head)?,
                         None => is_damaged = true,
                     }
                 }
@@ -174,10 +223,6 @@ impl Merger<'_> {
     }
 }
 
-fn quoted(id: &str) -> String {
-    format!("\"{id}\"")
-}
-
 /// Returns an event of a recording. If another process has the pid, the event gets the pid and the
 /// mark of this process.
 fn renumbered<'a>(
@@ -188,8 +233,11 @@ fn renumbered<'a>(
     buffer: &'a mut Vec<u8>,
 ) -> &'a [u8] {
     let Some(mark) = &process.mark else { return event };
+    let mut edit = EventEdit::default();
+    head.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));
+    head.place(Member::Id).into_iter().for_each(|place| edit.replace(place, profile_id));
     buffer.clear();
-    head.renumbered(event, process.pid, Some(profile_id), buffer);
+    edit.apply(event, buffer);
     if head.phase == b'M'
         && let Ok(mut value) = serde_json::from_slice::<Value>(buffer)
         && let Some(name) = value.pointer_mut("/args/name")

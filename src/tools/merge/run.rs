@@ -4,17 +4,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::choose_slices::choose_slices;
+use super::choose_slices::ChosenSlices;
+use super::choose_threads::ChosenThreads;
+use super::home::{OtherTrace, find_homes};
 use super::merger::Merger;
 use super::notes;
 use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
 use super::part::{OutputPart, OutputParts};
-use super::processes::OutputProcesses;
+use super::processes::{OutputProcess, OutputProcesses};
 use super::slices::OutputSlices;
+use super::sorted_inputs::SortedInputs;
+use super::survey::{Survey, SurveyDepth};
 use crate::files::atomic::keep;
 use crate::files::find::find;
-use crate::files::input::{Failed, Input};
-use crate::read::sniff::{RecordingFile, SniffedFile, sniff};
+use crate::read::align::{align_clocks, align_starts};
+use crate::read::slice::FoundSlice;
 
 /// Merges files and folders of files into `output`. A failed merge leaves nothing there.
 pub(crate) fn merge(
@@ -23,101 +27,133 @@ pub(crate) fn merge(
     options: &MergeOptions,
     progress: &MergeProgress,
 ) -> Result<MergeResult, MergeError> {
-    let (mut inputs, failed) = find(paths);
+    let named = options.names.iter().map(|(_, path)| path.clone());
+    let paths: Vec<PathBuf> = paths.iter().cloned().chain(named).collect();
+    let (mut inputs, failed) = find(&paths);
     // A folder may hold the result of an earlier merge.
     inputs.retain(|input| input.is_named || !is_same_file(&input.path, output));
     if inputs.is_empty() && failed.is_empty() {
-        return Err(MergeError::NoInput { paths: paths.to_vec() });
+        return Err(MergeError::NoInput { paths });
+    }
+    match options.aligns_starts {
+        true => align_starts(&mut inputs),
+        false => align_clocks(&mut inputs),
     }
     let sorted = SortedInputs::sniff(&inputs, failed);
     if sorted.recordings.is_empty() && sorted.others.is_empty() {
         return Err(MergeError::Unreadable { failed: sorted.failed });
     }
     let SortedInputs { recordings, others, failed, notes } = sorted;
-    let processes = OutputProcesses::of(recordings, &inputs);
-    let mut merger = Merger::new(&inputs, output, progress, processes);
-    merger.result.failed = failed;
-    merger.result.notes = notes;
-    merger.result.notes.extend(notes::of_processes(&merger.processes, &inputs));
-    write(merger, &others, options)
-}
-
-/// The inputs by their kinds.
-#[derive(Default)]
-struct SortedInputs {
-    recordings: Vec<RecordingFile>,
-    /// Indices of inputs that are other traces.
-    others: Vec<usize>,
-    failed: Vec<Failed>,
-    notes: Vec<String>,
-}
-
-impl SortedInputs {
-    fn sniff(inputs: &[Input], failed: Vec<Failed>) -> Self {
-        let mut sorted = Self { failed, ..Self::default() };
-        let mut earlier_results = Vec::new();
-        for (index, input) in inputs.iter().enumerate() {
-            match sniff(index, input) {
-                Ok(SniffedFile::Recording(recording)) => sorted.recordings.push(recording),
-                Ok(SniffedFile::Other { is_merged }) => {
-                    sorted.others.push(index);
-                    if is_merged && !input.is_named {
-                        earlier_results.push(index);
-                    }
-                }
-                Err(reason) => sorted.failed.push(Failed { path: input.path.clone(), reason }),
-            }
+    let mut processes = OutputProcesses::of(recordings, &inputs);
+    let others = find_homes(others, &inputs, &mut processes);
+    let bytes: u64 = inputs.iter().map(|input| input.bytes).sum();
+    let more_to_read = || progress.total.fetch_add(bytes, Ordering::Relaxed);
+    let (mut slices, chosen) = match survey_depth(options) {
+        Some(depth) => {
+            more_to_read();
+            let survey = Survey::of(&inputs, &processes.list, &others, depth, progress);
+            let chosen = ChosenThreads::of(&survey, options)?;
+            (ChosenSlices::of(survey.times, options)?, chosen)
         }
-        // A merged trace holds the recordings beside it. Alone it is what was asked for.
-        if !sorted.recordings.is_empty() && !earlier_results.is_empty() {
-            let names = notes::list(earlier_results.iter().map(|index| &inputs[*index].path));
-            let note = format!("left out merged traces (name the file to merge it again): {names}");
-            sorted.notes.push(note);
-            sorted.others.retain(|index| !earlier_results.contains(index));
+        None => (ChosenSlices::default(), ChosenThreads::default()),
+    };
+    let unnamed_paths = paths.len() - options.names.len();
+    loop {
+        more_to_read();
+        let mut merger = Merger::new(
+            &inputs,
+            unnamed_paths,
+            output,
+            options,
+            progress,
+            processes.clone(),
+            chosen.clone(),
+        );
+        merger.result.failed = failed.clone();
+        merger.result.notes = notes.clone();
+        merger.result.notes.extend(notes::of_processes(&merger.processes, &inputs));
+        merger.result.notes.extend(chosen.note.clone());
+        let written = write(&mut merger, &others, slices.slices.clone())?;
+        // Nobody knows before which nodes a part repeats.
+        let sizes: Vec<u64> = written.parts.iter().map(OutputPart::bytes).collect();
+        let is_on_its_way = written.parts.iter().any(OutputPart::is_written_through);
+        if is_on_its_way || !slices.refine(&sizes) {
+            return end(merger, written, slices.found, options);
         }
-        sorted
     }
 }
 
-fn write(
-    mut merger: Merger<'_>,
-    others: &[usize],
-    options: &MergeOptions,
-) -> Result<MergeResult, MergeError> {
-    let progress = merger.progress;
-    let bytes: u64 = merger.inputs.iter().map(|input| input.bytes).sum();
-    let needs_times =
-        options.split.is_some() || options.from_us.is_some() || options.to_us.is_some();
-    progress.total.store(if needs_times { 2 * bytes } else { bytes }, Ordering::Relaxed);
-    let (slices, length_us) = if needs_times {
-        let (slices, length_us) = choose_slices(&merger, others, options);
-        (slices, Some(length_us))
+/// Returns how much of the inputs has to be known before anything is written.
+fn survey_depth(options: &MergeOptions) -> Option<SurveyDepth> {
+    if options.drop_idle {
+        Some(SurveyDepth::Cpu)
+    } else if options.filter.limits_threads() {
+        Some(SurveyDepth::Names)
+    } else if options.split.is_some() || options.slice.is_limited() {
+        Some(SurveyDepth::Times)
     } else {
-        (OutputSlices::one(None, None), None)
-    };
+        None
+    }
+}
+
+/// The parts with all events.
+struct Written {
+    processes: Vec<OutputProcess>,
+    parts: Vec<OutputPart>,
+    /// Count of the inputs.
+    inputs: usize,
+}
+
+/// Writes all events to the parts of these slices.
+fn write(
+    merger: &mut Merger<'_>,
+    others: &[OtherTrace],
+    slices: OutputSlices,
+) -> Result<Written, MergeError> {
     let mut parts = OutputParts::create(merger.output, slices)?;
-    let processes = std::mem::take(&mut merger.processes.list);
+    let all = std::mem::take(&mut merger.processes.list);
+    let processes = merger.chosen.limit(all);
     for process in &processes {
         merger.add_process(process, &mut parts)?;
     }
-    for index in others {
-        merger.add_foreign(&merger.inputs[*index], &mut parts)?;
+    for other in others {
+        merger.add_foreign(other, &mut parts)?;
     }
-    let mut parts = parts.list;
+    let recordings = processes.iter().flat_map(|process| process.threads.values());
+    let recordings: usize = recordings.map(Vec::len).sum();
+    if others.is_empty() && merger.empty_inputs == recordings {
+        return Err(MergeError::Unreadable { failed: std::mem::take(&mut merger.result.failed) });
+    }
+    Ok(Written { processes, parts: parts.list, inputs: recordings + others.len() })
+}
+
+/// Writes the ends of the parts, and keeps those with events.
+fn end(
+    mut merger: Merger<'_>,
+    Written { processes, mut parts, inputs }: Written,
+    found: Option<FoundSlice>,
+    options: &MergeOptions,
+) -> Result<MergeResult, MergeError> {
     parts.retain(|part| !part.pids.is_empty());
     if parts.is_empty() {
-        return Err(match length_us {
-            Some(length_us) => MergeError::NothingInSlice { length_ms: length_us / 1000 },
+        return Err(match found {
+            _ if options.filter.stacks.is_limited() => {
+                let recorded = processes.iter().map(|process| process.url.as_str());
+                let labels: Vec<_> =
+                    recorded.chain(merger.labels.urls()).map(str::to_owned).collect();
+                MergeError::NothingLeft { reason: options.filter.nothing_left(&labels) }
+            }
+            Some(found) => MergeError::NothingInSlice { reason: found.reason() },
             None => MergeError::Unreadable { failed: merger.result.failed },
         });
     }
     merger.write_ends(&processes, &mut parts, options.exit.as_ref())?;
     let mut result = merger.finish();
+    let ranges = parts.iter().filter_map(|part| part.range(|_| true));
+    let length_us = ranges.map(|(first, last)| last - first).max().unwrap_or_default();
     (result.files, result.bytes) = keep_parts(parts, merger.output)?;
-    result.notes.extend(notes::of_size(result.bytes, options.split.is_some()));
-    let recordings = processes.iter().flat_map(|process| process.threads.values());
-    result.inputs = recordings.map(Vec::len).sum::<usize>() + others.len();
-    result.processes += processes.len();
+    result.notes.extend(merger.size_note(result.bytes, length_us, options.split.is_some()));
+    result.inputs = inputs;
     Ok(result)
 }
 

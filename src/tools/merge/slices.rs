@@ -16,6 +16,11 @@ impl OutputSlices {
         Self { edges, has_zero: false }
     }
 
+    /// Returns slices with these edges.
+    pub(super) fn with_edges(&self, edges: Vec<i64>) -> Self {
+        Self { edges, has_zero: self.has_zero }
+    }
+
     /// Cuts the last slice in two.
     pub(super) fn cut_last(&mut self, ts: i64) {
         let last = self.edges.len() - 1;
@@ -52,12 +57,14 @@ impl OutputSlices {
         self.edges.get(number).copied()
     }
 
-    /// Returns the time that decides about the part of a span: the span's start, or the first
-    /// slice's start if the span lasts until then.
-    pub(super) fn of_span(&self, ts: i64, dur: i64) -> i64 {
-        let first = self.edges[0];
-        let is_cut = ts < first && ts.saturating_add(dur) >= first;
-        if is_cut { first } else { ts }
+    /// Returns the first part that starts after a time; the count of parts if there is none.
+    pub(super) fn first_after(&self, ts: i64) -> usize {
+        self.passed(ts).min(self.count())
+    }
+
+    /// Returns the start and the end of a part, microseconds.
+    pub(super) fn range(&self, part: usize) -> (i64, i64) {
+        (self.edges[part], self.edges[part + 1])
     }
 
     /// Returns the start of a part, or `start` if that is later.
@@ -76,10 +83,8 @@ mod tests {
         assert_eq!(slices.count(), 2);
         let parts = [9, 10, 19, 20, 29, 30].map(|ts| slices.part(ts));
         assert_eq!(parts, [None, Some(0), Some(0), Some(1), Some(1), None]);
-        assert_eq!(
-            [(5, 4), (5, 5), (25, 99)].map(|(ts, dur)| slices.of_span(ts, dur)),
-            [5, 10, 25]
-        );
+        assert_eq!([9, 10, 20, 30].map(|ts| slices.first_after(ts)), [0, 1, 2, 2]);
+        assert_eq!([slices.range(0), slices.range(1)], [(10, 20), (20, 30)]);
         assert_eq!((slices.start(0, 15), slices.start(1, 15)), (15, 20));
         let all = OutputSlices::one(None, None);
         assert!(all.is_everything());

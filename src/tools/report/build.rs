@@ -2,11 +2,15 @@
 
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::{FrameIndex, FrameKind};
+use super::launchers::launchers;
 use super::lines::LineCosts;
+use super::machine::{cpu_of_processes, parents, uses, whole};
+use super::own_files::own_files;
 use super::shape::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
     ReportTimes,
 };
+use crate::profile::cpu_use::CpuUse;
 use crate::profile::session::{Process, Session, Thread};
 use crate::read::load::Loaded;
 
@@ -15,9 +19,23 @@ use crate::read::load::Loaded;
 pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> {
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
-    let costs = SessionCosts::of(session, &index);
-    let processes: Vec<_> =
-        session.processes.iter().map(|process| process_report(process, session, &index)).collect();
+    let parents = parents(session);
+    let launchers = launchers(session, &parents);
+    let costs = SessionCosts::of(session, &launchers, &index);
+    let cpu = cpu_of_processes(loaded, &parents);
+    let mut processes: Vec<_> = session
+        .processes
+        .iter()
+        .zip(cpu.into_iter().zip(launchers))
+        .map(|(process, (cpu, launcher))| {
+            let report = process_report(process, session, &index);
+            ReportProcess { cpu, launcher, ..report }
+        })
+        .collect();
+    let threads = processes.iter_mut().flat_map(|process| &mut process.threads);
+    for (thread, own_file) in threads.zip(own_files(session, &index)) {
+        thread.own_file = own_file;
+    }
     serde_json::to_string(&Report {
         version: 1,
         duration_ms: to_ms(session.length_us()),
@@ -35,7 +53,7 @@ pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> 
     })
 }
 
-/// What the functions, lines, files and packages of a session cost.
+/// The costs of the functions, lines, files and packages of a session, without those of launchers.
 struct SessionCosts {
     functions: Costs,
     lines: LineCosts,
@@ -44,14 +62,16 @@ struct SessionCosts {
 }
 
 impl SessionCosts {
-    fn of(session: &Session, index: &FrameIndex) -> Self {
+    fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
         let mut costs = Self {
-            functions: Costs::new(index.functions.len()),
+            functions: Costs::new(index.code_functions()),
             lines: LineCosts::default(),
-            files: Costs::new(index.files.len()),
-            packages: Costs::new(index.packages.len()),
+            files: Costs::new(index.code_files()),
+            packages: Costs::new(index.code_packages()),
         };
-        let threads = session.processes.iter().flat_map(|process| &process.threads);
+        let processes = session.processes.iter().zip(launchers);
+        let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
+        let threads = shown.flat_map(|(process, _)| &process.threads);
         for profile in threads.flat_map(|thread| &thread.profiles) {
             let tree = WeightedTree::of(profile);
             tree.add_to(&mut costs.functions, |frame| index.function(frame));
@@ -63,6 +83,7 @@ impl SessionCosts {
     }
 
     fn functions<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFunction<'a>> {
+        let trunk = self.functions.trunk();
         let rows = self.functions.top(top).map(|(number, cost)| {
             let function = &index.functions[number];
             let file = &index.files[function.file];
@@ -72,6 +93,7 @@ impl SessionCosts {
                 line: function.line,
                 column: function.column,
                 package: index.packages[file.package].as_str(),
+                trunk: trunk[number],
                 cost,
             }
         });
@@ -79,9 +101,15 @@ impl SessionCosts {
     }
 
     fn files<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFile<'a>> {
+        let trunk = self.files.trunk();
         let rows = self.files.top(top).map(|(number, cost)| {
             let file = &index.files[number];
-            ReportFile { file: &file.path, package: index.packages[file.package].as_str(), cost }
+            ReportFile {
+                file: &file.path,
+                package: index.packages[file.package].as_str(),
+                trunk: trunk[number],
+                cost,
+            }
         });
         rows.collect()
     }
@@ -106,7 +134,7 @@ impl SessionCosts {
 fn process_report<'a>(
     process: &'a Process,
     session: &Session,
-    index: &FrameIndex,
+    index: &'a FrameIndex,
 ) -> ReportProcess<'a> {
     let clock_us = session.clock(process).start_us;
     let threads = process.threads.iter().map(|thread| thread_report(thread, clock_us, index));
@@ -117,6 +145,8 @@ fn process_report<'a>(
         cwd: process.cwd.as_deref(),
         parent_pid: process.parent_pid,
         node: process.node.as_deref(),
+        cpu: None,
+        launcher: false,
         start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
         duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
         threads: threads.collect(),
@@ -124,16 +154,26 @@ fn process_report<'a>(
 }
 
 /// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
-fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &FrameIndex) -> ReportThread<'a> {
+fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -> ReportThread<'a> {
     let profiles = &thread.profiles;
     ReportThread {
         thread_id: thread.id,
-        name: &thread.name,
+        name: thread.full_name(),
+        label: thread.recording_label.as_deref(),
         start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
         duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
         times: thread_times(thread, index),
+        cpu_us: sum_of(thread, |cpu| cpu.cpu_us),
+        core_wait_us: sum_of(thread, |cpu| cpu.wait_us),
+        own_file: None,
         samples: profiles.iter().fold(0, |sum, profile| sum.saturating_add(profile.sample_count)),
     }
+}
+
+/// Returns the sum of the counts of all recordings; none if a recording has no counts.
+fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
+    let is_counted = uses(thread).count() == thread.profiles.len();
+    is_counted.then(|| whole(uses(thread).map(count_us).sum()))
 }
 
 fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
@@ -147,6 +187,7 @@ fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
             FrameKind::Unrecorded => continue,
         };
         *sum = sum.saturating_add(node.self_us);
+        times.blocked_us = times.blocked_us.saturating_add(node.blocked_us);
     }
     times
 }
@@ -158,6 +199,7 @@ fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {
         idle_us: sum.idle_us.saturating_add(times.idle_us),
         gc_us: sum.gc_us.saturating_add(times.gc_us),
         program_us: sum.program_us.saturating_add(times.program_us),
+        blocked_us: sum.blocked_us.saturating_add(times.blocked_us),
     })
 }
 

@@ -3,41 +3,78 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
+
 use super::shape::ReportCost;
-use crate::profile::thread_profile::{NONE, ThreadProfile};
+use crate::profile::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files or packages, numbered from 0.
 pub(super) struct Costs {
     list: Vec<ReportCost>,
     /// How often each item is on the stack of the node that a walk has reached.
     on_stack: Vec<u32>,
+    /// Whether each item is code, neither Node's nor native.
+    is_code: Vec<bool>,
+    /// Code on the stack of that node.
+    code: Vec<usize>,
+    /// Time of code, in calls from other code: by caller and callee.
+    calls_us: FxHashMap<(usize, usize), u64>,
 }
 
 impl Costs {
-    /// Returns costs of 0 for so many items.
-    pub(super) fn new(items: usize) -> Self {
-        Self { list: vec![ReportCost::default(); items], on_stack: vec![0; items] }
+    /// Returns costs of 0 for items, of which some are code.
+    pub(super) fn new(is_code: Vec<bool>) -> Self {
+        let items = is_code.len();
+        Self {
+            list: vec![ReportCost::default(); items],
+            on_stack: vec![0; items],
+            is_code,
+            code: Vec::new(),
+            calls_us: FxHashMap::default(),
+        }
+    }
+
+    /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
+    /// is under one other item, which has hardly any time elsewhere, with or without Node's code in
+    /// between. Both rows would say the same, and the other item is nearer to the work.
+    pub(super) fn trunk(&self) -> Vec<bool> {
+        const NEARLY_ALL: f64 = 0.9;
+        let mut is_trunk = vec![false; self.list.len()];
+        for ((caller, callee), us) in &self.calls_us {
+            let is_nearly_all =
+                |item: usize| *us as f64 >= NEARLY_ALL * self.list[item].total_us as f64;
+            is_trunk[*caller] |= *us > 0 && is_nearly_all(*caller) && is_nearly_all(*callee);
+        }
+        is_trunk
+    }
+
+    /// Returns the items that cost time.
+    pub(super) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
+        self.list.iter().copied().enumerate().filter(|(_, cost)| cost.is_known())
     }
 
     /// Returns the count of items that cost time.
     pub(super) fn count(&self) -> usize {
-        self.list.iter().filter(|cost| cost.total_us > 0).count()
+        self.known().count()
     }
 
-    /// Returns the first `top` by self time and the first `top` by total time, sorted by self time.
+    /// Returns the first `top` by self time, by total time and by blocked time, sorted by self time.
     pub(super) fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
         let by_self = |item: &usize| {
             let cost = self.list[*item];
-            Reverse((cost.self_us, cost.total_us))
+            Reverse((cost.self_us, cost.total_us, cost.blocked_us))
         };
         let by_total = |item: &usize| {
             let cost = self.list[*item];
             Reverse((cost.total_us, cost.self_us))
         };
+        let by_blocked = |item: &usize| Reverse(self.list[*item].blocked_us);
         let mut items: Vec<usize> =
-            (0..self.list.len()).filter(|item| self.list[*item].total_us > 0).collect();
+            (0..self.list.len()).filter(|item| self.list[*item].is_known()).collect();
         items.sort_by_key(by_total);
         let mut chosen: BTreeSet<usize> = items.iter().copied().take(top).collect();
+        items.sort_by_key(by_blocked);
+        chosen.extend(items.iter().take(top).filter(|item| self.list[**item].blocked_us > 0));
         items.sort_by_key(by_self);
         chosen.extend(items.iter().take(top));
         items.retain(|item| chosen.contains(item));
@@ -45,19 +82,37 @@ impl Costs {
     }
 
     /// Adds the time of a node with this item, and puts the item on the stack.
-    fn enter(&mut self, item: usize, self_us: u64, total_us: u64) {
+    fn enter(&mut self, item: usize, node: ProfileNode, total_us: u64) {
         let cost = &mut self.list[item];
-        cost.self_us = cost.self_us.saturating_add(self_us);
+        cost.self_us = cost.self_us.saturating_add(node.self_us);
+        cost.blocked_us = cost.blocked_us.saturating_add(node.blocked_us);
         // Recursion counts once.
         if self.on_stack[item] == 0 {
             cost.total_us = cost.total_us.saturating_add(total_us);
+            if let Some(caller) = self.code.last().filter(|_| self.is_code[item]) {
+                let us = self.calls_us.entry((*caller, item)).or_default();
+                *us = us.saturating_add(total_us);
+            }
         }
         self.on_stack[item] += 1;
+        if self.is_code[item] {
+            self.code.push(item);
+        }
     }
 
     /// Takes the item of a node off the stack.
     fn leave(&mut self, item: usize) {
         self.on_stack[item] -= 1;
+        if self.is_code[item] {
+            self.code.pop();
+        }
+    }
+}
+
+impl ReportCost {
+    /// Returns whether there is any time.
+    fn is_known(&self) -> bool {
+        self.total_us > 0 || self.blocked_us > 0
     }
 }
 
@@ -66,6 +121,8 @@ pub(super) struct WeightedTree<'a> {
     profile: &'a ThreadProfile,
     /// Time of each node with all nodes below.
     total_us: Vec<u64>,
+    /// Whether a node, or a node below, has time or blocked time.
+    has_time: Vec<bool>,
     first_child: Vec<u32>,
     next_sibling: Vec<u32>,
     roots: Vec<u32>,
@@ -84,6 +141,7 @@ impl<'a> WeightedTree<'a> {
         let mut tree = Self {
             profile,
             total_us: nodes.iter().map(|node| node.self_us).collect(),
+            has_time: nodes.iter().map(|node| node.self_us > 0 || node.blocked_us > 0).collect(),
             first_child: vec![NONE; nodes.len()],
             next_sibling: vec![NONE; nodes.len()],
             roots: Vec::new(),
@@ -98,6 +156,7 @@ impl<'a> WeightedTree<'a> {
             }
             let (parent, us) = (parent as usize, tree.total_us[index]);
             tree.total_us[parent] = tree.total_us[parent].saturating_add(us);
+            tree.has_time[parent] |= tree.has_time[index];
             tree.next_sibling[index] = tree.first_child[parent];
             tree.first_child[parent] = index as u32;
         }
@@ -112,11 +171,11 @@ impl<'a> WeightedTree<'a> {
             match step {
                 WalkStep::Enter(node) => {
                     let total_us = self.total_us[node as usize];
-                    if total_us == 0 {
+                    if !self.has_time[node as usize] {
                         continue;
                     }
                     if let Some(item) = item_of(node) {
-                        costs.enter(item, self.profile.nodes[node as usize].self_us, total_us);
+                        costs.enter(item, self.profile.nodes[node as usize], total_us);
                         steps.push(WalkStep::Leave(node));
                     }
                     steps.extend(self.children(node).map(WalkStep::Enter));

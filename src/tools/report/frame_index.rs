@@ -1,12 +1,12 @@
-//! What frames stand for: functions in files in packages, or states of V8.
+//! The meaning of frames: functions in files in packages, or states of V8.
 
-use super::package::package_of;
 use crate::base::numbering::FxIndexSet;
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
+use crate::profile::package::{is_built_in, is_own, package_of};
 
-/// What a thread does in a frame.
+/// The activity of a thread in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
     /// Runs a function: index into [`FrameIndex::functions`].
@@ -89,6 +89,27 @@ impl FrameIndex {
         let path = file_path(url).into_owned();
         let package = self.packages.insert_full(package_of(&path).to_owned()).0;
         self.files.insert_full(SourceFile { path, package }).0
+    }
+
+    /// Returns for each function whether it is neither Node's nor native.
+    pub(super) fn code_functions(&self) -> Vec<bool> {
+        let files = self.code_files();
+        self.functions.iter().map(|function| files[function.file]).collect()
+    }
+
+    /// Returns for each file whether it has code that is neither Node's nor native.
+    pub(super) fn code_files(&self) -> Vec<bool> {
+        self.files.iter().map(|file| !is_built_in(&self.packages[file.package])).collect()
+    }
+
+    /// Returns for each package whether it is neither Node nor native code.
+    pub(super) fn code_packages(&self) -> Vec<bool> {
+        self.packages.iter().map(|package| !is_built_in(package)).collect()
+    }
+
+    /// Returns whether a file is neither in a package nor Node's.
+    pub(super) fn is_own(&self, file: usize) -> bool {
+        is_own(&self.packages[self.files[file].package])
     }
 
     /// Returns the kind of the frame with this number.

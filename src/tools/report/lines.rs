@@ -24,7 +24,7 @@ struct LineCost {
     samples: u64,
 }
 
-/// What the lines of a session cost.
+/// The costs of the lines of a session.
 #[derive(Default)]
 pub(super) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 

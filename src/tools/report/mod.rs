@@ -3,8 +3,10 @@
 pub(crate) mod build;
 mod costs;
 mod frame_index;
+mod launchers;
 mod lines;
-mod package;
+mod machine;
+mod own_files;
 mod shape;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! The shape of a report's JSON. `index.d.ts` describes each type and field under the same name.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
@@ -36,6 +37,23 @@ pub(super) struct ReportTimes {
     pub gc_us: u64,
     #[serde(rename = "programMs", serialize_with = "as_ms")]
     pub program_us: u64,
+    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
+    pub blocked_us: u64,
+}
+
+/// CPU times in microseconds, which JSON gives in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct ReportCpu {
+    #[serde(rename = "javascriptMs", serialize_with = "as_ms")]
+    pub javascript_us: u64,
+    #[serde(rename = "nativeMs", serialize_with = "as_ms")]
+    pub native_us: u64,
+    #[serde(
+        rename = "othersMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub others_us: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,6 +68,9 @@ pub(super) struct ReportProcess<'a> {
     pub parent_pid: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<ReportCpu>,
+    pub launcher: bool,
     pub start_ms: f64,
     pub duration_ms: f64,
     pub threads: Vec<ReportThread<'a>>,
@@ -59,11 +80,27 @@ pub(super) struct ReportProcess<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReportThread<'a> {
     pub thread_id: i64,
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'a str>,
     pub start_ms: f64,
     pub duration_ms: f64,
     #[serde(flatten)]
     pub times: ReportTimes,
+    #[serde(
+        rename = "cpuMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cpu_us: Option<u64>,
+    #[serde(
+        rename = "coreWaitMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub core_wait_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_file: Option<&'a str>,
     pub samples: u64,
 }
 
@@ -74,6 +111,8 @@ pub(super) struct ReportCost {
     pub self_us: u64,
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
     pub total_us: u64,
+    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
+    pub blocked_us: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,6 +122,7 @@ pub(super) struct ReportFunction<'a> {
     pub line: i32,
     pub column: i32,
     pub package: &'a str,
+    pub trunk: bool,
     #[serde(flatten)]
     pub cost: ReportCost,
 }
@@ -102,6 +142,7 @@ pub(super) struct ReportLine<'a> {
 pub(super) struct ReportFile<'a> {
     pub file: &'a str,
     pub package: &'a str,
+    pub trunk: bool,
     #[serde(flatten)]
     pub cost: ReportCost,
 }
@@ -119,6 +160,10 @@ pub(super) struct ReportCounts {
     pub lines: usize,
     pub files: usize,
     pub packages: usize,
+}
+
+fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    as_ms(&us.unwrap_or_default(), serializer)
 }
 
 fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {

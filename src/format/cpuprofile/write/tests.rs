@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::format::trace::thread::tests::info;
 use crate::profile::call_tree::CallTree;
 use crate::profile::test_windows::made::{START_US, assert_golden, frame, ticks, window};
 use crate::profile::window::WindowNode;
@@ -11,7 +12,7 @@ use crate::profile::window::WindowNode;
 /// Adds windows as the writer does: a window without samples is not placed.
 fn profile(windows: &[Window], limit: usize) -> CpuProfile {
     let mut tree = CallTree::new(limit);
-    let mut profile = CpuProfile::new(START_US);
+    let mut profile = CpuProfile::new(START_US, None);
     for window in windows {
         let placed =
             if window.samples.is_empty() { PlacedWindow::default() } else { tree.place(window) };
@@ -42,7 +43,11 @@ fn golden_thread() {
     let mut second = window(&[root, main, fs, idle], &[(4000, 2), (5000, 1), (6000, 3), (7000, 1)]);
     second.set_positions(ticks(&[(1, 12, 2), (2, 40, 1), (2, 41, 1)]));
     second.deopts = vec![(1, "Optimization is always disabled".into())];
-    let text = written(&profile(&[first, second], 1000), 7500);
+    let mut profile = profile(&[first, second], 1000);
+    let mut facts = ProfileFacts::of_recording(&info(3, NodeModules::Foldable));
+    facts.name_worker("crunch.js");
+    profile.facts = Some(facts);
+    let text = written(&profile, 7500);
 
     assert_golden("format/cpuprofile/golden/thread.cpuprofile", &text);
 }

@@ -3,28 +3,30 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::format::trace::event_json::EventJson;
 use crate::format::trace::own::OwnMember;
-use crate::format::trace::thread_names::without_label;
+use crate::format::trace::thread_names::{label_after, without_label};
+use crate::profile::program::{without_place, without_recording_label};
 use crate::profile::session::{Identity, Process, Thread};
 
 /// The names of all processes of a trace, by process id.
 #[derive(Debug, Default)]
-pub(super) struct TraceNames {
+pub(crate) struct TraceNames {
     processes: BTreeMap<i64, ProcessNames>,
 }
 
 /// The names of a process and its threads.
 #[derive(Debug, Default)]
-pub(super) struct ProcessNames {
+pub(crate) struct ProcessNames {
     /// `process_name`: `nx (pid 4242)`
     name: Option<String>,
     /// The frame's `url`: `nx: run-many (pid 4242)`
     label: Option<String>,
     /// `thread_name`, with its `ts`.
     threads: BTreeMap<i64, (i64, String)>,
+    /// Labels of the threads' recordings.
+    recording_labels: BTreeMap<i64, String>,
     program: ProgramJson,
 }
 
@@ -34,12 +36,21 @@ pub(super) struct ProcessNames {
 struct ProgramJson {
     pid: Option<i64>,
     ppid: Option<i64>,
+    ancestors: Vec<i64>,
     cwd: Option<String>,
     node: Option<String>,
     process_start_ms: Option<u64>,
     boot: Option<String>,
+    recording_label: Option<String>,
     /// In a merged trace, the process's own pid, where another process had the same.
     own_pid: Option<i64>,
+    /// Label of the process: `nx: run-many (pid 4242)`
+    label: Option<String>,
+    /// In a `.cpuprofile`, the short label of the process: `nx (pid 4242)`
+    process_name: Option<String>,
+    thread_id: Option<i64>,
+    /// In a `.cpuprofile`, the name of the thread within its process.
+    thread_name: Option<String>,
 }
 
 /// The facts of own metadata: about one process, or in a merged trace about all processes.
@@ -80,16 +91,16 @@ struct FrameLabel {
 
 impl TraceNames {
     /// Reads an event, if it names a process or a thread.
-    pub(super) fn event(&mut self, event: &EventJson<'_>) {
+    pub(crate) fn event(&mut self, event: &EventJson<'_>) {
         let Some(args) = event.args else { return };
         match &*event.name {
             "process_name" => {
-                if let Ok(NameArgs { name }) = serde_json::from_str(args.get()) {
+                if let Ok(NameArgs { name }) = serde_json::from_str(args) {
                     self.process(event.pid.0).name = Some(name);
                 }
             }
             "thread_name" => {
-                if let Ok(NameArgs { name }) = serde_json::from_str(args.get()) {
+                if let Ok(NameArgs { name }) = serde_json::from_str(args) {
                     self.process(event.pid.0).name_thread(event.tid.0, event.ts.0, name);
                 }
             }
@@ -110,13 +121,35 @@ impl TraceNames {
         }
     }
 
+    /// Reads the facts of a `.cpuprofile`. Returns the ids of its process and its thread.
+    pub(crate) fn of_cpuprofile(&mut self, facts: &[u8]) -> Option<(i64, i64)> {
+        let mut program: ProgramJson = serde_json::from_slice(facts).ok()?;
+        let (pid, tid) = (program.pid?, program.thread_id?);
+        let names = self.process(pid);
+        names.name = program.process_name.take();
+        names.label = program.label.take();
+        if let Some(name) = program.thread_name.take() {
+            names.threads.insert(tid, (0, name));
+        }
+        if let Some(label) = program.recording_label.take() {
+            names.recording_labels.insert(tid, label);
+        }
+        names.program = program;
+        Some((pid, tid))
+    }
+
+    /// Returns whether the metadata is that of one thread's recording.
+    pub(super) fn is_recording(&self) -> bool {
+        self.processes.values().any(|process| process.program.thread_id.is_some())
+    }
+
     /// Takes the names of a process out.
-    pub(super) fn take(&mut self, pid: i64) -> ProcessNames {
+    pub(crate) fn take(&mut self, pid: i64) -> ProcessNames {
         self.processes.remove(&pid).unwrap_or_default()
     }
 
-    fn frames(&mut self, event: &EventJson<'_>, args: &RawValue) {
-        let Ok(FrameArgs { data }) = serde_json::from_str(args.get()) else { return };
+    fn frames(&mut self, event: &EventJson<'_>, args: &str) {
+        let Ok(FrameArgs { data }) = serde_json::from_str(args) else { return };
         let one = FrameLabel { process_id: data.process_id, url: data.url };
         for frame in data.frames.into_iter().chain([one]) {
             // The URL of a page is not a label of a process.
@@ -134,21 +167,40 @@ impl TraceNames {
 
 impl ProcessNames {
     /// Returns the name of a thread within its process.
-    pub(super) fn thread(&self, tid: i64) -> String {
-        let name = self.threads.get(&tid).map(|(_, name)| name.as_str()).unwrap_or_default();
-        match without_label(name, self.name.as_deref().unwrap_or_default()) {
-            "" if tid == 0 => "main".to_owned(),
-            "" => format!("thread {tid}"),
-            name => name.to_owned(),
+    pub(crate) fn thread(&self, tid: i64) -> String {
+        match self.known_thread(tid) {
+            Some(name) => name.to_owned(),
+            None if tid == 0 => "main".to_owned(),
+            None => format!("thread {tid}"),
         }
     }
 
+    /// Returns the name of a thread within its process, if an event has named the thread.
+    pub(crate) fn known_thread(&self, tid: i64) -> Option<&str> {
+        let (_, name) = self.threads.get(&tid)?;
+        let name = without_label(name, self.name.as_deref().unwrap_or_default());
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// Returns the label of a thread's recording.
+    pub(crate) fn recording_label(&self, tid: i64) -> Option<String> {
+        self.recording_labels.get(&tid).cloned()
+    }
+
     /// Returns the process with its names.
-    pub(super) fn process(self, pid: i64, threads: Vec<Thread>) -> Process {
+    pub(crate) fn process(mut self, pid: i64, threads: Vec<Thread>) -> Process {
+        if let (Some(label), Some(cwd)) = (&mut self.label, &self.program.cwd) {
+            *label = without_place(label, cwd);
+        }
+        if let (Some(label), Some(of_recording)) = (&mut self.label, &self.program.recording_label)
+        {
+            *label = without_recording_label(label, of_recording);
+        }
         let (name, command) = (self.short_name(), self.command());
         // A converted trace has these members, without values.
         let is_known = |text: &String| !text.is_empty();
-        let ProgramJson { ppid, cwd, node, process_start_ms, boot, own_pid, .. } = self.program;
+        let ProgramJson { ppid, ancestors, cwd, node, process_start_ms, boot, own_pid, .. } =
+            self.program;
         let identity = process_start_ms.zip(boot);
         Process {
             pid: own_pid.unwrap_or(pid),
@@ -157,6 +209,7 @@ impl ProcessNames {
             url_label: self.label.as_deref().and_then(without_pid).map(str::to_owned),
             cwd: cwd.filter(is_known),
             parent_pid: ppid.filter(|pid| *pid > 0),
+            ancestors,
             node: node.filter(is_known),
             identity: identity.map(|(process_start_ms, boot)| Identity { process_start_ms, boot }),
             threads,
@@ -187,6 +240,10 @@ impl ProcessNames {
     /// name for DevTools, and a worker a later name with its script.
     fn name_thread(&mut self, tid: i64, ts: i64, name: String) {
         let known = self.threads.entry(tid).or_insert((i64::MIN, String::new()));
+        if let Some(label) = label_after(&known.1, ts, &name) {
+            self.recording_labels.insert(tid, label.to_owned());
+            return;
+        }
         if ts >= known.0 {
             *known = (ts, name);
         }
@@ -202,7 +259,7 @@ pub(crate) fn without_pid(label: &str) -> Option<&str> {
         _ => label,
     };
     let (start, pid) = label.strip_suffix(')')?.rsplit_once("(pid ")?;
-    is_number(pid).then(|| start.trim_end())
+    (is_number(pid) || pid == "unknown").then(|| start.trim_end())
 }
 
 #[cfg(test)]

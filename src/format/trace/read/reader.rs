@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::mem;
 
-use serde_json::value::RawValue;
-
 use super::process_names::TraceNames;
+use crate::base::cpu_times::CpuTimes;
 use crate::format::deltas::push_samples;
 use crate::format::trace::chunk_json::{ChunkJson, ProfileOrigin};
 use crate::format::trace::event_json::EventJson;
+use crate::format::trace::event_times::TraceTimes;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Process, Thread};
@@ -23,6 +23,9 @@ pub(crate) struct TraceReader {
     /// Profiles that can go on.
     open: Vec<OpenProfile>,
     finished: Vec<FinishedProfile>,
+    /// The counters of threads at the starts of recordings, whose profiles follow.
+    starts: BTreeMap<(i64, i64), (i64, CpuTimes)>,
+    times: TraceTimes,
     unreadable_events: u64,
 }
 
@@ -58,19 +61,35 @@ impl TraceReader {
             names: TraceNames::default(),
             open: Vec::new(),
             finished: Vec::new(),
+            starts: BTreeMap::new(),
+            times: TraceTimes::default(),
             unreadable_events: 0,
         }
     }
 
-    /// Reads the text of an event. Skips text that is not an event.
-    pub(crate) fn event(&mut self, text: &[u8], frames: &mut FrameTable) {
-        let Ok(event) = serde_json::from_slice::<EventJson<'_>>(text) else { return };
+    /// Reads the text of an event. Skips text that is not an event. `is_own` tells that the text is
+    /// in an own trace.
+    pub(crate) fn event(&mut self, text: &[u8], is_own: bool, frames: &mut FrameTable) {
+        let read = if is_own { EventJson::read_own } else { EventJson::read };
+        let Some(event) = read(text) else { return };
+        self.times.parsed(&event);
         let result = match &*event.name {
             "Profile" => self.start(&event),
             "ProfileChunk" => self.chunk(&event, frames),
             "CpuProfile" => self.whole_profile(&event, frames),
-            "thread.flush" => self.each_of_thread(&event, ProfileBuilder::extend_to),
-            "trace.end" => self.each_of_thread(&event, ProfileBuilder::end_at),
+            "thread.start" => self.thread_start(&event),
+            "thread.flush" => self.each_of_thread(&event, |builder, time_us| {
+                builder.extend_to(time_us);
+                if let Some(times) = cpu_times(&event) {
+                    builder.read_cpu(time_us, times);
+                }
+            }),
+            "trace.end" => self.each_of_thread(&event, |builder, time_us| {
+                if let Some(times) = cpu_times(&event) {
+                    builder.read_last_cpu(time_us, times);
+                }
+                builder.end_at(time_us);
+            }),
             _ => {
                 self.names.event(&event);
                 Ok(())
@@ -84,6 +103,17 @@ impl TraceReader {
         if key == "metadata" {
             self.names.metadata(value);
         }
+        self.times.member(key, value);
+    }
+
+    /// Returns whether the trace is the recording of one thread, by its metadata.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.names.is_recording()
+    }
+
+    /// Takes the times of all events out.
+    pub(crate) fn take_times(&mut self) -> TraceTimes {
+        mem::take(&mut self.times)
     }
 
     /// Returns the count of profile events that could not be read.
@@ -101,7 +131,8 @@ impl TraceReader {
             let names = names.take(pid);
             let thread = |(id, profiles)| {
                 let profiles = one_at_a_time(profiles);
-                Thread { id, name: names.thread(id), profiles }
+                let recording_label = names.recording_label(id);
+                Thread { id, name: names.thread(id), recording_label, profiles }
             };
             let threads = threads.into_iter().map(thread).collect();
             names.process(pid, threads)
@@ -123,6 +154,22 @@ impl TraceReader {
         (open.tid, open.origin, open.is_announced) = (event.tid.0, chunk.source, true);
         open.offset_us = event.ts.0.saturating_sub(start_us);
         open.builder.set_start(event.ts.0);
+        if let Some((time_us, times)) = self.starts.remove(&(event.pid.0, event.tid.0)) {
+            open.builder.begin_cpu(time_us, times);
+        }
+        Ok(())
+    }
+
+    /// Reads a thread.start event: a recording starts. In a merged trace, the recording can go on with
+    /// the profile of an earlier one.
+    fn thread_start(&mut self, event: &EventJson<'_>) -> serde_json::Result<()> {
+        let Some(times) = cpu_times(event) else { return Ok(()) };
+        let (pid, tid, time_us) = (event.pid.0, event.tid.0, event.ts.0);
+        let is_open = |open: &OpenProfile| open.pid == pid && open.tid == tid && open.is_announced;
+        if self.open.iter().any(is_open) {
+            return self.each_of_thread(event, |builder, _| builder.begin_cpu(time_us, times));
+        }
+        self.starts.insert((pid, tid), (time_us, times));
         Ok(())
     }
 
@@ -163,7 +210,7 @@ impl TraceReader {
 
     /// Returns the index of the event's profile in `open`. A new profile starts at `start_us`.
     fn find(&mut self, event: &EventJson<'_>, start_us: i64) -> usize {
-        let (pid, id) = (event.pid.0, event.id.map_or("", RawValue::get));
+        let (pid, id) = (event.pid.0, event.id.unwrap_or_default());
         if let Some(index) = self.open.iter().position(|open| open.pid == pid && open.id == id) {
             return index;
         }
@@ -197,6 +244,16 @@ impl TraceReader {
         let OpenProfile { pid, tid, origin, builder, .. } = open;
         self.finished.push(FinishedProfile { pid, tid, origin, profile: builder.finish() });
     }
+}
+
+/// Returns the counters of an event, if it has any.
+fn cpu_times(event: &EventJson<'_>) -> Option<CpuTimes> {
+    #[derive(serde::Deserialize)]
+    struct CpuArgs {
+        data: CpuTimes,
+    }
+    let CpuArgs { data } = serde_json::from_str(event.args?).ok()?;
+    (data != CpuTimes::default()).then_some(data)
 }
 
 /// Adds nodes and samples, of which the last is not after `until_us` where times are missing.

@@ -7,7 +7,11 @@ use std::str;
 
 use super::buffer::{TextBuffer, ValueEnd};
 use super::error::ScanError;
+use crate::format::json_walk::WalkError;
+use crate::format::trace::head::EventHead;
+use crate::format::trace::moved_event::{moved, moved_member};
 use crate::format::trace::own;
+use crate::profile::time_shift::TimeShift;
 
 /// An item of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +40,14 @@ pub(crate) struct Scanner<R> {
     /// Whether the file is an own trace, with one event a line.
     is_own: bool,
     is_torn: bool,
+    /// Whether events of other tools are parsed, which finds their ends and their heads at once.
+    has_heads: bool,
+    /// Head of the last event, if it was parsed.
+    head: Option<EventHead>,
+    /// How far times are moved.
+    shift: TimeShift,
+    /// The last item, if it had to be changed: because it was not UTF-8, or to move its times.
+    changed: Vec<u8>,
 }
 
 /// The scanner's position in the file.
@@ -67,12 +79,34 @@ impl<R: Read> Scanner<R> {
             has_begun: false,
             is_own: false,
             is_torn: false,
+            has_heads: false,
+            head: None,
+            shift: TimeShift::default(),
+            changed: Vec::new(),
         }
+    }
+
+    /// Returns a scanner whose `next_with_head` returns heads.
+    pub(crate) fn with_heads(reader: R) -> Self {
+        Self { has_heads: true, ..Self::new(reader) }
+    }
+
+    /// Moves the times of all items.
+    pub(crate) fn moved_by(self, shift: TimeShift) -> Self {
+        Self { shift, ..self }
     }
 
     /// Returns the next item; none at the end of the file. The item is valid until the next call.
     #[allow(clippy::should_implement_trait)] // An iterator's items cannot be lent.
     pub(crate) fn next(&mut self) -> Result<Option<Item<'_>>, ScanError> {
+        Ok(self.next_with_head()?.map(|(item, _)| item))
+    }
+
+    /// Returns the next item as `next` does, and the head of a valid event of another tool. Events
+    /// without a head are not checked.
+    pub(crate) fn next_with_head(
+        &mut self,
+    ) -> Result<Option<(Item<'_>, Option<EventHead>)>, ScanError> {
         let found = loop {
             let found = match self.position {
                 Position::Start => self.start()?,
@@ -84,14 +118,40 @@ impl<R: Read> Scanner<R> {
                 break found;
             }
         };
+        let mut head = self.head.take();
         let bytes = &self.buffer.bytes;
-        Ok(Some(match found {
-            FoundItem::Event(event) => Item::Event(&bytes[event]),
-            FoundItem::Member { key, value } => Item::Member {
-                key: str::from_utf8(&bytes[key]).unwrap_or_default(),
-                value: &bytes[value],
-            },
-        }))
+        let item = match found {
+            FoundItem::Event(event) if !self.shift.is_none() => {
+                head = None;
+                let text = as_utf8(&bytes[event.clone()], &mut self.changed);
+                match EventHead::of(text).and_then(|head| moved(text, &head, self.shift)) {
+                    None => Item::Event(as_utf8(&bytes[event], &mut self.changed)),
+                    Some(moved) => {
+                        self.changed = moved;
+                        Item::Event(&self.changed)
+                    }
+                }
+            }
+            FoundItem::Event(event) if self.is_own => Item::Event(&bytes[event]),
+            FoundItem::Event(event) => {
+                let length = event.len();
+                let text = as_utf8(&bytes[event], &mut self.changed);
+                // A head has the places in the text as it was. Replacements are longer.
+                head = head.filter(|_| text.len() == length);
+                Item::Event(text)
+            }
+            FoundItem::Member { key, value } => {
+                let key = str::from_utf8(&bytes[key]).unwrap_or_default();
+                match moved_member(key, &bytes[value.clone()], self.shift) {
+                    None => Item::Member { key, value: as_utf8(&bytes[value], &mut self.changed) },
+                    Some(moved) => {
+                        self.changed = moved;
+                        Item::Member { key, value: &self.changed }
+                    }
+                }
+            }
+        };
+        Ok(Some((item, head)))
     }
 
     /// Returns whether the file was cut off or torn, so that something was left out. Known at the
@@ -203,6 +263,10 @@ impl<R: Read> Scanner<R> {
         let mut end = ValueEnd::Cut;
         if self.is_own {
             end = self.buffer.line_end()?;
+        } else if self.has_heads
+            && let Some(length) = self.parse_event()?
+        {
+            end = ValueEnd::At(length);
         }
         // The last line of an own trace can be whole, and lack its line end.
         if matches!(end, ValueEnd::Cut) {
@@ -219,6 +283,30 @@ impl<R: Read> Scanner<R> {
                 Ok(None)
             }
             ValueEnd::Cut => Ok(self.tear()),
+        }
+    }
+
+    /// Parses an event. Returns its length; none if the event cannot be read in this way.
+    fn parse_event(&mut self) -> Result<Option<usize>, ScanError> {
+        /// Text to begin with, bytes. Most events are shorter.
+        const FIRST: usize = 16 << 10;
+        self.buffer.need(FIRST)?;
+        loop {
+            match EventHead::at_start(self.buffer.rest()) {
+                Ok((head, length)) => {
+                    self.head = Some(head);
+                    return Ok(Some(length));
+                }
+                Err(WalkError::Broken) => return Ok(None),
+                Err(WalkError::Cut) => {
+                    let length = self.buffer.rest().len();
+                    // The event is parsed again from its start.
+                    self.buffer.need(2 * length)?;
+                    if self.buffer.rest().len() == length {
+                        return Ok(None);
+                    }
+                }
+            }
         }
     }
 
@@ -251,6 +339,16 @@ impl<R: Read> Scanner<R> {
             }
         }
     }
+}
+
+/// Returns a text whose bytes that are not UTF-8 are replaced, as a browser does. A name in another
+/// encoding must not cost the event.
+fn as_utf8<'a>(text: &'a [u8], changed: &'a mut Vec<u8>) -> &'a [u8] {
+    if str::from_utf8(text).is_err() {
+        *changed = String::from_utf8_lossy(text).into_owned().into_bytes();
+        return changed;
+    }
+    text
 }
 
 #[cfg(test)]

@@ -8,29 +8,34 @@ use crate::profile::frame::CallFrame;
 use crate::profile::position::{PositionTicks, SourcePosition};
 use crate::profile::test_windows::made::{self, START_US, assert_golden, frame, ticks};
 
-fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
+pub(crate) fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
     let program = Program {
         pid: 4242,
         ppid: 1,
+        ancestors: if thread_id == 0 { vec![1] } else { Vec::new() },
         argv: vec!["/usr/bin/node".into(), "/r/nx.js".into(), "run-many".into()],
         exec_argv: vec!["--require".into(), "@org/cpu-prof".into()],
         cwd: "/r/naïve".into(),
         node: "v24.0.0".into(),
         process_start_ms: Some(522_975_430),
         boot: Some("5a1f".into()),
+        run: None,
     };
     ThreadInfo {
         program,
         thread_id,
+        os_thread_id: Some(4242 + thread_id),
         node_modules,
         interval_us: 1000,
         started: "2026-03-04T05:06:07.089Z".into(),
         cpu: Some(CPU),
         segment: None,
+        recording_label: None,
     }
 }
 
 const CPU: CpuTimes = CpuTimes {
+    switches: Some(40),
     cpu_us: Some(7000),
     wait_us: Some(800),
     process_cpu_us: Some(9000),
@@ -58,7 +63,7 @@ fn file(info: ThreadInfo, windows: &[Window]) -> String {
     if trace.info.thread_id != 0 {
         trace.rename_worker(&mut events, "crunch.js");
     }
-    trace.close(&mut events, START_US + 10_000);
+    trace.close(&mut events, START_US + 10_000, Some(CPU));
     let text = [&head, b",\n".as_slice(), events.as_bytes(), b"\n]}"].concat();
     String::from_utf8(text).unwrap()
 }
@@ -80,6 +85,44 @@ fn golden_main_thread() {
         "format/trace/golden/main.trace.json",
         &file(info(0, NodeModules::Foldable), &[first, second]),
     );
+}
+
+#[test]
+fn a_label_is_in_the_metadata_and_in_the_last_name() {
+    for (tid, url, expected) in [
+        (
+            0,
+            "nx.js: run-many [big \"file\"] (pid 4242)",
+            [(1, "nx.js (pid 4242) - main"), (3, "nx.js (pid 4242) - main: big \"file\"")]
+                .as_slice(),
+        ),
+        (
+            3,
+            "nx.js: run-many (pid 4242)",
+            &[
+                (1, "nx.js (pid 4242) - worker 3"),
+                (3, "nx.js (pid 4242) - worker 3: big \"file\""),
+                (2, "nx.js (pid 4242) - worker 3: crunch.js"),
+                (3, "nx.js (pid 4242) - worker 3: crunch.js: big \"file\""),
+            ],
+        ),
+    ] {
+        let label = Some("big \"file\"".to_owned());
+        let text =
+            file(ThreadInfo { recording_label: label, ..info(tid, NodeModules::Foldable) }, &[]);
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["metadata"]["cpu-prof"]["recordingLabel"], "big \"file\"");
+        let events = json["traceEvents"].as_array().unwrap();
+        assert_eq!(events[0]["args"]["data"]["frames"][0]["url"], url);
+        let names = events.iter().filter(|event| event["name"] == "thread_name");
+        let names: Vec<_> = names
+            .map(|event| (event["ts"].as_i64().unwrap(), event["args"]["name"].as_str().unwrap()))
+            .collect();
+        let own = names.iter().filter(|(_, name)| *name != "CrRendererMain");
+        assert_eq!(own.copied().collect::<Vec<_>>(), expected);
+        // DevTools knows a main thread by the last name in the file.
+        assert_eq!(names.last().unwrap().1 == "CrRendererMain", tid == 0);
+    }
 }
 
 #[test]

@@ -1,22 +1,44 @@
 //! Reads the recordings of a thread sample by sample, and places the samples in the parts.
 
-use std::iter::repeat;
 use std::mem;
 
+use super::thinner::{Thinner, TimedSample};
 use super::thread_output::{NodeSample, ThreadOutput};
 use super::tree::{ROOT, RewrittenTree};
-use crate::format::deltas::deltas_or_even;
+use crate::format::deltas::{InOrder, deltas_or_even};
 use crate::format::node_json::NodeJson;
 use crate::format::trace::chunk_json::ChunkJson;
 use crate::profile::position::SourcePosition;
 use crate::profile::timeline::WrittenTimeline;
+use crate::read::filter::StackFilter;
 use crate::tools::merge::outcome::MergeError;
 use crate::tools::merge::part::OutputParts;
+
+/// Changes of profiles that are rewritten.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rewriting {
+    /// Stacks that are kept.
+    pub stacks: StackFilter,
+    /// Least time between two samples, microseconds; none for all samples.
+    pub interval_us: Option<i64>,
+}
+
+impl Rewriting {
+    /// Returns whether samples change.
+    pub(crate) fn is_limited(&self) -> bool {
+        *self != Self::default()
+    }
+}
 
 /// Rewrites the profile of one thread.
 pub(crate) struct ProfileRewriter {
     output: ThreadOutput,
     tree: RewrittenTree,
+    thinner: Option<Thinner>,
+    /// Samples that are to be placed now.
+    ready: Vec<TimedSample>,
+    /// Whether samples are left out because of their stacks.
+    is_filtered: bool,
     /// Whether no recording has begun.
     is_first: bool,
     /// Times of the current recording's samples.
@@ -46,10 +68,19 @@ struct OpenSample {
 
 impl ProfileRewriter {
     /// Returns the rewriter of a thread. `parts` is the count of parts.
-    pub(crate) fn new(pid: u32, tid: u32, profile_id: String, parts: usize) -> Self {
+    pub(crate) fn new(
+        pid: u32,
+        tid: u32,
+        profile_id: String,
+        parts: usize,
+        rewriting: &Rewriting,
+    ) -> Self {
         Self {
             output: ThreadOutput::new(pid, tid, profile_id, parts),
-            tree: RewrittenTree::default(),
+            tree: RewrittenTree::new(rewriting.stacks.clone()),
+            thinner: rewriting.interval_us.map(Thinner::new),
+            ready: Vec::new(),
+            is_filtered: rewriting.stacks.is_limited(),
             is_first: true,
             time: WrittenTimeline::new(0),
             has_samples: false,
@@ -79,25 +110,37 @@ impl ProfileRewriter {
         self.time = WrittenTimeline::new(start_us);
         (self.has_samples, self.known_end_us, self.stop_us) = (false, start_us, None);
         match parts.slices.part(start_us) {
+            // A thread of which no stack passes is not in the output.
+            _ if self.is_filtered => Ok(()),
             Some(part) => self.begin_part(part, start_us, parts),
             None => Ok(()),
         }
     }
 
-    /// Ends the last recording.
-    pub(crate) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
-        match self.stop_us {
-            Some(stop_us) => self.pause(stop_us.max(self.time.last_us()), parts),
+    /// Ends the last recording. Returns whether anything was written.
+    pub(crate) fn finish(&mut self, parts: &mut OutputParts) -> Result<bool, MergeError> {
+        // The events that tell the end of the recording are not written beside some of the stacks.
+        let stop_us = self.stop_us.or(self.is_filtered.then_some(self.known_end_us));
+        match stop_us {
+            Some(stop_us) => self.pause(stop_us.max(self.time.last_us()), parts)?,
             None => {
+                self.place_rest(self.known_end_us, parts)?;
                 self.carry_over(self.known_end_us, parts)?;
-                self.output.flush(&self.tree, parts)
+                self.output.flush(&self.tree, parts)?;
             }
         }
+        Ok(self.output.has_begun())
     }
 
     /// Notes that the recording lasts at least until a time.
     pub(crate) fn extend_to(&mut self, ts: i64) {
         self.known_end_us = self.known_end_us.max(ts);
+    }
+
+    /// Notes that the recording ends at a time, or with its last sample.
+    pub(crate) fn end_at(&mut self, ts: i64) {
+        self.extend_to(ts);
+        self.stop_us = self.stop_us.max(Some(ts));
     }
 
     /// Returns whether the profile is that of a thread.
@@ -117,7 +160,11 @@ impl ProfileRewriter {
         ts: i64,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
-        self.extend_to(ts);
+        self.write_until(ts, parts)?;
+        // These events have the counters of the thread, which are those of all stacks.
+        if self.is_filtered {
+            return Ok(());
+        }
         let Some(part) = parts.slices.part(ts) else { return Ok(()) };
         self.begin_part(part, ts, parts)?;
         parts.list[part].note(self.output.pid, ts);
@@ -138,13 +185,16 @@ impl ProfileRewriter {
         self.nodes(chunk.nodes());
         let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time.last_us()));
         let deltas = deltas_or_even(ids.len(), chunk.deltas(), !self.has_samples, span_us);
-        let positions = chunk.positions().into_iter().chain(repeat(SourcePosition::default()));
-        let samples = ids.iter().zip(deltas).zip(positions);
-        self.samples(samples.map(|((id, delta), at)| (id.node_id(), delta, at)), parts)?;
+        let positions = chunk.positions();
+        let InOrder { list, rest_us } = InOrder::of(deltas);
+        let samples = list.into_iter().map(|(index, delta)| {
+            let position = positions.get(index).copied().unwrap_or_default();
+            (ids[index].node_id(), delta, position)
+        });
+        self.samples(samples, parts)?;
+        self.time.run_back(rest_us);
         if let Some(end) = chunk.end_time {
-            let stop_us = end.0.saturating_add(self.offset_us);
-            self.extend_to(stop_us);
-            self.stop_us = self.stop_us.max(Some(stop_us));
+            self.end_at(end.0.saturating_add(self.offset_us));
         }
         Ok(true)
     }
@@ -180,10 +230,51 @@ impl ProfileRewriter {
             let time_us = self.time.sample(delta_us);
             self.has_samples = true;
             let node = self.tree.node_of_sample(source);
-            self.sample(NodeSample { node, position }, time_us, parts)?;
+            let sample = match node {
+                ROOT => NodeSample::of(ROOT),
+                node => NodeSample { node, position },
+            };
+            match &mut self.thinner {
+                Some(thinner) => thinner.sample(sample, time_us, &mut self.ready),
+                None => self.ready.push((sample, time_us)),
+            }
+            self.place_ready(parts)?;
         }
         self.extend_to(self.time.last_us());
         self.output.flush(&self.tree, parts)
+    }
+
+    /// Writes the samples until a time, before an event of this time is written.
+    pub(crate) fn write_until(
+        &mut self,
+        ts: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.extend_to(ts);
+        if let Some(thinner) = &mut self.thinner {
+            thinner.end_at(ts.max(self.time.last_us()), &mut self.ready);
+            self.place_ready(parts)?;
+            self.output.flush(&self.tree, parts)?;
+        }
+        Ok(())
+    }
+
+    /// Places the samples that wait for the end of their interval.
+    fn place_rest(&mut self, end_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+        if let Some(thinner) = &mut self.thinner {
+            thinner.end_at(end_us, &mut self.ready);
+            thinner.finish();
+        }
+        self.place_ready(parts)
+    }
+
+    fn place_ready(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+        let mut ready = mem::take(&mut self.ready);
+        for (sample, time_us) in ready.drain(..) {
+            self.sample(sample, time_us, parts)?;
+        }
+        self.ready = ready;
+        Ok(())
     }
 
     fn sample(
@@ -192,6 +283,10 @@ impl ProfileRewriter {
         time_us: i64,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
+        // Several stacks in a row that do not pass are one gap.
+        if self.is_filtered && sample.node == ROOT && self.open.is_none() {
+            return Ok(());
+        }
         self.carry_over(time_us, parts)?;
         let edges = parts.slices.passed(time_us);
         let part = parts.slices.after(edges);
@@ -205,6 +300,7 @@ impl ProfileRewriter {
 
     /// Ends the last sample by a sample of the root, for which viewers draw nothing.
     fn pause(&mut self, time_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+        self.place_rest(time_us, parts)?;
         if self.open.is_some() {
             let root = NodeSample::of(self.tree.root());
             self.sample(root, time_us, parts)?;

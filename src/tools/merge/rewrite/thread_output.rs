@@ -34,7 +34,7 @@ struct PendingChunk {
 }
 
 /// A sample of a node, whatever its time.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct NodeSample {
     pub node: NodeId,
     pub position: SourcePosition,
@@ -57,6 +57,11 @@ impl ThreadOutput {
             timelines: vec![None; parts],
             pending: PendingChunk::default(),
         }
+    }
+
+    /// Returns whether the profile has begun in a part.
+    pub(super) fn has_begun(&self) -> bool {
+        self.timelines.iter().any(Option::is_some)
     }
 
     /// Adds an event that names the thread, unless the thread has the same event.

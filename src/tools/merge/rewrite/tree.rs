@@ -7,13 +7,14 @@ use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
 use crate::base::numbering::{FxIndexSet, number_of};
-use crate::format::frame_json::{CallFrameJson, is_root};
+use crate::format::frame_json::{CallFrameJson, is_root, parse_frame};
 use crate::format::node_json::NodeJson;
 use crate::format::number::Number;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::trace::event::ChunkNode;
 use crate::profile::frame::CallFrame;
 use crate::profile::path_ids::{NO_NODE, NodeId, PathIds, TreePath};
+use crate::read::filter::{StackFilter, StackMatch};
 
 /// The id of the root, which is the first node. A sample of the root says that nothing was recorded
 /// until the next sample.
@@ -22,7 +23,10 @@ pub(super) const ROOT: NodeId = 1;
 /// The joined tree, and the ids of its nodes in the current recording.
 #[derive(Default)]
 pub(super) struct RewrittenTree {
+    filter: StackFilter,
     frames: FxIndexSet<FrameText>,
+    /// Parts of the filter that frames have, by their numbers; empty if the filter excludes nothing.
+    matches: Vec<StackMatch>,
     paths: PathIds,
     /// Nodes by their id less one.
     nodes: Vec<RewrittenNode>,
@@ -39,6 +43,8 @@ struct RewrittenNode {
     /// The count of parts up to the last part with the node. A thread passes through the parts in
     /// their order.
     parts: usize,
+    /// Parts of the filter that the stack has.
+    stack: StackMatch,
 }
 
 /// A `callFrame`, as it is written.
@@ -65,6 +71,11 @@ impl PartialEq for FrameText {
 impl Eq for FrameText {}
 
 impl RewrittenTree {
+    /// Returns a tree whose samples pass a filter.
+    pub(super) fn new(filter: StackFilter) -> Self {
+        Self { filter, ..Self::default() }
+    }
+
     /// Begins a recording, whose ids are its own.
     pub(super) fn begin(&mut self) {
         self.ids.clear();
@@ -88,16 +99,18 @@ impl RewrittenTree {
         }
     }
 
-    /// Returns the node of a sample. A node that was never announced is unknown: a file can have
-    /// lost the announcement.
+    /// Returns the node of a sample, or the root where the filter excludes the stack. A node that
+    /// was never announced is unknown: a file can have lost the announcement.
     pub(super) fn node_of_sample(&mut self, source: u64) -> NodeId {
-        match self.ids.get(&source) {
+        let node = match self.ids.get(&source) {
             Some(id) => *id,
             None => {
                 let root = self.root();
                 self.unknown(root)
             }
-        }
+        };
+        let is_kept = self.filter.keeps(self.nodes[node as usize - 1].stack);
+        if is_kept { node } else { self.root() }
     }
 
     /// Returns the root. Adds a root to a tree without nodes.
@@ -168,12 +181,29 @@ impl RewrittenTree {
     }
 
     fn add_path(&mut self, parent: NodeId, frame: &RawValue) -> NodeId {
-        let frame = number_of(&mut self.frames, frame.get(), |_| FrameText(frame.to_owned()));
+        let text = frame.get();
+        let frame = number_of(&mut self.frames, text, |_| FrameText(frame.to_owned()));
         let path = TreePath { parent, frame };
         let (id, is_new) = self.paths.id(path);
         if is_new {
-            self.nodes.push(RewrittenNode { path, parts: 0 });
+            let stack = self.stack(path, text);
+            self.nodes.push(RewrittenNode { path, parts: 0, stack });
         }
         id
+    }
+
+    /// Returns what the stack of a new node has of the filter.
+    fn stack(&mut self, TreePath { parent, frame }: TreePath, text: &str) -> StackMatch {
+        if !self.filter.is_limited() {
+            return StackMatch::default();
+        }
+        if self.matches.len() == frame as usize {
+            self.matches.push(self.filter.of_frame(&parse_frame(text)));
+        }
+        let above = match parent {
+            NO_NODE => StackMatch::default(),
+            parent => self.nodes[parent as usize - 1].stack,
+        };
+        above.with(self.matches[frame as usize])
     }
 }

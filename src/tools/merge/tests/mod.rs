@@ -9,12 +9,23 @@ use serde_json::{Value, json};
 
 use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
 use super::run::merge;
+use crate::read::slice::SliceLimits;
 
+mod aligned;
 mod counts;
+mod filtered;
+mod joined;
 mod rewritten;
+mod spans;
+mod whole_profiles;
 
 const MAIN: &str = include_str!("../../../format/trace/golden/main.trace.json");
 const WORKER: &str = include_str!("../../../format/trace/golden/worker.trace.json");
+
+/// Returns the options of a slice.
+fn sliced(from_us: Option<i64>, to_us: Option<i64>) -> MergeOptions {
+    MergeOptions { slice: SliceLimits { from_us, to_us }, ..MergeOptions::default() }
+}
 
 struct Run {
     dir: tempfile::TempDir,
@@ -133,7 +144,7 @@ fn parts_together_hold_the_whole() {
         assert_eq!(named(trace, "TracingStartedInBrowser").len(), 1);
     }
     let names = named(&traces[1], "thread_name");
-    assert_eq!(names.last().unwrap()["args"]["name"], "nx (pid 4242) - worker 3: crunch.js");
+    assert_eq!(names.last().unwrap()["args"]["name"], "nx.js (pid 4242) - worker 3: crunch.js");
 }
 
 #[test]
@@ -143,12 +154,13 @@ fn a_slice_announces_the_nodes_of_its_samples() {
     for from_us in 0..10 {
         for to_us in from_us + 1..10 {
             let (from_us, to_us) = (from_us * 1000, to_us * 1000);
-            let options = MergeOptions {
-                from_us: Some(from_us),
-                to_us: Some(to_us),
-                ..MergeOptions::default()
-            };
-            let slice = run(&[MAIN.as_bytes()], &options);
+            let slice = run(&[MAIN.as_bytes()], &sliced(Some(from_us), Some(to_us)));
+            let from_end = sliced(Some(from_us - 10_000), Some(to_us - 10_000));
+            let from_end = run(&[MAIN.as_bytes()], &from_end);
+            assert_eq!(from_end.result.is_ok(), slice.result.is_ok());
+            if slice.result.is_ok() {
+                assert_eq!(from_end.traces(), slice.traces());
+            }
             let start = 522_975_545_427;
             let expected = within(&all, start + 10_000, start + from_us, start + to_us);
             match &slice.result {
@@ -159,6 +171,39 @@ fn a_slice_announces_the_nodes_of_its_samples() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_end_is_that_of_the_clock_of_most_recordings() {
+    let other = MAIN.replace("4242", "4243").replace("5a1f", "ffff").replace("52297", "92297");
+    let end = sliced(Some(-2500), None);
+    let of_both = run(&[MAIN.as_bytes(), WORKER.as_bytes(), other.as_bytes()], &end).traces();
+    let alone = run(&[MAIN.as_bytes(), WORKER.as_bytes()], &end).traces();
+    let chunks = |trace| named(trace, "ProfileChunk").into_iter().filter(|e| e["pid"] == 4242);
+    assert!(chunks(&alone[0]).count() > 0);
+    assert!(chunks(&of_both[0]).eq(chunks(&alone[0])));
+}
+
+#[test]
+fn a_slice_without_time_is_an_error_that_names_its_limits() {
+    for (from_us, to_us, expected) in [
+        (
+            Some(8000),
+            Some(-5000),
+            "the slice ends before it starts: of recordings of 10 ms, from is at 8 ms and to at 5 ms",
+        ),
+        (
+            Some(60_000),
+            None,
+            "the slice goes from 60 ms to the end, and the recordings from 0 to 10 ms",
+        ),
+        (None, Some(-60_000), "the slice goes from the start to -50 ms"),
+    ] {
+        let slice = run(&[MAIN.as_bytes()], &sliced(from_us, to_us));
+        let error = slice.result.as_ref().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(slice.files(), 0);
     }
 }
 
@@ -228,7 +273,7 @@ proptest! {
             .collect();
         let contents: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
         let from_us = has_slice.then_some(2500);
-        let run = run(&contents, &MergeOptions { from_us, ..MergeOptions::default() });
+        let run = run(&contents, &sliced(from_us, None));
         match &run.result {
             Ok(merged) => {
                 prop_assert_eq!(run.files(), merged.files.len());
@@ -273,6 +318,75 @@ proptest! {
         let run = run(&[profile.as_bytes()], &MergeOptions::default());
         for trace in run.traces() {
             super::tests::samples(&trace, 0);
+        }
+    }
+}
+
+#[test]
+fn a_recording_that_another_tool_has_formatted_is_one_event_a_line_again() {
+    let json: Value = serde_json::from_str(MAIN).unwrap();
+    let pretty = serde_json::to_string_pretty(&json).unwrap();
+    for options in [MergeOptions::default(), sliced(Some(0), None)] {
+        let run = run(&[pretty.as_bytes()], &options);
+        let [trace] = run.traces().try_into().unwrap();
+        let chunks = trace["traceEvents"].as_array().unwrap().iter();
+        assert!(chunks.filter(|event| event["name"] == "ProfileChunk").count() > 0);
+    }
+}
+
+#[test]
+fn a_cpuprofile_that_cannot_be_read_gives_no_trace() {
+    let text = r#"{"nodes":[5],"startTime":1,"endTime":2,"samples":[1],"timeDeltas":[1]}"#;
+    let alone = run(&[text.as_bytes()], &MergeOptions::default());
+    let reason = alone.result.as_ref().unwrap_err().to_string();
+    assert!(reason.contains("0.json: its nodes"), "{reason}");
+    assert_eq!(alone.files(), 0);
+    let beside = run(&[text.as_bytes(), MAIN.as_bytes()], &MergeOptions::default());
+    assert_eq!(beside.result.unwrap().failed.len(), 1);
+}
+
+#[test]
+fn merged_traces_of_other_folders_are_merged_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let [kept, removed] = ["kept", "removed"].map(|run| dir.path().join(run));
+    for (run, text) in [(&kept, MAIN), (&removed, WORKER)] {
+        fs::create_dir(run).unwrap();
+        fs::write(run.join("recording.json"), text).unwrap();
+        let inputs = [run.clone()];
+        let options = MergeOptions::default();
+        merge(&inputs, &run.join("trace.json"), &options, &MergeProgress::default()).unwrap();
+    }
+    fs::remove_file(removed.join("recording.json")).unwrap();
+    let output = dir.path().join("out/all.json");
+    let options = MergeOptions::default();
+    let inputs = [dir.path().to_owned()];
+    let result = merge(&inputs, &output, &options, &MergeProgress::default()).unwrap();
+    assert_eq!((result.inputs, result.threads), (2, 2));
+    let note = result.notes.iter().find(|note| note.contains("left out")).unwrap();
+    assert!(note.contains("kept/trace.json") && !note.contains("removed"), "{note}");
+}
+
+#[test]
+fn several_parts_do_not_go_into_a_device() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("0.json"), MAIN).unwrap();
+    fs::write(dir.path().join("1.json"), MAIN.replace("5229755", "5239755")).unwrap();
+    let options = MergeOptions { split: Some(1000), ..MergeOptions::default() };
+    let merged = |output: &std::path::Path| {
+        merge(&[dir.path().to_owned()], output, &options, &MergeProgress::default())
+    };
+    assert!(merged(&dir.path().join("out/trace.json")).unwrap().files.len() > 1);
+    let error = merged(std::path::Path::new("/dev/null")).unwrap_err().to_string();
+    assert!(error.contains("takes one file, without split"), "{error}");
+}
+
+#[test]
+fn a_lost_byte_leaves_a_valid_trace() {
+    // The names of members are at the start.
+    for at in (0..300).chain((300..MAIN.len()).step_by(23)) {
+        let run = run(&[&damaged(MAIN, false, &[Damage::Byte(at, 0)])], &MergeOptions::default());
+        if run.result.is_ok() {
+            run.traces();
         }
     }
 }

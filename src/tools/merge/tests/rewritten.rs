@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-const FROM_0: MergeOptions =
-    MergeOptions { from_us: Some(0), to_us: None, split: None, exit: None };
+fn from_0() -> MergeOptions {
+    sliced(Some(0), None)
+}
 
 /// Returns the time of each function, microseconds. The last sample has no time.
-fn times(trace: &Value, tid: u32) -> BTreeMap<String, i64> {
+pub(super) fn times(trace: &Value, tid: u32) -> BTreeMap<String, i64> {
     let mut times = BTreeMap::new();
     for pair in samples(trace, tid).windows(2) {
         if pair[0].1 != "(root)" {
@@ -104,18 +105,18 @@ fn lines_and_reasons_are_kept_in_every_part() {
         "timeDeltas": [10, 10, 10, 10], "lines": [5, 6, 7, 0], "columns": [1, 4, 9, 0],
     });
     let events = [start, event("ProfileChunk", 1040, &data)];
-    assert_eq!(details(&foreign(&events, &FROM_0).traces()[0]), (vec![5, 6, 7], reason_of_b()));
+    assert_eq!(details(&foreign(&events, &from_0()).traces()[0]), (vec![5, 6, 7], reason_of_b()));
     let columns = |run: &Run| -> Vec<Value> {
         let traces = run.traces();
         let chunks = named(&traces[0], "ProfileChunk");
         chunks.iter().map(|chunk| chunk["args"]["data"]["columns"].clone()).collect()
     };
-    assert_eq!(columns(&foreign(&events, &FROM_0)), [json!([1, 4, 9, 0])]);
+    assert_eq!(columns(&foreign(&events, &from_0())), [json!([1, 4, 9, 0])]);
     // The slice begins within the third sample, which begins again with its line.
-    let late = foreign(&events, &MergeOptions { from_us: Some(35), ..FROM_0 });
+    let late = foreign(&events, &sliced(Some(35), None));
     assert_eq!(details(&late.traces()[0]), (vec![7], reason_of_b()));
     // A slice without lines has none, and needs no reason.
-    let last = foreign(&events, &MergeOptions { from_us: Some(40), ..FROM_0 });
+    let last = foreign(&events, &sliced(Some(40), None));
     assert_eq!(details(&last.traces()[0]), (vec![], vec![]));
     assert_eq!(columns(&last), [Value::Null]);
 }
@@ -170,7 +171,7 @@ fn samples_of_missing_nodes_keep_their_time() {
         "cpuProfile": { "nodes": nodes, "samples": [3, 4, 7, 1] }, "timeDeltas": [0, 10, 10, 10],
     });
     let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
-    let run = foreign(&[start, event("ProfileChunk", 1030, &data)], &FROM_0);
+    let run = foreign(&[start, event("ProfileChunk", 1030, &data)], &from_0());
     let expected = taking([("b", 10), ("c", 10), ("(unknown)", 10)]);
     assert_eq!(times(&run.traces()[0], 51), expected);
     assert_eq!(run.result.unwrap().repaired.len(), 0);
@@ -197,7 +198,7 @@ fn chromes_chunks_are_read_as_for_a_report() {
         ("fractions", vec![start(1000), fractions]),
         ("no deltas", vec![start(1000), even]),
     ] {
-        let run = foreign(&events, &FROM_0);
+        let run = foreign(&events, &from_0());
         let traces = run.traces();
         assert_eq!(times(&traces[0], 51), expected, "{case}");
         let first = if case == "no deltas" { 1000 } else { 1010 };
@@ -213,7 +214,7 @@ fn the_end_time_of_a_chunk_ends_its_last_sample() {
         "cpuProfile": { "nodes": nodes(), "samples": [2, 3] }, "timeDeltas": [0, 10], "endTime": 150,
     });
     let events = [start, event("ProfileChunk", 1050, &data)];
-    let until = |to_us| foreign(&events, &MergeOptions { to_us, ..FROM_0 });
+    let until = |to_us| foreign(&events, &sliced(Some(0), to_us));
     assert_eq!(times(&until(None).traces()[0], 51), taking([("a", 10), ("b", 40)]));
     assert_eq!(times(&until(Some(30)).traces()[0], 51), taking([("a", 10), ("b", 20)]));
 }
@@ -223,7 +224,7 @@ fn times_may_count_from_zero() {
     let at = |ts: i64| json!({ "ph": "X", "name": "x", "pid": 1, "tid": 1, "ts": ts, "dur": 100 });
     let merged = |events: &[Value], from_us| {
         let text = json!(events).to_string();
-        let run = run(&[text.as_bytes()], &MergeOptions { from_us, ..MergeOptions::default() });
+        let run = run(&[text.as_bytes()], &sliced(from_us, None));
         let traces = run.traces();
         let events = named(&traces[0], "x");
         events.iter().map(|event| event["ts"].as_i64().unwrap()).collect::<Vec<_>>()
@@ -231,6 +232,9 @@ fn times_may_count_from_zero() {
     let times = [at(0), at(500_000), at(900_000)];
     assert_eq!(merged(&times, Some(300_000)), [500_000, 900_000]);
     assert_eq!(merged(&times, Some(0)), [0, 500_000, 900_000]);
+    // The last event ends at 900,100.
+    assert_eq!(merged(&times, Some(-399_950)), [900_000]);
+    assert_eq!(merged(&times, Some(-400_200)), [500_000, 900_000]);
     assert_eq!(merged(&times[..1], None), [0]);
     // Beside a clock's times, 0 is none.
     let times = [at(0), at(900_000_000), at(900_500_000)];
@@ -251,7 +255,7 @@ fn a_profile_that_cannot_be_read_is_reported() {
     let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
     let strange = json!({ "cpuProfile": { "nodes": nodes(), "samples": ["x"] } });
     for strange in [strange, json!(5)] {
-        let run = foreign(&[start.clone(), event("ProfileChunk", 1050, &strange)], &FROM_0);
+        let run = foreign(&[start.clone(), event("ProfileChunk", 1050, &strange)], &from_0());
         assert_eq!(run.result.unwrap().repaired.len(), 1);
     }
 }
@@ -269,9 +273,7 @@ fn slices_together_have_the_time_of_the_whole() {
     for step_us in 1..50 {
         let mut sum = BTreeMap::new();
         for from_us in (0..110).step_by(step_us as usize) {
-            let options =
-                MergeOptions { from_us: Some(from_us), to_us: Some(from_us + step_us), ..FROM_0 };
-            let slice = foreign(&events, &options);
+            let slice = foreign(&events, &sliced(Some(from_us), Some(from_us + step_us)));
             if slice.result.is_err() {
                 continue;
             }
@@ -284,4 +286,43 @@ fn slices_together_have_the_time_of_the_whole() {
         }
         assert_eq!(sum, expected, "{step_us}");
     }
+}
+
+#[test]
+fn a_part_that_becomes_too_large_is_cut_again() {
+    // All nodes come at first, so that each later part repeats them.
+    let nodes: Vec<String> = (1..400)
+        .map(|id| {
+            format!(r#"{{"id":{id},"parent":{},"callFrame":{{"functionName":"f{id}"}}}}"#, id - 1)
+        })
+        .collect();
+    let nodes = nodes.join(",").replace(r#""parent":0,"#, "");
+    let start = 5_000_000;
+    let mut events = vec![format!(
+        r#"{{"name":"Profile","ph":"P","id":"0x1","pid":7,"tid":8,"ts":{start},"args":{{"data":{{"startTime":{start}}}}}}}"#
+    )];
+    for chunk in 0..40 {
+        let nodes = if chunk == 0 { nodes.as_str() } else { "" };
+        let samples = vec!["399"; 50].join(",");
+        let deltas = vec!["20000"; 50].join(",");
+        let ts = start + (chunk + 1) * 1_000_000;
+        events.push(format!(
+            r#"{{"name":"ProfileChunk","ph":"P","id":"0x1","pid":7,"tid":8,"ts":{ts},"args":{{"data":{{"cpuProfile":{{"nodes":[{nodes}],"samples":[{samples}]}},"timeDeltas":[{deltas}]}}}}}}"#
+        ));
+    }
+    let trace = format!("[{}]", events.join(",\n"));
+    let whole = run(&[trace.as_bytes()], &MergeOptions::default());
+    let max = whole.result.as_ref().unwrap().bytes * 7 / 10;
+    let split =
+        run(&[trace.as_bytes()], &MergeOptions { split: Some(max), ..MergeOptions::default() });
+    let traces = split.traces();
+    assert!(traces.len() > 2, "{}", traces.len());
+    let result = split.result.as_ref().unwrap();
+    assert!(result.bytes <= max, "{} of {max}", result.bytes);
+    let samples: usize = traces
+        .iter()
+        .map(|trace| samples(trace, 8).iter().filter(|(_, name)| name == "f399").count())
+        .sum();
+    // A sample that a cut divides is in both parts.
+    assert!((2000..2000 + traces.len()).contains(&samples), "{samples}");
 }

@@ -18,7 +18,7 @@ fn read(events: &[serde_json::Value]) -> (Vec<Process>, FrameTable) {
     let mut frames = FrameTable::new();
     let mut reader = TraceReader::new(ReadScope::SAMPLES);
     for event in events {
-        reader.event(event.to_string().as_bytes(), &mut frames);
+        reader.event(event.to_string().as_bytes(), false, &mut frames);
     }
     assert_eq!(reader.unreadable_events(), 0);
     (reader.finish(), frames)
@@ -36,7 +36,7 @@ fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
 fn own_traces_are_read() {
     let (processes, frames) = read(&events(OWN));
     let [process] = processes.as_slice() else { panic!("{processes:?}") };
-    assert_eq!((process.pid, &*process.name, &*process.command), (4242, "nx", "nx run-many"));
+    assert_eq!((process.pid, &*process.name, &*process.command), (4242, "nx.js", "nx.js run-many"));
     let [thread] = process.threads.as_slice() else { panic!("{process:?}") };
     assert_eq!((thread.id, &*thread.name), (0, "main"));
     let [profile] = thread.profiles.as_slice() else { panic!("{thread:?}") };
@@ -57,12 +57,28 @@ fn metadata_describes_the_process() {
     let mut frames = FrameTable::new();
     reader.member("metadata", json["metadata"].to_string().as_bytes());
     for event in events(OWN) {
-        reader.event(event.to_string().as_bytes(), &mut frames);
+        reader.event(event.to_string().as_bytes(), false, &mut frames);
     }
     let processes = reader.finish();
     assert_eq!(processes[0].cwd.as_deref(), Some("/r/naïve"));
     assert_eq!(processes[0].node.as_deref(), Some("v24.0.0"));
     assert_eq!(processes[0].parent_pid, Some(1));
+}
+
+#[test]
+fn the_last_counters_are_those_of_the_end() {
+    let mut all = events(OWN);
+    for event in all.iter_mut().filter(|event| event["name"] == "trace.end") {
+        event["args"] = json!({ "data": { "cpuUs": 9_000_000, "processCpuUs": 700_000_000 } });
+    }
+    let mut reader = TraceReader::new(ReadScope::LINES);
+    let mut frames = FrameTable::new();
+    for event in all {
+        reader.event(event.to_string().as_bytes(), false, &mut frames);
+    }
+    let processes = reader.finish();
+    let cpu = processes[0].threads[0].profiles[0].cpu.as_ref().unwrap();
+    assert_eq!(cpu.last.process_cpu_us, Some(700_000_000));
 }
 
 /// Returns an event of a profile. `ids` are `id`, `pid` and `tid`; `data` is `args.data`.
@@ -263,7 +279,7 @@ fn unreadable_profile_events_are_counted() {
         "{}",
         "no",
     ] {
-        reader.event(text.as_bytes(), &mut frames);
+        reader.event(text.as_bytes(), false, &mut frames);
     }
     assert_eq!(reader.unreadable_events(), 2);
     assert!(reader.finish().is_empty());
@@ -275,7 +291,7 @@ fn read_text(text: &[u8]) -> Vec<Process> {
     let mut scanner = Scanner::new(text);
     while let Ok(Some(item)) = scanner.next() {
         match item {
-            Item::Event(event) => reader.event(event, &mut frames),
+            Item::Event(event) => reader.event(event, false, &mut frames),
             Item::Member { key, value } => reader.member(key, value),
         }
     }

@@ -8,7 +8,7 @@ const NATIVE: &str = "(native)";
 const OWN: &str = "(own code)";
 
 /// Returns the package of a file: the one in the innermost `node_modules` of its path.
-pub(super) fn package_of(path: &str) -> &str {
+pub(crate) fn package_of(path: &str) -> &str {
     if path.is_empty() {
         NATIVE
     } else if path.starts_with(NODE) {
@@ -16,6 +16,16 @@ pub(super) fn package_of(path: &str) -> &str {
     } else {
         path_in_node_modules(path).map_or(OWN, package_name)
     }
+}
+
+/// Returns whether the name is that of code outside of packages.
+pub(crate) fn is_own(package: &str) -> bool {
+    package == OWN
+}
+
+/// Returns whether the name is that of Node's code, or of functions without a script.
+pub(crate) fn is_built_in(package: &str) -> bool {
+    package == NODE || package == NATIVE
 }
 
 /// Returns the part of a path after the innermost `node_modules`, if there is one.

@@ -1,0 +1,110 @@
+'use strict'
+
+// Finds and starts the browser of the specs, and records traces with it.
+
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const { temporaryDirectory } = require('./run.js')
+
+const CANDIDATES = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
+
+/** Categories that DevTools records. */
+const CATEGORIES = [
+  'devtools.timeline',
+  'disabled-by-default-devtools.timeline',
+  'disabled-by-default-devtools.timeline.frame',
+  'disabled-by-default-devtools.timeline.stack',
+  'disabled-by-default-v8.cpu_profiler',
+  'blink.console',
+  'blink.user_timing',
+  'latencyInfo',
+  'loading',
+  'toplevel',
+  'v8',
+  'v8.execute',
+]
+
+/** Returns the path of a browser, or undefined. */
+function findChromium() {
+  return CANDIDATES.find((file) => file && fs.existsSync(file))
+}
+
+/** Returns the reason to skip a spec that needs a browser, or false. @param {string | undefined} chromium */
+function whyNoBrowser(chromium) {
+  if (!chromium) return 'Chromium was not found (set CHROMIUM to its path)'
+  if (Number.parseInt(process.versions.node, 10) < 20) return 'Playwright needs Node 20'
+  return false
+}
+
+/** Starts a browser. @param {string} chromium */
+async function startChromium(chromium) {
+  const { chromium: driver } = require('playwright-core')
+  const browserProcess = spawn(
+    chromium,
+    [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      `--user-data-dir=${temporaryDirectory('cpu-prof-chromium-')}`,
+      '--remote-debugging-port=0',
+      '--remote-allow-origins=*',
+      'about:blank',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  const ended = new Promise((resolve) => browserProcess.on('exit', resolve))
+  const address = `http://127.0.0.1:${await debuggingPort(browserProcess)}`
+  const browser = await driver.connectOverCDP(address)
+  return {
+    browser,
+    address,
+    async close() {
+      await browser.close()
+      browserProcess.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/**
+ * Records a trace of a page, as DevTools does.
+ * @param {import('playwright-core').Browser} browser @param {string} url
+ * @param {(page: import('playwright-core').Page) => Promise<unknown>} use what happens on the page
+ * @returns {Promise<Buffer>} the trace
+ */
+async function recordPage(browser, url, use) {
+  const [context] = browser.contexts()
+  const page = await context.newPage()
+  await browser.startTracing(page, { categories: CATEGORIES })
+  await page.goto(url)
+  await use(page)
+  const trace = await browser.stopTracing()
+  await page.close()
+  return trace
+}
+
+/** @param {import('node:child_process').ChildProcess} browser @returns {Promise<string>} */
+function debuggingPort(browser) {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    browser.stderr?.on('data', (data) => {
+      output += data
+      const port = /DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)\//.exec(output)?.[1]
+      if (port) resolve(port)
+    })
+    browser.on('error', reject)
+    browser.on('exit', (code) => reject(new Error(`the browser ended with ${code}: ${output}`)))
+  })
+}
+
+module.exports = { findChromium, recordPage, startChromium, whyNoBrowser }

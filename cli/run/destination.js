@@ -1,0 +1,123 @@
+'use strict'
+
+// Creates the folder where a run's trace and recordings stay, and moves recordings into it.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+/** Hides a new folder from version control and from watchers: a big trace is nothing for either. */
+const IGNORE_FILE = '.gitignore'
+const IGNORE_ALL = '*\n'
+
+/**
+ * Creates a folder if it is missing. Returns the outermost folder that was created, and the ignore
+ * file that was written. `profiles` gets the file rather than each run below, because the nx daemon
+ * ends when an ignore file appears in its workspace.
+ * @param {string} dir
+ */
+function createFolder(dir) {
+  const created = fs.mkdirSync(dir, { recursive: true })
+  const parent = path.dirname(dir)
+  if (created === undefined || isIgnored(parent)) return { created }
+  const ignoreFile = path.join(created === parent ? parent : dir, IGNORE_FILE)
+  fs.writeFileSync(ignoreFile, IGNORE_ALL)
+  return { created, ignoreFile }
+}
+
+/** Returns whether a folder is hidden already. @param {string} dir */
+function isIgnored(dir) {
+  const file = path.join(dir, IGNORE_FILE)
+  return fs.existsSync(file) && fs.readFileSync(file, 'utf8') === IGNORE_ALL
+}
+
+/** Returns the innermost folder of a path that exists, or the file there. @param {string} dir absolute */
+function firstExisting(dir) {
+  let existing = dir
+  while (!fs.existsSync(existing) && existing !== path.dirname(existing)) {
+    existing = path.dirname(existing)
+  }
+  return existing
+}
+
+/** Throws if a folder can neither be written nor created. @param {string} dir absolute */
+function checkFolder(dir) {
+  const existing = firstExisting(dir)
+  try {
+    fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK)
+  } catch (error) {
+    throw cannotWrite(dir, existing, error)
+  }
+  if (!fs.statSync(existing).isDirectory()) {
+    throw cannotWrite(dir, existing, new Error(`${existing} is not a folder`))
+  }
+}
+
+/** @param {string} dir @param {string} existing @param {unknown} error */
+function cannotWrite(dir, existing, error) {
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  const why =
+    code === 'EACCES' || code === 'EROFS' || code === 'EPERM'
+      ? `${existing} is read-only for this user`
+      : message
+  return new Error(`the run cannot be written into ${dir}: ${why}; choose another --dir`)
+}
+
+/**
+ * Moves files into a folder, with the subfolders that they are in.
+ * @param {string[]} files @param {string} from @param {string} to
+ */
+function moveFiles(files, from, to) {
+  createFolder(to)
+  for (const file of files) {
+    const target = path.join(to, path.relative(from, file))
+    fs.mkdirSync(path.dirname(target), { recursive: true })
+    move(file, target)
+  }
+  removeEmptyFolders(files, from)
+}
+
+/** @param {string} file @param {string} target */
+function move(file, target) {
+  try {
+    fs.renameSync(file, target)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error
+    // Another file system.
+    fs.copyFileSync(file, target)
+    fs.unlinkSync(file)
+  }
+}
+
+/** Removes files, and the subfolders that they leave empty. @param {string[]} files @param {string} within */
+function removeFiles(files, within) {
+  for (const file of files) {
+    try {
+      fs.unlinkSync(file)
+    } catch {
+      // Gone already.
+    }
+  }
+  removeEmptyFolders(files, within)
+}
+
+/** @param {string[]} files that are gone @param {string} within */
+function removeEmptyFolders(files, within) {
+  for (const file of files) {
+    try {
+      for (let dir = path.dirname(file); dir.length > within.length; dir = path.dirname(dir)) {
+        fs.rmdirSync(dir)
+      }
+    } catch {
+      // Not empty, or gone.
+    }
+  }
+}
+
+module.exports = {
+  IGNORE_FILE,
+  createFolder,
+  firstExisting,
+  checkFolder,
+  moveFiles,
+  removeFiles,
+}

@@ -1,0 +1,187 @@
+//! The ids that link the events of another tool's trace: of spans, flows, objects and stack frames.
+//!
+//! Viewers look for such ids in the whole trace. So the ids of the second file and of later files
+//! change, and events of unrelated files are not linked by chance.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use serde_json::{Map, Value};
+
+use crate::format::ascii_json::encode;
+use crate::format::json_walk::walk_object;
+use crate::format::trace::edit::EventEdit;
+use crate::format::trace::head::{EventHead, Member};
+
+/// The ids of one trace.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct ForeignIds {
+    /// Number of the trace. The ids of trace 0 stay.
+    trace: usize,
+}
+
+/// Phases of events that their ids link: spans, flows, objects and contexts. The id of a counter is
+/// a part of its name.
+const LINKED_PHASES: &[u8] = b"bneSTpFstfNOD()";
+
+/// The name of references to objects, which can be anywhere in the arguments.
+static REFERENCE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"id_ref\""));
+
+impl ForeignIds {
+    /// Returns the ids of a trace by its number.
+    pub(super) fn of_trace(trace: usize) -> Self {
+        Self { trace }
+    }
+
+    /// Replaces the ids of an event by those in the output.
+    pub(super) fn change(&self, event: &[u8], head: &EventHead, edit: &mut EventEdit) {
+        if self.trace == 0 {
+            return;
+        }
+        let place = |member| head.place(member);
+        let own_id = place(Member::Id).filter(|_| LINKED_PHASES.contains(&head.phase));
+        for id in own_id.into_iter().chain(place(Member::BindId)) {
+            edit.replace(id.clone(), self.id(&written(&event[id])));
+        }
+        if let Some(ids) = place(Member::Id2) {
+            let start = ids.start;
+            // Anything but an object stays.
+            let _ = walk_object(&event[ids], |_, id| {
+                let id = start + id.start..start + id.end;
+                edit.replace(id.clone(), self.id(&written(&event[id])));
+            });
+        }
+        for frame in place(Member::StackFrame).into_iter().chain(place(Member::EndStackFrame)) {
+            edit.replace(frame.clone(), self.stack_frame(&written(&event[frame])));
+        }
+        if let Some(args) = place(Member::Arguments)
+            && REFERENCE.find(&event[args.clone()]).is_some()
+            && let Ok(mut json) = serde_json::from_slice(&event[args.clone()])
+        {
+            self.references(&mut json);
+            let mut text = Vec::new();
+            encode(&mut text, &json);
+            edit.replace(args, String::from_utf8_lossy(&text));
+        }
+    }
+
+    /// Changes the ids of the dictionary of stack frames.
+    pub(super) fn stack_frames(&self, frames: Map<String, Value>) -> Map<String, Value> {
+        let change = |(id, mut frame): (String, Value)| {
+            if let Some(parent) = frame.get_mut("parent") {
+                *parent = self.stack_frame(parent);
+            }
+            (self.stack_frame_id(&id), frame)
+        };
+        frames.into_iter().map(change).collect()
+    }
+
+    /// Changes the stack frames of the list of samples.
+    pub(super) fn samples(&self, samples: &mut [Value]) {
+        for frame in samples.iter_mut().filter_map(|sample| sample.get_mut("sf")) {
+            *frame = self.stack_frame(frame);
+        }
+    }
+
+    /// Changes the references to objects, wherever they are in the arguments.
+    fn references(&self, value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    if key == "id_ref" {
+                        *value = self.id(value);
+                    } else {
+                        self.references(value);
+                    }
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.references(value)),
+            _ => {}
+        }
+    }
+
+    /// Returns the id in the output: hexadecimal, because some viewers read ids as numbers.
+    fn id(&self, id: &Value) -> Value {
+        let mut hasher = DefaultHasher::new();
+        (self.trace, text(id)).hash(&mut hasher);
+        format!("{:#x}", hasher.finish()).into()
+    }
+
+    fn stack_frame(&self, id: &Value) -> Value {
+        self.stack_frame_id(&text(id)).into()
+    }
+
+    fn stack_frame_id(&self, id: &str) -> String {
+        if self.trace == 0 { id.to_owned() } else { format!("{}.{id}", self.trace) }
+    }
+}
+
+/// Reads an id as an event has it.
+fn written(id: &[u8]) -> Value {
+    serde_json::from_slice(id).unwrap_or_default()
+}
+
+fn text(id: &Value) -> String {
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn changed(trace: usize, event: &Value) -> Option<Value> {
+        let text = event.to_string();
+        let head = EventHead::of_any(text.as_bytes()).unwrap();
+        let mut edit = EventEdit::default();
+        ForeignIds::of_trace(trace).change(text.as_bytes(), &head, &mut edit);
+        let mut changed = Vec::new();
+        edit.apply(text.as_bytes(), &mut changed);
+        (!edit.is_empty()).then(|| serde_json::from_slice(&changed).unwrap())
+    }
+
+    #[test]
+    fn ids_that_were_equal_stay_equal_within_a_trace_only() {
+        let id = |trace, event: Value, pointer| changed(trace, &event).unwrap()[pointer].clone();
+        let begin = json!({ "ph": "b", "id": "0x1" });
+        let flow = json!({ "ph": "X", "bind_id": "0x1" });
+        assert_eq!(id(1, begin.clone(), "id"), id(1, flow.clone(), "bind_id"));
+        assert_ne!(id(1, begin.clone(), "id"), id(2, begin.clone(), "id"));
+        assert_eq!(changed(0, &begin), None);
+        assert_eq!(changed(0, &flow), None);
+        let object = json!({ "ph": "N", "id": 7 });
+        let snapshot = json!({ "ph": "I", "args": { "a": [{ "id_ref": 7 }] } });
+        assert_eq!(id(1, object, "id"), changed(1, &snapshot).unwrap()["args"]["a"][0]["id_ref"]);
+        let local = json!({ "ph": "e", "id2": { "local": "0x1" } });
+        assert_eq!(changed(1, &local).unwrap()["id2"]["local"], id(1, begin, "id"));
+    }
+
+    #[test]
+    fn other_events_stay() {
+        for event in [
+            json!({ "ph": "C", "id": "a", "name": "bytes" }),
+            json!({ "ph": "X", "id": 1 }),
+            json!({ "ph": "P", "id": "0x1", "name": "Profile" }),
+            json!({ "ph": "I" }),
+        ] {
+            assert_eq!(changed(1, &event), None);
+        }
+    }
+
+    #[test]
+    fn stack_frames_change_together_with_their_events() {
+        let ids = ForeignIds::of_trace(2);
+        let event = changed(2, &json!({ "ph": "X", "sf": 5, "esf": "6" })).unwrap();
+        assert_eq!((&event["sf"], &event["esf"]), (&json!("2.5"), &json!("2.6")));
+        let frames = json!({ "5": { "name": "f", "parent": 6 }, "6": { "name": "g" } });
+        let Value::Object(frames) = frames else { unreachable!() };
+        assert_eq!(
+            Value::from(ids.stack_frames(frames)),
+            json!({ "2.5": { "name": "f", "parent": "2.6" }, "2.6": { "name": "g" } })
+        );
+        let mut samples = [json!({ "sf": 5, "tid": 1 }), json!({ "tid": 1 })];
+        ids.samples(&mut samples);
+        assert_eq!(samples, [json!({ "sf": "2.5", "tid": 1 }), json!({ "tid": 1 })]);
+    }
+}
