@@ -12,6 +12,13 @@ const { run, PACKAGE } = require('./helpers/run.js')
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
 
+/** A program whose functions take turns, each of which is an entry in DevTools. */
+const TURNS = `
+  const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
+  function one() { spin(4) }
+  function other() { spin(4) }
+  for (let turn = 0; turn < 300; turn++) { one(); other() }`
+
 test('DevTools shows threads by name, with their functions', { skip }, async (t) => {
   const main = await run(['ending.js', 'natural'])
   const workers = await run(['workers.js', 'natural'])
@@ -36,14 +43,14 @@ test('DevTools shows threads by name, with their functions', { skip }, async (t)
     assert.ok(workerTracks[0].functions.includes(name), workerTracks[0].functions.join())
   }
   // The process with the most entries comes first, even though it started last.
-  const long = await run(['ending.js', 'natural', '1500'], { cwd: main.cwd })
+  const many = await run(['-e', TURNS])
   const merged = path.join(main.cwd, 'merged.json')
-  await merge([worker.file, long.files[0], long.files[1]], merged)
+  await merge([worker.file, main.traces[0].file, many.traces[0].file], merged)
   const tracks = await devtools.load(merged, path.join(pictures, 'merged.png'))
   assert.deepEqual(
     tracks.map(({ name, isOpen }) => [name, isOpen]),
     [
-      [`Main — ending.js: natural 1500 (pid ${long.pid})`, true],
+      [`Main — node: -e (pid ${many.pid})`, true],
       [mainTracks[0].name, false],
       [workerTracks[0].name, false],
     ],
