@@ -62,7 +62,9 @@ test('a thread that only computes is not blocked, however busy the machine is', 
     for (let i = 0; i < 2 * cores; i++) new Worker(code, { eval: true })`
   const { cwd } = await run(['-e', script])
   const { totals } = await report(cwd)
-  assert.ok(totals.blockedMs < 0.05 * totals.busyMs, `${totals.blockedMs} of ${totals.busyMs} ms`)
+  // Each thread waits for a core half of the time. A hypervisor that takes a core away looks like a
+  // blocked call.
+  assert.ok(totals.blockedMs < 0.15 * totals.busyMs, `${totals.blockedMs} of ${totals.busyMs} ms`)
 })
 
 test('CPU time of native threads and of other programs is told from that of recorded threads', {
