@@ -117,7 +117,15 @@ export function isRecording(): boolean
  * What a tool reads of its inputs. Upper and lower case are equal. Of several texts of an option, one
  * is enough.
  */
-export interface Filter {
+export interface Selection {
+  /**
+   * Start of the slice: milliseconds after the start of the first recording. A negative number counts
+   * from the end of the last recording: `-10000` is ten seconds before. If recordings come from
+   * several machines, both are those of the machine with the most recordings.
+   */
+  from?: number
+  /** End of the slice, counted as `from`. */
+  to?: number
   /** Only processes with this text in their name or arguments, or with this process id. */
   process?: string | string[]
   /** Only threads with this text in their name (`main`, `worker 3: lint.js`), or with this thread id. */
@@ -128,10 +136,15 @@ export interface Filter {
   focus?: string | string[]
   /** No stacks with a function that has this text in its name or in its `path:line`. */
   ignore?: string | string[]
+  /**
+   * Whether functions and lines are those of the sources that the code was made from, by source maps.
+   * Maps are looked for where the code names them, and beside the code. Default: `true`.
+   */
+  sourceMaps?: boolean
 }
 
 /** Options of {@link merge}. */
-export interface MergeOptions extends Filter {
+export interface MergeOptions extends Selection {
   /**
    * Inputs with names, besides those of the first argument, which can then be `[]`. The processes of an
    * input have its name in the trace: `{ base: 'profiles/a', head: ['b.json', 'c.json'] }`.
@@ -158,14 +171,6 @@ export interface MergeOptions extends Filter {
    * is kept, so that each function and line keeps its time over the whole.
    */
   interval?: number
-  /**
-   * Start of the slice: milliseconds after the start of the first recording. A negative number counts
-   * from the end of the last recording: `-10000` is ten seconds before. If recordings come from
-   * several machines, both are those of the machine with the most recordings.
-   */
-  from?: number
-  /** End of the slice, counted as `from`. */
-  to?: number
   /**
    * Whether to write several files, one after the other in time, if one would be too large for
    * DevTools: `trace.json` becomes `trace.1.json`, `trace.2.json` and so on.
@@ -368,6 +373,11 @@ export interface ReportFunction extends ReportCost {
   line: number
   /** Column of the function's start, from 1; 0 if it has none. */
   column: number
+  /**
+   * `true` if line and column are not those of the file: a transpiler changed the code in memory, and
+   * no source map was found.
+   */
+  transpiled?: true
   /** See {@link ReportPackage.name}. */
   package: string
   /** See {@link ReportFile.trunk}. */
@@ -382,6 +392,8 @@ export interface ReportLine {
   file: string
   /** Line, from 1; 0 if it is unknown. */
   line: number
+  /** See {@link ReportFunction.transpiled}. */
+  transpiled?: true
   /** See {@link ReportPackage.name}. */
   package: string
   /** Time with the line on top of the stack. */
@@ -411,20 +423,12 @@ export interface ReportPackage extends ReportCost {
 }
 
 /** Options of {@link report}. */
-export interface ReportOptions extends Filter {
+export interface ReportOptions extends Selection {
   /**
    * Number of functions, files and packages by either time, and of lines; `Infinity` for all.
    * Default: 20.
    */
   top?: number
-  /**
-   * Start of the slice: milliseconds after the start of the first recording. A negative number counts
-   * from the end of the last recording: `-10000` is ten seconds before. If recordings come from
-   * several machines, both are those of the machine with the most recordings.
-   */
-  from?: number
-  /** End of the slice, counted as `from`. */
-  to?: number
 }
 
 /**
@@ -435,12 +439,7 @@ export interface ReportOptions extends Filter {
 export function report(inputs: string | string[], options?: ReportOptions): Promise<Report>
 
 /** Options of {@link convert}. */
-export interface ConvertOptions extends Filter {
-  /** Start of the slice, counted as in {@link MergeOptions}. */
-  from?: number
-  /** End of the slice, counted as `from`. */
-  to?: number
-}
+export type ConvertOptions = Selection
 
 /** The result of {@link convert}. */
 export interface ConvertResult {

@@ -94,6 +94,7 @@ function addRun(program) {
     .option('-o, --output <file>', 'the trace; .gz compresses it (default: trace.json in --dir)')
     .option('--no-merge', 'keep only the recordings: no trace, no report')
     .option('--keep-recordings', 'keep the recordings beside the trace')
+    .addOption(noSourceMaps())
     .addOption(quiet())
   for (const { flag, value, help } of Object.values(SETTINGS)) {
     if (flag !== undefined) command.option(`${flag} ${value}`, help)
@@ -218,7 +219,7 @@ function addFilters(command) {
     list('--focus <text>', `only stacks with ${place}`),
     list('--ignore <text>', `no stacks with ${place}`),
   ]
-  for (const option of [from(), to(), ...options]) command.addOption(option)
+  for (const option of [from(), to(), ...options, noSourceMaps()]) command.addOption(option)
   return command
 }
 
@@ -239,6 +240,10 @@ function list(flag, help, check = () => {}) {
 
 function quiet(help = 'print problems only') {
   return new Option('-q, --quiet', help)
+}
+
+function noSourceMaps() {
+  return new Option('--no-source-maps', 'places in the code that ran, not in its sources')
 }
 
 function from() {

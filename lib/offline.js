@@ -12,10 +12,11 @@ const {
   isPath,
 } = require('./check.js')
 
-/** Options that all tools share. */
 const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore']
+/** Options that all tools share. */
+const SELECTION = ['from', 'to', 'sourceMaps', ...FILTERS]
 const MERGE_OPTIONS = [
-  ...['names', 'align', 'from', 'to', 'split', 'exit', 'onProgress'],
+  ...['names', 'align', 'split', 'exit', 'onProgress'],
   ...['categories', 'dropIdle', 'interval'],
 ]
 /** Milliseconds between two calls of `onProgress`. */
@@ -48,12 +49,11 @@ async function merge(inputs, output, options = {}) {
 /** @param {string | string[]} inputs @param {import('../index.js').ReportOptions} [options] */
 async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
-  const given = checkOptions(options, ['top', 'from', 'to', ...FILTERS], 'report()')
-  const { top = 20, from, to } = given
+  const given = checkOptions(options, ['top', ...SELECTION], 'report()')
+  const { top = 20 } = given
   checkNotNegative('top', 'a number, 0 or more', top)
-  checkSlice(from, to)
-  const filter = checkFilter(given)
-  return parseResult(() => load().cpuProfReport(paths, top, from, to, filter))
+  const selection = checkSelection(given)
+  return parseResult(() => load().cpuProfReport(paths, top, selection))
 }
 
 /**
@@ -63,18 +63,14 @@ async function report(inputs, options = {}) {
 async function convert(inputs, output, options = {}) {
   const paths = checkInputs(inputs)
   checkPath('output', output)
-  const given = checkOptions(options, ['from', 'to', ...FILTERS], 'convert()')
-  const { from, to } = given
-  checkSlice(from, to)
-  const filter = checkFilter(given)
-  return parseResult(() => load().cpuProfConvert(paths, output, from, to, filter))
+  const selection = checkSelection(checkOptions(options, SELECTION, 'convert()'))
+  return parseResult(() => load().cpuProfConvert(paths, output, selection))
 }
 
 /** @param {unknown} options */
 function checkMergeOptions(options) {
-  const given = checkOptions(options, [...MERGE_OPTIONS, ...FILTERS], 'merge()')
-  const { from, to, split = false, exit, onProgress, dropIdle = false, interval, align } = given
-  checkSlice(from, to)
+  const given = checkOptions(options, [...MERGE_OPTIONS, ...SELECTION], 'merge()')
+  const { split = false, exit, onProgress, dropIdle = false, interval, align } = given
   check(typeof split === 'boolean', 'split', 'a boolean', split)
   check(typeof dropIdle === 'boolean', 'dropIdle', 'a boolean', dropIdle)
   if (interval !== undefined) checkInterval(interval)
@@ -84,11 +80,11 @@ function checkMergeOptions(options) {
   const isFunction = onProgress === undefined || typeof onProgress === 'function'
   check(isFunction, 'onProgress', 'a function', onProgress)
   return {
-    ...{ from, to, split, exit: withoutNull(exit), onProgress, dropIdle, interval },
+    ...{ split, exit: withoutNull(exit), onProgress, dropIdle, interval },
     names: checkNames(given.names),
     alignsStarts: align === 'start',
     categories: checkTexts('categories', given.categories),
-    filter: checkFilter(given),
+    selection: checkSelection(given),
   }
 }
 
@@ -101,9 +97,13 @@ function checkNames(names = {}) {
   )
 }
 
-/** Returns the lists of the options that filter. @param {Record<string, unknown>} options */
-function checkFilter(options) {
-  return Object.fromEntries(FILTERS.map((name) => [name, checkTexts(name, options[name])]))
+/** Returns what a tool shows. @param {Record<string, unknown>} options */
+function checkSelection(options) {
+  const { from, to, sourceMaps = true } = options
+  checkSlice(from, to)
+  check(typeof sourceMaps === 'boolean', 'sourceMaps', 'a boolean', sourceMaps)
+  const filters = FILTERS.map((name) => [name, checkTexts(name, options[name])])
+  return { from, to, sourceMaps, ...Object.fromEntries(filters) }
 }
 
 /** Returns a list for a text, for a list of texts or for nothing. @param {string} name @param {unknown} value */

@@ -29,19 +29,19 @@ const LINES = 50
  * @property {boolean} [json]
  * @property {boolean} [markdown]
  *
- * @typedef {OwnOptions & import('../../index.js').Filter} Options
+ * @typedef {OwnOptions & import('../../index.js').Selection} Options
  */
 
 /** @param {string[]} inputs @param {Options} options */
 async function report(inputs, options) {
-  const { all, top, by: _by, json, markdown: _markdown, ...filter } = options
+  const { all, top, by: _by, json, markdown: _markdown, ...selection } = options
   const chosen = all ? inputs.flatMap(allRuns) : inputs.map(chooseRun)
   /** @type {import('../../index.js').Report} */
   let result
   try {
     // Text and Markdown do not show every function that they get.
     const rows = json ? top : Math.max(top ?? 0, MAX_ROWS)
-    result = await withInputs(chosen, (files) => index.report(files, { ...filter, top: rows }))
+    result = await withInputs(chosen, (files) => index.report(files, { ...selection, top: rows }))
   } catch (error) {
     return fail(messageOf(error))
   }

@@ -216,9 +216,10 @@ function wholeOf(report, time) {
 
 /** Returns a row's name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
 function nameOf(cost, kind, cwd) {
-  if (kind === 'functions') return [cost.name, formatPlace(cost, cwd)]
+  const transpiled = cost.transpiled ? ' (transpiled)' : ''
+  if (kind === 'functions') return [cost.name, `${formatPlace(cost, cwd)}${transpiled}`]
   if (kind === 'lines') {
-    const end = cost.file === '' || cost.line > 0 ? '' : ' (unknown line)'
+    const end = cost.file === '' || cost.line > 0 ? transpiled : ' (unknown line)'
     return [cost.name, `${formatPlace(cost, cwd)}${end}`]
   }
   if (kind === 'files') return [formatPlace({ ...cost, line: 0 }, cwd), '']

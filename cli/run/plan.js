@@ -19,6 +19,7 @@ const { createRunFolder, outerRun } = require('./run-folder.js')
  * @property {string} [output]
  * @property {string} [dir]
  * @property {boolean} [keepRecordings]
+ * @property {boolean} sourceMaps
  */
 
 /**

@@ -36,12 +36,13 @@ const MAX_LINES = 44
  * @property {string} missing text about Node processes without a recording, empty if there are none
  * @property {boolean} merge
  * @property {boolean} [keepRecordings]
+ * @property {boolean} sourceMaps
  * @property {boolean} [quiet]
  */
 
 /** @param {string[]} recordings their files @param {Run} run */
 async function summarizeRun(recordings, run) {
-  const { dir, merge, quiet, output, ending } = run
+  const { dir, merge, quiet, output } = run
   const cwd = workingDirectory()
   const living = recordings.filter(isLiving)
   const complete = run.files.filter((file) => !living.includes(file))
@@ -61,7 +62,7 @@ async function summarizeRun(recordings, run) {
     if (output === undefined) createFolder(dir)
     const trace = output ?? hiddenName(dir)
     checkTrace(trace, recordings)
-    const mergeAll = () => mergeRecordings(recordings, trace, ending)
+    const mergeAll = () => mergeRecordings(recordings, trace, run)
     const where = describe(count, formatPath(run.recordingsDir, cwd))
     merged = await withCleanup(mergeAll, `interrupted before the trace was written: ${where}`)
     if (output === undefined) merged.files = [nameTrace(trace)]
@@ -72,7 +73,7 @@ async function summarizeRun(recordings, run) {
   }
   printProblems(merged)
   if (!quiet) {
-    await printReport(recordings, cwd)
+    await printReport(recordings, cwd, run)
     writeStderr(run.missing)
     printLiving(living, cwd)
     printTrace(merged, cwd)
@@ -140,23 +141,24 @@ function realPath(file) {
   }
 }
 
-/** @param {string[]} recordings @param {string} output @param {import('./child.js').Ending} ending */
-async function mergeRecordings(recordings, output, { pid, code, signal }) {
+/** @param {string[]} recordings @param {string} output @param {Run} run */
+async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
+  const { pid, code, signal } = ending
   const bar = progress(`merging ${formatCount(recordings.length, 'file')}`)
   try {
     const exit = pid === undefined ? undefined : { pid, code, signal }
-    return await merge(recordings, output, { exit, onProgress: bar.update })
+    return await merge(recordings, output, { exit, sourceMaps, onProgress: bar.update })
   } finally {
     bar.end()
   }
 }
 
-/** @param {string[]} recordings @param {string} cwd */
-async function printReport(recordings, cwd) {
+/** @param {string[]} recordings @param {string} cwd @param {Run} run */
+async function printReport(recordings, cwd, { sourceMaps }) {
   try {
     const { columns, rows = MAX_LINES, colours } = screen(process.stderr)
     const lines = Math.min(MAX_LINES, rows - 4)
-    const result = await report(recordings, { top: MAX_ROWS })
+    const result = await report(recordings, { top: MAX_ROWS, sourceMaps })
     writeStderr(`\n${renderText(result, { columns, lines, colours, cwd })}\n`)
   } catch (error) {
     printStatus(`no report: ${messageOf(error)}`)

@@ -15,8 +15,8 @@ use crate::profile::thread_profile::ReadScope;
 use crate::read::count::count_recordings as count_recordings_in;
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::living;
-use crate::read::load::load_slice;
 use crate::read::recorders::{self, Recorder, recorders as recorders_of};
+use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::tools::convert::run as convert_run;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
@@ -81,17 +81,12 @@ pub(crate) struct JsMergeOptions {
     pub names: Vec<JsNamedInput>,
     /// Whether all inputs begin at one time.
     pub aligns_starts: bool,
-    /// Start of the slice: milliseconds after the first recording's start, or before the last one's
-    /// end if negative.
-    pub from: Option<f64>,
-    /// End of the slice, likewise.
-    pub to: Option<f64>,
+    /// What goes into the trace.
+    pub selection: JsSelection,
     /// Whether the trace may become several files.
     pub split: Option<bool>,
     /// End of the process that started all others.
     pub exit: Option<JsMergeExit>,
-    /// Processes, threads and stacks.
-    pub filter: JsFilter,
     /// Categories of other tools' events; empty for all.
     pub categories: Vec<String>,
     /// Whether threads that hardly worked are left out.
@@ -100,9 +95,16 @@ pub(crate) struct JsMergeOptions {
     pub interval: Option<i64>,
 }
 
-/// The parts of recordings that a tool shows: lists of texts, empty for everything.
+/// The part of recordings that a tool shows. Lists of texts are empty for everything.
 #[napi(object)]
-pub(crate) struct JsFilter {
+pub(crate) struct JsSelection {
+    /// Start of the slice: milliseconds after the first recording's start, or before the last one's
+    /// end if negative. May be infinite.
+    pub from: Option<f64>,
+    /// End of the slice, likewise.
+    pub to: Option<f64>,
+    /// Whether functions and lines are those of the sources.
+    pub source_maps: bool,
     /// Parts of commands, or pids.
     pub process: Vec<String>,
     /// Parts of names of threads, or thread ids.
@@ -115,25 +117,34 @@ pub(crate) struct JsFilter {
     pub ignore: Vec<String>,
 }
 
-impl From<JsFilter> for Filter {
-    fn from(JsFilter { process, thread, package, focus, ignore }: JsFilter) -> Self {
-        Self::new(&process, &thread, StackFilter::new(&package, &focus, &ignore))
+impl From<JsSelection> for Selection {
+    fn from(selection: JsSelection) -> Self {
+        let JsSelection { from, to, source_maps, .. } = selection;
+        let JsSelection { process, thread, package, focus, ignore, .. } = selection;
+        let stacks = StackFilter::new(&package, &focus, &ignore);
+        Self {
+            slice: SliceLimits::of_ms(from, to),
+            filter: Filter::new(&process, &thread, stacks),
+            source_maps,
+        }
     }
 }
 
 impl From<JsMergeOptions> for MergeOptions {
     fn from(options: JsMergeOptions) -> Self {
-        let JsMergeOptions { from, to, split, exit, interval, .. } = options;
-        let JsMergeOptions { names, aligns_starts, filter, categories, drop_idle, .. } = options;
+        let JsMergeOptions { selection, split, exit, interval, .. } = options;
+        let JsMergeOptions { names, aligns_starts, categories, drop_idle, .. } = options;
+        let Selection { slice, filter, source_maps } = selection.into();
         let names = names.into_iter().map(|JsNamedInput { name, path }| (name, path.into()));
         Self {
             names: names.collect(),
             aligns_starts,
-            filter: filter.into(),
+            filter,
             categories,
             drop_idle,
             interval_us: interval,
-            slice: SliceLimits::of_ms(from, to),
+            slice,
+            source_maps,
             split: split.unwrap_or(false).then_some(DEVTOOLS_SLOW_BYTES),
             exit: exit.map(|JsMergeExit { pid, code, signal }| ProcessExit { pid, code, signal }),
         }
@@ -168,22 +179,12 @@ pub(crate) fn merge(
     })
 }
 
-/// Reports on files and folders. Returns a `Report`. `top`, `from_ms` and `to_ms` may be infinite.
-/// Negative times count from the end.
+/// Reports on files and folders. Returns a `Report`. `top` may be infinite.
 #[napi(js_name = "cpuProfReport", catch_unwind)]
-pub(crate) fn report(
-    inputs: Vec<String>,
-    top: f64,
-    from_ms: Option<f64>,
-    to_ms: Option<f64>,
-    filter: JsFilter,
-) -> AsyncTask<Work> {
-    let filter = Filter::from(filter);
+pub(crate) fn report(inputs: Vec<String>, top: f64, selection: JsSelection) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
     Work::task(move || {
-        let slice = SliceLimits::of_ms(from_ms, to_ms);
-        let mut loaded = load_slice(&paths(inputs), slice, ReadScope::LINES);
-        loaded.check()?;
-        loaded.keep(&filter)?;
+        let loaded = selection.load(&paths(inputs), ReadScope::LINES)?;
         // The conversion saturates: infinity becomes the largest number.
         build::report(&loaded, top as usize).map_err(|error| error.to_string())
     })
@@ -194,14 +195,11 @@ pub(crate) fn report(
 pub(crate) fn convert(
     inputs: Vec<String>,
     output: String,
-    from_ms: Option<f64>,
-    to_ms: Option<f64>,
-    filter: JsFilter,
+    selection: JsSelection,
 ) -> AsyncTask<Work> {
-    let filter = Filter::from(filter);
+    let selection = Selection::from(selection);
     Work::task(move || {
-        let slice = SliceLimits::of_ms(from_ms, to_ms);
-        let result = convert_run::convert(&paths(inputs), output.as_ref(), slice, &filter);
+        let result = convert_run::convert(&paths(inputs), output.as_ref(), &selection);
         json(&result.map_err(|error| error.to_string())?)
     })
 }

@@ -85,6 +85,7 @@ fn one_field(label: &str) -> String {
 mod tests {
     use super::*;
     use crate::profile::builder::ProfileBuilder;
+    use crate::profile::position::SourcePosition;
     use crate::profile::thread_profile::ReadScope;
 
     #[test]
@@ -96,6 +97,7 @@ mod tests {
             script_id: u32::from(!url.is_empty()),
             line: if url.is_empty() { -1 } else { 11 },
             column: 0,
+            ..CallFrame::root()
         };
         let mut builder = ProfileBuilder::new(0, ReadScope::TIMES);
         for (id, parent, frame) in [
@@ -108,7 +110,7 @@ mod tests {
             builder.announce(id, parent, session.frames.number(frame));
         }
         for id in [2, 4, 4, 5, 5] {
-            builder.sample(id, 10, 0);
+            builder.sample(id, 10, SourcePosition::line(0));
         }
         let profiles = vec![builder.finish()];
         let threads = vec![Thread { id: 0, name: "main".into(), profiles, ..Thread::default() }];

@@ -2,21 +2,22 @@
 
 use super::number::Number;
 use crate::profile::builder::ProfileBuilder;
+use crate::profile::position::SourcePosition;
 
-/// Adds samples to a profile, with the lines that `line` returns by their indices. Samples without
+/// Adds samples to a profile, with the positions that `position` returns by their indices. Samples without
 /// times are spread evenly between the last sample, or the start, and `until_us`.
 pub(crate) fn push_samples(
     profile: &mut ProfileBuilder,
     samples: &[Number],
     deltas: &[Number],
-    line: impl Fn(usize) -> u32,
+    position: impl Fn(usize) -> SourcePosition,
     until_us: i64,
 ) {
     let span_us = until_us.saturating_sub(profile.last_us());
     let deltas = deltas_or_even(samples.len(), deltas, !profile.has_samples(), span_us);
     let InOrder { list, rest_us } = InOrder::of(deltas);
     for (index, delta) in list {
-        profile.sample(samples[index].node_id(), delta, line(index));
+        profile.sample(samples[index].node_id(), delta, position(index));
     }
     profile.run_back(rest_us);
 }

@@ -9,7 +9,7 @@ use super::ascii_json::encode_raw;
 use super::number::or_none;
 use super::script_id::{ScriptIdOffset, without_offset};
 use super::url::true_url;
-use crate::profile::frame::CallFrame;
+use crate::profile::frame::{CallFrame, FrameOrigin};
 
 /// A call frame to be written.
 #[derive(Debug, Serialize)]
@@ -21,7 +21,14 @@ pub(crate) struct CallFrameJson<'a> {
     url: &'a str,
     line_number: i32,
     column_number: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
 }
+
+/// A member of a frame whose line and column are those of a source.
+const SOURCE_MAP: &str = "source map";
+/// A member of a frame whose line and column are those of transpiled code.
+const TRANSPILED: &str = "transpiled";
 
 fn as_string<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(number)
@@ -36,6 +43,11 @@ impl<'a> CallFrameJson<'a> {
             url,
             line_number: frame.line,
             column_number: frame.column,
+            origin: match frame.origin {
+                FrameOrigin::Executed => None,
+                FrameOrigin::SourceMap => Some(SOURCE_MAP),
+                FrameOrigin::Transpiled => Some(TRANSPILED),
+            },
         }
     }
 
@@ -59,6 +71,8 @@ struct ParsedFrame<'a> {
     line_number: Option<i64>,
     #[serde(deserialize_with = "or_none")]
     column_number: Option<i64>,
+    #[serde(borrow)]
+    origin: Option<&'a RawValue>,
 }
 
 /// Reads a `callFrame`, and undoes what writing changed in its URL and script id.
@@ -71,6 +85,11 @@ pub(crate) fn parse_frame(text: &str) -> CallFrame {
         script_id: without_offset(written.script_id.unwrap_or(0)),
         line: place(written.line_number),
         column: place(written.column_number),
+        origin: match written.origin.map(|origin| origin.get().trim_matches('"')) {
+            Some(SOURCE_MAP) => FrameOrigin::SourceMap,
+            Some(TRANSPILED) => FrameOrigin::Transpiled,
+            _ => FrameOrigin::Executed,
+        },
     }
 }
 
@@ -97,6 +116,7 @@ mod tests {
             script_id: 17,
             line: 1,
             column: 2,
+            origin: FrameOrigin::Executed,
         };
         let own = r#"{"functionName":"f","scriptId":"1424200017","lineNumber":1,"columnNumber":2,
             "url":"file:///r/node_modules\\typescript/lib/tsc.js","codeType":"JS"}"#;

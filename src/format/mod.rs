@@ -9,6 +9,7 @@ pub(crate) mod json_walk;
 pub(crate) mod node_json;
 pub(crate) mod number;
 pub(crate) mod script_id;
+pub(crate) mod source_map;
 pub(crate) mod speedscope;
 pub(crate) mod trace;
 pub(crate) mod url;

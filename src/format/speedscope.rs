@@ -177,6 +177,7 @@ fn value(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::profile::builder::ProfileBuilder;
+    use crate::profile::position::SourcePosition;
     use crate::profile::session::{Clock, Process};
     use crate::profile::thread_profile::ReadScope;
     use serde_json::{Value, json};
@@ -190,6 +191,7 @@ mod tests {
             script_id,
             line: if url.is_empty() { -1 } else { 11 },
             column: if url.is_empty() { -1 } else { 2 },
+            ..CallFrame::root()
         };
         let frames = &mut session.frames;
         let mut recording = |start_us, script_id| {
@@ -204,7 +206,7 @@ mod tests {
                 builder.announce(id, parent, frames.number(frame));
             }
             for id in [2, 3, 3, 4, 5] {
-                builder.sample(id, 10, 0);
+                builder.sample(id, 10, SourcePosition::line(0));
             }
             builder.extend_to(start_us + 100);
             builder.finish()

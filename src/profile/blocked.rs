@@ -7,6 +7,7 @@
 //! each sample again. The calls that lasted longest between the two readings were the blocked calls.
 
 use super::cpu_use::CpuUse;
+use super::position::SourcePosition;
 use super::thread_profile::ReadScope;
 use crate::base::cpu_times::CpuTimes;
 
@@ -19,8 +20,8 @@ const MIN_BLOCKED_US: f64 = 10_000.0;
 pub(crate) struct Call {
     /// Index of the call's node.
     pub node: u32,
-    /// Line of its samples.
-    pub line: u32,
+    /// Position of its samples.
+    pub position: SourcePosition,
     /// Length, microseconds.
     pub us: f64,
 }
@@ -61,7 +62,12 @@ impl CpuAccount {
     }
 
     /// Counts a sample, which lasted from one time to another: microseconds.
-    pub(super) fn sample(&mut self, (node, line): (u32, u32), is_idle: bool, span_us: (i64, i64)) {
+    pub(super) fn sample(
+        &mut self,
+        (node, position): (u32, SourcePosition),
+        is_idle: bool,
+        span_us: (i64, i64),
+    ) {
         let from_us = span_us.0.max(self.counted_until_us);
         self.counted_until_us = self.counted_until_us.max(span_us.1);
         let us = self.in_scope_us(from_us, span_us.1);
@@ -75,7 +81,7 @@ impl CpuAccount {
         self.samples += 1;
         match self.calls.last_mut() {
             Some(call) if call.node == node => call.us += us,
-            _ => self.calls.push(Call { node, line, us }),
+            _ => self.calls.push(Call { node, position, us }),
         }
     }
 
@@ -157,9 +163,9 @@ impl CpuAccount {
 mod tests {
     use super::*;
 
-    const WORK: (u32, u32) = (1, 7);
-    const CALL: (u32, u32) = (2, 8);
-    const IDLE: (u32, u32) = (3, 0);
+    const WORK: (u32, SourcePosition) = (1, SourcePosition { line: 7, column: 0 });
+    const CALL: (u32, SourcePosition) = (2, SourcePosition { line: 8, column: 0 });
+    const IDLE: (u32, SourcePosition) = (3, SourcePosition { line: 0, column: 0 });
 
     fn times(cpu_ms: i64, wait_ms: i64, switches: i64) -> CpuTimes {
         CpuTimes {
@@ -171,7 +177,7 @@ mod tests {
     }
 
     /// Samples of a millisecond each.
-    fn samples(account: &mut CpuAccount, what: (u32, u32), ms: std::ops::Range<i64>) {
+    fn samples(account: &mut CpuAccount, what: (u32, SourcePosition), ms: std::ops::Range<i64>) {
         for at in ms {
             account.sample(what, what == IDLE, (at * 1000, (at + 1) * 1000));
         }
@@ -192,7 +198,7 @@ mod tests {
         samples(&mut account, IDLE, 440..500);
         let blocked = account.read(500_000, times(50 + 110, 5 + 10, 100 + 340));
         assert_eq!(blocked.len(), 1);
-        assert_eq!((blocked[0].node, blocked[0].line, blocked[0].us), (2, 8, 320_000.0));
+        assert_eq!((blocked[0].node, blocked[0].position.line, blocked[0].us), (2, 8, 320_000.0));
         let sum = account.finish().unwrap();
         assert_eq!((sum.cpu_us, sum.wait_us, sum.process_cpu_us), (110_000.0, 10_000.0, None));
     }

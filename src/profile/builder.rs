@@ -32,8 +32,8 @@ pub(crate) struct ProfileBuilder {
     hits: Vec<(u32, u64)>,
     /// Counts of samples on the lines of nodes, of profiles whose samples have no lines.
     ticks: Vec<PositionTicks>,
-    /// Indices in `ThreadProfile::lines`, by node and line.
-    line_indices: FxHashMap<(u32, u32), u32>,
+    /// Indices in `ThreadProfile::lines`, by node and position.
+    line_indices: FxHashMap<(u32, SourcePosition), u32>,
     /// Indices of nodes by their ids.
     indices: FxHashMap<u64, u32>,
     cpu: CpuAccount,
@@ -109,22 +109,21 @@ impl ProfileBuilder {
         }
     }
 
-    /// Adds a sample of a node, `delta_us` after the last sample, or the start. `line` counts from 1;
-    /// 0 is an unknown line.
-    pub(crate) fn sample(&mut self, id: u64, delta_us: i64, line: u32) {
+    /// Adds a sample of a node, `delta_us` after the last sample, or the start.
+    pub(crate) fn sample(&mut self, id: u64, delta_us: i64, position: SourcePosition) {
         let node = self.index(id);
         let now_us = self.time.sample(delta_us);
         if self.profile.nodes[node as usize].frame == FrameTable::ROOT {
             return self.pause(now_us);
         }
         self.charge(now_us);
-        self.open = Some(ProfileSample { time_us: now_us, node, line });
+        self.open = Some(ProfileSample { time_us: now_us, node, position });
         self.first_us.get_or_insert(now_us);
         self.count += 1;
         if (self.scope.from_us..=self.scope.to_us).contains(&now_us) {
             self.profile.sample_count += 1;
         }
-        self.keep(now_us, node, line);
+        self.keep(now_us, node, position);
     }
 
     /// Moves the time from which the next sample counts, microseconds.
@@ -193,10 +192,14 @@ impl ProfileBuilder {
         }
     }
 
-    fn count_cpu(&mut self, ProfileSample { time_us, node, line }: ProfileSample, until_us: i64) {
+    fn count_cpu(
+        &mut self,
+        ProfileSample { time_us, node, position }: ProfileSample,
+        until_us: i64,
+    ) {
         if self.cpu.is_in_use() {
             let is_idle = self.profile.nodes[node as usize].frame == FrameTable::IDLE;
-            self.cpu.sample((node, line), is_idle, (time_us, until_us));
+            self.cpu.sample((node, position), is_idle, (time_us, until_us));
         }
     }
 
@@ -216,7 +219,7 @@ impl ProfileBuilder {
         if self.open.is_some() {
             let end_us = self.time.move_to(time_us);
             self.charge(end_us);
-            self.keep(end_us, NONE, 0);
+            self.keep(end_us, NONE, SourcePosition::default());
         }
     }
 
@@ -237,18 +240,18 @@ impl ProfileBuilder {
         profile.start_us = in_scope(self.start_us);
         profile.end_us = in_scope(end_us).max(profile.start_us);
         order::parents_first(&mut profile);
-        profile.lines.sort_unstable_by_key(|line| (line.node, line.line));
+        profile.lines.sort_unstable_by_key(|line| (line.node, line.position));
         profile
     }
 
     /// Turns the blocked time of nodes and lines from time of their samples into blocked time.
     fn take_blocked_time_off(&mut self) {
-        for Call { node: index, line, us } in mem::take(&mut self.blocked) {
+        for Call { node: index, position, us } in mem::take(&mut self.blocked) {
             let node = &mut self.profile.nodes[index as usize];
             let us = (us as u64).min(node.self_us);
             node.self_us -= us;
             node.blocked_us = node.blocked_us.saturating_add(us);
-            if let Some(at) = self.line_indices.get(&(index, line)) {
+            if let Some(at) = self.line_indices.get(&(index, position)) {
                 let self_us = &mut self.profile.lines[*at as usize].self_us;
                 *self_us = self_us.saturating_sub(us);
             }
@@ -271,24 +274,24 @@ impl ProfileBuilder {
     fn charge(&mut self, now_us: i64) {
         let Some(open) = self.open.take() else { return };
         self.count_cpu(open, now_us);
-        let ProfileSample { time_us, node, line } = open;
+        let ProfileSample { time_us, node, position } = open;
         let from = time_us.max(self.scope.from_us);
         let to = now_us.min(self.scope.to_us);
         let us = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
         let self_us = &mut self.profile.nodes[node as usize].self_us;
         *self_us = self_us.saturating_add(us);
         let is_in_scope = (self.scope.from_us..=self.scope.to_us).contains(&time_us);
-        self.charge_line(node, line, us, u64::from(is_in_scope || us > 0));
+        self.charge_line(node, position, us, u64::from(is_in_scope || us > 0));
     }
 
     /// Adds time and samples to a line, if lines are kept.
-    fn charge_line(&mut self, node: u32, line: u32, us: u64, samples: u64) {
+    fn charge_line(&mut self, node: u32, position: SourcePosition, us: u64, samples: u64) {
         if !self.scope.lines || (us == 0 && samples == 0) {
             return;
         }
         let lines = &mut self.profile.lines;
-        let index = *self.line_indices.entry((node, line)).or_insert_with(|| {
-            lines.push(ProfileLine { node, line, self_us: 0, samples: 0 });
+        let index = *self.line_indices.entry((node, position)).or_insert_with(|| {
+            lines.push(ProfileLine { node, position, self_us: 0, samples: 0 });
             (lines.len() - 1) as u32
         });
         let line = &mut lines[index as usize];
@@ -329,15 +332,15 @@ impl ProfileBuilder {
         let (mut rest_us, mut rest) = (self_us, hits);
         for at in ticks {
             let (us, samples) = (part(self_us, at.ticks), part(hits, at.ticks));
-            self.charge_line(node, at.position.line, us, samples);
+            self.charge_line(node, at.position, us, samples);
             (rest_us, rest) = (rest_us - us, rest - samples);
         }
-        self.charge_line(node, 0, rest_us, rest);
+        self.charge_line(node, SourcePosition::default(), rest_us, rest);
     }
 
-    fn keep(&mut self, time_us: i64, node: u32, line: u32) {
+    fn keep(&mut self, time_us: i64, node: u32, position: SourcePosition) {
         if self.scope.samples {
-            self.profile.samples.push(ProfileSample { time_us, node, line });
+            self.profile.samples.push(ProfileSample { time_us, node, position });
         }
     }
 

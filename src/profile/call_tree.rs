@@ -112,7 +112,14 @@ mod tests {
 
     fn frame(name: &str) -> CallFrame {
         let script_id = if name.starts_with('(') { 0 } else { 7 };
-        CallFrame { function_name: name.into(), url: "/a.js".into(), script_id, line: 1, column: 2 }
+        CallFrame {
+            function_name: name.into(),
+            url: "/a.js".into(),
+            script_id,
+            line: 1,
+            column: 2,
+            ..CallFrame::root()
+        }
     }
 
     /// A window from `name: parent index` pairs.

@@ -13,6 +13,21 @@ pub(crate) struct CallFrame {
     pub line: i32,
     /// Column, from 0; -1 outside of any script.
     pub column: i32,
+    /// The code that line and column count in.
+    pub origin: FrameOrigin,
+}
+
+/// The code that the line and the column of a frame count in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) enum FrameOrigin {
+    /// The code that ran.
+    #[default]
+    Executed,
+    /// The source that the code that ran was made from, by its source map.
+    SourceMap,
+    /// The code that ran, which is not the text of the file: a transpiler made it, and no source map
+    /// was found.
+    Transpiled,
 }
 
 impl CallFrame {
@@ -37,7 +52,14 @@ impl CallFrame {
     }
 
     fn outside_of_scripts(name: &str) -> Self {
-        Self { function_name: name.into(), url: String::new(), script_id: 0, line: -1, column: -1 }
+        Self {
+            function_name: name.into(),
+            url: String::new(),
+            script_id: 0,
+            line: -1,
+            column: -1,
+            origin: FrameOrigin::Executed,
+        }
     }
 
     /// Returns whether the function has no script.

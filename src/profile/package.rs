@@ -28,6 +28,13 @@ pub(crate) fn is_built_in(package: &str) -> bool {
     package == NODE || package == NATIVE
 }
 
+/// Returns the folder of the package that a file is in: the one in the innermost `node_modules`.
+pub(crate) fn package_folder(path: &str) -> Option<&str> {
+    let inner = path_in_node_modules(path)?;
+    let end = path.len() - inner.len() + package_name(inner).len();
+    path.get(..end)
+}
+
 /// Returns the part of a path after the innermost `node_modules`, if there is one.
 fn path_in_node_modules(path: &str) -> Option<&str> {
     let mut inner = None;
@@ -78,6 +85,21 @@ mod tests {
             ("/é/node_modules/日/x.js", "日"),
         ] {
             assert_eq!(package_of(path), package, "{path}");
+        }
+    }
+
+    #[test]
+    fn packages_have_folders() {
+        for (path, folder) in [
+            (
+                "/r/node_modules/a/node_modules/@b/c/d.js",
+                Some("/r/node_modules/a/node_modules/@b/c"),
+            ),
+            ("/r/node_modules/a/x/d.js", Some("/r/node_modules/a")),
+            ("/r/a.js", None),
+            ("/r/node_modules/", None),
+        ] {
+            assert_eq!(package_folder(path), folder, "{path}");
         }
     }
 

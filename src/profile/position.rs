@@ -14,6 +14,11 @@ pub(crate) struct SourcePosition {
 }
 
 impl SourcePosition {
+    /// Returns whether the column is known. Traces have the first column where the column is unknown.
+    pub(crate) fn has_column(self) -> bool {
+        self.column > 1
+    }
+
     /// Returns a line without a column.
     pub(crate) fn line(line: u32) -> Self {
         Self { line, column: 0 }

@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 use super::call_tree::{CallTree, PlacedWindow};
 use super::frame::CallFrame;
 use super::frame_table::FrameTable;
-use super::position::SourcePosition;
 use super::session::Thread;
 use super::thread_profile::{NONE, ThreadProfile};
 use super::window::{Sample, Window, WindowNode};
@@ -61,7 +60,7 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
     window.samples.extend(profile.samples.iter().map(|sample| Sample {
         time_us: sample.time_us,
         node: if sample.node == NONE { ROOT } else { node_indices[sample.node as usize] },
-        position: SourcePosition::line(sample.line),
+        position: sample.position,
     }));
     let deopts = profile.deopts.iter();
     window
@@ -74,6 +73,7 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
 mod tests {
     use super::*;
     use crate::profile::builder::ProfileBuilder;
+    use crate::profile::position::SourcePosition;
     use crate::profile::thread_profile::ReadScope;
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
             let a = CallFrame { function_name: "a".into(), script_id: 5, ..CallFrame::root() };
             builder.announce(9, None, frames.number(CallFrame::root()));
             builder.announce(8, Some(9), frames.number(a));
-            builder.sample(8, 10, 0);
+            builder.sample(8, 10, SourcePosition::line(0));
             builder.extend_to(start_us + 100);
             builder.finish()
         };

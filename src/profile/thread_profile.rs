@@ -1,6 +1,7 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
 use super::cpu_use::CpuUse;
+use super::position::SourcePosition;
 
 /// The index of no node.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -22,7 +23,7 @@ pub(crate) struct ThreadProfile {
     pub samples: Vec<ProfileSample>,
     /// Count of samples in the scope.
     pub sample_count: u64,
-    /// Lines of nodes, in the order of the nodes; empty if the scope is without lines.
+    /// Positions of nodes, in the order of the nodes; empty if the scope is without lines.
     pub lines: Vec<ProfileLine>,
     /// Nodes with the reason why V8 does not optimize their functions; empty if the scope is without
     /// samples.
@@ -56,14 +57,14 @@ pub(crate) struct ProfileNode {
     pub blocked_us: u64,
 }
 
-/// A line of a node.
+/// A position of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProfileLine {
     /// Index into `ThreadProfile::nodes`.
     pub node: u32,
-    /// Line, from 1; 0 for the samples of the node whose lines are unknown.
-    pub line: u32,
-    /// Time of the line's samples, microseconds, without blocked time.
+    /// Position; the unknown one for the samples of the node whose lines are unknown.
+    pub position: SourcePosition,
+    /// Time of the position's samples, microseconds, without blocked time.
     pub self_us: u64,
     /// Count of samples, also of those with a part of their time in the scope.
     pub samples: u64,
@@ -77,8 +78,8 @@ pub(crate) struct ProfileSample {
     /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next
     /// sample.
     pub node: u32,
-    /// Line, from 1; 0 if the line is unknown.
-    pub line: u32,
+    /// Position in the function.
+    pub position: SourcePosition,
 }
 
 /// The part of a recording that is read.

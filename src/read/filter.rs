@@ -4,6 +4,7 @@ use crate::base::name_list::first_of;
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::package::package_of;
+use crate::profile::position::SourcePosition;
 use crate::profile::session::{Process, Session, Thread};
 use crate::profile::thread_profile::{NONE, ThreadProfile};
 
@@ -180,7 +181,7 @@ impl StackFilter {
         }
         if !profile.samples.is_empty() {
             for sample in profile.samples.iter_mut().filter(|sample| !is_kept(sample.node)) {
-                (sample.node, sample.line) = (NONE, 0);
+                (sample.node, sample.position) = (NONE, SourcePosition::default());
             }
             profile.samples.dedup_by(|next, last| (next.node, last.node) == (NONE, NONE));
             let kept = profile.samples.iter().filter(|sample| sample.node != NONE);

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::format::number::Number;
 use crate::profile::builder::ProfileBuilder;
-use crate::profile::frame::CallFrame;
+use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::frame_table::FrameTable;
 
 /// A node with its call frame and its children.
@@ -52,6 +52,7 @@ pub(super) fn announce(
             script_id: node.script_id.small(),
             line: from_zero(node.line_number),
             column: from_zero(node.column_number),
+            origin: FrameOrigin::Executed,
         });
         builder.announce(id, parent, frame);
         builder.hits(id, u64::try_from(node.hit_count.0).unwrap_or(0));

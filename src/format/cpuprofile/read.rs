@@ -114,8 +114,8 @@ impl CpuProfileReader {
         let nodes = self.samples.iter().map(|id| id.node_id());
         let positions =
             if self.samples.is_empty() { Vec::new() } else { self.builder.take_positions(nodes) };
-        let line = |index: usize| positions.get(index).map_or(0, |position| position.line);
-        push_samples(&mut self.builder, &self.samples, &self.deltas, line, end_us);
+        let position = |index: usize| positions.get(index).copied().unwrap_or_default();
+        push_samples(&mut self.builder, &self.samples, &self.deltas, position, end_us);
         self.builder.extend_to(end_us);
         Some(self.builder.finish())
     }
@@ -215,8 +215,9 @@ mod tests {
             let nodes = nodes.replace(r#""a""#, &format!(r#""a","url":"{url}""#));
             let rest = r#""startTime":0,"samples":[2,1,2,2,2],"timeDeltas":[1,1,1,1,1]"#;
             let profile = read(&format!("{{{nodes},{rest}}}")).unwrap();
-            assert_eq!(profile.samples[1].line, 0);
-            let mut lines: Vec<_> = profile.samples.iter().map(|sample| sample.line).collect();
+            assert_eq!(profile.samples[1].position.line, 0);
+            let mut lines: Vec<_> =
+                profile.samples.iter().map(|sample| sample.position.line).collect();
             lines.remove(1);
             lines.sort_unstable();
             lines

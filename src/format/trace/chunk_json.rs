@@ -25,10 +25,12 @@ pub(crate) struct ChunkJson<'a> {
     #[serde(borrow)]
     pub cpu_profile: Option<ChunkProfile<'a>>,
     time_deltas: Option<Vec<Number>>,
+    /// Lines of the samples, as they are written.
     #[serde(borrow)]
-    lines: Option<&'a RawValue>,
+    pub lines: Option<&'a RawValue>,
+    /// Columns of the samples, as they are written.
     #[serde(borrow)]
-    columns: Option<&'a RawValue>,
+    pub columns: Option<&'a RawValue>,
 }
 
 /// `cpuProfile`, which in a `CpuProfile` event is a whole `.cpuprofile`.

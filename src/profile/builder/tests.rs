@@ -26,21 +26,24 @@ fn a_sample_lasts_until_the_next() {
     builder.announce(2, Some(1), frame(&mut frames, "a"));
     builder.announce(3, Some(2), frame(&mut frames, "b"));
     for (id, delta) in [(2, 5), (3, 10), (3, 20), (2, 30)] {
-        builder.sample(id, delta, 0);
+        builder.sample(id, delta, SourcePosition::line(0));
     }
     let profile = builder.finish();
     // The last sample is as long as the average of the three before.
     assert_eq!(times(&profile, &frames), owned(&[("(root)", 0), ("a", 10 + 20), ("b", 20 + 30)]));
     assert_eq!((profile.start_us, profile.end_us), (100, 165 + 20));
     assert_eq!(profile.sample_count, 4);
-    assert_eq!(profile.samples[1], ProfileSample { time_us: 115, node: 2, line: 0 });
+    assert_eq!(
+        profile.samples[1],
+        ProfileSample { time_us: 115, node: 2, position: SourcePosition::line(0) }
+    );
 }
 
 #[test]
 fn the_last_sample_lasts_until_a_known_end() {
     let mut builder = ProfileBuilder::new(0, ReadScope::TIMES);
-    builder.sample(1, 10, 0);
-    builder.sample(1, 10, 0);
+    builder.sample(1, 10, SourcePosition::line(0));
+    builder.sample(1, 10, SourcePosition::line(0));
     builder.extend_to(500);
     let profile = builder.finish();
     assert_eq!(profile.nodes[0].self_us, 490);
@@ -51,9 +54,9 @@ fn the_last_sample_lasts_until_a_known_end() {
 #[test]
 fn time_between_two_recordings_belongs_to_no_node() {
     let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
-    builder.sample(1, 10, 0);
+    builder.sample(1, 10, SourcePosition::line(0));
     builder.end_at(30);
-    builder.sample(2, 990, 0);
+    builder.sample(2, 990, SourcePosition::line(0));
     builder.end_at(1001);
     let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [20, 1]);
@@ -68,7 +71,7 @@ fn a_sample_of_the_root_is_a_pause() {
     let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
     builder.announce(1, None, FrameTable::ROOT);
     for (id, delta) in [(1, 5), (2, 5), (1, 5), (1, 5), (2, 80), (1, 10)] {
-        builder.sample(id, delta, 0);
+        builder.sample(id, delta, SourcePosition::line(0));
     }
     builder.end_at(110);
     builder.extend_to(500);
@@ -85,12 +88,12 @@ fn a_sample_of_the_root_is_a_pause() {
 fn nodes_may_come_late_and_in_any_order() {
     let mut frames = FrameTable::new();
     let mut builder = ProfileBuilder::new(0, ReadScope::SAMPLES);
-    builder.sample(3, 1, 0);
+    builder.sample(3, 1, SourcePosition::line(0));
     builder.announce(3, Some(2), frame(&mut frames, "c"));
     builder.announce(2, Some(1), frame(&mut frames, "b"));
     builder.adopt(1, 2);
     builder.announce(1, None, frame(&mut frames, "a"));
-    builder.sample(9, 1, 0);
+    builder.sample(9, 1, SourcePosition::line(0));
     builder.extend_to(5);
     let profile = builder.finish();
     let expected = owned(&[("a", 0), ("(unknown)", 3), ("b", 0), ("c", 1)]);
@@ -107,7 +110,7 @@ fn only_time_in_the_scope_counts() {
     let mut builder =
         ProfileBuilder::new(0, ReadScope { from_us: 15, to_us: 35, ..ReadScope::TIMES });
     for id in [1, 2, 3, 4] {
-        builder.sample(id, 10, 0);
+        builder.sample(id, 10, SourcePosition::line(0));
     }
     let profile = builder.finish();
     assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [5, 10, 5, 0]);
@@ -127,7 +130,7 @@ fn counts_of_samples_replace_samples() {
 
 /// The node, line, time and count of samples of each line.
 fn lines(profile: &ThreadProfile) -> Vec<(u32, u32, u64, u64)> {
-    profile.lines.iter().map(|at| (at.node, at.line, at.self_us, at.samples)).collect()
+    profile.lines.iter().map(|at| (at.node, at.position.line, at.self_us, at.samples)).collect()
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn lines_have_the_time_of_their_samples() {
     let scope = ReadScope { from_us: 15, to_us: 55, ..ReadScope::LINES };
     let mut builder = ProfileBuilder::new(0, scope);
     for (id, line) in [(1, 7), (1, 8), (2, 7), (1, 7), (1, 0), (1, 7)] {
-        builder.sample(id, 10, line);
+        builder.sample(id, 10, SourcePosition::line(line));
     }
     let profile = builder.finish();
     // The first sample began before the scope, and the last comes after.
@@ -146,7 +149,7 @@ fn lines_have_the_time_of_their_samples() {
 #[test]
 fn lines_follow_their_nodes_into_the_order() {
     let mut builder = ProfileBuilder::new(0, ReadScope { lines: true, ..ReadScope::SAMPLES });
-    builder.sample(5, 10, 3);
+    builder.sample(5, 10, SourcePosition::line(3));
     builder.deopt(5, "reason".into());
     builder.adopt(9, 5);
     builder.extend_to(30);
@@ -154,7 +157,10 @@ fn lines_follow_their_nodes_into_the_order() {
     assert_eq!(profile.nodes[1].parent, 0);
     assert_eq!(lines(&profile), [(1, 3, 20, 1)]);
     assert_eq!(profile.deopts, [(1, "reason".to_owned())]);
-    assert_eq!(profile.samples, [ProfileSample { time_us: 10, node: 1, line: 3 }]);
+    assert_eq!(
+        profile.samples,
+        [ProfileSample { time_us: 10, node: 1, position: SourcePosition::line(3) }]
+    );
 }
 
 #[test]
@@ -214,7 +220,7 @@ proptest! {
             match step {
                 Step::Announce(id, parent, frame) => builder.announce(id, parent, frame),
                 Step::Adopt(parent, child) => builder.adopt(parent, child),
-                Step::Sample(id, delta, line) => { count += 1; builder.sample(id, delta, line) }
+                Step::Sample(id, delta, line) => { count += 1; builder.sample(id, delta, SourcePosition::line(line)) }
                 Step::Hits(id, hits) => builder.hits(id, hits),
                 Step::Ticks(id, line, ticks) => builder.ticks(id, line, ticks),
                 Step::ExtendTo(time) => builder.extend_to(time),

@@ -12,7 +12,14 @@ pub(crate) const START_US: i64 = 522_975_545_427;
 /// Returns a function; without a script, a state.
 pub(crate) fn frame(name: &str, url: &str, script_id: u32) -> CallFrame {
     let line = if script_id == 0 { -1 } else { 11 };
-    CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
+    CallFrame {
+        function_name: name.into(),
+        url: url.into(),
+        script_id,
+        line,
+        column: line,
+        ..CallFrame::root()
+    }
 }
 
 /// Returns a window of nodes with their parents, and of samples with their times after the start.

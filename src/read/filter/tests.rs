@@ -12,7 +12,14 @@ fn stacks(packages: &[&str], focus: &[&str], ignore: &[&str]) -> StackFilter {
 
 fn frame(name: &str, url: &str) -> CallFrame {
     let function_name = name.to_owned();
-    CallFrame { function_name, url: url.to_owned(), script_id: 7, line: 11, column: 0 }
+    CallFrame {
+        function_name,
+        url: url.to_owned(),
+        script_id: 7,
+        line: 11,
+        column: 0,
+        ..CallFrame::root()
+    }
 }
 
 /// Returns a session of one process with two threads. In each, the package `tool` works for 10 µs
@@ -23,8 +30,14 @@ fn session() -> Session {
     let tool = frames.number(frame("lint", "/r/node_modules/tool/index.js"));
     let thread = |id: i64, name: &str| {
         let node = |parent, frame, self_us| ProfileNode { parent, frame, self_us, blocked_us: 0 };
-        let sample = |time_us, node| ProfileSample { time_us, node, line: 3 };
-        let line = |node, self_us| ProfileLine { node, line: 3, self_us, samples: 1 };
+        let sample =
+            |time_us, node| ProfileSample { time_us, node, position: SourcePosition::line(3) };
+        let line = |node, self_us| ProfileLine {
+            node,
+            position: SourcePosition::line(3),
+            self_us,
+            samples: 1,
+        };
         let profile = ThreadProfile {
             nodes: vec![node(NONE, FrameTable::ROOT, 0), node(0, main, 30), node(1, tool, 10)],
             samples: vec![sample(0, 1), sample(10, 2), sample(20, 1), sample(30, 1)],

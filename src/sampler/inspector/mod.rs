@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
 use crate::base::error::Error;
-use crate::profile::frame::CallFrame;
+use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::position::{PositionTicks, SourcePosition};
 use crate::profile::window::{Sample, Window, WindowNode};
 
@@ -151,6 +151,7 @@ impl From<InspectorFrame> for CallFrame {
             script_id: frame.script_id.0.parse().unwrap_or(0),
             line: frame.line_number.max(-1),
             column: frame.column_number.max(-1),
+            origin: FrameOrigin::Executed,
         }
     }
 }

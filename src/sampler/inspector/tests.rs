@@ -45,6 +45,7 @@ fn a_profile_becomes_a_window() {
         script_id: 7,
         line: 3,
         column: 4,
+        ..CallFrame::root()
     };
     assert_eq!(window.frames, [meta("(root)"), meta("(idle)"), work]);
     let parents: Vec<u32> = window.nodes.iter().map(|node| node.parent).collect();

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::details::ProfileDetails;
 use super::gate::DeletionGate;
 use super::symbols;
-use crate::profile::frame::CallFrame;
+use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::window::{Sample, Window, WindowNode};
 
 /// A profile that V8 no longer adds samples to.
@@ -158,6 +158,7 @@ impl ProfileReader {
                     // V8 counts from 1, and writes 0 where the position is unknown.
                     line: line - 1,
                     column: column - 1,
+                    origin: FrameOrigin::Executed,
                 });
                 frames.len() as u32 - 1
             },

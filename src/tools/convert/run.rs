@@ -16,9 +16,8 @@ use crate::format::{collapsed, speedscope};
 use crate::profile::replay::windows;
 use crate::profile::session::{Process, Session, Thread};
 use crate::profile::thread_profile::ReadScope;
-use crate::read::filter::Filter;
-use crate::read::load::{Loaded, load_slice};
-use crate::read::slice::SliceLimits;
+use crate::read::load::Loaded;
+use crate::read::selection::Selection;
 use crate::tools::merge::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
 use crate::tools::merge::run::merge;
 
@@ -69,20 +68,19 @@ pub(crate) struct ConvertResult {
 pub(crate) fn convert(
     inputs: &[PathBuf],
     output: &Path,
-    slice: SliceLimits,
-    filter: &Filter,
+    selection: &Selection,
 ) -> Result<ConvertResult, ConvertError> {
     let Some(format) = OutputFormat::of(output) else {
         return Err(ConvertError::UnknownExtension(output.to_owned()));
     };
     let path = std::path::absolute(output)
         .map_err(|source| ConvertError::WorkingDirectory { path: output.to_owned(), source })?;
-    let read = |scope| read(inputs, slice, scope, filter);
+    let read = |scope| selection.load(inputs, scope).map_err(ConvertError::Input);
     let mut files = ConvertedFiles::default();
     let loaded = match format {
         OutputFormat::Trace => {
-            let filter = filter.clone();
-            let options = MergeOptions { slice, filter, ..MergeOptions::default() };
+            let Selection { slice, filter, source_maps } = selection.clone();
+            let options = MergeOptions { slice, filter, source_maps, ..MergeOptions::default() };
             let merged = merge(inputs, &path, &options, &MergeProgress::default())?;
             let MergeResult { files, repaired, failed, notes, .. } = merged;
             return Ok(ConvertResult { files, repaired, failed, notes });
@@ -105,18 +103,6 @@ pub(crate) fn convert(
     };
     let Loaded { repaired, failed, notes, .. } = loaded;
     Ok(ConvertResult { files: files.keep()?, repaired, failed, notes })
-}
-
-fn read(
-    inputs: &[PathBuf],
-    slice: SliceLimits,
-    scope: ReadScope,
-    filter: &Filter,
-) -> Result<Loaded, ConvertError> {
-    let mut loaded = load_slice(inputs, slice, scope);
-    let checked = loaded.check().and_then(|()| loaded.keep(filter));
-    checked.map_err(ConvertError::Input)?;
-    Ok(loaded)
 }
 
 /// Returns a name for what is converted: that of the first input.

@@ -12,9 +12,8 @@ use crate::profile::test_windows::any;
 use crate::profile::test_windows::made::START_US;
 use crate::profile::thread_profile::ReadScope;
 use crate::profile::window::Window;
-use crate::read::filter::Filter;
 use crate::read::load::load;
-use crate::read::slice::SliceLimits;
+use crate::read::selection::Selection;
 
 const MAIN: &str = include_str!("../../format/trace/golden/main.trace.json");
 const WORKER: &str = include_str!("../../format/trace/golden/worker.trace.json");
@@ -63,14 +62,15 @@ fn samples(file: &Path) -> Samples {
         }
         stack
     };
-    let samples =
-        profile.samples.iter().map(|sample| (sample.time_us, stack(sample.node), sample.line));
+    let samples = profile
+        .samples
+        .iter()
+        .map(|sample| (sample.time_us, stack(sample.node), sample.position.line));
     (profile.start_us, profile.end_us, samples.collect())
 }
 
 fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, ConvertError> {
-    let slice = SliceLimits::default();
-    super::run::convert(&[input.to_owned()], output, slice, &Filter::default())
+    super::run::convert(&[input.to_owned()], output, &Selection::default())
         .map(|result| result.files)
 }
 
@@ -111,12 +111,7 @@ fn a_version_in_a_name_is_not_a_process() {
     let loaded = |paths: &[PathBuf]| load(paths, ReadScope::TIMES).session.processes;
     let found: Vec<_> = loaded(&names.map(at)).into_iter().map(|one| (one.pid, one.name)).collect();
     assert_eq!(found, names.map(|name| (0, name.to_owned())));
-    let written = super::run::convert(
-        &names.map(at),
-        &at("all.json"),
-        SliceLimits::default(),
-        &Filter::default(),
-    );
+    let written = super::run::convert(&names.map(at), &at("all.json"), &Selection::default());
     let merged = loaded(&written.unwrap().files);
     assert_eq!(merged.len(), 3);
     let found: Vec<_> = merged.iter().map(|one| (one.pid, one.label())).collect();

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::mapped_profile::MappedFrames;
 use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
@@ -22,18 +23,20 @@ use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::position::SourcePosition;
 use crate::profile::thread_profile::{NONE, ProfileSample, ReadScope, ThreadProfile};
+use crate::read::originals::in_session::map_profile;
 use crate::read::sniff::RecordingFile;
 
 /// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
 pub(super) fn add_file<R: std::io::Read>(
     scanner: &mut Scanner<R>,
     recording: &RecordingFile,
+    mapped: &mut MappedFrames,
     rewriter: &mut ProfileRewriter,
     pid: u32,
     parts: &mut OutputParts,
 ) -> Result<bool, MergeError> {
     let mut frames = FrameTable::new();
-    let Some(profile) = read(scanner, &mut frames) else { return Ok(false) };
+    let Some(profile) = read(scanner, &mut frames, mapped) else { return Ok(false) };
     add(&profile, &frames, (pid, recording.tid), rewriter, parts)?;
     if recording.end_us.is_some() {
         // Later than the end in the file if samples come after that.
@@ -46,7 +49,11 @@ pub(super) fn add_file<R: std::io::Read>(
 }
 
 /// Reads the profile of an event that holds a whole `.cpuprofile`.
-pub(super) fn of_event(event: &[u8], frames: &mut FrameTable) -> Option<ThreadProfile> {
+pub(super) fn of_event(
+    event: &[u8],
+    frames: &mut FrameTable,
+    mapped: &mut MappedFrames,
+) -> Option<ThreadProfile> {
     #[derive(Deserialize)]
     struct WholeProfile<'a> {
         #[serde(borrow)]
@@ -64,7 +71,7 @@ pub(super) fn of_event(event: &[u8], frames: &mut FrameTable) -> Option<ThreadPr
         cpu_profile: &'a RawValue,
     }
     let event: WholeProfile<'_> = serde_json::from_slice(event).ok()?;
-    read(&mut Scanner::new(event.args.data.cpu_profile.get().as_bytes()), frames)
+    read(&mut Scanner::new(event.args.data.cpu_profile.get().as_bytes()), frames, mapped)
 }
 
 /// Adds the samples of a profile to a thread, by its ids of process and thread.
@@ -89,11 +96,11 @@ pub(super) fn add(
         rewriter.nodes(&[NodeJson::new(id(index), parent, call_frame, deopt_reason)]);
     }
     let mut last_us = profile.start_us;
-    let samples = samples(profile).map(|ProfileSample { time_us, node, line }| {
+    let samples = samples(profile).map(|ProfileSample { time_us, node, position }| {
         let delta = time_us.saturating_sub(last_us);
         last_us = time_us;
         let node = if node == NONE { ROOT } else { id(node) };
-        (node.0 as u64, delta, SourcePosition::line(line))
+        (node.0 as u64, delta, position)
     });
     rewriter.samples(samples, parts)
 }
@@ -105,7 +112,7 @@ fn samples(profile: &ThreadProfile) -> impl Iterator<Item = ProfileSample> {
     let mut time_us = profile.start_us;
     let of_hits = (0_u32..).zip(nodes).filter(|(_, node)| node.self_us > 0);
     let of_hits = of_hits.map(move |(index, node)| {
-        let sample = ProfileSample { time_us, node: index, line: 0 };
+        let sample = ProfileSample { time_us, node: index, position: SourcePosition::default() };
         time_us = time_us.saturating_add(i64::try_from(node.self_us).unwrap_or(i64::MAX));
         sample
     });
@@ -122,6 +129,7 @@ fn id(index: u32) -> Number {
 fn read<R: std::io::Read>(
     scanner: &mut Scanner<R>,
     frames: &mut FrameTable,
+    mapped: &mut MappedFrames,
 ) -> Option<ThreadProfile> {
     let mut reader = CpuProfileReader::new(ReadScope::SAMPLES);
     while let Some(item) = scanner.next().ok()? {
@@ -129,7 +137,11 @@ fn read<R: std::io::Read>(
             reader.member(key, value, frames).ok()?;
         }
     }
-    reader.finish()
+    let mut profile = reader.finish()?;
+    if let Some(originals) = mapped.originals() {
+        map_profile(&mut profile, frames, originals);
+    }
+    Some(profile)
 }
 
 /// Returns the events that name the process and the thread. `process` is the process's short label.

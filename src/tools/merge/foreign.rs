@@ -173,6 +173,15 @@ impl ForeignTrace {
         let mut buffer = std::mem::take(&mut self.buffer);
         let changed = self.changed(&event, id.as_deref(), &mut buffer);
         let line = if is_own { Cow::Borrowed(changed) } else { on_one_line(changed) };
+        let mut in_sources = Vec::new();
+        let line = match event.is_profile() {
+            true => {
+                let mapped = self.profiles.in_sources(&event, &line, &mut merger.mapped);
+                in_sources.extend_from_slice(mapped);
+                Cow::Borrowed(in_sources.as_slice())
+            }
+            false => line,
+        };
         let thread = (pid.unwrap_or_default(), tid.unwrap_or_default());
         merger.sizes.event(thread, event.name(), text);
         let is_rewritten = !merger.copies_profiles(parts)

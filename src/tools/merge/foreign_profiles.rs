@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::cpuprofile;
 use super::foreign_event::ForeignEvent;
+use super::mapped_profile::{MappedFrames, MappedProfile};
 use super::merger::Merger;
 use super::outcome::MergeError;
 use super::part::OutputParts;
@@ -20,6 +21,8 @@ type ProfileKey = (u32, Vec<u8>);
 pub(super) struct ForeignProfiles {
     /// New ids of profiles; none where the id stays.
     ids: FxHashMap<ProfileKey, Option<String>>,
+    /// Nodes with other places in the sources.
+    mapped: FxHashMap<ProfileKey, MappedProfile>,
     /// Profiles that do not pass unchanged.
     rewriters: FxHashMap<ProfileKey, ProfileRewriter>,
     /// Count of events that cannot be read.
@@ -42,6 +45,27 @@ impl ForeignProfiles {
             (!is_free).then(|| taken.free(pid, event.tid.unwrap_or_default()))
         });
         new_id.clone()
+    }
+
+    /// Returns an event with the places in the sources. `line` is the event as the trace has it.
+    pub(super) fn in_sources<'a>(
+        &'a mut self,
+        event: &ForeignEvent<'_>,
+        line: &'a [u8],
+        frames: &mut MappedFrames,
+    ) -> &'a [u8] {
+        let (Some(pid), Some(id)) = (event.pid, event.head.id(event.text)) else { return line };
+        match event.name() {
+            b"ProfileChunk" => {
+                self.mapped.entry((pid, id.to_owned())).or_default().chunk(line, frames)
+            }
+            // A profile begins, with nodes of its own.
+            b"Profile" => {
+                self.mapped.remove(&(pid, id.to_owned()));
+                line
+            }
+            _ => line,
+        }
     }
 
     /// Adds an event to its profile, if it has one. `line` is the event as the trace has it, with
@@ -86,7 +110,7 @@ impl ForeignProfiles {
         parts: &mut OutputParts,
     ) -> Result<bool, MergeError> {
         let mut frames = FrameTable::new();
-        let profile = cpuprofile::of_event(line, &mut frames);
+        let profile = cpuprofile::of_event(line, &mut frames, &mut merger.mapped);
         let Some((pid, profile)) = event.pid.zip(profile) else { return Ok(false) };
         let tid = event.tid.unwrap_or_default();
         let count = parts.slices.count();

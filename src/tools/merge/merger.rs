@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::choose_threads::ChosenThreads;
 use super::foreign_pids::ForeignPid;
 use super::labels::Labels;
+use super::mapped_profile::MappedFrames;
 use super::members::OtherMembers;
 use super::notes;
 use super::outcome::{MergeOptions, MergeProgress, MergeResult};
@@ -33,6 +34,8 @@ pub(super) struct Merger<'a> {
     pub chosen: ChosenThreads,
     /// Changes of profiles.
     pub rewriting: Rewriting,
+    /// Places of frames in the sources.
+    pub mapped: MappedFrames,
     /// Categories of other tools' events that go into the trace; empty for all.
     pub categories: &'a [String],
     pub labels: Labels,
@@ -78,6 +81,7 @@ impl<'a> Merger<'a> {
             processes,
             chosen,
             rewriting: Rewriting { stacks: filter.stacks.clone(), interval_us: *interval_us },
+            mapped: MappedFrames::new(options.source_maps),
             categories,
             labels: Labels::default(),
             profile_ids: ProfileIds::default(),
@@ -146,6 +150,7 @@ impl<'a> Merger<'a> {
             self.result.notes.extend(notes::of_generic(&self.generic));
         }
         self.result.notes.extend(notes::of_far(&self.far));
+        self.result.notes.extend(self.mapped.originals.notes());
         std::mem::take(&mut self.result)
     }
 }

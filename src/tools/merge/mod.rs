@@ -24,6 +24,7 @@ mod frames;
 mod home;
 mod input_process;
 mod labels;
+mod mapped_profile;
 mod members;
 mod merger;
 mod metadata;

@@ -45,6 +45,8 @@ pub(crate) struct MergeOptions {
     pub drop_idle: bool,
     /// Least time between two samples, microseconds; none for all samples.
     pub interval_us: Option<i64>,
+    /// Whether functions and lines become those of the sources, by source maps.
+    pub source_maps: bool,
 }
 
 /// The progress of a merge, which other threads can read.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::cpuprofile;
 use super::labels::ProcessLabel;
+use super::mapped_profile::MappedProfile;
 use super::merger::Merger;
 use super::outcome::MergeError;
 use super::part::{OutputPart, OutputParts};
@@ -95,18 +96,25 @@ impl Merger<'_> {
     ) -> Result<(), MergeError> {
         let mut buffer = Vec::new();
         let mut sizes = std::mem::take(&mut self.sizes);
+        let mut frames = std::mem::take(&mut self.mapped);
+        let mut mapped = MappedProfile::default();
         let copied = self.each_event(&self.inputs[recording.input], |event, head| {
             sizes.event((process.pid, recording.tid), head.name(event), event);
             // The merge writes the frames of all processes at the end.
             if head.name(event) == b"TracingStartedInBrowser" {
                 return Ok(());
             }
+            let is_chunk = head.name(event) == b"ProfileChunk";
             if head.phase != b'M' {
                 part.note(process.pid, head.ts(event).unwrap_or_default());
             }
-            part.events(renumbered(process, event, head, id, &mut buffer))
+            let event = renumbered(process, event, head, id, &mut buffer);
+            match is_chunk {
+                true => part.events(mapped.chunk(event, &mut frames)),
+                false => part.events(event),
+            }
         });
-        self.sizes = sizes;
+        (self.sizes, self.mapped) = (sizes, frames);
         copied
     }
 
@@ -130,6 +138,8 @@ impl Merger<'_> {
         let mut is_damaged = false;
         let mut buffer = Vec::new();
         let mut sizes = std::mem::take(&mut self.sizes);
+        let mut frames = std::mem::take(&mut self.mapped);
+        let mut mapped = MappedProfile::default();
         let rewritten = self.each_event(input, |event, head| {
             let ts = head.ts(event).unwrap_or_default();
             sizes.counters((process.pid, recording.tid), head.name(event), event);
@@ -146,7 +156,7 @@ impl Merger<'_> {
                     start.take().map_or(Ok(()), |start| rewriter.other(&start, ts, parts))
                 }
                 b"ProfileChunk" if has_begun => {
-                    is_damaged |= !rewriter.chunk(event, parts)?;
+                    is_damaged |= !rewriter.chunk(mapped.chunk(event, &mut frames), parts)?;
                     Ok(())
                 }
                 _ => {
@@ -159,7 +169,7 @@ impl Merger<'_> {
                 }
             }
         });
-        self.sizes = sizes;
+        (self.sizes, self.mapped) = (sizes, frames);
         rewritten?;
         if is_damaged {
             self.repaired(input);
@@ -181,7 +191,8 @@ impl Merger<'_> {
         }
         rewriter.begin(recording.start_us, parts)?;
         let Some(mut scanner) = self.open(input) else { return Ok(()) };
-        if !cpuprofile::add_file(&mut scanner, recording, rewriter, process.pid, parts)? {
+        let mapped = &mut self.mapped;
+        if !cpuprofile::add_file(&mut scanner, recording, mapped, rewriter, process.pid, parts)? {
             self.fail(input, "its nodes or samples are not those of a .cpuprofile".to_owned());
             self.empty_inputs += 1;
         }

@@ -92,6 +92,7 @@ impl SessionCosts {
                 file: &file.path,
                 line: function.line,
                 column: function.column,
+                transpiled: function.is_transpiled,
                 package: index.packages[file.package].as_str(),
                 trunk: trunk[number],
                 cost,

@@ -2,7 +2,7 @@
 
 use crate::base::numbering::FxIndexSet;
 use crate::format::url::file_path;
-use crate::profile::frame::CallFrame;
+use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::frame_table::FrameTable;
 use crate::profile::package::{is_built_in, is_own, package_of};
 
@@ -32,6 +32,8 @@ pub(super) struct SourceFunction {
     pub line: i32,
     /// Column, from 1; 0 for none.
     pub column: i32,
+    /// Whether line and column are those of transpiled code, and not of the file.
+    pub is_transpiled: bool,
 }
 
 /// A file.
@@ -81,6 +83,7 @@ impl FrameIndex {
             file: self.add_file(&frame.url),
             line: from_1(frame.line),
             column: from_1(frame.column),
+            is_transpiled: frame.origin == FrameOrigin::Transpiled,
         };
         self.functions.insert_full(function).0
     }
@@ -162,6 +165,7 @@ mod tests {
             script_id,
             line,
             column: 0,
+            ..CallFrame::root()
         };
         let numbers: Vec<u32> =
             [(1, 0), (2, 0), (2, 5)].map(|(id, line)| frames.number(frame(id, line))).to_vec();

@@ -36,7 +36,7 @@ impl LineCosts {
             let Some(function) = index.function(frame) else { continue };
             // Chrome writes the line of the caller where a function has no script.
             let is_native = index.files[index.functions[function].file].path.is_empty();
-            let line = if is_native { 0 } else { at.line };
+            let line = if is_native { 0 } else { at.position.line };
             let cost = self.0.entry(FunctionLine { function, line }).or_default();
             cost.self_us = cost.self_us.saturating_add(at.self_us);
             cost.samples = cost.samples.saturating_add(at.samples);
@@ -60,6 +60,7 @@ impl LineCosts {
                 name: &function.name,
                 file: &file.path,
                 line: at.line,
+                transpiled: function.is_transpiled,
                 package: index.packages[file.package].as_str(),
                 self_us: cost.self_us,
                 samples: cost.samples,

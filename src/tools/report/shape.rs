@@ -121,6 +121,8 @@ pub(super) struct ReportFunction<'a> {
     pub file: &'a str,
     pub line: i32,
     pub column: i32,
+    #[serde(skip_serializing_if = "is_false")]
+    pub transpiled: bool,
     pub package: &'a str,
     pub trunk: bool,
     #[serde(flatten)]
@@ -132,6 +134,8 @@ pub(super) struct ReportLine<'a> {
     pub name: &'a str,
     pub file: &'a str,
     pub line: u32,
+    #[serde(skip_serializing_if = "is_false")]
+    pub transpiled: bool,
     pub package: &'a str,
     #[serde(rename = "selfMs", serialize_with = "as_ms")]
     pub self_us: u64,
@@ -160,6 +164,10 @@ pub(super) struct ReportCounts {
     pub lines: usize,
     pub files: usize,
     pub packages: usize,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {

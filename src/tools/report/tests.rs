@@ -5,6 +5,7 @@ use crate::base::cpu_times::CpuTimes;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::frame::CallFrame;
+use crate::profile::position::SourcePosition;
 use crate::profile::session::{Process, Thread};
 use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 use crate::read::load::{self, Loaded};
@@ -12,7 +13,14 @@ use crate::read::load::{self, Loaded};
 fn frame(name: &str, url: &str) -> CallFrame {
     let script_id = if url.is_empty() { 0 } else { 5 };
     let line = if url.is_empty() { -1 } else { 9 };
-    CallFrame { function_name: name.into(), url: url.into(), script_id, line, column: line }
+    CallFrame {
+        function_name: name.into(),
+        url: url.into(),
+        script_id,
+        line,
+        column: line,
+        ..CallFrame::root()
+    }
 }
 
 /// One thread with samples of stacks, each a millisecond.
@@ -38,7 +46,7 @@ fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
         }
         // All but `b` are on the line of their number of frames.
         let line = if stack.last() == Some(&B) { 0 } else { 11 + stack.len() as u32 };
-        building.sample(parent, 1000, line);
+        building.sample(parent, 1000, SourcePosition::line(line));
     }
     let threads = vec![Thread {
         id: 0,

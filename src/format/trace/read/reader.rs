@@ -273,8 +273,8 @@ fn add_samples(
             positions = builder.take_positions(chunk.samples().iter().map(|id| id.node_id()));
         }
     }
-    let line = |index: usize| positions.get(index).map_or(0, |position| position.line);
-    push_samples(builder, chunk.samples(), chunk.deltas(), line, until_us);
+    let position = |index: usize| positions.get(index).copied().unwrap_or_default();
+    push_samples(builder, chunk.samples(), chunk.deltas(), position, until_us);
 }
 
 /// Returns the profiles by process and thread. Of several recorders of one thread, one counts, as in

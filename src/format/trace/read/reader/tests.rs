@@ -165,7 +165,7 @@ fn lines_and_reasons_are_read() {
         let (processes, _) = chunk(lines);
         let [profile] = &*processes[0].threads[0].profiles else { panic!("{processes:?}") };
         assert_eq!(profile.deopts, [(1, "too large".to_owned())]);
-        profile.samples.iter().map(|sample| sample.line).collect()
+        profile.samples.iter().map(|sample| sample.position.line).collect()
     };
     assert_eq!(lines(json!([7, 0, 9])), [7, 0, 9]);
     assert_eq!(lines(json!([7])), [7, 0, 0]);

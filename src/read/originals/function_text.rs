@@ -1,0 +1,180 @@
+//! How functions stand in the text of code: at the place that V8 gives, and by their names.
+
+/// Bytes of text that are looked at on each side of a place.
+const NEAR: usize = 256;
+
+/// Returns whether V8 could give this place to a function of this name: after the name of a function
+/// or a method, at the parameters of an arrow function, or at a class. Otherwise, the text is not the
+/// code that ran.
+pub(super) fn is_function(before: &str, after: &str, v8_name: &str) -> bool {
+    let before = near_end(before);
+    match after.chars().next() {
+        Some('(') => {
+            let word = word_at_end(before.trim_end());
+            let is_keyword =
+                matches!(word, "" | "function" | "async" | "constructor" | "get" | "set");
+            is_keyword || identifier(v8_name).is_none_or(|name| name == word)
+        }
+        Some(first) if is_identifier_part(first) => {
+            let word = word_at_start(after);
+            let next = near_start(&after[word.len()..]).trim_start();
+            matches!(word, "class" | "async" | "static")
+                || next.starts_with("=>")
+                || v8_name.starts_with('<')
+        }
+        _ => v8_name.starts_with('<'),
+    }
+}
+
+/// Returns whether a piece of code with this text before a function is a part of the function's head:
+/// its name, or what the function is assigned to.
+pub(super) fn is_head(between: &str) -> bool {
+    between.len() < NEAR && !between.contains([';', '{', '}', '(', ')', ','])
+}
+
+/// Returns whether this text between a function and the next code is the function's own opening: the
+/// parameters, and one brace.
+pub(super) fn is_opening(between: &str) -> bool {
+    between.len() < NEAR && between.matches('{').count() <= 1 && !between.contains([';', '}'])
+}
+
+/// Returns the name of a function without the objects that only generated code has: `render` for
+/// `exports.render`, and for `r.render` of minified code.
+pub(super) fn name_in_source(v8_name: &str) -> &str {
+    match v8_name.rsplit_once('.') {
+        Some(("exports" | "module.exports" | "default", name)) => name,
+        Some((object, name)) if object.len() <= 2 && identifier(name).is_some() => name,
+        _ => v8_name,
+    }
+}
+
+/// Returns whether a text begins with this identifier.
+pub(super) fn begins_with(text: &str, name: &str) -> bool {
+    word_at_start(text) == name
+}
+
+/// Returns the identifier that stands in the code of a function with this name of V8's; none if the
+/// name is not that of code: `b` for `a.b`, `x` for `get x`.
+pub(super) fn identifier(v8_name: &str) -> Option<&str> {
+    let name = v8_name.rsplit(['.', ' ']).next().unwrap_or_default();
+    let is_identifier = !name.is_empty()
+        && name.chars().all(is_identifier_part)
+        && !name.starts_with(|first: char| first.is_ascii_digit());
+    is_identifier.then_some(name)
+}
+
+fn is_identifier_part(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '$' | '#' | '\u{200c}' | '\u{200d}')
+}
+
+fn word_at_start(text: &str) -> &str {
+    let end = text.find(|character| !is_identifier_part(character)).unwrap_or(text.len());
+    &text[..end]
+}
+
+fn word_at_end(text: &str) -> &str {
+    &text[text.trim_end_matches(is_identifier_part).len()..]
+}
+
+fn near_end(text: &str) -> &str {
+    let start = text.len().saturating_sub(NEAR);
+    (start..=text.len()).find_map(|start| text.get(start..)).unwrap_or_default()
+}
+
+fn near_start(text: &str) -> &str {
+    let end = NEAR.min(text.len());
+    (0..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn functions_are_told_from_other_code() {
+        for (before, after, name) in [
+            ("function foo", "(a) {", "foo"),
+            ("function ", "(a) {", "foo"),
+            ("function foo ", "(a) {", "foo"),
+            ("function* ", "(a) {", "foo"),
+            ("x = ", "(a) => 1", "x"),
+            ("x = ", "a => 1", "x"),
+            ("x = ", "async a => 1", "x"),
+            ("{ get x", "() {", "get x"),
+            ("{ #x", "() {", "#x"),
+            ("{ [Symbol.iterator]", "() {", "[Symbol.iterator]"),
+            ("{ constructor", "() {", "Foo"),
+            ("", "class Foo {", "Foo"),
+            ("a.b.c = function", "() {", "a.b.c"),
+            ("class { ", "x = 1", "<instance_members_initializer>"),
+            ("日", "(a) {", "日"),
+        ] {
+            assert!(is_function(before, after, name), "{before}|{after}");
+        }
+        for (before, after, name) in [
+            ("bar", "(a)", "foo"),
+            ("", "return x", "foo"),
+            ("", "", "foo"),
+            ("", " x", ""),
+            ("", "x + 1", ""),
+        ] {
+            assert!(!is_function(before, after, name), "{before}|{after}");
+        }
+    }
+
+    #[test]
+    fn the_identifier_of_a_name() {
+        for (name, expected) in [
+            ("foo", Some("foo")),
+            ("a.b.c", Some("c")),
+            ("get x", Some("x")),
+            ("#x", Some("#x")),
+            ("$a_1", Some("$a_1")),
+            ("", None),
+            ("a.<computed>", None),
+            ("[Symbol.iterator]", None),
+            ("123", None),
+        ] {
+            assert_eq!(identifier(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_heads_and_openings_of_functions() {
+        for (between, head, opening) in [
+            ("", true, true),
+            ("async ", true, true),
+            ("render=function", true, true),
+            ("},873", false, false),
+            ("f(a,", false, true),
+            ("(t,r,e)=>{", false, true),
+            ("()=>{var t={873(t){", false, false),
+            ("(){return 1;", false, false),
+        ] {
+            assert_eq!((is_head(between), is_opening(between)), (head, opening), "{between}");
+        }
+    }
+
+    #[test]
+    fn objects_of_generated_code_are_left_out() {
+        for (name, expected) in [
+            ("render", "render"),
+            ("exports.render", "render"),
+            ("r.render", "render"),
+            ("Table.render", "Table.render"),
+            ("r.<computed>", "r.<computed>"),
+            ("get x", "get x"),
+        ] {
+            assert_eq!(name_in_source(name), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_looked_at(before in "\\PC{0,300}", after in "\\PC{0,300}", name in "\\PC{0,9}") {
+            let _ = is_function(&before, &after, &name);
+        }
+    }
+}

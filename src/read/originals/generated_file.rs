@@ -1,0 +1,222 @@
+//! One file of generated code: its text, its map, and the places of its functions in the sources.
+
+use std::fs;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::code_text::CodeText;
+use super::function_text::{
+    begins_with, identifier, is_function, is_head, is_opening, name_in_source,
+};
+use super::source_files::SourceFiles;
+use crate::format::source_map::comment::map_url;
+use crate::format::source_map::data_url::{self, is_data_url};
+use crate::format::source_map::decode::decode;
+use crate::format::source_map::map::{MapToken, SourceMap};
+use crate::format::url::file_path;
+use crate::profile::frame::CallFrame;
+use crate::profile::position::SourcePosition;
+
+/// Tokens before a function among which its name is looked for.
+const NAME_TOKENS: usize = 12;
+
+/// A line of code that people or unminified output write has at most so many columns. A longer line
+/// has many statements, which only a column tells apart.
+const LONG_LINE: u32 = 300;
+
+/// A file whose code V8 ran.
+#[derive(Debug)]
+pub(super) struct GeneratedFile {
+    /// Path, absolute and with slashes.
+    path: String,
+    /// The text; none if V8's code is known not to be that of a file.
+    text: Option<CodeText>,
+    map: Option<SourceMap>,
+    /// URLs of the sources that were asked for.
+    urls: FxHashMap<usize, Option<String>>,
+}
+
+/// Why the map of a file cannot be used.
+#[derive(Debug)]
+pub(super) struct MapProblem {
+    /// The generated file.
+    pub file: String,
+    pub reason: String,
+}
+
+/// A place in a source: line and column count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SourceSpot {
+    /// Index of the source in the map.
+    pub source: usize,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// A place of a function in the code that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FunctionSpot {
+    /// The function is where V8 says, and comes from a source, where it has this name.
+    Mapped(SourceSpot, String),
+    /// The function is where V8 says, and comes from no source that is known.
+    Unmapped,
+    /// The text is not the code that ran.
+    OtherText,
+}
+
+impl GeneratedFile {
+    /// Reads a file and its map. Returns none for a file that does not exist.
+    pub(super) fn read(path: &str) -> Option<(Self, Option<MapProblem>)> {
+        let text = String::from_utf8(fs::read(path).ok()?).ok()?;
+        let (map, problem) = match read_map(path, &text) {
+            Ok(map) => (map, None),
+            Err(reason) => (None, Some(MapProblem { file: path.to_owned(), reason })),
+        };
+        let text = Some(CodeText::new(text));
+        let urls = FxHashMap::default();
+        Some((Self { path: path.to_owned(), text, map, urls }, problem))
+    }
+
+    /// Returns whether there is a map.
+    pub(super) fn has_map(&self) -> bool {
+        self.map.is_some()
+    }
+
+    /// Returns the place of a frame's function.
+    pub(super) fn function(&mut self, frame: &CallFrame) -> FunctionSpot {
+        let (Ok(line), Ok(column)) = (u32::try_from(frame.line), u32::try_from(frame.column))
+        else {
+            return FunctionSpot::Unmapped;
+        };
+        let name = frame.function_name.as_str();
+        // V8 gives this place to the code of a module outside of functions.
+        let is_top = (line, column) == (0, 0);
+        if !is_top && let Some(text) = &mut self.text {
+            let around = text.around(line, column);
+            if !around.is_some_and(|(before, after)| is_function(before, after, name)) {
+                return FunctionSpot::OtherText;
+            }
+        }
+        let spot = if is_top { self.module() } else { self.head(line, column) };
+        match spot {
+            Some(spot) => {
+                let original = self.name(line, column, name);
+                let name = original.unwrap_or_else(|| name_in_source(name).to_owned());
+                FunctionSpot::Mapped(spot, name)
+            }
+            None => FunctionSpot::Unmapped,
+        }
+    }
+
+    /// Returns the place of a module's code: the start of the only source. The modules of a bundle
+    /// run as one function, which comes from no single source.
+    fn module(&self) -> Option<SourceSpot> {
+        let map = self.map.as_ref()?;
+        (map.sources.len() == 1).then_some(SourceSpot { source: 0, line: 0, column: 0 })
+    }
+
+    /// Returns the place of a function's head.
+    fn head(&mut self, line: u32, column: u32) -> Option<SourceSpot> {
+        let map = self.map.as_ref()?;
+        let before = map.tokens_until(line, column).next();
+        let Some(text) = &mut self.text else { return before.and_then(spot) };
+        if let Some(token) = before
+            && text.between(line, (token.generated.1, column)).is_some_and(is_head)
+        {
+            return spot(token);
+        }
+        // The code around a module of a bundle has no tokens, the module's code has.
+        let after = map.tokens_after(line, column).next()?;
+        let is_next = text.between(line, (column, after.generated.1)).is_some_and(is_opening);
+        spot(after).filter(|_| is_next)
+    }
+
+    /// Returns the name that a function has in its source, where the map has the name.
+    fn name(&mut self, line: u32, column: u32, v8_name: &str) -> Option<String> {
+        let (map, text) = (self.map.as_ref()?, self.text.as_mut()?);
+        let name = identifier(v8_name)?;
+        let before = map.tokens_until(line, column).take(NAME_TOKENS);
+        // The name of a class stands behind the place that V8 gives.
+        let mut tokens = before.chain(map.tokens_after(line, column).take(2));
+        let token = tokens.find(|token| {
+            let (line, column) = token.generated;
+            text.around(line, column).is_some_and(|(_, after)| begins_with(after, name))
+        })?;
+        token.name.map(str::to_owned)
+    }
+
+    /// Returns the place of a position within a function that comes from `source`; none if the
+    /// position has no column and its line has code of several lines.
+    pub(super) fn position(
+        &self,
+        frame: &CallFrame,
+        position: SourcePosition,
+        source: usize,
+    ) -> Option<SourceSpot> {
+        let map = self.map.as_ref()?;
+        let line = position.line.checked_sub(1)?;
+        if position.has_column() {
+            let token = map.tokens_until(line, position.column - 1).next()?;
+            return spot(token).filter(|spot| spot.source == source);
+        }
+        let start = match u32::try_from(frame.column) {
+            Ok(column) if i64::from(line) == i64::from(frame.line) => column,
+            _ => 0,
+        };
+        let at_start = map.tokens_until(line, start).next();
+        let tokens = || at_start.into_iter().chain(map.tokens_after(line, start));
+        let mut spots = tokens().filter_map(spot).filter(|spot| spot.source == source);
+        let first = spots.next()?;
+        let is_long = tokens().last().is_some_and(|token| token.generated.1 > LONG_LINE);
+        let is_certain = !is_long || spots.all(|spot| spot.line == first.line);
+        is_certain.then_some(first)
+    }
+
+    /// Returns the place that a place in this file comes from.
+    pub(super) fn spot(&self, line: u32, column: u32) -> Option<SourceSpot> {
+        let map = self.map.as_ref()?;
+        let token = map.tokens_until(line, column).next();
+        token.or_else(|| map.tokens_after(line, column).next()).and_then(spot)
+    }
+
+    /// Returns the URL of a source; none if the source has no name.
+    pub(super) fn url(&mut self, source: usize, files: &mut SourceFiles) -> Option<String> {
+        let name = self.map.as_ref()?.sources.get(source)?;
+        let find = || files.url(name, &self.path);
+        self.urls.entry(source).or_insert_with(find).clone()
+    }
+}
+
+/// Reads the map that code names, or the map beside a file. Returns the reason if the map that the
+/// code names cannot be read.
+fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, String> {
+    let map = |json: &str| decode(json).map_err(|error| error.to_string());
+    let Some(url) = map_url(code) else {
+        let beside = fs::read_to_string(format!("{path}.map")).ok();
+        return beside.map(|json| map(&json)).transpose();
+    };
+    if is_data_url(url) {
+        let json = data_url::text(url).ok_or("the map in its last line is damaged")?;
+        return map(&json).map(Some);
+    }
+    if url.contains("://") && !url.starts_with("file:") {
+        return Err(format!("its map is at {url}, and is not fetched"));
+    }
+    let file = match url.starts_with("file:") {
+        true => file_path(url).into_owned(),
+        // Relative to the file; the URL may be encoded.
+        false => {
+            let name = url.split('?').next().unwrap_or_default();
+            let name = file_path(&format!("file://{name}")).into_owned();
+            let folder = Path::new(path).parent().unwrap_or(Path::new("/"));
+            folder.join(name).to_string_lossy().into_owned()
+        }
+    };
+    let json = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    map(&json).map(Some).map_err(|error| format!("{file}: {error}"))
+}
+
+fn spot(token: MapToken<'_>) -> Option<SourceSpot> {
+    token.original.map(|(source, line, column)| SourceSpot { source, line, column })
+}

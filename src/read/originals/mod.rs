@@ -1,0 +1,181 @@
+//! The sources that code was made from: finds each function and line by the source maps of the code.
+
+mod code_text;
+mod function_text;
+mod generated_file;
+pub(crate) mod in_session;
+mod remarks;
+mod source_files;
+
+use rustc_hash::FxHashMap;
+
+use self::generated_file::{FunctionSpot, GeneratedFile, SourceSpot};
+use self::remarks::Remarks;
+use self::source_files::SourceFiles;
+use crate::format::url::file_path;
+use crate::profile::frame::{CallFrame, FrameOrigin};
+use crate::profile::package::package_folder;
+use crate::profile::position::SourcePosition;
+
+/// Maps that are followed from one file: a bundle of files that another tool has made.
+const LEVELS: usize = 8;
+
+/// Languages that Node does not run without a transpiler, or with one that keeps all places.
+const TRANSPILED: [&str; 9] =
+    [".ts", ".tsx", ".mts", ".cts", ".jsx", ".vue", ".svelte", ".astro", ".mdx"];
+
+/// Finds the sources of frames. Each file is read once.
+#[derive(Debug, Default)]
+pub(crate) struct Originals {
+    /// Indices of the files, by the URLs in frames; none for a file without a map and without text to
+    /// compare.
+    files: FxHashMap<String, Option<usize>>,
+    list: Vec<KnownFile>,
+    sources: SourceFiles,
+    remarks: Remarks,
+}
+
+/// A file, and how many of its functions are where V8 says.
+#[derive(Debug)]
+struct KnownFile {
+    file: GeneratedFile,
+    executed: usize,
+    other: usize,
+}
+
+/// The place of a frame in its source.
+#[derive(Debug, Clone)]
+pub(crate) struct OriginalFrame {
+    /// The frame in the source.
+    pub frame: CallFrame,
+    /// Index of the generated file, and of the source in its map; none for a frame that is not from a
+    /// map.
+    place: Option<(usize, usize)>,
+}
+
+impl Originals {
+    /// Returns the frame in its source; none for a frame that stays as it is.
+    pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
+        if frame.origin != FrameOrigin::Executed || frame.line < 0 {
+            return None;
+        }
+        let index = self.file(&frame.url)?;
+        let known = &mut self.list[index];
+        match known.file.function(frame) {
+            FunctionSpot::Mapped(spot, name) => {
+                known.executed += 1;
+                let url = known.file.url(spot.source, &mut self.sources)?;
+                let (url, line, column) = self.follow(url, spot.line, spot.column);
+                let place = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+                let frame = CallFrame {
+                    function_name: name,
+                    url,
+                    line: place(line),
+                    column: place(column),
+                    origin: FrameOrigin::SourceMap,
+                    ..*frame
+                };
+                Some(OriginalFrame { frame, place: Some((index, spot.source)) })
+            }
+            FunctionSpot::Unmapped => {
+                known.executed += 1;
+                None
+            }
+            FunctionSpot::OtherText => {
+                known.other += 1;
+                self.of_other_text(index, frame)
+            }
+        }
+    }
+
+    /// Returns the frame of a function that is not in the text of its file.
+    fn of_other_text(&mut self, index: usize, frame: &CallFrame) -> Option<OriginalFrame> {
+        let KnownFile { file, executed, other } = &self.list[index];
+        let path = file_path(&frame.url);
+        if file.has_map() {
+            self.remarks.changed(&path);
+            return None;
+        }
+        let is_transpiled = TRANSPILED.iter().any(|ending| path.ends_with(ending));
+        if !is_transpiled && executed >= other {
+            return None;
+        }
+        self.remarks.transpiled(&path);
+        let frame = CallFrame { origin: FrameOrigin::Transpiled, ..frame.clone() };
+        Some(OriginalFrame { frame, place: None })
+    }
+
+    /// Returns the position in the source for a position in a frame; the unknown position if the map
+    /// does not tell.
+    pub(crate) fn position(
+        &mut self,
+        generated: &CallFrame,
+        original: &OriginalFrame,
+        position: SourcePosition,
+    ) -> SourcePosition {
+        let Some((index, source)) = original.place else { return position };
+        let file = &mut self.list[index].file;
+        let Some(SourceSpot { line, column, .. }) = file.position(generated, position, source)
+        else {
+            return SourcePosition::default();
+        };
+        let Some(url) = file.url(source, &mut self.sources) else {
+            return SourcePosition::default();
+        };
+        let (url, line, column) = self.follow(url, line, column);
+        if url != original.frame.url {
+            return SourcePosition::default();
+        }
+        let column = if position.has_column() { column + 1 } else { position.column };
+        SourcePosition { line: line + 1, column }
+    }
+
+    /// Returns what the user should know, a sentence each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.remarks.notes()
+    }
+
+    /// Follows the maps of sources that are themselves generated.
+    fn follow(&mut self, mut url: String, mut line: u32, mut column: u32) -> (String, u32, u32) {
+        for _ in 0..LEVELS {
+            let Some(index) = self.file(&url) else { break };
+            let file = &mut self.list[index].file;
+            let Some(spot) = file.spot(line, column) else { break };
+            let Some(next) = file.url(spot.source, &mut self.sources) else { break };
+            if next == url {
+                break;
+            }
+            (url, line, column) = (next, spot.line, spot.column);
+        }
+        (url, line, column)
+    }
+
+    fn file(&mut self, url: &str) -> Option<usize> {
+        if let Some(known) = self.files.get(url) {
+            return *known;
+        }
+        let index = self.read(url);
+        self.files.insert(url.to_owned(), index);
+        index
+    }
+
+    fn read(&mut self, url: &str) -> Option<usize> {
+        if !url.starts_with('/') && !url.starts_with("file:///") {
+            return None;
+        }
+        let path = file_path(url);
+        let (file, problem) = GeneratedFile::read(&path)?;
+        if let Some(problem) = problem {
+            self.remarks.problem(problem);
+        }
+        // Packages ship the code that runs.
+        if !file.has_map() && package_folder(&path).is_some() {
+            return None;
+        }
+        self.list.push(KnownFile { file, executed: 0, other: 0 });
+        Some(self.list.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

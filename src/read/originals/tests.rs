@@ -1,0 +1,124 @@
+use std::fs;
+
+use super::*;
+
+/// Writes files, and returns their folder.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+fn frame(dir: &tempfile::TempDir, file: &str, name: &str, line: i32, column: i32) -> CallFrame {
+    CallFrame {
+        function_name: name.into(),
+        url: format!("file://{}/{file}", dir.path().display()),
+        script_id: 1,
+        line,
+        column,
+        origin: FrameOrigin::Executed,
+    }
+}
+
+/// The end of the URL, the line and the column of a frame in its source.
+fn place(frame: &CallFrame) -> (&str, i32, i32) {
+    (frame.url.rsplit('/').next().unwrap_or_default(), frame.line, frame.column)
+}
+
+// The function `a` of the first line comes from line 5 of a.ts, and is `render` there.
+const CODE: &str = "function a(b){return b}\n//# sourceMappingURL=code.js.map\n";
+const MAP: &str =
+    r#"{"version":3,"sources":["a.ts"],"names":["render"],"mappings":"AAIA,SAASA,EAAG"}"#;
+
+#[test]
+fn a_function_is_found_with_its_name() {
+    let dir = folder(&[("code.js", CODE), ("code.js.map", MAP)]);
+    let mut originals = Originals::default();
+    let found = originals.frame(&frame(&dir, "code.js", "a", 0, 10)).unwrap();
+    assert_eq!(found.frame.function_name, "render");
+    assert_eq!(place(&found.frame), ("a.ts", 4, 9));
+    assert_eq!(found.frame.origin, FrameOrigin::SourceMap);
+    // A frame of a source stays.
+    assert!(originals.frame(&found.frame).is_none());
+    // The module itself.
+    let top = originals.frame(&frame(&dir, "code.js", "", 0, 0)).unwrap();
+    assert_eq!(place(&top.frame), ("a.ts", 0, 0));
+    assert_eq!(originals.notes(), [""; 0]);
+}
+
+#[test]
+fn other_frames_stay_as_they_are() {
+    let dir = folder(&[("code.js", CODE), ("code.js.map", MAP)]);
+    let mut originals = Originals::default();
+    for other in [
+        CallFrame::state(CallFrame::IDLE),
+        CallFrame { url: "node:fs".into(), ..frame(&dir, "", "f", 1, 1) },
+        CallFrame { url: "https://host/code.js".into(), ..frame(&dir, "", "f", 1, 1) },
+        CallFrame { url: "[eval]".into(), ..frame(&dir, "", "f", 1, 1) },
+        frame(&dir, "gone.js", "f", 1, 1),
+    ] {
+        assert!(originals.frame(&other).is_none(), "{other:?}");
+    }
+    assert_eq!(originals.notes(), [""; 0]);
+}
+
+#[test]
+fn a_function_that_is_not_where_v8_says_is_not_mapped() {
+    let dir = folder(&[("code.js", CODE), ("code.js.map", MAP), ("b.ts", CODE), ("b.js", "f()")]);
+    let mut originals = Originals::default();
+    assert!(originals.frame(&frame(&dir, "code.js", "other", 0, 10)).is_none());
+    assert!(originals.frame(&frame(&dir, "code.js", "a", 7, 10)).is_none());
+    let [note] = &*originals.notes() else { panic!("{:?}", originals.notes()) };
+    assert!(
+        note.contains("changed after they were recorded") && note.contains("code.js"),
+        "{note}"
+    );
+    let transpiled = originals.frame(&frame(&dir, "b.ts", "a", 3, 1));
+    // Its comment names the map of another file, which has no such function.
+    assert!(transpiled.is_none());
+    let plain = originals.frame(&frame(&dir, "b.js", "a", 3, 1)).unwrap();
+    assert_eq!((plain.frame.origin, plain.frame.line), (FrameOrigin::Transpiled, 3));
+    let position = SourcePosition::line(5);
+    assert_eq!(originals.position(&frame(&dir, "b.js", "a", 3, 1), &plain, position), position);
+}
+
+#[test]
+fn maps_are_followed_until_there_is_none() {
+    let second = r#"{"version":3,"sources":["first.js"],"names":[],"mappings":"AAAA,SAAS,CAAC"}"#;
+    let first = r#"{"version":3,"sources":["src.ts"],"names":[],"mappings":"AAQA,SAAS,CAAC"}"#;
+    let itself = r#"{"version":3,"sources":["loop.js"],"names":[],"mappings":"AAAA,SAAS,CAAC"}"#;
+    let code = "function f(){}";
+    let dir = folder(&[
+        ("second.js", code),
+        ("second.js.map", second),
+        ("first.js", code),
+        ("first.js.map", first),
+        ("loop.js", code),
+        ("loop.js.map", itself),
+    ]);
+    let mut originals = Originals::default();
+    let mut found = |file: &str| originals.frame(&frame(&dir, file, "f", 0, 10)).unwrap().frame;
+    assert_eq!(place(&found("second.js")), ("src.ts", 8, 10));
+    assert_eq!(place(&found("loop.js")), ("loop.js", 0, 10));
+}
+
+#[test]
+fn a_long_line_gives_no_line_without_a_column() {
+    let line = |position| {
+        let mappings = "AAAA,SAAS,CAAC,gTACT";
+        let map =
+            format!(r#"{{"version":3,"sources":["a.ts"],"names":[],"mappings":"{mappings}"}}"#);
+        let code = format!("function f(){{{}g()}}", " ".repeat(400));
+        let dir = folder(&[("long.js", &code), ("long.js.map", &map)]);
+        let mut originals = Originals::default();
+        let frame = frame(&dir, "long.js", "f", 0, 10);
+        let original = originals.frame(&frame).unwrap();
+        originals.position(&frame, &original, position)
+    };
+    assert_eq!(line(SourcePosition::line(1)), SourcePosition::default());
+    assert_eq!(line(SourcePosition { line: 1, column: 400 }).line, 2);
+    assert_eq!(line(SourcePosition { line: 1, column: 30 }).line, 1);
+    assert_eq!(line(SourcePosition::line(9)), SourcePosition::default());
+}
