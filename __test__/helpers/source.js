@@ -23,5 +23,6 @@ module.exports = {
   NEEDS_AN_INSPECTOR: inspectorCannot(
     'the first process of `node --test` has no inspector and prints a message about it',
   ),
+  NEEDS_SCRIPT_MAPS: inspectorCannot('it records no source maps of code in memory'),
   NEEDS_NO_JAVASCRIPT: inspectorCannot('it needs the global JSON object'),
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::ascii_json::encode_raw;
 use super::number::or_none;
-use super::script_id::{ScriptIdOffset, without_offset};
+use super::script_id::{ScriptIdOffset, as_string, without_offset};
 use super::url::true_url;
 use crate::profile::frame::{CallFrame, FrameOrigin};
 
@@ -29,10 +29,6 @@ pub(crate) struct CallFrameJson<'a> {
 const SOURCE_MAP: &str = "source map";
 /// A member of a frame whose line and column are those of transpiled code.
 const TRANSPILED: &str = "transpiled";
-
-fn as_string<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(number)
-}
 
 impl<'a> CallFrameJson<'a> {
     /// Returns a frame with another URL and script id.

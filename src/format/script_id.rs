@@ -3,6 +3,8 @@
 //! Small ids would take names from the page that DevTools is attached to, and two isolates number
 //! their scripts alike.
 
+use serde::Serializer;
+
 use crate::profile::frame::CallFrame;
 
 /// The lowest written id with an offset.
@@ -28,11 +30,21 @@ impl ScriptIdOffset {
 
     /// Returns the script id of a frame with the offset. 0, which is no script, stays 0.
     pub(crate) fn apply(self, frame: &CallFrame) -> u64 {
-        match frame.script_id {
+        self.of_script(frame.script_id)
+    }
+
+    /// Returns a script id with the offset. 0, which is no script, stays 0.
+    pub(crate) fn of_script(self, script_id: u32) -> u64 {
+        match script_id {
             0 => 0,
             id => self.0 + u64::from(id),
         }
     }
+}
+
+/// Writes a script id as a string, as the DevTools protocol has them.
+pub(crate) fn as_string<S: Serializer>(id: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
 }
 
 /// Returns V8's id of a script from a written id, which may have an offset.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::FxHashMap;
+
 use crate::profile::frame_table::FrameTable;
 use crate::profile::program::{labelled, pid_mark};
 use crate::profile::thread_profile::ThreadProfile;
@@ -15,6 +17,17 @@ pub(crate) struct Session {
     pub processes: Vec<Process>,
     /// Clocks of the processes, that of most recordings first.
     pub clocks: Vec<Clock>,
+    /// JSON of the source maps of scripts that are in no file.
+    pub script_maps: FxHashMap<ScriptKey, String>,
+}
+
+/// A script: two processes that run the same program mostly give a file the same id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ScriptKey {
+    /// V8's name of the script, as in frames.
+    pub url: String,
+    /// V8's id of the script within its isolate.
+    pub script_id: u32,
 }
 
 /// A process.

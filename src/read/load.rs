@@ -8,7 +8,6 @@ use crate::format::cpuprofile::read::CpuProfileReader;
 use crate::format::trace::event_times::TraceTimes;
 use crate::format::trace::read::TraceReader;
 use crate::format::trace::scan::{Item, Scanner};
-use crate::profile::frame_table::FrameTable;
 use crate::profile::program::pid_mark;
 use crate::profile::session::{Process, Session};
 use crate::profile::thread_profile::ReadScope;
@@ -165,7 +164,7 @@ impl Loaded {
     ) -> Vec<(&'a Input, FileContents)> {
         let mut files = Vec::new();
         for input in inputs {
-            match read(input, scope, &mut self.session.frames) {
+            match read(input, scope, &mut self.session) {
                 // A folder holds other JSON files too.
                 Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
                 Ok(contents) if contents.processes.is_empty() => {
@@ -307,7 +306,8 @@ fn clock_facts(process: &Process, (start_us, end_us): (i64, i64)) -> ClockFacts 
     ClockFacts { boot, start_us, end_us, recordings: process.recordings() }
 }
 
-fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<FileContents, String> {
+fn read(input: &Input, scope: ReadScope, session: &mut Session) -> Result<FileContents, String> {
+    let Session { frames, script_maps, .. } = session;
     let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
     let mut scanner = Scanner::new(file).moved_by(input.shift);
     let mut trace = TraceReader::new(scope);
@@ -332,6 +332,7 @@ fn read(input: &Input, scope: ReadScope, frames: &mut FrameTable) -> Result<File
     let is_torn = scanner.is_torn();
     if has_events {
         let unreadable_events = trace.unreadable_events();
+        script_maps.extend(trace.take_script_maps());
         let times = (!trace.is_recording()).then(|| trace.take_times());
         let processes = trace.finish();
         return Ok(FileContents { processes, is_trace: true, times, is_torn, unreadable_events });

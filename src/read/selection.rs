@@ -27,6 +27,9 @@ impl Selection {
         loaded.check()?;
         if self.source_maps {
             let mut originals = Originals::default();
+            for (script, map) in loaded.session.script_maps.drain() {
+                originals.add_map(script, map);
+            }
             map_session(&mut loaded.session, &mut originals);
             loaded.notes.extend(originals.notes());
         }

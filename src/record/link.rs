@@ -1,10 +1,11 @@
 //! The flags and the waker that a recorded thread shares with the writer thread.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::base::cpu_times::{CpuTimes, MeasuredThread};
 use crate::base::system;
-use crate::sampler::v8::{Callback, DeletionQueue, Waker};
+use crate::sampler::v8::{Callback, DeletionQueue, ScriptMaps, Waker};
 
 /// The time that a thread has spent up to a moment, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub(super) struct RecordingLink {
     /// None where JavaScript takes the windows, at times of its own.
     waker: Option<Waker>,
     thread: MeasuredThread,
+    /// Maps of new scripts.
+    pub script_maps: Arc<ScriptMaps>,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
     is_suspended: AtomicBool,
@@ -69,6 +72,7 @@ impl RecordingLink {
             parent,
             waker,
             thread: MeasuredThread::this(is_main),
+            script_maps: Arc::default(),
             read_profiles: DeletionQueue::default(),
             is_suspended,
             has_failed,

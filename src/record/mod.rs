@@ -10,6 +10,7 @@ mod overlap;
 pub(crate) mod own_frames;
 pub(crate) mod process;
 mod rotation;
+mod script_maps;
 mod segments;
 mod signals;
 mod sink;

@@ -8,6 +8,7 @@ use super::link::{RecordingLink, ThreadActivity};
 use super::output::{CpuProfileFile, OutputFiles};
 use super::overlap::{self, TakenUntil};
 use super::own_frames;
+use super::script_maps::{HeldMaps, NeededMap};
 use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
@@ -96,6 +97,8 @@ pub(super) struct RecordingSink {
     taken_until: TakenUntil,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
+    /// Source maps of scripts.
+    script_maps: HeldMaps,
     /// Name of the worker, if it has one.
     name: Option<WorkerName>,
     totals: RecordingTotals,
@@ -129,6 +132,7 @@ impl RecordingSink {
             restarts: 0,
             taken_until: TakenUntil::START,
             idle,
+            script_maps: HeldMaps::default(),
             name: None,
             totals,
         }
@@ -158,6 +162,7 @@ impl RecordingSink {
         }
         self.begin_segment(&window, events);
         self.rename_by_frames(&window, events);
+        self.add_script_maps(&window, events);
         let placed = if window.samples.is_empty() {
             PlacedWindow::default()
         } else {
@@ -230,8 +235,22 @@ impl RecordingSink {
         let Some(start_us) = trace.next_start(window) else { return };
         // Another file announces its nodes itself.
         self.tree.clear();
+        self.script_maps.begin_file();
         if let Err(error) = trace.begin_next(events, start_us, self.link.cpu_times()) {
             self.fail(&error);
+        }
+    }
+
+    /// Adds the source maps of the scripts that a window samples first.
+    fn add_script_maps(&mut self, window: &Window, events: &mut Events) {
+        if self.trace.is_none() {
+            return;
+        }
+        self.script_maps.add(self.link.script_maps.take());
+        for NeededMap { script_id, script, map } in self.script_maps.needed(window) {
+            self.append(events, |trace, events| {
+                trace.source_map(events, script_id, script, &map);
+            });
         }
     }
 

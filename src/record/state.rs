@@ -13,7 +13,7 @@ use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::base::system;
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Rotated, V8Profile};
+use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Rotated, ScriptMapHandler, V8Profile};
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -43,6 +43,8 @@ pub(super) struct ThreadRecording {
     pub event_loop: Option<EventLoop>,
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
+    /// Takes the source maps of new scripts.
+    pub script_maps: Option<ScriptMapHandler>,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,

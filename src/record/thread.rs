@@ -32,7 +32,7 @@ use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::program::Program;
 use crate::sampler::inspector::InspectorProfile;
 use crate::sampler::source::{RawWindow, best_source};
-use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Waker};
+use crate::sampler::v8::{EntryHook, EventLoop, Profiler, ScriptMapHandler, Waker};
 
 /// A request to record the calling thread.
 pub(crate) struct StartRequest<'a> {
@@ -104,6 +104,10 @@ pub(crate) fn start(
         Source::V8 => EntryHook::add(on_entry),
         Source::Inspector => None,
     };
+    let script_maps = match source {
+        Source::V8 => ScriptMapHandler::set(env, Arc::clone(&link.script_maps), true),
+        Source::Inspector => None,
+    };
     let sink = RecordingSink::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
@@ -115,6 +119,7 @@ pub(crate) fn start(
         start_us,
         event_loop,
         entry_hook,
+        script_maps,
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),

@@ -4,6 +4,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use crate::base::cpu_times::CpuTimes;
+use crate::format::script_id::as_string;
+use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use crate::profile::position::SourcePosition;
 
 /// The category of the events that DevTools' timeline reads.
@@ -122,6 +124,17 @@ pub(crate) enum Data<'a> {
         /// Column of each sample, from 1; 0 for none.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         columns: &'a [u32],
+    },
+    /// `ScriptSourceMap`: the map of a script whose code is in no file.
+    #[serde(rename_all = "camelCase")]
+    ScriptSourceMap {
+        /// The script's id, as in the frames.
+        #[serde(serialize_with = "as_string")]
+        script_id: u64,
+        /// The script's URL, as in the frames.
+        url: &'a str,
+        /// The map, without the texts of the sources.
+        source_map: &'a RawValue,
     },
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
@@ -292,6 +305,18 @@ impl<'a> Event<'a> {
     /// Returns the marker of a recording's end.
     pub(crate) fn trace_end(pid: u32, tid: u32, ts: i64, cpu: Option<CpuTimes>) -> Self {
         Self::instant("trace.end", pid, tid, ts, Args::cpu_times(cpu))
+    }
+
+    /// Returns the source map of a script.
+    pub(crate) fn script_source_map(
+        pid: u32,
+        tid: u32,
+        ts: i64,
+        (script_id, url): (u64, &'a str),
+        source_map: &'a RawValue,
+    ) -> Self {
+        let data = Data::ScriptSourceMap { script_id, url, source_map };
+        Self::instant(SCRIPT_SOURCE_MAP, pid, tid, ts, Args::Data { data })
     }
 
     /// Returns the start of a profile.

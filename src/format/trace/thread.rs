@@ -242,6 +242,16 @@ impl ThreadTrace {
         encoded
     }
 
+    /// Adds the source map of a script, as JSON without line ends. `script` is V8's name of the script.
+    pub(crate) fn source_map(&self, events: &mut Events, script_id: u32, script: &str, map: &[u8]) {
+        let url = frame_url(script, self.info.node_modules);
+        let id = self.script_offset.of_script(script_id);
+        if let Ok(map) = serde_json::from_slice::<&RawValue>(map) {
+            let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
+            events.push(&Event::script_source_map(pid, tid, ts, (id, &url), map));
+        }
+    }
+
     /// Adds the end of the recording, which is the end of the visible range, with the CPU times up to
     /// the end: a thread that has waited since its last window has no later ones.
     pub(crate) fn close(&self, events: &mut Events, end_us: i64, cpu: Option<CpuTimes>) {

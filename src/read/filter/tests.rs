@@ -54,7 +54,7 @@ fn session() -> Session {
         threads: vec![thread(0, "main"), thread(3, "worker 3: lint.js")],
         ..Process::default()
     };
-    Session { frames, processes: vec![process], clocks: Vec::new() }
+    Session { frames, processes: vec![process], ..Session::default() }
 }
 
 /// Returns the thread ids that a filter leaves, with the times of their nodes.

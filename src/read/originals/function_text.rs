@@ -48,6 +48,28 @@ pub(super) fn name_in_source(v8_name: &str) -> &str {
     }
 }
 
+/// Returns the name that the text on both sides of a function's start gives to the function:
+/// `const name = (…) => …`, `name: function`, `function name`.
+pub(super) fn declared_name<'a>(before: &'a str, after: &'a str) -> Option<&'a str> {
+    let after = near_start(after);
+    let after = after.strip_prefix("async ").unwrap_or(after).trim_start();
+    if let Some(rest) = after.strip_prefix("function") {
+        let name = word_at_start(rest.trim_start_matches(['*', ' ']));
+        if !name.is_empty() {
+            return Some(name);
+        }
+    }
+    // A map can lead to the first parameter.
+    let before = before.strip_suffix('(').unwrap_or(before);
+    let line = near_end(before).rsplit(['\n', ';', '{', '}', ',', '(']).next()?.trim();
+    let line = line.strip_suffix("async").unwrap_or(line).trim_end();
+    let target = line.strip_suffix(['=', ':'])?.trim_end();
+    let is_assigned = line.ends_with('=');
+    // The type of a constant stands between its name and the function.
+    let target = if is_assigned { target.split(':').next()?.trim_end() } else { target };
+    Some(word_at_end(target)).filter(|name| !name.is_empty())
+}
+
 /// Returns whether a text begins with this identifier.
 pub(super) fn begins_with(text: &str, name: &str) -> bool {
     word_at_start(text) == name
@@ -171,10 +193,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn declarations_have_names() {
+        for (before, after, name) in [
+            ("const render = ", "(row: Row) => 1", Some("render")),
+            ("const render = (", "row: Row) => 1", Some("render")),
+            ("const render: Fn<A> = ", "async (row) => 1", Some("render")),
+            ("a\n  render: ", "function () {", Some("render")),
+            ("export default ", "function render() {", Some("render")),
+            ("export ", "async function* render() {", Some("render")),
+            ("this.render = async ", "() => 1", Some("render")),
+            ("list.map(", "(x) => x", None),
+            ("a == ", "(x)", None),
+            ("", "(x)", None),
+        ] {
+            assert_eq!(declared_name(before, after), name, "{before}|{after}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_looked_at(before in "\\PC{0,300}", after in "\\PC{0,300}", name in "\\PC{0,9}") {
-            let _ = is_function(&before, &after, &name);
+            let _ = (is_function(&before, &after, &name), declared_name(&before, &after));
         }
     }
 }

@@ -1,18 +1,19 @@
 //! One file of generated code: its text, its map, and the places of its functions in the sources.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
 use super::code_text::CodeText;
 use super::function_text::{
-    begins_with, identifier, is_function, is_head, is_opening, name_in_source,
+    begins_with, declared_name, identifier, is_function, is_head, is_opening, name_in_source,
 };
 use super::source_files::SourceFiles;
 use crate::format::source_map::comment::map_url;
 use crate::format::source_map::data_url::{self, is_data_url};
-use crate::format::source_map::decode::decode;
+use crate::format::source_map::decode::{MapError, decode};
 use crate::format::source_map::map::{MapToken, SourceMap};
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
@@ -43,6 +44,8 @@ pub(super) struct MapProblem {
     /// The generated file.
     pub file: String,
     pub reason: String,
+    /// Whether there is no such file.
+    pub is_missing: bool,
 }
 
 /// A place in a source: line and column count from 0.
@@ -71,11 +74,24 @@ impl GeneratedFile {
         let text = String::from_utf8(fs::read(path).ok()?).ok()?;
         let (map, problem) = match read_map(path, &text) {
             Ok(map) => (map, None),
-            Err(reason) => (None, Some(MapProblem { file: path.to_owned(), reason })),
+            Err((reason, is_missing)) => {
+                (None, Some(MapProblem { file: path.to_owned(), reason, is_missing }))
+            }
         };
         let text = Some(CodeText::new(text));
         let urls = FxHashMap::default();
         Some((Self { path: path.to_owned(), text, map, urls }, problem))
+    }
+
+    /// Returns code that is in no file, with its map. `path` is V8's name of the code.
+    pub(super) fn of_map(path: &str, json: &str) -> Result<Self, MapError> {
+        let map = Some(decode(json)?);
+        Ok(Self { path: path.to_owned(), text: None, map, urls: FxHashMap::default() })
+    }
+
+    /// Returns whether the code is that of a file.
+    pub(super) fn has_text(&self) -> bool {
+        self.text.is_some()
     }
 
     /// Returns whether there is a map.
@@ -107,6 +123,12 @@ impl GeneratedFile {
             }
             None => FunctionSpot::Unmapped,
         }
+    }
+
+    /// Returns the name that the text gives to the function at a place.
+    pub(super) fn declared_name(&mut self, line: u32, column: u32) -> Option<String> {
+        let (before, after) = self.text.as_mut()?.around(line, column)?;
+        declared_name(before, after).map(str::to_owned)
     }
 
     /// Returns the place of a module's code: the start of the only source. The modules of a bundle
@@ -182,26 +204,37 @@ impl GeneratedFile {
 
     /// Returns the URL of a source; none if the source has no name.
     pub(super) fn url(&mut self, source: usize, files: &mut SourceFiles) -> Option<String> {
-        let name = self.map.as_ref()?.sources.get(source)?;
+        let sources = &self.map.as_ref()?.sources;
+        let name = sources.get(source)?;
+        let file_name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+        let is_own =
+            self.text.is_none() && sources.len() == 1 && file_name(name) == file_name(&self.path);
+        // A transpiler of a single file may name the file relative to any folder.
+        let name = if is_own { &self.path } else { name };
         let find = || files.url(name, &self.path);
         self.urls.entry(source).or_insert_with(find).clone()
     }
 }
 
 /// Reads the map that code names, or the map beside a file. Returns the reason if the map that the
-/// code names cannot be read.
-fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, String> {
-    let map = |json: &str| decode(json).map_err(|error| error.to_string());
+/// code names cannot be read, and whether there is none.
+fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, (String, bool)> {
+    let map = |json: &str, name: &str| {
+        decode(json).map(Some).map_err(|error| (format!("{name}: {error}"), false))
+    };
     let Some(url) = map_url(code) else {
-        let beside = fs::read_to_string(format!("{path}.map")).ok();
-        return beside.map(|json| map(&json)).transpose();
+        let name = format!("{path}.map");
+        return fs::read_to_string(&name).map_or(Ok(None), |json| map(&json, &name));
     };
     if is_data_url(url) {
-        let json = data_url::text(url).ok_or("the map in its last line is damaged")?;
-        return map(&json).map(Some);
+        let name = "the map in its last line";
+        return match data_url::text(url) {
+            Some(json) => map(&json, name),
+            None => Err((format!("{name} is damaged"), false)),
+        };
     }
     if url.contains("://") && !url.starts_with("file:") {
-        return Err(format!("its map is at {url}, and is not fetched"));
+        return Err((format!("its map is at {url}, and is not fetched"), true));
     }
     let file = match url.starts_with("file:") {
         true => file_path(url).into_owned(),
@@ -213,8 +246,13 @@ fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, String> {
             folder.join(name).to_string_lossy().into_owned()
         }
     };
-    let json = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-    map(&json).map(Some).map_err(|error| format!("{file}: {error}"))
+    match fs::read_to_string(&file) {
+        Ok(json) => map(&json, &file),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err((format!("{file} does not exist"), true))
+        }
+        Err(error) => Err((format!("{file}: {error}"), false)),
+    }
 }
 
 fn spot(token: MapToken<'_>) -> Option<SourceSpot> {

@@ -16,6 +16,7 @@ use crate::format::url::file_path;
 use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::package::package_folder;
 use crate::profile::position::SourcePosition;
+use crate::profile::session::ScriptKey;
 
 /// Maps that are followed from one file: a bundle of files that another tool has made.
 const LEVELS: usize = 8;
@@ -31,6 +32,8 @@ pub(crate) struct Originals {
     /// compare.
     files: FxHashMap<String, Option<usize>>,
     list: Vec<KnownFile>,
+    /// Maps of scripts that are in no file.
+    recorded: FxHashMap<ScriptKey, RecordedMap>,
     sources: SourceFiles,
     remarks: Remarks,
 }
@@ -43,6 +46,15 @@ struct KnownFile {
     other: usize,
 }
 
+/// A map that a trace holds.
+#[derive(Debug)]
+enum RecordedMap {
+    /// JSON that nobody needed so far.
+    Json(String),
+    /// Index of the code that has the map; none for a broken map.
+    Code(Option<usize>),
+}
+
 /// The place of a frame in its source.
 #[derive(Debug, Clone)]
 pub(crate) struct OriginalFrame {
@@ -53,19 +65,31 @@ pub(crate) struct OriginalFrame {
     place: Option<(usize, usize)>,
 }
 
+impl OriginalFrame {
+    /// Returns a frame of code that is not the text of its file.
+    fn transpiled(frame: &CallFrame) -> Self {
+        let frame = CallFrame { origin: FrameOrigin::Transpiled, ..frame.clone() };
+        Self { frame, place: None }
+    }
+}
+
 impl Originals {
     /// Returns the frame in its source; none for a frame that stays as it is.
     pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
         if frame.origin != FrameOrigin::Executed || frame.line < 0 {
             return None;
         }
-        let index = self.file(&frame.url)?;
+        let index = self.recorded(frame).or_else(|| self.file(&frame.url))?;
         let known = &mut self.list[index];
         match known.file.function(frame) {
             FunctionSpot::Mapped(spot, name) => {
                 known.executed += 1;
                 let url = known.file.url(spot.source, &mut self.sources)?;
                 let (url, line, column) = self.follow(url, spot.line, spot.column);
+                let name = match name.as_str() {
+                    "" => self.declared_name(&url, line, column).unwrap_or_default(),
+                    _ => name,
+                };
                 let place = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
                 let frame = CallFrame {
                     function_name: name,
@@ -79,13 +103,47 @@ impl Originals {
             }
             FunctionSpot::Unmapped => {
                 known.executed += 1;
-                None
+                // A helper that a transpiler has added, in code that is not the text of the file.
+                let is_in_memory = !known.file.has_text();
+                is_in_memory.then(|| OriginalFrame::transpiled(frame))
             }
             FunctionSpot::OtherText => {
                 known.other += 1;
                 self.of_other_text(index, frame)
             }
         }
+    }
+
+    /// Adds the map of a script that is in no file.
+    pub(crate) fn add_map(&mut self, script: ScriptKey, json: String) {
+        self.recorded.entry(script).or_insert(RecordedMap::Json(json));
+    }
+
+    /// Returns the index of a script whose map a trace holds.
+    fn recorded(&mut self, frame: &CallFrame) -> Option<usize> {
+        if self.recorded.is_empty() {
+            return None;
+        }
+        let key = ScriptKey { url: frame.url.clone(), script_id: frame.script_id };
+        let map = self.recorded.get_mut(&key)?;
+        if let RecordedMap::Json(json) = map {
+            let file = GeneratedFile::of_map(&file_path(&key.url), json);
+            let index = file.ok().map(|file| {
+                self.list.push(KnownFile { file, executed: 0, other: 0 });
+                self.list.len() - 1
+            });
+            *map = RecordedMap::Code(index);
+        }
+        match map {
+            RecordedMap::Code(index) => *index,
+            RecordedMap::Json(_) => None,
+        }
+    }
+
+    /// Returns the name that the text of a source gives to the function at a place.
+    fn declared_name(&mut self, url: &str, line: u32, column: u32) -> Option<String> {
+        let index = self.file(url)?;
+        self.list[index].file.declared_name(line, column)
     }
 
     /// Returns the frame of a function that is not in the text of its file.
@@ -101,8 +159,7 @@ impl Originals {
             return None;
         }
         self.remarks.transpiled(&path);
-        let frame = CallFrame { origin: FrameOrigin::Transpiled, ..frame.clone() };
-        Some(OriginalFrame { frame, place: None })
+        Some(OriginalFrame::transpiled(frame))
     }
 
     /// Returns the position in the source for a position in a frame; the unknown position if the map
@@ -165,7 +222,10 @@ impl Originals {
         }
         let path = file_path(url);
         let (file, problem) = GeneratedFile::read(&path)?;
-        if let Some(problem) = problem {
+        // Many packages ship without the maps that their code names.
+        if let Some(problem) = problem
+            && !(problem.is_missing && package_folder(&path).is_some())
+        {
             self.remarks.problem(problem);
         }
         // Packages ship the code that runs.

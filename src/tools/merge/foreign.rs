@@ -164,6 +164,9 @@ impl ForeignTrace {
             let pid = |pid: u32| pids.pid(pid.into(), processes);
             return self.frames.add(frames, is_kept, pid, labels, parts);
         }
+        if merger.mapped.take_map(&event.head, text) {
+            return Ok(());
+        }
         self.note(&event, parts)?;
         // The counters are those of all stacks.
         if event.is_counter() && merger.rewriting.stacks.is_limited() {

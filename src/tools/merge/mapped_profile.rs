@@ -12,8 +12,10 @@ use crate::format::ascii_json::encode_raw;
 use crate::format::frame_json::{CallFrameJson, parse_frame};
 use crate::format::node_json::NodeJson;
 use crate::format::script_id::ScriptIdOffset;
+use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
 use crate::format::trace::chunk_json::ChunkJson;
 use crate::format::trace::edit::EventEdit;
+use crate::format::trace::head::{EventHead, Member};
 use crate::format::url::frame_url;
 use crate::profile::frame::CallFrame;
 use crate::profile::position::SourcePosition;
@@ -101,6 +103,20 @@ impl MappedFrames {
     /// Returns frames that are looked up, or that all stay as they are.
     pub(super) fn new(is_on: bool) -> Self {
         Self { is_on, ..Self::default() }
+    }
+
+    /// Takes the source map of a script, which the merged trace then has no use for. Returns whether
+    /// the event holds one.
+    pub(super) fn take_map(&mut self, head: &EventHead, event: &[u8]) -> bool {
+        if !self.is_on || head.name(event) != SCRIPT_SOURCE_MAP.as_bytes() {
+            return false;
+        }
+        let args = head.place(Member::Arguments).and_then(|args| event.get(args));
+        let map = args.and_then(|args| str::from_utf8(args).ok()).and_then(read_args);
+        if let Some((script, map)) = map {
+            self.originals.add_map(script, map);
+        }
+        true
     }
 
     /// Returns the sources; none if all frames stay as they are.

@@ -101,7 +101,7 @@ impl Merger<'_> {
         let copied = self.each_event(&self.inputs[recording.input], |event, head| {
             sizes.event((process.pid, recording.tid), head.name(event), event);
             // The merge writes the frames of all processes at the end.
-            if head.name(event) == b"TracingStartedInBrowser" {
+            if head.name(event) == b"TracingStartedInBrowser" || frames.take_map(head, event) {
                 return Ok(());
             }
             let is_chunk = head.name(event) == b"ProfileChunk";
@@ -143,6 +143,9 @@ impl Merger<'_> {
         let rewritten = self.each_event(input, |event, head| {
             let ts = head.ts(event).unwrap_or_default();
             sizes.counters((process.pid, recording.tid), head.name(event), event);
+            if frames.take_map(head, event) {
+                return Ok(());
+            }
             match head.name(event) {
                 b"TracingStartedInBrowser" => Ok(()),
                 b"thread.start" if !has_begun => {

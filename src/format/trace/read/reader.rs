@@ -7,12 +7,13 @@ use std::mem;
 use super::process_names::TraceNames;
 use crate::base::cpu_times::CpuTimes;
 use crate::format::deltas::push_samples;
+use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
 use crate::format::trace::chunk_json::{ChunkJson, ProfileOrigin};
 use crate::format::trace::event_json::EventJson;
 use crate::format::trace::event_times::TraceTimes;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
-use crate::profile::session::{Process, Thread};
+use crate::profile::session::{Process, ScriptKey, Thread};
 use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 
 /// Reads the events of one file.
@@ -26,6 +27,7 @@ pub(crate) struct TraceReader {
     /// The counters of threads at the starts of recordings, whose profiles follow.
     starts: BTreeMap<(i64, i64), (i64, CpuTimes)>,
     times: TraceTimes,
+    script_maps: Vec<(ScriptKey, String)>,
     unreadable_events: u64,
 }
 
@@ -63,6 +65,7 @@ impl TraceReader {
             finished: Vec::new(),
             starts: BTreeMap::new(),
             times: TraceTimes::default(),
+            script_maps: Vec::new(),
             unreadable_events: 0,
         }
     }
@@ -90,6 +93,10 @@ impl TraceReader {
                 }
                 builder.end_at(time_us);
             }),
+            SCRIPT_SOURCE_MAP => {
+                self.script_maps.extend(event.args.and_then(read_args));
+                Ok(())
+            }
             _ => {
                 self.names.event(&event);
                 Ok(())
@@ -109,6 +116,11 @@ impl TraceReader {
     /// Returns whether the trace is the recording of one thread, by its metadata.
     pub(crate) fn is_recording(&self) -> bool {
         self.names.is_recording()
+    }
+
+    /// Takes the source maps of scripts out.
+    pub(crate) fn take_script_maps(&mut self) -> Vec<(ScriptKey, String)> {
+        mem::take(&mut self.script_maps)
     }
 
     /// Takes the times of all events out.

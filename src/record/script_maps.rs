@@ -1,0 +1,118 @@
+//! The source maps of the scripts of one recording, until functions of these scripts are sampled.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use rustc_hash::FxHashMap;
+
+use crate::format::source_map::recorded::short_map;
+use crate::profile::window::Window;
+use crate::sampler::v8::ScriptMap;
+
+/// Maps by the ids of their scripts.
+#[derive(Debug, Default)]
+pub(super) struct HeldMaps(FxHashMap<u32, HeldMap>);
+
+/// A map, compressed: few scripts of many are sampled.
+#[derive(Debug)]
+struct HeldMap {
+    compressed: Vec<u8>,
+    is_written: bool,
+}
+
+/// A map that a trace needs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NeededMap<'a> {
+    pub script_id: u32,
+    /// V8's name of the script.
+    pub script: &'a str,
+    /// JSON of the map.
+    pub map: Vec<u8>,
+}
+
+impl HeldMaps {
+    /// Adds the maps of new scripts.
+    pub(super) fn add(&mut self, maps: Vec<ScriptMap>) {
+        for ScriptMap { script_id, url } in maps {
+            let compressed = short_map(&url).and_then(|map| compress(&map));
+            if let Some(compressed) = compressed {
+                self.0.insert(script_id, HeldMap { compressed, is_written: false });
+            }
+        }
+    }
+
+    /// Returns the maps of a window's scripts that the trace does not have.
+    pub(super) fn needed<'a>(&mut self, window: &'a Window) -> Vec<NeededMap<'a>> {
+        let mut needed = Vec::new();
+        if self.0.is_empty() {
+            return needed;
+        }
+        for frame in &window.frames {
+            let held = self.0.get_mut(&frame.script_id).filter(|held| !held.is_written);
+            if let Some(held) = held {
+                held.is_written = true;
+                let (script_id, script) = (frame.script_id, frame.url.as_str());
+                let map = decompress(&held.compressed);
+                needed.extend(map.map(|map| NeededMap { script_id, script, map }));
+            }
+        }
+        needed
+    }
+
+    /// Begins a file that has no maps.
+    pub(super) fn begin_file(&mut self) {
+        self.0.values_mut().for_each(|held| held.is_written = false);
+    }
+}
+
+fn compress(map: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(map).ok()?;
+    encoder.finish().ok()
+}
+
+fn decompress(map: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    ZlibDecoder::new(map).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::test_windows::made::{frame, window};
+
+    #[test]
+    fn a_map_is_written_once_to_each_file_that_needs_it() {
+        let map = |script_id| ScriptMap {
+            script_id,
+            url: r#"data:application/json,{"version":3,"mappings":"A"}"#.to_owned(),
+        };
+        let broken = ScriptMap { script_id: 6, url: "data:,x".to_owned() };
+        let mut held = HeldMaps::default();
+        held.add(vec![map(5), map(7), broken]);
+        let window = window(
+            &[
+                (0, frame("f", "/a.ts", 5)),
+                (0, frame("g", "/a.ts", 5)),
+                (0, frame("h", "/b.js", 6)),
+            ],
+            &[],
+        );
+        let needed = |held: &mut HeldMaps| -> Vec<(u32, String, String)> {
+            let needed = held.needed(&window).into_iter();
+            needed
+                .map(|NeededMap { script_id, script, map }| {
+                    (script_id, script.to_owned(), String::from_utf8(map).unwrap())
+                })
+                .collect()
+        };
+        let expected = (5, "/a.ts".to_owned(), r#"{"version":3,"mappings":"A"}"#.to_owned());
+        assert_eq!(needed(&mut held), std::slice::from_ref(&expected));
+        assert_eq!(needed(&mut held), []);
+        held.begin_file();
+        assert_eq!(needed(&mut held), [expected]);
+    }
+}

@@ -1,0 +1,232 @@
+//! Takes the source maps that stand in code itself, when V8 compiles the code.
+//!
+//! Such code often stands in no file: a transpiler made it in memory. V8 tells each new piece of
+//! compiled code to one handler of the isolate, with the script.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+
+use napi::{Env, sys as napi_sys};
+use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
+
+use super::symbols::{self, Isolate, Local};
+
+/// A map of a script.
+#[derive(Debug)]
+pub(crate) struct ScriptMap {
+    /// V8's id of the script.
+    pub script_id: u32,
+    /// The `data:` URL of the map.
+    pub url: String,
+}
+
+/// Maps on their way to the writer thread.
+#[derive(Debug, Default)]
+pub(crate) struct ScriptMaps(Mutex<Vec<ScriptMap>>);
+
+impl ScriptMaps {
+    /// Takes the maps of the scripts that were compiled since the last call.
+    pub(crate) fn take(&self) -> Vec<ScriptMap> {
+        std::mem::take(&mut self.0.lock())
+    }
+}
+
+/// `v8::JitCodeEvent`, as far as it is read.
+#[repr(C)]
+struct JitCodeEvent {
+    kind: c_int,
+    code_type: c_int,
+    code_start: *const c_void,
+    code_len: usize,
+    script: Local,
+}
+
+/// `JitCodeEvent::CODE_ADDED`
+const CODE_ADDED: c_int = 0;
+/// `kJitCodeEventDefault`
+const NEW_CODE: c_int = 0;
+/// `kJitCodeEventEnumExisting`
+const ALL_CODE: c_int = 1;
+
+/// The start of a URL that holds a map.
+const DATA: &[u8] = b"data:";
+/// Maps larger than this are left out: bytes.
+const MAX_BYTES: usize = 64 << 20;
+
+type Handler = extern "C" fn(*const JitCodeEvent);
+
+/// V8's functions for the handler.
+#[derive(Clone, Copy)]
+struct HandlerApi {
+    set_handler: unsafe extern "C" fn(*mut Isolate, c_int, Option<Handler>),
+    script_id: unsafe extern "C" fn(Local) -> c_int,
+    map_url: unsafe extern "C" fn(Local) -> Local,
+}
+
+/// The handler of one isolate. A `ScriptMapHandler` never leaves the isolate's thread (it is not
+/// `Send`), and is removed in the environment's cleanup hook at the latest.
+pub(crate) struct ScriptMapHandler {
+    api: HandlerApi,
+    isolate: *mut Isolate,
+    not_send: PhantomData<*mut c_void>,
+}
+
+/// What the handler of this thread needs.
+struct HandlerState {
+    api: HandlerApi,
+    env: napi_sys::napi_env,
+    last: c_int,
+    seen: FxHashSet<c_int>,
+    maps: Arc<ScriptMaps>,
+}
+
+thread_local! {
+    static STATE: RefCell<Option<HandlerState>> = const { RefCell::new(None) };
+}
+
+impl ScriptMapHandler {
+    /// Takes the maps of all scripts of the calling thread from now on, and with `has_scripts` also
+    /// those of the scripts so far. Returns None if this process does not export what is needed.
+    pub(crate) fn set(env: &Env, maps: Arc<ScriptMaps>, has_scripts: bool) -> Option<Self> {
+        let api = HandlerApi::find_once()?;
+        let isolate_try_get_current = symbols::api().ok()?.isolate_try_get_current;
+        // SAFETY: may be called on any thread.
+        let isolate = unsafe { isolate_try_get_current() };
+        if isolate.is_null() {
+            return None;
+        }
+        let (env, last, seen) = (env.raw(), -1, FxHashSet::default());
+        STATE.set(Some(HandlerState { api, env, last, seen, maps }));
+        let scope = if has_scripts { ALL_CODE } else { NEW_CODE };
+        // SAFETY: this is the isolate's own thread, inside a call from JavaScript.
+        unsafe { (api.set_handler)(isolate, scope, Some(on_code)) };
+        Some(Self { api, isolate, not_send: PhantomData })
+    }
+
+    /// Removes the handler.
+    pub(crate) fn remove(self) {
+        // SAFETY: this is the isolate's own thread, and the isolate is alive.
+        unsafe { (self.api.set_handler)(self.isolate, NEW_CODE, None) };
+        STATE.take();
+    }
+}
+
+impl HandlerState {
+    /// Takes the map of a script that is seen for the first time.
+    fn script(&mut self, script: Local) {
+        // SAFETY: V8 passes a handle of the script, which lives during this call.
+        let id = unsafe { (self.api.script_id)(script) };
+        if id == self.last {
+            return;
+        }
+        self.last = id;
+        let Ok(script_id) = u32::try_from(id) else { return };
+        if !self.seen.insert(id) {
+            return;
+        }
+        if let Some(url) = self.map_url(script) {
+            self.maps.0.lock().push(ScriptMap { script_id, url });
+        }
+    }
+
+    fn map_url(&self, script: Local) -> Option<String> {
+        let mut scope = ptr::null_mut();
+        // SAFETY: this is the environment's thread, and the environment is alive: the handler is
+        // removed in the environment's cleanup hook at the latest.
+        unsafe {
+            if napi_sys::napi_open_handle_scope(self.env, &mut scope) != napi_sys::Status::napi_ok {
+                return None;
+            }
+            let url = self.read((self.api.map_url)(script).cast());
+            napi_sys::napi_close_handle_scope(self.env, scope);
+            url
+        }
+    }
+
+    /// Reads a string that holds a map. Any other value is no map. The string is one of the parser's,
+    /// which is flat, so that V8 allocates nothing.
+    ///
+    /// # Safety
+    /// `value` has the bits of a `v8::Local` of this isolate, or is null.
+    unsafe fn read(&self, value: napi_sys::napi_value) -> Option<String> {
+        const OK: napi_sys::napi_status = napi_sys::Status::napi_ok;
+        if value.is_null() {
+            return None;
+        }
+        // Returns the count of characters that are written; of all if there is no buffer.
+        let read = |buffer: *mut c_char, bytes: usize| {
+            let mut length = 0;
+            // SAFETY: the caller promises a value of this environment, and the buffer has `bytes`.
+            let status = unsafe {
+                napi_sys::napi_get_value_string_latin1(self.env, value, buffer, bytes, &mut length)
+            };
+            (status == OK).then_some(length)
+        };
+        let copy = |characters: usize| {
+            // The function appends a NUL.
+            let mut text = vec![0_u8; characters + 1];
+            let written = read(text.as_mut_ptr().cast(), text.len())?;
+            text.truncate(written);
+            Some(text)
+        };
+        let length = read(ptr::null_mut(), 0).filter(|length| *length <= MAX_BYTES)?;
+        copy(DATA.len()).filter(|start| start == DATA)?;
+        // Text outside of ASCII has other bytes in UTF-8.
+        String::from_utf8(copy(length)?).ok()
+    }
+}
+
+/// Is called by V8 for each piece of compiled code, while no garbage may be collected.
+extern "C" fn on_code(event: *const JitCodeEvent) {
+    // SAFETY: V8 passes an event that lives during this call.
+    let JitCodeEvent { kind, script, .. } = unsafe { &*event };
+    if *kind != CODE_ADDED || script.is_null() {
+        return;
+    }
+    // Unwinding into C++ would end the process.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        // The thread may be ending.
+        let _ = STATE.try_with(|state| {
+            if let Ok(mut state) = state.try_borrow_mut()
+                && let Some(state) = state.as_mut()
+            {
+                state.script(*script);
+            }
+        });
+    }));
+}
+
+impl HandlerApi {
+    fn find_once() -> Option<Self> {
+        static API: OnceLock<Option<HandlerApi>> = OnceLock::new();
+        *API.get_or_init(Self::find)
+    }
+
+    fn find() -> Option<Self> {
+        const SET_HANDLER: &CStr = c"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE";
+        let set_handler = symbols::symbol(SET_HANDLER)?;
+        let script_id = symbols::symbol(c"_ZNK2v813UnboundScript5GetIdEv")?;
+        let map_url = symbols::symbol(c"_ZN2v813UnboundScript19GetSourceMappingURLEv")?;
+        // SAFETY: the mangled names spell out the parameters of the C++ methods, and these types
+        // repeat them. A `v8::Local` is a pointer, which is returned in a register.
+        unsafe {
+            Some(Self {
+                set_handler: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(*mut Isolate, c_int, Option<Handler>),
+                >(set_handler),
+                script_id: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Local) -> c_int>(
+                    script_id,
+                ),
+                map_url: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Local) -> Local>(
+                    map_url,
+                ),
+            })
+        }
+    }
+}
