@@ -34,6 +34,8 @@ pub(super) struct GeneratedFile {
     /// The text; none if V8's code is known not to be that of a file.
     text: Option<CodeText>,
     map: Option<SourceMap>,
+    /// Whether the map stands in the text.
+    has_own_map: bool,
     /// URLs of the sources that were asked for.
     urls: FxHashMap<usize, Option<String>>,
 }
@@ -78,20 +80,27 @@ impl GeneratedFile {
                 (None, Some(MapProblem { file: path.to_owned(), reason, is_missing }))
             }
         };
-        let text = Some(CodeText::new(text));
+        let has_own_map = map.is_some() && map_url(&text).is_some_and(is_data_url);
+        let (path, text) = (path.to_owned(), Some(CodeText::new(text)));
         let urls = FxHashMap::default();
-        Some((Self { path: path.to_owned(), text, map, urls }, problem))
+        Some((Self { path, text, map, has_own_map, urls }, problem))
     }
 
     /// Returns code that is in no file, with its map. `path` is V8's name of the code.
     pub(super) fn of_map(path: &str, json: &str) -> Result<Self, MapError> {
         let map = Some(decode(json)?);
-        Ok(Self { path: path.to_owned(), text: None, map, urls: FxHashMap::default() })
+        let (path, urls) = (path.to_owned(), FxHashMap::default());
+        Ok(Self { path, text: None, map, has_own_map: true, urls })
     }
 
     /// Returns whether the code is that of a file.
     pub(super) fn has_text(&self) -> bool {
         self.text.is_some()
+    }
+
+    /// Returns whether the code itself holds its map.
+    pub(super) fn has_own_map(&self) -> bool {
+        self.has_own_map
     }
 
     /// Returns whether there is a map.

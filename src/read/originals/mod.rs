@@ -79,9 +79,9 @@ impl Originals {
         if frame.origin != FrameOrigin::Executed || frame.line < 0 {
             return None;
         }
-        let index = self.recorded(frame).or_else(|| self.file(&frame.url))?;
+        let (index, spot) = self.function(frame)?;
         let known = &mut self.list[index];
-        match known.file.function(frame) {
+        match spot {
             FunctionSpot::Mapped(spot, name) => {
                 known.executed += 1;
                 let url = known.file.url(spot.source, &mut self.sources)?;
@@ -111,6 +111,23 @@ impl Originals {
                 known.other += 1;
                 self.of_other_text(index, frame)
             }
+        }
+    }
+
+    /// Returns the code of a frame, and the place of its function there.
+    fn function(&mut self, frame: &CallFrame) -> Option<(usize, FunctionSpot)> {
+        let recorded = self.recorded(frame);
+        // Code that is in a file with its map tells more than the map alone.
+        let file = match recorded {
+            Some(_) => self.file(&frame.url).filter(|index| self.list[*index].file.has_own_map()),
+            None => self.file(&frame.url),
+        };
+        let spot = file.map(|index| (index, self.list[index].file.function(frame)));
+        match (spot, recorded) {
+            (Some((_, FunctionSpot::OtherText)) | None, Some(index)) => {
+                Some((index, self.list[index].file.function(frame)))
+            }
+            (spot, _) => spot,
         }
     }
 
