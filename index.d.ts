@@ -249,6 +249,10 @@ export interface Report {
   files: ReportFile[]
   /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
+  /** The functions that {@link ReportOptions.function} names, the one with the most time first. */
+  details?: ReportDetail[]
+  /** The call tree without branches of less than 0.5 % of the work, with {@link ReportOptions.tree}. */
+  tree?: ReportTreeNode[]
   /** Number of all functions, lines, files and packages. */
   counts: { functions: number; lines: number; files: number; packages: number }
   /** Number of input files in the report. */
@@ -361,7 +365,8 @@ export interface ReportCost {
   blockedMs: number
 }
 
-export interface ReportFunction extends ReportCost {
+/** The name and the place of a function. */
+export interface ReportPlace {
   /** The function's name, or `(anonymous)`. */
   name: string
   /**
@@ -380,8 +385,43 @@ export interface ReportFunction extends ReportCost {
   transpiled?: true
   /** See {@link ReportPackage.name}. */
   package: string
+}
+
+export interface ReportFunction extends ReportPlace, ReportCost {
   /** See {@link ReportFile.trunk}. */
   trunk: boolean
+}
+
+/** A function that {@link ReportOptions.function} names. */
+export interface ReportDetail extends ReportPlace {
+  /** Time with the function on top of the stack. */
+  selfMs: number
+  /** Time with the function anywhere on the stack. */
+  totalMs: number
+  /** Functions that call it, with the time of their calls; without a name, the event loop. */
+  callers: ReportCall[]
+  /** Functions that it calls, with the time of the calls. A call of itself is none. */
+  callees: ReportCall[]
+  /** Its lines by self time. */
+  lines: ReportLine[]
+  /** Processes in which it ran, by total time. */
+  processes: { pid: number; name: string; selfMs: number; totalMs: number }[]
+}
+
+/** Calls of one function by another. */
+export interface ReportCall extends Partial<ReportPlace> {
+  /** Time of the calls. */
+  totalMs: number
+}
+
+/** A function on a path of the call tree. */
+export interface ReportTreeNode extends ReportPlace {
+  /** Time with this path as the whole stack. */
+  selfMs: number
+  /** Time with this path as the stack, or as its lower part. */
+  totalMs: number
+  /** Functions that it calls on this path, the one with the most time first. */
+  children: ReportTreeNode[]
 }
 
 /** A line of a function, over all threads. */
@@ -429,6 +469,13 @@ export interface ReportOptions extends Selection {
    * Default: 20.
    */
   top?: number
+  /**
+   * A function whose callers, callees, lines and processes the report has in `details`: its name, or a
+   * part of its name or of its `path:line`. Up to three functions match.
+   */
+  function?: string
+  /** Whether the report has the call tree of all threads in `tree`. Default: `false`. */
+  tree?: boolean
 }
 
 /**

@@ -168,6 +168,13 @@ function addReport(program) {
     .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
     .addOption(by.choices(['function', 'line', 'file', 'package', 'thread']))
+    .addOption(
+      new Option(
+        '--function <text>',
+        'callers, callees and lines of a function: its name or path:line',
+      ).conflicts(['by', 'tree']),
+    )
+    .addOption(new Option('--tree', 'the heaviest paths of the call tree').conflicts('by'))
   addFilters(command)
     .addOption(json.conflicts('markdown'))
     .option('--markdown', 'print Markdown tables')
@@ -177,6 +184,7 @@ function addReport(program) {
       examples([
         'cpu-prof report profiles',
         'cpu-prof report profiles --by package --top 40',
+        'cpu-prof report profiles --function renderTable',
         'cpu-prof report trace.json --markdown > report.md',
       ]),
     )

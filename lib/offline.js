@@ -49,11 +49,14 @@ async function merge(inputs, output, options = {}) {
 /** @param {string | string[]} inputs @param {import('../index.js').ReportOptions} [options] */
 async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
-  const given = checkOptions(options, ['top', ...SELECTION], 'report()')
-  const { top = 20 } = given
+  const given = checkOptions(options, ['top', 'function', 'tree', ...SELECTION], 'report()')
+  const { top = 20, function: wanted, tree = false } = given
   checkNotNegative('top', 'a number, 0 or more', top)
+  const isText = wanted === undefined || (typeof wanted === 'string' && wanted !== '')
+  check(isText, 'function', 'a text', wanted)
+  check(typeof tree === 'boolean', 'tree', 'a boolean', tree)
   const selection = checkSelection(given)
-  return parseResult(() => load().cpuProfReport(paths, top, selection))
+  return parseResult(() => load().cpuProfReport(paths, { top, function: wanted, tree }, selection))
 }
 
 /**

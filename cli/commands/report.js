@@ -28,6 +28,8 @@ const LINES = 50
  * @property {number} [to]
  * @property {boolean} [json]
  * @property {boolean} [markdown]
+ * @property {string} [function]
+ * @property {boolean} [tree]
  *
  * @typedef {OwnOptions & import('../../index.js').Selection} Options
  */
@@ -46,6 +48,7 @@ async function report(inputs, options) {
     return fail(messageOf(error))
   }
   printProblems(result)
+  if (result.details?.length === 0) return fail(noFunction(options))
   printResult(render(result, options))
   require('../run/remains.js').printRemains()
 }
@@ -63,16 +66,36 @@ function chooseRun(input) {
   return last.path
 }
 
+/** @param {Options} options */
+const noFunction = ({ function: wanted }) =>
+  `no recorded function has '${wanted}' in its name or in its path:line; the functions are in ` +
+  'cpu-prof report --by function'
+
 /** @param {import('../../index.js').Report} result @param {Options} options */
 function render(result, { top, by, json, markdown }) {
   if (json) return require('../report/json.js').renderJson(result, by)
   const cwd = workingDirectory()
+  if (result.details || result.tree) return renderPaths(result, { top, markdown, cwd })
   if (markdown) return require('../report/markdown.js').renderMarkdown(result, { cwd, by, top })
   const { columns, rows, colours } = screen(process.stdout)
   // The prompt needs a line too.
   const lines = rows === undefined ? LINES : rows - 1
   const view = { columns, lines, colours, cwd, by, top }
   return require('../report/text.js').renderText(result, view)
+}
+
+/**
+ * @param {import('../../index.js').Report} result
+ * @param {{ top?: number, markdown?: boolean, cwd: string }} view
+ */
+function renderPaths(result, { top, markdown, cwd }) {
+  const { renderDetails, renderTree } = require('../report/paths.js')
+  const { columns, rows = LINES } = screen(process.stdout)
+  const width = markdown ? Number.POSITIVE_INFINITY : columns
+  const text = result.details
+    ? renderDetails(result, { columns: width, rows: top ?? 8, cwd })
+    : renderTree(result, { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd })
+  return markdown ? `\`\`\`\n${text.replaceAll('`', "'")}\`\`\`\n` : text
 }
 
 module.exports = { report }

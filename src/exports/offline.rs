@@ -22,7 +22,7 @@ use crate::tools::convert::run as convert_run;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
 use crate::tools::merge::run as merge_run;
-use crate::tools::report::build;
+use crate::tools::report::build::{self, ReportOptions};
 
 /// JSON, or a message for the user.
 type WorkResult = std::result::Result<String, String>;
@@ -179,14 +179,35 @@ pub(crate) fn merge(
     })
 }
 
-/// Reports on files and folders. Returns a `Report`. `top` may be infinite.
+/// What a report contains.
+#[napi(object)]
+pub(crate) struct JsReportOptions {
+    /// Rows of each list, by each time. May be infinite.
+    pub top: f64,
+    /// A function of which callers, callees, lines and processes are wanted.
+    pub function: Option<String>,
+    /// Whether the call tree is wanted.
+    pub tree: bool,
+}
+
+impl From<JsReportOptions> for ReportOptions {
+    fn from(JsReportOptions { top, function, tree }: JsReportOptions) -> Self {
+        // The conversion saturates: infinity becomes the largest number.
+        Self { top: top as usize, function, has_tree: tree }
+    }
+}
+
+/// Reports on files and folders. Returns a `Report`.
 #[napi(js_name = "cpuProfReport", catch_unwind)]
-pub(crate) fn report(inputs: Vec<String>, top: f64, selection: JsSelection) -> AsyncTask<Work> {
+pub(crate) fn report(
+    inputs: Vec<String>,
+    options: JsReportOptions,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
     let selection = Selection::from(selection);
     Work::task(move || {
         let loaded = selection.load(&paths(inputs), ReadScope::LINES)?;
-        // The conversion saturates: infinity becomes the largest number.
-        build::report(&loaded, top as usize).map_err(|error| error.to_string())
+        build::report(&loaded, &options.into()).map_err(|error| error.to_string())
     })
 }
 

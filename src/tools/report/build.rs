@@ -1,6 +1,7 @@
 //! Builds a report from a session.
 
 use super::costs::{Costs, WeightedTree};
+use super::detail::details;
 use super::frame_index::{FrameIndex, FrameKind};
 use super::launchers::launchers;
 use super::lines::LineCosts;
@@ -10,18 +11,34 @@ use super::shape::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
     ReportTimes,
 };
+use super::tree::tree;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::session::{Process, Session, Thread};
 use crate::read::load::Loaded;
 
+/// What a report contains.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReportOptions {
+    /// Rows of each list, by each time.
+    pub top: usize,
+    /// A function of which callers, callees, lines and processes are wanted.
+    pub function: Option<String>,
+    /// Whether the call tree is wanted.
+    pub has_tree: bool,
+}
+
 /// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
 /// by self time and the first `top` by total time. Lines have self time only.
-pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> {
+pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
+    let ReportOptions { top, function, has_tree } = options;
+    let top = *top;
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
     let parents = parents(session);
     let launchers = launchers(session, &parents);
     let costs = SessionCosts::of(session, &launchers, &index);
+    let details = function.as_ref().map(|wanted| details(wanted, session, &launchers, &index));
+    let tree = has_tree.then(|| tree(session, &launchers, &index));
     let cpu = cpu_of_processes(loaded, &parents);
     let mut processes: Vec<_> = session
         .processes
@@ -45,6 +62,8 @@ pub(crate) fn report(loaded: &Loaded, top: usize) -> serde_json::Result<String> 
         lines: costs.lines.top(&index, top),
         files: costs.files(&index, top),
         packages: costs.packages(&index, top),
+        details,
+        tree,
         counts: costs.counts(),
         inputs: loaded.inputs,
         repaired: &loaded.repaired,
@@ -84,19 +103,10 @@ impl SessionCosts {
 
     fn functions<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFunction<'a>> {
         let trunk = self.functions.trunk();
-        let rows = self.functions.top(top).map(|(number, cost)| {
-            let function = &index.functions[number];
-            let file = &index.files[function.file];
-            ReportFunction {
-                name: &function.name,
-                file: &file.path,
-                line: function.line,
-                column: function.column,
-                transpiled: function.is_transpiled,
-                package: index.packages[file.package].as_str(),
-                trunk: trunk[number],
-                cost,
-            }
+        let rows = self.functions.top(top).map(|(number, cost)| ReportFunction {
+            place: index.place(number),
+            trunk: trunk[number],
+            cost,
         });
         rows.collect()
     }

@@ -163,6 +163,11 @@ impl<'a> WeightedTree<'a> {
         tree
     }
 
+    /// Returns the time of a node with all nodes below, microseconds.
+    pub(super) fn total_us(&self, node: u32) -> u64 {
+        self.total_us[node as usize]
+    }
+
     /// Adds the self and total times of the items that `item` returns for frames.
     pub(super) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32) -> Option<usize>) {
         let item_of = |node: u32| item(self.profile.nodes[node as usize].frame);

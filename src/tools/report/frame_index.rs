@@ -1,5 +1,6 @@
 //! The meaning of frames: functions in files in packages, or states of V8.
 
+use super::shape::ReportPlace;
 use crate::base::numbering::FxIndexSet;
 use crate::format::url::file_path;
 use crate::profile::frame::{CallFrame, FrameOrigin};
@@ -92,6 +93,20 @@ impl FrameIndex {
         let path = file_path(url).into_owned();
         let package = self.packages.insert_full(package_of(&path).to_owned()).0;
         self.files.insert_full(SourceFile { path, package }).0
+    }
+
+    /// Returns the name and the place of a function.
+    pub(super) fn place(&self, function: usize) -> ReportPlace<'_> {
+        let SourceFunction { name, file, line, column, is_transpiled } = &self.functions[function];
+        let SourceFile { path, package } = &self.files[*file];
+        ReportPlace {
+            name,
+            file: path,
+            line: *line,
+            column: *column,
+            transpiled: *is_transpiled,
+            package: &self.packages[*package],
+        }
     }
 
     /// Returns for each function whether it is neither Node's nor native.

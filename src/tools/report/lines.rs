@@ -31,9 +31,26 @@ pub(super) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 impl LineCosts {
     /// Adds the lines of a profile.
     pub(super) fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
+        self.add_where(profile, index, |_| true);
+    }
+
+    /// Adds the lines of one function of a profile.
+    pub(super) fn add_of(&mut self, profile: &ThreadProfile, index: &FrameIndex, wanted: usize) {
+        self.add_where(profile, index, |function| function == wanted);
+    }
+
+    fn add_where(
+        &mut self,
+        profile: &ThreadProfile,
+        index: &FrameIndex,
+        is_wanted: impl Fn(usize) -> bool,
+    ) {
         for at in &profile.lines {
             let frame = profile.nodes[at.node as usize].frame;
-            let Some(function) = index.function(frame) else { continue };
+            let Some(function) = index.function(frame).filter(|function| is_wanted(*function))
+            else {
+                continue;
+            };
             // Chrome writes the line of the caller where a function has no script.
             let is_native = index.files[index.functions[function].file].path.is_empty();
             let line = if is_native { 0 } else { at.position.line };

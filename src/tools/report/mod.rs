@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 mod costs;
+mod detail;
 mod frame_index;
 mod launchers;
 mod lines;
@@ -10,3 +11,4 @@ mod own_files;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod tree;

@@ -18,6 +18,10 @@ pub(super) struct Report<'a> {
     pub lines: Vec<ReportLine<'a>>,
     pub files: Vec<ReportFile<'a>>,
     pub packages: Vec<ReportPackage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Vec<ReportDetail<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Vec<ReportTreeNode<'a>>>,
     pub counts: ReportCounts,
     pub inputs: usize,
     #[serde(serialize_with = "lossy_list")]
@@ -115,8 +119,9 @@ pub(super) struct ReportCost {
     pub blocked_us: u64,
 }
 
+/// The name and the place of a function.
 #[derive(Debug, Serialize)]
-pub(super) struct ReportFunction<'a> {
+pub(super) struct ReportPlace<'a> {
     pub name: &'a str,
     pub file: &'a str,
     pub line: i32,
@@ -124,9 +129,58 @@ pub(super) struct ReportFunction<'a> {
     #[serde(skip_serializing_if = "is_false")]
     pub transpiled: bool,
     pub package: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportFunction<'a> {
+    #[serde(flatten)]
+    pub place: ReportPlace<'a>,
     pub trunk: bool,
     #[serde(flatten)]
     pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportDetail<'a> {
+    #[serde(flatten)]
+    pub function: ReportPlace<'a>,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub callers: Vec<ReportCall<'a>>,
+    pub callees: Vec<ReportCall<'a>>,
+    pub lines: Vec<ReportLine<'a>>,
+    pub processes: Vec<ReportProcessTime<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportCall<'a> {
+    #[serde(flatten)]
+    pub function: Option<ReportPlace<'a>>,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportProcessTime<'a> {
+    pub pid: i64,
+    pub name: &'a str,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportTreeNode<'a> {
+    #[serde(flatten)]
+    pub function: ReportPlace<'a>,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub children: Vec<ReportTreeNode<'a>>,
 }
 
 #[derive(Debug, Serialize)]

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::build::report;
+use super::build::{ReportOptions, report};
 use crate::base::cpu_times::CpuTimes;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::cpu_use::CpuUse;
@@ -62,7 +62,10 @@ fn loaded(stacks: &[&[(&str, &str)]]) -> Loaded {
 }
 
 fn computed(loaded: &Loaded, top: usize) -> Value {
-    serde_json::from_str(&report(loaded, top).unwrap()).unwrap()
+    serde_json::from_str(
+        &report(loaded, &ReportOptions { top, ..ReportOptions::default() }).unwrap(),
+    )
+    .unwrap()
 }
 
 const A: (&str, &str) = ("a", "/r/a.js");

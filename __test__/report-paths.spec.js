@@ -1,0 +1,123 @@
+'use strict'
+
+// Callers and callees of a function, and the call tree.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { report } = require('../index.js')
+const { cli } = require('./helpers/cli.js')
+const { run, temporaryDirectory } = require('./helpers/run.js')
+
+const PROGRAM = `
+function work(ms) {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+function seldom() {
+  work(10)
+}
+function often() {
+  work(30)
+}
+function nest(depth) {
+  if (depth > 0) return nest(depth - 1)
+  seldom()
+  often()
+}
+function turns() {
+  for (let i = 0; i < 15; i++) nest(3)
+}
+turns()
+`
+
+/** Records {@link PROGRAM}. */
+async function record() {
+  const cwd = temporaryDirectory()
+  fs.writeFileSync(path.join(cwd, 'program.js'), PROGRAM)
+  const { code, stderr, files } = await run(['./program.js'], { cwd })
+  assert.equal(code, 0, stderr)
+  return { cwd, file: files[0] }
+}
+
+test('a function has its callers, callees, lines and processes', async () => {
+  const { cwd, file } = await record()
+  const { details = [], functions } = await report(file, { function: 'WORK' })
+  const [work, ...others] = details
+  assert.deepEqual(others, [])
+  assert.equal(work.name, 'work')
+  assert.equal(work.file, path.join(cwd, 'program.js'))
+  const inList = functions.find(({ name }) => name === 'work')
+  assert.deepEqual([work.selfMs, work.totalMs], [inList?.selfMs, inList?.totalMs])
+  assert.deepEqual(
+    work.callers.map(({ name }) => name),
+    ['often', 'seldom'],
+  )
+  const [often, seldom] = work.callers.map(({ totalMs }) => totalMs)
+  assert.ok(Math.abs(often + seldom - work.totalMs) < 0.01)
+  assert.ok(often > 1.5 * seldom, `${often} and ${seldom} ms`)
+  assert.ok(work.lines.every(({ line }) => line === 0 || (line >= 2 && line <= 4)))
+  assert.equal(work.processes.length, 1)
+  assert.equal(work.processes[0].totalMs, work.totalMs)
+
+  // Recursion counts once.
+  const nest = (await report(file, { function: 'nest' })).details?.[0]
+  assert.ok(Number(nest?.totalMs) >= work.totalMs - 0.01)
+  assert.ok(Number(nest?.totalMs) < 1.2 * work.totalMs)
+  assert.deepEqual(nest?.callers.map(({ name }) => name).slice(0, 1), ['turns'])
+  const callees = nest?.callees.map(({ name }) => name).slice(0, 2)
+  assert.deepEqual(callees, ['often', 'seldom'])
+
+  const byPlace = await report(file, { function: 'program.js:8' })
+  assert.equal(byPlace.details?.[0].name, 'often')
+  const byPart = await report(file, { function: 'seld' })
+  assert.equal(byPart.details?.[0].name, 'seldom')
+  assert.deepEqual((await report(file, { function: 'absent' })).details, [])
+  assert.equal((await report(file)).details, undefined)
+})
+
+test('the call tree has the paths with their times', async () => {
+  const { file } = await record()
+  const { tree = [], functions } = await report(file, { tree: true })
+  /** @param {import('../index.js').ReportTreeNode[]} nodes @returns {import('../index.js').ReportTreeNode[]} */
+  const all = (nodes) => nodes.flatMap((node) => [node, ...all(node.children)])
+  for (const { totalMs, selfMs, children } of all(tree)) {
+    const sum = children.reduce((ms, child) => ms + child.totalMs, selfMs)
+    assert.ok(sum <= totalMs + 0.01, `${sum} of ${totalMs} ms`)
+  }
+  const work = all(tree).filter(({ name }) => name === 'work')
+  assert.equal(work.length, 2)
+  const inList = functions.find(({ name }) => name === 'work')
+  const sum = work.reduce((ms, { totalMs }) => ms + totalMs, 0)
+  assert.ok(Math.abs(sum - Number(inList?.totalMs)) < 0.01)
+})
+
+test('the command line shows both', async () => {
+  const { cwd, file } = await record()
+  const detail = await cli(['report', file, '--function', 'often'], { cwd })
+  assert.equal(detail.code, 0, detail.stderr)
+  assert.match(detail.stdout, /^often {2}program\.js:8 \(% of .* of work\)\n.* total\n.* self\n/)
+  assert.match(detail.stdout, /\ncallers.*\n.*% {2}nest {2}program\.js:11\n/)
+  assert.match(detail.stdout, /\ncallees.*\n.*% {2}work {2}program\.js:2\n/)
+
+  const tree = await cli(['report', file, '--tree'], { cwd })
+  // One path leads to the recursion, which calls two functions.
+  assert.match(tree.stdout, /\n.* {2}nest {2}program\.js:11 {2}\(below \d+ more\)\n/)
+  assert.match(tree.stdout, /\n.* {4}work {2}program\.js:2 {2}\(below 1 more\)\n/)
+  assert.ok(!tree.stdout.includes('turns'))
+  for (const line of tree.stdout.split('\n')) assert.ok(line.length <= 100, line)
+
+  const markdown = await cli(['report', file, '--tree', '--markdown'], { cwd })
+  assert.match(markdown.stdout, /^```\ncall tree[^`]*```\n$/)
+  const json = await cli(['report', file, '--function', 'often', '--json'], { cwd })
+  assert.equal(JSON.parse(json.stdout).details[0].name, 'often')
+
+  const absent = await cli(['report', file, '--function', 'absent'], { cwd })
+  assert.equal(absent.code, 1)
+  assert.match(absent.stderr, /^cpu-prof: no recorded function has 'absent' in its name/)
+  const both = await cli(['report', file, '--function', 'often', '--tree'], { cwd })
+  assert.equal(both.code, 2)
+  for (const options of [{ function: '' }, { function: 7 }, { tree: 'yes' }]) {
+    await assert.rejects(report(file, /** @type {any} */ (options)), /^TypeError: cpu-prof: /)
+  }
+})

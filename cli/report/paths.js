@@ -1,0 +1,130 @@
+'use strict'
+
+// Renders single functions with their callers and callees, and the call tree.
+
+const { formatTime, formatShare, formatPlace, printable } = require('../terminal/format.js')
+const { workMs } = require('./tables.js')
+const { cutEnd, cutStart, displayWidth } = require('./width.js')
+
+/** @typedef {import('../../index.js').Report} Report */
+/** @typedef {import('../../index.js').ReportDetail} Detail */
+/** @typedef {import('../../index.js').ReportTreeNode} TreeNode */
+/**
+ * @typedef {object} View
+ * @property {number} columns the width
+ * @property {number} rows of each list, or of the tree
+ * @property {string} cwd the folder that paths are relative to
+ */
+/** @typedef {{ node: TreeNode, level: number, above: number }} Row a node, below `above` functions that are not shown */
+
+/** Columns of a time and of a share. */
+const TIME = 8
+const SHARE = 6
+/** Columns that a place needs at least. */
+const MIN_PLACE = 8
+/** A function whose only call has this part of its time is not shown in the tree. */
+const NEARLY_ALL = 0.97
+
+/** @param {Report} report @param {View} view */
+function renderDetails(report, view) {
+  const blocks = (report.details ?? []).map((detail) => renderDetail(detail, report, view))
+  return blocks.join('\n')
+}
+
+/** @param {Detail} detail @param {Report} report @param {View} view */
+function renderDetail(detail, report, view) {
+  const whole = workMs(report)
+  const time = (/** @type {number} */ ms) =>
+    `  ${formatTime(ms).padStart(TIME)} ${formatShare(ms, whole).padStart(SHARE)}`
+  const lines = [
+    `${nameAndPlace(detail, view, 30)} (% of ${formatTime(whole)} of work)`,
+    `${time(detail.totalMs)}  total`,
+    `${time(detail.selfMs)}  self`,
+  ]
+  /** @param {string} title @param {{ ms: number, text: string }[]} rows */
+  const list = (title, rows) => {
+    if (rows.length === 0) return
+    lines.push('', title)
+    for (const { ms, text } of rows.slice(0, view.rows)) lines.push(`${time(ms)}  ${text}`)
+    if (rows.length > view.rows) lines.push(`  and ${rows.length - view.rows} more`)
+  }
+  const call = (/** @type {import('../../index.js').ReportCall} */ { totalMs, ...place }) => ({
+    ms: totalMs,
+    text:
+      place.name === undefined ? '(event loop)' : nameAndPlace(/** @type {any} */ (place), view),
+  })
+  list('callers, by the time of their calls', detail.callers.map(call))
+  list('callees, by the time of the calls', detail.callees.map(call))
+  const known = detail.lines.filter(({ line }) => line > 0)
+  list(
+    'lines, by self time',
+    known.map((line) => ({ ms: line.selfMs, text: place(line, view) })),
+  )
+  if (report.processes.length > 1) {
+    const processes = detail.processes.map(({ pid, name, totalMs }) => ({
+      ms: totalMs,
+      text: printable(`${name} (${pid})`),
+    }))
+    list('processes, by total time', processes)
+  }
+  return `${lines.map((line) => cutEnd(line, view.columns)).join('\n')}\n`
+}
+
+/** @param {Report} report @param {View} view */
+function renderTree(report, view) {
+  const whole = workMs(report)
+  const rows = heaviest(unfold(report.tree ?? [], 0), view.rows)
+  const lines = [
+    `call tree, the heaviest paths (% of ${formatTime(whole)} of work)`,
+    `  ${'total'.padStart(TIME)} ${''.padStart(SHARE)} ${'self'.padStart(TIME)}`,
+  ]
+  for (const { node, level, above } of rows) {
+    const times = `${formatTime(node.totalMs).padStart(TIME)} ${formatShare(node.totalMs, whole).padStart(SHARE)}`
+    const start = `  ${times} ${formatTime(node.selfMs).padStart(TIME)}  ${''.padEnd(2 * level)}`
+    const end = above === 0 ? '' : `  (below ${above} more)`
+    lines.push(`${start}${nameAndPlace(node, view, start.length + end.length)}${end}`)
+  }
+  return `${lines.map((line) => cutEnd(line, view.columns)).join('\n')}\n`
+}
+
+/**
+ * Lists the nodes in the order of the tree. A function with nearly all its time in one call gives way
+ * to the function that it calls.
+ * @param {TreeNode[]} nodes @param {number} level @returns {Row[]}
+ */
+function unfold(nodes, level) {
+  return nodes.flatMap((start) => {
+    let node = start
+    let above = 0
+    while (node.children.length > 0 && node.children[0].totalMs >= NEARLY_ALL * node.totalMs) {
+      node = node.children[0]
+      above++
+    }
+    return [{ node, level, above }, ...unfold(node.children, level + 1)]
+  })
+}
+
+/** Returns the rows with the most total time, in their order. @param {Row[]} rows @param {number} count */
+function heaviest(rows, count) {
+  const totals = rows.map(({ node }) => node.totalMs).sort((a, b) => b - a)
+  const least = totals[Math.min(count, totals.length) - 1] ?? 0
+  return rows.filter(({ node }) => node.totalMs >= least).slice(0, count)
+}
+
+/**
+ * Returns a function's name and place. A long place keeps its end, which has the line.
+ * @param {import('../../index.js').ReportPlace} function_ @param {View} view
+ * @param {number} [used] columns of the line's other text
+ */
+function nameAndPlace(function_, view, used = 2 + TIME + 1 + SHARE + 2) {
+  const name = printable(function_.name)
+  const room = view.columns - used - displayWidth(name) - 2
+  return room < MIN_PLACE ? name : `${name}  ${cutStart(place(function_, view), room)}`
+}
+
+/** @param {{ file: string, line: number, transpiled?: true }} where @param {View} view */
+function place(where, { cwd }) {
+  return printable(`${formatPlace(where, cwd)}${where.transpiled ? ' (transpiled)' : ''}`)
+}
+
+module.exports = { renderDetails, renderTree }

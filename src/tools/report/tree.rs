@@ -1,0 +1,106 @@
+//! The call tree of all threads together, as far as it matters.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::costs::WeightedTree;
+use super::frame_index::FrameIndex;
+use super::shape::ReportTreeNode;
+use crate::profile::session::Session;
+use crate::profile::thread_profile::NONE;
+
+/// Levels of the tree: what is below counts for the last level. Writers and readers of JSON recurse.
+const MAX_LEVELS: usize = 200;
+/// Part of the whole time that a branch needs.
+const ENOUGH: f64 = 0.005;
+
+/// A call path of all threads.
+#[derive(Default)]
+struct JoinedNode {
+    function: usize,
+    self_us: u64,
+    total_us: u64,
+    children: Vec<usize>,
+}
+
+/// The paths of all threads.
+#[derive(Default)]
+struct JoinedTree {
+    nodes: Vec<JoinedNode>,
+    roots: Vec<usize>,
+    /// Nodes by their parents and functions.
+    by_path: FxHashMap<(Option<usize>, usize), usize>,
+}
+
+/// Returns the call tree of all threads but those of launchers. Branches with hardly any time are left
+/// out.
+pub(super) fn tree<'a>(
+    session: &Session,
+    launchers: &[bool],
+    index: &'a FrameIndex,
+) -> Vec<ReportTreeNode<'a>> {
+    let mut joined = JoinedTree::default();
+    let processes = session.processes.iter().zip(launchers);
+    let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
+    let threads = shown.flat_map(|(process, _)| &process.threads);
+    for profile in threads.flat_map(|thread| &thread.profiles) {
+        let tree = WeightedTree::of(profile);
+        let mut places: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
+        for (node, data) in (0_u32..).zip(&profile.nodes) {
+            let above = match data.parent {
+                NONE => None,
+                parent => places[parent as usize],
+            };
+            let total_us = tree.total_us(node);
+            let place = match index.function(data.frame) {
+                Some(function) if total_us > 0 => {
+                    let place = joined.node(above, function);
+                    let joined = &mut joined.nodes[place];
+                    joined.self_us += data.self_us;
+                    joined.total_us += total_us;
+                    Some(place)
+                }
+                _ => above,
+            };
+            places.push(place);
+        }
+    }
+    let whole_us: u64 = joined.roots.iter().map(|root| joined.nodes[*root].total_us).sum();
+    let least_us = (whole_us as f64 * ENOUGH) as u64;
+    joined.report(&joined.roots, least_us.max(1), MAX_LEVELS, index)
+}
+
+impl JoinedTree {
+    fn node(&mut self, above: Option<usize>, function: usize) -> usize {
+        let next = self.nodes.len();
+        let place = *self.by_path.entry((above, function)).or_insert(next);
+        if place == next {
+            self.nodes.push(JoinedNode { function, ..JoinedNode::default() });
+            match above {
+                Some(above) => self.nodes[above].children.push(place),
+                None => self.roots.push(place),
+            }
+        }
+        place
+    }
+
+    fn report<'a>(
+        &self,
+        nodes: &[usize],
+        least_us: u64,
+        levels: usize,
+        index: &'a FrameIndex,
+    ) -> Vec<ReportTreeNode<'a>> {
+        let mut shown: Vec<&JoinedNode> = nodes.iter().map(|node| &self.nodes[*node]).collect();
+        shown.retain(|node| levels > 0 && node.total_us >= least_us);
+        shown.sort_by_key(|node| Reverse((node.total_us, node.self_us)));
+        let node = |node: &JoinedNode| ReportTreeNode {
+            function: index.place(node.function),
+            self_us: node.self_us,
+            total_us: node.total_us,
+            children: self.report(&node.children, least_us, levels - 1, index),
+        };
+        shown.into_iter().map(node).collect()
+    }
+}
