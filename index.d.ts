@@ -249,6 +249,8 @@ export interface Report {
   files: ReportFile[]
   /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
+  /** Rules, plugins, test files, packages and own code, by the time that counts for them. */
+  owners: ReportOwner[]
   /** The functions that {@link ReportOptions.function} names, the one with the most time first. */
   details?: ReportDetail[]
   /** The call tree without branches of less than 0.5 % of the work, with {@link ReportOptions.tree}. */
@@ -459,6 +461,21 @@ export interface ReportPackage extends ReportCost {
    * `typescript`, `@babel/core`: the package in the innermost `node_modules` of the path. `node:`
    * for Node's own code, `(native)` for functions without a script, `(own code)` for all others.
    */
+  name: string
+}
+
+/**
+ * The part of a program that work is done for. Work counts for the nearest rule, plugin or test file
+ * that called it, whichever package did it; without one, for the nearest package or for own code. So
+ * the `selfMs` of all owners add up to the busy time.
+ */
+export interface ReportOwner extends ReportCost {
+  /**
+   * `rule`: a rule of ESLint. `plugin`: a plugin, loader or preset of a build tool. `test file`: a file
+   * named `*.test.*` or `*.spec.*`, or in `__tests__`.
+   */
+  kind: 'rule' | 'plugin' | 'test file' | 'package' | 'own code'
+  /** `react/jsx-key`, `vite-plugin-svgr`, an absolute path, `typescript`, or `(own code)`. */
   name: string
 }
 

@@ -84,6 +84,10 @@ function exampleReport() {
       { name: 'node:', selfMs: 10, totalMs: 4900, blockedMs: 0 },
       { name: '(own code)', selfMs: 25, totalMs: 4000, blockedMs: 600 },
     ],
+    owners: [
+      { kind: 'package', name: 'typescript', selfMs: 400, totalMs: 1800, blockedMs: 0 },
+      { kind: 'own code', name: '(own code)', selfMs: 0, totalMs: 0, blockedMs: 0 },
+    ],
     counts: { functions: 6, lines: 3, files: 1, packages: 3 },
     ...{ inputs: 4, repaired: [], failed: [], notes: [] },
   }
@@ -350,13 +354,14 @@ test('`--by` selects one list of the JSON, and one kind of the Markdown tables',
   const { cwd } = await run(['fibonacci.js'])
   const options = ['report', '.', '--top', '5']
   const whole = JSON.parse((await cli([...options, '--json'], { cwd })).stdout)
-  const lists = ['processes', 'functions', 'lines', 'files', 'packages']
+  const lists = ['processes', 'functions', 'lines', 'files', 'packages', 'owners']
   for (const [by, list, heading] of [
     ['thread', 'processes', '### Processes and threads'],
     ['function', 'functions', '### Functions, by self time'],
     ['line', 'lines', '### Lines, by self time'],
     ['file', 'files', '### Files, by self time'],
     ['package', 'packages', '### Packages, by self time'],
+    ['owner', 'owners', '### Owners, by the time that counts for them'],
   ]) {
     const { code, stdout, stderr } = await cli([...options, '--json', '--by', by], { cwd })
     assert.deepEqual([code, stderr], [0, ''])
@@ -368,8 +373,25 @@ test('`--by` selects one list of the JSON, and one kind of the Markdown tables',
     const headings = markdown.stdout.split('\n').filter((line) => line.startsWith('#'))
     assert.equal(headings[0], heading)
     const rest = headings.slice(1).join()
-    assert.match(rest, ['thread', 'line'].includes(by) ? /^$/ : /^### \w+, by total time$/)
+    assert.match(rest, ['thread', 'line', 'owner'].includes(by) ? /^$/ : /^### \w+, by total time$/)
   }
+})
+
+test('owners are on the first screen if there are rules, plugins or test files', () => {
+  const report = exampleReport()
+  assert.doesNotMatch(renderText(report, VIEW), /owners/)
+  const times = { selfMs: 900, totalMs: 1000, blockedMs: 0 }
+  report.owners.unshift(
+    { kind: 'rule', name: 'react/jsx-key', ...times },
+    { kind: 'test file', name: '/repo/src/a.test.js', ...times, selfMs: 500 },
+  )
+  const text = renderText(report, VIEW)
+  assert.match(text, /\nowners, by the time that counts for them \(% of 3\.91 s of work\)\n/)
+  assert.match(text, /\n +900 ms +23\.0% █+ +1\.00 s {2}react\/jsx-key \(rule\)\n/)
+  assert.match(text, /\n +500 ms .* {2}src\/a\.test\.js \(test file\)\n/)
+  assert.match(text, /\n +400 ms .* {2}typescript\n/)
+  const only = renderText(report, { ...VIEW, by: 'owner' })
+  assert.doesNotMatch(only, /packages|functions/)
 })
 
 test('inputs that cannot be read are named; exit code 1 if there are no others', async () => {

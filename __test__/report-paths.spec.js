@@ -56,7 +56,9 @@ test('a function has its callers, callees, lines and processes', async () => {
   const [often, seldom] = work.callers.map(({ totalMs }) => totalMs)
   assert.ok(Math.abs(often + seldom - work.totalMs) < 0.01)
   assert.ok(often > 1.5 * seldom, `${often} and ${seldom} ms`)
-  assert.ok(work.lines.every(({ line }) => line === 0 || (line >= 2 && line <= 4)))
+  // V8 counts lines of functions that it has inlined, too.
+  assert.ok(work.lines.some(({ line }) => line >= 2 && line <= 4))
+  assert.ok(work.lines.every(({ name }) => name === 'work'))
   assert.equal(work.processes.length, 1)
   assert.equal(work.processes[0].totalMs, work.totalMs)
 

@@ -8,6 +8,7 @@ const LISTS = {
   line: 'lines',
   file: 'files',
   package: 'packages',
+  owner: 'owners',
   thread: 'processes',
 }
 

@@ -22,6 +22,15 @@ const {
 
 /** @typedef {import('../../index.js').Report} Report */
 
+/** The heads of the columns that name a row. @type {Record<import('./tables.js').Kind, string[]>} */
+const NAMES = {
+  functions: ['function', 'where'],
+  lines: ['function', 'where'],
+  owners: ['owner'],
+  files: ['file'],
+  packages: ['package'],
+}
+
 /**
  * @param {Report} report
  * @param {{ cwd: string, by?: import('./tables.js').By, top?: number }} view
@@ -31,8 +40,8 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
   if (by === undefined || by === 'thread') blocks.push(...threads(report, top, cwd))
   for (const { title, kind, time, costs } of costTables(report, by)) {
     const whole = wholeOf(report, time)
-    const hasPlace = kind === 'functions' || kind === 'lines'
-    const names = hasPlace ? ['function', 'where'] : [kind.slice(0, -1)]
+    const names = NAMES[kind]
+    const hasPlace = names.length > 1
     const lines = costs.slice(0, top).map((cost) => {
       const [name, place] = nameOf(cost, kind, cwd)
       const what = [code(name), ...(hasPlace ? [code(place)] : [])]

@@ -8,8 +8,8 @@ const { cutStart } = require('./width.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'thread'} By */
-/** @typedef {'functions' | 'lines' | 'files' | 'packages'} Kind */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'thread'} By */
+/** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs'} Time */
 
 /**
@@ -153,6 +153,7 @@ function costTables(report, by) {
   if (by === 'thread') return []
   // A line has no total time: V8 tells the line on top of the stack only.
   if (by === 'line') return [table('lines', 'selfMs')]
+  if (by === 'owner') return [ownerTable(table('owners', 'selfMs'))]
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
     return [
@@ -167,6 +168,7 @@ function costTables(report, by) {
   const ownFiles = report.files.filter((cost) => cost.package === OWN && !cost.trunk)
   const functions = report.functions.filter((cost) => isCode(cost) && !cost.trunk)
   return [
+    ...owners(report, table('owners', 'selfMs')),
     { ...table('packages', 'totalMs'), costs: hottest(packages, 'totalMs') },
     {
       ...table('files', 'totalMs'),
@@ -181,6 +183,15 @@ function costTables(report, by) {
       costs: hottest(functions, 'totalMs'),
     },
   ].filter(({ kind, costs }) => costs.length > (kind === 'packages' ? 1 : 0))
+}
+
+/** Names the first time of a table of owners. @param {CostTable} table */
+const ownerTable = (table) => ({ ...table, title: 'owners, by the time that counts for them' })
+
+/** Returns the table of owners, if there are rules, plugins or test files. @param {Report} report @param {CostTable} table */
+function owners(report, table) {
+  const named = report.owners.filter(({ kind }) => kind !== 'package' && kind !== 'own code')
+  return named.length > 1 ? [ownerTable(table)] : []
 }
 
 /** Returns the table of blocked calls, if threads were blocked for long. @param {Report} report @param {CostTable} table */
@@ -222,8 +233,15 @@ function nameOf(cost, kind, cwd) {
     const end = cost.file === '' || cost.line > 0 ? transpiled : ' (unknown line)'
     return [cost.name, `${formatPlace(cost, cwd)}${end}`]
   }
+  if (kind === 'owners') return nameOfOwner(/** @type {any} */ (cost), cwd)
   if (kind === 'files') return [formatPlace({ ...cost, line: 0 }, cwd), '']
   return [cost.name, '']
+}
+
+/** @param {import('../../index.js').ReportOwner} owner @param {string} cwd @returns {[string, string]} */
+function nameOfOwner({ kind, name }, cwd) {
+  if (kind === 'own code' || kind === 'package') return [name, '']
+  return [`${kind === 'test file' ? formatPath(name, cwd) : name} (${kind})`, '']
 }
 
 /** @param {Report} report */

@@ -103,7 +103,14 @@ pub(crate) fn record(
     let started = preload_config(&thread.exec_argv).and_then(|config| {
         let Some(config) = config else { return Ok(()) };
         thread::start(
-            StartRequest { env: &env, thread_id, config, parent: None, earlier: Vec::new() },
+            StartRequest {
+                env: &env,
+                thread_id,
+                config,
+                has_scripts: false,
+                parent: None,
+                earlier: Vec::new(),
+            },
             || program(thread, Some(&argv)),
             |plan| call_start_inspector(&env, start_inspector, plan),
         )
@@ -143,6 +150,7 @@ pub(crate) fn start(
                 env: &env,
                 thread_id,
                 config: &config,
+                has_scripts: true,
                 parent: None,
                 earlier: Vec::new(),
             },
@@ -274,6 +282,7 @@ fn record_covered(
         env,
         thread_id: thread.thread_id,
         config: &config,
+        has_scripts: true,
         parent: Some(recording),
         earlier: Vec::new(),
     };

@@ -8,6 +8,7 @@ pub(crate) mod frame;
 pub(crate) mod frame_table;
 pub(crate) mod idle;
 pub(crate) mod order;
+pub(crate) mod owner;
 pub(crate) mod package;
 pub(crate) mod path_ids;
 pub(crate) mod position;

@@ -27,9 +27,6 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
     if let Some(entry_hook) = recording.entry_hook {
         entry_hook.remove();
     }
-    if let Some(script_maps) = recording.script_maps {
-        script_maps.remove();
-    }
     let duration_us = system::now_us() - recording.start_us;
     let closed = recording.process.writer.close(&recording.link, last);
     let (source, profiler) = match recording.sampler {

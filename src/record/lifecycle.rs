@@ -12,7 +12,7 @@ use super::signals;
 use super::state::{IDLE_PROFILER, RECORDING, StoppedRecording, is_recording, take_recording};
 use crate::base::config::Config;
 use crate::base::error::Error;
-use crate::sampler::v8::{Callback, Waker};
+use crate::sampler::v8::{Callback, Waker, forget_environment};
 
 thread_local! {
     /// Whether a cleanup hook ends the recordings of this thread.
@@ -55,9 +55,10 @@ pub(super) fn watch(
     // can.
     let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
     if !HAS_CLEANUP_HOOK.get() {
-        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end(ending)))).map_err(
-            |_| Error::Unavailable("Node did not add a hook for the end of the thread".into()),
-        )?;
+        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end_environment(ending))))
+            .map_err(|_| {
+                Error::Unavailable("Node did not add a hook for the end of the thread".into())
+            })?;
         HAS_CLEANUP_HOOK.set(true);
     }
     RESUMPTION.set(Some((*env, resume)));
@@ -108,6 +109,12 @@ pub(super) fn take_interrupted() -> Option<InterruptedRecording> {
     // Node calls an exit callback once, so the next recording must add it again.
     HAS_EXIT_CALLBACK.set(false);
     Some(interrupted)
+}
+
+/// Ends the recording because the environment ends.
+fn end_environment(ending: Ending) {
+    end(ending);
+    forget_environment();
 }
 
 fn end(ending: Ending) -> Option<StoppedRecording> {

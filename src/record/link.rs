@@ -1,11 +1,11 @@
 //! The flags and the waker that a recorded thread shares with the writer thread.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::script_maps::RecordedMaps;
 use crate::base::cpu_times::{CpuTimes, MeasuredThread};
 use crate::base::system;
-use crate::sampler::v8::{Callback, DeletionQueue, ScriptMaps, Waker};
+use crate::sampler::v8::{Callback, DeletionQueue, Waker};
 
 /// The time that a thread has spent up to a moment, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub(super) struct RecordingLink {
     /// None where JavaScript takes the windows, at times of its own.
     waker: Option<Waker>,
     thread: MeasuredThread,
-    /// Maps of new scripts.
-    pub script_maps: Arc<ScriptMaps>,
+    /// Source maps of scripts.
+    pub script_maps: RecordedMaps,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
     is_suspended: AtomicBool,
@@ -63,7 +63,12 @@ pub(super) struct RecordingLink {
 
 impl RecordingLink {
     /// Creates the link of a new recording of the calling thread.
-    pub(super) fn new(parent: Option<u32>, waker: Option<Waker>, is_main: bool) -> Self {
+    pub(super) fn new(
+        parent: Option<u32>,
+        waker: Option<Waker>,
+        is_main: bool,
+        script_maps: RecordedMaps,
+    ) -> Self {
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
         let (is_suspended, has_failed, is_restart_requested, is_stop_requested) =
             Default::default();
@@ -72,7 +77,7 @@ impl RecordingLink {
             parent,
             waker,
             thread: MeasuredThread::this(is_main),
-            script_maps: Arc::default(),
+            script_maps,
             read_profiles: DeletionQueue::default(),
             is_suspended,
             has_failed,

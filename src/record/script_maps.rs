@@ -1,19 +1,59 @@
-//! The source maps of the scripts of one recording, until functions of these scripts are sampled.
+//! The source maps of the scripts of one thread, until functions of these scripts are sampled.
 
+use std::cell::RefCell;
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::format::source_map::recorded::short_map;
 use crate::profile::window::Window;
-use crate::sampler::v8::ScriptMap;
+use crate::sampler::v8::{ScriptMap, ScriptMaps};
+
+/// The maps of a thread, which the thread and the writer share.
+#[derive(Debug, Default, Clone)]
+pub(super) struct RecordedMaps {
+    new: Arc<ScriptMaps>,
+    /// Maps of scripts that earlier recordings of the thread have seen, too. Locked by the writer.
+    held: Arc<Mutex<HeldMaps>>,
+}
+
+thread_local! {
+    /// The maps of this thread's recordings.
+    static OF_THREAD: RefCell<Option<RecordedMaps>> = const { RefCell::new(None) };
+}
+
+impl RecordedMaps {
+    /// Returns the maps of the calling thread. `new` are those that its profiler takes.
+    pub(super) fn of_thread(new: Arc<ScriptMaps>) -> Self {
+        OF_THREAD.with_borrow_mut(|maps| {
+            // A thread can have another profiler, if the first one could not be used again.
+            let maps = maps.get_or_insert_default();
+            maps.new = new;
+            maps.clone()
+        })
+    }
+
+    /// Begins a file that has no maps.
+    pub(super) fn begin_file(&self) {
+        self.held.lock().begin_file();
+    }
+
+    /// Calls `f` for each map of a window's scripts that the file does not have.
+    pub(super) fn each_needed(&self, window: &Window, f: impl FnMut(NeededMap<'_>)) {
+        let mut held = self.held.lock();
+        held.add(self.new.take());
+        held.needed(window).into_iter().for_each(f);
+    }
+}
 
 /// Maps by the ids of their scripts.
 #[derive(Debug, Default)]
-pub(super) struct HeldMaps(FxHashMap<u32, HeldMap>);
+struct HeldMaps(FxHashMap<u32, HeldMap>);
 
 /// A map, compressed: few scripts of many are sampled.
 #[derive(Debug)]
@@ -34,7 +74,7 @@ pub(super) struct NeededMap<'a> {
 
 impl HeldMaps {
     /// Adds the maps of new scripts.
-    pub(super) fn add(&mut self, maps: Vec<ScriptMap>) {
+    fn add(&mut self, maps: Vec<ScriptMap>) {
         for ScriptMap { script_id, url } in maps {
             let compressed = short_map(&url).and_then(|map| compress(&map));
             if let Some(compressed) = compressed {
@@ -44,7 +84,7 @@ impl HeldMaps {
     }
 
     /// Returns the maps of a window's scripts that the trace does not have.
-    pub(super) fn needed<'a>(&mut self, window: &'a Window) -> Vec<NeededMap<'a>> {
+    fn needed<'a>(&mut self, window: &'a Window) -> Vec<NeededMap<'a>> {
         let mut needed = Vec::new();
         if self.0.is_empty() {
             return needed;
@@ -62,7 +102,7 @@ impl HeldMaps {
     }
 
     /// Begins a file that has no maps.
-    pub(super) fn begin_file(&mut self) {
+    fn begin_file(&mut self) {
         self.0.values_mut().for_each(|held| held.is_written = false);
     }
 }

@@ -8,7 +8,7 @@ use super::link::{RecordingLink, ThreadActivity};
 use super::output::{CpuProfileFile, OutputFiles};
 use super::overlap::{self, TakenUntil};
 use super::own_frames;
-use super::script_maps::{HeldMaps, NeededMap};
+use super::script_maps::NeededMap;
 use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
@@ -97,8 +97,6 @@ pub(super) struct RecordingSink {
     taken_until: TakenUntil,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
-    /// Source maps of scripts.
-    script_maps: HeldMaps,
     /// Name of the worker, if it has one.
     name: Option<WorkerName>,
     totals: RecordingTotals,
@@ -114,6 +112,7 @@ impl RecordingSink {
         idle: Option<IdleTimes>,
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
+        link.script_maps.begin_file();
         let mut totals = RecordingTotals::default();
         if let Some(trace) = &trace {
             let SegmentContents { samples, nodes } = trace.complete_contents();
@@ -132,7 +131,6 @@ impl RecordingSink {
             restarts: 0,
             taken_until: TakenUntil::START,
             idle,
-            script_maps: HeldMaps::default(),
             name: None,
             totals,
         }
@@ -235,7 +233,7 @@ impl RecordingSink {
         let Some(start_us) = trace.next_start(window) else { return };
         // Another file announces its nodes itself.
         self.tree.clear();
-        self.script_maps.begin_file();
+        self.link.script_maps.begin_file();
         if let Err(error) = trace.begin_next(events, start_us, self.link.cpu_times()) {
             self.fail(&error);
         }
@@ -246,12 +244,12 @@ impl RecordingSink {
         if self.trace.is_none() {
             return;
         }
-        self.script_maps.add(self.link.script_maps.take());
-        for NeededMap { script_id, script, map } in self.script_maps.needed(window) {
+        let maps = self.link.script_maps.clone();
+        maps.each_needed(window, |NeededMap { script_id, script, map }| {
             self.append(events, |trace, events| {
                 trace.source_map(events, script_id, script, &map);
             });
-        }
+        });
     }
 
     /// Names a worker, unless it has a name of the same source or of a stronger one.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::link::{RecordingLink, ThreadActivity};
 use super::process::HostProcess;
+use super::script_maps::RecordedMaps;
 use super::segments::CompleteSegment;
 use super::signals;
 use super::sink::{RecordingTotals, TakenWindow};
@@ -13,7 +14,7 @@ use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::base::system;
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Rotated, ScriptMapHandler, V8Profile};
+use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Rotated, V8Profile};
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -43,8 +44,6 @@ pub(super) struct ThreadRecording {
     pub event_loop: Option<EventLoop>,
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
-    /// Takes the source maps of new scripts.
-    pub script_maps: Option<ScriptMapHandler>,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,
@@ -82,6 +81,16 @@ pub(super) enum ThreadSampler {
     V8(Profiler),
     /// JavaScript takes the windows.
     Inspector,
+}
+
+impl ThreadSampler {
+    /// Returns the source maps of scripts, for the writer thread.
+    pub(super) fn script_maps(&self) -> RecordedMaps {
+        match self {
+            Self::V8(profiler) => RecordedMaps::of_thread(profiler.script_maps()),
+            Self::Inspector => RecordedMaps::default(),
+        }
+    }
 }
 
 /// A recording that has ended, with complete files.

@@ -32,7 +32,7 @@ use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::program::Program;
 use crate::sampler::inspector::InspectorProfile;
 use crate::sampler::source::{RawWindow, best_source};
-use crate::sampler::v8::{EntryHook, EventLoop, Profiler, ScriptMapHandler, Waker};
+use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Waker};
 
 /// A request to record the calling thread.
 pub(crate) struct StartRequest<'a> {
@@ -42,6 +42,8 @@ pub(crate) struct StartRequest<'a> {
     pub thread_id: u32,
     /// Settings.
     pub config: &'a Config,
+    /// Whether the program has code already whose source maps are wanted.
+    pub has_scripts: bool,
     /// Id of the recording that covers this worker.
     pub parent: Option<u32>,
     /// Segments of the recording that this one continues.
@@ -76,7 +78,7 @@ pub(crate) fn start(
     program: impl FnOnce() -> Program,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let StartRequest { env, thread_id, config, parent, earlier } = request;
+    let StartRequest { env, thread_id, config, has_scripts, parent, earlier } = request;
     let source = config.source.unwrap_or_else(best_source);
     let process = HostProcess::get_or_start(program, on_window_request)?;
     let event_loop = EventLoop::quieten(env);
@@ -88,24 +90,21 @@ pub(crate) fn start(
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
     let files = create_files(process, config, thread_id, start_us, earlier)?;
-    let sampler = match start_sampler(env, config, source, start_inspector) {
+    let sampler = match start_sampler(env, config, source, has_scripts, start_inspector) {
         Ok(sampler) => sampler,
         Err(error) => {
             files.discard();
             return Err(error);
         }
     };
-    let link = Arc::new(RecordingLink::new(parent, waker, thread_id == 0));
+    let maps = sampler.script_maps();
+    let link = Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps));
     let idle = event_loop
         .as_ref()
         .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
         .map(|counters| IdleTimes::new(config.interval_us, start_us, counters));
     let entry_hook = match source {
         Source::V8 => EntryHook::add(on_entry),
-        Source::Inspector => None,
-    };
-    let script_maps = match source {
-        Source::V8 => ScriptMapHandler::set(env, Arc::clone(&link.script_maps), true),
         Source::Inspector => None,
     };
     let sink = RecordingSink::new(Arc::clone(&link), config, source, files, idle);
@@ -119,7 +118,6 @@ pub(crate) fn start(
         start_us,
         event_loop,
         entry_hook,
-        script_maps,
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),
@@ -159,10 +157,11 @@ fn start_sampler(
     env: &Env,
     config: &Config,
     source: Source,
+    has_scripts: bool,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<ThreadSampler, Error> {
     match source {
-        Source::V8 => start_profiler(env, config.interval_us).map(ThreadSampler::V8),
+        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(ThreadSampler::V8),
         Source::Inspector => {
             let plan = InspectorPlan {
                 interval_us: config.interval_us,
@@ -174,10 +173,10 @@ fn start_sampler(
     }
 }
 
-fn start_profiler(env: &Env, interval_us: u32) -> Result<Profiler, Error> {
+fn start_profiler(env: &Env, interval_us: u32, has_scripts: bool) -> Result<Profiler, Error> {
     let profiler = match IDLE_PROFILER.take() {
         Some(profiler) => profiler,
-        None => Profiler::new(env)?,
+        None => Profiler::new(env, has_scripts)?,
     };
     match profiler.start(interval_us) {
         Ok(()) => Ok(profiler),
@@ -248,8 +247,14 @@ extern "C" fn on_survival(_: *mut c_void) {
         let InterruptedRecording { env, config, mut stopped } = interrupted;
         // The limits of the history hold for both recordings together.
         let earlier = stopped.as_mut().map(StoppedRecording::take_segments).unwrap_or_default();
-        let request =
-            StartRequest { env: &env, thread_id: 0, config: &config, parent: None, earlier };
+        let request = StartRequest {
+            env: &env,
+            thread_id: 0,
+            config: &config,
+            has_scripts: false,
+            parent: None,
+            earlier,
+        };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {

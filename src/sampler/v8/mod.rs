@@ -26,7 +26,7 @@ pub(crate) use entry_hook::EntryHook;
 pub(crate) use event_loop::EventLoop;
 pub(crate) use profiler::{Profiler, Rotated};
 pub(crate) use raw_profile::V8Profile;
-pub(crate) use script_maps::{ScriptMap, ScriptMapHandler, ScriptMaps};
+pub(crate) use script_maps::{ScriptMap, ScriptMaps, forget_environment};
 pub(crate) use stall::StallDetector;
 pub(crate) use symbols::{Callback, is_available};
 pub(crate) use waker::Waker;

@@ -13,6 +13,7 @@ use napi::{Env, sys as napi_sys};
 
 use super::gate::DeletionGate;
 use super::raw_profile::V8Profile;
+use super::script_maps::{ScriptMapHandler, ScriptMaps};
 use super::symbols;
 use crate::base::error::Error;
 
@@ -36,6 +37,9 @@ pub(crate) struct Profiler {
     raw: NonNull<symbols::CpuProfiler>,
     env: napi_sys::napi_env,
     gate: Arc<DeletionGate>,
+    /// Maps of the scripts of the isolate.
+    script_maps: Arc<ScriptMaps>,
+    map_handler: Option<ScriptMapHandler>,
     /// Title of the running profile; during a rotation, of the older one.
     title: Cell<ProfileTitle>,
     /// Whether the next profile runs, too.
@@ -61,27 +65,42 @@ impl ProfileTitle {
 
 impl Profiler {
     /// Creates a profiler for the isolate of `env`. Must be called on the isolate's thread.
+    /// `has_scripts` tells that the program has code already whose source maps are wanted.
     ///
     /// With eager logging V8 logs every compiled function now and removes its log when the profiler
     /// is disposed of, not at the last stop. So later starts are cheap, and a process that exits
     /// skips the removal.
-    pub(crate) fn new(env: &Env) -> Result<Self, Error> {
+    pub(crate) fn new(env: &Env, has_scripts: bool) -> Result<Self, Error> {
         let api = symbols::api()?;
         // SAFETY: may be called on any thread.
         let isolate = unsafe { (api.isolate_try_get_current)() };
         if isolate.is_null() {
             return Err(Error::Unavailable("the thread has no V8 isolate".into()));
         }
+        // Before the profiler: to tell the scripts so far, V8 also tells its built-in code, which a
+        // profiler would take for functions of the program.
+        let script_maps: Arc<ScriptMaps> = Arc::default();
+        let map_handler = ScriptMapHandler::set(env, Arc::clone(&script_maps), has_scripts);
         // SAFETY: this is the isolate's own thread, inside a call from JavaScript, so the isolate is
         // alive.
         let raw =
             unsafe { (api.profiler_new)(isolate, symbols::DEBUG_NAMING, symbols::EAGER_LOGGING) };
-        let raw = NonNull::new(raw)
-            .ok_or_else(|| Error::Unavailable("V8 did not create a profiler".into()))?;
+        let Some(raw) = NonNull::new(raw) else {
+            if let Some(map_handler) = map_handler {
+                map_handler.remove();
+            }
+            return Err(Error::Unavailable("V8 did not create a profiler".into()));
+        };
         // SAFETY: this is the isolate's thread.
         let gate = unsafe { DeletionGate::watch(api, isolate) };
         let (title, is_rotating) = (Cell::new(ProfileTitle::Odd), Cell::new(false));
-        Ok(Self { api, isolate, raw, env: env.raw(), gate, title, is_rotating })
+        let env = env.raw();
+        Ok(Self { api, isolate, raw, env, gate, script_maps, map_handler, title, is_rotating })
+    }
+
+    /// Returns the maps of the scripts that are compiled while the profiler exists.
+    pub(crate) fn script_maps(&self) -> Arc<ScriptMaps> {
+        Arc::clone(&self.script_maps)
     }
 
     /// Starts sampling. No profile may be running.
@@ -164,6 +183,9 @@ impl Profiler {
     /// Destroys a stopped profiler and its undeleted profiles, which no other thread may be reading.
     pub(crate) fn dispose(self, profiles: Vec<V8Profile>) {
         drop(profiles);
+        if let Some(map_handler) = self.map_handler {
+            map_handler.remove();
+        }
         // SAFETY: this is the isolate's thread, and `self` is not used again. V8 deletes the
         // profiles that are left.
         unsafe {

@@ -70,7 +70,7 @@ struct HandlerApi {
 
 /// The handler of one isolate. A `ScriptMapHandler` never leaves the isolate's thread (it is not
 /// `Send`), and is removed in the environment's cleanup hook at the latest.
-pub(crate) struct ScriptMapHandler {
+pub(super) struct ScriptMapHandler {
     api: HandlerApi,
     isolate: *mut Isolate,
     not_send: PhantomData<*mut c_void>,
@@ -92,7 +92,7 @@ thread_local! {
 impl ScriptMapHandler {
     /// Takes the maps of all scripts of the calling thread from now on, and with `has_scripts` also
     /// those of the scripts so far. Returns None if this process does not export what is needed.
-    pub(crate) fn set(env: &Env, maps: Arc<ScriptMaps>, has_scripts: bool) -> Option<Self> {
+    pub(super) fn set(env: &Env, maps: Arc<ScriptMaps>, has_scripts: bool) -> Option<Self> {
         let api = HandlerApi::find_once()?;
         let isolate_try_get_current = symbols::api().ok()?.isolate_try_get_current;
         // SAFETY: may be called on any thread.
@@ -109,11 +109,16 @@ impl ScriptMapHandler {
     }
 
     /// Removes the handler.
-    pub(crate) fn remove(self) {
+    pub(super) fn remove(self) {
         // SAFETY: this is the isolate's own thread, and the isolate is alive.
         unsafe { (self.api.set_handler)(self.isolate, NEW_CODE, None) };
         STATE.take();
     }
+}
+
+/// Takes no more maps on this thread, because its environment ends.
+pub(crate) fn forget_environment() {
+    STATE.take();
 }
 
 impl HandlerState {

@@ -7,6 +7,7 @@ use super::launchers::launchers;
 use super::lines::LineCosts;
 use super::machine::{cpu_of_processes, parents, uses, whole};
 use super::own_files::own_files;
+use super::owners::Owners;
 use super::shape::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
     ReportTimes,
@@ -37,6 +38,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let parents = parents(session);
     let launchers = launchers(session, &parents);
     let costs = SessionCosts::of(session, &launchers, &index);
+    let owners = Owners::of(session, &launchers, &index);
     let details = function.as_ref().map(|wanted| details(wanted, session, &launchers, &index));
     let tree = has_tree.then(|| tree(session, &launchers, &index));
     let cpu = cpu_of_processes(loaded, &parents);
@@ -62,6 +64,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         lines: costs.lines.top(&index, top),
         files: costs.files(&index, top),
         packages: costs.packages(&index, top),
+        owners: owners.top(top),
         details,
         tree,
         counts: costs.counts(),

@@ -8,6 +8,7 @@ mod launchers;
 mod lines;
 mod machine;
 mod own_files;
+mod owners;
 mod shape;
 #[cfg(test)]
 mod tests;

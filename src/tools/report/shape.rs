@@ -18,6 +18,7 @@ pub(super) struct Report<'a> {
     pub lines: Vec<ReportLine<'a>>,
     pub files: Vec<ReportFile<'a>>,
     pub packages: Vec<ReportPackage<'a>>,
+    pub owners: Vec<ReportOwner<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<ReportDetail<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,6 +208,14 @@ pub(super) struct ReportFile<'a> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct ReportPackage<'a> {
+    pub name: &'a str,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportOwner<'a> {
+    pub kind: &'static str,
     pub name: &'a str,
     #[serde(flatten)]
     pub cost: ReportCost,

@@ -1,0 +1,123 @@
+//! The time of owners: rules, plugins, test files, packages and own code.
+//!
+//! Work counts for the nearest rule, plugin or test file that called it, whichever package did it.
+//! Without one, it counts for the nearest package or for own code.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::costs::WeightedTree;
+use super::frame_index::FrameIndex;
+use super::shape::{ReportCost, ReportOwner};
+use crate::base::numbering::FxIndexSet;
+use crate::profile::owner::{ESLINT, Owner, OwnerKind, owner_of};
+use crate::profile::session::Session;
+use crate::profile::thread_profile::{NONE, ThreadProfile};
+
+/// The owners of a session, with their times.
+#[derive(Default)]
+pub(super) struct Owners {
+    names: FxIndexSet<Owner>,
+    costs: Vec<ReportCost>,
+    /// Owners of files, by their indices and whether ESLint is above; none for built-in code.
+    of_files: FxHashMap<(usize, bool), Option<usize>>,
+}
+
+/// What is known of the stack that ends with a node.
+#[derive(Clone, Copy, Default)]
+struct OwnedStack {
+    owner: Option<usize>,
+    is_linted: bool,
+}
+
+impl Owners {
+    /// Returns the owners of all processes but launchers.
+    pub(super) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
+        let mut owners = Self::default();
+        let processes = session.processes.iter().zip(launchers);
+        let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
+        let threads = shown.flat_map(|(process, _)| &process.threads);
+        for profile in threads.flat_map(|thread| &thread.profiles) {
+            owners.add(profile, index);
+        }
+        owners
+    }
+
+    /// Returns the first `top` owners by the time that counts for them.
+    pub(super) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
+        let mut list = Vec::with_capacity(self.names.len());
+        for (Owner { kind, name }, cost) in self.names.iter().zip(&self.costs) {
+            let kind = match kind {
+                OwnerKind::Rule => "rule",
+                OwnerKind::Plugin => "plugin",
+                OwnerKind::Test => "test file",
+                OwnerKind::Package => "package",
+                OwnerKind::Own => "own code",
+            };
+            list.push(ReportOwner { kind, name, cost: *cost });
+        }
+        list.retain(|owner: &ReportOwner<'_>| owner.cost.self_us > 0);
+        list.sort_by_key(|owner| Reverse((owner.cost.self_us, owner.cost.total_us)));
+        list.truncate(top);
+        list
+    }
+
+    fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
+        let tree = WeightedTree::of(profile);
+        let mut stacks: Vec<OwnedStack> = Vec::with_capacity(profile.nodes.len());
+        let mut entered = Vec::new();
+        for (node, data) in (0_u32..).zip(&profile.nodes) {
+            let above = match data.parent {
+                NONE => OwnedStack::default(),
+                parent => stacks[parent as usize],
+            };
+            let stack = self.below(above, data.frame, index);
+            stacks.push(stack);
+            if let Some(owner) = stack.owner {
+                if index.function(data.frame).is_some() {
+                    let cost = &mut self.costs[owner];
+                    cost.self_us = cost.self_us.saturating_add(data.self_us);
+                    cost.blocked_us = cost.blocked_us.saturating_add(data.blocked_us);
+                }
+                if above.owner != Some(owner) {
+                    entered.push((node, owner));
+                }
+            }
+        }
+        for (node, owner) in entered {
+            // An owner that is on the stack already counts once.
+            let mut at = profile.nodes[node as usize].parent;
+            while at != NONE && stacks[at as usize].owner != Some(owner) {
+                at = profile.nodes[at as usize].parent;
+            }
+            if at == NONE {
+                let cost = &mut self.costs[owner];
+                cost.total_us = cost.total_us.saturating_add(tree.total_us(node));
+            }
+        }
+    }
+
+    /// Returns the stack with one more frame.
+    fn below(&mut self, above: OwnedStack, frame: u32, index: &FrameIndex) -> OwnedStack {
+        let Some(file) = index.file(frame) else { return above };
+        let owner = match self.of_files.get(&(file, above.is_linted)) {
+            Some(owner) => *owner,
+            None => {
+                let owner = owner_of(&index.files[file].path, above.is_linted);
+                let owner = owner.map(|owner| self.names.insert_full(owner).0);
+                self.costs.resize_with(self.names.len(), ReportCost::default);
+                self.of_files.insert((file, above.is_linted), owner);
+                owner
+            }
+        };
+        let has_helpers =
+            |owner: Option<usize>| owner.is_some_and(|owner| self.names[owner].kind.has_helpers());
+        let is_helper = has_helpers(above.owner) && !has_helpers(owner);
+        let is_eslint = index.packages[index.files[file].package] == ESLINT;
+        OwnedStack {
+            owner: if is_helper { above.owner } else { owner.or(above.owner) },
+            is_linted: above.is_linted || is_eslint,
+        }
+    }
+}
