@@ -4,7 +4,7 @@ use super::package::{is_built_in, is_own, package_folder, package_of};
 
 /// The part of a program that a function works for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Owner {
+pub(crate) struct CodeOwner {
     /// Kind of the owner.
     pub kind: OwnerKind,
     /// Name of the rule, of the plugin's package, of the package, or path of the test file.
@@ -43,12 +43,12 @@ const NO_RULES: [&str; 5] = ["index", "utils", "util", "helpers", "shared"];
 
 /// Returns the owner of the code in a file; none for Node's and native code. `is_linted` tells whether
 /// ESLint called the code.
-pub(crate) fn owner_of(path: &str, is_linted: bool) -> Option<Owner> {
+pub(crate) fn owner_of(path: &str, is_linted: bool) -> Option<CodeOwner> {
     let package = package_of(path);
     if is_built_in(package) {
         return None;
     }
-    let owner = |kind, name: &str| Some(Owner { kind, name: name.to_owned() });
+    let owner = |kind, name: &str| Some(CodeOwner { kind, name: name.to_owned() });
     if is_own(package) {
         return match rule_of(path).filter(|_| is_linted) {
             Some(rule) => owner(OwnerKind::Rule, rule),
@@ -135,7 +135,11 @@ mod tests {
             ("/r/src/a.ts", Own, "(own code)"),
             ("/r/tools/rules/no-x.js", Own, "(own code)"),
         ] {
-            assert_eq!(owner_of(path, false), Some(Owner { kind, name: name.into() }), "{path}");
+            assert_eq!(
+                owner_of(path, false),
+                Some(CodeOwner { kind, name: name.into() }),
+                "{path}"
+            );
         }
         assert_eq!(owner_of("node:fs", true), None);
         assert_eq!(owner_of("", true), None);

@@ -11,14 +11,14 @@ use super::costs::WeightedTree;
 use super::frame_index::FrameIndex;
 use super::shape::{ReportCost, ReportOwner};
 use crate::base::numbering::FxIndexSet;
-use crate::profile::owner::{ESLINT, Owner, OwnerKind, owner_of};
+use crate::profile::owner::{CodeOwner, ESLINT, OwnerKind, owner_of};
 use crate::profile::session::Session;
 use crate::profile::thread_profile::{NONE, ThreadProfile};
 
 /// The owners of a session, with their times.
 #[derive(Default)]
 pub(super) struct Owners {
-    names: FxIndexSet<Owner>,
+    names: FxIndexSet<CodeOwner>,
     costs: Vec<ReportCost>,
     /// Owners of files, by their indices and whether ESLint is above; none for built-in code.
     of_files: FxHashMap<(usize, bool), Option<usize>>,
@@ -47,7 +47,7 @@ impl Owners {
     /// Returns the first `top` owners by the time that counts for them.
     pub(super) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
         let mut list = Vec::with_capacity(self.names.len());
-        for (Owner { kind, name }, cost) in self.names.iter().zip(&self.costs) {
+        for (CodeOwner { kind, name }, cost) in self.names.iter().zip(&self.costs) {
             let kind = match kind {
                 OwnerKind::Rule => "rule",
                 OwnerKind::Plugin => "plugin",

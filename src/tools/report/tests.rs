@@ -133,6 +133,10 @@ fn a_whole_report() {
             { "name": "(native)", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0 },
             { "name": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0 },
         ],
+        "owners": [
+            { "kind": "own code", "name": "(own code)", "selfMs": 2.0, "totalMs": 4.0, "blockedMs": 0.0 },
+            { "kind": "package", "name": "b", "selfMs": 2.0, "totalMs": 2.0, "blockedMs": 0.0 },
+        ],
         "counts": { "functions": 5, "lines": 4, "files": 5, "packages": 4 },
         "inputs": 1, "repaired": [], "failed": [], "notes": [],
     });
