@@ -144,7 +144,7 @@ mod tests {
         #[test]
         fn any_name_has_an_absolute_place(name in "(webpack|file|:|/|\\.\\.|\\.|\\\\|C|a|\\?|\\x00|é){1,9}") {
             if let Some(Path(path)) = place(&name, "/r/dist") {
-                prop_assert!(path.starts_with('/') || is_drive(&path), "{name} {path}");
+                prop_assert!(path.starts_with('/') || path.starts_with("C:"), "{name} {path}");
                 prop_assert!(!path.contains("/../") && !path.contains("//"), "{name} {path}");
             }
         }

@@ -52,7 +52,7 @@ impl CodeText {
             }
             units += character.len_utf16();
         }
-        (units == column).then_some(end)
+        (units >= column).then_some(end)
     }
 }
 
@@ -89,6 +89,7 @@ mod tests {
         assert_eq!(text.around(1, 7), None);
         assert_eq!(text.around(2, 0), Some(("ab\n日😀c\r\n", "")));
         assert_eq!(text.around(2, 1), None);
+        assert_eq!(CodeText::new("a😀".into()).around(0, 2), Some(("a😀", "")));
         assert_eq!(text.around(3, 0), None);
     }
 

@@ -1,7 +1,7 @@
 //! One file of generated code: its text, its map, and the places of its functions in the sources.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
@@ -18,6 +18,9 @@ use crate::format::source_map::map::{MapToken, SourceMap};
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::position::SourcePosition;
+
+/// The largest file that is read: bytes.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Tokens before a function among which its name is looked for.
 const NAME_TOKENS: usize = 12;
@@ -73,7 +76,7 @@ pub(super) enum FunctionSpot {
 impl GeneratedFile {
     /// Reads a file and its map. Returns none for a file that does not exist.
     pub(super) fn read(path: &str) -> Option<(Self, Option<MapProblem>)> {
-        let text = String::from_utf8(fs::read(path).ok()?).ok()?;
+        let text = read_text(path).ok()?;
         let (map, problem) = match read_map(path, &text) {
             Ok(map) => (map, None),
             Err((reason, is_missing)) => {
@@ -233,7 +236,7 @@ fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, (String, bool)>
     };
     let Some(url) = map_url(code) else {
         let name = format!("{path}.map");
-        return fs::read_to_string(&name).map_or(Ok(None), |json| map(&json, &name));
+        return read_text(&name).map_or(Ok(None), |json| map(&json, &name));
     };
     if is_data_url(url) {
         let name = "the map in its last line";
@@ -255,13 +258,22 @@ fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, (String, bool)>
             folder.join(name).to_string_lossy().into_owned()
         }
     };
-    match fs::read_to_string(&file) {
+    match read_text(&file) {
         Ok(json) => map(&json, &file),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err((format!("{file} does not exist"), true))
         }
         Err(error) => Err((format!("{file}: {error}"), false)),
     }
+}
+
+/// Reads a file of text. The names come from recordings: anything but a file may never end.
+fn read_text(path: &str) -> io::Result<String> {
+    let file = fs::metadata(path)?;
+    if !file.is_file() || file.len() > MAX_BYTES {
+        return Err(io::Error::other("it is not a file of a size that is read"));
+    }
+    fs::read_to_string(path)
 }
 
 fn spot(token: MapToken<'_>) -> Option<SourceSpot> {

@@ -85,6 +85,17 @@ fn a_function_that_is_not_where_v8_says_is_not_mapped() {
 }
 
 #[test]
+fn devices_and_folders_are_not_read() {
+    let dir = folder(&[("endless.js", "f()\n//# sourceMappingURL=/dev/zero")]);
+    let mut originals = Originals::default();
+    let zero = CallFrame { url: "/dev/zero".into(), ..frame(&dir, "", "f", 1, 1) };
+    assert!(originals.frame(&zero).is_none());
+    assert!(originals.frame(&frame(&dir, "", "f", 0, 1)).is_none());
+    originals.frame(&frame(&dir, "endless.js", "f", 0, 1));
+    assert!(originals.notes()[0].contains("/dev/zero"));
+}
+
+#[test]
 fn maps_are_followed_until_there_is_none() {
     let second = r#"{"version":3,"sources":["first.js"],"names":[],"mappings":"AAAA,SAAS,CAAC"}"#;
     let first = r#"{"version":3,"sources":["src.ts"],"names":[],"mappings":"AAQA,SAAS,CAAC"}"#;

@@ -48,6 +48,8 @@ struct JitCodeEvent {
 
 /// `JitCodeEvent::CODE_ADDED`
 const CODE_ADDED: c_int = 0;
+/// `JitCodeEvent::JIT_CODE`, the last kind of code that JavaScript becomes.
+const JIT_CODE: c_int = 1;
 /// `kJitCodeEventDefault`
 const NEW_CODE: c_int = 0;
 /// `kJitCodeEventEnumExisting`
@@ -189,8 +191,8 @@ impl HandlerState {
 /// Is called by V8 for each piece of compiled code, while no garbage may be collected.
 extern "C" fn on_code(event: *const JitCodeEvent) {
     // SAFETY: V8 passes an event that lives during this call.
-    let JitCodeEvent { kind, script, .. } = unsafe { &*event };
-    if *kind != CODE_ADDED || script.is_null() {
+    let JitCodeEvent { kind, code_type, script, .. } = unsafe { &*event };
+    if *kind != CODE_ADDED || *code_type > JIT_CODE || script.is_null() {
         return;
     }
     // Unwinding into C++ would end the process.
