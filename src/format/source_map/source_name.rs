@@ -95,8 +95,11 @@ fn normal(path: &str) -> String {
             part => parts.push(part),
         }
     }
-    let root = if is_drive(path) { "" } else { "/" };
-    format!("{root}{}", parts.join("/"))
+    match parts.as_slice() {
+        [drive] if is_drive(path) => format!("{drive}/"),
+        _ if is_drive(path) => parts.join("/"),
+        _ => format!("/{}", parts.join("/")),
+    }
 }
 
 #[cfg(test)]
@@ -144,7 +147,7 @@ mod tests {
         #[test]
         fn any_name_has_an_absolute_place(name in "(webpack|file|:|/|\\.\\.|\\.|\\\\|C|a|\\?|\\x00|é){1,9}") {
             if let Some(Path(path)) = place(&name, "/r/dist") {
-                prop_assert!(path.starts_with('/') || path.starts_with("C:"), "{name} {path}");
+                prop_assert!(path.starts_with('/') || is_drive(&path), "{name} {path}");
                 prop_assert!(!path.contains("/../") && !path.contains("//"), "{name} {path}");
             }
         }
