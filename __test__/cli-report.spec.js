@@ -377,6 +377,15 @@ test('`--by` selects one list of the JSON, and one kind of the Markdown tables',
   }
 })
 
+test('functions that only their columns tell apart have their columns', () => {
+  const report = exampleReport()
+  const minified = { ...fn('t', 700, 800), file: '/repo/dist/a.js', line: 1 }
+  report.functions.unshift({ ...minified, column: 17 }, { ...minified, column: 2345 })
+  const text = renderText(report, { ...VIEW, by: 'function' })
+  assert.match(text, / t +dist\/a\.js:1:17\n.* t +dist\/a\.js:1:2345\n/)
+  assert.doesNotMatch(text, /a\|b\.js:\d+:/)
+})
+
 test('owners are on the first screen if there are rules, plugins or test files', () => {
   const report = exampleReport()
   assert.doesNotMatch(renderText(report, VIEW), /owners/)

@@ -141,8 +141,9 @@ function isMain(thread) {
   return thread.threadId === 0 || thread.name === 'main'
 }
 
-/** @param {Report} report @param {By} [by] the only table wanted @returns {CostTable[]} */
-function costTables(report, by) {
+/** @param {Report} whole @param {By} [by] the only table wanted @returns {CostTable[]} */
+function costTables(whole, by) {
+  const report = { ...whole, functions: withColumns(whole.functions) }
   /** @param {Kind} kind @param {Time} time */
   const table = (kind, time) => ({
     title: `${kind}, by ${TIMES[time].title}`,
@@ -183,6 +184,19 @@ function costTables(report, by) {
       costs: hottest(functions, 'totalMs'),
     },
   ].filter(({ kind, costs }) => costs.length > (kind === 'packages' ? 1 : 0))
+}
+
+/**
+ * Marks the functions that only their columns tell apart, as in minified code.
+ * @param {import('../../index.js').ReportFunction[]} functions
+ */
+function withColumns(functions) {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  const keyOf = (/** @type {import('../../index.js').ReportFunction} */ { name, file, line }) =>
+    `${name}\n${file}\n${line}`
+  for (const each of functions) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1)
+  return functions.map((each) => ({ ...each, needsColumn: Number(counts.get(keyOf(each))) > 1 }))
 }
 
 /** Names the first time of a table of owners. @param {CostTable} table */
@@ -228,7 +242,10 @@ function wholeOf(report, time) {
 /** Returns a row's name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
 function nameOf(cost, kind, cwd) {
   const transpiled = cost.transpiled ? ' (transpiled)' : ''
-  if (kind === 'functions') return [cost.name, `${formatPlace(cost, cwd)}${transpiled}`]
+  if (kind === 'functions') {
+    const column = cost.needsColumn && cost.line > 0 ? `:${cost.column}` : ''
+    return [cost.name, `${formatPlace(cost, cwd)}${column}${transpiled}`]
+  }
   if (kind === 'lines') {
     const end = cost.file === '' || cost.line > 0 ? transpiled : ' (unknown line)'
     return [cost.name, `${formatPlace(cost, cwd)}${end}`]
