@@ -199,10 +199,11 @@ impl GeneratedFile {
             _ => 0,
         };
         let at_start = map.tokens_until(line, start).next();
-        let tokens = || at_start.into_iter().chain(map.tokens_after(line, start));
-        let mut spots = tokens().filter_map(spot).filter(|spot| spot.source == source);
+        let tokens = at_start.into_iter().chain(map.tokens_after(line, start));
+        let mut spots = tokens.filter_map(spot).filter(|spot| spot.source == source);
         let first = spots.next()?;
-        let is_long = tokens().last().is_some_and(|token| token.generated.1 > LONG_LINE);
+        let last = map.tokens_until(line, u32::MAX).next();
+        let is_long = last.is_some_and(|token| token.generated.1 > LONG_LINE);
         let is_certain = !is_long || spots.all(|spot| spot.line == first.line);
         is_certain.then_some(first)
     }

@@ -1,5 +1,6 @@
 //! Gives the frames and lines of `ProfileChunk` events their places in the sources.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -28,6 +29,9 @@ pub(super) struct MappedFrames {
     /// Whether sources are looked for.
     is_on: bool,
     pub originals: Originals,
+    /// Frames of sources by those that were recorded. The texts of one frame differ in each thread, by
+    /// their script ids.
+    found: FxHashMap<CallFrame, Option<OriginalFrame>>,
     /// Frames by their JSON texts; none for a frame that stays as it is.
     texts: FxHashMap<Box<str>, Option<Rc<MappedFrame>>>,
 }
@@ -38,6 +42,8 @@ struct MappedFrame {
     recorded: CallFrame,
     original: OriginalFrame,
     json: Box<RawValue>,
+    /// Positions in the source, by those that were recorded.
+    positions: RefCell<FxHashMap<SourcePosition, SourcePosition>>,
 }
 
 /// The nodes of one profile whose frames have other places in the sources.
@@ -80,8 +86,7 @@ impl MappedProfile {
             if position.line > 0
                 && let Some(frame) = self.nodes.get(&id.node_id())
             {
-                let MappedFrame { recorded, original, .. } = &**frame;
-                *position = frames.originals.position(recorded, original, *position);
+                *position = frame.position(*position, &mut frames.originals);
                 is_changed = true;
             }
         }
@@ -96,6 +101,13 @@ impl MappedProfile {
         };
         replace(chunk.lines, |position| position.line);
         replace(chunk.columns, |position| position.column);
+    }
+}
+
+impl MappedFrame {
+    fn position(&self, recorded: SourcePosition, originals: &mut Originals) -> SourcePosition {
+        let find = || originals.position(&self.recorded, &self.original, recorded);
+        *self.positions.borrow_mut().entry(recorded).or_insert_with(find)
     }
 }
 
@@ -153,7 +165,14 @@ impl MappedFrames {
 
     fn look_up(&mut self, text: &str) -> Option<MappedFrame> {
         let recorded = parse_frame(text);
-        let original = self.originals.frame(&recorded)?;
+        let original = match self.found.get(&recorded) {
+            Some(found) => found.clone(),
+            None => {
+                let original = self.originals.frame(&recorded);
+                self.found.insert(recorded.clone(), original.clone());
+                original
+            }
+        }?;
         let mut members: Map<String, Value> = serde_json::from_str(text).ok()?;
         let url = members.get("url").and_then(Value::as_str).unwrap_or_default();
         let is_shown = url.contains("/node_modules\\");
@@ -165,7 +184,7 @@ impl MappedFrames {
         place.remove("scriptId");
         members.extend(place);
         let json = encode_raw(&members)?;
-        Some(MappedFrame { recorded, original, json })
+        Some(MappedFrame { recorded, original, json, positions: RefCell::default() })
     }
 }
 
