@@ -28,9 +28,10 @@ pub(crate) fn is_built_in(package: &str) -> bool {
     package == NODE || package == NATIVE
 }
 
-/// Returns the folder of the package that a file is in: the one in the innermost `node_modules`.
+/// Returns the folder of the package that a file is in: the one in the innermost `node_modules`. Tools
+/// keep files of their own there, in folders that begin with a dot.
 pub(crate) fn package_folder(path: &str) -> Option<&str> {
-    let inner = path_in_node_modules(path)?;
+    let inner = path_in_node_modules(path).filter(|inner| !inner.starts_with('.'))?;
     let end = path.len() - inner.len() + package_name(inner).len();
     path.get(..end)
 }
@@ -98,6 +99,7 @@ mod tests {
             ("/r/node_modules/a/x/d.js", Some("/r/node_modules/a")),
             ("/r/a.js", None),
             ("/r/node_modules/", None),
+            ("/r/node_modules/.vite-temp/vite.config.mjs", None),
         ] {
             assert_eq!(package_folder(path), folder, "{path}");
         }

@@ -85,6 +85,9 @@ mod tests {
             assert_eq!(url(name), found, "{name}");
         }
         assert_eq!(url("webpack://app/./src/b.ts").as_deref(), Some("webpack://app/src/b.ts"));
+        let config = format!("{root}/node_modules/.vite-temp/vite.config.ts.timestamp-1.mjs");
+        let of_config = SourceFiles::default().url("../../src/a.ts", &config);
+        assert_eq!(of_config, Some(format!("file://{root}/src/a.ts")));
         assert_eq!(url("../b.ts"), Some(format!("file://{root}/dist/b.ts")));
         assert_eq!(url("/gone/b.ts").as_deref(), Some("file:///gone/b.ts"));
         assert_eq!(url("C:\\p\\a.ts").as_deref(), Some("file:///C:/p/a.ts"));
