@@ -3,7 +3,7 @@
 use super::costs::{Costs, WeightedTree};
 use super::detail::details;
 use super::frame_index::{FrameIndex, FrameKind};
-use super::launchers::launchers;
+use super::launchers::{launchers, shown_profiles};
 use super::lines::LineCosts;
 use super::machine::{cpu_of_processes, parents, uses, whole};
 use super::own_files::own_files;
@@ -91,10 +91,7 @@ impl SessionCosts {
             files: Costs::new(index.code_files()),
             packages: Costs::new(index.code_packages()),
         };
-        let processes = session.processes.iter().zip(launchers);
-        let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
-        let threads = shown.flat_map(|(process, _)| &process.threads);
-        for profile in threads.flat_map(|thread| &thread.profiles) {
+        for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);
             tree.add_to(&mut costs.functions, |frame| index.function(frame));
             costs.lines.add(profile, index);

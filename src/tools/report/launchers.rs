@@ -2,6 +2,7 @@
 //! them.
 
 use crate::profile::session::{Process, Session};
+use crate::profile::thread_profile::ThreadProfile;
 
 /// Programs that start what their arguments name.
 const LAUNCHERS: [&str; 20] = [
@@ -64,6 +65,16 @@ fn stem(name: &str) -> &str {
         .iter()
         .find_map(|end| name.strip_suffix(end)?.strip_suffix('.'))
         .unwrap_or(name)
+}
+
+/// Returns the profiles of all processes but launchers, whose work the tables do not share out.
+pub(super) fn shown_profiles<'a>(
+    session: &'a Session,
+    launchers: &'a [bool],
+) -> impl Iterator<Item = &'a ThreadProfile> {
+    let processes = session.processes.iter().zip(launchers);
+    let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
+    shown.flat_map(|(process, _)| &process.threads).flat_map(|thread| &thread.profiles)
 }
 
 #[cfg(test)]

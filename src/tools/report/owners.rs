@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::costs::WeightedTree;
 use super::frame_index::FrameIndex;
+use super::launchers::shown_profiles;
 use super::shape::{ReportCost, ReportOwner};
 use crate::base::numbering::FxIndexSet;
 use crate::profile::owner::{CodeOwner, ESLINT, OwnerKind, owner_of};
@@ -35,10 +36,7 @@ impl Owners {
     /// Returns the owners of all processes but launchers.
     pub(super) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
         let mut owners = Self::default();
-        let processes = session.processes.iter().zip(launchers);
-        let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
-        let threads = shown.flat_map(|(process, _)| &process.threads);
-        for profile in threads.flat_map(|thread| &thread.profiles) {
+        for profile in shown_profiles(session, launchers) {
             owners.add(profile, index);
         }
         owners

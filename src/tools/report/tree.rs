@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::costs::WeightedTree;
 use super::frame_index::FrameIndex;
+use super::launchers::shown_profiles;
 use super::shape::ReportTreeNode;
 use crate::profile::session::Session;
 use crate::profile::thread_profile::NONE;
@@ -41,10 +42,7 @@ pub(super) fn tree<'a>(
     index: &'a FrameIndex,
 ) -> Vec<ReportTreeNode<'a>> {
     let mut joined = JoinedTree::default();
-    let processes = session.processes.iter().zip(launchers);
-    let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
-    let threads = shown.flat_map(|(process, _)| &process.threads);
-    for profile in threads.flat_map(|thread| &thread.profiles) {
+    for profile in shown_profiles(session, launchers) {
         let tree = WeightedTree::of(profile);
         let mut places: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
         for (node, data) in (0_u32..).zip(&profile.nodes) {
