@@ -6,6 +6,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { pathToFileURL } = require('node:url')
 const { report } = require('../index.js')
 const { cli } = require('./helpers/cli.js')
 const { run, temporaryDirectory } = require('./helpers/run.js')
@@ -38,6 +39,33 @@ async function record() {
   const { code, stderr, files } = await run(['./program.js'], { cwd })
   assert.equal(code, 0, stderr)
   return { cwd, file: files[0] }
+}
+
+/** Writes a profile of {@link PROGRAM} whose samples are known: 60 ms below 'often' and 20 ms below 'seldom'. */
+function writeProfile() {
+  const cwd = temporaryDirectory()
+  const url = pathToFileURL(path.join(cwd, 'program.js')).href
+  /** @type {[string, number, number[]][]} name, line and children, from the top */
+  const frames = [
+    ['(root)', 0, [2]],
+    ['turns', 15, [3]],
+    ['nest', 11, [4]],
+    ['nest', 11, [5, 7]],
+    ['often', 8, [6]],
+    ['work', 2, []],
+    ['seldom', 5, [8]],
+    ['work', 2, []],
+  ]
+  const nodes = frames.map(([functionName, line, children], index) => {
+    const place = { url: line === 0 ? '' : url, lineNumber: line - 1, columnNumber: -1 }
+    return { id: index + 1, callFrame: { functionName, scriptId: '1', ...place }, children }
+  })
+  const samples = Array.from({ length: 80 }, (_, index) => (index % 4 === 0 ? 8 : 6))
+  const timeDeltas = samples.map(() => 1000)
+  const profile = { nodes, startTime: 1, endTime: 1 + 81 * 1000, samples, timeDeltas }
+  const file = path.join(cwd, 'work.cpuprofile')
+  fs.writeFileSync(file, JSON.stringify(profile))
+  return { cwd, file }
 }
 
 test('a function has its callers, callees, lines and processes', async () => {
@@ -95,7 +123,7 @@ test('the call tree has the paths with their times', async () => {
 })
 
 test('the command line shows both', async () => {
-  const { cwd, file } = await record()
+  const { cwd, file } = writeProfile()
   const detail = await cli(['report', file, '--function', 'often'], { cwd })
   assert.equal(detail.code, 0, detail.stderr)
   assert.match(detail.stdout, /^often {2}program\.js:8 \(% of .* of work\)\n.* total\n.* self\n/)
