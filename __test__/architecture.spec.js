@@ -28,6 +28,7 @@ function problemsIn(sources) {
     ...upwardRequires(graph),
     ...cycles(graph),
     ...heavyPreload(graph),
+    ...outOfBrowser(graph),
     ...Object.entries(sources).flatMap(([file, source]) => wrongForm(file, source)),
   ]
 }
@@ -76,6 +77,16 @@ function heavyPreload(graph) {
   return found
 }
 
+/** Finds what the HTML report requires and a browser does not have. @param {Graph} graph */
+function outOfBrowser(graph) {
+  return [...graph].flatMap(([file, requires]) =>
+    requires
+      .filter(({ target }) => file.startsWith('cli/page/') && !target.startsWith('cli/page/'))
+      .filter(({ target }) => target !== 'cli/terminal/units.js')
+      .map(({ target }) => `the page: ${file} requires ${target}`),
+  )
+}
+
 /** @param {string} file @param {string} source */
 function wrongForm(file, source) {
   const lines = source.trimEnd().split('\n')
@@ -115,7 +126,9 @@ function targetOf(file, { expression, arguments: [argument] }) {
 
 /** Returns the JavaScript that ships, by path. */
 function shippedSources() {
-  const files = FOLDERS.flatMap((folder) => filesIn(folder)).concat(ENTRIES)
+  const files = FOLDERS.flatMap((folder) => filesIn(folder))
+    .filter((file) => file.endsWith('.js'))
+    .concat(ENTRIES)
   return Object.fromEntries(
     files.map((file) => [file, fs.readFileSync(path.join(PACKAGE, file), 'utf8')]),
   )
@@ -175,6 +188,11 @@ for (const [
     'a computed path in the preload path',
     { 'lib/a.js': 'require(process.env.FILE)\n' },
     ['the preload path: lib/a.js requires (computed)'],
+  ],
+  [
+    'a file of the HTML report that requires what a browser lacks',
+    { 'cli/page/main.js': "require('node:fs')\nrequire('./a.js')\n", 'cli/page/a.js': 'f()\n' },
+    ['the page: cli/page/main.js requires node:fs'],
   ],
   [
     'a file of more than 400 lines',

@@ -94,6 +94,7 @@ function addRun(program) {
     .option('-o, --output <file>', 'the trace; .gz compresses it (default: trace.json in --dir)')
     .option('--no-merge', 'keep only the recordings: no trace, no report')
     .option('--keep-recordings', 'keep the recordings beside the trace')
+    .option('--html <file>', 'also write a page for a browser, as report --html does')
     .addOption(noSourceMaps())
     .addOption(quiet())
   for (const { flag, value, help } of Object.values(SETTINGS)) {
@@ -178,6 +179,12 @@ function addReport(program) {
   addFilters(command)
     .addOption(json.conflicts('markdown'))
     .option('--markdown', 'print Markdown tables')
+    .addOption(
+      new Option(
+        '--html <file>',
+        'write a page for a browser: time line, flame graph, tables; - is stdout',
+      ).conflicts(['json', 'markdown', 'by', 'top', 'function', 'tree']),
+    )
     .action((inputs, options) => require('./commands/report.js').report(inputs, options))
     .addHelpText(
       'after',
@@ -186,6 +193,7 @@ function addReport(program) {
         'cpu-prof report profiles --by package --top 40',
         'cpu-prof report profiles --function renderTable',
         'cpu-prof report trace.json --markdown > report.md',
+        'cpu-prof report profiles --html report.html',
       ]),
     )
 }

@@ -60,6 +60,16 @@ async function report(inputs, options = {}) {
 }
 
 /**
+ * Returns the data of the HTML report as JSON.
+ * @param {string[]} inputs @param {import('../index.js').Selection} options
+ * @returns {Promise<string>}
+ */
+function pageData(inputs, options) {
+  const selection = checkSelection(checkOptions(options, SELECTION, 'report()'))
+  return ofAddon(() => load().cpuProfPage(inputs, selection))
+}
+
+/**
  * @param {string | string[]} inputs @param {string} output
  * @param {import('../index.js').ConvertOptions} [options]
  */
@@ -157,15 +167,18 @@ function withoutNull(exit) {
   return exit && { pid: exit.pid, code: exit.code ?? undefined, signal: exit.signal ?? undefined }
 }
 
-/** Parses the addon's result, and puts the package's name before an error. @param {() => Promise<string>} work */
+/** Parses the addon's result. @param {() => Promise<string>} work */
 async function parseResult(work) {
-  let json
+  return JSON.parse(await ofAddon(work))
+}
+
+/** Puts the package's name before an error of the addon. @param {() => Promise<string>} work */
+async function ofAddon(work) {
   try {
-    json = await work()
+    return await work()
   } catch (error) {
     throw new Error(`cpu-prof: ${/** @type {Error} */ (error).message}`)
   }
-  return JSON.parse(json)
 }
 
-module.exports = { merge, report, convert }
+module.exports = { merge, report, pageData, convert }

@@ -2,6 +2,7 @@
 
 // `cpu-prof report`: shows where the time went.
 
+const path = require('node:path')
 const index = require('../../index.js')
 const { allRuns, lastRun } = require('../report/runs.js')
 const { withInputs } = require('../terminal/input.js')
@@ -30,14 +31,16 @@ const LINES = 50
  * @property {boolean} [markdown]
  * @property {string} [function]
  * @property {boolean} [tree]
+ * @property {string} [html]
  *
  * @typedef {OwnOptions & import('../../index.js').Selection} Options
  */
 
 /** @param {string[]} inputs @param {Options} options */
 async function report(inputs, options) {
-  const { all, top, by: _by, json, markdown: _markdown, ...selection } = options
+  const { all, top, by: _by, json, markdown: _markdown, html, ...selection } = options
   const chosen = all ? inputs.flatMap(allRuns) : inputs.map(chooseRun)
+  if (html !== undefined) return reportHtml(chosen, html, selection)
   /** @type {import('../../index.js').Report} */
   let result
   try {
@@ -51,6 +54,17 @@ async function report(inputs, options) {
   if (result.details?.length === 0) return fail(noFunction(options))
   printResult(render(result, options))
   require('../run/remains.js').printRemains()
+}
+
+/** @param {string[]} inputs @param {string} file @param {import('../../index.js').Selection} selection */
+async function reportHtml(inputs, file, selection) {
+  const { writeHtml } = require('../report/html.js')
+  try {
+    await withInputs(inputs, (files) => writeHtml(files, file, selection))
+  } catch (error) {
+    return fail(messageOf(error))
+  }
+  if (file !== '-') printResult(`${path.resolve(file)}\n`)
 }
 
 /**

@@ -61,7 +61,7 @@ function offerRemains({ quiet }) {
  * @param {Descendant[]} nodes Node processes that were seen @param {Options} options
  */
 async function summarize(file, plan, ending, nodes, options) {
-  const { dir, output, folder, isHidden, isNested } = plan
+  const { dir, output, html, folder, isHidden, isNested } = plan
   const { recordingsDir } = folder
   try {
     const files = folder.recordings()
@@ -72,7 +72,7 @@ async function summarize(file, plan, ending, nodes, options) {
     if (isNested) return
     const missing = describeMissing(nodes, oneForEachThread(files))
     const { summarizeRun } = require('../run/summary.js')
-    const run = { ...options, dir, files, recordingsDir, isHidden, output, ending, missing }
+    const run = { ...options, dir, files, recordingsDir, isHidden, output, html, ending, missing }
     await summarizeRun(oneForEachThread(files), run)
   } catch (error) {
     printStatus(`no trace: ${whyNone(error)}; the recordings are in ${recordingsDir}`)

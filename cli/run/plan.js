@@ -17,6 +17,7 @@ const { createRunFolder, outerRun } = require('./run-folder.js')
  * @property {boolean} merge
  * @property {boolean} [quiet]
  * @property {string} [output]
+ * @property {string} [html]
  * @property {string} [dir]
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
@@ -27,6 +28,7 @@ const { createRunFolder, outerRun } = require('./run-folder.js')
  * @typedef {object} Plan
  * @property {string} dir the folder where the trace and the recordings stay, absolute
  * @property {string} [output] the trace, absolute
+ * @property {string} [html] the page, absolute
  * @property {ReturnType<typeof openFolder>} folder where the recordings grow
  * @property {boolean} isHidden whether the recordings grow in a temporary folder
  * @property {boolean} isNested whether the run is part of an outer run, whose trace will contain it
@@ -43,7 +45,8 @@ const { createRunFolder, outerRun } = require('./run-folder.js')
  * @param {NodeJS.ProcessEnv} env @returns {Plan}
  */
 function planRun(command, options, env) {
-  const outer = options.dir === undefined && options.output === undefined && outerRun(env)
+  const places = [options.dir, options.output, options.html]
+  const outer = places.every((place) => place === undefined) && outerRun(env)
   if (outer) return planNested(command, outer, options, env)
   const given = options.dir ?? (env[VARIABLES.dir] || undefined)
   const dir = absolute(given ?? path.join('profiles', newName()), SETTINGS.dir.flag)
@@ -51,7 +54,7 @@ function planRun(command, options, env) {
   checkSettings(settings, env)
   if (given === undefined && options.output === undefined) checkFolder(dir)
   const variables = variablesOf(env, settings)
-  const { output } = options
+  const { output, html } = options
   /** @param {string} recordingsDir @param {string} id of the run */
   const prepare = (recordingsDir, id) => {
     variables[VARIABLES.dir] = recordingsDir
@@ -62,7 +65,8 @@ function planRun(command, options, env) {
     }
     const recordings = { dir: recordingsDir, name }
     return {
-      output: output === undefined ? undefined : checkOutput(output, recordings),
+      output: output === undefined ? undefined : checkOutput('--output', output, recordings),
+      html: html === undefined ? undefined : checkOutput('--html', html, recordings),
       folder: openFolder(recordingsDir, id, variables[VARIABLES.name]),
     }
   }
@@ -144,23 +148,24 @@ function flagOf(name) {
 }
 
 /**
- * Returns the absolute path of a trace that can be written without replacing a recording.
- * @param {string} given @param {{ dir: string, name?: string }} recordings
+ * Returns the absolute path of a file that can be written without replacing a recording.
+ * @param {string} flag @param {string} given @param {{ dir: string, name?: string }} recordings
  */
-function checkOutput(given, { dir, name }) {
-  const output = absolute(given, '--output')
-  const problem = outputProblem(given, output)
-  if (problem !== undefined) throw new Error(`--output=${given} ${problem}`)
+function checkOutput(flag, given, { dir, name }) {
+  const output = absolute(given, flag)
+  const problem = outputProblem(flag, given, output)
+  if (problem !== undefined) throw new Error(`${flag}=${given} ${problem}`)
   if (name && load().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))) {
-    throw new Error(`--output=${given} is the name of a recording; choose another`)
+    throw new Error(`${flag}=${given} is the name of a recording; choose another`)
   }
   return output
 }
 
-/** @param {string} given @param {string} output the absolute path */
-function outputProblem(given, output) {
+/** @param {string} flag @param {string} given @param {string} output the absolute path */
+function outputProblem(flag, given, output) {
   const stat = statOf(output)
-  if (stat?.isDirectory()) return `is a folder; name a file: ${path.join(given, 'trace.json')}`
+  const example = path.join(given, flag === '--html' ? 'report.html' : 'trace.json')
+  if (stat?.isDirectory()) return `is a folder; name a file: ${example}`
   if (stat && !stat.isFile()) return 'is not a regular file; choose another'
   // Missing folders are created, inside the first folder that exists.
   const parent = firstExisting(path.dirname(output))

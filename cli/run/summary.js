@@ -33,6 +33,7 @@ const MAX_LINES = 44
  * @property {boolean} isHidden whether `recordingsDir` is a temporary folder
  * @property {import('./child.js').Ending} ending
  * @property {string} [output] absolute
+ * @property {string} [html] absolute
  * @property {string} missing text about Node processes without a recording, empty if there are none
  * @property {boolean} merge
  * @property {boolean} [keepRecordings]
@@ -48,6 +49,7 @@ async function summarizeRun(recordings, run) {
   const complete = run.files.filter((file) => !living.includes(file))
   const count = load().cpuProfCountRecordings(recordings)
   if (!merge) {
+    await writePage(recordings, cwd, run)
     const place = formatPath(bringHome(complete, run), cwd)
     if (!quiet) {
       printStatus(describe(count, place))
@@ -78,6 +80,7 @@ async function summarizeRun(recordings, run) {
     printLiving(living, cwd)
     printTrace(merged, cwd)
   }
+  await writePage(recordings, cwd, run)
   removeMerged(recordings, complete, merged, run)
 }
 
@@ -162,6 +165,18 @@ async function printReport(recordings, cwd, { sourceMaps }) {
     writeStderr(`\n${renderText(result, { columns, lines, colours, cwd })}\n`)
   } catch (error) {
     printStatus(`no report: ${messageOf(error)}`)
+  }
+}
+
+/** Writes the page for a browser, if one is wanted. @param {string[]} recordings @param {string} cwd @param {Run} run */
+async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
+  if (html === undefined) return
+  const { writeHtml } = require('../report/html.js')
+  try {
+    await writeHtml(recordings, html, { sourceMaps })
+    if (!quiet) writeStderr(`page: ${formatPath(html, cwd)}\n`)
+  } catch (error) {
+    printStatus(`no page: ${messageOf(error)}`)
   }
 }
 

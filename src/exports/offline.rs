@@ -23,6 +23,7 @@ use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
 use crate::tools::merge::run as merge_run;
 use crate::tools::report::build::{self, ReportOptions};
+use crate::tools::report::page::build as page_build;
 
 /// JSON, or a message for the user.
 type WorkResult = std::result::Result<String, String>;
@@ -208,6 +209,16 @@ pub(crate) fn report(
     Work::task(move || {
         let loaded = selection.load(&paths(inputs), ReadScope::LINES)?;
         build::report(&loaded, &options.into()).map_err(|error| error.to_string())
+    })
+}
+
+/// Reads files and folders for an HTML report. Returns the data of the page.
+#[napi(js_name = "cpuProfPage", catch_unwind)]
+pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
+    Work::task(move || {
+        let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
+        page_build::page(&loaded).map_err(|error| error.to_string())
     })
 }
 

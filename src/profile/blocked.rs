@@ -22,6 +22,8 @@ pub(crate) struct Call {
     pub node: u32,
     /// Position of its samples.
     pub position: SourcePosition,
+    /// Start, microseconds.
+    pub from_us: i64,
     /// Length, microseconds.
     pub us: f64,
 }
@@ -81,7 +83,10 @@ impl CpuAccount {
         self.samples += 1;
         match self.calls.last_mut() {
             Some(call) if call.node == node => call.us += us,
-            _ => self.calls.push(Call { node, position, us }),
+            _ => {
+                let from_us = from_us.max(self.scope.from_us);
+                self.calls.push(Call { node, position, from_us, us });
+            }
         }
     }
 

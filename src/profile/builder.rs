@@ -241,16 +241,21 @@ impl ProfileBuilder {
         profile.end_us = in_scope(end_us).max(profile.start_us);
         order::parents_first(&mut profile);
         profile.lines.sort_unstable_by_key(|line| (line.node, line.position));
+        profile.blocked_spans.sort_unstable();
         profile
     }
 
     /// Turns the blocked time of nodes and lines from time of their samples into blocked time.
     fn take_blocked_time_off(&mut self) {
-        for Call { node: index, position, us } in mem::take(&mut self.blocked) {
+        for Call { node: index, position, from_us, us } in mem::take(&mut self.blocked) {
             let node = &mut self.profile.nodes[index as usize];
             let us = (us as u64).min(node.self_us);
             node.self_us -= us;
             node.blocked_us = node.blocked_us.saturating_add(us);
+            if self.scope.samples {
+                let to_us = from_us.saturating_add_unsigned(us);
+                self.profile.blocked_spans.push((from_us, to_us));
+            }
             if let Some(at) = self.line_indices.get(&(index, position)) {
                 let self_us = &mut self.profile.lines[*at as usize].self_us;
                 *self_us = self_us.saturating_sub(us);

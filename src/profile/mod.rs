@@ -17,6 +17,7 @@ pub(crate) mod replay;
 pub(crate) mod session;
 #[cfg(test)]
 pub(crate) mod test_windows;
+pub(crate) mod thinner;
 pub(crate) mod thread_profile;
 pub(crate) mod time_shift;
 pub(crate) mod timeline;

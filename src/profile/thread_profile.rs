@@ -28,6 +28,9 @@ pub(crate) struct ThreadProfile {
     /// Nodes with the reason why V8 does not optimize their functions; empty if the scope is without
     /// samples.
     pub deopts: Vec<(u32, String)>,
+    /// Start and end of each time in which the thread was blocked in a call, in order: microseconds.
+    /// Empty if the scope is without lines or without samples.
+    pub blocked_spans: Vec<(i64, i64)>,
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,
@@ -103,4 +106,6 @@ impl ReadScope {
     pub(crate) const LINES: Self = Self { lines: true, ..Self::TIMES };
     /// All times, with single samples.
     pub(crate) const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
+    /// Everything.
+    pub(crate) const ALL: Self = Self { samples: true, ..Self::LINES };
 }

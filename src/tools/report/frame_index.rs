@@ -8,7 +8,7 @@ use crate::profile::frame_table::FrameTable;
 use crate::profile::package::{is_built_in, is_own, package_of};
 
 /// The activity of a thread in a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum FrameKind {
     /// Runs a function: index into [`FrameIndex::functions`].
     Function(usize),

@@ -9,6 +9,8 @@ mod lines;
 mod machine;
 mod own_files;
 mod owners;
+pub(crate) mod page;
+mod path_tree;
 mod shape;
 #[cfg(test)]
 mod tests;

@@ -19,16 +19,23 @@ use crate::profile::thread_profile::{NONE, ThreadProfile};
 /// The owners of a session, with their times.
 #[derive(Default)]
 pub(super) struct Owners {
-    names: FxIndexSet<CodeOwner>,
+    finder: OwnerFinder,
     costs: Vec<ReportCost>,
+}
+
+/// Finds the owners of stacks, and numbers them.
+#[derive(Debug, Default)]
+pub(super) struct OwnerFinder {
+    names: FxIndexSet<CodeOwner>,
     /// Owners of files, by their indices and whether ESLint is above; none for built-in code.
     of_files: FxHashMap<(usize, bool), Option<usize>>,
 }
 
 /// What is known of the stack that ends with a node.
-#[derive(Clone, Copy, Default)]
-struct OwnedStack {
-    owner: Option<usize>,
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OwnedStack {
+    /// Number of the owner.
+    pub owner: Option<usize>,
     is_linted: bool,
 }
 
@@ -44,18 +51,10 @@ impl Owners {
 
     /// Returns the first `top` owners by the time that counts for them.
     pub(super) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
-        let mut list = Vec::with_capacity(self.names.len());
-        for (CodeOwner { kind, name }, cost) in self.names.iter().zip(&self.costs) {
-            let kind = match kind {
-                OwnerKind::Rule => "rule",
-                OwnerKind::Plugin => "plugin",
-                OwnerKind::Test => "test file",
-                OwnerKind::Package => "package",
-                OwnerKind::Own => "own code",
-            };
-            list.push(ReportOwner { kind, name, cost: *cost });
-        }
-        list.retain(|owner: &ReportOwner<'_>| owner.cost.self_us > 0);
+        let named = self.finder.list().zip(&self.costs);
+        let mut list: Vec<_> =
+            named.map(|((kind, name), cost)| ReportOwner { kind, name, cost: *cost }).collect();
+        list.retain(|owner| owner.cost.self_us > 0);
         list.sort_by_key(|owner| Reverse((owner.cost.self_us, owner.cost.total_us)));
         list.truncate(top);
         list
@@ -70,7 +69,11 @@ impl Owners {
                 NONE => OwnedStack::default(),
                 parent => stacks[parent as usize],
             };
-            let stack = self.below(above, data.frame, index);
+            let stack = match index.file(data.frame) {
+                Some(file) => self.finder.below(above, file, index),
+                None => above,
+            };
+            self.costs.resize_with(self.finder.names.len(), ReportCost::default);
             stacks.push(stack);
             if let Some(owner) = stack.owner {
                 if index.function(data.frame).is_some() {
@@ -95,16 +98,35 @@ impl Owners {
             }
         }
     }
+}
 
-    /// Returns the stack with one more frame.
-    fn below(&mut self, above: OwnedStack, frame: u32, index: &FrameIndex) -> OwnedStack {
-        let Some(file) = index.file(frame) else { return above };
+impl OwnerFinder {
+    /// Returns the kinds and names of the owners, by their numbers.
+    pub(super) fn list(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.names.iter().map(|CodeOwner { kind, name }| {
+            let kind = match kind {
+                OwnerKind::Rule => "rule",
+                OwnerKind::Plugin => "plugin",
+                OwnerKind::Test => "test file",
+                OwnerKind::Package => "package",
+                OwnerKind::Own => "own code",
+            };
+            (kind, name.as_str())
+        })
+    }
+
+    /// Returns the stack with one more function, of a file.
+    pub(super) fn below(
+        &mut self,
+        above: OwnedStack,
+        file: usize,
+        index: &FrameIndex,
+    ) -> OwnedStack {
         let owner = match self.of_files.get(&(file, above.is_linted)) {
             Some(owner) => *owner,
             None => {
                 let owner = owner_of(&index.files[file].path, above.is_linted);
                 let owner = owner.map(|owner| self.names.insert_full(owner).0);
-                self.costs.resize_with(self.names.len(), ReportCost::default);
                 self.of_files.insert((file, above.is_linted), owner);
                 owner
             }

@@ -2,11 +2,10 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
-
 use super::costs::WeightedTree;
-use super::frame_index::FrameIndex;
+use super::frame_index::{FrameIndex, FrameKind};
 use super::launchers::shown_profiles;
+use super::path_tree::PathTree;
 use super::shape::ReportTreeNode;
 use crate::profile::session::Session;
 use crate::profile::thread_profile::NONE;
@@ -19,19 +18,19 @@ const ENOUGH: f64 = 0.005;
 /// A call path of all threads.
 #[derive(Default)]
 struct JoinedNode {
-    function: usize,
     self_us: u64,
     total_us: u64,
-    children: Vec<usize>,
+    function: usize,
+    children: Vec<u32>,
 }
 
 /// The paths of all threads.
 #[derive(Default)]
 struct JoinedTree {
+    paths: PathTree,
+    /// Times of the paths, by their numbers.
     nodes: Vec<JoinedNode>,
-    roots: Vec<usize>,
-    /// Nodes by their parents and functions.
-    by_path: FxHashMap<(Option<usize>, usize), usize>,
+    roots: Vec<u32>,
 }
 
 /// Returns the call tree of all threads but those of launchers. Branches with hardly any time are left
@@ -44,7 +43,7 @@ pub(super) fn tree<'a>(
     let mut joined = JoinedTree::default();
     for profile in shown_profiles(session, launchers) {
         let tree = WeightedTree::of(profile);
-        let mut places: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
+        let mut places: Vec<Option<u32>> = Vec::with_capacity(profile.nodes.len());
         for (node, data) in (0_u32..).zip(&profile.nodes) {
             let above = match data.parent {
                 NONE => None,
@@ -54,7 +53,7 @@ pub(super) fn tree<'a>(
             let place = match index.function(data.frame) {
                 Some(function) if total_us > 0 => {
                     let place = joined.node(above, function);
-                    let joined = &mut joined.nodes[place];
+                    let joined = &mut joined.nodes[place as usize];
                     joined.self_us += data.self_us;
                     joined.total_us += total_us;
                     Some(place)
@@ -64,19 +63,19 @@ pub(super) fn tree<'a>(
             places.push(place);
         }
     }
-    let whole_us: u64 = joined.roots.iter().map(|root| joined.nodes[*root].total_us).sum();
+    let roots = joined.roots.iter().map(|root| &joined.nodes[*root as usize]);
+    let whole_us: u64 = roots.map(|root| root.total_us).sum();
     let least_us = (whole_us as f64 * ENOUGH) as u64;
     joined.report(&joined.roots, least_us.max(1), MAX_LEVELS, index)
 }
 
 impl JoinedTree {
-    fn node(&mut self, above: Option<usize>, function: usize) -> usize {
-        let next = self.nodes.len();
-        let place = *self.by_path.entry((above, function)).or_insert(next);
-        if place == next {
+    fn node(&mut self, above: Option<u32>, function: usize) -> u32 {
+        let place = self.paths.number(above, FrameKind::Function(function));
+        if place as usize == self.nodes.len() {
             self.nodes.push(JoinedNode { function, ..JoinedNode::default() });
             match above {
-                Some(above) => self.nodes[above].children.push(place),
+                Some(above) => self.nodes[above as usize].children.push(place),
                 None => self.roots.push(place),
             }
         }
@@ -85,12 +84,13 @@ impl JoinedTree {
 
     fn report<'a>(
         &self,
-        nodes: &[usize],
+        nodes: &[u32],
         least_us: u64,
         levels: usize,
         index: &'a FrameIndex,
     ) -> Vec<ReportTreeNode<'a>> {
-        let mut shown: Vec<&JoinedNode> = nodes.iter().map(|node| &self.nodes[*node]).collect();
+        let mut shown: Vec<&JoinedNode> =
+            nodes.iter().map(|node| &self.nodes[*node as usize]).collect();
         shown.retain(|node| levels > 0 && node.total_us >= least_us);
         shown.sort_by_key(|node| Reverse((node.total_us, node.self_us)));
         let node = |node: &JoinedNode| ReportTreeNode {

@@ -5,7 +5,6 @@
 //! these samples.
 
 mod rewriter;
-mod thinner;
 mod thread_output;
 mod tree;
 

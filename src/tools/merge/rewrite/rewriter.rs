@@ -2,13 +2,13 @@
 
 use std::mem;
 
-use super::thinner::{Thinner, TimedSample};
 use super::thread_output::{NodeSample, ThreadOutput};
 use super::tree::{ROOT, RewrittenTree};
 use crate::format::deltas::{InOrder, deltas_or_even};
 use crate::format::node_json::NodeJson;
 use crate::format::trace::chunk_json::ChunkJson;
 use crate::profile::position::SourcePosition;
+use crate::profile::thinner::Thinner;
 use crate::profile::timeline::WrittenTimeline;
 use crate::read::filter::StackFilter;
 use crate::tools::merge::outcome::MergeError;
@@ -34,9 +34,9 @@ impl Rewriting {
 pub(crate) struct ProfileRewriter {
     output: ThreadOutput,
     tree: RewrittenTree,
-    thinner: Option<Thinner>,
-    /// Samples that are to be placed now.
-    ready: Vec<TimedSample>,
+    thinner: Option<Thinner<NodeSample>>,
+    /// Samples that are to be placed now, each with its time in microseconds.
+    ready: Vec<(NodeSample, i64)>,
     /// Whether samples are left out because of their stacks.
     is_filtered: bool,
     /// Whether no recording has begun.

@@ -6,11 +6,12 @@ use crate::format::trace::event::{
 use crate::format::trace::events::Events;
 use crate::profile::path_ids::NodeId;
 use crate::profile::position::SourcePosition;
+use crate::profile::thinner::Thinned;
 use crate::profile::timeline::Timeline;
 use crate::tools::merge::outcome::MergeError;
 use crate::tools::merge::part::OutputParts;
 
-use super::tree::RewrittenTree;
+use super::tree::{ROOT, RewrittenTree};
 
 /// The output of one thread.
 pub(super) struct ThreadOutput {
@@ -44,6 +45,22 @@ impl NodeSample {
     /// Returns a sample without a position.
     pub(super) fn of(node: NodeId) -> Self {
         Self { node, position: SourcePosition::default() }
+    }
+}
+
+impl Thinned for NodeSample {
+    type Node = NodeId;
+
+    fn node(&self) -> NodeId {
+        self.node
+    }
+
+    fn line(&self) -> u32 {
+        self.position.line
+    }
+
+    fn is_pause(&self) -> bool {
+        self.node == ROOT
     }
 }
 

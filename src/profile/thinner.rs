@@ -6,31 +6,42 @@
 //! that is short in every interval is written now and then, and the error of a node's time stays
 //! about one interval, however long the recording lasts.
 
+use std::hash::Hash;
+
 use rustc_hash::FxHashMap;
 
-use super::thread_output::NodeSample;
-use super::tree::ROOT;
-use crate::profile::path_ids::NodeId;
+/// A sample that another can stand for.
+pub(crate) trait Thinned: Copy {
+    /// Key of the sample's node.
+    type Node: Copy + Eq + Hash;
 
-/// A sample and its time, microseconds.
-pub(super) type TimedSample = (NodeSample, i64);
+    /// Returns the key of the node.
+    fn node(&self) -> Self::Node;
+
+    /// Returns the line; 0 if it is not known.
+    fn line(&self) -> u32;
+
+    /// Returns whether nothing was recorded until the next sample.
+    fn is_pause(&self) -> bool;
+}
 
 /// The samples of one thread.
 #[derive(Debug)]
-pub(super) struct Thinner {
+pub(crate) struct Thinner<S: Thinned> {
     interval_us: i64,
-    /// The last sample, whose length is not known yet.
-    last: Option<TimedSample>,
+    /// The last sample with its time in microseconds. Its length is not known yet.
+    last: Option<(S, i64)>,
     /// Start of the interval, microseconds.
     start_us: i64,
     /// Samples of the interval, with their lengths in microseconds.
-    interval: Vec<(NodeSample, i64)>,
-    nodes: FxHashMap<NodeId, i64>,
-    lines: FxHashMap<(NodeId, u32), i64>,
+    interval: Vec<(S, i64)>,
+    nodes: FxHashMap<S::Node, i64>,
+    lines: FxHashMap<(S::Node, u32), i64>,
 }
 
-impl Thinner {
-    pub(super) fn new(interval_us: i64) -> Self {
+impl<S: Thinned> Thinner<S> {
+    /// Returns a thinner that leaves one sample in each interval.
+    pub(crate) fn new(interval_us: i64) -> Self {
         Self {
             interval_us,
             last: None,
@@ -42,9 +53,9 @@ impl Thinner {
     }
 
     /// Adds a sample. Appends the samples that are to be written to `out`.
-    pub(super) fn sample(&mut self, sample: NodeSample, time_us: i64, out: &mut Vec<TimedSample>) {
+    pub(crate) fn sample(&mut self, sample: S, time_us: i64, out: &mut Vec<(S, i64)>) {
         self.end_last(time_us, out);
-        if sample.node == ROOT {
+        if sample.is_pause() {
             self.end_interval(out);
             out.push((sample, time_us));
         } else {
@@ -54,7 +65,7 @@ impl Thinner {
 
     /// Ends the last sample, and the interval. Appends the samples that are to be written to `out`.
     /// A sample that goes on after that is the next one.
-    pub(super) fn end_at(&mut self, end_us: i64, out: &mut Vec<TimedSample>) {
+    pub(crate) fn end_at(&mut self, end_us: i64, out: &mut Vec<(S, i64)>) {
         let last = self.last.map(|(sample, _)| (sample, end_us));
         self.end_last(end_us, out);
         self.end_interval(out);
@@ -62,11 +73,11 @@ impl Thinner {
     }
 
     /// Forgets the last sample, which ended when the interval did.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.last = None;
     }
 
-    fn end_last(&mut self, until_us: i64, out: &mut Vec<TimedSample>) {
+    fn end_last(&mut self, until_us: i64, out: &mut Vec<(S, i64)>) {
         let Some((sample, from_us)) = self.last.take() else { return };
         let length_us = until_us.saturating_sub(from_us);
         // Samples after the end of a recording have no time.
@@ -88,27 +99,27 @@ impl Thinner {
         }
     }
 
-    fn end_interval(&mut self, out: &mut Vec<TimedSample>) {
+    fn end_interval(&mut self, out: &mut Vec<(S, i64)>) {
         let mut whole_us = 0;
         for (sample, us) in &self.interval {
-            *self.nodes.entry(sample.node).or_default() += us;
+            *self.nodes.entry(sample.node()).or_default() += us;
             *self.lines.entry(line(sample)).or_default() += us;
             whole_us += us;
         }
-        let balance = |sample: &NodeSample| {
-            (self.nodes.get(&sample.node).copied(), self.lines.get(&line(sample)).copied())
+        let balance = |sample: &S| {
+            (self.nodes.get(&sample.node()).copied(), self.lines.get(&line(sample)).copied())
         };
         let chosen = self.interval.iter().map(|(sample, _)| *sample).max_by_key(balance);
         self.interval.clear();
         let Some(chosen) = chosen else { return };
-        *self.nodes.entry(chosen.node).or_default() -= whole_us;
+        *self.nodes.entry(chosen.node()).or_default() -= whole_us;
         *self.lines.entry(line(&chosen)).or_default() -= whole_us;
         out.push((chosen, self.start_us));
     }
 }
 
-fn line(sample: &NodeSample) -> (NodeId, u32) {
-    (sample.node, sample.position.line)
+fn line<S: Thinned>(sample: &S) -> (S::Node, u32) {
+    (sample.node(), sample.line())
 }
 
 #[cfg(test)]
@@ -119,14 +130,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::profile::position::SourcePosition;
 
-    fn sample((node, line): (NodeId, u32)) -> NodeSample {
-        NodeSample { node, position: SourcePosition::line(line) }
+    /// The node of a pause.
+    const PAUSE: u32 = 1;
+
+    /// A node and a line.
+    type TestSample = (u32, u32);
+
+    impl Thinned for TestSample {
+        type Node = u32;
+
+        fn node(&self) -> u32 {
+            self.0
+        }
+
+        fn line(&self) -> u32 {
+            self.1
+        }
+
+        fn is_pause(&self) -> bool {
+            self.0 == PAUSE
+        }
     }
 
     /// Returns the times of nodes and lines.
-    fn times(samples: &[TimedSample], end_us: i64) -> BTreeMap<(NodeId, u32), i64> {
+    fn times(samples: &[(TestSample, i64)], end_us: i64) -> BTreeMap<TestSample, i64> {
         let mut times = BTreeMap::new();
         for (index, (sample, from_us)) in samples.iter().enumerate() {
             let to_us = samples.get(index + 1).map_or(end_us, |(_, next)| *next);
@@ -136,12 +164,12 @@ mod tests {
     }
 
     /// Makes samples of these nodes and lengths, and thins them.
-    fn thinned(list: &[((NodeId, u32), i64)], interval_us: i64) -> [Vec<TimedSample>; 2] {
+    fn thinned(list: &[(TestSample, i64)], interval_us: i64) -> [Vec<(TestSample, i64)>; 2] {
         let (mut thinner, mut out, mut now_us) = (Thinner::new(interval_us), Vec::new(), 0);
         let mut all = Vec::new();
         for (what, us) in list {
-            all.push((sample(*what), now_us));
-            thinner.sample(sample(*what), now_us, &mut out);
+            all.push((*what, now_us));
+            thinner.sample(*what, now_us, &mut out);
             now_us += us;
         }
         thinner.end_at(now_us, &mut out);
@@ -159,20 +187,20 @@ mod tests {
     #[test]
     fn a_sample_goes_on_after_an_end() {
         let (mut thinner, mut out) = (Thinner::new(50), Vec::new());
-        thinner.sample(sample((2, 0)), 0, &mut out);
+        thinner.sample((2, 0), 0, &mut out);
         thinner.end_at(10, &mut out);
         thinner.end_at(10, &mut out);
-        thinner.sample(sample((3, 0)), 40, &mut out);
+        thinner.sample((3, 0), 40, &mut out);
         thinner.end_at(60, &mut out);
         assert_eq!(times(&out, 60), BTreeMap::from([((2, 0), 60)]));
     }
 
     #[test]
     fn long_samples_and_gaps_stay() {
-        let list = [((2, 0), 100), ((3, 0), 5), ((ROOT, 0), 2), ((2, 0), 5), ((3, 0), 100)];
+        let list = [((2, 0), 100), ((3, 0), 5), ((PAUSE, 0), 2), ((2, 0), 5), ((3, 0), 100)];
         let [all, out] = thinned(&list, 50);
-        let times: Vec<_> = out.iter().map(|(sample, us)| (sample.node, *us)).collect();
-        assert_eq!(times, [(2, 0), (3, 100), (ROOT, 105), (2, 107), (3, 112)]);
+        let times: Vec<_> = out.iter().map(|(sample, us)| (sample.0, *us)).collect();
+        assert_eq!(times, [(2, 0), (3, 100), (PAUSE, 105), (2, 107), (3, 112)]);
         assert_eq!(out.len(), all.len());
     }
 
@@ -194,7 +222,7 @@ mod tests {
                 });
                 prop_assert!(was_there || interval_us < 30, "{sample:?} at {time_us}");
             }
-            let of_node = |times: &BTreeMap<(NodeId, u32), i64>, node| -> i64 {
+            let of_node = |times: &BTreeMap<TestSample, i64>, node| -> i64 {
                 times.iter().filter(|((other, _), _)| *other == node).map(|(_, us)| us).sum()
             };
             for node in 2..7 {

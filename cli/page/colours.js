@@ -1,0 +1,51 @@
+'use strict'
+
+// Chooses colours that people with colour blindness tell apart, by Okabe and Ito.
+
+const { packageOf } = require('./recording.js')
+
+/** Colours of packages, apart from own code and Node's: fill for the light and the dark theme. */
+const PACKAGES = [
+  ['#8fc9ec', '#2c6f97'],
+  ['#7fcfb4', '#16735a'],
+  ['#e3b3cd', '#8a4c6c'],
+  ['#f0e58a', '#7d7215'],
+  ['#b9c3f2', '#49559c'],
+  ['#f2bd9a', '#94512a'],
+]
+const OWN = ['#ffb74d', '#b26a00']
+const NODE = ['#d5d8dc', '#4a4f57']
+const STATE = ['#b8bcc2', '#5f656e']
+
+/** Colours of what threads did. */
+const STATES = {
+  busy: ['#0072b2', '#56b4e9'],
+  gc: ['#d55e00', '#f08030'],
+  program: ['#7f8790', '#9aa3ad'],
+  blocked: ['#cc79a7', '#d795b9'],
+}
+
+/**
+ * Returns the colour of each function.
+ * @param {import('./recording.js').Recording} recording @param {boolean} isDark
+ */
+function coloursOf(recording, isDark) {
+  const theme = isDark ? 1 : 0
+  return recording.names.map((_, item) => {
+    const name = packageOf(recording, item)
+    if (name === '(own code)') return OWN[theme]
+    if (name === '(garbage collector)') return STATES.gc[theme]
+    if (recording.files[item] === -1) return STATE[theme]
+    if (name === 'node:' || name === '(native)') return NODE[theme]
+    return PACKAGES[hash(name) % PACKAGES.length][theme]
+  })
+}
+
+/** @param {string} text */
+function hash(text) {
+  let sum = 7
+  for (let index = 0; index < text.length; index++) sum = (sum * 31 + text.charCodeAt(index)) >>> 0
+  return sum
+}
+
+module.exports = { STATES, coloursOf }

@@ -1,0 +1,97 @@
+'use strict'
+
+// Draws the selected function: its times, callers, callees and lines.
+
+const { callsOf, lineCosts } = require('./costs.js')
+const { byId, element } = require('./elements.js')
+const { nameOf, placeOf } = require('./recording.js')
+const { formatShare, formatTime } = require('../terminal/units.js')
+
+/** @typedef {import('./recording.js').Recording} Recording */
+/** @typedef {import('./costs.js').Costs} Costs */
+/** @typedef {import('./state.js').State} State */
+
+/** Rows of each list. */
+const ROWS = 12
+
+/**
+ * @param {Recording} recording @param {(change: Partial<State>) => void} change
+ */
+function detailView(recording, change) {
+  const place = byId('detail')
+
+  /** @param {number} us @param {Costs} costs @param {Node | string} name @param {string} where */
+  function row(us, costs, name, where) {
+    return element(
+      'tr',
+      {},
+      element('td', { textContent: formatTime(us / 1000) }),
+      element('td', { textContent: formatShare(us, costs.workUs) }),
+      element(
+        'td',
+        { className: 'name', title: where },
+        name,
+        ' ',
+        element('span', { className: 'place', textContent: where }),
+      ),
+    )
+  }
+
+  /** @param {string} title @param {HTMLElement[]} rows */
+  function list(title, rows) {
+    if (rows.length === 0) return []
+    const shown = rows.slice(0, ROWS)
+    const rest = rows.length - shown.length
+    const more =
+      rest > 0 ? [element('p', { className: 'faint', textContent: `and ${rest} more` })] : []
+    return [element('h3', { textContent: title }), element('table', {}, ...shown), ...more]
+  }
+
+  /** @param {number} item */
+  function linkTo(item) {
+    if (item === -1) return '(event loop)'
+    const button = element('button', { type: 'button', textContent: nameOf(recording, item) })
+    button.addEventListener('click', () => change({ function: item }))
+    return button
+  }
+
+  return {
+    /** @param {State} state @param {Costs} costs */
+    draw(state, costs) {
+      const item = state.function
+      if (item === undefined) {
+        const hint = 'Select a function in the flame graph or in the table to see who calls it.'
+        place.replaceChildren(element('p', { className: 'faint', textContent: hint }))
+        return
+      }
+      const { functionCosts } = costs
+      const time = (/** @type {number} */ us) =>
+        `${formatTime(us / 1000)} (${formatShare(us, costs.workUs)})`
+      const blockedUs = functionCosts.blocked[item]
+      const times = [
+        `total ${time(functionCosts.total[item])}`,
+        `self ${time(functionCosts.self[item])}`,
+      ]
+      if (blockedUs > 0) times.push(`blocked ${formatTime(blockedUs / 1000)}`)
+      const close = element('button', { type: 'button', textContent: '×', 'aria-label': 'close' })
+      close.addEventListener('click', () => change({ function: undefined }))
+      const call = (/** @type {{ item: number, us: number }} */ { item, us }) =>
+        row(us, costs, linkTo(item), item === -1 ? '' : placeOf(recording, item))
+      const { callers, callees } = callsOf(recording, costs, item)
+      const lines = lineCosts(recording, costs, item).filter(({ line }) => line > 0)
+      place.replaceChildren(
+        element('h2', {}, nameOf(recording, item), ' ', close),
+        element('p', { className: 'place', textContent: placeOf(recording, item) }),
+        element('p', { textContent: times.join(' · ') }),
+        ...list('callers, by the time of their calls', callers.map(call)),
+        ...list('callees, by the time of the calls', callees.map(call)),
+        ...list(
+          'lines, by self time',
+          lines.map(({ line, us }) => row(us, costs, `line ${line}`, '')),
+        ),
+      )
+    },
+  }
+}
+
+module.exports = { detailView }

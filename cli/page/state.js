@@ -1,0 +1,87 @@
+'use strict'
+
+// Holds what the user has chosen. The URL's fragment keeps it.
+
+const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted'])
+const TABLES = /** @type {const} */ (['functions', 'files', 'packages', 'owners', 'lines'])
+const SORTS = /** @type {const} */ (['self', 'total', 'blocked'])
+const THEMES = /** @type {const} */ (['light', 'dark'])
+
+/**
+ * @typedef {object} State
+ * @property {number} [from] start of the selected time, microseconds
+ * @property {number} [to] its end
+ * @property {number[]} [threads] indices of the selected threads; all but those of launchers unless
+ *   given
+ * @property {number} [thread] the thread that the flame graph by time shows
+ * @property {VIEWS[number]} view
+ * @property {TABLES[number]} table
+ * @property {SORTS[number]} sort
+ * @property {string} query
+ * @property {number} [function] the selected function
+ * @property {THEMES[number]} [theme]
+ */
+
+/** @type {State} */
+const INITIAL = { view: 'heavy', table: 'functions', sort: 'self', query: '' }
+
+/**
+ * Reads a fragment. What is wrong in it is left out.
+ * @param {string} fragment @param {import('./recording.js').Recording} recording @returns {State}
+ */
+function readState(fragment, { durationUs, threads, names }) {
+  const values = new URLSearchParams(fragment.replace(/^#/, ''))
+  /** @param {string} name @param {number} limit */
+  const number = (name, limit) => {
+    const value = Number(values.get(name) ?? Number.NaN)
+    return value >= 0 && value <= limit ? value : undefined
+  }
+  /** @param {string | null} text @param {number} count */
+  const index = (text, count) =>
+    /^\d+$/.test(text ?? '') && Number(text) < count ? Number(text) : undefined
+  /** @template {string} T @param {string} name @param {readonly T[]} allowed */
+  const choice = (name, allowed) => allowed.find((each) => each === values.get(name))
+  const chosen = values
+    .get('threads')
+    ?.split(',')
+    .flatMap((text) => index(text, threads.length) ?? [])
+  const [from, to] = [number('from', durationUs), number('to', durationUs)]
+  const isSpan = from !== undefined && to !== undefined && from < to
+  return {
+    ...(isSpan ? { from, to } : {}),
+    threads: chosen?.length ? chosen : undefined,
+    thread: index(values.get('thread'), threads.length),
+    view: choice('view', VIEWS) ?? INITIAL.view,
+    table: choice('table', TABLES) ?? INITIAL.table,
+    sort: choice('sort', SORTS) ?? INITIAL.sort,
+    query: values.get('query') ?? '',
+    function: index(values.get('function'), names.length),
+    theme: choice('theme', THEMES),
+  }
+}
+
+/** Returns the fragment of what differs from the start. @param {State} state */
+function writeState(state) {
+  const values = new URLSearchParams()
+  for (const [name, value] of Object.entries(state)) {
+    const initial = /** @type {Record<string, unknown>} */ (INITIAL)[name]
+    if (value === undefined || value === initial) continue
+    values.set(name, typeof value === 'number' ? String(Math.round(value)) : String(value))
+  }
+  const text = values.toString()
+  return text === '' ? '' : `#${text}`
+}
+
+/** Returns the selected time. @param {State} state @param {import('./recording.js').Recording} recording */
+function spanOf({ from, to }, { durationUs }) {
+  return { fromUs: from ?? 0, toUs: to ?? durationUs }
+}
+
+/** Returns the indices of the selected threads. @param {State} state @param {import('./recording.js').Recording} recording */
+function threadsOf({ threads }, recording) {
+  if (threads !== undefined) return threads
+  const shown = recording.threads.filter(({ process }) => !process.launcher)
+  return (shown.length > 0 ? shown : recording.threads).map(({ index }) => index)
+}
+
+module.exports = { VIEWS, TABLES, readState, writeState, spanOf, threadsOf }

@@ -1,0 +1,110 @@
+'use strict'
+
+// Makes the HTML report: one file, with the data, the script and the style inside.
+
+const crypto = require('node:crypto')
+const fs = require('node:fs')
+const path = require('node:path')
+const { promisify } = require('node:util')
+const zlib = require('node:zlib')
+const { pageData } = require('../../lib/offline.js')
+const { messageOf, printResult } = require('../terminal/output.js')
+
+const PAGE = path.join(__dirname, '..', 'page')
+
+/**
+ * Writes the report, or prints it if the file is `-`. The file is whole or not there.
+ * @param {string[]} inputs @param {string} file
+ * @param {import('../../index.js').Selection} selection
+ */
+async function writeHtml(inputs, file, selection) {
+  if (isFolder(file)) throw new Error(`${file} is a folder; --html needs the name of a file`)
+  const html = await renderHtml(await pageData(inputs, selection))
+  if (file === '-') return printResult(html)
+  const partial = `${file}.${process.pid}.partial`
+  try {
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(partial, html, { flag: 'wx' })
+    fs.renameSync(partial, file)
+  } catch (error) {
+    try {
+      fs.unlinkSync(partial)
+    } catch {
+      // Nothing was written.
+    }
+    throw new Error(`${file} could not be written: ${messageOf(error)}`)
+  }
+}
+
+/** @param {string} file */
+function isFolder(file) {
+  if (file.endsWith('/')) return true
+  try {
+    return fs.statSync(file).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** Returns the page. @param {string} data JSON */
+async function renderHtml(data) {
+  const packed = await promisify(zlib.gzip)(data, { level: 9 })
+  const script = bundle(path.join(PAGE, 'main.js'))
+  const hash = crypto.createHash('sha256').update(script).digest('base64')
+  // Nothing is loaded, and no other script runs, whatever the names in a profile are.
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${hash}'`
+  const style = fs.readFileSync(path.join(PAGE, 'page.css'), 'utf8')
+  const { version } = require('../../package.json')
+  return [
+    ['POLICY', policy],
+    ['<style></style>', `<style>\n${style}</style>`],
+    ['<p id="generator"></p>', `<p>cpu-prof ${version}</p>`],
+    ['id="data"></script>', `id="data">${packed.toString('base64')}</script>`],
+    ['<script></script>', `<script>${script}</script>`],
+  ].reduce(fill, fs.readFileSync(path.join(PAGE, 'page.html'), 'utf8'))
+}
+
+/** Puts a text in its place. @param {string} html @param {string[]} part */
+function fill(html, [place, text]) {
+  if (!html.includes(place)) throw new Error(`page.html has no place for ${place}`)
+  return html.replace(place, () => text)
+}
+
+/**
+ * Returns a script of a module and of all that it requires.
+ * @param {string} main path
+ */
+function bundle(main) {
+  /** Modules by their paths, in the order in which they are first required. @type {Map<string, string>} */
+  const modules = new Map()
+  /** @param {string} file */
+  const add = (file) => {
+    if (modules.has(file)) return
+    modules.set(file, '')
+    const source = fs.readFileSync(file, 'utf8')
+    const linked = source.replace(/require\('(\.[^']+)'\)/g, (_, name) => {
+      const other = path.resolve(path.dirname(file), name)
+      add(other)
+      return `require(${[...modules.keys()].indexOf(other)})`
+    })
+    modules.set(file, `function (module, require) {\n${linked}}`)
+  }
+  add(main)
+  const list = [...modules.values()].join(',\n')
+  const script = `'use strict'
+const modules = [\n${list}\n]
+const loaded = []
+function require(index) {
+  if (!loaded[index]) {
+    loaded[index] = { exports: {} }
+    modules[index](loaded[index], require)
+  }
+  return loaded[index].exports
+}
+require(0)
+`
+  // A script ends at this text, wherever the text stands.
+  return script.replaceAll('</script', '<\\/script')
+}
+
+module.exports = { writeHtml, renderHtml }

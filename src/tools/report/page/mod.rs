@@ -1,0 +1,5 @@
+//! The data of the HTML report: all samples, on one call tree.
+
+pub(crate) mod build;
+mod samples;
+mod shape;
