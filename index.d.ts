@@ -221,7 +221,7 @@ export function merge(
  * sample, as in DevTools.
  *
  * `cpu-prof report --json` prints this object. With `--by`, only one of the lists `processes`,
- * `functions`, `lines`, `files` and `packages` is in it.
+ * `functions`, `lines`, `files`, `packages`, `owners` and `imports` is in it.
  */
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
@@ -251,10 +251,18 @@ export interface Report {
   packages: ReportPackage[]
   /** Rules, plugins, test files, packages and own code, by the time that counts for them. */
   owners: ReportOwner[]
-  /** The functions that {@link ReportOptions.function} names, the one with the most time first. */
+  /**
+   * The functions that {@link ReportOptions.function} names, the one with the most time first; or as
+   * many as {@link ReportOptions.details} says.
+   */
   details?: ReportDetail[]
   /** The call tree without branches of less than 0.5 % of the work, with {@link ReportOptions.tree}. */
   tree?: ReportTreeNode[]
+  /**
+   * The modules by the time of loading them, without those of less than 0.2 % of it, with
+   * {@link ReportOptions.imports}.
+   */
+  imports?: ReportImport[]
   /** Number of all functions, lines, files and packages. */
   counts: { functions: number; lines: number; files: number; packages: number }
   /** Number of input files in the report. */
@@ -426,6 +434,25 @@ export interface ReportTreeNode extends ReportPlace {
   children: ReportTreeNode[]
 }
 
+/** A module, loaded by the module above. */
+export interface ReportImport {
+  /** Path of the module; empty for the loader of ES modules, whose time is not shared out. */
+  file: string
+  /** See {@link ReportPackage.name}. */
+  package: string
+  /**
+   * Time of finding, reading and compiling the module. A sampled profile names the module by the code
+   * that ran next, so modules of which nothing was sampled are part of the module that loaded them.
+   */
+  loadMs: number
+  /** Time of the module's own code at the top level, with what that calls, without other modules. */
+  runMs: number
+  /** `loadMs` and `runMs` of the module and of all that it loads. */
+  totalMs: number
+  /** The modules that it loads, the longest first. */
+  children: ReportImport[]
+}
+
 /** A line of a function, over all threads. */
 export interface ReportLine {
   /** Name of the function that contains the line, or `(anonymous)`. */
@@ -491,8 +518,15 @@ export interface ReportOptions extends Selection {
    * part of its name or of its `path:line`. Up to three functions match.
    */
   function?: string
+  /**
+   * Number of functions with the most self time that the report has in `details`, 0 to 100, unless
+   * `function` is given. Default: 0.
+   */
+  details?: number
   /** Whether the report has the call tree of all threads in `tree`. Default: `false`. */
   tree?: boolean
+  /** Whether the report has the modules in `imports`, by the time of loading them. Default: `false`. */
+  imports?: boolean
 }
 
 /**

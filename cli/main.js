@@ -168,7 +168,7 @@ function addReport(program) {
     .argument('<input...>', INPUTS)
     .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(by.choices(['function', 'line', 'file', 'package', 'owner', 'thread']))
+    .addOption(by.choices(['function', 'line', 'file', 'package', 'owner', 'import', 'thread']))
     .addOption(
       new Option(
         '--function <text>',
@@ -179,11 +179,17 @@ function addReport(program) {
   addFilters(command)
     .addOption(json.conflicts('markdown'))
     .option('--markdown', 'print Markdown tables')
+    .option('--code', 'also the code of the hottest lines')
+    .addOption(
+      new Option('--budget <tokens>', 'Markdown of this size: tables, paths, callers')
+        .argParser(parseCount)
+        .conflicts(['json', 'by', 'top', 'function', 'tree']),
+    )
     .addOption(
       new Option(
         '--html <file>',
         'write a page for a browser: time line, flame graph, tables; - is stdout',
-      ).conflicts(['json', 'markdown', 'by', 'top', 'function', 'tree']),
+      ).conflicts(['json', 'markdown', 'by', 'top', 'function', 'tree', 'budget', 'code']),
     )
     .action((inputs, options) => require('./commands/report.js').report(inputs, options))
     .addHelpText(

@@ -19,6 +19,9 @@ const MERGE_OPTIONS = [
   ...['names', 'align', 'split', 'exit', 'onProgress'],
   ...['categories', 'dropIdle', 'interval'],
 ]
+const REPORT_OPTIONS = ['top', 'function', 'details', 'tree', 'imports']
+/** Each function of `details` takes a walk over all call trees. */
+const MAX_DETAILS = 100
 /** Milliseconds between two calls of `onProgress`. */
 const PROGRESS_INTERVAL = 100
 
@@ -49,14 +52,19 @@ async function merge(inputs, output, options = {}) {
 /** @param {string | string[]} inputs @param {import('../index.js').ReportOptions} [options] */
 async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
-  const given = checkOptions(options, ['top', 'function', 'tree', ...SELECTION], 'report()')
-  const { top = 20, function: wanted, tree = false } = given
+  const given = checkOptions(options, [...REPORT_OPTIONS, ...SELECTION], 'report()')
+  const { top = 20, function: wanted, details = 0, tree = false, imports = false } = given
   checkNotNegative('top', 'a number, 0 or more', top)
   const isText = wanted === undefined || (typeof wanted === 'string' && wanted !== '')
   check(isText, 'function', 'a text', wanted)
+  const isCount =
+    Number.isInteger(details) && Number(details) >= 0 && Number(details) <= MAX_DETAILS
+  check(isCount, 'details', `a whole number, 0 to ${MAX_DETAILS}`, details)
   check(typeof tree === 'boolean', 'tree', 'a boolean', tree)
+  check(typeof imports === 'boolean', 'imports', 'a boolean', imports)
+  const settings = { top, function: wanted, details, tree, imports }
   const selection = checkSelection(given)
-  return parseResult(() => load().cpuProfReport(paths, { top, function: wanted, tree }, selection))
+  return parseResult(() => load().cpuProfReport(paths, settings, selection))
 }
 
 /**

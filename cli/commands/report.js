@@ -19,6 +19,10 @@ const { screen } = require('../terminal/screen.js')
 
 /** Lines of a report that is not printed to a terminal. */
 const LINES = 50
+/** Functions whose code is shown. */
+const EXCERPTS = 5
+/** Functions of a sized report that have callers and callees. */
+const DETAILS = 5
 
 /**
  * @typedef {object} OwnOptions
@@ -32,15 +36,19 @@ const LINES = 50
  * @property {string} [function]
  * @property {boolean} [tree]
  * @property {string} [html]
+ * @property {number} [budget]
+ * @property {boolean} [code]
  *
  * @typedef {OwnOptions & import('../../index.js').Selection} Options
  */
 
 /** @param {string[]} inputs @param {Options} options */
 async function report(inputs, options) {
-  const { all, top, by: _by, json, markdown: _markdown, html, ...selection } = options
+  const { all, top, by, json, markdown: _, html, budget, code: _code, ...rest } = options
+  const isSized = budget === undefined ? {} : { tree: true, details: DETAILS }
+  const selection = { ...rest, ...isSized, imports: by === 'import' }
   const chosen = all ? inputs.flatMap(allRuns) : inputs.map(chooseRun)
-  if (html !== undefined) return reportHtml(chosen, html, selection)
+  if (html !== undefined) return reportHtml(chosen, html, rest)
   /** @type {import('../../index.js').Report} */
   let result
   try {
@@ -86,16 +94,34 @@ const noFunction = ({ function: wanted }) =>
   'cpu-prof report --by function'
 
 /** @param {import('../../index.js').Report} result @param {Options} options */
-function render(result, { top, by, json, markdown }) {
+function render(result, { top, by, json, markdown, budget, code }) {
   if (json) return require('../report/json.js').renderJson(result, by)
   const cwd = workingDirectory()
-  if (result.details || result.tree) return renderPaths(result, { top, markdown, cwd })
-  if (markdown) return require('../report/markdown.js').renderMarkdown(result, { cwd, by, top })
+  if (budget !== undefined) {
+    return require('../report/budget.js').renderBudget(result, { cwd, budget, code })
+  }
+  const tail = code ? renderCode(result, { top, markdown, cwd }) : ''
+  if (result.details || result.tree || result.imports) {
+    return `${renderPaths(result, { top, markdown, cwd })}${tail}`
+  }
+  if (markdown) {
+    return `${require('../report/markdown.js').renderMarkdown(result, { cwd, by, top })}${tail}`
+  }
   const { columns, rows, colours } = screen(process.stdout)
   // The prompt needs a line too.
   const lines = rows === undefined ? LINES : rows - 1
   const view = { columns, lines, colours, cwd, by, top }
-  return require('../report/text.js').renderText(result, view)
+  return `${require('../report/text.js').renderText(result, view)}${tail}`
+}
+
+/** Renders the code of the hottest lines. @param {import('../../index.js').Report} result @param {{ top?: number, markdown?: boolean, cwd: string }} view */
+function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
+  const { excerptsOf, renderExcerpts } = require('../report/code.js')
+  const lines = result.details?.flatMap((detail) => detail.lines) ?? result.lines
+  const text = renderExcerpts(excerptsOf({ ...result, lines }, top, cwd))
+  if (text === '')
+    return '\nno code: the files of the hottest lines cannot be read, or have changed\n'
+  return markdown ? `\n${require('../report/markdown.js').fence(text.trim())}\n` : text
 }
 
 /**
@@ -104,12 +130,15 @@ function render(result, { top, by, json, markdown }) {
  */
 function renderPaths(result, { top, markdown, cwd }) {
   const { renderDetails, renderTree } = require('../report/paths.js')
+  const { renderImports } = require('../report/imports.js')
   const { columns, rows = LINES } = screen(process.stdout)
   const width = markdown ? Number.POSITIVE_INFINITY : columns
-  const text = result.details
-    ? renderDetails(result, { columns: width, rows: top ?? 8, cwd })
-    : renderTree(result, { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd })
-  return markdown ? `\`\`\`\n${text.replaceAll('`', "'")}\`\`\`\n` : text
+  const view = { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd }
+  let text = ''
+  if (result.imports) text = renderImports(result, view)
+  else if (result.tree) text = renderTree(result, view)
+  else text = renderDetails(result, { ...view, rows: top ?? 8 })
+  return markdown ? `${require('../report/markdown.js').fence(text.trimEnd())}\n` : text
 }
 
 module.exports = { report }

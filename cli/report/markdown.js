@@ -104,9 +104,16 @@ function code(text) {
   return clean.includes('`') ? `\`\` ${clean} \`\`` : `\`${clean}\``
 }
 
+/** Returns lines as a block of code, whose fence is longer than any in the lines. @param {string} text */
+function fence(text) {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
+  const marks = '`'.repeat(Math.max(3, longest + 1))
+  return `${marks}\n${text}\n${marks}`
+}
+
 /** @param {string} text */
 function plain(text) {
   return printable(text).replace(/[|\\`*_<[\]]/g, '\\$&')
 }
 
-module.exports = { renderMarkdown }
+module.exports = { renderMarkdown, code, fence }

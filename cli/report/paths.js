@@ -104,7 +104,10 @@ function unfold(nodes, level) {
   })
 }
 
-/** Returns the rows with the most total time, in their order. @param {Row[]} rows @param {number} count */
+/**
+ * Returns the rows with the most total time, in their order.
+ * @template {{ node: { totalMs: number } }} T @param {T[]} rows @param {number} count
+ */
 function heaviest(rows, count) {
   const totals = rows.map(({ node }) => node.totalMs).sort((a, b) => b - a)
   const least = totals[Math.min(count, totals.length) - 1] ?? 0
@@ -127,4 +130,4 @@ function place(where, { cwd }) {
   return printable(`${formatPlace(where, cwd)}${where.transpiled ? ' (transpiled)' : ''}`)
 }
 
-module.exports = { renderDetails, renderTree }
+module.exports = { heaviest, renderDetails, renderTree }

@@ -8,7 +8,7 @@ const { cutStart } = require('./width.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'thread'} By */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'import' | 'thread'} By */
 /** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs'} Time */
 
@@ -151,7 +151,7 @@ function costTables(whole, by) {
     time,
     costs: hottest(/** @type {import('../../index.js').ReportCost[]} */ (report[kind]), time),
   })
-  if (by === 'thread') return []
+  if (by === 'thread' || by === 'import') return []
   // A line has no total time: V8 tells the line on top of the stack only.
   if (by === 'line') return [table('lines', 'selfMs')]
   if (by === 'owner') return [ownerTable(table('owners', 'selfMs'))]

@@ -187,14 +187,25 @@ pub(crate) struct JsReportOptions {
     pub top: f64,
     /// A function of which callers, callees, lines and processes are wanted.
     pub function: Option<String>,
+    /// Count of the functions with the most self time of which the same is wanted.
+    pub details: u32,
     /// Whether the call tree is wanted.
     pub tree: bool,
+    /// Whether the modules are wanted, by the time of loading them.
+    pub imports: bool,
 }
 
 impl From<JsReportOptions> for ReportOptions {
-    fn from(JsReportOptions { top, function, tree }: JsReportOptions) -> Self {
-        // The conversion saturates: infinity becomes the largest number.
-        Self { top: top as usize, function, has_tree: tree }
+    fn from(options: JsReportOptions) -> Self {
+        let JsReportOptions { top, function, details, tree, imports } = options;
+        Self {
+            // The conversion saturates: infinity becomes the largest number.
+            top: top as usize,
+            function,
+            details: details as usize,
+            has_tree: tree,
+            has_imports: imports,
+        }
     }
 }
 
@@ -205,10 +216,10 @@ pub(crate) fn report(
     options: JsReportOptions,
     selection: JsSelection,
 ) -> AsyncTask<Work> {
-    let selection = Selection::from(selection);
+    let (selection, options) = (Selection::from(selection), ReportOptions::from(options));
     Work::task(move || {
-        let loaded = selection.load(&paths(inputs), ReadScope::LINES)?;
-        build::report(&loaded, &options.into()).map_err(|error| error.to_string())
+        let loaded = selection.load(&paths(inputs), options.scope())?;
+        build::report(&loaded, &options).map_err(|error| error.to_string())
     })
 }
 

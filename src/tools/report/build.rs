@@ -1,8 +1,9 @@
 //! Builds a report from a session.
 
 use super::costs::{Costs, WeightedTree};
-use super::detail::details;
+use super::detail::{details, details_of};
 use super::frame_index::{FrameIndex, FrameKind};
+use super::imports::imports;
 use super::launchers::{launchers, shown_profiles};
 use super::lines::LineCosts;
 use super::machine::{cpu_of_processes, parents, uses, whole};
@@ -15,6 +16,7 @@ use super::shape::{
 use super::tree::tree;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::session::{Process, Session, Thread};
+use crate::profile::thread_profile::ReadScope;
 use crate::read::load::Loaded;
 
 /// What a report contains.
@@ -24,14 +26,25 @@ pub(crate) struct ReportOptions {
     pub top: usize,
     /// A function of which callers, callees, lines and processes are wanted.
     pub function: Option<String>,
+    /// Count of the functions with the most self time of which the same is wanted.
+    pub details: usize,
     /// Whether the call tree is wanted.
     pub has_tree: bool,
+    /// Whether the modules are wanted, by the time of loading them.
+    pub has_imports: bool,
+}
+
+impl ReportOptions {
+    /// Returns what has to be read.
+    pub(crate) fn scope(&self) -> ReadScope {
+        if self.has_imports { ReadScope::ALL } else { ReadScope::LINES }
+    }
 }
 
 /// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
 /// by self time and the first `top` by total time. Lines have self time only.
 pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
-    let ReportOptions { top, function, has_tree } = options;
+    let ReportOptions { top, function, details: count, has_tree, has_imports } = options;
     let top = *top;
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
@@ -39,8 +52,17 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let launchers = launchers(session, &parents);
     let costs = SessionCosts::of(session, &launchers, &index);
     let owners = Owners::of(session, &launchers, &index);
-    let details = function.as_ref().map(|wanted| details(wanted, session, &launchers, &index));
+    let details = match function {
+        Some(wanted) => Some(details(wanted, session, &launchers, &index)),
+        None if *count > 0 => {
+            let hottest: Vec<usize> =
+                costs.functions.top(*count).take(*count).map(|(function, _)| function).collect();
+            Some(details_of(&hottest, session, &launchers, &index))
+        }
+        None => None,
+    };
     let tree = has_tree.then(|| tree(session, &launchers, &index));
+    let imports = has_imports.then(|| imports(session, &launchers, &index));
     let cpu = cpu_of_processes(loaded, &parents);
     let mut processes: Vec<_> = session
         .processes
@@ -67,6 +89,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         owners: owners.top(top),
         details,
         tree,
+        imports,
         counts: costs.counts(),
         inputs: loaded.inputs,
         repaired: &loaded.repaired,

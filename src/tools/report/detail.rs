@@ -52,6 +52,20 @@ pub(super) fn details<'a>(
     found.into_iter().map(|(function, times)| times.detail(function, session, index)).collect()
 }
 
+/// Returns these functions in their order.
+pub(super) fn details_of<'a>(
+    functions: &[usize],
+    session: &'a Session,
+    launchers: &[bool],
+    index: &'a FrameIndex,
+) -> Vec<ReportDetail<'a>> {
+    let of = |function: &usize| {
+        let times = FunctionTimes::of(*function, session, launchers, index);
+        times.detail(*function, session, index)
+    };
+    functions.iter().map(of).collect()
+}
+
 fn matching(wanted: &str, index: &FrameIndex) -> Vec<usize> {
     let wanted = wanted.to_lowercase();
     let of = |is_match: &dyn Fn(&SourceFunction) -> bool| -> Vec<usize> {

@@ -4,6 +4,7 @@ pub(crate) mod build;
 mod costs;
 mod detail;
 mod frame_index;
+mod imports;
 mod launchers;
 mod lines;
 mod machine;

@@ -23,6 +23,8 @@ pub(super) struct Report<'a> {
     pub details: Option<Vec<ReportDetail<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<Vec<ReportTreeNode<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imports: Option<Vec<ReportImport<'a>>>,
     pub counts: ReportCounts,
     pub inputs: usize,
     #[serde(serialize_with = "lossy_list")]
@@ -182,6 +184,20 @@ pub(super) struct ReportTreeNode<'a> {
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
     pub total_us: u64,
     pub children: Vec<ReportTreeNode<'a>>,
+}
+
+/// A module, loaded by the one above.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportImport<'a> {
+    pub file: &'a str,
+    pub package: &'a str,
+    #[serde(rename = "loadMs", serialize_with = "as_ms")]
+    pub load_us: u64,
+    #[serde(rename = "runMs", serialize_with = "as_ms")]
+    pub run_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub children: Vec<ReportImport<'a>>,
 }
 
 #[derive(Debug, Serialize)]
