@@ -501,7 +501,7 @@ export interface ReportOwner extends ReportCost {
    * `rule`: a rule of ESLint. `plugin`: a plugin, loader or preset of a build tool. `test file`: a file
    * named `*.test.*` or `*.spec.*`, or in `__tests__`.
    */
-  kind: 'rule' | 'plugin' | 'test file' | 'package' | 'own code'
+  kind: 'rule' | 'plugin' | 'test' | 'test file' | 'package' | 'own code'
   /** `react/jsx-key`, `vite-plugin-svgr`, an absolute path, `typescript`, or `(own code)`. */
   name: string
 }

@@ -179,7 +179,7 @@ test('a report keeps within its budget', async () => {
   assert.match(stdout, /for \(const end = performance\.now\(\)/)
   const { details } = await report(file, { details: 2 })
   assert.equal(details?.length, 2)
-  assert.equal(details?.[0].name, 'spin')
+  assert.ok(details?.some(({ name }) => name === 'spin'))
 
   for (const args of [
     ['--budget', '0'],

@@ -89,3 +89,46 @@ test('work counts for the test file or the plugin that called it, else for the p
   assert.ok(Number(ownerOf(result, '(own code)')?.selfMs) > 30)
   assertSum(result)
 })
+
+test('work counts for the single test that called it, with what it calls in its file', async () => {
+  const cwd = project({
+    'a.test.js': `
+      const { test, before } = require('node:test')
+      const { slow } = require('slow')
+      function help(ms) { ${SPIN} }
+      before(() => help(40))
+      test('a short one', () => slow(60))
+      test('a long one', async () => { help(150) })
+      test('many', async (t) => {
+        await t.test("it's inner", function () { slow(100) })
+      })
+      ;[1, 2].map((ms) => help(30))`,
+  })
+  const { files, code } = await run(['./a.test.js'], { cwd })
+  assert.equal(code, 0)
+  const result = await report(files, ALL)
+  const file = path.join(cwd, 'a.test.js')
+  const tests = result.owners.filter(({ kind }) => kind === 'test')
+  const names = tests.filter(({ selfMs }) => selfMs > 30).map(({ name }) => name)
+  const titles = ['a long one', "it's inner", 'a short one']
+  assert.deepEqual(
+    names,
+    titles.map((title) => `${file} › ${title}`),
+  )
+  const rest = ownerOf(result, file)
+  assert.equal(rest?.kind, 'test file')
+  assert.ok(Number(rest?.selfMs) > 70, `${rest?.selfMs} ms of the hook and of the top level`)
+  assert.equal(ownerOf(result, 'slow'), undefined)
+  assertSum(result)
+
+  // A function without a name is named by the call that it is passed to.
+  const functions = result.functions.filter((each) => each.file === file).map(({ name }) => name)
+  for (const name of ['callback of before', 'callback of map', "callback of test('a long one')"]) {
+    assert.ok(functions.includes(name), `${name} in ${functions.join()}`)
+  }
+  const executed = await report(files, { ...ALL, sourceMaps: false })
+  assert.ok(executed.functions.every(({ name }) => !name.startsWith('callback of')))
+  const sum = (/** @type {import('../index.js').Report} */ { functions }) =>
+    functions.reduce((ms, { selfMs }) => ms + selfMs, 0)
+  assert.ok(Math.abs(sum(executed) - sum(result)) < 0.1)
+})

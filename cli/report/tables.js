@@ -258,7 +258,8 @@ function nameOf(cost, kind, cwd) {
 /** @param {import('../../index.js').ReportOwner} owner @param {string} cwd @returns {[string, string]} */
 function nameOfOwner({ kind, name }, cwd) {
   if (kind === 'own code' || kind === 'package') return [name, '']
-  return [`${kind === 'test file' ? formatPath(name, cwd) : name} (${kind})`, '']
+  const hasPath = kind === 'test file' || kind === 'test'
+  return [`${hasPath ? formatPath(name, cwd) : name} (${kind})`, '']
 }
 
 /** @param {Report} report */

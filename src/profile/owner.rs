@@ -19,8 +19,10 @@ pub(crate) enum OwnerKind {
     Rule,
     /// A plugin or loader of a build tool.
     Plugin,
-    /// A file of tests.
+    /// A test.
     Test,
+    /// A file of tests.
+    TestFile,
     /// Any other package.
     Package,
     /// Any other code outside of packages.
@@ -32,6 +34,12 @@ impl OwnerKind {
     pub(crate) fn has_helpers(self) -> bool {
         self < Self::Package
     }
+
+    /// Returns whether work of an owner of this kind counts for an owner of another kind that called.
+    pub(crate) fn helps(self, caller: Self) -> bool {
+        caller.has_helpers()
+            && (!self.has_helpers() || (self, caller) == (Self::TestFile, Self::Test))
+    }
 }
 
 /// The package of ESLint.
@@ -41,9 +49,9 @@ const PLUGIN_WORDS: [&str; 3] = ["plugin", "loader", "preset"];
 /// Files beside rules that are none.
 const NO_RULES: [&str; 5] = ["index", "utils", "util", "helpers", "shared"];
 
-/// Returns the owner of the code in a file; none for Node's and native code. `is_linted` tells whether
-/// ESLint called the code.
-pub(crate) fn owner_of(path: &str, is_linted: bool) -> Option<CodeOwner> {
+/// Returns the owner of a function in a file; none for Node's and native code. `is_linted` tells
+/// whether ESLint called the code.
+pub(crate) fn owner_of(path: &str, function: &str, is_linted: bool) -> Option<CodeOwner> {
     let package = package_of(path);
     if is_built_in(package) {
         return None;
@@ -52,7 +60,10 @@ pub(crate) fn owner_of(path: &str, is_linted: bool) -> Option<CodeOwner> {
     if is_own(package) {
         return match rule_of(path).filter(|_| is_linted) {
             Some(rule) => owner(OwnerKind::Rule, rule),
-            None if is_test(path) => owner(OwnerKind::Test, path),
+            None if is_test(path) => match test_title(function) {
+                Some(title) => owner(OwnerKind::Test, &format!("{path} › {title}")),
+                None => owner(OwnerKind::TestFile, path),
+            },
             None => owner(OwnerKind::Own, package),
         };
     }
@@ -99,6 +110,14 @@ fn rule_of(path: &str) -> Option<&str> {
     (!name.is_empty() && !NO_RULES.contains(&name)).then_some(name)
 }
 
+/// Returns the title of the test that a callback is.
+fn test_title(function: &str) -> Option<&str> {
+    let call = function.strip_prefix("callback of ")?;
+    let title =
+        ["test('", "it('", "specify('"].iter().find_map(|start| call.strip_prefix(start))?;
+    title.strip_suffix("')")
+}
+
 fn is_test(path: &str) -> bool {
     let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
     file.contains(".test.") || file.contains(".spec.") || path.contains("/__tests__/")
@@ -106,7 +125,7 @@ fn is_test(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::OwnerKind::{Own, Package, Plugin, Rule, Test};
+    use super::OwnerKind::{Own, Package, Plugin, Rule, TestFile};
     use super::*;
 
     #[test]
@@ -130,20 +149,24 @@ mod tests {
             ("/r/node_modules/ts-loader/dist/index.js", Plugin, "ts-loader"),
             ("/r/node_modules/@babel/preset-env/lib/index.js", Plugin, "@babel/preset-env"),
             ("/r/node_modules/typescript/lib/tsc.js", Package, "typescript"),
-            ("/r/src/a.test.ts", Test, "/r/src/a.test.ts"),
-            ("/r/src/__tests__/a.ts", Test, "/r/src/__tests__/a.ts"),
+            ("/r/src/a.test.ts", TestFile, "/r/src/a.test.ts"),
+            ("/r/src/__tests__/a.ts", TestFile, "/r/src/__tests__/a.ts"),
             ("/r/src/a.ts", Own, "(own code)"),
             ("/r/tools/rules/no-x.js", Own, "(own code)"),
         ] {
             assert_eq!(
-                owner_of(path, false),
+                owner_of(path, "f", false),
                 Some(CodeOwner { kind, name: name.into() }),
                 "{path}"
             );
         }
-        assert_eq!(owner_of("node:fs", true), None);
-        assert_eq!(owner_of("", true), None);
-        let own_rule = owner_of("/r/tools/rules/no-x.js", true).unwrap();
+        assert_eq!(owner_of("node:fs", "f", true), None);
+        assert_eq!(owner_of("", "f", true), None);
+        let test = owner_of("/r/a.test.ts", "callback of it('adds up')", false).unwrap();
+        assert_eq!((test.kind, test.name.as_str()), (OwnerKind::Test, "/r/a.test.ts › adds up"));
+        let hook = owner_of("/r/a.test.ts", "callback of beforeEach", false).unwrap();
+        assert_eq!(hook.kind, TestFile);
+        let own_rule = owner_of("/r/tools/rules/no-x.js", "f", true).unwrap();
         assert_eq!((own_rule.kind, own_rule.name.as_str()), (Rule, "no-x"));
     }
 }

@@ -70,6 +70,64 @@ pub(super) fn declared_name<'a>(before: &'a str, after: &'a str) -> Option<&'a s
     Some(word_at_end(target)).filter(|name| !name.is_empty())
 }
 
+/// Returns a name for a function without a name, by the call that the function is passed to:
+/// `callback of map`, or `callback of test('adds')` where the call begins with a text.
+pub(super) fn callback_name(before: &str) -> Option<String> {
+    let before = near_end(before).trim_end();
+    let before = ["function", "function*", "async"]
+        .iter()
+        .fold(before, |text, word| text.strip_suffix(word).unwrap_or(text).trim_end());
+    let (call, arguments) = open_call(before)?;
+    let name = word_at_end(call.trim_end());
+    if name.is_empty() || NO_CALLS.contains(&name) {
+        return None;
+    }
+    Some(match first_text(arguments) {
+        Some(text) => format!("callback of {name}({text})"),
+        None => format!("callback of {name}"),
+    })
+}
+
+/// Words before a parenthesis that call nothing.
+const NO_CALLS: [&str; 9] =
+    ["if", "for", "while", "switch", "return", "await", "typeof", "catch", "function"];
+/// Characters of a text in a name.
+const MAX_TEXT: usize = 60;
+
+/// Returns the text before the last parenthesis that is open, and the text behind the parenthesis.
+fn open_call(text: &str) -> Option<(&str, &str)> {
+    if !text.ends_with(['(', ',']) {
+        return None;
+    }
+    let mut closed = 0;
+    let mut quote = None;
+    for (at, character) in text.char_indices().rev() {
+        match (character, quote) {
+            ('\'' | '"' | '`', None) => quote = Some(character),
+            (_, Some(open)) if character == open => quote = None,
+            (_, Some(_)) => {}
+            (')' | ']' | '}', None) => closed += 1,
+            ('(', None) if closed == 0 => return Some((&text[..at], &text[at + 1..])),
+            ('[' | '{', None) if closed == 0 => return None,
+            ('(' | '[' | '{', None) => closed -= 1,
+            (';', None) => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the text that arguments begin with, in its quotes.
+fn first_text(arguments: &str) -> Option<String> {
+    let arguments = arguments.trim_start();
+    let quote = arguments.chars().next().filter(|first| matches!(first, '\'' | '"' | '`'))?;
+    let (text, _) = arguments[1..].split_once(quote)?;
+    let short: String = text.chars().take(MAX_TEXT).collect();
+    let more = if short.len() < text.len() { "…" } else { "" };
+    let is_plain = !text.contains(['\n', '\\']);
+    is_plain.then(|| format!("'{short}{more}'"))
+}
+
 /// Returns whether a text begins with this identifier.
 pub(super) fn begins_with(text: &str, name: &str) -> bool {
     word_at_start(text) == name
@@ -113,6 +171,40 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn callbacks_are_named_by_their_calls() {
+        for (before, name) in [
+            ("items.map(", Some("callback of map")),
+            ("items.map(async ", Some("callback of map")),
+            ("test('adds', ", Some("callback of test('adds')")),
+            ("test(\"it's\", async function ", Some("callback of test('it's')")),
+            ("app.get(`/users`, { a: [1] }, f(2), ", Some("callback of get('/users')")),
+            ("x = new Promise(", Some("callback of Promise")),
+            ("reduce(init, ", Some("callback of reduce")),
+            ("test('a;b(', ", Some("callback of test('a;b(')")),
+            ("(", None),
+            ("if (", None),
+            ("x = (", None),
+            ("[", None),
+            ("{ a: f(1), b: ", None),
+            ("f([", None),
+            ("f([1, ", None),
+            ("x = ", None),
+            ("", None),
+        ] {
+            assert_eq!(callback_name(before).as_deref(), name, "{before}");
+        }
+        let long = format!("it('{}', ", "x".repeat(100));
+        assert_eq!(callback_name(&long), Some(format!("callback of it('{}…')", "x".repeat(60))));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_stand_before_a_function(before in "[a-z'\"`(){}\\[\\], ;日\\\\]{0,300}") {
+            callback_name(&before);
+        }
+    }
 
     #[test]
     fn functions_are_told_from_other_code() {

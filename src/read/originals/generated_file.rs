@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::code_text::CodeText;
 use super::function_text::{
-    begins_with, declared_name, identifier, is_function, is_head, is_opening, name_in_source,
+    begins_with, callback_name, declared_name, identifier, is_function, is_head, is_opening,
+    name_in_source,
 };
 use super::source_files::SourceFiles;
 use crate::format::source_map::comment::map_url;
@@ -140,7 +141,14 @@ impl GeneratedFile {
     /// Returns the name that the text gives to the function at a place.
     pub(super) fn declared_name(&mut self, line: u32, column: u32) -> Option<String> {
         let (before, after) = self.text.as_mut()?.around(line, column)?;
-        declared_name(before, after).map(str::to_owned)
+        declared_name(before, after).map(str::to_owned).or_else(|| callback_name(before))
+    }
+
+    /// Returns a name for a function without a name, in code that is the text of its file.
+    pub(super) fn callback_name(&mut self, frame: &CallFrame) -> Option<String> {
+        let (line, column) = (u32::try_from(frame.line).ok()?, u32::try_from(frame.column).ok()?);
+        let (before, _) = self.text.as_mut()?.around(line, column)?;
+        callback_name(before)
     }
 
     /// Returns the place of a module's code: the start of the only source. The modules of a bundle

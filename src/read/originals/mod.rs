@@ -105,7 +105,13 @@ impl Originals {
                 known.executed += 1;
                 // A helper that a transpiler has added, in code that is not the text of the file.
                 let is_in_memory = !known.file.has_text();
-                is_in_memory.then(|| OriginalFrame::transpiled(frame))
+                if is_in_memory {
+                    return Some(OriginalFrame::transpiled(frame));
+                }
+                let is_named = !frame.function_name.is_empty();
+                let function_name = (!is_named).then(|| known.file.callback_name(frame))??;
+                let frame = CallFrame { function_name, ..frame.clone() };
+                Some(OriginalFrame { frame, place: None })
             }
             FunctionSpot::OtherText => {
                 known.other += 1;

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::costs::WeightedTree;
-use super::frame_index::FrameIndex;
+use super::frame_index::{FrameIndex, SourceFunction};
 use super::launchers::shown_profiles;
 use super::shape::{ReportCost, ReportOwner};
 use crate::base::numbering::FxIndexSet;
@@ -27,8 +27,8 @@ pub(super) struct Owners {
 #[derive(Debug, Default)]
 pub(super) struct OwnerFinder {
     names: FxIndexSet<CodeOwner>,
-    /// Owners of files, by their indices and whether ESLint is above; none for built-in code.
-    of_files: FxHashMap<(usize, bool), Option<usize>>,
+    /// Owners of functions, by their indices and whether ESLint is above; none for built-in code.
+    of_functions: FxHashMap<(usize, bool), Option<usize>>,
 }
 
 /// What is known of the stack that ends with a node.
@@ -69,8 +69,8 @@ impl Owners {
                 NONE => OwnedStack::default(),
                 parent => stacks[parent as usize],
             };
-            let stack = match index.file(data.frame) {
-                Some(file) => self.finder.below(above, file, index),
+            let stack = match index.function(data.frame) {
+                Some(function) => self.finder.below(above, function, index),
                 None => above,
             };
             self.costs.resize_with(self.finder.names.len(), ReportCost::default);
@@ -107,7 +107,8 @@ impl OwnerFinder {
             let kind = match kind {
                 OwnerKind::Rule => "rule",
                 OwnerKind::Plugin => "plugin",
-                OwnerKind::Test => "test file",
+                OwnerKind::Test => "test",
+                OwnerKind::TestFile => "test file",
                 OwnerKind::Package => "package",
                 OwnerKind::Own => "own code",
             };
@@ -115,29 +116,29 @@ impl OwnerFinder {
         })
     }
 
-    /// Returns the stack with one more function, of a file.
+    /// Returns the stack with one more function.
     pub(super) fn below(
         &mut self,
         above: OwnedStack,
-        file: usize,
+        function: usize,
         index: &FrameIndex,
     ) -> OwnedStack {
-        let owner = match self.of_files.get(&(file, above.is_linted)) {
+        let SourceFunction { name, file, .. } = &index.functions[function];
+        let owner = match self.of_functions.get(&(function, above.is_linted)) {
             Some(owner) => *owner,
             None => {
-                let owner = owner_of(&index.files[file].path, above.is_linted);
+                let owner = owner_of(&index.files[*file].path, name, above.is_linted);
                 let owner = owner.map(|owner| self.names.insert_full(owner).0);
-                self.of_files.insert((file, above.is_linted), owner);
+                self.of_functions.insert((function, above.is_linted), owner);
                 owner
             }
         };
-        let has_helpers =
-            |owner: Option<usize>| owner.is_some_and(|owner| self.names[owner].kind.has_helpers());
-        let is_helper = has_helpers(above.owner) && !has_helpers(owner);
-        let is_eslint = index.packages[index.files[file].package] == ESLINT;
-        OwnedStack {
-            owner: if is_helper { above.owner } else { owner.or(above.owner) },
-            is_linted: above.is_linted || is_eslint,
-        }
+        let kind = |owner: usize| self.names[owner].kind;
+        let owner = match (owner, above.owner) {
+            (Some(own), Some(caller)) if kind(own).helps(kind(caller)) => Some(caller),
+            (own, caller) => own.or(caller),
+        };
+        let is_eslint = index.packages[index.files[*file].package] == ESLINT;
+        OwnedStack { owner, is_linted: above.is_linted || is_eslint }
     }
 }

@@ -181,9 +181,8 @@ impl<'a> PagePaths<'a> {
             let stack = above.map_or_else(OwnedStack::default, |above| stacks[above as usize]);
             let (function, stack) = match kind {
                 FrameKind::Function(function) => {
-                    let file = self.index.functions[function].file;
                     let number = functions.insert_full(function).0 + STATES.len();
-                    (number, owners.below(stack, file, self.index))
+                    (number, owners.below(stack, function, self.index))
                 }
                 state => (STATES.iter().position(|(kind, _)| *kind == state).unwrap_or(0), stack),
             };
