@@ -249,7 +249,7 @@ export interface Report {
   files: ReportFile[]
   /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
-  /** Rules, plugins, test files, packages and own code, by the time that counts for them. */
+  /** Rules, plugins, tests, packages and own code, by the time that counts for them. */
   owners: ReportOwner[]
   /**
    * The functions that {@link ReportOptions.function} names, the one with the most time first; or as
@@ -377,7 +377,10 @@ export interface ReportCost {
 
 /** The name and the place of a function. */
 export interface ReportPlace {
-  /** The function's name, or `(anonymous)`. */
+  /**
+   * The function's name; `callback of test('adds')` for a function of own code without a name that is
+   * passed to a call; or `(anonymous)`.
+   */
   name: string
   /**
    * The absolute path of the script, or `node:fs` for Node's own; otherwise a URL or V8's name for
@@ -492,17 +495,21 @@ export interface ReportPackage extends ReportCost {
 }
 
 /**
- * The part of a program that work is done for. Work counts for the nearest rule, plugin or test file
- * that called it, whichever package did it; without one, for the nearest package or for own code. So
+ * The part of a program that work is done for. Work counts for the nearest rule, plugin, test or test
+ * file that called it, whichever package did it; without one, for the nearest package or for own code. So
  * the `selfMs` of all owners add up to the busy time.
  */
 export interface ReportOwner extends ReportCost {
   /**
    * `rule`: a rule of ESLint. `plugin`: a plugin, loader or preset of a build tool. `test file`: a file
-   * named `*.test.*` or `*.spec.*`, or in `__tests__`.
+   * named `*.test.*` or `*.spec.*`, or in `__tests__`. `test`: a callback of `test('…')`, `it('…')` or
+   * `specify('…')` in such a file.
    */
   kind: 'rule' | 'plugin' | 'test' | 'test file' | 'package' | 'own code'
-  /** `react/jsx-key`, `vite-plugin-svgr`, an absolute path, `typescript`, or `(own code)`. */
+  /**
+   * `react/jsx-key`, `vite-plugin-svgr`, an absolute path (of a test followed by ` › ` and its title),
+   * `typescript`, or `(own code)`.
+   */
   name: string
 }
 
