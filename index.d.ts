@@ -221,7 +221,7 @@ export function merge(
  * sample, as in DevTools.
  *
  * `cpu-prof report --json` prints this object. With `--by`, only one of the lists `processes`,
- * `functions`, `lines`, `files`, `packages`, `owners` and `imports` is in it.
+ * `functions`, `lines`, `files`, `packages`, `owners`, `scripts` and `imports` is in it.
  */
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
@@ -251,6 +251,11 @@ export interface Report {
   packages: ReportPackage[]
   /** Rules, plugins, tests, packages and own code, by the time that counts for them. */
   owners: ReportOwner[]
+  /**
+   * Scripts of npm, pnpm and yarn and targets of nx and turbo, by the work of the processes below.
+   * A process works for the nearest script above.
+   */
+  scripts: ReportScript[]
   /**
    * The functions that {@link ReportOptions.function} names, the one with the most time first; or as
    * many as {@link ReportOptions.details} says.
@@ -511,6 +516,18 @@ export interface ReportOwner extends ReportCost {
    * `typescript`, or `(own code)`.
    */
   name: string
+}
+
+/** A script that processes were run by, in one folder. */
+export interface ReportScript {
+  /** Name of the script or target: `lint`. */
+  name: string
+  /** Working directory of the process that the script started, if it is known. */
+  cwd?: string
+  /** Number of recorded processes that worked for the script. */
+  processes: number
+  /** Busy, garbage-collector and program time of all their threads. */
+  totalMs: number
 }
 
 /** Options of {@link report}. */

@@ -88,6 +88,7 @@ function exampleReport() {
       { kind: 'package', name: 'typescript', selfMs: 400, totalMs: 1800, blockedMs: 0 },
       { kind: 'own code', name: '(own code)', selfMs: 0, totalMs: 0, blockedMs: 0 },
     ],
+    scripts: [],
     counts: { functions: 6, lines: 3, files: 1, packages: 3 },
     ...{ inputs: 4, repaired: [], failed: [], notes: [] },
   }

@@ -168,7 +168,9 @@ function addReport(program) {
     .argument('<input...>', INPUTS)
     .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(by.choices(['function', 'line', 'file', 'package', 'owner', 'import', 'thread']))
+    .addOption(
+      by.choices(['function', 'line', 'file', 'package', 'owner', 'script', 'import', 'thread']),
+    )
     .addOption(
       new Option(
         '--function <text>',

@@ -9,6 +9,7 @@ const LISTS = {
   file: 'files',
   package: 'packages',
   owner: 'owners',
+  script: 'scripts',
   import: 'imports',
   thread: 'processes',
 }

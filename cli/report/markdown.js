@@ -27,6 +27,7 @@ const NAMES = {
   functions: ['function', 'where'],
   lines: ['function', 'where'],
   owners: ['owner'],
+  scripts: ['script'],
   files: ['file'],
   packages: ['package'],
 }

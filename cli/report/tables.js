@@ -8,8 +8,8 @@ const { cutStart } = require('./width.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'import' | 'thread'} By */
-/** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners'} Kind */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'script' | 'import' | 'thread'} By */
+/** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners' | 'scripts'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs'} Time */
 
 /**
@@ -30,7 +30,7 @@ const { cutStart } = require('./width.js')
  * @property {Cost[]} costs
  */
 
-/** @typedef {import('../../index.js').ReportCost & { samples?: number }} Cost */
+/** @typedef {import('../../index.js').ReportCost & { samples?: number, processes?: number }} Cost */
 
 /** How many functions, lines, files or packages a report needs for any table. */
 const MAX_ROWS = 200
@@ -130,7 +130,7 @@ function distinguished(rows, cwd) {
   })
 }
 
-/** Returns the working directory, which can be all that distinguishes a monorepo's tasks. @param {Process} process @param {string} cwd */
+/** Returns the working directory, which can be all that distinguishes a monorepo's tasks. @param {{ cwd?: string }} process @param {string} cwd */
 function folder(process, cwd) {
   if (process.cwd === undefined || process.cwd === cwd) return ''
   return ` · ${cutStart(formatPath(process.cwd, cwd), MAX_PLACE)}`
@@ -155,6 +155,7 @@ function costTables(whole, by) {
   // A line has no total time: V8 tells the line on top of the stack only.
   if (by === 'line') return [table('lines', 'selfMs')]
   if (by === 'owner') return [ownerTable(table('owners', 'selfMs'))]
+  if (by === 'script') return [scriptTable(table('scripts', 'totalMs'))]
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
     return [
@@ -169,6 +170,7 @@ function costTables(whole, by) {
   const ownFiles = report.files.filter((cost) => cost.package === OWN && !cost.trunk)
   const functions = report.functions.filter((cost) => isCode(cost) && !cost.trunk)
   return [
+    ...(report.scripts.length > 1 ? [scriptTable(table('scripts', 'totalMs'))] : []),
     ...owners(report, table('owners', 'selfMs')),
     { ...table('packages', 'totalMs'), costs: hottest(packages, 'totalMs') },
     {
@@ -202,6 +204,9 @@ function withColumns(functions) {
 /** Names the first time of a table of owners. @param {CostTable} table */
 const ownerTable = (table) => ({ ...table, title: 'owners, by the time that counts for them' })
 
+/** Names the time of a table of scripts. @param {CostTable} table */
+const scriptTable = (table) => ({ ...table, title: 'scripts, by the work of their processes' })
+
 /** Returns the table of owners, if there are rules, plugins or test files. @param {Report} report @param {CostTable} table */
 function owners(report, table) {
   const named = report.owners.filter(({ kind }) => kind !== 'package' && kind !== 'own code')
@@ -224,11 +229,13 @@ function hottest(costs, time) {
 
 /** Returns the head of a table's second number. @param {Kind} kind @param {Time} time */
 function secondHead(kind, time) {
+  if (kind === 'scripts') return 'procs'
   return kind === 'lines' ? 'samples' : TIMES[TIMES[time].second].head
 }
 
 /** Returns the second number of a row. @param {Cost} cost @param {Kind} kind @param {Time} time */
 function secondOf(cost, kind, time) {
+  if (kind === 'scripts') return String(cost.processes)
   return kind === 'lines' ? String(cost.samples) : formatTime(cost[TIMES[time].second])
 }
 
@@ -250,6 +257,7 @@ function nameOf(cost, kind, cwd) {
     const end = cost.file === '' || cost.line > 0 ? transpiled : ' (unknown line)'
     return [cost.name, `${formatPlace(cost, cwd)}${end}`]
   }
+  if (kind === 'scripts') return [`${cost.name}${folder(cost, cwd)}`, '']
   if (kind === 'owners') return nameOfOwner(/** @type {any} */ (cost), cwd)
   if (kind === 'files') return [formatPlace({ ...cost, line: 0 }, cwd), '']
   return [cost.name, '']

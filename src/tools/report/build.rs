@@ -2,17 +2,19 @@
 
 use super::costs::{Costs, WeightedTree};
 use super::detail::{details, details_of};
-use super::frame_index::{FrameIndex, FrameKind};
+use super::frame_index::FrameIndex;
 use super::imports::imports;
 use super::launchers::{launchers, shown_profiles};
 use super::lines::LineCosts;
 use super::machine::{cpu_of_processes, parents, uses, whole};
 use super::own_files::own_files;
 use super::owners::Owners;
+use super::scripts::scripts;
 use super::shape::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
     ReportTimes,
 };
+use super::times::thread_times;
 use super::tree::tree;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::session::{Process, Session, Thread};
@@ -87,6 +89,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         files: costs.files(&index, top),
         packages: costs.packages(&index, top),
         owners: owners.top(top),
+        scripts: scripts(session, &parents, &index),
         details,
         tree,
         imports,
@@ -208,22 +211,6 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
 fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
     let is_counted = uses(thread).count() == thread.profiles.len();
     is_counted.then(|| whole(uses(thread).map(count_us).sum()))
-}
-
-fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
-    let mut times = ReportTimes::default();
-    for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
-        let sum = match index.kind(node.frame) {
-            FrameKind::Function(_) => &mut times.busy_us,
-            FrameKind::Idle => &mut times.idle_us,
-            FrameKind::Gc => &mut times.gc_us,
-            FrameKind::Program => &mut times.program_us,
-            FrameKind::Unrecorded => continue,
-        };
-        *sum = sum.saturating_add(node.self_us);
-        times.blocked_us = times.blocked_us.saturating_add(node.blocked_us);
-    }
-    times
 }
 
 fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {

@@ -29,7 +29,7 @@ const LAUNCHERS: [&str; 20] = [
 ];
 
 /// Commands of package managers that are work of their own.
-const WORK: [&str; 14] = [
+pub(super) const WORK: [&str; 14] = [
     "install", "i", "ci", "add", "update", "up", "upgrade", "dedupe", "prune", "audit", "outdated",
     "pack", "publish", "rebuild",
 ];
@@ -59,7 +59,7 @@ fn can_launch(process: &Process) -> bool {
 }
 
 /// Returns `pnpm` of `pnpm.cjs`.
-fn stem(name: &str) -> &str {
+pub(super) fn stem(name: &str) -> &str {
     let name = name.rsplit('/').next().unwrap_or(name);
     ["js", "cjs", "mjs"]
         .iter()

@@ -12,7 +12,9 @@ mod own_files;
 mod owners;
 pub(crate) mod page;
 mod path_tree;
+mod scripts;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod times;
 mod tree;

@@ -19,6 +19,7 @@ pub(super) struct Report<'a> {
     pub files: Vec<ReportFile<'a>>,
     pub packages: Vec<ReportPackage<'a>>,
     pub owners: Vec<ReportOwner<'a>>,
+    pub scripts: Vec<ReportScript<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<ReportDetail<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,6 +236,16 @@ pub(super) struct ReportOwner<'a> {
     pub name: &'a str,
     #[serde(flatten)]
     pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportScript<'a> {
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    pub processes: usize,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
 }
 
 #[derive(Debug, Serialize)]

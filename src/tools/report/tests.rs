@@ -133,6 +133,7 @@ fn a_whole_report() {
             { "name": "(native)", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0 },
             { "name": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0 },
         ],
+        "scripts": [],
         "owners": [
             { "kind": "own code", "name": "(own code)", "selfMs": 2.0, "totalMs": 4.0, "blockedMs": 0.0 },
             { "kind": "package", "name": "b", "selfMs": 2.0, "totalMs": 2.0, "blockedMs": 0.0 },

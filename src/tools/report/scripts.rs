@@ -1,0 +1,177 @@
+//! The work of npm scripts and of the targets of nx and turbo, by the commands above processes.
+
+use std::cmp::Reverse;
+
+use super::frame_index::FrameIndex;
+use super::launchers::{WORK, launchers, stem};
+use super::shape::ReportScript;
+use super::times::thread_times;
+use crate::base::numbering::FxIndexSet;
+use crate::profile::session::{Process, Session};
+
+/// Commands of a package manager that run a script of this name.
+const SCRIPTS: [&str; 5] = ["test", "start", "stop", "restart", "build"];
+/// Commands that run a script which the next word names.
+const RUN: [&str; 3] = ["run", "run-script", "rum"];
+/// Package managers.
+const MANAGERS: [&str; 6] = ["npm", "npm-cli", "pnpm", "yarn", "yarnpkg", "bun"];
+
+/// A script in a folder.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Script<'a> {
+    name: &'a str,
+    cwd: Option<&'a str>,
+}
+
+/// Returns the scripts with the most work first. A process works for the nearest script above.
+/// `parents` are the indices of the recorded processes above.
+pub(super) fn scripts<'a>(
+    session: &'a Session,
+    parents: &[Option<usize>],
+    index: &FrameIndex,
+) -> Vec<ReportScript<'a>> {
+    let is_launcher = launchers(session, parents);
+    let mut names = FxIndexSet::default();
+    let mut work: Vec<(u64, usize)> = Vec::new();
+    for (number, process) in session.processes.iter().enumerate() {
+        if is_launcher[number] {
+            continue;
+        }
+        let Some(script) = script_above(session, parents, number) else { continue };
+        let script = names.insert_full(script).0;
+        work.resize(names.len(), (0, 0));
+        let threads = process.threads.iter().map(|thread| thread_times(thread, index));
+        work[script].0 += threads.map(|times| times.work_us()).sum::<u64>();
+        work[script].1 += 1;
+    }
+    let named = names.into_iter().zip(work);
+    let mut list: Vec<_> = named
+        .map(|(Script { name, cwd }, (total_us, processes))| ReportScript {
+            name,
+            cwd,
+            processes,
+            total_us,
+        })
+        .collect();
+    list.sort_by_key(|script| Reverse(script.total_us));
+    list
+}
+
+/// Returns the nearest script that a process runs for.
+fn script_above<'a>(
+    session: &'a Session,
+    parents: &[Option<usize>],
+    mut number: usize,
+) -> Option<Script<'a>> {
+    // Parents start earlier, so this ends. A limit guards against files that say otherwise.
+    for _ in 0..session.processes.len() {
+        let above = parents[number]?;
+        if let Some(name) = script_of(&session.processes[above]) {
+            return Some(Script { name, cwd: session.processes[number].cwd.as_deref() });
+        }
+        number = above;
+    }
+    None
+}
+
+/// Returns the script or target that a command runs.
+fn script_of(process: &Process) -> Option<&str> {
+    let words: Vec<&str> = process.command.split(' ').skip(1).collect();
+    let mut plain = words.iter().copied().filter(|word| !word.starts_with('-'));
+    match stem(&process.name) {
+        "nx" => target(&words),
+        "turbo" => plain.find(|word| *word != "run"),
+        name if MANAGERS.contains(&name) => {
+            let first = plain.next()?;
+            if RUN.contains(&first) {
+                return plain.next();
+            }
+            // `yarn lint` and `pnpm lint` run the script `lint`.
+            let is_script = SCRIPTS.contains(&first) || !name.starts_with("npm");
+            (is_script && !WORK.contains(&first) && first != "exec").then_some(first)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the target of `nx run-many -t lint`, `nx run app:lint` and `nx lint app`.
+fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let mut at = words.iter();
+    while let Some(word) = at.next() {
+        if matches!(*word, "-t" | "--target" | "--targets") {
+            return at.next().copied();
+        }
+        let value = ["-t=", "--target=", "--targets="].iter().find_map(|on| word.strip_prefix(on));
+        if value.is_some() {
+            return value;
+        }
+    }
+    let mut plain = words.iter().copied().filter(|word| !word.starts_with('-'));
+    match plain.next()? {
+        "run" => plain.next()?.split(':').nth(1),
+        "run-many" | "affected" => None,
+        name => Some(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(command: &str, cwd: &str) -> Process {
+        let name = command.split(' ').next().unwrap().to_owned();
+        let cwd = Some(cwd.to_owned());
+        Process { name, command: command.to_owned(), cwd, ..Process::default() }
+    }
+
+    #[test]
+    fn commands_run_scripts() {
+        for (command, script) in [
+            ("npm run lint", Some("lint")),
+            ("npm-cli.js -s run build --workspaces", Some("build")),
+            ("npm test", Some("test")),
+            ("npm install", None),
+            ("npm exec tsc", None),
+            ("yarn lint", Some("lint")),
+            ("pnpm -r run build", Some("build")),
+            ("pnpm install", None),
+            ("nx run-many -t lint", Some("lint")),
+            ("nx run-many --target=lint --parallel=2", Some("lint")),
+            ("nx run app:build", Some("build")),
+            ("nx build app", Some("build")),
+            ("turbo run build", Some("build")),
+            ("eslint src", None),
+            ("npm", None),
+        ] {
+            assert_eq!(script_of(&process(command, "/r")), script, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_process_works_for_the_nearest_script_above() {
+        let processes = vec![
+            process("npm run all", "/r"),
+            process("nx run-many -t lint", "/r"),
+            process("npm run lint", "/r/a"),
+            process("eslint src", "/r/a"),
+            process("eslint src", "/r/b"),
+            process("lone", "/r"),
+        ];
+        let session = Session { processes, ..Session::default() };
+        let parents = [None, Some(0), Some(1), Some(2), Some(1), None];
+        let found = scripts(&session, &parents, &FrameIndex::default());
+        let found: Vec<_> =
+            found.iter().map(|script| (script.name, script.cwd, script.processes)).collect();
+        assert_eq!(
+            found,
+            [("all", Some("/r"), 1), ("lint", Some("/r/a"), 1), ("lint", Some("/r/b"), 1)]
+        );
+    }
+
+    #[test]
+    fn a_circle_of_parents_ends() {
+        let processes = vec![process("a", "/r"), process("b", "/r")];
+        let session = Session { processes, ..Session::default() };
+        assert!(scripts(&session, &[Some(1), Some(0)], &FrameIndex::default()).is_empty());
+    }
+}
