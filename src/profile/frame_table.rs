@@ -53,6 +53,11 @@ impl FrameTable {
     pub(crate) fn list(&self) -> &Slice<CallFrame> {
         self.frames.as_slice()
     }
+
+    /// Returns the frames in the order of their numbers.
+    pub(crate) fn into_list(self) -> impl Iterator<Item = CallFrame> {
+        self.frames.into_iter()
+    }
 }
 
 impl Default for FrameTable {

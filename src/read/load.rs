@@ -4,20 +4,17 @@ use std::path::PathBuf;
 
 use crate::files::find::find;
 use crate::files::input::{Failed, Input};
-use crate::format::cpuprofile::read::CpuProfileReader;
-use crate::format::trace::event_times::TraceTimes;
-use crate::format::trace::read::TraceReader;
-use crate::format::trace::scan::{Item, Scanner};
 use crate::profile::program::pid_mark;
 use crate::profile::session::{Process, Session};
 use crate::profile::thread_profile::ReadScope;
 use crate::read::align::align_clocks;
+use crate::read::file::{FileContents, ReadFile, read_all};
 use crate::read::filter::Filter;
 use crate::read::group::{
     ClockFacts, Placement, ProcessFacts, ProcessGroups, RecordingSpan, find_clocks,
 };
 use crate::read::slice::{FoundSlice, SliceLimits};
-use crate::read::sniff::{CUT_CPUPROFILE, is_merged, is_recording};
+use crate::read::sniff::{is_merged, is_recording};
 use crate::read::time_line::{InputTimes, find_time_line};
 
 /// A session, and what happened to each file.
@@ -39,17 +36,6 @@ pub(crate) struct Loaded {
     pub notes: Vec<String>,
     /// The slice that was read, if a limit was given.
     slice: Option<FoundSlice>,
-}
-
-/// The contents of one file.
-struct FileContents {
-    processes: Vec<Process>,
-    is_trace: bool,
-    /// Times of a trace that is not a recording.
-    times: Option<TraceTimes>,
-    is_torn: bool,
-    /// Count of profile events that could not be read.
-    unreadable_events: u64,
 }
 
 /// Reads files, and the files in folders.
@@ -163,8 +149,9 @@ impl Loaded {
         scope: ReadScope,
     ) -> Vec<(&'a Input, FileContents)> {
         let mut files = Vec::new();
-        for input in inputs {
-            match read(input, scope, &mut self.session) {
+        read_all(inputs, scope, |input, contents| {
+            let contents = contents.map(|file| self.number_frames(file));
+            match contents {
                 // A folder holds other JSON files too.
                 Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
                 Ok(contents) if contents.processes.is_empty() => {
@@ -174,8 +161,25 @@ impl Loaded {
                 Ok(contents) => files.push((input, contents)),
                 Err(reason) => self.fail(input, reason),
             }
-        }
+        });
         files
+    }
+
+    /// Gives the frames of a file their numbers in the session.
+    fn number_frames(
+        &mut self,
+        ReadFile { mut contents, frames, script_maps }: ReadFile,
+    ) -> FileContents {
+        let Session { frames: all, script_maps: known, .. } = &mut self.session;
+        let numbers: Vec<u32> = frames.into_list().map(|frame| all.number(frame)).collect();
+        let threads = contents.processes.iter_mut().flat_map(|process| &mut process.threads);
+        for node in
+            threads.flat_map(|thread| &mut thread.profiles).flat_map(|profile| &mut profile.nodes)
+        {
+            node.frame = numbers[node.frame as usize];
+        }
+        known.extend(script_maps);
+        contents
     }
 
     /// Joins the processes of all files. A recording in two files counts once.
@@ -304,46 +308,6 @@ pub(crate) fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i6
 fn clock_facts(process: &Process, (start_us, end_us): (i64, i64)) -> ClockFacts {
     let boot = process.identity.as_ref().map(|identity| identity.boot.clone());
     ClockFacts { boot, start_us, end_us, recordings: process.recordings() }
-}
-
-fn read(input: &Input, scope: ReadScope, session: &mut Session) -> Result<FileContents, String> {
-    let Session { frames, script_maps, .. } = session;
-    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
-    let mut scanner = Scanner::new(file).moved_by(input.shift);
-    let mut trace = TraceReader::new(scope);
-    let mut cpuprofile = CpuProfileReader::new(scope);
-    let mut has_events = false;
-    loop {
-        let is_own = scanner.is_own();
-        let Some(item) = scanner.next().map_err(|error| error.to_string())? else { break };
-        match item {
-            Item::Event(event) => {
-                has_events = true;
-                trace.event(event, is_own, frames);
-            }
-            Item::Member { key, value } => {
-                trace.member(key, value);
-                if !has_events {
-                    cpuprofile.member(key, value, frames)?;
-                }
-            }
-        }
-    }
-    let is_torn = scanner.is_torn();
-    if has_events {
-        let unreadable_events = trace.unreadable_events();
-        script_maps.extend(trace.take_script_maps());
-        let times = (!trace.is_recording()).then(|| trace.take_times());
-        let processes = trace.finish();
-        return Ok(FileContents { processes, is_trace: true, times, is_torn, unreadable_events });
-    }
-    if is_torn && cpuprofile.has_nodes() {
-        return Err(CUT_CPUPROFILE.to_owned());
-    }
-    let name = input.path.file_name().unwrap_or_default().to_string_lossy();
-    let process = cpuprofile.finish_process(&name);
-    let processes = process.into_iter().collect();
-    Ok(FileContents { processes, is_trace: false, times: None, is_torn, unreadable_events: 0 })
 }
 
 #[cfg(test)]
