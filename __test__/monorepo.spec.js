@@ -5,6 +5,7 @@ const { execFileSync, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../index.js')
 const { cli } = require('./helpers/cli.js')
 const { runTraces, readMerged } = require('./helpers/run-traces.js')
 const { cleanEnv, temporaryDirectory } = require('./helpers/run.js')
@@ -41,7 +42,23 @@ test('nx without its daemon: every task is in the trace and in the report', asyn
   for (const name of ['api', 'web']) {
     assert.match(stderr, new RegExp(`\n {2}eslint src · packages/${name} \\(\\d+\\) +[░▒▓█]`))
   }
-  assert.match(stderr, /packages, by total time .*\n(.*\n)+?.* typescript\n/)
+  // The work of each project, and the rules that took the time.
+  assert.match(
+    stderr,
+    /\nscripts, by the work of their processes .*\n.*\n.* lint · packages\/(api|web)\n/,
+  )
+  const trace = runTraces(cwd)[0]
+  const { scripts, owners, packages } = await report(trace)
+  const projects = scripts.map(({ name, cwd = '' }) => `${name} ${path.basename(cwd)}`)
+  assert.deepEqual(projects.slice(0, 2).sort(), ['lint api', 'lint web'])
+  const rules = owners.filter(({ kind }) => kind === 'rule').map(({ name }) => name)
+  assert.ok(
+    rules.some((name) => name.startsWith('@typescript-eslint/')),
+    JSON.stringify(owners),
+  )
+  assert.ok(packages.some(({ name }) => name === 'typescript'))
+  const lines = await cli(['report', trace, '--by', 'script'], { cwd })
+  assert.match(lines.stdout, /\nscripts, by .*\n +total +procs\n.* lint · packages\/(api|web)\n/)
   assert.match(stderr, /\ntrace: profiles\/\S+\/trace\.json \(.*\)\n/)
 })
 
