@@ -79,45 +79,42 @@ function costsOf(recording, threads, span) {
  * @param {Items & { hasTime: Float64Array }} times of the nodes
  */
 function itemCosts(recording, { self, total, blocked, hasTime }) {
-  const { functions, owners, files, filePackages, firstChild, nextSibling, roots } = recording
-  const count = {
-    functions: recording.names.length,
-    files: recording.filePaths.length,
-    packages: recording.packages.length,
-    owners: recording.ownerNames.length,
-  }
-  const sorts = [count.functions, count.files, count.packages, count.owners].map((items) => ({
-    self: new Float64Array(items),
-    total: new Float64Array(items),
-    blocked: new Float64Array(items),
-    onStack: new Int32Array(items),
+  const { itemsOfNodes, firstChild, nextSibling, roots } = recording
+  const { names, filePaths, packages, ownerNames } = recording
+  const sorts = [names, filePaths, packages, ownerNames].map(({ length }, sort) => ({
+    items: itemsOfNodes[sort],
+    self: new Float64Array(length),
+    total: new Float64Array(length),
+    blocked: new Float64Array(length),
+    onStack: new Int32Array(length),
   }))
   /** @param {number} node */
-  const itemsOf = (node) => {
-    const item = functions[node]
-    const file = files[item]
-    return [item, file, file === -1 ? -1 : filePackages[file], file === -1 ? -1 : owners[node]]
+  const enter = (node) => {
+    for (const costs of sorts) {
+      const item = costs.items[node]
+      if (item === -1) continue
+      costs.self[item] += self[node]
+      costs.blocked[item] += blocked[node]
+      if (costs.onStack[item]++ === 0) costs.total[item] += total[node]
+    }
   }
-  /** Nodes to enter; a node that is left has its bits turned. @type {number[]} */
+  /** @param {number} node */
+  const leave = (node) => {
+    for (const { items, onStack } of sorts) {
+      if (items[node] !== -1) onStack[items[node]]--
+    }
+  }
+  /** Nodes to enter; a node to leave has its bits turned. */
   const steps = [...roots]
   while (steps.length > 0) {
     const step = /** @type {number} */ (steps.pop())
     if (step < 0) {
-      for (const [sort, item] of itemsOf(~step).entries()) {
-        if (item !== -1) sorts[sort].onStack[item]--
-      }
-      continue
+      leave(~step)
+    } else if (hasTime[step] > 0) {
+      enter(step)
+      steps.push(~step)
+      for (let child = firstChild[step]; child !== -1; child = nextSibling[child]) steps.push(child)
     }
-    if (hasTime[step] === 0) continue
-    for (const [sort, item] of itemsOf(step).entries()) {
-      if (item === -1) continue
-      const costs = sorts[sort]
-      costs.self[item] += self[step]
-      costs.blocked[item] += blocked[step]
-      if (costs.onStack[item]++ === 0) costs.total[item] += total[step]
-    }
-    steps.push(~step)
-    for (let child = firstChild[step]; child !== -1; child = nextSibling[child]) steps.push(child)
   }
   const [functionCosts, fileCosts, packageCosts, ownerCosts] = sorts
   return { functionCosts, fileCosts, packageCosts, ownerCosts }

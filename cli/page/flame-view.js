@@ -19,6 +19,8 @@ const { spanOf, threadsOf } = require('./state.js')
 
 /** Height of a level: pixels. */
 const LEVEL = 18
+/** Narrower boxes have no name: pixels. */
+const MIN_TEXT = 18
 /** Factor of one step of the wheel or a key. */
 const ZOOM = 1.3
 
@@ -156,17 +158,19 @@ function flameView(recording, change) {
     const { from, to } = visible()
     const all = colours.get(isDark) ?? coloursOf(recording, isDark)
     colours.set(isDark, all)
-    const scale = width() / Math.max(to - from, Number.MIN_VALUE)
-    const context = prepare(canvas, width(), Math.max(flame.levels.length, 3) * LEVEL)
+    const whole = width()
+    const scale = whole / Math.max(to - from, Number.MIN_VALUE)
+    const [text, onBox] = [variable('--text'), variable('--on-box')]
+    const context = prepare(canvas, whole, Math.max(flame.levels.length, 3) * LEVEL)
     for (const [level, boxes] of flame.levels.entries()) {
       for (const box of boxes) {
         const left = Math.max(0, (box.from - from) * scale)
-        const right = Math.min(width(), (box.to - from) * scale)
+        const right = Math.min(whole, (box.to - from) * scale)
         drawBox(context, box, left, level * LEVEL, right - left)
       }
     }
     if (flame.levels.length === 0) {
-      context.fillStyle = variable('--text')
+      context.fillStyle = text
       context.fillText('Nothing ran here.', 8, LEVEL)
     }
     title.textContent = state.view === 'time' ? threadTitle(state) : ''
@@ -179,14 +183,14 @@ function flameView(recording, change) {
       context.fillRect(x, y, Math.max(boxWidth - 0.5, 0.5), LEVEL - 1)
       context.globalAlpha = isFaint ? 0.5 : 1
       if (item === state.function) {
-        context.strokeStyle = variable('--text')
+        context.strokeStyle = text
         context.lineWidth = 2
         if (boxWidth > 2) context.strokeRect(x + 1, y + 1, boxWidth - 2.5, LEVEL - 3)
       }
-      const text = cutText(nameOf(recording, item), boxWidth)
-      if (text !== '') {
-        context.fillStyle = variable('--on-box')
-        context.fillText(text, x + 3, y + LEVEL / 2)
+      const name = boxWidth < MIN_TEXT ? '' : cutText(nameOf(recording, item), boxWidth)
+      if (name !== '') {
+        context.fillStyle = onBox
+        context.fillText(name, x + 3, y + LEVEL / 2)
       }
       context.globalAlpha = 1
     }

@@ -44,6 +44,11 @@ function readRecording(data) {
     depth[node] = up === 0 ? 0 : depth[node - up] + 1
   }
   const function_ = Int32Array.from(tree.function)
+  const filesOfFunctions = Int32Array.from(functions.file)
+  const filesOfNodes = function_.map((item) => filesOfFunctions[item])
+  const packagesOfNodes = filesOfNodes.map((file) => (file === -1 ? -1 : files.package[file]))
+  const owners = Int32Array.from(tree.owner)
+  const ownersOfNodes = owners.map((owner, node) => (filesOfNodes[node] === -1 ? -1 : owner))
   const leafNode = Int32Array.from(leaves.node)
   const leafState = leafNode.map((node) => STATES[function_[node]] ?? WORK)
   for (const leaf of leaves.blocked) leafState[leaf] = BLOCKED
@@ -65,7 +70,7 @@ function readRecording(data) {
     filePaths: relativePaths(files.path, processes),
     filePackages: Int32Array.from(files.package),
     names: /** @type {string[]} */ (functions.name),
-    files: Int32Array.from(functions.file),
+    files: filesOfFunctions,
     lines: Int32Array.from(functions.line),
     columns: Int32Array.from(functions.column),
     transpiled: new Set(/** @type {number[]} */ (functions.transpiled)),
@@ -73,7 +78,8 @@ function readRecording(data) {
     ownerNames: /** @type {string[]} */ (data.owners.name),
     ...{ parent, depth, ...children(parent), leafNode, leafState },
     functions: function_,
-    owners: Int32Array.from(tree.owner),
+    /** Functions, files, packages and owners of nodes; -1 for none. States have only the first. */
+    itemsOfNodes: [function_, filesOfNodes, packagesOfNodes, ownersOfNodes],
     leafLine: Int32Array.from(leaves.line),
     ...{ processes, threads },
   }
