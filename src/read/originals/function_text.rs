@@ -70,6 +70,14 @@ pub(super) fn declared_name<'a>(before: &'a str, after: &'a str) -> Option<&'a s
     Some(word_at_end(target)).filter(|name| !name.is_empty())
 }
 
+/// Returns the function that a text begins by calling: a minifier puts a function in the place of its
+/// only call.
+pub(super) fn called_name(after: &str) -> Option<&str> {
+    let name = word_at_start(after);
+    let is_call = after[name.len()..].starts_with('(') && identifier(name).is_some();
+    (is_call && !NO_CALLS.contains(&name)).then_some(name)
+}
+
 /// Returns a name for a function without a name, by the call that the function is passed to:
 /// `callback of map`, or `callback of test('adds')` where the call begins with a text.
 pub(super) fn callback_name(before: &str) -> Option<String> {
@@ -89,8 +97,8 @@ pub(super) fn callback_name(before: &str) -> Option<String> {
 }
 
 /// Words before a parenthesis that call nothing.
-const NO_CALLS: [&str; 9] =
-    ["if", "for", "while", "switch", "return", "await", "typeof", "catch", "function"];
+const NO_CALLS: [&str; 10] =
+    ["if", "for", "while", "switch", "return", "await", "async", "typeof", "catch", "function"];
 /// Characters of a text in a name.
 const MAX_TEXT: usize = 60;
 
@@ -171,6 +179,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_function_in_the_place_of_its_call_has_its_name() {
+        assert_eq!(called_name("slowSum(80))"), Some("slowSum"));
+        for after in ["", "(a) => 1", "async (a) => 1", "function(a) {}", "a => 1", "1(", "if (a)"]
+        {
+            assert_eq!(called_name(after), None, "{after}");
+        }
+    }
 
     #[test]
     fn callbacks_are_named_by_their_calls() {

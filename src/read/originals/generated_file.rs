@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::code_text::CodeText;
 use super::function_text::{
-    begins_with, callback_name, declared_name, identifier, is_function, is_head, is_opening,
-    name_in_source,
+    begins_with, callback_name, called_name, declared_name, identifier, is_function, is_head,
+    is_opening, name_in_source,
 };
 use super::source_files::SourceFiles;
 use crate::format::source_map::comment::map_url;
@@ -141,7 +141,10 @@ impl GeneratedFile {
     /// Returns the name that the text gives to the function at a place.
     pub(super) fn declared_name(&mut self, line: u32, column: u32) -> Option<String> {
         let (before, after) = self.text.as_mut()?.around(line, column)?;
-        declared_name(before, after).map(str::to_owned).or_else(|| callback_name(before))
+        if let Some(name) = declared_name(before, after).or_else(|| called_name(after)) {
+            return Some(name.to_owned());
+        }
+        is_function(before, after, "").then(|| callback_name(before)).flatten()
     }
 
     /// Returns a name for a function without a name, in code that is the text of its file.
