@@ -60,10 +60,13 @@ function excerptOf(lines, functions, cwd) {
   if (text === undefined) return undefined
   const own = functions.filter((each) => each.name === name && each.file === file)
   if (own.length > 0 && !own.some(({ line }) => isAt(name, text[line - 1]))) return undefined
-  const selfMs = sumOf(lines)
-  const hot = lines.filter((line) => line.selfMs >= ENOUGH * selfMs).slice(0, HOT_LINES)
-  if (hot.some(({ line }) => line > text.length)) return undefined
-  const times = new Map(lines.map((line) => [line.line, line.selfMs]))
+  // V8 counts lines of inlined functions, which can be those of longer files.
+  const inFile = lines.filter(({ line }) => line <= text.length)
+  const selfMs = sumOf(inFile)
+  const hot = inFile.filter((line) => line.selfMs >= ENOUGH * selfMs).slice(0, HOT_LINES)
+  // An empty line does not run: the file has changed.
+  if (hot.length === 0 || hot.some(({ line }) => text[line - 1].trim() === '')) return undefined
+  const times = new Map(inFile.map((line) => [line.line, line.selfMs]))
   const shown = new Set(hot.flatMap(({ line }) => around(line, text.length)))
   const code = [...shown]
     .sort((a, b) => a - b)

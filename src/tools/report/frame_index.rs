@@ -109,6 +109,16 @@ impl FrameIndex {
         }
     }
 
+    /// Returns a line that V8 or another tool counted for a function; 0 if the line cannot be in the
+    /// function. V8 counts the lines of inlined functions for the caller, and Chrome writes the line of
+    /// the caller where a function has no script.
+    pub(super) fn line_within(&self, function: usize, line: u32) -> u32 {
+        let SourceFunction { file, line: start, .. } = &self.functions[function];
+        let is_native = self.files[*file].path.is_empty();
+        let is_before = i64::from(line) < i64::from(*start);
+        if is_native || is_before { 0 } else { line }
+    }
+
     /// Returns for each function whether it is neither Node's nor native.
     pub(super) fn code_functions(&self) -> Vec<bool> {
         let files = self.code_files();

@@ -51,9 +51,7 @@ impl LineCosts {
             else {
                 continue;
             };
-            // Chrome writes the line of the caller where a function has no script.
-            let is_native = index.files[index.functions[function].file].path.is_empty();
-            let line = if is_native { 0 } else { at.position.line };
+            let line = index.line_within(function, at.position.line);
             let cost = self.0.entry(FunctionLine { function, line }).or_default();
             cost.self_us = cost.self_us.saturating_add(at.self_us);
             cost.samples = cost.samples.saturating_add(at.samples);

@@ -169,6 +169,10 @@ impl<'a> PagePaths<'a> {
             }
             known[node as usize] = Some(path);
         }
+        let line = match self.index.kind(profile.nodes[node as usize].frame) {
+            FrameKind::Function(function) => self.index.line_within(function, line),
+            _ => 0,
+        };
         path.map_or(-1, |path| self.leaves.insert_full((path, line, is_blocked)).0 as i64)
     }
 
