@@ -268,6 +268,8 @@ export interface Report {
    * {@link ReportOptions.imports}.
    */
   imports?: ReportImport[]
+  /** The longest times without a turn of the event loop, with {@link ReportOptions.stalls}. */
+  stalls?: ReportStall[]
   /** Number of all functions, lines, files and packages. */
   counts: { functions: number; lines: number; files: number; packages: number }
   /** Number of input files in the report. */
@@ -442,6 +444,32 @@ export interface ReportTreeNode extends ReportPlace {
   children: ReportTreeNode[]
 }
 
+/** A time in which a thread did not come back to its event loop: from one idle time to the next. */
+export interface ReportStall {
+  /** See {@link ReportProcess.pid}. */
+  pid: number
+  /** See {@link ReportProcess.command}. */
+  process: string
+  /** See {@link ReportThread.threadId}. */
+  threadId: number
+  /** See {@link ReportThread.name}. */
+  thread: string
+  /** Time from the start of the first recording of all. */
+  startMs: number
+  /** Length, up to the end of the recording if the thread never came back. */
+  durationMs: number
+  /** Its part in the garbage collector. */
+  gcMs: number
+  /** Its part in which the thread was blocked in a call. */
+  blockedMs: number
+  /** Whether the recording began with it: the main script or the worker's script ran, for example. */
+  first: boolean
+  /** The functions that were on the stack for more than half of it, the outermost first. */
+  stack: ReportPlace[]
+  /** The time of the last of these functions. */
+  stackMs: number
+}
+
 /** A module, loaded by the module above. */
 export interface ReportImport {
   /** Path of the module; empty for the loader of ES modules, whose time is not shared out. */
@@ -551,6 +579,11 @@ export interface ReportOptions extends Selection {
   tree?: boolean
   /** Whether the report has the modules in `imports`, by the time of loading them. Default: `false`. */
   imports?: boolean
+  /**
+   * The shortest time without a turn of the event loop that the report has in `stalls`, milliseconds.
+   * `top` limits their number.
+   */
+  stalls?: number
 }
 
 /**

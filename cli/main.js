@@ -178,6 +178,15 @@ function addReport(program) {
       ).conflicts(['by', 'tree']),
     )
     .addOption(new Option('--tree', 'the heaviest paths of the call tree').conflicts('by'))
+    .addOption(
+      new Option(
+        '--stalls [ms]',
+        'the longest times without a turn of the event loop (50 ms and more)',
+      )
+        .argParser(parseStall)
+        .preset('50')
+        .conflicts(['by', 'function', 'tree']),
+    )
   addFilters(command)
     .addOption(json.conflicts('markdown'))
     .option('--markdown', 'print Markdown tables')
@@ -185,13 +194,23 @@ function addReport(program) {
     .addOption(
       new Option('--budget <tokens>', 'Markdown of this size: tables, paths, callers')
         .argParser(parseCount)
-        .conflicts(['json', 'by', 'top', 'function', 'tree']),
+        .conflicts(['json', 'by', 'top', 'function', 'tree', 'stalls']),
     )
     .addOption(
       new Option(
         '--html <file>',
         'write a page for a browser: time line, flame graph, tables; - is stdout',
-      ).conflicts(['json', 'markdown', 'by', 'top', 'function', 'tree', 'budget', 'code']),
+      ).conflicts([
+        'json',
+        'markdown',
+        'by',
+        'top',
+        'function',
+        'tree',
+        'stalls',
+        'budget',
+        'code',
+      ]),
     )
     .action((inputs, options) => require('./commands/report.js').report(inputs, options))
     .addHelpText(
@@ -293,6 +312,14 @@ function parseTime(text) {
     throw new InvalidArgumentError('Use a time such as 1500, 1500ms, 1.5s, or -10s from the end.')
   }
   return Number(match[1]) * (match[2] === 's' ? 1000 : 1)
+}
+
+/** Returns milliseconds. @param {string} text */
+function parseStall(text) {
+  if (!/^\d+$/.test(text)) {
+    throw new InvalidArgumentError('Use milliseconds, or put the inputs before --stalls.')
+  }
+  return Number(text)
 }
 
 /** Throws unless a text is a label with an input. @param {string} text */

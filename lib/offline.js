@@ -19,7 +19,7 @@ const MERGE_OPTIONS = [
   ...['names', 'align', 'split', 'exit', 'onProgress'],
   ...['categories', 'dropIdle', 'interval'],
 ]
-const REPORT_OPTIONS = ['top', 'function', 'details', 'tree', 'imports']
+const REPORT_OPTIONS = ['top', 'function', 'details', 'tree', 'imports', 'stalls']
 /** Each function of `details` takes a walk over all call trees. */
 const MAX_DETAILS = 100
 /** Milliseconds between two calls of `onProgress`. */
@@ -53,7 +53,7 @@ async function merge(inputs, output, options = {}) {
 async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
   const given = checkOptions(options, [...REPORT_OPTIONS, ...SELECTION], 'report()')
-  const { top = 20, function: wanted, details = 0, tree = false, imports = false } = given
+  const { top = 20, function: wanted, details = 0, tree = false, imports = false, stalls } = given
   checkNotNegative('top', 'a number, 0 or more', top)
   const isText = wanted === undefined || (typeof wanted === 'string' && wanted !== '')
   check(isText, 'function', 'a text', wanted)
@@ -62,7 +62,9 @@ async function report(inputs, options = {}) {
   check(isCount, 'details', `a whole number, 0 to ${MAX_DETAILS}`, details)
   check(typeof tree === 'boolean', 'tree', 'a boolean', tree)
   check(typeof imports === 'boolean', 'imports', 'a boolean', imports)
-  const settings = { top, function: wanted, details, tree, imports }
+  if (stalls !== undefined)
+    checkNotNegative('stalls', 'a number of milliseconds, 0 or more', stalls)
+  const settings = { top, function: wanted, details, tree, imports, stalls }
   const selection = checkSelection(given)
   return parseResult(() => load().cpuProfReport(paths, settings, selection))
 }

@@ -35,6 +35,7 @@ const DETAILS = 5
  * @property {boolean} [markdown]
  * @property {string} [function]
  * @property {boolean} [tree]
+ * @property {number} [stalls] milliseconds
  * @property {string} [html]
  * @property {number} [budget]
  * @property {boolean} [code]
@@ -101,7 +102,7 @@ function render(result, { top, by, json, markdown, budget, code }) {
     return require('../report/budget.js').renderBudget(result, { cwd, budget, code })
   }
   const tail = code ? renderCode(result, { top, markdown, cwd }) : ''
-  if (result.details || result.tree || result.imports) {
+  if (result.details || result.tree || result.imports || result.stalls) {
     return `${renderPaths(result, { top, markdown, cwd })}${tail}`
   }
   if (markdown) {
@@ -136,6 +137,7 @@ function renderPaths(result, { top, markdown, cwd }) {
   const view = { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd }
   let text = ''
   if (result.imports) text = renderImports(result, view)
+  else if (result.stalls) text = require('../report/stalls.js').renderStalls(result, view)
   else if (result.tree) text = renderTree(result, view)
   else text = renderDetails(result, { ...view, rows: top ?? 8 })
   return markdown ? `${require('../report/markdown.js').fence(text.trimEnd())}\n` : text

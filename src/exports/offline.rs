@@ -193,18 +193,21 @@ pub(crate) struct JsReportOptions {
     pub tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub imports: bool,
+    /// The shortest stall that is wanted, milliseconds.
+    pub stalls: Option<f64>,
 }
 
 impl From<JsReportOptions> for ReportOptions {
     fn from(options: JsReportOptions) -> Self {
-        let JsReportOptions { top, function, details, tree, imports } = options;
+        let JsReportOptions { top, function, details, tree, imports, stalls } = options;
         Self {
-            // The conversion saturates: infinity becomes the largest number.
+            // Conversions saturate: infinity becomes the largest number.
             top: top as usize,
             function,
             details: details as usize,
             has_tree: tree,
             has_imports: imports,
+            stalls_us: stalls.map(|ms| (ms * 1000.0) as u64),
         }
     }
 }

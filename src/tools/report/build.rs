@@ -14,6 +14,7 @@ use super::shape::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
     ReportTimes,
 };
+use super::stalls::stalls;
 use super::times::thread_times;
 use super::tree::tree;
 use crate::profile::cpu_use::CpuUse;
@@ -34,19 +35,21 @@ pub(crate) struct ReportOptions {
     pub has_tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub has_imports: bool,
+    /// The shortest stall that is wanted, microseconds; none if stalls are not wanted.
+    pub stalls_us: Option<u64>,
 }
 
 impl ReportOptions {
     /// Returns what has to be read.
     pub(crate) fn scope(&self) -> ReadScope {
-        if self.has_imports { ReadScope::ALL } else { ReadScope::LINES }
+        if self.has_imports || self.stalls_us.is_some() { ReadScope::ALL } else { ReadScope::LINES }
     }
 }
 
 /// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
 /// by self time and the first `top` by total time. Lines have self time only.
 pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
-    let ReportOptions { top, function, details: count, has_tree, has_imports } = options;
+    let ReportOptions { top, function, details: count, .. } = options;
     let top = *top;
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
@@ -63,8 +66,9 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         }
         None => None,
     };
-    let tree = has_tree.then(|| tree(session, &launchers, &index));
-    let imports = has_imports.then(|| imports(session, &launchers, &index));
+    let tree = options.has_tree.then(|| tree(session, &launchers, &index));
+    let imports = options.has_imports.then(|| imports(session, &launchers, &index));
+    let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let cpu = cpu_of_processes(loaded, &parents);
     let mut processes: Vec<_> = session
         .processes
@@ -93,6 +97,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         details,
         tree,
         imports,
+        stalls,
         counts: costs.counts(),
         inputs: loaded.inputs,
         repaired: &loaded.repaired,

@@ -12,8 +12,10 @@ mod own_files;
 mod owners;
 pub(crate) mod page;
 mod path_tree;
+mod samples;
 mod scripts;
 mod shape;
+mod stalls;
 #[cfg(test)]
 mod tests;
 mod times;

@@ -26,6 +26,8 @@ pub(super) struct Report<'a> {
     pub tree: Option<Vec<ReportTreeNode<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imports: Option<Vec<ReportImport<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Vec<ReportStall<'a>>>,
     pub counts: ReportCounts,
     pub inputs: usize,
     #[serde(serialize_with = "lossy_list")]
@@ -185,6 +187,28 @@ pub(super) struct ReportTreeNode<'a> {
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
     pub total_us: u64,
     pub children: Vec<ReportTreeNode<'a>>,
+}
+
+/// A time in which a thread did not come back to its event loop.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportStall<'a> {
+    pub pid: i64,
+    pub process: &'a str,
+    pub thread_id: i64,
+    pub thread: Cow<'a, str>,
+    #[serde(rename = "startMs", serialize_with = "as_ms")]
+    pub start_us: u64,
+    #[serde(rename = "durationMs", serialize_with = "as_ms")]
+    pub duration_us: u64,
+    #[serde(rename = "gcMs", serialize_with = "as_ms")]
+    pub gc_us: u64,
+    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
+    pub blocked_us: u64,
+    pub first: bool,
+    #[serde(rename = "stackMs", serialize_with = "as_ms")]
+    pub stack_us: u64,
+    pub stack: Vec<ReportPlace<'a>>,
 }
 
 /// A module, loaded by the one above.

@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::samples::{PageSample, SampleSpan, spans};
 use super::shape::{
     Page, PageFiles, PageFunctions, PageLeaves, PageOwners, PageProcess, PageThread, PageTree,
 };
@@ -15,6 +14,7 @@ use crate::tools::report::launchers::launchers;
 use crate::tools::report::machine::parents;
 use crate::tools::report::owners::{OwnedStack, OwnerFinder};
 use crate::tools::report::path_tree::PathTree;
+use crate::tools::report::samples::{PageSample, SampleSpan, spans};
 
 /// Spans that a page can hold: a browser opens them within two seconds.
 const MAX_SPANS: usize = 500_000;

@@ -1,5 +1,4 @@
 //! The data of the HTML report: all samples, on one call tree.
 
 pub(crate) mod build;
-mod samples;
 mod shape;

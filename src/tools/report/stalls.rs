@@ -1,0 +1,206 @@
+//! The longest times in which a thread did not come back to its event loop.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::frame_index::{FrameIndex, FrameKind};
+use super::samples::{SampleSpan, spans};
+use super::shape::ReportStall;
+use crate::profile::session::Session;
+use crate::profile::thread_profile::{NONE, ProfileNode, ThreadProfile};
+
+/// Part of a stall that a function needs to be on the heaviest stack.
+const MOST: f64 = 0.5;
+
+/// A time without idle samples.
+#[derive(Default)]
+struct Burst {
+    /// Start, microseconds.
+    start_us: i64,
+    /// Whether the recording begins with the burst: the main script or the worker's script runs.
+    is_first: bool,
+    us: u64,
+    gc_us: u64,
+    blocked_us: u64,
+    /// Time of each node on top of the stack.
+    nodes: FxHashMap<u32, u64>,
+}
+
+/// A burst with its place in the session.
+struct Stall<'a> {
+    burst: Burst,
+    process: usize,
+    thread: usize,
+    profile: &'a ThreadProfile,
+}
+
+/// Returns the longest times without idle samples, of `least_us` or more, the longest first.
+pub(super) fn stalls<'a>(
+    session: &'a Session,
+    index: &'a FrameIndex,
+    least_us: u64,
+    top: usize,
+) -> Vec<ReportStall<'a>> {
+    let mut list = Vec::new();
+    for (process, each) in session.processes.iter().enumerate() {
+        for (thread, each) in each.threads.iter().enumerate() {
+            for profile in &each.profiles {
+                let long = bursts(profile, index).into_iter().filter(|burst| burst.us >= least_us);
+                list.extend(long.map(|burst| Stall { burst, process, thread, profile }));
+            }
+        }
+    }
+    list.sort_by_key(|stall| Reverse(stall.burst.us));
+    list.truncate(top);
+    list.into_iter().map(|stall| stall.report(session, index)).collect()
+}
+
+/// Returns the times between the idle samples of a recording.
+fn bursts(profile: &ThreadProfile, index: &FrameIndex) -> Vec<Burst> {
+    let kind = |node: u32| index.kind(profile.nodes[node as usize].frame);
+    let mut list = Vec::new();
+    let mut burst: Option<Burst> = None;
+    let mut at_us = profile.start_us;
+    for SampleSpan { sample, us } in spans(profile, None, |node| kind(node) == FrameKind::Idle) {
+        let start_us = at_us;
+        at_us = at_us.saturating_add(us);
+        if sample.node == NONE || kind(sample.node) == FrameKind::Idle {
+            list.extend(burst.take());
+            continue;
+        }
+        let burst = burst.get_or_insert_with(|| Burst {
+            start_us,
+            is_first: list.is_empty(),
+            ..Burst::default()
+        });
+        let us = us.unsigned_abs();
+        burst.us += us;
+        burst.gc_us += if kind(sample.node) == FrameKind::Gc { us } else { 0 };
+        burst.blocked_us += if sample.is_blocked { us } else { 0 };
+        *burst.nodes.entry(sample.node).or_default() += us;
+    }
+    list.extend(burst);
+    list
+}
+
+impl<'a> Stall<'a> {
+    fn report(self, session: &'a Session, index: &'a FrameIndex) -> ReportStall<'a> {
+        let process = &session.processes[self.process];
+        let thread = &process.threads[self.thread];
+        let clock_us = session.clock(process).start_us;
+        let (stack, stack_us) = heaviest_stack(&self.burst, &self.profile.nodes, index);
+        let Burst { start_us, is_first, us, gc_us, blocked_us, .. } = self.burst;
+        ReportStall {
+            pid: process.pid,
+            process: &process.command,
+            thread_id: thread.id,
+            thread: thread.full_name(),
+            start_us: start_us.saturating_sub(clock_us).max(0).unsigned_abs(),
+            duration_us: us,
+            gc_us,
+            blocked_us,
+            first: is_first,
+            stack_us,
+            stack: stack.into_iter().map(|function| index.place(function)).collect(),
+        }
+    }
+}
+
+/// Returns the functions that were on the stack for most of a burst, the outermost first, with the time
+/// of the last.
+fn heaviest_stack(burst: &Burst, nodes: &[ProfileNode], index: &FrameIndex) -> (Vec<usize>, u64) {
+    let mut totals: FxHashMap<u32, u64> = FxHashMap::default();
+    for (node, us) in &burst.nodes {
+        let mut at = *node;
+        while at != NONE {
+            *totals.entry(at).or_default() += us;
+            at = nodes[at as usize].parent;
+        }
+    }
+    let least_us = (burst.us as f64 * MOST) as u64;
+    // Of nodes that make up most of the burst, each is below the other.
+    let mut heavy: Vec<(u32, u64)> = totals.into_iter().filter(|(_, us)| *us > least_us).collect();
+    heavy.sort_unstable_by_key(|(node, us)| (Reverse(*us), *node));
+    let functions = heavy.iter().filter_map(|(node, us)| {
+        index.function(nodes[*node as usize].frame).map(|function| (function, *us))
+    });
+    let functions: Vec<_> = functions.collect();
+    let us = functions.last().map_or(0, |(_, us)| *us);
+    (functions.into_iter().map(|(function, _)| function).collect(), us)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::builder::ProfileBuilder;
+    use crate::profile::frame::CallFrame;
+    use crate::profile::position::SourcePosition;
+    use crate::profile::session::{Clock, Process, Thread};
+    use crate::profile::thread_profile::ReadScope;
+
+    /// Returns a session of one thread with stacks of ten milliseconds each.
+    fn session(stacks: &[&[&str]]) -> Session {
+        let mut session = Session::default();
+        let mut builder = ProfileBuilder::new(1000, ReadScope::ALL);
+        let mut ids: FxHashMap<Vec<&str>, u64> = FxHashMap::default();
+        for stack in stacks {
+            let mut parent = None;
+            for end in 1..=stack.len() {
+                let next = ids.len() as u64 + 1;
+                let id = *ids.entry(stack[..end].to_vec()).or_insert(next);
+                let name = stack[end - 1];
+                let frame = match name.starts_with('(') {
+                    true => CallFrame::state(name),
+                    false => CallFrame {
+                        function_name: name.into(),
+                        url: "/r/a.js".into(),
+                        script_id: 7,
+                        line: 3,
+                        ..CallFrame::root()
+                    },
+                };
+                builder.announce(id, parent, session.frames.number(frame));
+                parent = Some(id);
+            }
+            builder.sample(parent.unwrap(), 10_000, SourcePosition::default());
+        }
+        builder.extend_to(1000 + 10_000 * (stacks.len() as i64 + 1));
+        let threads = vec![Thread {
+            name: "main".into(),
+            profiles: vec![builder.finish()],
+            ..Thread::default()
+        }];
+        session.processes.push(Process { pid: 7, threads, ..Process::default() });
+        session.clocks.push(Clock { boot: None, start_us: 1000, end_us: 1_000_000 });
+        session
+    }
+
+    #[test]
+    fn a_stall_lasts_from_idle_to_idle_and_has_its_heaviest_stack() {
+        let session = session(&[
+            &["main"],
+            &["(idle)"],
+            &["serve", "parse"],
+            &["serve", "slow", "inner"],
+            &["(garbage collector)"],
+            &["serve", "slow", "other"],
+            &["serve", "slow", "inner"],
+            &["serve", "slow", "inner"],
+            &["(idle)"],
+            &["serve", "parse"],
+            &["(idle)"],
+        ]);
+        let index = FrameIndex::of(&session.frames);
+        let found = stalls(&session, &index, 10_000, 10);
+        assert_eq!(found.len(), 3);
+        let stall = &found[0];
+        assert_eq!((stall.start_us, stall.duration_us, stall.gc_us), (30_000, 60_000, 10_000));
+        let stack: Vec<&str> = stall.stack.iter().map(|place| place.name).collect();
+        assert_eq!(stack, ["serve", "slow"]);
+        assert_eq!((stall.stack_us, stall.first), (40_000, false));
+        assert_eq!(found.iter().filter(|stall| stall.first).count(), 1);
+        assert_eq!(stalls(&session, &index, 20_000, 10).len(), 1);
+        assert_eq!(stalls(&session, &index, 10_000, 2).len(), 2);
+    }
+}
