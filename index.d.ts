@@ -465,9 +465,13 @@ export interface ReportStall {
   /** Whether the recording began with it: the main script or the worker's script ran, for example. */
   first: boolean
   /** The functions that were on the stack for more than half of it, the outermost first. */
-  stack: ReportPlace[]
-  /** The time of the last of these functions. */
-  stackMs: number
+  stack: ReportStallFrame[]
+}
+
+/** A function on the stack of a {@link ReportStall}. */
+export interface ReportStallFrame extends ReportPlace {
+  /** Its time on the stack, as part of the stall. */
+  totalMs: number
 }
 
 /** A module, loaded by the module above. */

@@ -35,17 +35,23 @@ function renderStalls({ stalls = [], processes }, { columns, rows, cwd }) {
   return `${lines.map((line) => cutEnd(line, columns)).join('\n')}\n`
 }
 
+/** Returns the functions for most of the time, without Node's own, unless all are. @param {Stall} stall */
+function codeOf({ stack }) {
+  const code = stack.filter(({ package: name }) => !NOT_CODE.has(name))
+  return code.length > 0 ? code : stack
+}
+
 /** Names the last function that was on the stack for most of the time. @param {Stall} stall @param {string} cwd */
-function culprit({ stack, stackMs, durationMs }, cwd) {
-  const last = stack.at(-1)
+function culprit(stall, cwd) {
+  const last = codeOf(stall).at(-1)
   if (last === undefined) return 'several functions, none for most of the time'
-  return `${formatShare(stackMs, durationMs)}  ${nameAndPlace(last, cwd)}`
+  return `${formatShare(last.totalMs, stall.durationMs)}  ${nameAndPlace(last, cwd)}`
 }
 
 /** Tells who called, and what else took the time. @param {Stall} stall @param {string} cwd */
-function details({ stack, gcMs, blockedMs, durationMs, first }, cwd) {
-  const callers = stack.slice(0, -1).filter(({ package: name }) => !NOT_CODE.has(name))
-  const caller = callers.at(-1)
+function details(stall, cwd) {
+  const { gcMs, blockedMs, durationMs, first } = stall
+  const caller = codeOf(stall).at(-2)
   const isNotable = (/** @type {number} */ ms) => ms > 0.05 * durationMs
   return [
     ...(caller === undefined ? [] : [`called by ${nameAndPlace(caller, cwd)}`]),

@@ -206,9 +206,16 @@ pub(super) struct ReportStall<'a> {
     #[serde(rename = "blockedMs", serialize_with = "as_ms")]
     pub blocked_us: u64,
     pub first: bool,
-    #[serde(rename = "stackMs", serialize_with = "as_ms")]
-    pub stack_us: u64,
-    pub stack: Vec<ReportPlace<'a>>,
+    pub stack: Vec<ReportStallFrame<'a>>,
+}
+
+/// A function on the stack of a stall.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportStallFrame<'a> {
+    #[serde(flatten)]
+    pub function: ReportPlace<'a>,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
 }
 
 /// A module, loaded by the one above.

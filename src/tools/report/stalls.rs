@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::frame_index::{FrameIndex, FrameKind};
 use super::samples::{SampleSpan, spans};
-use super::shape::ReportStall;
+use super::shape::{ReportStall, ReportStallFrame};
 use crate::profile::session::Session;
 use crate::profile::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
@@ -89,7 +89,7 @@ impl<'a> Stall<'a> {
         let process = &session.processes[self.process];
         let thread = &process.threads[self.thread];
         let clock_us = session.clock(process).start_us;
-        let (stack, stack_us) = heaviest_stack(&self.burst, &self.profile.nodes, index);
+        let stack = heaviest_stack(&self.burst, &self.profile.nodes, index);
         let Burst { start_us, is_first, us, gc_us, blocked_us, .. } = self.burst;
         ReportStall {
             pid: process.pid,
@@ -101,15 +101,17 @@ impl<'a> Stall<'a> {
             gc_us,
             blocked_us,
             first: is_first,
-            stack_us,
-            stack: stack.into_iter().map(|function| index.place(function)).collect(),
+            stack,
         }
     }
 }
 
-/// Returns the functions that were on the stack for most of a burst, the outermost first, with the time
-/// of the last.
-fn heaviest_stack(burst: &Burst, nodes: &[ProfileNode], index: &FrameIndex) -> (Vec<usize>, u64) {
+/// Returns the functions that were on the stack for most of a burst, the outermost first.
+fn heaviest_stack<'a>(
+    burst: &Burst,
+    nodes: &[ProfileNode],
+    index: &'a FrameIndex,
+) -> Vec<ReportStallFrame<'a>> {
     let mut totals: FxHashMap<u32, u64> = FxHashMap::default();
     for (node, us) in &burst.nodes {
         let mut at = *node;
@@ -122,12 +124,11 @@ fn heaviest_stack(burst: &Burst, nodes: &[ProfileNode], index: &FrameIndex) -> (
     // Of nodes that make up most of the burst, each is below the other.
     let mut heavy: Vec<(u32, u64)> = totals.into_iter().filter(|(_, us)| *us > least_us).collect();
     heavy.sort_unstable_by_key(|(node, us)| (Reverse(*us), *node));
-    let functions = heavy.iter().filter_map(|(node, us)| {
-        index.function(nodes[*node as usize].frame).map(|function| (function, *us))
-    });
-    let functions: Vec<_> = functions.collect();
-    let us = functions.last().map_or(0, |(_, us)| *us);
-    (functions.into_iter().map(|(function, _)| function).collect(), us)
+    let frame = |(node, total_us): (u32, u64)| {
+        let function = index.place(index.function(nodes[node as usize].frame)?);
+        Some(ReportStallFrame { function, total_us })
+    };
+    heavy.into_iter().filter_map(frame).collect()
 }
 
 #[cfg(test)]
@@ -196,9 +197,10 @@ mod tests {
         assert_eq!(found.len(), 3);
         let stall = &found[0];
         assert_eq!((stall.start_us, stall.duration_us, stall.gc_us), (30_000, 60_000, 10_000));
-        let stack: Vec<&str> = stall.stack.iter().map(|place| place.name).collect();
-        assert_eq!(stack, ["serve", "slow"]);
-        assert_eq!((stall.stack_us, stall.first), (40_000, false));
+        let stack: Vec<_> =
+            stall.stack.iter().map(|frame| (frame.function.name, frame.total_us)).collect();
+        assert_eq!(stack, [("serve", 50_000), ("slow", 40_000)]);
+        assert!(!stall.first);
         assert_eq!(found.iter().filter(|stall| stall.first).count(), 1);
         assert_eq!(stalls(&session, &index, 20_000, 10).len(), 1);
         assert_eq!(stalls(&session, &index, 10_000, 2).len(), 2);
