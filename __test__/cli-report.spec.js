@@ -355,7 +355,7 @@ test('`--by` selects one list of the JSON, and one kind of the Markdown tables',
   const { cwd } = await run(['fibonacci.js'])
   const options = ['report', '.', '--top', '5']
   const whole = JSON.parse((await cli([...options, '--json'], { cwd })).stdout)
-  const lists = ['processes', 'functions', 'lines', 'files', 'packages', 'owners']
+  const lists = ['processes', 'functions', 'lines', 'files', 'packages', 'owners', 'scripts']
   for (const [by, list, heading] of [
     ['thread', 'processes', '### Processes and threads'],
     ['function', 'functions', '### Functions, by self time'],
