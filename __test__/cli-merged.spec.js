@@ -37,7 +37,7 @@ test('a run ends with one trace of all its threads and a report', async () => {
   assert.match(stderr, /\n\S.* · 3 processes, 5 threads( · |\n)busy /)
   assert.match(stderr, /\n {2}parent\.js of three +\(\d+\) /)
   assert.match(stderr, /\n {4}worker 2: workers\.js /)
-  assert.match(stderr, / spin +\S*spin\.js:\d+\n/)
+  assert.match(stderr, / (spin|burn) +\S*spin\.js:\d+\n/)
   const shown = path.relative(cwd, file)
   assert.match(stderr, new RegExp(`\ntrace: ${shown} \\(.* 3 processes, 5 threads\\)\n`))
   assert.doesNotMatch(stderr, /outlive/)

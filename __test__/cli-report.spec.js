@@ -334,7 +334,7 @@ test('report prints text, Markdown or JSON of a real run on stdout', async () =>
   assert.match(text.stdout, /1 process, 3 threads/)
   assert.match(text.stdout, new RegExp(`workers\\.js natural .*\\(${pid}\\)`))
   assert.match(text.stdout, /worker 1: workers\.js/)
-  assert.match(text.stdout, / spin +\S*spin\.js:\d+\n/)
+  assert.match(text.stdout, / (spin|burn) +\S*spin\.js:\d+\n/)
   assert.ok(text.stdout.split('\n').every((line) => line.length <= 100))
   const narrow = await cli(['report', '.', '--by', 'file'], { cwd, env: { COLUMNS: '60' } })
   assert.match(narrow.stdout, /spin\.js\n/)
