@@ -631,3 +631,54 @@ export function convert(
   output: string,
   options?: ConvertOptions,
 ): Promise<ConvertResult>
+
+/** The problems of files. `cpu-prof check --json` prints this object. */
+export interface Check {
+  /** Version of this object's shape. */
+  version: 1
+  /** The files, in the order of the inputs; those of folders by their names. */
+  files: FileCheck[]
+  /** Paths that could not be read, and why. */
+  failed: { file: string; reason: string }[]
+}
+
+/** The problems of a file. */
+export interface FileCheck {
+  /** Path, as it was given or found. */
+  file: string
+  /** What the file is, unless it is neither. */
+  kind?: 'trace' | 'cpuprofile'
+  /** Whether tools can load the file: there is no `fatal` problem. */
+  loads: boolean
+  /** Number of trace events. */
+  events: number
+  /** Number of CPU profiles. */
+  profiles: number
+  /** Number of samples. */
+  samples: number
+  /** Problems in the order of the file. */
+  problems: Problem[]
+}
+
+/** What is wrong with a file. */
+export interface Problem {
+  /**
+   * `fatal`: no tool can load the file. `error`: a part is not shown, or is shown wrongly. `warning`:
+   * against the rules of the format, or a tool leaves something out.
+   */
+  severity: 'fatal' | 'error' | 'warning'
+  /** Line of the event in the file, from 1; 0 for the file as a whole. */
+  line: number
+  /** Path of the field within the event: `args.data.samples`. */
+  field?: string
+  /** The problem in a sentence. */
+  message: string
+  /** Number of further problems of this kind: the first five are listed. */
+  more?: number
+}
+
+/**
+ * Lists what is wrong with traces and `.cpuprofile` files of any tool, plain or as `.gz`, and folders
+ * of them. Holds each file in memory.
+ */
+export function check(inputs: string | string[]): Promise<Check>

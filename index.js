@@ -20,7 +20,7 @@ function isPreloaded() {
   return isPreload
 }
 
-// These three work on files, and are loaded on the first call: a preload never needs them.
+// These four work on files, and are loaded on the first call: a preload never needs them.
 
 /** @type {typeof import('./index.js').merge} */
 function merge(...args) {
@@ -37,4 +37,9 @@ function convert(...args) {
   return require('./lib/offline.js').convert(...args)
 }
 
-module.exports = { start, stop, profile, isRecording, merge, report, convert }
+/** @type {typeof import('./index.js').check} */
+function check(...args) {
+  return require('./lib/offline.js').check(...args)
+}
+
+module.exports = { start, stop, profile, isRecording, merge, report, convert, check }

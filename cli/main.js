@@ -51,6 +51,7 @@ function createProgram() {
   addMerge(program)
   addReport(program)
   addConvert(program)
+  addCheck(program)
   // Set last, because commands inherit the settings when they are added.
   return program.allowExcessArguments().allowUnknownOption()
 }
@@ -63,7 +64,7 @@ function withoutCommand(program) {
   const words = program.args.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)))
   const npx = isPackageCommand(first) ? 'npx ' : ''
   program.error(
-    `error: ${first} is not a command of cpu-prof (run, merge, report, convert); ` +
+    `error: ${first} is not a command of cpu-prof (run, merge, report, convert, check); ` +
       `to profile a program: cpu-prof run ${npx}${words.join(' ')}`,
   )
 }
@@ -249,6 +250,25 @@ function addConvert(program) {
         'cpu-prof convert trace.json -o stacks.collapsed',
         'cpu-prof convert CPU.cpuprofile -o trace.json.gz',
       ]),
+    )
+}
+
+/** @param {Command} program */
+function addCheck(program) {
+  program
+    .command('check')
+    .summary('list what is wrong with a trace or a profile')
+    .description(
+      'Lists the problems of traces and .cpuprofile files of any tool by line and field: broken JSON, ' +
+        'events against the rules of their phases, ends without starts, samples of unknown nodes, ' +
+        'and what DevTools or Perfetto would not show.',
+    )
+    .argument('<input...>', INPUTS)
+    .option('--json', 'print the result as JSON (type Check in index.d.ts)')
+    .action((inputs, options) => require('./commands/check.js').check(inputs, options))
+    .addHelpText(
+      'after',
+      `\nExit code: 1 if a file cannot be loaded.\n${examples(['cpu-prof check trace.json'])}`,
     )
 }
 

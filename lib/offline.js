@@ -1,6 +1,6 @@
 'use strict'
 
-// Merges, reports on and converts recordings.
+// Merges, reports on, converts and checks recordings.
 
 const { load } = require('./addon.js')
 const {
@@ -88,6 +88,12 @@ async function convert(inputs, output, options = {}) {
   checkPath('output', output)
   const selection = checkSelection(checkOptions(options, SELECTION, 'convert()'))
   return parseResult(() => load().cpuProfConvert(paths, output, selection))
+}
+
+/** @param {string | string[]} inputs */
+async function checkFiles(inputs) {
+  const paths = checkInputs(inputs)
+  return parseResult(() => load().cpuProfCheck(paths))
 }
 
 /** @param {unknown} options */
@@ -191,4 +197,4 @@ async function ofAddon(work) {
   }
 }
 
-module.exports = { merge, report, pageData, convert }
+module.exports = { merge, report, pageData, convert, check: checkFiles }

@@ -23,7 +23,7 @@ const ONCE = [
 ]
 /** Specs of the command line and of reading: they can only miss what the oldest Node lacks, or what
  * the newest warns about. */
-const OLDEST_AND_NEWEST = ['cli', 'convert', 'foreign', 'merge', 'report']
+const OLDEST_AND_NEWEST = ['check', 'cli', 'convert', 'foreign', 'merge', 'report']
 /** Specs of what depends on the source and on Node: these run with the inspector too. */
 const BOTH_SOURCES = ['api', 'streaming', 'unchanged', 'workers']
 

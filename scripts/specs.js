@@ -29,6 +29,7 @@ const LONGEST = ['crashes', 'ends', 'monorepo', 'runners', 'api-workers', 'hosti
 
 /** Specs with the same outcome for both sources: they read recordings, or choose the source. */
 const ANY_SOURCE = [
+  'check',
   'cli',
   'convert',
   'foreign',

@@ -2,6 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
+const { check } = require('../../index.js')
 
 /**
  * Reads a trace of one thread and checks what every trace must fulfil.
@@ -12,6 +13,7 @@ async function readTrace(file) {
   assert.match(text, /^[\x20-\x7e\n]*$/, `${file} is not plain ASCII`)
   const json = JSON.parse(text)
   const events = json.traceEvents
+  assert.deepEqual((await check(file)).files[0].problems, [], file)
   const lines = text.split('\n')
   assert.equal(lines.length, events.length + 2, `${file} does not have one event per line`)
 

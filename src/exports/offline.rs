@@ -18,6 +18,7 @@ use crate::read::living;
 use crate::read::recorders::{self, Recorder, recorders as recorders_of};
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
+use crate::tools::check::run as check_run;
 use crate::tools::convert::run as convert_run;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
@@ -234,6 +235,12 @@ pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Wor
         let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
         page_build::page(&loaded).map_err(|error| error.to_string())
     })
+}
+
+/// Checks files and folders. Returns a `Check`.
+#[napi(js_name = "cpuProfCheck", catch_unwind)]
+pub(crate) fn check(inputs: Vec<String>) -> AsyncTask<Work> {
+    Work::task(move || json(&check_run::check(&paths(inputs))))
 }
 
 /// Converts files and folders. Returns a `ConvertResult`.

@@ -87,7 +87,7 @@ pub(crate) fn first_bytes<R: Read>(mut reader: R, most: usize) -> io::Result<(Ve
 }
 
 /// Serializes a path as text. Replaces bytes that are not Unicode.
-fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn lossy<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&path.display())
 }
 

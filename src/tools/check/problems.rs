@@ -1,0 +1,98 @@
+//! The problems of one file.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Problems of one kind that are listed one by one.
+const MAX_OF_A_KIND: usize = 5;
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Severity {
+    /// No tool can load the file.
+    Fatal,
+    /// A part of the file is not shown, or is shown wrongly.
+    Error,
+    /// The file is against the rules of its format, or a tool leaves something out.
+    Warning,
+}
+
+/// A problem.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Problem {
+    pub severity: Severity,
+    /// Line of the file, from 1; 0 for the file as a whole.
+    pub line: usize,
+    /// Path of the field within its event or file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    pub message: String,
+    /// Further problems of this kind.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: usize,
+}
+
+/// Collects the problems of a file.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    list: Vec<Problem>,
+    /// Count and last index of each kind.
+    kinds: FxHashMap<(&'static str, String), (usize, usize)>,
+}
+
+impl Problems {
+    /// Adds a problem. `kind` tells problems of one kind by one word.
+    pub(super) fn add(
+        &mut self,
+        severity: Severity,
+        kind: &'static str,
+        line: usize,
+        field: &str,
+        message: impl Into<String>,
+    ) {
+        let (count, last) = self.kinds.entry((kind, field.to_owned())).or_default();
+        *count += 1;
+        if *count > MAX_OF_A_KIND {
+            self.list[*last].more += 1;
+            return;
+        }
+        *last = self.list.len();
+        let field = (!field.is_empty()).then(|| field.to_owned());
+        self.list.push(Problem { severity, line, field, message: message.into(), more: 0 });
+    }
+
+    pub(super) fn fatal(&mut self, line: usize, message: impl Into<String>) {
+        self.add(Severity::Fatal, "file", line, "", message);
+    }
+
+    pub(super) fn error(
+        &mut self,
+        kind: &'static str,
+        line: usize,
+        field: &str,
+        message: impl Into<String>,
+    ) {
+        self.add(Severity::Error, kind, line, field, message);
+    }
+
+    pub(super) fn warn(
+        &mut self,
+        kind: &'static str,
+        line: usize,
+        field: &str,
+        message: impl Into<String>,
+    ) {
+        self.add(Severity::Warning, kind, line, field, message);
+    }
+
+    /// Returns the problems in the order of the file.
+    pub(super) fn into_list(mut self) -> Vec<Problem> {
+        self.list.sort_by_key(|problem| problem.line);
+        self.list
+    }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
