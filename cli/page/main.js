@@ -15,6 +15,9 @@ const { formatCount, formatCounts, formatShare, formatTime } = require('../termi
 
 /** @typedef {import('./state.js').State} State */
 
+/** Milliseconds after a choice: browsers refuse many changes of the address in a short time. */
+const WRITE_DELAY = 100
+
 /** Reads the data, which the page holds as compressed JSON. */
 async function readData() {
   const text = atob(byId('data').textContent.trim())
@@ -29,14 +32,21 @@ async function open() {
   let state = readState(location.hash, recording)
   const systemTheme = matchMedia('(prefers-color-scheme: dark)')
   let isDrawing = false
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let writing
   /** The costs of a selection, until another is made. @type {{ key: string, costs: import('./costs.js').Costs } | undefined} */
   let known
 
   /** @param {Partial<State>} changes */
   function change(changes) {
     state = { ...state, ...changes }
-    history.replaceState(null, '', `${location.pathname}${location.search}${writeState(state)}`)
+    clearTimeout(writing)
+    writing = setTimeout(writeAddress, WRITE_DELAY)
     drawSoon()
+  }
+
+  function writeAddress() {
+    history.replaceState(null, '', `${location.pathname}${location.search}${writeState(state)}`)
   }
 
   function drawSoon() {

@@ -16,6 +16,8 @@ const { spanOf, threadsOf } = require('./state.js')
 /** Height of a row, of the time scale: pixels. */
 const ROW = 20
 const SCALE = 18
+/** Rows of threads: a canvas cannot be higher than some 32,000 pixels. */
+const MAX_ROWS = 700
 /** A drag that is shorter is a click: pixels. */
 const CLICK = 3
 
@@ -143,24 +145,27 @@ function timelineView(recording, change) {
 }
 
 /**
- * Returns a row for each thread, below a row for its process if that has several.
+ * Returns a row for each thread, below a row for its process if that has several. Many threads have
+ * the row of their process only.
  * @param {Recording} recording
  */
-function rowsOf({ processes }) {
+function rowsOf({ processes, threads: all }) {
+  const isCrowded = all.length > MAX_ROWS
   return processes.flatMap((process) => {
     const { threads } = process
-    const all = threads.map(({ index }) => index)
+    const indices = threads.map(({ index }) => index)
     if (threads.length === 1) {
       const { name } = threads[0]
       const label = name === 'main' ? processLabel(process) : threadLabel(threads[0])
-      return [{ label, threads: all, isBelow: false }]
+      return [{ label, threads: indices, isBelow: false }]
     }
     const below = threads.map(({ name, index }) => ({
       label: name,
       threads: [index],
       isBelow: true,
     }))
-    return [{ label: processLabel(process), threads: all, isBelow: false }, ...below]
+    const row = { label: processLabel(process), threads: indices, isBelow: false }
+    return isCrowded ? [row] : [row, ...below]
   })
 }
 
