@@ -113,10 +113,12 @@ test('several recordings of one thread are one thread, merged or not', async () 
   const profile = at('merged.cpuprofile')
   await convert(merged, profile)
   assert.deepEqual((await report(merged)).processes[0].threads, separate.threads)
-  // A .cpuprofile has no counters of the system.
+  // A .cpuprofile has no counters of the system, which tell blocked time from work.
   const { cpuMs, coreWaitMs, ...withoutCounters } = thread
   assert.ok(Number(cpuMs) > 0 && Number(coreWaitMs) >= 0)
-  assert.deepEqual((await report(profile)).processes[0].threads, [withoutCounters])
+  const busyMs = Number((thread.busyMs + thread.blockedMs).toFixed(3))
+  const expected = { ...withoutCounters, busyMs, blockedMs: 0 }
+  assert.deepEqual((await report(profile)).processes[0].threads, [expected])
 })
 
 test('a torn file is read up to the tear, and an unreadable file is listed as failed', async () => {
