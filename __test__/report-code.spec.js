@@ -47,8 +47,10 @@ test('modules have the time of their code, and what they load stands below', asy
   assert.deepEqual(names(heavy.children), ['inner.js'])
   assert.deepEqual(names(found('main.js').children), ['heavy.js', 'light.js'])
   const inner = found('inner.js')
-  assert.ok(inner.runMs > 1.5 * heavy.runMs, `${inner.runMs} and ${heavy.runMs} ms`)
-  assert.ok(heavy.runMs > found('light.js').runMs)
+  // The code of the modules takes 120, 60 and 40 ms, or longer on a busy machine.
+  assert.ok(inner.runMs > 60, `${inner.runMs} ms`)
+  assert.ok(heavy.runMs > 30, `${heavy.runMs} ms`)
+  assert.ok(found('light.js').runMs > 20)
   for (const each of all(imports)) {
     const sum = each.children.reduce((ms, { totalMs }) => ms + totalMs, each.loadMs + each.runMs)
     assert.ok(sum <= each.totalMs + 0.01 && sum > 0.9 * each.totalMs, JSON.stringify(each))

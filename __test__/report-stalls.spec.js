@@ -70,7 +70,7 @@ test('the stall that killed a program is the longest, with its culprit', async (
 
   const text = await cli(['report', ...files, '--stalls'], { cwd })
   assert.equal(text.code, 0, text.stderr)
-  assert.match(text.stdout, /^longest times without .*\n +at +for\n.* s {2}\d+\.\d% {2}\S+ \S+/)
+  assert.match(text.stdout, /^longest times without .*\n +at +for\n.* m?s {2}\d+\.\d% {2}\S+ \S+/)
   assert.match(text.stdout, /(checkAll|spin) server\.js:\d+\n.*called by .* server\.js:\d+/)
   assert.match(text.stdout, /blocked \d+ ms/)
   const none = await cli(['report', ...files, '--stalls', '60000'], { cwd })
