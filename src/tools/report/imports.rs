@@ -21,6 +21,8 @@ const MAX_LEVELS: usize = 200;
 const ENOUGH: f64 = 0.002;
 /// Files of Node's loaders.
 const LOADERS: &str = "node:internal/modules/";
+/// The loader of CommonJS modules.
+const CJS_LOADER: &str = "node:internal/modules/cjs/loader";
 
 /// A path of modules, each of which loads the next.
 #[derive(Default)]
@@ -59,6 +61,8 @@ enum Runner {
     None,
     /// V8's function that runs ES modules, if the loader of ES modules called it.
     EsmLoader,
+    /// The code of a CommonJS module, if the function has no name and is a file's first.
+    CjsLoader,
     /// The code of a CommonJS module.
     CommonJs,
     /// The code of an ES module.
@@ -135,17 +139,22 @@ impl Imports {
         let Some(function) = index.function(frame) else { return above };
         let function = &index.functions[function];
         let (name, path) = (function.name.as_str(), index.files[function.file].path.as_str());
-        if matches!(above.runner, Runner::CommonJs | Runner::Esm)
-            && !path.is_empty()
-            && !path.starts_with(LOADERS)
-        {
+        let is_code = !path.is_empty() && !path.starts_with(LOADERS);
+        // Node 26 has no name for the function of the loader that runs a module.
+        let is_first = function.name == "(anonymous)" && function.line <= 1;
+        let is_module = match above.runner {
+            Runner::CommonJs | Runner::Esm => is_code,
+            Runner::CjsLoader => is_code && is_first,
+            _ => false,
+        };
+        if is_module {
             let module = Some(self.number(above.module, Some(function.file)));
             let is_esm = above.runner == Runner::Esm;
             return LoadStack { module, is_esm, ..LoadStack::default() };
         }
         let package = index.packages[index.files[function.file].package].as_str();
         let runner = match name {
-            "Module._compile" if path.starts_with(LOADERS) => Runner::CommonJs,
+            _ if path == CJS_LOADER => Runner::CjsLoader,
             "evaluate" if path.is_empty() && above.runner == Runner::EsmLoader => Runner::Esm,
             "_execModule" if package == "jest-runtime" => Runner::CommonJs,
             _ if path.starts_with("node:internal/modules/esm/") => Runner::EsmLoader,
@@ -266,9 +275,8 @@ mod tests {
         (level, file.to_owned(), load, run, total)
     }
 
-    const LOADER: &str = "node:internal/modules/cjs/loader";
-    const COMPILE: (&str, &str) = ("Module._compile", LOADER);
-    const WRAP: (&str, &str) = ("wrapSafe", LOADER);
+    const COMPILE: (&str, &str) = ("Module._compile", CJS_LOADER);
+    const WRAP: (&str, &str) = ("wrapSafe", CJS_LOADER);
     const MAIN: (&str, &str) = ("", "/r/main.js");
     const A: (&str, &str) = ("", "/r/a.js");
 
