@@ -65,7 +65,9 @@ test('one thread can use both sources in turn', async () => {
   )
   assert.equal(listeners, 0)
   assert.equal(traces.length, 4)
-  for (const trace of traces) assert.ok(ms(trace, 'spin') > 20)
+  // Code that V8 has optimized before a recording can name the caller of an inlined function.
+  const isOwn = (/** @type {any} */ { url }) => /spin\.js$|\[eval/.test(url)
+  for (const trace of traces) assert.ok(trace.totalMs(isOwn) > 20, JSON.stringify(trace.metadata))
 })
 
 for (const [name, env, flags] of /** @type {[string, Record<string, string>, string[]][]} */ ([
