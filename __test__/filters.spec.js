@@ -47,7 +47,10 @@ async function record() {
 /** Returns the self times of the recorded functions, milliseconds. @param {import('../index.js').Report} result */
 function times({ functions }) {
   const found = functions.filter(({ name }) => ['grind', 'crunch'].includes(name))
-  return Object.fromEntries(found.map(({ name, selfMs }) => [name, Math.round(selfMs)]))
+  // A trace without counters cannot tell time that was blocked, or taken away by other programs.
+  const ms = (/** @type {import('../index.js').ReportFunction} */ { selfMs, blockedMs }) =>
+    Math.round(selfMs + blockedMs)
+  return Object.fromEntries(found.map((each) => [each.name, ms(each)]))
 }
 
 /** Returns the sum of a report's times, milliseconds. @param {import('../index.js').ReportTimes} totals */
