@@ -56,10 +56,10 @@ function timelineView(recording, change) {
     change({ threads: isAlone ? undefined : threads, thread: undefined })
   }
 
-  /** @param {MouseEvent} event */
-  const usAt = (event) => {
+  /** @param {number} clientX */
+  const usAt = (clientX) => {
     const { left, width } = canvas.getBoundingClientRect()
-    const share = Math.max(0, Math.min(1, (event.clientX - left) / width))
+    const share = Math.max(0, Math.min(1, (clientX - left) / width))
     return share * recording.durationUs
   }
   canvas.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
@@ -69,8 +69,7 @@ function timelineView(recording, change) {
   canvas.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
     live.textContent = describe(event)
     if (dragFrom === undefined || Math.abs(event.clientX - dragFrom) < CLICK) return
-    const start = usAt(/** @type {any} */ ({ clientX: dragFrom }))
-    const end = usAt(event)
+    const [start, end] = [usAt(dragFrom), usAt(event.clientX)]
     if (start !== end) change({ from: Math.min(start, end), to: Math.max(start, end) })
   })
   canvas.addEventListener('pointerup', (/** @type {PointerEvent} */ event) => {
@@ -90,7 +89,7 @@ function timelineView(recording, change) {
   /** @param {MouseEvent} event */
   function describe(event) {
     const row = rowAt(event)
-    const time = formatTime(usAt(event) / 1000)
+    const time = formatTime(usAt(event.clientX) / 1000)
     return row ? `${time} · ${row.label}` : time
   }
 

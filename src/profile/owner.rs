@@ -31,7 +31,7 @@ pub(crate) enum OwnerKind {
 
 impl OwnerKind {
     /// Returns whether the work of others counts for an owner of this kind.
-    pub(crate) fn has_helpers(self) -> bool {
+    fn has_helpers(self) -> bool {
         self < Self::Package
     }
 

@@ -108,8 +108,10 @@ impl Originals {
                 if is_in_memory {
                     return Some(OriginalFrame::transpiled(frame));
                 }
-                let is_named = !frame.function_name.is_empty();
-                let function_name = (!is_named).then(|| known.file.callback_name(frame))??;
+                if !frame.function_name.is_empty() {
+                    return None;
+                }
+                let function_name = known.file.callback_name(frame)?;
                 let frame = CallFrame { function_name, ..frame.clone() };
                 Some(OriginalFrame { frame, place: None })
             }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::problems::Problems;
-use super::profiles::list;
+use super::profiles::{check_deltas, list};
 
 /// Checks a profile. Returns the count of its samples.
 pub(super) fn check(profile: &Value, to: &mut Problems) -> u64 {
@@ -82,14 +82,7 @@ fn times(profile: &Value, samples: usize, to: &mut Problems) {
     if start.zip(end).is_some_and(|(start, end)| end < start) {
         to.error("end", 0, "endTime", "the profile ends before it starts");
     }
-    let deltas = list(&profile["timeDeltas"]);
-    if deltas.len() != samples {
-        let message = format!("{} times for {samples} samples", deltas.len());
-        to.error("deltas", 0, "timeDeltas", message);
-    }
-    if deltas.iter().any(|delta| delta.as_f64().is_some_and(|delta| delta < 0.0)) {
-        to.warn("back", 0, "timeDeltas", "the time runs back");
-    }
+    check_deltas(samples, list(&profile["timeDeltas"]), 0, "timeDeltas", to);
     if samples == 0 {
         to.warn("none", 0, "samples", "the profile has no samples");
     }

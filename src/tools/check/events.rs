@@ -22,27 +22,21 @@ const METADATA: [&str; 10] = [
 ];
 
 /// Checks the events of a trace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct EventChecks {
     spans: UnclosedSpans,
-    pub profiles: Profiles,
+    profiles: Profiles,
     /// Count of the events.
-    pub count: u64,
-    has_names_only: bool,
-}
-
-impl Default for EventChecks {
-    fn default() -> Self {
-        let (spans, profiles) = (UnclosedSpans::default(), Profiles::default());
-        Self { spans, profiles, count: 0, has_names_only: true }
-    }
+    count: u64,
+    /// Whether there is an event besides names.
+    has_others: bool,
 }
 
 impl EventChecks {
     /// Checks an event in a line of the file.
     pub(super) fn event(&mut self, event: &Value, line: usize, to: &mut Problems) {
         self.count += 1;
-        self.has_names_only &= event["ph"] == "M";
+        self.has_others |= event["ph"] != "M";
         if !event.is_object() {
             return to.error("object", line, "", "an event has to be an object");
         }
@@ -65,7 +59,7 @@ impl EventChecks {
     pub(super) fn finish(self, to: &mut Problems) -> (u64, usize, u64) {
         if self.count == 0 {
             to.warn("empty", 0, "traceEvents", "the trace has no events");
-        } else if self.has_names_only {
+        } else if !self.has_others {
             to.warn("empty", 0, "traceEvents", "the trace has names only");
         }
         self.profiles.finish(to);

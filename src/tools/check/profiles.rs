@@ -99,30 +99,30 @@ impl ProfileState {
             Value::Null => list(&profile["timeDeltas"]),
             deltas => list(deltas),
         };
-        deltas_and_lines(samples.len(), deltas, list(&data["lines"]), line, to);
+        check_deltas(samples.len(), deltas, line, "args.data.timeDeltas", to);
+        let lines = list(&data["lines"]).len();
+        if lines > 0 && lines != samples.len() {
+            let message = format!("{lines} lines for {} samples", samples.len());
+            to.warn("lines", line, "args.data.lines", message);
+        }
         samples.len() as u64
     }
 }
 
-/// Checks the times and lines of samples.
-fn deltas_and_lines(
+/// Checks the times before samples.
+pub(super) fn check_deltas(
     samples: usize,
     deltas: &[Value],
-    lines: &[Value],
     line: usize,
+    field: &str,
     to: &mut Problems,
 ) {
-    let field = "args.data.timeDeltas";
     if deltas.len() != samples {
         let message = format!("{} times for {samples} samples", deltas.len());
         to.error("deltas", line, field, message);
     }
     if deltas.iter().any(|delta| delta.as_f64().is_some_and(|delta| delta < 0.0)) {
         to.warn("back", line, field, "the time runs back");
-    }
-    if !lines.is_empty() && lines.len() != samples {
-        let message = format!("{} lines for {samples} samples", lines.len());
-        to.warn("lines", line, "args.data.lines", message);
     }
 }
 

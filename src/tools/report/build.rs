@@ -2,7 +2,7 @@
 
 use super::costs::{Costs, WeightedTree};
 use super::detail::{details, details_of};
-use super::frame_index::FrameIndex;
+use super::frame_index::{FrameIndex, FrameKind};
 use super::imports::imports;
 use super::launchers::{launchers, shown_profiles};
 use super::lines::LineCosts;
@@ -15,7 +15,6 @@ use super::shape::{
     ReportTimes,
 };
 use super::stalls::stalls;
-use super::times::thread_times;
 use super::tree::tree;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::session::{Process, Session, Thread};
@@ -83,6 +82,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     for (thread, own_file) in threads.zip(own_files(session, &index)) {
         thread.own_file = own_file;
     }
+    let scripts = scripts(session, &parents, &processes);
     serde_json::to_string(&Report {
         version: 1,
         duration_ms: to_ms(session.length_us()),
@@ -93,7 +93,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         files: costs.files(&index, top),
         packages: costs.packages(&index, top),
         owners: owners.top(top),
-        scripts: scripts(session, &parents, &index),
+        scripts,
         details,
         tree,
         imports,
@@ -216,6 +216,22 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
 fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
     let is_counted = uses(thread).count() == thread.profiles.len();
     is_counted.then(|| whole(uses(thread).map(count_us).sum()))
+}
+
+fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
+    let mut times = ReportTimes::default();
+    for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
+        let sum = match index.kind(node.frame) {
+            FrameKind::Function(_) => &mut times.busy_us,
+            FrameKind::Idle => &mut times.idle_us,
+            FrameKind::Gc => &mut times.gc_us,
+            FrameKind::Program => &mut times.program_us,
+            FrameKind::Unrecorded => continue,
+        };
+        *sum = sum.saturating_add(node.self_us);
+        times.blocked_us = times.blocked_us.saturating_add(node.blocked_us);
+    }
+    times
 }
 
 fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {

@@ -18,5 +18,4 @@ mod shape;
 mod stalls;
 #[cfg(test)]
 mod tests;
-mod times;
 mod tree;

@@ -2,10 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::frame_index::FrameIndex;
-use super::launchers::{WORK, launchers, stem};
-use super::shape::ReportScript;
-use super::times::thread_times;
+use super::launchers::{WORK, stem};
+use super::shape::{ReportProcess, ReportScript};
 use crate::base::numbering::FxIndexSet;
 use crate::profile::session::{Process, Session};
 
@@ -24,24 +22,19 @@ struct Script<'a> {
 }
 
 /// Returns the scripts with the most work first. A process works for the nearest script above.
-/// `parents` are the indices of the recorded processes above.
+/// `parents` are the indices of the recorded processes above, and `reports` those of the processes.
 pub(super) fn scripts<'a>(
     session: &'a Session,
     parents: &[Option<usize>],
-    index: &FrameIndex,
+    reports: &[ReportProcess<'_>],
 ) -> Vec<ReportScript<'a>> {
-    let is_launcher = launchers(session, parents);
     let mut names = FxIndexSet::default();
     let mut work: Vec<(u64, usize)> = Vec::new();
-    for (number, process) in session.processes.iter().enumerate() {
-        if is_launcher[number] {
-            continue;
-        }
+    for (number, report) in reports.iter().enumerate().filter(|(_, report)| !report.launcher) {
         let Some(script) = script_above(session, parents, number) else { continue };
         let script = names.insert_full(script).0;
         work.resize(names.len(), (0, 0));
-        let threads = process.threads.iter().map(|thread| thread_times(thread, index));
-        work[script].0 += threads.map(|times| times.work_us()).sum::<u64>();
+        work[script].0 += report.threads.iter().map(|thread| thread.times.work_us()).sum::<u64>();
         work[script].1 += 1;
     }
     let named = names.into_iter().zip(work);
@@ -117,11 +110,32 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::report::launchers::launchers;
 
     fn process(command: &str, cwd: &str) -> Process {
         let name = command.split(' ').next().unwrap().to_owned();
         let cwd = Some(cwd.to_owned());
         Process { name, command: command.to_owned(), cwd, ..Process::default() }
+    }
+
+    /// Returns the scripts of processes without any work.
+    fn found<'a>(session: &'a Session, parents: &[Option<usize>]) -> Vec<ReportScript<'a>> {
+        let report = |(process, launcher): (&'a Process, bool)| ReportProcess {
+            pid: 0,
+            name: &process.name,
+            command: &process.command,
+            cwd: None,
+            parent_pid: None,
+            node: None,
+            cpu: None,
+            launcher,
+            start_ms: 0.0,
+            duration_ms: 0.0,
+            threads: Vec::new(),
+        };
+        let launchers = launchers(session, parents);
+        let reports: Vec<_> = session.processes.iter().zip(launchers).map(report).collect();
+        scripts(session, parents, &reports)
     }
 
     #[test]
@@ -159,7 +173,7 @@ mod tests {
         ];
         let session = Session { processes, ..Session::default() };
         let parents = [None, Some(0), Some(1), Some(2), Some(1), None];
-        let found = scripts(&session, &parents, &FrameIndex::default());
+        let found = found(&session, &parents);
         let found: Vec<_> =
             found.iter().map(|script| (script.name, script.cwd, script.processes)).collect();
         assert_eq!(
@@ -172,6 +186,6 @@ mod tests {
     fn a_circle_of_parents_ends() {
         let processes = vec![process("a", "/r"), process("b", "/r")];
         let session = Session { processes, ..Session::default() };
-        assert!(scripts(&session, &[Some(1), Some(0)], &FrameIndex::default()).is_empty());
+        assert!(found(&session, &[Some(1), Some(0)]).is_empty());
     }
 }

@@ -51,6 +51,13 @@ pub(super) struct ReportTimes {
     pub blocked_us: u64,
 }
 
+impl ReportTimes {
+    /// Returns the time of work: the tables share it out.
+    pub(super) fn work_us(&self) -> u64 {
+        self.busy_us.saturating_add(self.gc_us).saturating_add(self.program_us)
+    }
+}
+
 /// CPU times in microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(super) struct ReportCpu {
