@@ -33,7 +33,7 @@ const crunch = (count: Count): number => {
   return sum
 }
 `
-/** Lines of the functions in {@link SOURCE}. */
+/** Lines of the functions in {@link SOURCE}. @type {Record<string, number>} */
 const LINES = { grindAll: 8, crunch: 14 }
 /** First and last lines of the loop in {@link SOURCE}. */
 const LOOP = [16, 17]
@@ -157,8 +157,10 @@ test('each segment of a recording has the maps that it needs', { skip }, async (
   assert.ok(files.length > 1, 'the recording is one segment')
   for (const file of files.slice(1)) {
     const { functions } = await report(file)
-    const crunch = functions.find(({ name }) => name === 'crunch')
-    assert.equal(crunch?.line, LINES.crunch, file)
+    // V8 can count the time of `crunch` for its caller once both are optimized into one.
+    const found = functions.filter(({ name }) => name in LINES)
+    assert.ok(found.length > 0, file)
+    for (const { name, line } of found) assert.equal(line, LINES[name], file)
   }
 })
 
