@@ -62,6 +62,13 @@ const SETTINGS = {
     value: '<n>',
     help: 'call-tree nodes kept in memory per recording (default: 200000)',
   },
+  categories: {
+    type: 'string',
+    variable: 'CPU_PROF_CATEGORIES',
+    flag: '--categories',
+    value: '<list>',
+    help: 'what is recorded: cpu,gc,memory,loop,timings,processes (default: all)',
+  },
   source: {
     type: 'string',
     variable: 'CPU_PROF_SOURCE',

@@ -28,6 +28,8 @@ pub(crate) struct Config {
     pub max_nodes: usize,
     /// Source of samples, if the user set it.
     pub source: Option<Source>,
+    /// Events beside the profile.
+    pub categories: Categories,
     /// Limits past which the oldest part of a recording is removed.
     pub history: HistoryLimits,
     /// Label that the program gives the recording, without spaces around. Options in code alone have
@@ -48,6 +50,50 @@ impl HistoryLimits {
     /// Returns whether there is a limit.
     pub(crate) fn is_limited(self) -> bool {
         self.max_size.is_some() || self.keep.is_some()
+    }
+}
+
+/// The kinds of events that are recorded. The profile itself always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Categories {
+    /// Garbage collections.
+    pub gc: bool,
+    /// Memory at each flush.
+    pub memory: bool,
+    /// Long tasks of the event loop.
+    pub event_loop: bool,
+    /// User timings.
+    pub timings: bool,
+    /// How processes and workers end.
+    pub processes: bool,
+}
+
+impl Categories {
+    /// The words of the setting, with the profile.
+    pub(crate) const WORDS: &'static str = "cpu, gc, memory, loop, timings and processes";
+    /// The profile alone.
+    const CPU: Self =
+        Self { gc: false, memory: false, event_loop: false, timings: false, processes: false };
+    /// Everything.
+    const ALL: Self =
+        Self { gc: true, memory: true, event_loop: true, timings: true, processes: true };
+
+    /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
+    fn parse(text: &str) -> Option<Self> {
+        let mut categories = Self::CPU;
+        let mut has_cpu = false;
+        for word in text.split(',') {
+            *match word {
+                "cpu" => &mut has_cpu,
+                "gc" => &mut categories.gc,
+                "memory" => &mut categories.memory,
+                "loop" => &mut categories.event_loop,
+                "timings" => &mut categories.timings,
+                "processes" => &mut categories.processes,
+                _ => return None,
+            } = true;
+        }
+        has_cpu.then_some(categories)
     }
 }
 
@@ -142,6 +188,7 @@ impl Config {
             max_nodes: find("maxNodes", "CPU_PROF_MAX_NODES")
                 .number((1000, 100_000_000), "call-tree nodes")?
                 .unwrap_or(200_000) as usize,
+            categories: find("categories", "CPU_PROF_CATEGORIES").categories()?,
             source: find("source", "CPU_PROF_SOURCE").choice(&[
                 ("auto", None),
                 ("v8", Some(Source::V8)),
@@ -194,6 +241,14 @@ impl Setting {
             }
         }
         Ok(formats)
+    }
+
+    fn categories(&self) -> Result<Categories, Error> {
+        let Some(text) = self.text() else { return Ok(Categories::ALL) };
+        Categories::parse(&text).ok_or_else(|| {
+            let words = Categories::WORDS;
+            self.wrong(format!("a list such as cpu,gc is allowed, of {words}; cpu is always in it"))
+        })
     }
 
     fn size(&self, formats: Formats) -> Result<Option<u64>, Error> {
@@ -289,6 +344,15 @@ mod tests {
     }
 
     #[test]
+    fn categories_are_a_list() {
+        assert_eq!(read(&[]).unwrap().categories, Categories::ALL);
+        let of = |list| read(&[("CPU_PROF_CATEGORIES", list)]).unwrap().categories;
+        assert_eq!(of("cpu"), Categories::CPU);
+        assert_eq!(of("gc,cpu,loop"), Categories { gc: true, event_loop: true, ..Categories::CPU });
+        assert_eq!(of("cpu,gc,memory,loop,timings,processes"), Categories::ALL);
+    }
+
+    #[test]
     fn an_empty_variable_is_the_default() {
         let empty = read(&[
             ("CPU_PROF_DIR", ""),
@@ -343,6 +407,9 @@ mod tests {
             ("CPU_PROF_IGNORE_LIST", "Show"),
             ("CPU_PROF_FORMAT", "pprof"),
             ("CPU_PROF_SOURCE", "perf"),
+            ("CPU_PROF_CATEGORIES", "gc"),
+            ("CPU_PROF_CATEGORIES", "cpu,disk"),
+            ("CPU_PROF_CATEGORIES", "cpu, gc"),
             ("CPU_PROF_MAX_SIZE", "200"),
             ("CPU_PROF_MAX_SIZE", "63K"),
             ("CPU_PROF_MAX_SIZE", "1.5G"),

@@ -97,6 +97,16 @@ pub(crate) fn process_start_ms() -> Option<u64> {
     Some(ticks * TICK_MS)
 }
 
+/// Returns the resident memory of this process, bytes; none if the system is not Linux.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    // Pages in all, pages that are resident.
+    let pages: u64 = pages.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    // SAFETY: may be called on any thread. The call takes a constant, and returns -1 on an error.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    Some(pages * u64::try_from(page).ok()?)
+}
+
 /// Returns the id of the system's current boot.
 pub(crate) fn boot_id() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;

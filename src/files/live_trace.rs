@@ -50,19 +50,17 @@ impl LiveTrace {
         }
     }
 
-    /// Appends encoded events, without a separator at either end. After an error the file is as it
-    /// was before, as far as the system lets it be restored.
-    pub(crate) fn append(&mut self, events: &[u8]) -> Result<(), Error> {
+    /// Appends encoded events, without a separator at either end. Of these, `lasting` bytes stay,
+    /// and the next write replaces the rest. After an error the file is as it was before, as far as
+    /// the system lets it be restored.
+    pub(crate) fn append(&mut self, events: &[u8], lasting: usize) -> Result<(), Error> {
         if !events.is_empty() {
             self.write(events)?;
-            self.end += (SEPARATOR.len() + events.len()) as u64;
+        }
+        if lasting > 0 {
+            self.end += (SEPARATOR.len() + lasting) as u64;
         }
         Ok(())
-    }
-
-    /// Appends events that the next write replaces.
-    pub(crate) fn extend(&mut self, events: &[u8]) -> Result<(), Error> {
-        self.write(events)
     }
 
     fn write(&mut self, events: &[u8]) -> Result<(), Error> {
@@ -178,32 +176,36 @@ mod tests {
             LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
         assert!(trace.path().ends_with("out001.json"));
         assert_eq!(events(&trace), [0]);
-        trace.append(b"").unwrap();
+        trace.append(b"", 0).unwrap();
         assert_eq!(events(&trace), [0]);
-        trace.append(b"1").unwrap();
-        trace.append(b"2,\n3").unwrap();
+        trace.append(b"1", 1).unwrap();
+        trace.append(b"2,\n3", 4).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
         assert_eq!(trace.bytes(), fs::metadata(trace.path()).unwrap().len());
         assert!(trace.finish().exists());
     }
 
     #[test]
-    fn an_extension_is_replaced_by_the_next_write() {
+    fn provisional_events_are_replaced_by_the_next_write() {
         let dir = tempfile::tempdir().unwrap();
         let mut trace =
             LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
         let length = |trace: &LiveTrace| fs::metadata(trace.path()).unwrap().len();
-        trace.extend(b"111111").unwrap();
+        trace.append(b"111111", 0).unwrap();
         assert_eq!(events(&trace), [0, 111_111]);
         let extended = length(&trace);
-        trace.extend(b"22").unwrap();
+        trace.append(b"22", 0).unwrap();
         assert_eq!(events(&trace), [0, 22]);
         assert_eq!(length(&trace), extended);
-        trace.append(b"3").unwrap();
+        trace.append(b"3", 1).unwrap();
         assert_eq!(events(&trace), [0, 3]);
-        trace.append(b"4,\n5").unwrap();
+        trace.append(b"4,\n5", 4).unwrap();
         assert_eq!(events(&trace), [0, 3, 4, 5]);
-        trace.extend(b"6").unwrap();
+        trace.append(b"6", 0).unwrap();
         assert_eq!(events(&trace), [0, 3, 4, 5, 6]);
+        trace.append(b"7,\n8", 1).unwrap();
+        assert_eq!(events(&trace), [0, 3, 4, 5, 7, 8]);
+        trace.append(b"9", 1).unwrap();
+        assert_eq!(events(&trace), [0, 3, 4, 5, 7, 9]);
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod blocked;
 pub(crate) mod builder;
 pub(crate) mod call_tree;
+pub(crate) mod collection;
 pub(crate) mod cpu_use;
 pub(crate) mod frame;
 pub(crate) mod frame_table;
@@ -15,6 +16,7 @@ pub(crate) mod position;
 pub(crate) mod program;
 pub(crate) mod replay;
 pub(crate) mod session;
+pub(crate) mod task;
 #[cfg(test)]
 pub(crate) mod test_windows;
 pub(crate) mod thinner;

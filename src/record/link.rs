@@ -1,11 +1,12 @@
 //! The flags and the waker that a recorded thread shares with the writer thread.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::script_maps::RecordedMaps;
 use crate::base::cpu_times::{CpuTimes, MeasuredThread};
 use crate::base::system;
-use crate::sampler::v8::{Callback, DeletionQueue, Waker};
+use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, Waker};
 
 /// The time that a thread has spent up to a moment, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,9 @@ pub(super) struct RecordingLink {
     /// None where JavaScript takes the windows, at times of its own.
     waker: Option<Waker>,
     thread: MeasuredThread,
+    is_main: bool,
+    /// Collections of the thread's isolate that are not written yet.
+    pub collections: Arc<CollectionLog>,
     /// Source maps of scripts.
     pub script_maps: RecordedMaps,
     /// Profiles that were read and are not deleted yet.
@@ -77,6 +81,8 @@ impl RecordingLink {
             parent,
             waker,
             thread: MeasuredThread::this(is_main),
+            is_main,
+            collections: Arc::default(),
             script_maps,
             read_profiles: DeletionQueue::default(),
             is_suspended,
@@ -89,6 +95,11 @@ impl RecordingLink {
     /// Returns the recording's id, unique in the process.
     pub(super) fn id(&self) -> u32 {
         self.id
+    }
+
+    /// Returns whether the thread is the main thread.
+    pub(super) fn is_main(&self) -> bool {
+        self.is_main
     }
 
     /// Returns whether this is a worker that is covered by a recording of another thread.

@@ -12,6 +12,7 @@ pub(crate) mod process;
 mod rotation;
 mod script_maps;
 mod segments;
+mod side_events;
 mod signals;
 mod sink;
 pub(crate) mod state;

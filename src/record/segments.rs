@@ -120,20 +120,20 @@ impl TraceSegments {
         buffer.clear();
         encode(&mut self.trace, buffer);
         self.make_room(buffer.as_bytes().len());
-        self.output.append(buffer.as_bytes())
+        self.output.append(buffer.as_bytes(), buffer.lasting_bytes())
     }
 
     /// Writes events that the next write replaces.
     pub(super) fn extend(
         &mut self,
         buffer: &mut Events,
-        encode: impl FnOnce(&ThreadTrace, &mut Events),
+        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
-        buffer.clear();
-        encode(&self.trace, buffer);
         self.remove_older_than(system::now_us());
-        self.make_room(buffer.as_bytes().len());
-        self.output.extend(buffer.as_bytes())
+        self.append(buffer, |trace, events| {
+            events.begin_provisional();
+            encode(trace, events);
+        })
     }
 
     /// Returns whether the recorded thread is a worker.
@@ -167,13 +167,18 @@ impl TraceSegments {
 
     /// Completes the current segment and begins the next one, which starts at `start_us`.
     /// `cpu` are the CPU times of the thread up to now.
+    /// `add_last` adds the last events of the current one.
     pub(super) fn begin_next(
         &mut self,
         buffer: &mut Events,
         start_us: i64,
         cpu: CpuTimes,
+        add_last: impl FnOnce(&ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
-        self.append(buffer, |trace, events| trace.close(events, start_us, Some(cpu)))?;
+        self.append(buffer, |trace, events| {
+            add_last(trace, events);
+            trace.close(events, start_us, Some(cpu));
+        })?;
         let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
         let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
         let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);

@@ -10,6 +10,7 @@ use super::overlap::{self, TakenUntil};
 use super::own_frames;
 use super::script_maps::NeededMap;
 use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
+use super::side_events::SideEvents;
 use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
@@ -19,6 +20,7 @@ use crate::format::trace::event::Flush;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
 use crate::profile::call_tree::{CallTree, PlacedWindow};
+use crate::profile::collection::MemoryUse;
 use crate::profile::frame::CallFrame;
 use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::window::Window;
@@ -30,6 +32,8 @@ use crate::sampler::v8::StallDetector;
 pub(super) struct TakenWindow {
     /// The window as its source returned it.
     pub window: RawWindow,
+    /// Memory of the thread at the end of the window, if it is wanted.
+    pub memory: Option<MemoryUse>,
     /// Time that taking the window cost the program's thread.
     pub pause: Duration,
     /// Time in which the next profile was started: CLOCK_MONOTONIC, microseconds.
@@ -97,6 +101,7 @@ pub(super) struct RecordingSink {
     taken_until: TakenUntil,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
+    side_events: SideEvents,
     /// Name of the worker, if it has one.
     name: Option<WorkerName>,
     totals: RecordingTotals,
@@ -113,6 +118,7 @@ impl RecordingSink {
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
         link.script_maps.begin_file();
+        let side_events = SideEvents::new(config, idle.is_some());
         let mut totals = RecordingTotals::default();
         if let Some(trace) = &trace {
             let SegmentContents { samples, nodes } = trace.complete_contents();
@@ -131,6 +137,7 @@ impl RecordingSink {
             restarts: 0,
             taken_until: TakenUntil::START,
             idle,
+            side_events,
             name: None,
             totals,
         }
@@ -171,8 +178,10 @@ impl RecordingSink {
         }
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
         let flush = Flush { pause_us: Some(pause_us), restarts: self.restarts, cpu };
+        let side_events = self.side_events.of_window(&self.link, &window, taken.memory);
         let is_written = self.append(events, |trace, events| {
             trace.window(events, &window, &placed, flush);
+            side_events.add_to(trace, events);
         });
         let samples = window.samples.len() as u64;
         if is_written {
@@ -198,8 +207,10 @@ impl RecordingSink {
         let idle = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
         let idle = idle.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
-        let encode = |trace: &ThreadTrace, events: &mut Events| {
+        let side_events = self.side_events.of_wait(idle.map(|(since_us, _)| since_us));
+        let encode = |trace: &mut ThreadTrace, events: &mut Events| {
             trace.extension(events, idle, now_us, flush);
+            side_events.add_to(trace, events);
         };
         if let Err(error) = trace.extend(events, encode) {
             self.fail(&error);
@@ -234,7 +245,9 @@ impl RecordingSink {
         // Another file announces its nodes itself.
         self.tree.clear();
         self.link.script_maps.begin_file();
-        if let Err(error) = trace.begin_next(events, start_us, self.link.cpu_times()) {
+        let side_events = self.side_events.at_end(&self.link, start_us);
+        let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
+        if let Err(error) = trace.begin_next(events, start_us, self.link.cpu_times(), add_last) {
             self.fail(&error);
         }
     }
@@ -283,7 +296,11 @@ impl RecordingSink {
     pub(super) fn finish(&mut self, events: &mut Events) {
         let end_us = system::now_us();
         let cpu = self.trace.is_some().then(|| self.link.cpu_times());
-        self.append(events, |trace, events| trace.close(events, end_us, cpu));
+        let side_events = self.side_events.at_end(&self.link, end_us);
+        self.append(events, |trace, events| {
+            side_events.add_to(trace, events);
+            trace.close(events, end_us, cpu);
+        });
         if let Some(file) = self.cpuprofile.take() {
             match file.write(end_us) {
                 Ok(path) => self.totals.files.push(path),

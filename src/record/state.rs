@@ -14,7 +14,7 @@ use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::base::system;
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Rotated, V8Profile};
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Rotated, V8Profile};
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -42,6 +42,8 @@ pub(super) struct ThreadRecording {
     pub start_us: i64,
     /// The thread's event loop, if V8's sampling does not end the loop's waits.
     pub event_loop: Option<EventLoop>,
+    /// The thread's heap, if its collections or its memory are wanted.
+    pub heap: Option<Heap>,
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
@@ -152,8 +154,10 @@ impl ThreadRecording {
         let was_waiting = activity
             .zip(earlier)
             .is_some_and(|(activity, earlier)| activity.has_mostly_waited_since(&earlier));
+        let memory = if self.config.categories.memory { self.heap.as_ref() } else { None };
         TakenWindow {
             window,
+            memory: memory.map(Heap::memory),
             pause,
             own_span_us,
             resumed_us,

@@ -22,7 +22,7 @@ use super::state::{
     BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
     ThreadSampler,
 };
-use crate::base::config::{Config, Source};
+use crate::base::config::{Categories, Config, Source};
 use crate::base::cpu_times::MeasuredThread;
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
@@ -32,7 +32,7 @@ use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::program::Program;
 use crate::sampler::inspector::InspectorProfile;
 use crate::sampler::source::{RawWindow, best_source};
-use crate::sampler::v8::{EntryHook, EventLoop, Profiler, Waker};
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
 
 /// A request to record the calling thread.
 pub(crate) struct StartRequest<'a> {
@@ -107,6 +107,8 @@ pub(crate) fn start(
         Source::V8 => EntryHook::add(on_entry),
         Source::Inspector => None,
     };
+    let Categories { gc, memory, .. } = config.categories;
+    let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
     let sink = RecordingSink::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
@@ -117,6 +119,7 @@ pub(crate) fn start(
         thread_id,
         start_us,
         event_loop,
+        heap: heap.flatten(),
         entry_hook,
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),

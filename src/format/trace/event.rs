@@ -6,10 +6,11 @@ use serde_json::value::RawValue;
 use crate::base::cpu_times::CpuTimes;
 use crate::format::script_id::as_string;
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
+use crate::profile::collection::MemoryUse;
 use crate::profile::position::SourcePosition;
 
 /// The category of the events that DevTools' timeline reads.
-const TIMELINE: &str = "disabled-by-default-devtools.timeline";
+pub(super) const TIMELINE: &str = "disabled-by-default-devtools.timeline";
 /// The category of V8's profiles.
 const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 /// The category of names.
@@ -50,6 +51,13 @@ pub(crate) enum Phase<'a> {
     },
     /// `M`: names of processes and threads.
     Metadata,
+    /// `X`: a time with a start and a length.
+    Complete {
+        /// Duration, microseconds.
+        dur: i64,
+    },
+    /// `C`: values over time, which Perfetto draws.
+    Counter,
 }
 
 /// `args`, in the shapes that DevTools reads.
@@ -73,6 +81,19 @@ pub(crate) enum Args<'a> {
         /// Place in the order.
         sort_index: usize,
     },
+    /// `MinorGC`, `MajorGC`
+    #[serde(rename_all = "camelCase")]
+    Collection {
+        /// Kind, unless the name tells it.
+        #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+        kind: Option<&'a str>,
+        /// Used heap at the start, bytes.
+        used_heap_size_before: u64,
+        /// Used heap at the end, bytes.
+        used_heap_size_after: u64,
+    },
+    /// `memory`
+    Memory(MemoryUse),
     /// All other arguments, which DevTools expects under `data`.
     Data {
         /// The arguments.
@@ -135,6 +156,12 @@ pub(crate) enum Data<'a> {
         url: &'a str,
         /// The map, without the texts of the sources.
         source_map: &'a RawValue,
+    },
+    /// `UpdateCounters`: DevTools' memory graph.
+    #[serde(rename_all = "camelCase")]
+    Counters {
+        /// Used heap, bytes.
+        js_heap_size_used: u64,
     },
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
@@ -373,10 +400,15 @@ impl Serialize for Event<'_> {
                 map.serialize_entry("id", id)?;
             }
             Phase::Metadata => map.serialize_entry("ph", "M")?,
+            Phase::Complete { .. } => map.serialize_entry("ph", "X")?,
+            Phase::Counter => map.serialize_entry("ph", "C")?,
         }
         map.serialize_entry("pid", &self.pid)?;
         map.serialize_entry("tid", &self.tid)?;
         map.serialize_entry("ts", &self.ts)?;
+        if let Phase::Complete { dur } = self.phase {
+            map.serialize_entry("dur", &dur)?;
+        }
         map.serialize_entry("args", &self.args)?;
         map.end()
     }

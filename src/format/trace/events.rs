@@ -10,6 +10,8 @@ use crate::format::trace::event::Event;
 #[derive(Default)]
 pub(crate) struct Events {
     bytes: Vec<u8>,
+    /// Length of the events before the provisional ones, bytes; none if there are none.
+    lasting: Option<usize>,
 }
 
 impl Events {
@@ -21,6 +23,16 @@ impl Events {
         encode(&mut self.bytes, event);
     }
 
+    /// Makes all later events provisional: the next flush replaces them.
+    pub(crate) fn begin_provisional(&mut self) {
+        self.lasting.get_or_insert(self.bytes.len());
+    }
+
+    /// Returns the length of the events that last, bytes, without a separator after them.
+    pub(crate) fn lasting_bytes(&self) -> usize {
+        self.lasting.unwrap_or(self.bytes.len())
+    }
+
     /// Returns the events, without a separator before the first or after the last.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
@@ -30,6 +42,7 @@ impl Events {
     /// flush needed.
     pub(crate) fn clear(&mut self) {
         const KEPT_BYTES: usize = 256 << 10;
+        self.lasting = None;
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
     }
@@ -55,13 +68,17 @@ mod tests {
             (Phase::Instant, r#""ph":"I","s":"t""#),
             (Phase::Sample { id: "0x9" }, r#""ph":"P","id":"0x9""#),
             (Phase::Metadata, r#""ph":"M""#),
+            (Phase::Counter, r#""ph":"C""#),
+            (Phase::Complete { dur: 7 }, r#""ph":"X""#),
         ] {
             let event =
                 Event { cat: "c", name: "n", phase, pid: 1, tid: 2, ts: 3, args: Args::Empty {} };
             let mut events = Events::default();
             events.push(&event);
-            let expected =
-                format!(r#"{{"cat":"c","name":"n",{fields},"pid":1,"tid":2,"ts":3,"args":{{}}}}"#);
+            let dur = if phase == (Phase::Complete { dur: 7 }) { r#","dur":7"# } else { "" };
+            let expected = format!(
+                r#"{{"cat":"c","name":"n",{fields},"pid":1,"tid":2,"ts":3{dur},"args":{{}}}}"#
+            );
             assert_eq!(String::from_utf8(events.bytes).unwrap(), expected);
         }
     }

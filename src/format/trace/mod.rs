@@ -12,5 +12,6 @@ pub(crate) mod moved_event;
 pub(crate) mod own;
 pub(crate) mod read;
 pub(crate) mod scan;
+pub(crate) mod side_event;
 pub(crate) mod thread;
 pub(crate) mod thread_names;

@@ -9,6 +9,7 @@ use super::event::{
 };
 use super::events::Events;
 use super::own::{self, OwnMember};
+use super::side_event;
 use super::thread_names::{each_name, thread_name, worker_name};
 use crate::base::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
@@ -16,9 +17,11 @@ use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
 use crate::profile::call_tree::PlacedWindow;
+use crate::profile::collection::{Collection, MemoryUse};
 use crate::profile::path_ids::NodeId;
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
+use crate::profile::task::Task;
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
 
@@ -250,6 +253,28 @@ impl ThreadTrace {
             let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
             events.push(&Event::script_source_map(pid, tid, ts, (id, &url), map));
         }
+    }
+
+    /// Adds a task, which is marked only if it is long.
+    pub(crate) fn task(&self, events: &mut Events, task: &Task) {
+        let (pid, tid) = (self.pid(), self.tid());
+        if task.is_long() {
+            events.push(&Event::task(pid, tid, task));
+        }
+        events.push(&Event::call(pid, tid, task));
+    }
+
+    /// Adds a collection.
+    pub(crate) fn collection(&self, events: &mut Events, collection: &Collection) {
+        events.push(&Event::collection(self.pid(), self.tid(), collection));
+    }
+
+    /// Adds the memory at a moment.
+    pub(crate) fn memory(&self, events: &mut Events, time_us: i64, memory: MemoryUse) {
+        let (pid, tid) = (self.pid(), self.tid());
+        let name = side_event::memory_name(tid);
+        events.push(&Event::heap_counters(pid, tid, time_us, memory));
+        events.push(&Event::memory(pid, tid, time_us, &name, memory));
     }
 
     /// Adds the end of the recording, which is the end of the visible range, with the CPU times up to

@@ -74,7 +74,8 @@ impl Recorder {
         let window = Window { end_us: START_US + end_us, ..made::window(&nodes, &samples) };
         if let Some(start_us) = self.segments.next_start(&window) {
             self.tree.clear();
-            self.segments.begin_next(&mut self.events, start_us, CpuTimes::default()).unwrap();
+            let cpu = CpuTimes::default();
+            self.segments.begin_next(&mut self.events, start_us, cpu, |_, _| {}).unwrap();
         }
         let placed = self.tree.place(&window);
         let flush = Flush { pause_us: Some(1), ..Flush::default() };
