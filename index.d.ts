@@ -37,6 +37,11 @@ export interface Options {
    */
   maxNodes?: number
   /**
+   * Kinds of events, separated by commas: `cpu`, which is always among them, `gc`, `memory`, `loop`,
+   * `timings`, `processes`. Default: `CPU_PROF_CATEGORIES`, or else all.
+   */
+  categories?: string
+  /**
    * Size of all files of a thread's recording, such as `'200M'` (`K`, `M` or `G`; from `64K`). The
    * recording continues in further files, and the oldest are removed. Only with the format `trace`.
    * Default: `CPU_PROF_MAX_SIZE`, or else no limit.
@@ -79,6 +84,8 @@ export interface Recording {
   durationMs: number
   /** Samples that could not be written, for example because the disk was full. */
   droppedSamples: number
+  /** Events of the program that could not be written, because they came too fast. */
+  droppedEvents: number
   /** `worker_threads.threadId` of the recorded thread. */
   threadId: number
   /** `process.pid`. */
@@ -112,6 +119,160 @@ export function profile<T>(
 
 /** Returns whether the calling thread is being recorded. */
 export function isRecording(): boolean
+
+/** How DevTools draws a span or an instant. */
+export interface EventOptions {
+  /** Track of its own; else the track 'Timings'. */
+  track?: string
+  /** Group of tracks. */
+  group?: string
+  /** Colour. */
+  color?: EventColor
+  /** Text at the mouse pointer. */
+  tooltip?: string
+  /** Rows of the details. */
+  properties?: Record<string, string>
+}
+
+/** DevTools' colours of events. */
+export type EventColor =
+  | 'primary'
+  | 'primary-light'
+  | 'primary-dark'
+  | 'secondary'
+  | 'secondary-light'
+  | 'secondary-dark'
+  | 'tertiary'
+  | 'tertiary-light'
+  | 'tertiary-dark'
+  | 'warning'
+  | 'error'
+
+/**
+ * Adds an event of any phase of the Trace Event Format to the calling thread's recording. `pid`,
+ * `tid`, `ts`, `cat`, `args` and the scope of an instant are filled in. Does nothing while the
+ * thread is not being recorded.
+ * @throws {TypeError} if the event is against the rules of its phase; the message names the field
+ */
+export function emit(event: TraceEvent): void
+
+/**
+ * Runs a function and adds its time to the recording, in DevTools' track 'Timings' or in `track`.
+ * The time of a function that returns a promise ends when the promise is settled.
+ * @returns what the function returns; instead of a promise, one that is settled in the same way
+ */
+export function span<T>(name: string, fn: () => T, options?: EventOptions): T
+
+/** Adds a mark of this moment to the recording. */
+export function instant(name: string, options?: EventOptions): void
+
+/** Adds values over time to the recording, which Perfetto draws. */
+export function counter(name: string, values: Record<string, number>): void
+
+/** The members that events of all phases have. */
+interface TraceEventBase {
+  /** Name. */
+  name: string
+  /** Categories, separated by commas. Default in `emit()`: `user`. */
+  cat?: string
+  /** Process id. Default in `emit()`: that of this process. */
+  pid?: number
+  /** Thread id. Default in `emit()`: Node's id of the calling thread. */
+  tid?: number
+  /** Time by the clock of `process.hrtime()`, microseconds. Default in `emit()`: now. */
+  ts?: number
+  /** CPU time of the thread, microseconds. */
+  tts?: number
+  /** Name of one of Chrome's colours. */
+  cname?: string
+  /** Further facts. */
+  args?: Record<string, unknown>
+}
+
+/** A stack at the start of an event: the id of a frame in `stackFrames`, or the frames. */
+interface StartStack {
+  sf?: string | number
+  stack?: string[]
+}
+
+/** A stack at the end of an event. */
+interface EndStack {
+  esf?: string | number
+  estack?: string[]
+}
+
+/** The id of an event that is on no thread. */
+type TraceEventId = { scope?: string; bind_id?: string | number } & (
+  | { id: string | number }
+  | { id2: { local: string | number } | { global: string | number } }
+)
+
+/** An event of the Trace Event Format, by its phase. */
+export type TraceEvent =
+  /** Start of a call on a thread. */
+  | (TraceEventBase & StartStack & { ph: 'B' })
+  /** End of the last call that has started. */
+  | (Omit<TraceEventBase, 'name'> & { name?: string } & EndStack & { ph: 'E' })
+  /** A call with its duration, microseconds. */
+  | (TraceEventBase & StartStack & EndStack & { ph: 'X'; dur: number; tdur?: number })
+  /** A moment: of the whole trace, a process or a thread. */
+  | (TraceEventBase & StartStack & { ph: 'I' | 'i'; s?: 'g' | 'p' | 't' })
+  /** Values over time. */
+  | (TraceEventBase & { ph: 'C'; id?: string | number; args: Record<string, number> })
+  /** Start, moment and end of work that is on no thread. */
+  | (TraceEventBase & TraceEventId & { ph: 'b' | 'n' | 'e' })
+  /** The same in the older form. */
+  | (TraceEventBase & TraceEventId & { ph: 'S' | 'T' | 'p' | 'F' })
+  /** Start, step and end of an arrow. */
+  | (TraceEventBase & TraceEventId & { ph: 's' | 't' | 'f'; bp?: 'e' })
+  /** Creation, contents and deletion of an object. */
+  | (TraceEventBase & TraceEventId & { ph: 'N' | 'D' })
+  | (TraceEventBase & TraceEventId & { ph: 'O'; args: { snapshot: unknown } })
+  /** A name of a process or thread, or another fact. */
+  | (TraceEventBase & { ph: 'M'; args: Record<string, unknown> })
+  /** A dump of memory: of the whole trace, or of a process. */
+  | (TraceEventBase & TraceEventId & { ph: 'V' | 'v' })
+  /** A mark. */
+  | (TraceEventBase & { ph: 'R' })
+  /** A synchronization of clocks. */
+  | (TraceEventBase & { ph: 'c'; args: { sync_id: string; issue_ts?: number } })
+  /** Start and end of a context. */
+  | (TraceEventBase & TraceEventId & { ph: '(' | ')' })
+  /** A sample of a profiler. */
+  | (TraceEventBase & StartStack & { ph: 'P'; id?: string | number })
+  /** A link between two ids. */
+  | (TraceEventBase & TraceEventId & { ph: '='; args: { linked_id: unknown } })
+
+/** A `.cpuprofile`, as the DevTools protocol describes it. */
+export interface CpuProfile {
+  /** Nodes of the call tree; the first is the root. */
+  nodes: {
+    id: number
+    callFrame: {
+      functionName: string
+      scriptId: string
+      url: string
+      /** From 0; -1 for none. */
+      lineNumber: number
+      /** From 0; -1 for none. */
+      columnNumber: number
+    }
+    /** Count of samples on top. */
+    hitCount?: number
+    children?: number[]
+    deoptReason?: string
+    /** Samples by line; lines count from 1. */
+    positionTicks?: { line: number; ticks: number }[]
+  }[]
+  /** Microseconds. */
+  startTime: number
+  /** Microseconds. */
+  endTime: number
+  /** Ids of nodes. */
+  samples?: number[]
+  /** Time before each sample, microseconds. */
+  timeDeltas?: number[]
+}
 
 /**
  * What a tool reads of its inputs. Upper and lower case are equal. Of several texts of an option, one

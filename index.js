@@ -2,6 +2,7 @@
 
 // The package's functions; records the thread when Node preloads this file.
 
+const { emit, span, instant, counter } = require('./lib/events.js')
 const { start, stop, profile, isRecording } = require('./lib/record.js')
 
 // Requiring the package in ordinary code starts nothing.
@@ -42,4 +43,17 @@ function check(...args) {
   return require('./lib/offline.js').check(...args)
 }
 
-module.exports = { start, stop, profile, isRecording, merge, report, convert, check }
+module.exports = {
+  start,
+  stop,
+  profile,
+  isRecording,
+  emit,
+  span,
+  instant,
+  counter,
+  merge,
+  report,
+  convert,
+  check,
+}

@@ -3,7 +3,7 @@
 // Records the thread that preloads the package.
 
 const { load } = require('./addon.js')
-const { inspectorStarter, describeThread } = require('./record.js')
+const { addEvents, inspectorStarter, describeThread } = require('./record.js')
 
 // Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
 const { getOwnPropertyDescriptor, setPrototypeOf } = Object
@@ -48,6 +48,7 @@ function record(addon) {
   const { length } = argv
   const thread = describeThread(addon)
   if (!addon.cpuProfRecord(thread, argv, inspectorStarter(addon))) return false
+  addEvents(addon)
 
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true

@@ -3,6 +3,7 @@
 // Starts and stops recordings of the calling thread.
 
 const { load, locate } = require('./addon.js')
+const events = require('./events.js')
 
 /**
  * Starts recording the calling thread.
@@ -21,7 +22,16 @@ function start(options = {}) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
+  addEvents(addon)
   if (workers === 'true') attachToWorkers(addon)
+}
+
+/** Adds the program's own events to the recording that has started. @param {any} addon */
+function addEvents(addon) {
+  events.attach(addon)
+  if (!addon.cpuProfWantsTimings()) return
+  addon.stopTimings?.()
+  addon.stopTimings = require('./timings.js').observe(addon)
 }
 
 /** Stops recording the calling thread. */
@@ -105,7 +115,9 @@ function stopThread(addon) {
   // These functions are kept on the addon because jest loads this module once per test file.
   addon.stopAttaching?.()
   addon.stopInspector?.()
-  addon.stopAttaching = addon.stopInspector = undefined
+  addon.stopTimings?.()
+  addon.stopAttaching = addon.stopInspector = addon.stopTimings = undefined
+  events.detach()
   return addon.cpuProfStop()
 }
 
@@ -117,6 +129,7 @@ function stopThread(addon) {
 function recordWorker(worker) {
   const addon = load()
   addon.cpuProfRecordWorker(worker, inspectorStarter(addon))
+  addEvents(addon)
 }
 
 /**
@@ -155,6 +168,7 @@ module.exports = {
   stop,
   profile,
   isRecording,
+  addEvents,
   recordWorker,
   inspectorStarter,
   describeThread,

@@ -36,6 +36,12 @@ pub(crate) enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// Events of the program came faster than they could be written. The recording goes on.
+    #[error(
+        "dropped events of the program: more than 16 MB came between two writes; the recording goes \
+         on without them"
+    )]
+    DroppedEvents,
     /// A file could not be created or written. The program runs on unprofiled.
     #[error("could not {action} {}: {source}{}", .path.display(), advice(.source))]
     Output {

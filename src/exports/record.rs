@@ -57,6 +57,8 @@ pub(crate) struct JsRecording {
     pub duration_ms: f64,
     /// Number of samples that could not be written.
     pub dropped_samples: f64,
+    /// Number of the program's events that could not be written.
+    pub dropped_events: f64,
     /// Node's thread id.
     pub thread_id: u32,
     /// Id of the process.
@@ -211,6 +213,7 @@ pub(crate) fn stop() -> Option<JsRecording> {
         nodes: totals.nodes as f64,
         duration_ms: stopped.duration_us as f64 / 1000.0,
         dropped_samples: totals.dropped_samples as f64,
+        dropped_events: totals.dropped_events as f64,
         thread_id: stopped.thread_id,
         pid: std::process::id(),
         source: stopped.source.name().into(),

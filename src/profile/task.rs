@@ -7,7 +7,8 @@ use super::window::Window;
 /// A busy time. Times are CLOCK_MONOTONIC, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Task {
-    /// Time of the first sample that is not idle.
+    /// Moment before the first sample that is not idle. DevTools draws a sample of the same moment
+    /// before the task.
     pub start_us: i64,
     /// Time of the next idle sample.
     pub end_us: i64,
@@ -64,7 +65,7 @@ impl TaskTracker {
             if Some(sample.node) == idle {
                 tasks.extend(self.open.take().map(|open| Task { end_us: time_us, ..open }));
             } else if self.open.is_none() {
-                let start_us = time_us;
+                let start_us = time_us - 1;
                 self.open = Some(Task { start_us, end_us: time_us, has_collections: false });
             }
         }
@@ -152,10 +153,10 @@ mod tests {
     fn a_task_lasts_from_idle_to_idle_over_windows() {
         let mut tracker = TaskTracker::new(10);
         let first = of(&[(100, JS), (110, IDLE), (500, JS), (510, JS)], 515);
-        assert_eq!(spans(&tracker.ended_in(&first, &[])), [(100, 110, false)]);
+        assert_eq!(spans(&tracker.ended_in(&first, &[])), [(99, 110, false)]);
         assert_eq!(tracker.open_until(520).map(|task| task.end_us), Some(520));
         let second = of(&[(520, JS), (900, IDLE)], 905);
-        assert_eq!(spans(&tracker.ended_in(&second, &[])), [(500, 900, false)]);
+        assert_eq!(spans(&tracker.ended_in(&second, &[])), [(499, 900, false)]);
         assert_eq!(tracker.open_until(1000), None);
     }
 
@@ -167,10 +168,10 @@ mod tests {
         assert_eq!(spans(&tracker.ended_in(&first, &collections)), [(95, 157, true)]);
         assert_eq!(
             tracker.open_until(0).map(|task| (task.start_us, task.has_collections)),
-            Some((160, true))
+            Some((159, true))
         );
         let second = of(&[(210, IDLE)], 220);
-        assert_eq!(spans(&tracker.ended_in(&second, &[])), [(160, 210, true)]);
+        assert_eq!(spans(&tracker.ended_in(&second, &[])), [(159, 210, true)]);
         let idle = of(&[(300, IDLE)], 400);
         assert_eq!(spans(&tracker.ended_in(&idle, &[collection(350, 5)])), []);
     }
@@ -180,7 +181,7 @@ mod tests {
         let mut tracker = TaskTracker::new(10);
         assert_eq!(tracker.split(50), None);
         tracker.ended_in(&of(&[(100, JS)], 200), &[]);
-        assert_eq!(tracker.split(250).map(|task| (task.start_us, task.end_us)), Some((100, 250)));
+        assert_eq!(tracker.split(250).map(|task| (task.start_us, task.end_us)), Some((99, 250)));
         assert_eq!(spans(&tracker.ended_in(&of(&[(300, IDLE)], 310), &[])), [(250, 300, false)]);
     }
 }

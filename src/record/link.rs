@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::program_events::ProgramEvents;
 use super::script_maps::RecordedMaps;
 use crate::base::cpu_times::{CpuTimes, MeasuredThread};
 use crate::base::system;
@@ -57,6 +58,8 @@ pub(super) struct RecordingLink {
     pub collections: Arc<CollectionLog>,
     /// Source maps of scripts.
     pub script_maps: RecordedMaps,
+    /// Events of the program that are not written yet.
+    pub program_events: ProgramEvents,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
     is_suspended: AtomicBool,
@@ -84,6 +87,7 @@ impl RecordingLink {
             is_main,
             collections: Arc::default(),
             script_maps,
+            program_events: ProgramEvents::default(),
             read_profiles: DeletionQueue::default(),
             is_suspended,
             has_failed,

@@ -9,6 +9,7 @@ mod output;
 mod overlap;
 pub(crate) mod own_frames;
 pub(crate) mod process;
+pub(crate) mod program_events;
 mod rotation;
 mod script_maps;
 mod segments;

@@ -16,7 +16,7 @@ use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
-use crate::format::trace::event::Flush;
+use crate::format::trace::event_args::Flush;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
 use crate::profile::call_tree::{CallTree, PlacedWindow};
@@ -62,6 +62,8 @@ pub(crate) struct RecordingTotals {
     pub nodes: u64,
     /// Number of samples that could not be written.
     pub dropped_samples: u64,
+    /// Number of the program's events that could not be written.
+    pub dropped_events: u64,
 }
 
 impl RecordingTotals {
@@ -80,6 +82,7 @@ impl RecordingTotals {
         self.samples += other.samples;
         self.nodes += other.nodes;
         self.dropped_samples += other.dropped_samples;
+        self.dropped_events += other.dropped_events;
     }
 }
 
@@ -168,6 +171,7 @@ impl RecordingSink {
         self.begin_segment(&window, events);
         self.rename_by_frames(&window, events);
         self.add_script_maps(&window, events);
+        self.write_program_events(events);
         let placed = if window.samples.is_empty() {
             PlacedWindow::default()
         } else {
@@ -201,6 +205,9 @@ impl RecordingSink {
         if self.link.has_failed() {
             return;
         }
+        if !self.link.program_events.is_empty() {
+            self.write_program_events(events);
+        }
         let Some(trace) = &mut self.trace else { return };
         let cpu = self.link.cpu_times();
         let flush = Flush { pause_us: None, restarts: self.restarts, cpu };
@@ -214,6 +221,18 @@ impl RecordingSink {
         };
         if let Err(error) = trace.extend(events, encode) {
             self.fail(&error);
+        }
+    }
+
+    /// Writes the events of the program that wait.
+    pub(super) fn write_program_events(&mut self, events: &mut Events) {
+        let (own, dropped) = self.link.program_events.take();
+        self.totals.dropped_events += dropped;
+        if dropped > 0 {
+            warn_once(&Error::DroppedEvents);
+        }
+        if !own.as_bytes().is_empty() {
+            self.append(events, |_, events| events.push_encoded(own.as_bytes()));
         }
     }
 
@@ -295,6 +314,7 @@ impl RecordingSink {
     /// Completes the files.
     pub(super) fn finish(&mut self, events: &mut Events) {
         let end_us = system::now_us();
+        self.write_program_events(events);
         let cpu = self.trace.is_some().then(|| self.link.cpu_times());
         let side_events = self.side_events.at_end(&self.link, end_us);
         self.append(events, |trace, events| {

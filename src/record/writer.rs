@@ -49,6 +49,11 @@ impl Writer {
         let _ = self.queue.send(WriterMessage::Extend { recording: link.id() });
     }
 
+    /// Tells that many events of the program wait.
+    pub(super) fn write_events(&self, link: &RecordingLink) {
+        let _ = self.queue.send(WriterMessage::Events { recording: link.id() });
+    }
+
     /// Hands over a window.
     pub(super) fn write(&self, link: &RecordingLink, taken: TakenWindow) {
         let _ = self.queue.send(WriterMessage::Window { recording: link.id(), taken });

@@ -23,6 +23,8 @@ pub(super) enum WriterMessage {
     Extend { recording: u32 },
     /// A recording's window was taken.
     Window { recording: u32, taken: TakenWindow },
+    /// Many events of the program wait.
+    Events { recording: u32 },
     /// A name of a recorded worker is known.
     Rename { recording: u32, name: WorkerName },
     /// A recording ends with its last window.
@@ -214,6 +216,7 @@ impl WriterLoop {
             WriterMessage::Overlap { recording } => self.overlap(recording),
             WriterMessage::Extend { recording } => self.extend(recording),
             WriterMessage::Window { recording, taken } => self.write(recording, taken),
+            WriterMessage::Events { recording } => self.write_events(recording),
             WriterMessage::Rename { recording, name } => self.rename(recording, &name),
             WriterMessage::Close { recording, last, reply } => {
                 if let Some(closed) = self.close(recording, last) {
@@ -261,6 +264,12 @@ impl WriterLoop {
         recording.sink.write(taken, &mut self.events);
         if mem::take(&mut recording.is_finishing) {
             recording.sink.finish(&mut self.events);
+        }
+    }
+
+    fn write_events(&mut self, recording: u32) {
+        if let Some(index) = self.find(recording) {
+            self.recordings[index].sink.write_program_events(&mut self.events);
         }
     }
 

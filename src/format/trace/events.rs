@@ -23,6 +23,14 @@ impl Events {
         encode(&mut self.bytes, event);
     }
 
+    /// Appends events that are encoded already, with separators between them.
+    pub(crate) fn push_encoded(&mut self, events: &[u8]) {
+        if !self.bytes.is_empty() && !events.is_empty() {
+            self.bytes.extend_from_slice(SEPARATOR);
+        }
+        self.bytes.extend_from_slice(events);
+    }
+
     /// Makes all later events provisional: the next flush replaces them.
     pub(crate) fn begin_provisional(&mut self) {
         self.lasting.get_or_insert(self.bytes.len());
@@ -60,7 +68,8 @@ pub(crate) fn on_one_line(event: &[u8]) -> Cow<'_, [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::trace::event::{Args, Phase};
+    use crate::format::trace::event::Phase;
+    use crate::format::trace::event_args::Args;
 
     #[test]
     fn every_phase_has_its_letter_and_fields() {

@@ -3,7 +3,9 @@
 
 pub(crate) mod chunk_json;
 pub(crate) mod edit;
+pub(crate) mod emitted;
 pub(crate) mod event;
+pub(crate) mod event_args;
 pub(crate) mod event_json;
 pub(crate) mod event_times;
 pub(crate) mod events;
@@ -15,3 +17,4 @@ pub(crate) mod scan;
 pub(crate) mod side_event;
 pub(crate) mod thread;
 pub(crate) mod thread_names;
+pub(crate) mod timing;

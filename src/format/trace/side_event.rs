@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::event::{Args, Data, Event, Phase, TIMELINE};
+use super::event::{Event, Phase, TIMELINE};
+use super::event_args::{Args, Data};
 use crate::profile::collection::{Collection, CollectionKind, MemoryUse};
 use crate::profile::task::Task;
 

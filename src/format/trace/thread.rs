@@ -4,9 +4,8 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::event::{
-    ChunkNode, ChunkSamples, Event, Flush, ProcessFrame, ProfileChunk, SAMPLES_PER_CHUNK,
-};
+use super::event::{Event, SAMPLES_PER_CHUNK};
+use super::event_args::{ChunkNode, ChunkSamples, Flush, ProcessFrame, ProfileChunk};
 use super::events::Events;
 use super::own::{self, OwnMember};
 use super::side_event;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::base::name_pattern::{NameFields, NamePattern};
-use crate::format::trace::event::Flush;
+use crate::format::trace::event_args::Flush;
 use crate::format::trace::thread::Segment;
 use crate::profile::call_tree::CallTree;
 use crate::profile::program::{NodeModules, Program};

@@ -69,7 +69,7 @@ impl EventChecks {
 }
 
 /// Checks the fields of an event.
-fn fields(kind: PhaseKind, event: &Value, line: usize, to: &mut Problems) {
+pub(super) fn fields(kind: PhaseKind, event: &Value, line: usize, to: &mut Problems) {
     let has = |field: &str| !event[field].is_null();
     if !event["name"].is_string() && (has("name") || kind.needs_name()) {
         to.error("name", line, "name", "an event needs a name, which is a text");

@@ -3,6 +3,7 @@
 
 mod cpuprofile;
 mod events;
+pub(crate) mod one_event;
 mod phases;
 mod problems;
 mod profiles;

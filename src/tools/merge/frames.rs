@@ -6,7 +6,7 @@ use super::labels::{ForeignFrame, Labels, ProcessLabel};
 use super::outcome::MergeError;
 use super::part::OutputParts;
 use crate::format::ascii_json::encode;
-use crate::format::trace::event::ProcessFrame;
+use crate::format::trace::event_args::ProcessFrame;
 
 /// The text of an event that names frames, and its time in microseconds.
 pub(super) struct FrameEvent {

@@ -6,7 +6,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::outcome::MergeError;
 use super::part::OutputPart;
-use crate::format::trace::event::{Event, ProcessFrame};
+use crate::format::trace::event::Event;
+use crate::format::trace::event_args::ProcessFrame;
 use crate::format::trace::events::Events;
 use crate::format::trace::read::process_names::without_pid;
 use crate::profile::program::{with_input_name, with_place};

@@ -1,8 +1,7 @@
 //! The output of a rewritten thread: its names, and its profile in each part.
 
-use crate::format::trace::event::{
-    ChunkNode, ChunkSamples, Event, ProfileChunk, SAMPLES_PER_CHUNK,
-};
+use crate::format::trace::event::{Event, SAMPLES_PER_CHUNK};
+use crate::format::trace::event_args::{ChunkNode, ChunkSamples, ProfileChunk};
 use crate::format::trace::events::Events;
 use crate::profile::path_ids::NodeId;
 use crate::profile::position::SourcePosition;

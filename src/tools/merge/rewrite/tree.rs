@@ -11,7 +11,7 @@ use crate::format::frame_json::{CallFrameJson, is_root, parse_frame};
 use crate::format::node_json::NodeJson;
 use crate::format::number::Number;
 use crate::format::script_id::ScriptIdOffset;
-use crate::format::trace::event::ChunkNode;
+use crate::format::trace::event_args::ChunkNode;
 use crate::profile::frame::CallFrame;
 use crate::profile::path_ids::{NO_NODE, NodeId, PathIds, TreePath};
 use crate::read::filter::{StackFilter, StackMatch};

@@ -1,0 +1,106 @@
+'use strict'
+
+// Adds the program's own events to the running recording of the calling thread.
+
+const { load } = require('./addon.js')
+
+/** The mark of a thread that the preload records; another copy of this module may have done so. */
+const RECORDED = Symbol.for('@org/cpu-prof.recorded')
+
+/** The addon while the calling thread may be recorded, else null. @type {any} */
+let recorder = RECORDED in process ? load() : null
+
+/** Lets events be added from now on. @param {any} addon */
+function attach(addon) {
+  recorder = addon
+}
+
+/** Adds no events from now on. */
+function detach() {
+  recorder = null
+}
+
+/**
+ * Adds an event. Throws if the event is against the rules of its phase.
+ * @param {object} event
+ */
+function emit(event) {
+  if (recorder === null) return
+  const { describe } = require('./check.js')
+  if (typeof event !== 'object' || event === null) {
+    throw new TypeError(`cpu-prof: emit() takes an event, not ${describe(event)}`)
+  }
+  const problem = recorder.cpuProfEmit(JSON.stringify(event))
+  if (problem !== null) throw new TypeError(`cpu-prof: emit(): ${problem}`)
+}
+
+/**
+ * Runs a function, and adds its time under a name. The time of a function that returns a promise
+ * ends when the promise is settled.
+ * @template T @param {string} name @param {() => T} fn @param {object} [options]
+ * @returns {T}
+ */
+function span(name, fn, options) {
+  if (recorder === null) return fn()
+  const end = begin(String(name), options)
+  let result
+  try {
+    result = fn()
+  } catch (error) {
+    end()
+    throw error
+  }
+  if (isPromise(result)) return /** @type {any} */ (result).finally(end)
+  end()
+  return result
+}
+
+/**
+ * Begins a span, and returns the function that ends it.
+ * @param {string} name @param {object} [options]
+ */
+function begin(name, options) {
+  const addon = recorder
+  const number = addon.cpuProfBeginSpan(name, detailOf('track-entry', options))
+  return () => {
+    if (number !== null) addon.cpuProfEndSpan(name, number)
+  }
+}
+
+/** Marks a moment. @param {string} name @param {object} [options] */
+function instant(name, options) {
+  if (recorder === null) return
+  recorder.cpuProfInstant(String(name), detailOf('marker', options))
+}
+
+/** Adds values over time. @param {string} name @param {Record<string, number>} values */
+function counter(name, values) {
+  if (recorder === null) return
+  emit({ cat: 'user', name, ph: 'C', args: values })
+}
+
+/**
+ * Returns how DevTools draws a time or a moment, as JSON.
+ * @param {'track-entry' | 'marker'} dataType
+ * @param {any} [options]
+ */
+function detailOf(dataType, options) {
+  if (options === undefined) return undefined
+  const { track, group, color, tooltip, properties } = options
+  const devtools = {
+    dataType,
+    track,
+    trackGroup: group,
+    color,
+    tooltipText: tooltip,
+    properties: properties && Object.entries(properties),
+  }
+  return JSON.stringify({ devtools })
+}
+
+/** Returns whether a value is a promise with `finally`. @param {any} value */
+function isPromise(value) {
+  return typeof value?.then === 'function' && typeof value.finally === 'function'
+}
+
+module.exports = { emit, span, instant, counter, attach, detach }

@@ -1,0 +1,111 @@
+'use strict'
+
+// Adds the program's user timings to the recording: `performance.mark()`, `performance.measure()`,
+// `performance.timerify()`, DNS queries, HTTP requests and `fetch()`.
+
+const { PerformanceObserver, performance } = require('node:perf_hooks')
+
+const { stringify } = JSON
+const { hrtime } = process
+
+/** Kinds of entries. Node creates those of HTTP and DNS only while there is an observer. @type {any[]} */
+const ENTRY_TYPES = ['mark', 'measure', 'function', 'dns', 'http', 'resource']
+
+/** A larger detail is left out: it would make each flush slow. */
+const MAX_DETAIL = 64 * 1024
+
+/**
+ * Node's own method of observers, which takes an entry when it is created. An ordinary observer would
+ * keep its entries until a turn of the event loop, and a busy program has none.
+ */
+const TAKE = Object.getOwnPropertySymbols(PerformanceObserver.prototype).find(
+  (symbol) => symbol.description === 'kMaybeBuffer',
+)
+
+/**
+ * Adds the timings of the calling thread to its recording.
+ * @param {any} addon
+ * @returns {() => void} ends this
+ */
+function observe(addon) {
+  if (TAKE === undefined) return () => {}
+  const offsetUs = clockOffsetUs()
+  const observer = new PerformanceObserver(() => {})
+  /** @param {any} entry */
+  const take = (entry) => {
+    try {
+      add(addon, entry, offsetUs)
+    } catch {
+      // A detail that is no JSON, such as a BigInt.
+    }
+  }
+  Object.defineProperty(observer, TAKE, { value: take })
+  observer.observe({ entryTypes: ENTRY_TYPES })
+  return () => observer.disconnect()
+}
+
+/** Returns the time of the trace's clock at which `performance.now()` was 0, microseconds. */
+function clockOffsetUs() {
+  const [seconds, nanoseconds] = hrtime()
+  return seconds * 1e6 + nanoseconds / 1e3 - performance.now() * 1e3
+}
+
+/** @param {any} addon @param {any} entry @param {number} offsetUs */
+function add(addon, entry, offsetUs) {
+  const { entryType, startTime, duration } = entry
+  const startUs = offsetUs + startTime * 1e3
+  if (entryType === 'mark') {
+    addon.cpuProfMark(entry.name, startUs, startTime, detailOf(entry))
+    return
+  }
+  const [name, detail] = describe(entry)
+  addon.cpuProfMeasure(name, startUs, startTime, duration * 1e3, detail)
+}
+
+/**
+ * Returns the name of an entry and its detail. Entries of Node get tracks of their own. They leave
+ * out what may be secret: headers, and the query of a URL.
+ * @param {any} entry @returns {[string, string | undefined]}
+ */
+function describe(entry) {
+  const { entryType, name, detail } = entry
+  switch (entryType) {
+    case 'http': {
+      const { req, res } = detail ?? {}
+      const path = withoutQuery(req?.url)
+      const status = String(res?.statusCode ?? '')
+      const track = name === 'HttpClient' ? 'HTTP requests' : 'HTTP server'
+      return [`${req?.method ?? ''} ${path}`, trackEntry(track, 'primary', { status })]
+    }
+    case 'dns':
+      return [`${name} ${detail?.hostname ?? detail?.host ?? ''}`, trackEntry('DNS', 'tertiary')]
+    case 'resource':
+      return [withoutQuery(name), trackEntry('fetch', 'primary')]
+    case 'function':
+      return [name || '(anonymous)', trackEntry('timerify', 'secondary')]
+    default:
+      return [name, detailOf(entry)]
+  }
+}
+
+/** @param {string} [url] */
+function withoutQuery(url = '') {
+  return url.split(/[?#]/, 1)[0]
+}
+
+/**
+ * @param {string} track @param {string} color @param {Record<string, string>} [properties]
+ */
+function trackEntry(track, color, properties = {}) {
+  const devtools = { dataType: 'track-entry', track, color, properties: Object.entries(properties) }
+  return stringify({ devtools })
+}
+
+/** Returns the program's detail as JSON. Node has cloned it, so it has no getters. @param {any} entry */
+function detailOf({ detail }) {
+  if (detail === null || detail === undefined) return undefined
+  const text = stringify(detail)
+  return text !== undefined && text.length <= MAX_DETAIL ? text : undefined
+}
+
+module.exports = { observe }

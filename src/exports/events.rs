@@ -1,0 +1,78 @@
+//! The exports by which a program adds events to its recording.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use napi_derive::napi;
+use serde_json::Value;
+
+use crate::base::system;
+use crate::format::trace::emitted;
+use crate::format::trace::timing::Timing;
+use crate::record::program_events;
+use crate::tools::check::one_event::problem_of;
+
+/// Returns whether the calling thread's recording wants user timings.
+#[napi(js_name = "cpuProfWantsTimings", catch_unwind)]
+pub(crate) fn wants_timings() -> bool {
+    program_events::wants_timings()
+}
+
+/// Adds an event of any phase, as JSON, to the calling thread's recording. Fills in what is missing.
+/// Returns what is wrong with the event.
+#[napi(js_name = "cpuProfEmit", catch_unwind)]
+pub(crate) fn emit(json: String) -> Option<String> {
+    let (pid, tid) = program_events::ids()?;
+    let mut event: Value = match serde_json::from_str(&json) {
+        Ok(event) => event,
+        Err(error) => return Some(format!("the event is not JSON: {error}")),
+    };
+    if let Value::Object(event) = &mut event {
+        emitted::fill_in(event, pid, tid, system::now_us());
+    }
+    if let Some(problem) = problem_of(&event) {
+        return Some(problem);
+    }
+    if let Value::Object(event) = &event {
+        program_events::add(|events| emitted::push(events, event));
+    }
+    None
+}
+
+/// Adds a mark. `start_us` is its time by the clock of `process.hrtime`, microseconds; `start_ms` by
+/// that of `performance.now()`, milliseconds. `detail` is JSON.
+#[napi(js_name = "cpuProfMark", catch_unwind)]
+pub(crate) fn mark(name: String, start_us: f64, start_ms: f64, detail: Option<String>) {
+    let (start_us, detail) = (start_us as i64, detail.as_deref());
+    program_events::mark(Timing { name: &name, start_us, start_ms, detail });
+}
+
+/// Adds a time that has ended. `duration_us` is in microseconds, the others are as for a mark.
+#[napi(js_name = "cpuProfMeasure", catch_unwind)]
+pub(crate) fn measure(
+    name: String,
+    start_us: f64,
+    start_ms: f64,
+    duration_us: f64,
+    detail: Option<String>,
+) {
+    let (start_us, detail) = (start_us as i64, detail.as_deref());
+    let timing = Timing { name: &name, start_us, start_ms, detail };
+    program_events::measure(timing, duration_us as i64);
+}
+
+/// Adds a mark of this moment.
+#[napi(js_name = "cpuProfInstant", catch_unwind)]
+pub(crate) fn instant(name: String, detail: Option<String>) {
+    program_events::instant(&name, detail.as_deref());
+}
+
+/// Begins a span. Returns the span's number.
+#[napi(js_name = "cpuProfBeginSpan", catch_unwind)]
+pub(crate) fn begin_span(name: String, detail: Option<String>) -> Option<u32> {
+    program_events::begin_span(&name, detail.as_deref())
+}
+
+/// Ends a span.
+#[napi(js_name = "cpuProfEndSpan", catch_unwind)]
+pub(crate) fn end_span(name: String, number: u32) {
+    program_events::end_span(&name, number);
+}
