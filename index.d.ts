@@ -38,7 +38,7 @@ export interface Options {
   maxNodes?: number
   /**
    * Kinds of events, separated by commas: `cpu`, which is always among them, `gc`, `memory`, `loop`,
-   * `timings`, `processes`. Default: `CPU_PROF_CATEGORIES`, or else all.
+   * `timings`, `processes`, `http`. Default: `CPU_PROF_CATEGORIES`, or else all but `http`.
    */
   categories?: string
   /**
@@ -524,6 +524,10 @@ export interface ReportThread extends ReportTimes {
   cpuMs?: number
   /** Time of being ready to run and waiting for a core, if the recording has it. */
   coreWaitMs?: number
+  /** Garbage collections, if the recording tells them and had any. */
+  collections?: ReportCollections
+  /** Memory, if the recording tells it. */
+  memory?: ReportMemory
   /**
    * The file outside of packages with the most time on the stack, of those that the fewest threads of
    * the same name share: what a thread of a pool worked on.
@@ -531,6 +535,32 @@ export interface ReportThread extends ReportTimes {
   ownFile?: string
   /** Number of samples. */
   samples: number
+}
+
+/** Garbage collections of a thread. */
+export interface ReportCollections {
+  /** Count of collections of young objects. */
+  minor: number
+  /** Count of collections of the whole heap. */
+  major: number
+  /** Duration of all collections. */
+  totalMs: number
+  /** Duration of the longest collection. */
+  longestMs: number
+}
+
+/** Memory of a thread and its process at the flushes of the recording, bytes. */
+export interface ReportMemory {
+  /** The most that objects on the heap used. */
+  heapPeak: number
+  /** Used heap at the end, less that at the start. */
+  heapGrowth: number
+  /** The most memory outside of the heap that objects kept alive, such as buffers. */
+  externalPeak: number
+  /** The most resident memory of the process. Only a main thread has this value and the next. */
+  rssPeak?: number
+  /** Resident memory at the end, less that at the start. */
+  rssGrowth?: number
 }
 
 /** Times of a function, a file or a package, over all threads. */

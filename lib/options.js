@@ -67,7 +67,7 @@ const SETTINGS = {
     variable: 'CPU_PROF_CATEGORIES',
     flag: '--categories',
     value: '<list>',
-    help: 'what is recorded: cpu,gc,memory,loop,timings,processes (default: all)',
+    help: 'kinds of events: cpu,gc,memory,loop,timings,processes (default: these), and http',
   },
   source: {
     type: 'string',

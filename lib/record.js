@@ -29,9 +29,10 @@ function start(options = {}) {
 /** Adds the program's own events to the recording that has started. @param {any} addon */
 function addEvents(addon) {
   events.attach(addon)
-  if (!addon.cpuProfWantsTimings()) return
+  const wanted = addon.cpuProfWantedTimings()
+  if (wanted === 0) return
   addon.stopTimings?.()
-  addon.stopTimings = require('./timings.js').observe(addon)
+  addon.stopTimings = require('./timings.js').observe(addon, wanted)
 }
 
 /** Stops recording the calling thread. */

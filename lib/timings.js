@@ -8,8 +8,11 @@ const { PerformanceObserver, performance } = require('node:perf_hooks')
 const { stringify } = JSON
 const { hrtime } = process
 
-/** Kinds of entries. Node creates those of HTTP and DNS only while there is an observer. @type {any[]} */
-const ENTRY_TYPES = ['mark', 'measure', 'function', 'dns', 'http', 'resource']
+/**
+ * Kinds of entries by the bits of what the recording wants. Node creates the entries of `http` and
+ * `dns` only while there is an observer.
+ */
+const ENTRY_TYPES = { 1: ['mark', 'measure', 'function', 'dns'], 2: ['http', 'resource'] }
 
 /** A larger detail is left out: it would make each flush slow. */
 const MAX_DETAIL = 64 * 1024
@@ -25,9 +28,10 @@ const TAKE = Object.getOwnPropertySymbols(PerformanceObserver.prototype).find(
 /**
  * Adds the timings of the calling thread to its recording.
  * @param {any} addon
+ * @param {number} wanted bits of `ENTRY_TYPES`
  * @returns {() => void} ends this
  */
-function observe(addon) {
+function observe(addon, wanted) {
   if (TAKE === undefined) return () => {}
   const offsetUs = clockOffsetUs()
   const observer = new PerformanceObserver(() => {})
@@ -40,7 +44,9 @@ function observe(addon) {
     }
   }
   Object.defineProperty(observer, TAKE, { value: take })
-  observer.observe({ entryTypes: ENTRY_TYPES })
+  /** @type {any[]} */
+  const entryTypes = [...(wanted & 1 ? ENTRY_TYPES[1] : []), ...(wanted & 2 ? ENTRY_TYPES[2] : [])]
+  observer.observe({ entryTypes })
   return () => observer.disconnect()
 }
 

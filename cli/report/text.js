@@ -2,13 +2,7 @@
 
 // Renders a report as text for a terminal.
 
-const {
-  formatTime,
-  formatShare,
-  formatCount,
-  formatCounts,
-  printable,
-} = require('../terminal/format.js')
+const { formatTime, formatShare, formatCount, printable } = require('../terminal/format.js')
 const {
   TIMES,
   activeMs,
@@ -22,6 +16,7 @@ const {
   nameOf,
   countThreads,
 } = require('./tables.js')
+const { summary } = require('./summary.js')
 const { displayWidth, padEnd, cutEnd, cutStart } = require('./width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -54,7 +49,7 @@ const MINOR = 0.02
 /** @param {Report} report @param {View} view */
 function renderText(report, view) {
   const sections = chooseSections(report, view)
-  const lines = summary(report, view)
+  const lines = drawSummary(report, view)
   const heights = chooseHeights(sections, view, lines.length)
   for (const [index, section] of sections.entries()) {
     if (heights[index] === 0) continue
@@ -121,36 +116,10 @@ function chooseHeights(sections, { lines, top }, used) {
 }
 
 /** @param {Report} report @param {View} view */
-function summary(report, view) {
-  const { busyMs, gcMs, programMs, idleMs, blockedMs } = report.totals
-  const counts = formatCounts(report.processes.length, countThreads(report))
-  const times = [
-    `busy ${formatTime(busyMs)}`,
-    `gc ${formatTime(gcMs)}`,
-    `program ${formatTime(programMs)}`,
-    ...(blockedMs >= 1 ? [`blocked ${formatTime(blockedMs)}`] : []),
-    `idle ${formatTime(idleMs)}`,
-  ]
-  const whole = formatTime(report.durationMs)
-  const text = [whole, counts, times.join(', '), ...cpuSummary(report)].join(' · ')
-  const [first, ...others] = wrap(text, view.columns)
+function drawSummary(report, view) {
+  const [whole, ...facts] = summary(report)
+  const [first, ...others] = wrap([whole, ...facts].join(' · '), view.columns)
   return [first.replace(whole, style(whole, 'bold', view)), ...others]
-}
-
-/** Returns the CPU time of the whole machine for the report's processes. @param {Report} report */
-function cpuSummary({ processes }) {
-  const all = processes.flatMap(({ cpu }) => (cpu ? [cpu] : []))
-  if (all.length === 0) return []
-  const sum = (/** @type {'javascriptMs' | 'nativeMs' | 'othersMs'} */ part) =>
-    all.reduce((sum, cpu) => sum + (cpu[part] ?? 0), 0)
-  const [javascript, native, others] = [sum('javascriptMs'), sum('nativeMs'), sum('othersMs')]
-  const whole = javascript + native + others
-  const parts = [
-    `JavaScript threads ${formatTime(javascript)}`,
-    `native threads ${formatTime(native)}`,
-    ...(others > MINOR * whole ? [`other programs ${formatTime(others)}`] : []),
-  ]
-  return [`CPU ${formatTime(whole)}: ${parts.join(', ')}`]
 }
 
 /** Breaks a text at its dots, or else at its commas. @param {string} text @param {number} columns @returns {string[]} */

@@ -64,19 +64,33 @@ pub(crate) struct Categories {
     pub event_loop: bool,
     /// User timings.
     pub timings: bool,
+    /// Requests of HTTP: each costs some ten microseconds, so they are not among the defaults.
+    pub http: bool,
     /// How processes and workers end.
     pub processes: bool,
 }
 
 impl Categories {
     /// The words of the setting, with the profile.
-    pub(crate) const WORDS: &'static str = "cpu, gc, memory, loop, timings and processes";
+    pub(crate) const WORDS: &'static str = "cpu, gc, memory, loop, timings, http and processes";
     /// The profile alone.
-    const CPU: Self =
-        Self { gc: false, memory: false, event_loop: false, timings: false, processes: false };
-    /// Everything.
-    const ALL: Self =
-        Self { gc: true, memory: true, event_loop: true, timings: true, processes: true };
+    const CPU: Self = Self {
+        gc: false,
+        memory: false,
+        event_loop: false,
+        timings: false,
+        http: false,
+        processes: false,
+    };
+    /// The kinds whose cost does not show.
+    const DEFAULT: Self = Self {
+        gc: true,
+        memory: true,
+        event_loop: true,
+        timings: true,
+        http: false,
+        processes: true,
+    };
 
     /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
     fn parse(text: &str) -> Option<Self> {
@@ -89,6 +103,7 @@ impl Categories {
                 "memory" => &mut categories.memory,
                 "loop" => &mut categories.event_loop,
                 "timings" => &mut categories.timings,
+                "http" => &mut categories.http,
                 "processes" => &mut categories.processes,
                 _ => return None,
             } = true;
@@ -244,7 +259,7 @@ impl Setting {
     }
 
     fn categories(&self) -> Result<Categories, Error> {
-        let Some(text) = self.text() else { return Ok(Categories::ALL) };
+        let Some(text) = self.text() else { return Ok(Categories::DEFAULT) };
         Categories::parse(&text).ok_or_else(|| {
             let words = Categories::WORDS;
             self.wrong(format!("a list such as cpu,gc is allowed, of {words}; cpu is always in it"))
@@ -345,11 +360,12 @@ mod tests {
 
     #[test]
     fn categories_are_a_list() {
-        assert_eq!(read(&[]).unwrap().categories, Categories::ALL);
+        assert_eq!(read(&[]).unwrap().categories, Categories::DEFAULT);
         let of = |list| read(&[("CPU_PROF_CATEGORIES", list)]).unwrap().categories;
         assert_eq!(of("cpu"), Categories::CPU);
         assert_eq!(of("gc,cpu,loop"), Categories { gc: true, event_loop: true, ..Categories::CPU });
-        assert_eq!(of("cpu,gc,memory,loop,timings,processes"), Categories::ALL);
+        assert_eq!(of("cpu,gc,memory,loop,timings,processes"), Categories::DEFAULT);
+        assert!(of("cpu,http").http);
     }
 
     #[test]

@@ -10,10 +10,12 @@ use crate::format::trace::timing::Timing;
 use crate::record::program_events;
 use crate::tools::check::one_event::problem_of;
 
-/// Returns whether the calling thread's recording wants user timings.
-#[napi(js_name = "cpuProfWantsTimings", catch_unwind)]
-pub(crate) fn wants_timings() -> bool {
-    program_events::wants_timings()
+/// Returns which entries of Node's performance timeline the calling thread's recording wants: 1 for
+/// user timings, 2 for requests of HTTP, 3 for both.
+#[napi(js_name = "cpuProfWantedTimings", catch_unwind)]
+pub(crate) fn wanted_timings() -> u32 {
+    let (timings, http) = program_events::wanted_timings();
+    u32::from(timings) | u32::from(http) << 1
 }
 
 /// Adds an event of any phase, as JSON, to the calling thread's recording. Fills in what is missing.

@@ -1,5 +1,6 @@
 //! Builds a thread's profile from nodes and samples that come in any order.
 
+use super::collection::{CollectionTotals, MemoryRange, MemoryUse};
 use std::mem;
 
 use rustc_hash::FxHashMap;
@@ -200,6 +201,20 @@ impl ProfileBuilder {
         if self.cpu.is_in_use() {
             let is_idle = self.profile.nodes[node as usize].frame == FrameTable::IDLE;
             self.cpu.sample((node, position), is_idle, (time_us, until_us));
+        }
+    }
+
+    /// Adds the collections of the time before a moment.
+    pub(crate) fn add_collections(&mut self, time_us: i64, totals: CollectionTotals) {
+        if self.scope.contains(time_us) {
+            self.profile.collections.get_or_insert_default().add_totals(totals);
+        }
+    }
+
+    /// Adds the memory at a moment.
+    pub(crate) fn add_memory(&mut self, time_us: i64, memory: MemoryUse) {
+        if self.scope.contains(time_us) {
+            MemoryRange::add(&mut self.profile.memory, memory);
         }
     }
 

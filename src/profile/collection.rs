@@ -15,6 +15,46 @@ pub(crate) struct Collection {
     pub heap_before: u64,
     /// Used heap at the end, bytes.
     pub heap_after: u64,
+    /// Whether the collection is a part of another.
+    pub is_nested: bool,
+}
+
+/// What the collections of a time were in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct CollectionTotals {
+    /// Count of minor collections.
+    pub minor: u64,
+    /// Count of major collections.
+    pub major: u64,
+    /// Duration of all collections, microseconds.
+    pub us: u64,
+    /// Duration of the longest, microseconds.
+    pub longest_us: u64,
+}
+
+impl CollectionTotals {
+    /// Adds a collection.
+    pub(crate) fn add(&mut self, collection: &Collection) {
+        match collection.kind {
+            CollectionKind::Minor => self.minor += 1,
+            CollectionKind::Major => self.major += 1,
+            CollectionKind::Incremental | CollectionKind::WeakCallbacks => {}
+        }
+        let us = u64::try_from(collection.duration_us).unwrap_or_default();
+        self.longest_us = self.longest_us.max(us);
+        if !collection.is_nested {
+            self.us += us;
+        }
+    }
+
+    /// Adds the collections of another time.
+    pub(crate) fn add_totals(&mut self, other: Self) {
+        self.minor += other.minor;
+        self.major += other.major;
+        self.us += other.us;
+        self.longest_us = self.longest_us.max(other.longest_us);
+    }
 }
 
 /// The kinds of collections, as V8's `GCType` tells them apart.
@@ -30,9 +70,33 @@ pub(crate) enum CollectionKind {
     WeakCallbacks,
 }
 
+/// The memory of a thread and its process over a time, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MemoryRange {
+    /// The first values.
+    pub first: MemoryUse,
+    /// The last values.
+    pub last: MemoryUse,
+    /// The highest of each value.
+    pub peak: MemoryUse,
+}
+
+impl MemoryRange {
+    /// Adds later values to a range that may have none yet.
+    pub(crate) fn add(range: &mut Option<Self>, memory: MemoryUse) {
+        let Self { last, peak, .. } =
+            range.get_or_insert(Self { first: memory, last: memory, peak: memory });
+        *last = memory;
+        peak.heap_used = peak.heap_used.max(memory.heap_used);
+        peak.heap_total = peak.heap_total.max(memory.heap_total);
+        peak.external = peak.external.max(memory.external);
+        peak.rss = peak.rss.max(memory.rss);
+    }
+}
+
 /// The memory of a thread and its process at one moment, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct MemoryUse {
     /// Objects on the thread's heap.
     pub heap_used: u64,
@@ -41,6 +105,6 @@ pub(crate) struct MemoryUse {
     /// Memory outside of the heap that the thread's objects keep alive.
     pub external: u64,
     /// Resident memory of the process. Only a main thread has this value.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rss: Option<u64>,
 }

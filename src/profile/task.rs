@@ -142,7 +142,7 @@ mod tests {
 
     fn collection(start_us: i64, duration_us: i64) -> Collection {
         let kind = CollectionKind::Minor;
-        Collection { kind, start_us, duration_us, heap_before: 2, heap_after: 1 }
+        Collection { kind, start_us, duration_us, heap_before: 2, heap_after: 1, is_nested: false }
     }
 
     fn spans(tasks: &[Task]) -> Vec<(i64, i64, bool)> {

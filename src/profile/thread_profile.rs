@@ -1,5 +1,6 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
+use super::collection::{CollectionTotals, MemoryRange};
 use super::cpu_use::CpuUse;
 use super::position::SourcePosition;
 
@@ -34,6 +35,10 @@ pub(crate) struct ThreadProfile {
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,
+    /// Collections in the scope; none if the file does not tell them.
+    pub collections: Option<CollectionTotals>,
+    /// Memory in the scope; none if the file does not tell it.
+    pub memory: Option<MemoryRange>,
     /// Start and end of the recording, whatever the scope. They identify the recording.
     pub recorded_us: (i64, i64),
 }
@@ -108,4 +113,9 @@ impl ReadScope {
     pub(crate) const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
     /// Everything.
     pub(crate) const ALL: Self = Self { samples: true, ..Self::LINES };
+
+    /// Returns whether a moment is in the scope.
+    pub(crate) fn contains(&self, time_us: i64) -> bool {
+        (self.from_us..=self.to_us).contains(&time_us)
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use super::program_events::ProgramEvents;
+use super::event_buffer::EventBuffer;
 use super::script_maps::RecordedMaps;
 use crate::base::cpu_times::{CpuTimes, MeasuredThread};
 use crate::base::system;
@@ -59,7 +59,7 @@ pub(super) struct RecordingLink {
     /// Source maps of scripts.
     pub script_maps: RecordedMaps,
     /// Events of the program that are not written yet.
-    pub program_events: ProgramEvents,
+    pub program_events: EventBuffer,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
     is_suspended: AtomicBool,
@@ -87,7 +87,7 @@ impl RecordingLink {
             is_main,
             collections: Arc::default(),
             script_maps,
-            program_events: ProgramEvents::default(),
+            program_events: EventBuffer::default(),
             read_profiles: DeletionQueue::default(),
             is_suspended,
             has_failed,

@@ -1,14 +1,31 @@
 //! The events of a recording beside its profile: collections, memory and tasks. Runs on the writer
 //! thread.
+//!
+//! These events make the file at most a tenth larger. A busy server has a hundred collections a
+//! second, most of them far shorter than a sample: so the longest are drawn, as many as there is room
+//! for, and the totals of all are in each heartbeat.
 
 use super::link::RecordingLink;
 use crate::base::config::{Categories, Config};
+use crate::base::cpu_times::CpuTimes;
 use crate::base::system;
+use crate::format::trace::event_args::Flush;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
-use crate::profile::collection::{Collection, MemoryUse};
+use crate::profile::collection::{Collection, CollectionTotals, MemoryUse};
 use crate::profile::task::{Task, TaskTracker};
 use crate::profile::window::Window;
+
+/// Bytes of the profile for each byte of these events.
+const PROFILE_SHARE: i64 = 16;
+/// Bytes that a recording begins with.
+const FIRST_ROOM: i64 = 2 << 10;
+/// The most bytes that are saved up.
+const MAX_ROOM: i64 = 8 << 10;
+/// Bytes of a collection, with the call that it may need.
+const COLLECTION_BYTES: i64 = 280;
+/// Duration from which a collection is always drawn, microseconds.
+const ALWAYS_DRAWN_US: i64 = 5000;
 
 /// The state that is needed to find these events.
 pub(super) struct SideEvents {
@@ -17,11 +34,15 @@ pub(super) struct SideEvents {
     tasks: Option<TaskTracker>,
     /// Collections that are younger than the last window.
     waiting: Vec<Collection>,
+    /// Bytes that there is room for; less than 0 after events that are always drawn.
+    room: i64,
 }
 
 /// The events of one flush.
 #[derive(Default)]
 pub(super) struct FlushedEvents {
+    totals: CollectionTotals,
+    /// The collections that are drawn.
     collections: Vec<Collection>,
     memory: Option<(i64, MemoryUse)>,
     /// Tasks that have ended.
@@ -36,7 +57,7 @@ impl SideEvents {
         let categories = config.categories;
         let has_tasks = is_idle_known && (categories.event_loop || categories.gc);
         let tasks = has_tasks.then(|| TaskTracker::new(config.interval_us));
-        Self { categories, tasks, waiting: Vec::new() }
+        Self { categories, tasks, waiting: Vec::new(), room: FIRST_ROOM }
     }
 
     /// Returns the events of a window.
@@ -46,13 +67,14 @@ impl SideEvents {
         window: &Window,
         memory: Option<MemoryUse>,
     ) -> FlushedEvents {
-        let collections = self.collections_until(link, window.end_us);
+        let (totals, collections) = self.collections_until(link, window.end_us);
         let ended = self.tasks.as_mut().map(|tasks| tasks.ended_in(window, &collections));
         let open = self.tasks.as_ref().and_then(|tasks| tasks.open_until(window.end_us));
         FlushedEvents {
-            memory: memory.map(|memory| (window.end_us, self.with_process(link, memory))),
+            memory: memory.map(|memory| (window.end_us, with_process(link, memory))),
             ended: ended.into_iter().flatten().filter(|task| self.is_wanted(task)).collect(),
             open: open.filter(|task| self.is_wanted(task)),
+            totals,
             collections,
         }
     }
@@ -69,23 +91,32 @@ impl SideEvents {
     /// Returns the last events of a file that ends at `end_us`. A task that has not ended continues
     /// in the next file.
     pub(super) fn at_end(&mut self, link: &RecordingLink, end_us: i64) -> FlushedEvents {
-        let collections = self.collections_until(link, end_us);
+        let (totals, collections) = self.collections_until(link, end_us);
         let ended = self.tasks.as_mut().and_then(|tasks| tasks.split(end_us));
         let ended = ended.into_iter().filter(|task| self.is_wanted(task)).collect();
-        FlushedEvents { collections, ended, ..FlushedEvents::default() }
+        FlushedEvents { totals, collections, ended, ..FlushedEvents::default() }
     }
 
-    /// Takes the collections that began before `end_us`.
-    fn collections_until(&mut self, link: &RecordingLink, end_us: i64) -> Vec<Collection> {
+    /// Notes the sizes of what was written: the profile, and these events.
+    pub(super) fn account(&mut self, profile_bytes: usize, own_bytes: usize) {
+        self.room += profile_bytes as i64 / PROFILE_SHARE - own_bytes as i64;
+        self.room = self.room.min(MAX_ROOM);
+    }
+
+    /// Takes the collections that began before `end_us`: their totals, and those that are drawn.
+    fn collections_until(
+        &mut self,
+        link: &RecordingLink,
+        end_us: i64,
+    ) -> (CollectionTotals, Vec<Collection>) {
         let mut collections = std::mem::take(&mut self.waiting);
         collections.extend(link.collections.take());
         self.waiting = collections.extract_if(.., |each| each.start_us >= end_us).collect();
-        collections
-    }
-
-    fn with_process(&self, link: &RecordingLink, memory: MemoryUse) -> MemoryUse {
-        let rss = link.is_main().then(system::resident_bytes).flatten();
-        MemoryUse { rss, ..memory }
+        let mut totals = CollectionTotals::default();
+        for collection in &collections {
+            totals.add(collection);
+        }
+        (totals, longest(collections, usize::try_from(self.room / COLLECTION_BYTES).unwrap_or(0)))
     }
 
     fn is_wanted(&self, task: &Task) -> bool {
@@ -93,7 +124,26 @@ impl SideEvents {
     }
 }
 
+/// Returns the `count` longest collections, and all that are always drawn, in the order of time.
+fn longest(mut collections: Vec<Collection>, count: usize) -> Vec<Collection> {
+    collections.sort_by_key(|each| std::cmp::Reverse(each.duration_us));
+    let always = collections.partition_point(|each| each.duration_us >= ALWAYS_DRAWN_US);
+    collections.truncate(count.max(always));
+    collections.sort_by_key(|each| each.start_us);
+    collections
+}
+
+fn with_process(link: &RecordingLink, memory: MemoryUse) -> MemoryUse {
+    let rss = link.is_main().then(system::resident_bytes).flatten();
+    MemoryUse { rss, ..memory }
+}
+
 impl FlushedEvents {
+    /// Returns the totals of the collections, if there were any.
+    pub(super) fn collections(&self) -> Option<CollectionTotals> {
+        (self.totals != CollectionTotals::default()).then_some(self.totals)
+    }
+
     /// Adds the events to those of the profile. The open task comes last: the next flush replaces it.
     pub(super) fn add_to(&self, trace: &ThreadTrace, events: &mut Events) {
         for task in &self.ended {
@@ -109,5 +159,48 @@ impl FlushedEvents {
             events.begin_provisional();
             trace.task(events, task);
         }
+    }
+
+    /// Adds the last events of a file, with the collections since the last heartbeat.
+    pub(super) fn add_last_to(
+        &self,
+        trace: &ThreadTrace,
+        events: &mut Events,
+        end_us: i64,
+        cpu: CpuTimes,
+    ) {
+        self.add_to(trace, events);
+        let collections = self.collections();
+        if collections.is_some() {
+            let flush = Flush { collections, cpu, ..Flush::default() };
+            trace.flush(events, end_us, flush);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::collection::CollectionKind;
+
+    #[test]
+    fn the_longest_collections_are_drawn_in_the_order_of_time() {
+        let of = |durations: &[i64]| -> Vec<Collection> {
+            let each = |(index, duration_us): (usize, &i64)| Collection {
+                kind: CollectionKind::Minor,
+                start_us: index as i64,
+                duration_us: *duration_us,
+                heap_before: 0,
+                heap_after: 0,
+                is_nested: false,
+            };
+            durations.iter().enumerate().map(each).collect()
+        };
+        let drawn = |durations: &[i64], count| -> Vec<i64> {
+            longest(of(durations), count).iter().map(|each| each.duration_us).collect()
+        };
+        assert_eq!(drawn(&[3, 1, 4, 2], 2), [3, 4]);
+        assert_eq!(drawn(&[3, 9000, 4, 5000], 1), [9000, 5000]);
+        assert!(drawn(&[3, 1], 0).is_empty());
     }
 }

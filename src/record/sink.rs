@@ -181,12 +181,17 @@ impl RecordingSink {
             file.add(&window, &placed);
         }
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
-        let flush = Flush { pause_us: Some(pause_us), restarts: self.restarts, cpu };
         let side_events = self.side_events.of_window(&self.link, &window, taken.memory);
+        let collections = side_events.collections();
+        let flush = Flush { pause_us: Some(pause_us), restarts: self.restarts, collections, cpu };
+        let mut sizes = (0, 0);
         let is_written = self.append(events, |trace, events| {
             trace.window(events, &window, &placed, flush);
+            sizes.0 = events.lasting_bytes();
             side_events.add_to(trace, events);
+            sizes.1 = events.lasting_bytes() - sizes.0;
         });
+        self.side_events.account(sizes.0, sizes.1);
         let samples = window.samples.len() as u64;
         if is_written {
             let nodes = placed.new_nodes.len() as u64;
@@ -210,7 +215,7 @@ impl RecordingSink {
         }
         let Some(trace) = &mut self.trace else { return };
         let cpu = self.link.cpu_times();
-        let flush = Flush { pause_us: None, restarts: self.restarts, cpu };
+        let flush = Flush { restarts: self.restarts, cpu, ..Flush::default() };
         let idle = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
         let idle = idle.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
@@ -265,8 +270,11 @@ impl RecordingSink {
         self.tree.clear();
         self.link.script_maps.begin_file();
         let side_events = self.side_events.at_end(&self.link, start_us);
-        let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
-        if let Err(error) = trace.begin_next(events, start_us, self.link.cpu_times(), add_last) {
+        let cpu = self.link.cpu_times();
+        let add_last = |trace: &ThreadTrace, events: &mut Events| {
+            side_events.add_last_to(trace, events, start_us, cpu);
+        };
+        if let Err(error) = trace.begin_next(events, start_us, cpu, add_last) {
             self.fail(&error);
         }
     }
@@ -318,7 +326,7 @@ impl RecordingSink {
         let cpu = self.trace.is_some().then(|| self.link.cpu_times());
         let side_events = self.side_events.at_end(&self.link, end_us);
         self.append(events, |trace, events| {
-            side_events.add_to(trace, events);
+            side_events.add_last_to(trace, events, end_us, cpu.unwrap_or_default());
             trace.close(events, end_us, cpu);
         });
         if let Some(file) = self.cpuprofile.take() {

@@ -2,10 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::timing::TimingArgs;
 use crate::base::cpu_times::CpuTimes;
 use crate::format::script_id::as_string;
-use crate::profile::collection::MemoryUse;
+use crate::profile::collection::{CollectionTotals, MemoryUse};
 use crate::profile::position::SourcePosition;
 
 /// `args`, in the shapes that DevTools reads.
@@ -121,6 +120,17 @@ pub(crate) enum Data<'a> {
     CpuTimes(CpuTimes),
 }
 
+/// The arguments of a user timing.
+#[derive(Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TimingArgs<'a> {
+    /// Start by the timing's own clock, milliseconds.
+    pub start_time: f64,
+    /// JSON as a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<&'a str>,
+}
+
 /// The facts of a heartbeat.
 #[derive(Debug, Clone, Copy, Default, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,6 +142,9 @@ pub(crate) struct Flush {
     /// Count of restarts so far, each because V8's sampling got stuck.
     #[serde(skip_serializing_if = "is_zero")]
     pub restarts: u32,
+    /// Collections since the last flush, if there were any.
+    #[serde(rename = "gc", skip_serializing_if = "Option::is_none")]
+    pub collections: Option<CollectionTotals>,
     /// CPU times up to now.
     #[serde(flatten)]
     pub cpu: CpuTimes,

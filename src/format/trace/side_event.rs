@@ -32,7 +32,7 @@ fn collection_type(kind: CollectionKind) -> Option<&'static str> {
 impl<'a> Event<'a> {
     /// Returns a collection.
     pub(crate) fn collection(pid: u32, tid: u32, collection: &Collection) -> Self {
-        let Collection { kind, start_us, duration_us, heap_before, heap_after } = *collection;
+        let Collection { kind, start_us, duration_us, heap_before, heap_after, .. } = *collection;
         let args = Args::Collection {
             kind: collection_type(kind),
             used_heap_size_before: heap_before,

@@ -260,12 +260,20 @@ impl ThreadTrace {
         if task.is_long() {
             events.push(&Event::task(pid, tid, task));
         }
-        events.push(&Event::call(pid, tid, task));
+        if task.has_collections {
+            events.push(&Event::call(pid, tid, task));
+        }
     }
 
     /// Adds a collection.
     pub(crate) fn collection(&self, events: &mut Events, collection: &Collection) {
         events.push(&Event::collection(self.pid(), self.tid(), collection));
+    }
+
+    /// Adds a heartbeat without a window.
+    pub(crate) fn flush(&self, events: &mut Events, time_us: i64, flush: Flush) {
+        let ts = time_us.max(self.time.last_us());
+        events.push(&Event::thread_flush(self.pid(), self.tid(), ts, flush));
     }
 
     /// Adds the memory at a moment.

@@ -1,9 +1,7 @@
 //! User timings as events, which DevTools draws in its track 'Timings' or in tracks of their own.
 
-use serde::Serialize;
-
 use super::event::{Event, Phase};
-use super::event_args::{Args, Data};
+use super::event_args::{Args, Data, TimingArgs};
 use super::events::Events;
 
 /// The category by which DevTools finds them.
@@ -20,17 +18,6 @@ pub(crate) struct Timing<'a> {
     pub start_ms: f64,
     /// Further facts: JSON as a text, as DevTools expects it.
     pub detail: Option<&'a str>,
-}
-
-/// The arguments of a timing.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TimingArgs<'a> {
-    /// Start by the timing's own clock, milliseconds.
-    start_time: f64,
-    /// JSON as a text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a str>,
 }
 
 /// The thread of a timing.

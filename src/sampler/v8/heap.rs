@@ -99,8 +99,15 @@ impl CollectionLog {
             return;
         }
         let duration_us = time_us - start_us;
-        let kind = kind_of(kind);
-        state.ended.push(Collection { kind, start_us, duration_us, heap_before, heap_after });
+        let (kind, is_nested) = (kind_of(kind), index > 0);
+        state.ended.push(Collection {
+            kind,
+            start_us,
+            duration_us,
+            heap_before,
+            heap_after,
+            is_nested,
+        });
     }
 }
 
@@ -239,6 +246,7 @@ mod tests {
             facts,
             [(CollectionKind::WeakCallbacks, 12, 3), (CollectionKind::Major, 10, 20)]
         );
+        assert!(ended[0].is_nested && !ended[1].is_nested);
         assert_eq!((ended[1].heap_before, ended[1].heap_after), (900, 300));
         assert_eq!(log.take(), []);
     }

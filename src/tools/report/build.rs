@@ -3,6 +3,7 @@
 use super::costs::{Costs, WeightedTree};
 use super::detail::{details, details_of};
 use super::frame_index::{FrameIndex, FrameKind};
+use super::heap;
 use super::imports::imports;
 use super::launchers::{launchers, shown_profiles};
 use super::lines::LineCosts;
@@ -207,6 +208,8 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
         times: thread_times(thread, index),
         cpu_us: sum_of(thread, |cpu| cpu.cpu_us),
         core_wait_us: sum_of(thread, |cpu| cpu.wait_us),
+        collections: heap::collections(thread),
+        memory: heap::memory(thread),
         own_file: None,
         samples: profiles.iter().fold(0, |sum, profile| sum.saturating_add(profile.sample_count)),
     }

@@ -4,6 +4,7 @@ pub(crate) mod build;
 mod costs;
 mod detail;
 mod frame_index;
+mod heap;
 mod imports;
 mod launchers;
 mod lines;

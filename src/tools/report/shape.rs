@@ -117,8 +117,36 @@ pub(super) struct ReportThread<'a> {
     )]
     pub core_wait_us: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub collections: Option<ReportCollections>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ReportMemory>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub own_file: Option<&'a str>,
     pub samples: u64,
+}
+
+/// Garbage collections.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct ReportCollections {
+    pub minor: u64,
+    pub major: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    #[serde(rename = "longestMs", serialize_with = "as_ms")]
+    pub longest_us: u64,
+}
+
+/// Memory, bytes.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportMemory {
+    pub heap_peak: u64,
+    pub heap_growth: i64,
+    pub external_peak: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rss_peak: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rss_growth: Option<i64>,
 }
 
 /// Times in microseconds, which JSON gives in milliseconds.

@@ -2,5 +2,6 @@
 
 pub(crate) mod process_names;
 mod reader;
+mod side_events;
 
 pub(crate) use self::reader::TraceReader;

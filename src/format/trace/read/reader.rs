@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::process_names::TraceNames;
+use super::side_events;
 use crate::base::cpu_times::CpuTimes;
 use crate::format::deltas::push_samples;
 use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
@@ -81,12 +82,18 @@ impl TraceReader {
             "ProfileChunk" => self.chunk(&event, frames),
             "CpuProfile" => self.whole_profile(&event, frames),
             "thread.start" => self.thread_start(&event),
-            "thread.flush" => self.each_of_thread(&event, |builder, time_us| {
-                builder.extend_to(time_us);
-                if let Some(times) = cpu_times(&event) {
-                    builder.read_cpu(time_us, times);
-                }
-            }),
+            "thread.flush" => self.flush(&event),
+            // In own traces, heartbeats have the totals of all collections.
+            "MinorGC" | "MajorGC" if !is_own => {
+                let collection = side_events::collection(&event);
+                self.each_of_thread(&event, |builder, time_us| {
+                    builder.add_collections(time_us, collection);
+                })
+            }
+            name if is_own && name.starts_with(side_events::MEMORY) => {
+                let Some(memory) = side_events::memory(&event) else { return };
+                self.each_of_thread(&event, |builder, time_us| builder.add_memory(time_us, memory))
+            }
             "trace.end" => self.each_of_thread(&event, |builder, time_us| {
                 if let Some(times) = cpu_times(&event) {
                     builder.read_last_cpu(time_us, times);
@@ -183,6 +190,20 @@ impl TraceReader {
         }
         self.starts.insert((pid, tid), (time_us, times));
         Ok(())
+    }
+
+    /// Reads a heartbeat: counters up to now, and the collections since the last heartbeat.
+    fn flush(&mut self, event: &EventJson<'_>) -> serde_json::Result<()> {
+        let (times, collections) = (cpu_times(event), side_events::collections_of_flush(event));
+        self.each_of_thread(event, |builder, time_us| {
+            builder.extend_to(time_us);
+            if let Some(times) = times {
+                builder.read_cpu(time_us, times);
+            }
+            if let Some(collections) = collections {
+                builder.add_collections(time_us, collections);
+            }
+        })
     }
 
     /// Reads a ProfileChunk event.

@@ -57,7 +57,7 @@ fn file(info: ThreadInfo, windows: &[Window]) -> String {
         // The writer does the same: nodes are written with samples only.
         let placed =
             if window.samples.is_empty() { PlacedWindow::default() } else { tree.place(window) };
-        let flush = Flush { pause_us: Some(42), restarts: 0, cpu: CPU };
+        let flush = Flush { pause_us: Some(42), cpu: CPU, ..Flush::default() };
         trace.window(&mut events, window, &placed, flush);
     }
     if trace.info.thread_id != 0 {

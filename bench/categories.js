@@ -1,0 +1,128 @@
+'use strict'
+
+// Measures what the events beside the profile cost: the CPU time of tsc and of a loaded HTTP server,
+// and the size of the trace, each as a ratio to the profile alone in the same round.
+// Usage: node bench/categories.js [rounds] [tsc|server]. Linux only.
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { median } = require('./measure.js')
+
+const root = path.join(__dirname, '..')
+const VARIANTS = [
+  'cpu',
+  'cpu,gc',
+  'cpu,memory',
+  'cpu,loop',
+  'cpu,timings',
+  'cpu,gc,memory,loop,timings,processes',
+  'cpu,http',
+]
+
+/** Prints the process's CPU time when it ends, microseconds. */
+const PRINT_CPU = `process.on('exit', () => {
+  const { user, system } = process.cpuUsage()
+  require('node:fs').writeSync(2, 'cpu ' + (user + system) + '\\n')
+})`
+
+const REQUESTS = 30_000
+const SERVER = `
+const http = require('node:http')
+const { spawn } = require('node:child_process')
+const rows = Array.from({ length: 40 }, (_, id) => ({ id, name: 'row ' + id, tags: ['a', 'b'] }))
+const render = (row) => '<tr><td>' + row.id + '</td><td>' + row.name + '</td></tr>'
+const server = http.createServer((request, response) => {
+  const url = new URL(request.url, 'http://localhost')
+  const data = JSON.parse(JSON.stringify(rows)).filter((row) => row.id % 3 < Number(url.searchParams.get('n')))
+  response.setHeader('content-type', 'text/html')
+  response.end('<table>' + data.map(render).join('') + '</table>')
+})
+server.listen(0, () => {
+  const env = { ...process.env, PORT: server.address().port, CPU_PROF_DIR: process.env.OTHER }
+  const client = spawn(process.execPath, [__dirname + '/client.js'], { env, stdio: 'inherit' })
+  client.on('exit', () => { server.close(); server.closeIdleConnections() })
+})`
+const CLIENT = `
+const http = require('node:http')
+const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
+let left = ${REQUESTS}
+function next() {
+  if (left-- <= 0) return
+  http.get({ port: process.env.PORT, path: '/rows?n=' + (left % 3), agent }, (response) => {
+    response.resume().on('end', next)
+  })
+}
+for (let i = 0; i < 8; i++) next()
+setInterval(() => { if (left < -7) process.exit() }, 20)`
+
+/** @param {string} dir */
+function tsc(dir) {
+  const source = path.join(path.dirname(require.resolve('effect/package.json')), 'src')
+  fs.cpSync(source, path.join(dir, 'src'), { recursive: true })
+  const compilerOptions = {
+    target: 'es2022',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+    allowImportingTsExtensions: true,
+    lib: ['es2022', 'dom', 'dom.iterable'],
+  }
+  const config = { compilerOptions, files: ['src/Schema.ts'] }
+  fs.writeFileSync(path.join(dir, 'tsconfig.json'), JSON.stringify(config))
+  return [path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', dir]
+}
+
+/** @param {string} dir */
+function server(dir) {
+  fs.writeFileSync(path.join(dir, 'server.js'), SERVER)
+  fs.writeFileSync(path.join(dir, 'client.js'), CLIENT)
+  return [path.join(dir, 'server.js')]
+}
+
+/** @param {string} name @param {string[]} args @param {number} rounds */
+function measure(name, args, rounds) {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-categories-'))
+  const printer = path.join(dir, 'print.js')
+  fs.writeFileSync(printer, PRINT_CPU)
+  /** @type {Record<string, { cpu: number, bytes: number }[]>} */
+  const results = Object.fromEntries(VARIANTS.map((variant) => [variant, []]))
+  for (let round = 0; round < rounds; round++) {
+    const order = VARIANTS.map((_, i) => VARIANTS[(i + round) % VARIANTS.length])
+    for (const variant of order) {
+      const out = path.join(dir, 'out')
+      const env = { ...process.env, CPU_PROF_DIR: out, CPU_PROF_CATEGORIES: variant }
+      const all = ['--require', root, '--require', printer, ...args]
+      const { status, stderr } = spawnSync(process.execPath, all, { env, encoding: 'utf8' })
+      const cpu = Number(/^cpu (\d+)$/m.exec(stderr)?.[1])
+      if (status !== 0 || !cpu) throw new Error(`${name} ended with ${status}: ${stderr}`)
+      const files = fs.readdirSync(out).map((file) => fs.statSync(path.join(out, file)).size)
+      results[variant].push({ cpu, bytes: files.reduce((sum, size) => sum + size, 0) })
+      fs.rmSync(out, { recursive: true })
+    }
+  }
+  fs.rmSync(dir, { recursive: true })
+  console.log(`${name} on ${process.version}, ${rounds} rounds`)
+  for (const variant of VARIANTS) {
+    const ratio = (/** @type {'cpu' | 'bytes'} */ key) =>
+      median(results[variant].map((each, i) => each[key] / results.cpu[i][key]))
+    const cpu = median(results[variant].map((each) => each.cpu)) / 1000
+    const size = median(results[variant].map((each) => each.bytes)) / 1000
+    console.log(
+      `${variant.padEnd(38)} CPU ${cpu.toFixed(0)} ms (${ratio('cpu').toFixed(3)}), ` +
+        `trace ${size.toFixed(0)} kB (${ratio('bytes').toFixed(3)})`,
+    )
+  }
+}
+
+const rounds = Number(process.argv[2] ?? 7)
+const only = process.argv[3]
+for (const [name, make] of Object.entries({ tsc, server })) {
+  if (only !== undefined && only !== name) continue
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-program-'))
+  measure(name, make(dir), rounds)
+  fs.rmSync(dir, { recursive: true })
+}

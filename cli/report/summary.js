@@ -1,0 +1,77 @@
+'use strict'
+
+// The facts about a whole report: times, collections, CPU time and memory.
+
+const { formatTime, formatBytes, formatCounts, printable } = require('../terminal/format.js')
+const { countThreads, isMain } = require('./tables.js')
+const { cutEnd } = require('./width.js')
+
+/** @typedef {import('../../index.js').Report} Report */
+
+/** A part below this share of the whole says little. */
+const MINOR = 0.02
+/** Columns of a command. */
+const COMMAND = 30
+
+/** Returns the facts as texts; the first is the duration. @param {Report} report */
+function summary(report) {
+  const { busyMs, gcMs, programMs, idleMs, blockedMs } = report.totals
+  const times = [
+    `busy ${formatTime(busyMs)}`,
+    `gc ${formatTime(gcMs)}${countCollections(report)}`,
+    `program ${formatTime(programMs)}`,
+    ...(blockedMs >= 1 ? [`blocked ${formatTime(blockedMs)}`] : []),
+    `idle ${formatTime(idleMs)}`,
+  ]
+  return [
+    formatTime(report.durationMs),
+    formatCounts(report.processes.length, countThreads(report)),
+    times.join(', '),
+    ...cpuSummary(report),
+    ...memorySummary(report),
+  ]
+}
+
+/** Returns how often the collector ran, in brackets. @param {Report} report */
+function countCollections({ processes }) {
+  const all = processes.flatMap(({ threads }) =>
+    threads.flatMap((thread) => thread.collections ?? []),
+  )
+  const sum = (/** @type {'minor' | 'major'} */ kind) =>
+    all.reduce((sum, collections) => sum + collections[kind], 0)
+  const [minor, major] = [sum('minor'), sum('major')]
+  if (minor + major === 0) return ''
+  const longest = Math.max(...all.map(({ longestMs }) => longestMs))
+  return ` (${minor} minor, ${major} major, longest ${formatTime(longest)})`
+}
+
+/** Returns the memory of the process that had the most. @param {Report} report */
+function memorySummary({ processes }) {
+  const rows = processes.flatMap(({ command, threads }) => {
+    const { rssPeak, rssGrowth = 0 } = threads.find(isMain)?.memory ?? {}
+    return rssPeak === undefined ? [] : [{ command, rssPeak, rssGrowth }]
+  })
+  if (rows.length === 0) return []
+  const { command, rssPeak, rssGrowth } = rows.reduce((a, b) => (b.rssPeak > a.rssPeak ? b : a))
+  const growth = rssGrowth > MINOR * rssPeak ? `, of which ${formatBytes(rssGrowth)} are new` : ''
+  const of = rows.length > 1 ? ` of ${cutEnd(printable(command), COMMAND)}` : ''
+  return [`memory ${formatBytes(rssPeak)}${of}${growth}`]
+}
+
+/** Returns the CPU time of the whole machine for the report's processes. @param {Report} report */
+function cpuSummary({ processes }) {
+  const all = processes.flatMap(({ cpu }) => (cpu ? [cpu] : []))
+  if (all.length === 0) return []
+  const sum = (/** @type {'javascriptMs' | 'nativeMs' | 'othersMs'} */ part) =>
+    all.reduce((sum, cpu) => sum + (cpu[part] ?? 0), 0)
+  const [javascript, native, others] = [sum('javascriptMs'), sum('nativeMs'), sum('othersMs')]
+  const whole = javascript + native + others
+  const parts = [
+    `JavaScript threads ${formatTime(javascript)}`,
+    `native threads ${formatTime(native)}`,
+    ...(others > MINOR * whole ? [`other programs ${formatTime(others)}`] : []),
+  ]
+  return [`CPU ${formatTime(whole)}: ${parts.join(', ')}`]
+}
+
+module.exports = { summary }
