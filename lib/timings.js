@@ -40,7 +40,7 @@ function observe(addon, wanted) {
     try {
       add(addon, entry, offsetUs)
     } catch {
-      // A detail that is no JSON, such as a BigInt.
+      // The program can have patched what this calls. It must not see an error of the profiler.
     }
   }
   Object.defineProperty(observer, TAKE, { value: take })
@@ -110,8 +110,13 @@ function trackEntry(track, color, properties = {}) {
 /** Returns the program's detail as JSON. Node has cloned it, so it has no getters. @param {any} entry */
 function detailOf({ detail }) {
   if (detail === null || detail === undefined) return undefined
-  const text = stringify(detail)
-  return text !== undefined && text.length <= MAX_DETAIL ? text : undefined
+  try {
+    const text = stringify(detail)
+    return text !== undefined && text.length <= MAX_DETAIL ? text : undefined
+  } catch {
+    // A circle, or a BigInt.
+    return undefined
+  }
 }
 
 module.exports = { observe }

@@ -16,10 +16,9 @@ use crate::profile::collection::{Collection, CollectionTotals, MemoryUse};
 use crate::profile::task::{Task, TaskTracker};
 use crate::profile::window::Window;
 
-/// Bytes of the profile for each byte of these events.
-const PROFILE_SHARE: i64 = 16;
-/// Bytes that a recording begins with.
-const FIRST_ROOM: i64 = 2 << 10;
+/// Bytes of the profile for each byte of these events. Heartbeats with totals need the rest of the
+/// tenth.
+const PROFILE_SHARE: i64 = 11;
 /// The most bytes that are saved up.
 const MAX_ROOM: i64 = 8 << 10;
 /// Bytes of a collection, with the call that it may need.
@@ -57,7 +56,7 @@ impl SideEvents {
         let categories = config.categories;
         let has_tasks = is_idle_known && (categories.event_loop || categories.gc);
         let tasks = has_tasks.then(|| TaskTracker::new(config.interval_us));
-        Self { categories, tasks, waiting: Vec::new(), room: FIRST_ROOM }
+        Self { categories, tasks, waiting: Vec::new(), room: 0 }
     }
 
     /// Returns the events of a window.
