@@ -113,8 +113,8 @@ test('several recordings of one thread are one thread, merged or not', async () 
   const profile = at('merged.cpuprofile')
   await convert(merged, profile)
   assert.deepEqual((await report(merged)).processes[0].threads, separate.threads)
-  // A .cpuprofile has no counters of the system, which tell blocked time from work.
-  const { cpuMs, coreWaitMs, ...withoutCounters } = thread
+  // A .cpuprofile has no counters of the system, which tell blocked time from work, and no memory.
+  const { cpuMs, coreWaitMs, memory, collections, ...withoutCounters } = thread
   assert.ok(Number(cpuMs) > 0 && Number(coreWaitMs) >= 0)
   const busyMs = Number((thread.busyMs + thread.blockedMs).toFixed(3))
   const expected = { ...withoutCounters, busyMs, blockedMs: 0 }

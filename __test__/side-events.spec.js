@@ -8,7 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { merge, report } = require('../index.js')
 const { run, temporaryDirectory } = require('./helpers/run.js')
-const { NEEDS_INTERRUPT } = require('./helpers/source.js')
+const { NEEDS_INTERRUPT, NEEDS_WAKE_UP } = require('./helpers/source.js')
 
 /** Three tasks with waits between them: a short one, a long one, and one that only a signal may end. */
 const PROGRAM = `
@@ -168,4 +168,62 @@ test('workers have collections and memory of their own', async () => {
   assert.ok(named(worker, 'MinorGC').length + named(worker, 'MajorGC').length > 0)
   assert.equal(named(worker, `memory of worker ${worker.tid}`).length > 0, true)
   assert.ok(named(main, 'memory').length > 0)
+})
+
+test('a merged trace has a track of the processes, and how they ended', async () => {
+  const cwd = temporaryDirectory()
+  fs.writeFileSync(
+    path.join(cwd, 'child.js'),
+    `const ends = {
+      empty() {},
+      exit() { process.exit(9) },
+      throw() { throw new Error('thrown') },
+      killed() { process.send(0); setInterval(() => {}, 1000) },
+      terminated() { process.send(0); setInterval(() => {}, 1000) },
+    }
+    ends[process.argv[2]]()`,
+  )
+  fs.writeFileSync(
+    path.join(cwd, 'main.js'),
+    `const { fork } = require('node:child_process')
+    const { Worker } = require('node:worker_threads')
+    new Worker('setTimeout(() => {}, 50)', { eval: true })
+    const options = { execArgv: process.execArgv, silent: true }
+    for (const end of ['empty', 'exit', 'throw']) fork('./child.js', [end], options)
+    const killed = fork('./child.js', ['killed'], options)
+    killed.on('message', () => killed.kill('SIGKILL'))
+    const terminated = fork('./child.js', ['terminated'], options)
+    terminated.on('message', () => terminated.kill('SIGTERM'))`,
+  )
+  const { code, files } = await run(['./main.js'], { cwd, read: 0 })
+  assert.equal(code, 0)
+  const merged = path.join(cwd, 'merged.json')
+  const again = path.join(cwd, 'again.json')
+  await merge(files, merged)
+  await merge([merged], again)
+  for (const file of [merged, again]) {
+    const { traceEvents } = JSON.parse(fs.readFileSync(file, 'utf8'))
+    const spans = traceEvents.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
+    assert.equal(spans.length, 7)
+    /** @type {Record<string, string>} */
+    const ended = {}
+    for (const { args, pid } of spans) {
+      const { name, start, end, devtools } = args.data
+      assert.equal(pid, 0)
+      assert.ok(start < end, name)
+      const properties = Object.fromEntries(JSON.parse(devtools).properties)
+      if (name.startsWith('child.js')) assert.match(properties.parent, /^main\.js \(pid \d+\)$/)
+      ended[name.split(' (')[0]] = properties.ended
+    }
+    const killed = 'killed or crashed, or still running'
+    assert.deepEqual(ended, {
+      'main.js': 'nothing was left to do',
+      'worker 1': undefined,
+      'child.js empty': 'nothing was left to do',
+      'child.js exit': 'exit code 9',
+      'child.js throw': 'exit code 1',
+      'child.js killed': killed,
+      'child.js terminated': NEEDS_WAKE_UP ? killed : 'SIGTERM',
+    })
+  }
 })

@@ -4,11 +4,14 @@
 
 const { load } = require('./addon.js')
 
-/** The mark of a thread that the preload records; another copy of this module may have done so. */
-const RECORDED = Symbol.for('@org/cpu-prof.recorded')
+/** The addon while the calling thread may be recorded, else null; at first undefined. @type {any} */
+let recorder
 
-/** The addon while the calling thread may be recorded, else null. @type {any} */
-let recorder = RECORDED in process ? load() : null
+/** Finds out whether the preload records the thread: another copy of this module may have begun that. */
+function lookUp() {
+  recorder = Symbol.for('@org/cpu-prof.recorded') in process ? load() : null
+  return recorder
+}
 
 /** Lets events be added from now on. @param {any} addon */
 function attach(addon) {
@@ -25,7 +28,7 @@ function detach() {
  * @param {object} event
  */
 function emit(event) {
-  if (recorder === null) return
+  if (recorder === null || (recorder === undefined && lookUp() === null)) return
   const { describe } = require('./check.js')
   if (typeof event !== 'object' || event === null) {
     throw new TypeError(`cpu-prof: emit() takes an event, not ${describe(event)}`)
@@ -41,7 +44,7 @@ function emit(event) {
  * @returns {T}
  */
 function span(name, fn, options) {
-  if (recorder === null) return fn()
+  if (recorder === null || (recorder === undefined && lookUp() === null)) return fn()
   const end = begin(String(name), options)
   let result
   try {
@@ -69,13 +72,13 @@ function begin(name, options) {
 
 /** Marks a moment. @param {string} name @param {object} [options] */
 function instant(name, options) {
-  if (recorder === null) return
+  if (recorder === null || (recorder === undefined && lookUp() === null)) return
   recorder.cpuProfInstant(String(name), detailOf('marker', options))
 }
 
 /** Adds values over time. @param {string} name @param {Record<string, number>} values */
 function counter(name, values) {
-  if (recorder === null) return
+  if (recorder === null || (recorder === undefined && lookUp() === null)) return
   emit({ cat: 'user', name, ph: 'C', args: values })
 }
 

@@ -31,8 +31,12 @@ function addEvents(addon) {
   events.attach(addon)
   const wanted = addon.cpuProfWantedTimings()
   if (wanted === 0) return
-  addon.stopTimings?.()
-  addon.stopTimings = require('./timings.js').observe(addon, wanted)
+  try {
+    addon.stopTimings?.()
+    addon.stopTimings = require('./timings.js').observe(addon, wanted)
+  } catch {
+    // An earlier preload has patched what the timings need. The rest is recorded.
+  }
 }
 
 /** Stops recording the calling thread. */

@@ -1,12 +1,10 @@
 'use strict'
 
-// Adds the program's user timings to the recording: `performance.mark()`, `performance.measure()`,
-// `performance.timerify()`, DNS queries, HTTP requests and `fetch()`.
+// Adds the program's user timings to the recording.
+
+// These are marks, measures and functions of `performance`, DNS queries, HTTP requests and `fetch()`.
 
 const { PerformanceObserver, performance } = require('node:perf_hooks')
-
-const { stringify } = JSON
-const { hrtime } = process
 
 /**
  * Kinds of entries by the bits of what the recording wants. Node creates the entries of `http` and
@@ -17,13 +15,8 @@ const ENTRY_TYPES = { 1: ['mark', 'measure', 'function', 'dns'], 2: ['http', 're
 /** A larger detail is left out: it would make each flush slow. */
 const MAX_DETAIL = 64 * 1024
 
-/**
- * Node's own method of observers, which takes an entry when it is created. An ordinary observer would
- * keep its entries until a turn of the event loop, and a busy program has none.
- */
-const TAKE = Object.getOwnPropertySymbols(PerformanceObserver.prototype).find(
-  (symbol) => symbol.description === 'kMaybeBuffer',
-)
+/** `JSON.stringify`, copied at the start: the program can patch it later. @type {typeof JSON.stringify} */
+let stringify
 
 /**
  * Adds the timings of the calling thread to its recording.
@@ -32,7 +25,12 @@ const TAKE = Object.getOwnPropertySymbols(PerformanceObserver.prototype).find(
  * @returns {() => void} ends this
  */
 function observe(addon, wanted) {
-  if (TAKE === undefined) return () => {}
+  // Node's own method of observers, which takes an entry when it is created. An ordinary observer
+  // would keep its entries until a turn of the event loop, and a busy program has none.
+  const symbols = Object.getOwnPropertySymbols(PerformanceObserver.prototype)
+  const method = symbols.find((symbol) => symbol.description === 'kMaybeBuffer')
+  if (method === undefined) return () => {}
+  stringify = JSON.stringify
   const offsetUs = clockOffsetUs()
   const observer = new PerformanceObserver(() => {})
   /** @param {any} entry */
@@ -43,7 +41,8 @@ function observe(addon, wanted) {
       // The program can have patched what this calls. It must not see an error of the profiler.
     }
   }
-  Object.defineProperty(observer, TAKE, { value: take })
+  const descriptor = { __proto__: null, value: take }
+  Object.defineProperty(observer, method, /** @type {any} */ (descriptor))
   /** @type {any[]} */
   const entryTypes = [...(wanted & 1 ? ENTRY_TYPES[1] : []), ...(wanted & 2 ? ENTRY_TYPES[2] : [])]
   observer.observe({ entryTypes })
@@ -52,7 +51,7 @@ function observe(addon, wanted) {
 
 /** Returns the time of the trace's clock at which `performance.now()` was 0, microseconds. */
 function clockOffsetUs() {
-  const [seconds, nanoseconds] = hrtime()
+  const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e6 + nanoseconds / 1e3 - performance.now() * 1e3
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod call_tree;
 pub(crate) mod collection;
 pub(crate) mod cpu_use;
+pub(crate) mod ending;
 pub(crate) mod frame;
 pub(crate) mod frame_table;
 pub(crate) mod idle;

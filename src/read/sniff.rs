@@ -13,6 +13,7 @@ use crate::format::trace::head::EventHead;
 use crate::format::trace::own::{METADATA_KEY, is_merged_mark};
 use crate::format::trace::read::process_names::without_pid;
 use crate::format::trace::scan::{Item, Scanner};
+use crate::profile::ending::ProcessEnding;
 use crate::profile::program::without_recording_label;
 use crate::profile::session::Identity;
 use crate::read::group::{ProcessFacts, RecordingSpan};
@@ -60,6 +61,9 @@ pub(crate) struct RecordingFile {
     pub start_us: i64,
     /// End, microseconds; none if only a full reading would tell.
     pub end_us: Option<i64>,
+    /// How the process ended; none if the recording was not completed, or only a full reading would
+    /// tell.
+    pub ending: Option<ProcessEnding>,
     /// Facts about the process from the header; empty for a `.cpuprofile` of another tool.
     pub program: Map<String, Value>,
     /// Label of the process for DevTools.
@@ -230,7 +234,7 @@ fn trace(
                         }
                         b"Profile" => {
                             recording.start_us = head.ts(event).unwrap_or_default();
-                            recording.end_us = end_us(input);
+                            (recording.end_us, recording.ending) = end_of(input);
                             return Ok(SniffedFile::Recording(recording.clone()));
                         }
                         _ => {}
@@ -285,6 +289,7 @@ fn recording(index: usize, program: Map<String, Value>) -> Option<RecordingFile>
         tid,
         start_us: 0,
         end_us: None,
+        ending: None,
         program,
         url: None,
     })
@@ -335,16 +340,32 @@ fn cpuprofile(
         tid,
         start_us,
         end_us,
+        ending: None,
         program: Map::new(),
         url: None,
     }))
 }
 
-/// Returns the latest time near the end of a trace that is not compressed: microseconds.
-fn end_us(input: &Input) -> Option<i64> {
-    let end = last_bytes(input).ok()?;
-    let last_us = last_lines(&end).filter_map(|line| EventHead::of_own(line)?.ts(line)).max();
-    last_us.map(|last_us| input.shift.moved(last_us))
+/// Returns the latest time near the end of a trace that is not compressed: microseconds, and how
+/// the process ended.
+fn end_of(input: &Input) -> (Option<i64>, Option<ProcessEnding>) {
+    let Ok(end) = last_bytes(input) else { return (None, None) };
+    let (mut last_us, mut ending) = (None, None);
+    for line in last_lines(&end) {
+        let Some(head) = EventHead::of_own(line) else { continue };
+        last_us = last_us.max(head.ts(line));
+        if head.name(line) == b"trace.end" {
+            ending = Some(ending_of(line).unwrap_or_default());
+        }
+    }
+    (last_us.map(|last_us| input.shift.moved(last_us)), ending)
+}
+
+/// Returns how the process ended, according to the last event of its recording.
+fn ending_of(line: &[u8]) -> Option<ProcessEnding> {
+    let line = line.strip_suffix(b",").unwrap_or(line);
+    let event: Value = serde_json::from_slice(line).ok()?;
+    serde_json::from_value(event.pointer("/args/data")?.clone()).ok()
 }
 
 fn last_bytes(input: &Input) -> io::Result<Vec<u8>> {

@@ -7,11 +7,13 @@ use std::panic::catch_unwind;
 use napi::Env;
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 
+use super::ending;
 use super::finish::{StoppedProfiler, finish};
 use super::signals;
 use super::state::{IDLE_PROFILER, RECORDING, StoppedRecording, is_recording, take_recording};
 use crate::base::config::Config;
 use crate::base::error::Error;
+use crate::profile::ending::ProcessEnding;
 use crate::sampler::v8::{Callback, Waker, forget_environment};
 
 thread_local! {
@@ -79,10 +81,15 @@ extern "C" fn on_exit(_: *mut c_void) {
             return;
         }
         let config = RECORDING.with_borrow(|recording| Some(recording.as_ref()?.config.clone()));
+        let resumption = RESUMPTION.get();
+        let exit_code = resumption.and_then(|(env, _)| exit_code(&env));
+        if let Some(exit_code) = exit_code {
+            ending::note(Some(ProcessEnding::of_exit(exit_code)));
+        }
         let stopped = end(Ending::Process);
         if let Some(config) = config
-            && let Some((env, resume)) = RESUMPTION.get()
-            && !is_exiting(&env)
+            && let Some((env, resume)) = resumption
+            && exit_code.is_none()
             && let Ok(waker) = Waker::new(None)
         {
             INTERRUPTED.set(Some(InterruptedRecording { env, config, stopped }));
@@ -91,13 +98,21 @@ extern "C" fn on_exit(_: *mut c_void) {
     });
 }
 
-/// Returns whether Node is ending the program, according to its `process._exiting`.
-fn is_exiting(env: &Env) -> bool {
-    let is_exiting = env.run_in_scope(|| {
+/// Returns the exit code with which Node is ending the program; none if the program goes on,
+/// according to `process._exiting`.
+fn exit_code(env: &Env) -> Option<i32> {
+    /// `process.exitCode` is not set, or is no number.
+    const SUCCESS: i32 = 0;
+    let read = env.run_in_scope(|| {
         let process: Object<'_> = env.get_global()?.get_named_property("process")?;
-        process.get_named_property::<Unknown<'_>>("_exiting")?.coerce_to_bool()
+        let is_exiting: Unknown<'_> = process.get_named_property("_exiting")?;
+        if !is_exiting.coerce_to_bool()? {
+            return Ok(None);
+        }
+        let code = process.get_named_property::<Option<f64>>("exitCode");
+        Ok(Some(code.ok().flatten().map_or(SUCCESS, |code| code as i32)))
     });
-    is_exiting.unwrap_or(true)
+    read.unwrap_or(Some(SUCCESS))
 }
 
 /// Returns the recording to resume, now that the process has survived.
@@ -113,6 +128,9 @@ pub(super) fn take_interrupted() -> Option<InterruptedRecording> {
 
 /// Ends the recording because the environment ends.
 fn end_environment(ending: Ending) {
+    if ending == Ending::Process && is_recording() {
+        ending::note(Some(ProcessEnding::of_nothing_left()));
+    }
     end(ending);
     forget_environment();
 }

@@ -1,6 +1,7 @@
 //! Recording: one thread from start to stop, and the writer thread that fills its files.
 
 pub(crate) mod coverage;
+mod ending;
 mod event_buffer;
 pub(crate) mod finish;
 mod heap_trim;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use chrono::{FixedOffset, Local, Utc};
 use napi::bindgen_prelude::retain_current_module_for_unload_safety;
 
+use super::ending;
 use super::signals;
 use super::writer::Writer;
 use crate::base::config::Config;
@@ -15,6 +16,7 @@ use crate::base::error::Error;
 use crate::base::name_pattern::{FileNames, NameFields};
 use crate::base::run_folder::Run;
 use crate::base::system;
+use crate::profile::ending::ProcessEnding;
 use crate::profile::program::Program;
 use crate::sampler::v8::Callback;
 
@@ -116,6 +118,7 @@ pub(crate) fn read_config(
 fn finish_all() {
     const TIMEOUT: Duration = Duration::from_millis(250);
     if let Some(process) = PROCESS.get() {
+        ending::note(signals::pending_name().map(ProcessEnding::of_signal));
         process.writer.finish_all(TIMEOUT);
     }
 }

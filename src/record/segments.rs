@@ -11,13 +11,13 @@ use std::time::Duration;
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
 use crate::base::config::{Config, HistoryLimits};
-use crate::base::cpu_times::CpuTimes;
 use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
 use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::files::live_trace::LiveTrace;
 use crate::files::own_file::OwnFile;
+use crate::format::trace::event_args::TraceEnd;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::profile::window::Window;
@@ -166,18 +166,19 @@ impl TraceSegments {
     }
 
     /// Completes the current segment and begins the next one, which starts at `start_us`.
-    /// `cpu` are the CPU times of the thread up to now.
+    /// `end` are the facts of the current segment's end.
     /// `add_last` adds the last events of the current one.
     pub(super) fn begin_next(
         &mut self,
         buffer: &mut Events,
         start_us: i64,
-        cpu: CpuTimes,
+        end: TraceEnd,
         add_last: impl FnOnce(&ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
+        let cpu = end.cpu;
         self.append(buffer, |trace, events| {
             add_last(trace, events);
-            trace.close(events, start_us, Some(cpu));
+            trace.close(events, start_us, Some(end));
         })?;
         let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
         let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);

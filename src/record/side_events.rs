@@ -7,9 +7,7 @@
 
 use super::link::RecordingLink;
 use crate::base::config::{Categories, Config};
-use crate::base::cpu_times::CpuTimes;
 use crate::base::system;
-use crate::format::trace::event_args::Flush;
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
 use crate::profile::collection::{Collection, CollectionTotals, MemoryUse};
@@ -157,22 +155,6 @@ impl FlushedEvents {
         if let Some(task) = &self.open {
             events.begin_provisional();
             trace.task(events, task);
-        }
-    }
-
-    /// Adds the last events of a file, with the collections since the last heartbeat.
-    pub(super) fn add_last_to(
-        &self,
-        trace: &ThreadTrace,
-        events: &mut Events,
-        end_us: i64,
-        cpu: CpuTimes,
-    ) {
-        self.add_to(trace, events);
-        let collections = self.collections();
-        if collections.is_some() {
-            let flush = Flush { collections, cpu, ..Flush::default() };
-            trace.flush(events, end_us, flush);
         }
     }
 }

@@ -105,6 +105,16 @@ pub(super) fn is_pending() -> bool {
     PENDING.load(Ordering::Relaxed) != 0
 }
 
+/// Returns the name of a signal that has arrived and most likely ends the process.
+pub(super) fn pending_name() -> Option<&'static str> {
+    const NAMES: [&str; SIGNALS.len()] = ["SIGINT", "SIGTERM", "SIGHUP"];
+    let pending = PENDING.load(Ordering::Relaxed);
+    NAMES.into_iter().enumerate().find_map(|(index, name)| {
+        let is_pending = pending & (1 << index) != 0;
+        is_pending.then_some(name)
+    })
+}
+
 /// Lets the pending signals take their normal course, on the main thread. Returns these signals.
 fn forward_pending() -> u32 {
     let signals = PENDING.load(Ordering::Relaxed);

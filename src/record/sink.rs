@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ending;
 use super::link::{RecordingLink, ThreadActivity};
 use super::output::{CpuProfileFile, OutputFiles};
 use super::overlap::{self, TakenUntil};
@@ -16,7 +17,7 @@ use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
-use crate::format::trace::event_args::Flush;
+use crate::format::trace::event_args::{Flush, TraceEnd};
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
 use crate::profile::call_tree::{CallTree, PlacedWindow};
@@ -105,6 +106,8 @@ pub(super) struct RecordingSink {
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
     side_events: SideEvents,
+    /// Whether the trace tells how the process ends.
+    tells_ending: bool,
     /// Name of the worker, if it has one.
     name: Option<WorkerName>,
     totals: RecordingTotals,
@@ -121,6 +124,7 @@ impl RecordingSink {
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
         link.script_maps.begin_file();
+        let tells_ending = link.is_main() && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
         let mut totals = RecordingTotals::default();
         if let Some(trace) = &trace {
@@ -141,6 +145,7 @@ impl RecordingSink {
             taken_until: TakenUntil::START,
             idle,
             side_events,
+            tells_ending,
             name: None,
             totals,
         }
@@ -270,11 +275,13 @@ impl RecordingSink {
         self.tree.clear();
         self.link.script_maps.begin_file();
         let side_events = self.side_events.at_end(&self.link, start_us);
-        let cpu = self.link.cpu_times();
-        let add_last = |trace: &ThreadTrace, events: &mut Events| {
-            side_events.add_last_to(trace, events, start_us, cpu);
+        let end = TraceEnd {
+            collections: side_events.collections(),
+            cpu: self.link.cpu_times(),
+            ..TraceEnd::default()
         };
-        if let Err(error) = trace.begin_next(events, start_us, cpu, add_last) {
+        let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
+        if let Err(error) = trace.begin_next(events, start_us, end, add_last) {
             self.fail(&error);
         }
     }
@@ -323,12 +330,15 @@ impl RecordingSink {
     pub(super) fn finish(&mut self, events: &mut Events) {
         let end_us = system::now_us();
         self.write_program_events(events);
-        let cpu = self.trace.is_some().then(|| self.link.cpu_times());
-        let side_events = self.side_events.at_end(&self.link, end_us);
-        self.append(events, |trace, events| {
-            side_events.add_last_to(trace, events, end_us, cpu.unwrap_or_default());
-            trace.close(events, end_us, cpu);
-        });
+        if self.trace.is_some() {
+            let side_events = self.side_events.at_end(&self.link, end_us);
+            let ending = if self.tells_ending { ending::of_process() } else { <_>::default() };
+            let (collections, cpu) = (side_events.collections(), self.link.cpu_times());
+            self.append(events, |trace, events| {
+                side_events.add_to(trace, events);
+                trace.close(events, end_us, Some(TraceEnd { collections, cpu, ending }));
+            });
+        }
         if let Some(file) = self.cpuprofile.take() {
             match file.write(end_us) {
                 Ok(path) => self.totals.files.push(path),

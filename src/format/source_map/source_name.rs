@@ -86,9 +86,12 @@ fn without_query(name: &str) -> &str {
 /// Removes `.` and `..` from an absolute path.
 fn normal(path: &str) -> String {
     let mut parts = Vec::new();
+    let has_drive = is_drive(path);
     for part in path.split('/') {
         match part {
             "" | "." => {}
+            // There is nothing above a drive.
+            ".." if has_drive && parts.len() == 1 => {}
             ".." => {
                 parts.pop();
             }
@@ -96,8 +99,8 @@ fn normal(path: &str) -> String {
         }
     }
     match parts.as_slice() {
-        [drive] if is_drive(path) => format!("{drive}/"),
-        _ if is_drive(path) => parts.join("/"),
+        [drive] if has_drive => format!("{drive}/"),
+        _ if has_drive => parts.join("/"),
         _ => format!("/{}", parts.join("/")),
     }
 }
@@ -123,6 +126,7 @@ mod tests {
             ("file:///abs/a%20b.ts", Path("/abs/a b.ts".into())),
             ("file:///C:/p/a.ts", Path("C:/p/a.ts".into())),
             ("C:\\p\\src\\a.ts", Path("C:/p/src/a.ts".into())),
+            ("C:\\..\\a.ts", Path("C:/a.ts".into())),
             ("..\\src\\a.ts", Path("/r/src/a.ts".into())),
             ("webpack://app/./src/a.ts", in_project("src/a.ts", "webpack://app/src/a.ts")),
             ("webpack:///./src/a.ts?1f3c", in_project("src/a.ts", "webpack:///src/a.ts")),

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use super::event_args::{Args, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk};
+use super::event_args::{Args, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd};
 use crate::base::cpu_times::CpuTimes;
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 
@@ -119,8 +119,9 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the marker of a recording's end.
-    pub(crate) fn trace_end(pid: u32, tid: u32, ts: i64, cpu: Option<CpuTimes>) -> Self {
-        Self::instant("trace.end", pid, tid, ts, Args::cpu_times(cpu))
+    pub(crate) fn trace_end(pid: u32, tid: u32, ts: i64, end: Option<TraceEnd>) -> Self {
+        let args = end.map_or(Args::Empty {}, |end| Args::Data { data: Data::End(end) });
+        Self::instant("trace.end", pid, tid, ts, args)
     }
 
     /// Returns the source map of a script.

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use crate::base::cpu_times::CpuTimes;
 use crate::format::script_id::as_string;
 use crate::profile::collection::{CollectionTotals, MemoryUse};
+use crate::profile::ending::ProcessEnding;
 use crate::profile::position::SourcePosition;
 
 /// `args`, in the shapes that DevTools reads.
@@ -116,8 +117,12 @@ pub(crate) enum Data<'a> {
     },
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
-    /// `thread.start` and `trace.end`: the CPU times at the start and at the end.
+    /// `TimeStamp`: a span in a track of its own.
+    TimeStamp(TimeStampArgs<'a>),
+    /// `thread.start`: the CPU times at the start.
     CpuTimes(CpuTimes),
+    /// `trace.end`
+    End(TraceEnd),
 }
 
 /// The arguments of a user timing.
@@ -129,6 +134,39 @@ pub(crate) struct TimingArgs<'a> {
     /// JSON as a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<&'a str>,
+}
+
+/// A span in a track of its own.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct TimeStampArgs<'a> {
+    /// Name.
+    pub message: &'a str,
+    /// Name in the track.
+    pub name: &'a str,
+    /// Start, microseconds.
+    pub start: i64,
+    /// End, microseconds.
+    pub end: i64,
+    /// Track.
+    pub track: &'a str,
+    /// One of DevTools' colours.
+    pub color: &'a str,
+    /// JSON with the rows of the details.
+    pub devtools: &'a str,
+}
+
+/// The facts of a recording's end.
+#[derive(Debug, Clone, Default, serde::Serialize)]
+pub(crate) struct TraceEnd {
+    /// Collections since the last flush, if there were any.
+    #[serde(rename = "gc", skip_serializing_if = "Option::is_none")]
+    pub collections: Option<CollectionTotals>,
+    /// CPU times at the end.
+    #[serde(flatten)]
+    pub cpu: CpuTimes,
+    /// How the process ends, if it does.
+    #[serde(flatten)]
+    pub ending: ProcessEnding,
 }
 
 /// The facts of a heartbeat.

@@ -12,6 +12,7 @@ pub(crate) mod events;
 pub(crate) mod head;
 pub(crate) mod moved_event;
 pub(crate) mod own;
+pub(crate) mod process_span;
 pub(crate) mod read;
 pub(crate) mod scan;
 pub(crate) mod side_event;

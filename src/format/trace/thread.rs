@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::event::{Event, SAMPLES_PER_CHUNK};
-use super::event_args::{ChunkNode, ChunkSamples, Flush, ProcessFrame, ProfileChunk};
+use super::event_args::{ChunkNode, ChunkSamples, Flush, ProcessFrame, ProfileChunk, TraceEnd};
 use super::events::Events;
 use super::own::{self, OwnMember};
 use super::side_event;
@@ -270,12 +270,6 @@ impl ThreadTrace {
         events.push(&Event::collection(self.pid(), self.tid(), collection));
     }
 
-    /// Adds a heartbeat without a window.
-    pub(crate) fn flush(&self, events: &mut Events, time_us: i64, flush: Flush) {
-        let ts = time_us.max(self.time.last_us());
-        events.push(&Event::thread_flush(self.pid(), self.tid(), ts, flush));
-    }
-
     /// Adds the memory at a moment.
     pub(crate) fn memory(&self, events: &mut Events, time_us: i64, memory: MemoryUse) {
         let (pid, tid) = (self.pid(), self.tid());
@@ -286,9 +280,9 @@ impl ThreadTrace {
 
     /// Adds the end of the recording, which is the end of the visible range, with the CPU times up to
     /// the end: a thread that has waited since its last window has no later ones.
-    pub(crate) fn close(&self, events: &mut Events, end_us: i64, cpu: Option<CpuTimes>) {
+    pub(crate) fn close(&self, events: &mut Events, end_us: i64, end: Option<TraceEnd>) {
         let ts = end_us.max(self.time.last_us());
-        events.push(&Event::trace_end(self.pid(), self.tid(), ts, cpu));
+        events.push(&Event::trace_end(self.pid(), self.tid(), ts, end));
     }
 
     /// Returns whether the thread is a worker.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::base::name_pattern::{NameFields, NamePattern};
-use crate::format::trace::event_args::Flush;
+use crate::format::trace::event_args::{Flush, TraceEnd};
 use crate::format::trace::thread::Segment;
 use crate::profile::call_tree::CallTree;
 use crate::profile::program::{NodeModules, Program};
@@ -74,8 +74,8 @@ impl Recorder {
         let window = Window { end_us: START_US + end_us, ..made::window(&nodes, &samples) };
         if let Some(start_us) = self.segments.next_start(&window) {
             self.tree.clear();
-            let cpu = CpuTimes::default();
-            self.segments.begin_next(&mut self.events, start_us, cpu, |_, _| {}).unwrap();
+            let end = TraceEnd::default();
+            self.segments.begin_next(&mut self.events, start_us, end, |_, _| {}).unwrap();
         }
         let placed = self.tree.place(&window);
         let flush = Flush { pause_us: Some(1), ..Flush::default() };

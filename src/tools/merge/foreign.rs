@@ -18,6 +18,7 @@ use super::members::MergedFacts;
 use super::merger::Merger;
 use super::outcome::MergeError;
 use super::part::OutputParts;
+use super::process_track;
 use super::spans::OpenSpans;
 use crate::files::input::Input;
 use crate::format::trace::chunk_json::WHOLE_PROFILE;
@@ -25,6 +26,7 @@ use crate::format::trace::edit::EventEdit;
 use crate::format::trace::events::on_one_line;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own::is_merged_mark;
+use crate::format::trace::process_span::PROCESSES;
 use crate::format::trace::scan::Item;
 use crate::profile::program::Program;
 
@@ -145,6 +147,10 @@ impl ForeignTrace {
         };
         // DevTools refuses empty objects.
         if !is_own && text.len() <= 2 {
+            return Ok(());
+        }
+        // The track is made from the metadata, for the processes that are in the trace.
+        if is_own && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
             return Ok(());
         }
         let own = head.pid_text(text).map(ForeignPid::read);
@@ -321,6 +327,8 @@ impl ForeignTrace {
                 facts.entry("ownPid").or_insert(own.into());
                 facts.insert("pid".into(), pid.into());
             }
+            let moved = merger.inputs[self.index].shift;
+            process_track::shift(&mut facts, |us| moved.moved(us));
             merger.sizes.process(&facts);
             merger.facts.push((pid, facts));
         }

@@ -7,8 +7,10 @@ use serde_json::{Map, Value, json};
 use super::merger::Merger;
 use super::outcome::{MergeError, ProcessExit};
 use super::part::OutputPart;
+use super::process_track;
 use super::processes::OutputProcess;
 use crate::format::ascii_json::encode;
+use crate::format::trace::events::Events;
 use crate::format::trace::own;
 use crate::profile::program::Program;
 
@@ -26,8 +28,6 @@ impl Merger<'_> {
         for part in parts {
             let range = part.range(|_| true).unwrap_or_default();
             self.labels.write(part, range.0, &minor)?;
-            part.write(b"\n]")?;
-            self.members.write(part)?;
             let here = |pid: u32| part.pids.contains_key(&pid);
             let recorded = processes.iter().filter(|process| here(process.pid));
             let merged = self.facts.iter().filter(|(pid, _)| here(*pid));
@@ -35,6 +35,13 @@ impl Merger<'_> {
                 .map(|process| about(process, exit))
                 .chain(merged.map(|(_, facts)| facts.clone().into()))
                 .collect();
+            let mut spans = Events::default();
+            process_track::add(&mut spans, &about, range);
+            if !spans.as_bytes().is_empty() {
+                part.events(spans.as_bytes())?;
+            }
+            part.write(b"\n]")?;
+            self.members.write(part)?;
             // Times of another clock would shrink all others to nothing.
             let is_far = |pid| {
                 let mut recorded = processes.iter().filter(|process| process.clock > 0);
@@ -132,6 +139,7 @@ fn about(process: &OutputProcess, exit: Option<&ProcessExit>) -> Value {
     about.insert("label".into(), process.url.clone().into());
     about.insert("startUs".into(), process.start_us.into());
     about.insert("threads".into(), process.threads.keys().copied().collect());
+    process_track::describe(process, &mut about);
     if let Some(exit) = exit.filter(|exit| Some(exit.pid) == process.own_pid) {
         about.insert("exitCode".into(), exit.code.into());
         about.insert("signal".into(), exit.signal.clone().into());

@@ -31,6 +31,7 @@ mod metadata;
 pub(crate) mod notes;
 pub(crate) mod outcome;
 mod part;
+mod process_track;
 mod processes;
 mod profile_ids;
 mod recordings;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::files::input::Input;
 use crate::format::cpuprofile::file_name::ids_from_file_name;
+use crate::profile::ending::ProcessEnding;
 use crate::profile::program::Program;
 use crate::read::group::{ClockFacts, Placement, ProcessGroups, find_clocks};
 use crate::read::sniff::RecordingFile;
@@ -164,6 +165,18 @@ impl OutputProcess {
     /// Returns the start and the end of the recordings, microseconds.
     pub(super) fn span_us(&self) -> (i64, i64) {
         (self.start_us, self.end_us())
+    }
+
+    /// Returns how the process ended: unknown if the recording of its main thread was not
+    /// completed. Returns None if the main thread was not recorded, or was stopped in code.
+    pub(super) fn ending(&self) -> Option<ProcessEnding> {
+        let last = self.threads.get(&0)?.last()?;
+        match &last.ending {
+            Some(ending) if !ending.is_known() => None,
+            Some(ending) => Some(ending.clone()),
+            None if last.is_cpuprofile => None,
+            None => Some(ProcessEnding::default()),
+        }
     }
 
     /// Sets the label and the facts: those of the main thread if it was recorded.

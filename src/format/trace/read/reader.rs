@@ -94,12 +94,18 @@ impl TraceReader {
                 let Some(memory) = side_events::memory(&event) else { return };
                 self.each_of_thread(&event, |builder, time_us| builder.add_memory(time_us, memory))
             }
-            "trace.end" => self.each_of_thread(&event, |builder, time_us| {
-                if let Some(times) = cpu_times(&event) {
-                    builder.read_last_cpu(time_us, times);
-                }
-                builder.end_at(time_us);
-            }),
+            "trace.end" => {
+                let collections = side_events::collections_of_flush(&event);
+                self.each_of_thread(&event, |builder, time_us| {
+                    if let Some(times) = cpu_times(&event) {
+                        builder.read_last_cpu(time_us, times);
+                    }
+                    if let Some(collections) = collections {
+                        builder.add_collections(time_us, collections);
+                    }
+                    builder.end_at(time_us);
+                })
+            }
             SCRIPT_SOURCE_MAP => {
                 self.script_maps.extend(event.args.and_then(read_args));
                 Ok(())

@@ -8,7 +8,7 @@ use crate::profile::collection::{CollectionTotals, MemoryUse};
 /// The start of the names of a process's memory counters.
 pub(super) const MEMORY: &str = "memory";
 
-/// Returns the collections that a heartbeat tells.
+/// Returns the collections that a heartbeat or the end of a recording tells.
 pub(super) fn collections_of_flush(event: &EventJson<'_>) -> Option<CollectionTotals> {
     #[derive(Deserialize)]
     struct FlushArgs {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::profile::call_tree::CallTree;
+use crate::profile::ending::ProcessEnding;
 use crate::profile::frame::CallFrame;
 use crate::profile::position::{PositionTicks, SourcePosition};
 use crate::profile::test_windows::made::{self, START_US, assert_golden, frame, ticks};
@@ -63,7 +64,8 @@ fn file(info: ThreadInfo, windows: &[Window]) -> String {
     if trace.info.thread_id != 0 {
         trace.rename_worker(&mut events, "crunch.js");
     }
-    trace.close(&mut events, START_US + 10_000, Some(CPU));
+    let end = TraceEnd { cpu: CPU, ending: ProcessEnding::of_exit(0), collections: None };
+    trace.close(&mut events, START_US + 10_000, Some(end));
     let text = [&head, b",\n".as_slice(), events.as_bytes(), b"\n]}"].concat();
     String::from_utf8(text).unwrap()
 }
