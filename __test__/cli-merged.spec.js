@@ -275,7 +275,12 @@ test('DevTools shows each process and thread of a run by name', { skip }, async 
   t.after(() => devtools.close())
   const pictures = path.join(PACKAGE, 'target', 'screenshots')
   fs.mkdirSync(pictures, { recursive: true })
-  const tracks = await devtools.load(runTraces(cwd)[0], path.join(pictures, 'merged.png'))
+  const [processes, ...tracks] = await devtools.load(
+    runTraces(cwd)[0],
+    path.join(pictures, 'merged.png'),
+  )
+  assert.equal(processes.name, 'Processes')
+  assert.equal(processes.functions.length, 5)
   const names = tracks.map(({ name }) => name.replace(/pid \d+/, 'pid N'))
   // DevTools orders the main threads by their numbers of entries.
   assert.deepEqual(names.slice(0, 3).sort(), [

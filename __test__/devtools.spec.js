@@ -50,6 +50,7 @@ test('DevTools shows threads by name, with their functions', { skip }, async (t)
   assert.deepEqual(
     tracks.map(({ name, isOpen }) => [name, isOpen]),
     [
+      ['Processes', false],
       [`Main — node: -e (pid ${many.pid})`, true],
       [mainTracks[0].name, false],
       [workerTracks[0].name, false],

@@ -184,7 +184,7 @@ test('a merged trace has a track of the processes, and how they ended', async ()
     ends[process.argv[2]]()`,
   )
   fs.writeFileSync(
-    path.join(cwd, 'main.js'),
+    path.join(cwd, 'parent.js'),
     `const { fork } = require('node:child_process')
     const { Worker } = require('node:worker_threads')
     new Worker('setTimeout(() => {}, 50)', { eval: true })
@@ -195,7 +195,7 @@ test('a merged trace has a track of the processes, and how they ended', async ()
     const terminated = fork('./child.js', ['terminated'], options)
     terminated.on('message', () => terminated.kill('SIGTERM'))`,
   )
-  const { code, files } = await run(['./main.js'], { cwd, read: 0 })
+  const { code, files } = await run(['./parent.js'], { cwd, read: 0 })
   assert.equal(code, 0)
   const merged = path.join(cwd, 'merged.json')
   const again = path.join(cwd, 'again.json')
@@ -212,12 +212,12 @@ test('a merged trace has a track of the processes, and how they ended', async ()
       assert.equal(pid, 0)
       assert.ok(start <= end, name)
       const properties = Object.fromEntries(JSON.parse(devtools).properties)
-      if (name.startsWith('child.js')) assert.match(properties.parent, /^main\.js \(pid \d+\)$/)
+      if (name.startsWith('child.js')) assert.match(properties.parent, /^parent\.js \(pid \d+\)$/)
       ended[name.split(' (')[0]] = properties.ended
     }
     const killed = 'killed or crashed, or still running'
     assert.deepEqual(ended, {
-      'main.js': 'nothing was left to do',
+      'parent.js': 'nothing was left to do',
       'worker 1': undefined,
       'child.js empty': 'nothing was left to do',
       'child.js exit': 'exit code 9',

@@ -160,6 +160,27 @@ test('Node’s own entries have tracks of their own, without secrets', async () 
   assert.ok(!JSON.stringify(timings(traces[0])).includes('hunter2'))
 })
 
+test('console.timeStamp() is in the trace, with its track', async () => {
+  const { code, stdout, traces } = await runCode(`
+    console.log(console.timeStamp.name, console.timeStamp.length, 'prototype' in console.timeStamp)
+    console.timeStamp('plain')
+    const start = performance.now()
+    while (performance.now() < start + 5);
+    console.timeStamp('job', start, performance.now(), 'jobs', 'mine', 'tertiary')
+    console.timeStamp('after plain', 'plain', undefined, 'jobs')
+    console.timeStamp(Symbol('no text'))`)
+  assert.equal(code, 0)
+  assert.equal(stdout, 'timeStamp 0 false\n')
+  const stamps = traces[0].events.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
+  const [plain, job, after] = stamps.map((/** @type {any} */ { args }) => args.data)
+  assert.equal(stamps.length, 3)
+  assert.equal(plain.message, 'plain')
+  assert.ok(job.end - job.start >= 5000 && job.end - job.start < 500_000, JSON.stringify(job))
+  assert.ok(Math.abs(job.end - stamps[1].ts) < 100_000, JSON.stringify(stamps[1]))
+  assert.deepEqual([job.track, job.trackGroup, job.color], ['jobs', 'mine', 'tertiary'])
+  assert.equal(after.start, 'plain')
+})
+
 test('start() and stop() begin and end the timings', async () => {
   const cwd = temporaryDirectory()
   fs.writeFileSync(

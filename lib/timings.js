@@ -46,7 +46,59 @@ function observe(addon, wanted) {
   /** @type {any[]} */
   const entryTypes = [...(wanted & 1 ? ENTRY_TYPES[1] : []), ...(wanted & 2 ? ENTRY_TYPES[2] : [])]
   observer.observe({ entryTypes })
-  return () => observer.disconnect()
+  const leaveConsole = wanted & 1 ? watchConsole(addon) : () => {}
+  return () => {
+    observer.disconnect()
+    leaveConsole()
+  }
+}
+
+/**
+ * Adds the calls of `console.timeStamp()`, which without an inspector does nothing. Returns the
+ * function that ends this.
+ * @param {any} addon
+ */
+function watchConsole(addon) {
+  const original = console.timeStamp
+  if (typeof original !== 'function') return () => {}
+  const offsetUs = clockOffsetUs()
+  // A bound function shows no code of its own.
+  const watched = timeStamp.bind({ addon, original, offsetUs })
+  const descriptor = { __proto__: null, value: 'timeStamp', configurable: true }
+  Object.defineProperty(watched, 'name', /** @type {any} */ (descriptor))
+  console.timeStamp = watched
+  return () => {
+    if (console.timeStamp === watched) console.timeStamp = original
+  }
+}
+
+/**
+ * Adds a call of `console.timeStamp(label, start, end, track, group, color)`. Both times are
+ * milliseconds of `performance.now()`, or labels of earlier calls.
+ * @this {{ addon: any, original: Function, offsetUs: number }} @param {any[]} args
+ */
+function timeStamp(...args) {
+  try {
+    const [label = 'default', start, end, track, trackGroup, color] = args
+    const time = (/** @type {unknown} */ value) =>
+      typeof value === 'number' ? Math.round(this.offsetUs + value * 1e3) : value
+    const name = `${label}`
+    const data = {
+      message: name,
+      name,
+      start: time(start),
+      end: time(end),
+      track,
+      trackGroup,
+      color,
+    }
+    this.addon.cpuProfEmit(
+      stringify({ cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', args: { data } }),
+    )
+  } catch {
+    // The program must not see an error of the profiler.
+  }
+  return Reflect.apply(this.original, console, args)
 }
 
 /** Returns the time of the trace's clock at which `performance.now()` was 0, microseconds. */

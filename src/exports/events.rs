@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // napi's macros write it.
 
 use napi_derive::napi;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::base::system;
 use crate::format::trace::emitted;
@@ -33,10 +33,26 @@ pub(crate) fn emit(json: String) -> Option<String> {
     if let Some(problem) = problem_of(&event) {
         return Some(problem);
     }
-    if let Value::Object(event) = &event {
+    if let Value::Object(event) = &mut event {
+        name_end(event);
         program_events::add(|events| emitted::push(events, event));
     }
     None
+}
+
+/// Gives the end of a call the name of its beginning: DevTools refuses a trace with an event without a
+/// name.
+fn name_end(event: &mut Map<String, Value>) {
+    let name = event.get("name").and_then(Value::as_str).map(str::to_owned);
+    match event.get("ph").and_then(Value::as_str) {
+        Some("B") => program_events::begin_call(&name.unwrap_or_default()),
+        Some("E") => {
+            let begun = program_events::end_call();
+            event.insert("name".into(), name.or(begun).unwrap_or_default().into());
+        }
+        _ if name.is_none() => drop(event.insert("name".into(), "".into())),
+        _ => {}
+    }
 }
 
 /// Adds a mark. `start_us` is its time by the clock of `process.hrtime`, microseconds; `start_ms` by

@@ -25,6 +25,8 @@ struct State {
     events: Events,
     /// Count of events that had no place.
     dropped: u64,
+    /// Names of the calls that have begun and not ended (`B` and `E`).
+    calls: Vec<String>,
 }
 
 impl EventBuffer {
@@ -38,6 +40,21 @@ impl EventBuffer {
         }
         encode(&mut state.events);
         before < WRITE_BYTES && state.events.as_bytes().len() >= WRITE_BYTES
+    }
+
+    /// Notes the beginning of a call.
+    pub(super) fn begin_call(&self, name: &str) {
+        /// A program that ends no call must not fill the memory.
+        const MAX_CALLS: usize = 1000;
+        let calls = &mut self.state.lock().calls;
+        if calls.len() < MAX_CALLS {
+            calls.push(name.to_owned());
+        }
+    }
+
+    /// Returns the name of the call that ends now.
+    pub(super) fn end_call(&self) -> Option<String> {
+        self.state.lock().calls.pop()
     }
 
     /// Returns whether no event waits.

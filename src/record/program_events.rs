@@ -30,6 +30,16 @@ pub(crate) fn add(encode: impl FnOnce(&mut Events)) {
     with_recording(|recording| add_to(recording, encode));
 }
 
+/// Notes the beginning of a call that the program emits.
+pub(crate) fn begin_call(name: &str) {
+    with_recording(|recording| recording.link.program_events.begin_call(name));
+}
+
+/// Returns the name of the call whose end the program emits.
+pub(crate) fn end_call() -> Option<String> {
+    with_recording(|recording| recording.link.program_events.end_call()).flatten()
+}
+
 /// Adds a mark.
 pub(crate) fn mark(timing: Timing<'_>) {
     with_recording(|recording| {

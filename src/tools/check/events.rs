@@ -71,8 +71,13 @@ impl EventChecks {
 /// Checks the fields of an event.
 pub(super) fn fields(kind: PhaseKind, event: &Value, line: usize, to: &mut Problems) {
     let has = |field: &str| !event[field].is_null();
-    if !event["name"].is_string() && (has("name") || kind.needs_name()) {
-        to.error("name", line, "name", "an event needs a name, which is a text");
+    if !event["name"].is_string() {
+        to.error(
+            "name",
+            line,
+            "name",
+            "an event needs a name, which is a text: DevTools refuses the file",
+        );
     }
     if kind != PhaseKind::Metadata && !event["ts"].is_number() {
         let message = if event["ts"].is_string() {

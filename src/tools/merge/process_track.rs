@@ -22,17 +22,16 @@ pub(super) fn describe(process: &OutputProcess, about: &mut Map<String, Value>) 
     if !workers.is_empty() {
         about.insert("workers".into(), workers.into());
     }
-    match process.ending() {
-        Some(ending) if ending.is_known() => {
-            about.insert("exitCode".into(), ending.exit_code.into());
-            about.insert("signal".into(), ending.signal.into());
-            if ending.ran_empty {
-                about.insert("ranEmpty".into(), true.into());
-            }
-        }
-        Some(_) => drop(about.insert("unfinished".into(), true.into())),
-        None => {}
-    }
+    let Some(ending) = process.ending() else { return };
+    let is_known = ending.is_known();
+    let ProcessEnding { exit_code, signal, ran_empty } = ending;
+    let facts = [
+        ("exitCode", exit_code.map(Value::from)),
+        ("signal", signal.map(Value::from)),
+        ("ranEmpty", ran_empty.then_some(true.into())),
+        ("unfinished", (!is_known).then_some(true.into())),
+    ];
+    about.extend(facts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
 }
 
 /// Moves the times of a process, whose recordings are moved by `moved`.

@@ -49,7 +49,7 @@ fn correct_files_have_no_problems() {
     let id = json!({ "id": "0x1" });
     let all = [
         event("B", json!({})),
-        event("E", json!({ "name": null })),
+        event("E", json!({})),
         event("X", json!({ "dur": 3 })),
         event("I", json!({ "s": "t" })),
         event("i", json!({})),
@@ -84,6 +84,8 @@ fn events_against_the_rules_are_found() {
     assert_problem(&[event("Q", json!({}))], Error, "ph", "'Q' is not a phase");
     assert_problem(&[event("X", json!({ "ph": null }))], Error, "ph", "needs its phase");
     assert_problem(&x(json!({ "dur": 1, "name": null })), Error, "name", "needs a name");
+    let nameless = [event("B", json!({})), event("E", json!({ "name": null }))];
+    assert_problem(&nameless, Error, "name", "DevTools refuses the file");
     assert_problem(&x(json!({ "dur": 1, "ts": null })), Error, "ts", "needs a time");
     assert_problem(&x(json!({ "dur": 1, "ts": "5" })), Error, "ts", "is a text");
     assert_problem(&x(json!({ "dur": 1, "pid": "1" })), Warning, "pid", "whole number");
