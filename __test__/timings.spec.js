@@ -167,8 +167,7 @@ test('console.timeStamp() is in the trace, with its track', async () => {
     const start = performance.now()
     while (performance.now() < start + 5);
     console.timeStamp('job', start, performance.now(), 'jobs', 'mine', 'tertiary')
-    console.timeStamp('after plain', 'plain', undefined, 'jobs')
-    console.timeStamp(Symbol('no text'))`)
+    console.timeStamp('after plain', 'plain', undefined, 'jobs')`)
   assert.equal(code, 0)
   assert.equal(stdout, 'timeStamp 0 false\n')
   const stamps = traces[0].events.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
