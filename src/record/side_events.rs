@@ -14,9 +14,9 @@ use crate::profile::collection::{Collection, CollectionTotals, MemoryUse};
 use crate::profile::task::{Task, TaskTracker};
 use crate::profile::window::Window;
 
-/// Bytes of the profile for each byte of these events. Heartbeats with totals need the rest of the
-/// tenth.
-const PROFILE_SHARE: i64 = 11;
+/// Bytes of the profile for each byte of these events. The memory, long tasks and long collections may need
+/// more, and the totals in heartbeats need room too.
+const PROFILE_SHARE: i64 = 20;
 /// The most bytes that are saved up.
 const MAX_ROOM: i64 = 8 << 10;
 /// Bytes of a collection, with the call that it may need.

@@ -8,7 +8,7 @@ use crate::base::cpu_times::CpuTimes;
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 
 /// The category of the events that DevTools' timeline reads.
-pub(super) const TIMELINE: &str = "disabled-by-default-devtools.timeline";
+const TIMELINE: &str = "disabled-by-default-devtools.timeline";
 /// The category of V8's profiles.
 const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 /// The category of names.

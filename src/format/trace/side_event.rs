@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::event::{Event, Phase, TIMELINE};
+use super::event::{Event, Phase};
 use super::event_args::{Args, Data};
 use crate::profile::collection::{Collection, CollectionKind, MemoryUse};
 use crate::profile::task::Task;
+
+/// The category of the events that stand often in a file. DevTools takes this one too.
+const SHORT_TIMELINE: &str = "devtools.timeline";
 
 /// Returns the name of a thread's counters. Perfetto draws one track for each name of a process.
 pub(crate) fn memory_name(tid: u32) -> Cow<'static, str> {
@@ -45,7 +48,7 @@ impl<'a> Event<'a> {
     /// Returns a task, which DevTools marks if it is long. DevTools forgets the stack of functions
     /// at its start.
     pub(crate) fn task(pid: u32, tid: u32, task: &Task) -> Self {
-        Self::of_task("RunTask", TIMELINE, pid, tid, task)
+        Self::of_task("RunTask", SHORT_TIMELINE, pid, tid, task)
     }
 
     /// Returns the call of a task, which is not drawn. Without a call, DevTools cuts the functions
@@ -63,7 +66,7 @@ impl<'a> Event<'a> {
     pub(crate) fn heap_counters(pid: u32, tid: u32, ts: i64, memory: MemoryUse) -> Self {
         let data = Data::Counters { js_heap_size_used: memory.heap_used };
         let args = Args::Data { data };
-        let (cat, name) = (TIMELINE, "UpdateCounters");
+        let (cat, name) = (SHORT_TIMELINE, "UpdateCounters");
         Self { cat, name, phase: Phase::Instant, pid, tid, ts, args }
     }
 

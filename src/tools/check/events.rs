@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::phases::PhaseKind;
-use super::problems::Problems;
+use super::problems::{Problems, Severity};
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
 
@@ -72,12 +72,8 @@ impl EventChecks {
 pub(super) fn fields(kind: PhaseKind, event: &Value, line: usize, to: &mut Problems) {
     let has = |field: &str| !event[field].is_null();
     if !event["name"].is_string() {
-        to.error(
-            "name",
-            line,
-            "name",
-            "an event needs a name, which is a text: DevTools refuses the file",
-        );
+        let message = "an event needs a name, which is a text: DevTools refuses the file";
+        to.add(Severity::Fatal, "name", line, "name", message);
     }
     if kind != PhaseKind::Metadata && !event["ts"].is_number() {
         let message = if event["ts"].is_string() {

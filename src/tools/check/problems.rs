@@ -10,7 +10,7 @@ const MAX_OF_A_KIND: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Severity {
-    /// No tool can load the file.
+    /// DevTools cannot load the file.
     Fatal,
     /// A part of the file is not shown, or is shown wrongly.
     Error,

@@ -78,14 +78,14 @@ fn correct_files_have_no_problems() {
 
 #[test]
 fn events_against_the_rules_are_found() {
-    use Severity::{Error, Warning};
+    use Severity::{Error, Fatal, Warning};
     let x = |more: Value| [event("B", json!({})), event("E", json!({})), event("X", more)];
     assert_problem(&[json!(7)], Error, "", "has to be an object");
     assert_problem(&[event("Q", json!({}))], Error, "ph", "'Q' is not a phase");
     assert_problem(&[event("X", json!({ "ph": null }))], Error, "ph", "needs its phase");
-    assert_problem(&x(json!({ "dur": 1, "name": null })), Error, "name", "needs a name");
+    assert_problem(&x(json!({ "dur": 1, "name": null })), Fatal, "name", "needs a name");
     let nameless = [event("B", json!({})), event("E", json!({ "name": null }))];
-    assert_problem(&nameless, Error, "name", "DevTools refuses the file");
+    assert_problem(&nameless, Fatal, "name", "DevTools refuses the file");
     assert_problem(&x(json!({ "dur": 1, "ts": null })), Error, "ts", "needs a time");
     assert_problem(&x(json!({ "dur": 1, "ts": "5" })), Error, "ts", "is a text");
     assert_problem(&x(json!({ "dur": 1, "pid": "1" })), Warning, "pid", "whole number");
