@@ -175,7 +175,7 @@ test('a merged trace has a track of the processes, and how they ended', async ()
   fs.writeFileSync(
     path.join(cwd, 'child.js'),
     `const ends = {
-      empty() {},
+      empty() { process.exitCode = 5 },
       exit() { process.exit(9) },
       throw() { throw new Error('thrown') },
       killed() { process.send(0); setInterval(() => {}, 1000) },
@@ -217,9 +217,9 @@ test('a merged trace has a track of the processes, and how they ended', async ()
     }
     const killed = 'killed or crashed, or still running'
     assert.deepEqual(ended, {
-      'parent.js': 'nothing was left to do',
+      'parent.js': 'exit code 0',
       'worker 1': undefined,
-      'child.js empty': 'nothing was left to do',
+      'child.js empty': 'exit code 5',
       'child.js exit': 'exit code 9',
       'child.js throw': 'exit code 1',
       'child.js killed': killed,

@@ -1,7 +1,7 @@
 //! The few system calls that Rust's standard library does not offer.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{mem, process, ptr};
 
@@ -105,6 +105,20 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     // SAFETY: may be called on any thread. The call takes a constant, and returns -1 on an error.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     Some(pages * u64::try_from(page).ok()?)
+}
+
+/// Calls `f` with the exit status when the process exits. Only glibc tells the status.
+pub(crate) fn at_exit(f: extern "C" fn(c_int, *mut c_void)) {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn on_exit(f: extern "C" fn(c_int, *mut c_void), data: *mut c_void) -> c_int;
+        }
+        // SAFETY: may be called on any thread. The addon is never unloaded, so the function stays.
+        unsafe { on_exit(f, ptr::null_mut()) };
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = f;
 }
 
 /// Returns the id of the system's current boot.

@@ -8,6 +8,7 @@ use napi::Env;
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 
 use super::ending;
+use super::exit_code;
 use super::finish::{StoppedProfiler, finish};
 use super::signals;
 use super::state::{IDLE_PROFILER, RECORDING, StoppedRecording, is_recording, take_recording};
@@ -128,10 +129,14 @@ pub(super) fn take_interrupted() -> Option<InterruptedRecording> {
 
 /// Ends the recording because the environment ends.
 fn end_environment(ending: Ending) {
-    if ending == Ending::Process && is_recording() {
+    let is_last = ending == Ending::Process && is_recording();
+    if is_last {
         ending::note(Some(ProcessEnding::of_nothing_left()));
     }
-    end(ending);
+    let trace = end(ending).and_then(|stopped| stopped.totals.last_trace());
+    if let Some(trace) = trace.filter(|_| is_last) {
+        exit_code::add_to(&trace);
+    }
     forget_environment();
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod coverage;
 mod ending;
 mod event_buffer;
+mod exit_code;
 pub(crate) mod finish;
 mod heap_trim;
 mod lifecycle;
@@ -20,6 +21,7 @@ mod signals;
 mod sink;
 pub(crate) mod state;
 pub(crate) mod thread;
+mod totals;
 pub(crate) mod worker_name;
 mod writer;
 mod writer_loop;

@@ -1,6 +1,5 @@
 //! Writes the windows of one recording to its files. Runs on the writer thread.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use super::own_frames;
 use super::script_maps::NeededMap;
 use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::side_events::SideEvents;
+use super::totals::RecordingTotals;
 use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
@@ -50,41 +50,6 @@ pub(super) struct TakenWindow {
     pub activity: Option<ThreadActivity>,
     /// Whether the thread mostly waited for events since its last window.
     pub was_waiting: bool,
-}
-
-/// Contents of a recording's files.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct RecordingTotals {
-    /// Absolute paths of the files that exist.
-    pub files: Vec<PathBuf>,
-    /// Number of samples in the files that the recording has not removed.
-    pub samples: u64,
-    /// Number of call-tree nodes in these files.
-    pub nodes: u64,
-    /// Number of samples that could not be written.
-    pub dropped_samples: u64,
-    /// Number of the program's events that could not be written.
-    pub dropped_events: u64,
-}
-
-impl RecordingTotals {
-    /// Takes out segments that another recording continues.
-    pub(super) fn take_out(&mut self, segments: &[CompleteSegment]) {
-        self.files.retain(|file| segments.iter().all(|segment| segment.path() != file));
-        for SegmentContents { samples, nodes } in segments.iter().map(CompleteSegment::contents) {
-            self.samples = self.samples.saturating_sub(samples);
-            self.nodes = self.nodes.saturating_sub(nodes);
-        }
-    }
-
-    /// Adds the contents of another recording's files.
-    pub(super) fn add(&mut self, other: RecordingTotals) {
-        self.files.extend(other.files);
-        self.samples += other.samples;
-        self.nodes += other.nodes;
-        self.dropped_samples += other.dropped_samples;
-        self.dropped_events += other.dropped_events;
-    }
 }
 
 /// A recording's files and the state that is needed to fill them.

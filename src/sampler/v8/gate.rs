@@ -125,6 +125,10 @@ extern "C" fn after_collection(_: *mut symbols::Isolate, _: c_int, _: c_int, dat
 }
 
 fn with_gate(data: *mut c_void, f: impl FnOnce(&DeletionGate)) {
+    // The writer thread, which a forked child does not have, may have held the lock.
+    if system::is_forked() {
+        return;
+    }
     // SAFETY: V8 passes the pointer that `watch` gave it, and holds a reference to the gate.
     f(unsafe { &*data.cast_const().cast::<DeletionGate>() });
 }

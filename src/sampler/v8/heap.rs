@@ -218,6 +218,10 @@ extern "C" fn after_collection(
 /// Passes the log and the used heap to `f`. Runs in a collection, so nothing of V8 may be called
 /// that allocates on the heap: the statistics only read counters.
 fn note(isolate: *mut symbols::Isolate, data: *mut c_void, f: impl FnOnce(&CollectionLog, u64)) {
+    // The writer thread, which a forked child does not have, may have held the lock.
+    if system::is_forked() {
+        return;
+    }
     // SAFETY: V8 passes the pointer that `watch` gave it, and holds a reference to it. V8 calls on
     // the isolate's own thread.
     unsafe {
