@@ -10,6 +10,7 @@ const prof = require('../index.js')
 const { findChromium, whyNoBrowser } = require('./helpers/chromium.js')
 const { openDevTools } = require('./helpers/devtools.js')
 const { run, PACKAGE } = require('./helpers/run.js')
+const { analyze } = require('./helpers/trace.js')
 
 /** One event of each phase, and what the addon makes of it but for ids and times. */
 const GOLDEN = path.join(__dirname, 'fixtures', 'phases.json')
@@ -41,8 +42,33 @@ test('every phase of the format can be emitted', async () => {
     assert.equal(typeof ts, 'number')
     assert.deepEqual(rest, written)
   }
+  const data = await analyze(eventsOf(files[0]))
+  assert.ok(data.Renderer.processes.get(pid).threads.get(0).entries.length > 0)
+  const { problems } = (await prof.check(files[0])).files[0]
+  assert.deepEqual(
+    problems.filter(({ severity }) => severity !== 'warning'),
+    [],
+  )
   const letters = new Set(PHASES.map(({ emit }) => emit.ph))
   for (const letter of 'BEXiICbnesTtfSpFNODMVvRc()P=') assert.ok(letters.has(letter), letter)
+})
+
+test('DevTools loads a trace with every phase', {
+  skip: whyNoBrowser(findChromium()),
+}, async (t) => {
+  const { files, pid } = await runCode(
+    `const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
+    for (const event of ${JSON.stringify(PHASES.map(({ emit }) => emit))}) {
+      spin(3)
+      prof.emit(event)
+    }`,
+    { read: 0 },
+  )
+  const devtools = await openDevTools(/** @type {string} */ (findChromium()))
+  t.after(() => devtools.close())
+  const tracks = await devtools.load(files[0])
+  const main = tracks.find(({ name }) => name.startsWith('Main') && name.includes(`pid ${pid}`))
+  assert.ok(main?.functions.includes('spin'), JSON.stringify(tracks))
 })
 
 test('an event against the rules throws, and names the field', async () => {
