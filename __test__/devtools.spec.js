@@ -7,10 +7,13 @@ const test = require('node:test')
 const { merge } = require('..')
 const { findChromium, whyNoBrowser } = require('./helpers/chromium.js')
 const { openDevTools } = require('./helpers/devtools.js')
-const { run, PACKAGE } = require('./helpers/run.js')
+const { run, FIXTURES, PACKAGE } = require('./helpers/run.js')
 
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
+
+/** One event of each phase. @type {{ emit: object }[]} */
+const PHASES = JSON.parse(fs.readFileSync(path.join(FIXTURES, 'phases.json'), 'utf8'))
 
 /** A program whose functions take turns, each of which is an entry in DevTools. */
 const TURNS = `
@@ -86,4 +89,45 @@ test('DevTools shows the label of a recording, and no label of several', { skip 
       [name],
     )
   }
+})
+
+test('DevTools loads a trace with every phase', { skip }, async (t) => {
+  const { files, pid } = await run(
+    [
+      '-e',
+      `const prof = require(${JSON.stringify(PACKAGE)})
+      const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
+      for (const event of ${JSON.stringify(PHASES.map(({ emit }) => emit))}) {
+        spin(3)
+        prof.emit(event)
+      }`,
+    ],
+    { read: 0 },
+  )
+  const devtools = await openDevTools(/** @type {string} */ (chromium))
+  t.after(() => devtools.close())
+  const tracks = await devtools.load(files[0])
+  const main = tracks.find(({ name }) => name.startsWith('Main') && name.includes(`pid ${pid}`))
+  assert.ok(main?.functions.includes('spin'), JSON.stringify(tracks))
+})
+
+test('DevTools shows spans, instants and tracks', { skip }, async (t) => {
+  const { traces } = await run([
+    '-e',
+    `const prof = require(${JSON.stringify(PACKAGE)})
+    const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
+    prof.span('load rows', () => spin(60))
+    prof.span('job 7', () => spin(60), { track: 'jobs', color: 'tertiary' })
+    prof.instant('ready')
+    performance.mark('marked')`,
+  ])
+  const devtools = await openDevTools(/** @type {string} */ (chromium))
+  t.after(() => devtools.close())
+  const pictures = path.join(PACKAGE, 'target', 'screenshots')
+  fs.mkdirSync(pictures, { recursive: true })
+  const tracks = await devtools.load(traces[0].file, path.join(pictures, 'emit.png'))
+  const names = tracks.map(({ name }) => name)
+  assert.deepEqual(names.slice(0, 2), ['Timings', 'jobs'])
+  const functions = tracks[0].functions.join()
+  for (const name of ['load rows', 'ready', 'marked']) assert.match(functions, new RegExp(name))
 })

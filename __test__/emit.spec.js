@@ -7,8 +7,6 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const prof = require('../index.js')
-const { findChromium, whyNoBrowser } = require('./helpers/chromium.js')
-const { openDevTools } = require('./helpers/devtools.js')
 const { run, PACKAGE } = require('./helpers/run.js')
 const { analyze } = require('./helpers/trace.js')
 
@@ -51,24 +49,6 @@ test('every phase of the format can be emitted', async () => {
   )
   const letters = new Set(PHASES.map(({ emit }) => emit.ph))
   for (const letter of 'BEXiICbnesTtfSpFNODMVvRc()P=') assert.ok(letters.has(letter), letter)
-})
-
-test('DevTools loads a trace with every phase', {
-  skip: whyNoBrowser(findChromium()),
-}, async (t) => {
-  const { files, pid } = await runCode(
-    `const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
-    for (const event of ${JSON.stringify(PHASES.map(({ emit }) => emit))}) {
-      spin(3)
-      prof.emit(event)
-    }`,
-    { read: 0 },
-  )
-  const devtools = await openDevTools(/** @type {string} */ (findChromium()))
-  t.after(() => devtools.close())
-  const tracks = await devtools.load(files[0])
-  const main = tracks.find(({ name }) => name.startsWith('Main') && name.includes(`pid ${pid}`))
-  assert.ok(main?.functions.includes('spin'), JSON.stringify(tracks))
 })
 
 test('an event against the rules throws, and names the field', async () => {
@@ -188,25 +168,4 @@ test('a killed program keeps the spans that were running', async (t) => {
     spans.map(({ name, ph }) => [name, ph]),
     [['the last', 'b']],
   )
-})
-
-test('DevTools shows spans, instants and tracks', {
-  skip: whyNoBrowser(findChromium()),
-}, async (t) => {
-  const { traces } = await runCode(
-    `const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
-    prof.span('load rows', () => spin(60))
-    prof.span('job 7', () => spin(60), { track: 'jobs', color: 'tertiary' })
-    prof.instant('ready')
-    performance.mark('marked')`,
-  )
-  const devtools = await openDevTools(/** @type {string} */ (findChromium()))
-  t.after(() => devtools.close())
-  const pictures = path.join(PACKAGE, 'target', 'screenshots')
-  fs.mkdirSync(pictures, { recursive: true })
-  const tracks = await devtools.load(traces[0].file, path.join(pictures, 'emit.png'))
-  const names = tracks.map(({ name }) => name)
-  assert.deepEqual(names.slice(0, 2), ['Timings', 'jobs'])
-  const functions = tracks[0].functions.join()
-  for (const name of ['load rows', 'ready', 'marked']) assert.match(functions, new RegExp(name))
 })

@@ -186,10 +186,10 @@ impl RecordingSink {
         let Some(trace) = &mut self.trace else { return };
         let cpu = self.link.cpu_times();
         let flush = Flush { restarts: self.restarts, cpu, ..Flush::default() };
-        let idle = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
-        let idle = idle.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
+        let idle_us = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
+        let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
-        let side_events = self.side_events.of_wait(idle.map(|(since_us, _)| since_us));
+        let side_events = self.side_events.of_wait(idle_us);
         let encode = |trace: &mut ThreadTrace, events: &mut Events| {
             trace.extension(events, idle, now_us, flush);
             side_events.add_to(trace, events);
