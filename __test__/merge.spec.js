@@ -65,7 +65,7 @@ test('a merge contains all processes and threads, with names, in one frame', asy
     assert.ok(thread.totalMs((/** @type {any} */ frame) => frame.functionName === 'spin') > 50)
   }
   const [first, second] = processes
-  assert.deepEqual([first.exitCode, first.signal, second.exitCode], [0, null, undefined])
+  assert.deepEqual([first.exitCode, first.signal, second.exitCode], [0, null, 0])
   assert.deepEqual([second.pid, second.ppid, second.node], [child, pid, process.version])
   assert.deepEqual(second.argv.slice(1), [script, 'child', 'one'])
   assert.deepEqual(first.threads, [0, 1, 2])
