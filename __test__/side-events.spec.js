@@ -8,7 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { merge, report } = require('../index.js')
 const { run, temporaryDirectory } = require('./helpers/run.js')
-const { NEEDS_INTERRUPT, NEEDS_WAKE_UP } = require('./helpers/source.js')
+const { NEEDS_INTERRUPT } = require('./helpers/source.js')
 
 /** Three tasks with waits between them: a short one, a long one, and one that only a signal may end. */
 const PROGRAM = `
@@ -223,7 +223,7 @@ test('a merged trace has a track of the processes, and how they ended', async ()
       'child.js exit': 'exit code 9',
       'child.js throw': 'exit code 1',
       'child.js killed': killed,
-      'child.js terminated': NEEDS_WAKE_UP ? killed : 'SIGTERM',
+      'child.js terminated': 'SIGTERM',
     })
   }
 })

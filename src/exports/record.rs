@@ -14,6 +14,7 @@ use crate::base::system;
 use crate::profile::program::Program;
 use crate::record::coverage;
 use crate::record::finish;
+use crate::record::lifecycle;
 use crate::record::own_frames;
 use crate::record::process::{preload_config, read_config, run};
 use crate::record::state;
@@ -240,10 +241,10 @@ pub(crate) fn window(json: String, since_us: i64, own_from_us: i64, own_to_us: i
     }
 }
 
-/// Ends the calling thread's recording. A later `stop` returns the result.
+/// Ends the calling thread's recording because the thread ends. A later `stop` returns the result.
 #[napi(js_name = "cpuProfEnd", catch_unwind)]
 pub(crate) fn end() {
-    finish::end_early();
+    lifecycle::end_in_exit_listener();
 }
 
 /// Names the calling worker by its script.

@@ -1,6 +1,6 @@
-//! The exit code of a process that ends because nothing is left to do. Node tells the code to the C
-//! library only, when the trace is complete: so the code replaces a member of the last event, in the
-//! same number of bytes.
+//! The exit code of a process whose trace is complete before the code is known: Node tells the code
+//! of a program with nothing left to do to the C library only, and `exit` listeners can change the code.
+//! So the code replaces a member of the last event, in the same number of bytes.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;

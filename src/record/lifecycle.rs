@@ -9,9 +9,12 @@ use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 
 use super::ending;
 use super::exit_code;
-use super::finish::{StoppedProfiler, finish};
+use super::finish::{StoppedProfiler, end_early, finish};
 use super::signals;
-use super::state::{IDLE_PROFILER, RECORDING, StoppedRecording, is_recording, take_recording};
+use super::state::{
+    ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, is_recording,
+    take_recording,
+};
 use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::profile::ending::ProcessEnding;
@@ -133,11 +136,33 @@ fn end_environment(ending: Ending) {
     if is_last {
         ending::note(Some(ProcessEnding::of_nothing_left()));
     }
-    let trace = end(ending).and_then(|stopped| stopped.totals.last_trace());
-    if let Some(trace) = trace.filter(|_| is_last) {
-        exit_code::add_to(&trace);
+    let stopped = end(ending);
+    if is_last {
+        add_exit_code(stopped.as_ref());
     }
     forget_environment();
+}
+
+/// Ends the recording in the thread's `exit` listener. The exit code may still change.
+pub(crate) fn end_in_exit_listener() {
+    let is_main = |recording: &Option<ThreadRecording>| {
+        recording.as_ref().is_some_and(|recording| recording.thread_id == 0)
+    };
+    let is_last = is_recording() && RECORDING.with_borrow(is_main);
+    if is_last {
+        ending::note(Some(ProcessEnding::of_nothing_left()));
+    }
+    end_early();
+    if is_last {
+        ENDED_EARLY.with_borrow(|stopped| add_exit_code(stopped.as_ref()));
+    }
+}
+
+/// Lets the exit code be added to the trace of a recording that has ended.
+fn add_exit_code(stopped: Option<&StoppedRecording>) {
+    if let Some(trace) = stopped.and_then(|stopped| stopped.totals.last_trace()) {
+        exit_code::add_to(&trace);
+    }
 }
 
 fn end(ending: Ending) -> Option<StoppedRecording> {

@@ -6,7 +6,7 @@ mod event_buffer;
 mod exit_code;
 pub(crate) mod finish;
 mod heap_trim;
-mod lifecycle;
+pub(crate) mod lifecycle;
 mod link;
 mod output;
 mod overlap;
