@@ -10,6 +10,10 @@ const { runUnharmed } = require('./helpers/unharmed.js')
 
 const [MAJOR, MINOR] = process.versions.node.split('.').map(Number)
 
+/** V8's sampler before Node 22 can wait forever for a lock of the thread that it interrupts: docs/limits.md. */
+const CAN_SAMPLE_NATIVE_FRAMES = Number(process.versions.node.split('.')[0]) >= 22
+const NATIVE_FRAMES = CAN_SAMPLE_NATIVE_FRAMES ? ['--interpreted-frames-native-stack'] : []
+
 const FLAGS = [
   ['--frozen-intrinsics', '--disable-proto=delete'],
   ['--disable-proto=throw', '--stack-trace-limit=0', '--stack-size=400'],
@@ -17,7 +21,7 @@ const FLAGS = [
   ['--jitless'],
   ['--single-threaded'],
   ['--pending-deprecation', '--throw-deprecation', '--unhandled-rejections=strict'],
-  ['--perf-basic-prof', '--interpreted-frames-native-stack', '--no-opt'],
+  ['--perf-basic-prof', ...NATIVE_FRAMES, '--no-opt'],
   ['--prof', '--no-logfile-per-isolate', '--logfile=v8.log'],
   ['--inspect=0'],
 ]
