@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { median } = require('./measure.js')
+const { writeProject } = require('./tsc-project.js')
 
 const root = path.join(__dirname, '..')
 const DEFAULT = 'cpu,gc,memory,loop,timings,processes'
@@ -50,25 +51,6 @@ function next() {
 }
 for (let i = 0; i < 8; i++) next()
 setInterval(() => { if (left < -7) process.exit() }, 20)`
-
-/** @param {string} dir */
-function tsc(dir) {
-  const source = path.join(path.dirname(require.resolve('effect/package.json')), 'src')
-  fs.cpSync(source, path.join(dir, 'src'), { recursive: true })
-  const compilerOptions = {
-    target: 'es2022',
-    module: 'nodenext',
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    types: [],
-    allowImportingTsExtensions: true,
-    lib: ['es2022', 'dom', 'dom.iterable'],
-  }
-  const config = { compilerOptions, files: ['src/Schema.ts'] }
-  fs.writeFileSync(path.join(dir, 'tsconfig.json'), JSON.stringify(config))
-  return [path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', dir]
-}
 
 /** @param {string} dir */
 function server(dir) {
@@ -115,7 +97,7 @@ function measure(name, args, rounds) {
 
 const rounds = Number(process.argv[2] ?? 7)
 const only = process.argv[3]
-for (const [name, make] of Object.entries({ tsc, server })) {
+for (const [name, make] of Object.entries({ tsc: writeProject, server })) {
   if (only !== undefined && only !== name) continue
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-program-'))
   measure(name, make(dir), rounds)

@@ -8,36 +8,17 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { rounds, quantile, median, resources, events } = require('./measure.js')
-
-const root = path.join(__dirname, '..')
-const options = {
-  target: 'es2022',
-  module: 'nodenext',
-  strict: true,
-  noEmit: true,
-  skipLibCheck: true,
-  types: [],
-  allowImportingTsExtensions: true,
-  exactOptionalPropertyTypes: true,
-  lib: ['es2022', 'dom', 'dom.iterable'],
-}
+const { writeProject } = require('./tsc-project.js')
 
 async function main() {
   const project = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-tsc-'))
-  // The copy is outside node_modules, where tsc would treat the sources as a dependency's.
-  const source = path.join(path.dirname(require.resolve('effect/package.json')), 'src')
-  fs.cpSync(source, path.join(project, 'src'), { recursive: true })
-  fs.writeFileSync(
-    path.join(project, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: options, files: ['src/Schema.ts'] }),
-  )
-  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const tsc = writeProject(project)
   const count = Number(process.argv[2] ?? 5)
   /** @type {number[]} */
   const pauses = []
   const results = await rounds(count, 1000, async ({ nodeArgs, env }, dir) => {
     const leaving = ['--require', path.join(__dirname, 'leaving.js')]
-    const result = await resources([...nodeArgs, ...leaving, tsc, '-p', project], env)
+    const result = await resources([...nodeArgs, ...leaving, ...tsc], env)
     const flushes = events(dir).filter(({ name }) => name === 'thread.flush')
     // The last flush belongs to stop, which `leavingMs` contains; it is not a rotation.
     pauses.push(...flushes.slice(0, -1).map(({ args }) => args.data.pauseUs))

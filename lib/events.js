@@ -13,6 +13,11 @@ function lookUp() {
   return recorder
 }
 
+/** Returns whether the calling thread is surely not recorded. */
+function isIdle() {
+  return recorder === null || (recorder === undefined && lookUp() === null)
+}
+
 /** Lets events be added from now on. @param {any} addon */
 function attach(addon) {
   recorder = addon
@@ -28,7 +33,7 @@ function detach() {
  * @param {object} event
  */
 function emit(event) {
-  if (recorder === null || (recorder === undefined && lookUp() === null)) return
+  if (isIdle()) return
   const { describe } = require('./check.js')
   if (typeof event !== 'object' || event === null) {
     throw new TypeError(`cpu-prof: emit() takes an event, not ${describe(event)}`)
@@ -44,7 +49,7 @@ function emit(event) {
  * @returns {T}
  */
 function span(name, fn, options) {
-  if (recorder === null || (recorder === undefined && lookUp() === null)) return fn()
+  if (isIdle()) return fn()
   const end = begin(String(name), options)
   let result
   try {
@@ -72,13 +77,13 @@ function begin(name, options) {
 
 /** Marks a moment. @param {string} name @param {object} [options] */
 function instant(name, options) {
-  if (recorder === null || (recorder === undefined && lookUp() === null)) return
+  if (isIdle()) return
   recorder.cpuProfInstant(String(name), detailOf('marker', options))
 }
 
 /** Adds values over time. @param {string} name @param {Record<string, number>} values */
 function counter(name, values) {
-  if (recorder === null || (recorder === undefined && lookUp() === null)) return
+  if (isIdle()) return
   emit({ cat: 'user', name, ph: 'C', args: values })
 }
 

@@ -46,7 +46,7 @@ function observe(addon, wanted) {
   /** @type {any[]} */
   const entryTypes = [...(wanted & 1 ? ENTRY_TYPES[1] : []), ...(wanted & 2 ? ENTRY_TYPES[2] : [])]
   observer.observe({ entryTypes })
-  const leaveConsole = wanted & 1 ? watchConsole(addon) : () => {}
+  const leaveConsole = wanted & 1 ? watchConsole(addon, offsetUs) : () => {}
   return () => {
     observer.disconnect()
     leaveConsole()
@@ -56,12 +56,11 @@ function observe(addon, wanted) {
 /**
  * Adds the calls of `console.timeStamp()`, which without an inspector does nothing. Returns the
  * function that ends this.
- * @param {any} addon
+ * @param {any} addon @param {number} offsetUs
  */
-function watchConsole(addon) {
+function watchConsole(addon, offsetUs) {
   const original = console.timeStamp
   if (typeof original !== 'function') return () => {}
-  const offsetUs = clockOffsetUs()
   // A bound function shows no code of its own.
   const watched = timeStamp.bind({ addon, original, offsetUs })
   const descriptor = { __proto__: null, value: 'timeStamp', configurable: true }

@@ -17,18 +17,23 @@ pub(crate) struct Events {
 impl Events {
     /// Appends one event.
     pub(crate) fn push(&mut self, event: &Event<'_>) {
+        self.separate();
+        encode(&mut self.bytes, event);
+    }
+
+    /// Adds the separator before the next event.
+    fn separate(&mut self) {
         if !self.bytes.is_empty() {
             self.bytes.extend_from_slice(SEPARATOR);
         }
-        encode(&mut self.bytes, event);
     }
 
     /// Appends events that are encoded already, with separators between them.
     pub(crate) fn push_encoded(&mut self, events: &[u8]) {
-        if !self.bytes.is_empty() && !events.is_empty() {
-            self.bytes.extend_from_slice(SEPARATOR);
+        if !events.is_empty() {
+            self.separate();
+            self.bytes.extend_from_slice(events);
         }
-        self.bytes.extend_from_slice(events);
     }
 
     /// Makes all later events provisional: the next flush replaces them.

@@ -35,12 +35,14 @@ pub(crate) fn problem_of(event: &Value) -> Option<String> {
         return Some(format!("name: '{name}' is the name of an event that makes up the profile"));
     }
     let mut problems = Problems::default();
-    let mut event = event.clone();
     if event["name"].is_null() && !kind.needs_name() {
-        event["name"] = "".into();
+        // The name of such an event is filled in.
+        let mut named = event.clone();
+        named["name"] = "".into();
+        fields(kind, &named, 0, &mut problems);
+    } else {
+        fields(kind, event, 0, &mut problems);
     }
-    let event = &event;
-    fields(kind, event, 0, &mut problems);
     snapshot(kind, event, &mut problems);
     // Other tools may show a fact that this one does not know.
     let counts =
