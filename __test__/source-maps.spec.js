@@ -108,7 +108,7 @@ function compile(cwd) {
  * @param {import('../index.js').Report} result @param {string} cwd
  */
 function places({ functions }, cwd) {
-  const known = functions.filter(({ name }) => name in PLACES)
+  const known = functions.filter(({ name }) => Object.hasOwn(PLACES, name))
   return Object.fromEntries(
     known.map(({ name, file, line }) => [name, `${path.relative(cwd, file)}:${line}`]),
   )
@@ -255,7 +255,7 @@ test('code that was built again after the recording gets no wrong lines', async 
   bundle(cwd, { minify: true, sourcemap: true })
   const { functions, notes } = await report(trace)
   assert.match(notes.join(), /changed after they were recorded.*dist\/bundle\.js/)
-  for (const { name, file } of functions.filter(({ name }) => name in PLACES)) {
+  for (const { name, file } of functions.filter(({ name }) => Object.hasOwn(PLACES, name))) {
     assert.ok(!file.endsWith('.ts'), `${name} in ${file}`)
   }
 })
