@@ -873,3 +873,121 @@ export interface Problem {
  * of them. Holds each file in memory.
  */
 export function check(inputs: string | string[]): Promise<Check>
+
+/** A comparison of two sets of runs. */
+export interface Comparison {
+  /** Version of this object's shape. */
+  version: 1
+  /** The runs of the base. */
+  base: ComparedSide
+  /** The runs of the head. */
+  head: ComparedSide
+  /**
+   * How the noise was found: from the spread between the runs, or, with too few runs for that, by an
+   * assumed spread and the error of sampling.
+   */
+  noise: 'measured' | 'assumed'
+  /** The rows that were tested: by kind, changes first, then by the size of the difference. */
+  rows: ComparedRow[]
+  /** The rules of `failOn`, in their order. */
+  rules: ComparedRule[]
+  /** Paths of files that were cut off: their whole part was read. */
+  repaired: string[]
+  /** Paths that could not be read, and why. */
+  failed: { file: string; reason: string }[]
+  /** Remarks, a sentence each. */
+  notes: string[]
+}
+
+/** One side of a comparison. */
+export interface ComparedSide {
+  /** Number of runs. */
+  runs: number
+  /** Number of files that were read. */
+  inputs: number
+}
+
+/** One measure of something that both sides have, or one of them. */
+export interface ComparedRow {
+  /** What is measured. A `total` is the whole run. */
+  kind: 'total' | 'process' | 'owner' | 'package' | 'file' | 'function'
+  /** Kind of an owner, as in `ReportOwner`. */
+  owner?: ReportOwner['kind']
+  /** Name; missing for a `total`. A process has its command, and a file its path. */
+  name?: string
+  /** Path of a function's file, relative to the folder of the run or to `node_modules`. */
+  file?: string
+  /** Line of a function in the head runs, from 1; missing if several functions count together. */
+  line?: number
+  /** Package of a function or a file. */
+  package?: string
+  /** Number of functions of one name and file that count together, if there are several. */
+  functions?: number
+  /** Name and file in the base runs, if they were others. */
+  was?: { name: string; file: string }
+  /**
+   * `wall` from the first start to the last end; `work` of all threads without waiting; `cpu` by the
+   * system's count; `gc` of collections; `idle` in event loops; `blocked` in calls; `memory`: the most
+   * resident memory of a process; `processes`: their number; `self` and `total` time; `duration` of all
+   * processes with the command.
+   */
+  measure:
+    | 'wall'
+    | 'work'
+    | 'cpu'
+    | 'gc'
+    | 'idle'
+    | 'blocked'
+    | 'memory'
+    | 'processes'
+    | 'self'
+    | 'total'
+    | 'duration'
+  /** Unit of the numbers. */
+  unit: 'ms' | 'bytes' | 'count'
+  /** Mean of the base runs. */
+  base: number
+  /** Mean of the head runs. */
+  head: number
+  /** `head` − `base` */
+  difference: number
+  /** Lower limit of the difference. All differences of a comparison are within their limits in 95 %. */
+  low: number
+  /** Upper limit of the difference. */
+  high: number
+  /** `difference` / `base`; missing if `base` is 0. */
+  relative?: number
+  /** Whether the difference is more than noise: 0 is not between the limits. */
+  changed: boolean
+}
+
+/** A rule of a comparison. */
+export interface ComparedRule {
+  /** The rule, as it was given. */
+  rule: string
+  /** Whether the limit is exceeded beyond the noise. */
+  broken: boolean
+  /** The row that decided; missing if no run has what the rule names. */
+  row?: ComparedRow
+}
+
+/** Options of `compare()`. */
+export interface CompareOptions extends Selection {
+  /**
+   * How much more head may need, beyond the noise: `total>5%`, `wall>2s`, `cpu>5%`, `gc>10%`,
+   * `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,
+   * `file:src/table.js>10%`, `package:lodash>10%`, `process:eslint src>1s`, `rule:no-cycle>10%`,
+   * `plugin:vite-plugin-vue>10%`, `test:renders rows>20ms`.
+   */
+  failOn?: string | string[]
+}
+
+/**
+ * Compares two sets of runs. A side is a recording, a run, a folder of runs (as `cpu-prof run --repeat`
+ * writes one), or an array of runs. Reads one run at a time.
+ */
+export function compare(
+  base: string | string[],
+  head: string | string[],
+  options?: CompareOptions,
+): Promise<Comparison>

@@ -21,7 +21,7 @@ function isPreloaded() {
   return isPreload
 }
 
-// These four work on files, and are loaded on the first call: a preload never needs them.
+// These work on files, and are loaded on the first call: a preload never needs them.
 
 /** @type {typeof import('./index.js').merge} */
 function merge(...args) {
@@ -43,6 +43,11 @@ function check(...args) {
   return require('./lib/offline.js').check(...args)
 }
 
+/** @type {typeof import('./index.js').compare} */
+function compare(...args) {
+  return require('./lib/compare.js').compare(...args)
+}
+
 module.exports = {
   start,
   stop,
@@ -56,4 +61,5 @@ module.exports = {
   report,
   convert,
   check,
+  compare,
 }

@@ -6,6 +6,8 @@ module.exports = {
   /** Nothing could be read, written or printed. */
   FAILED: 1,
   WRONG_USAGE: 2,
+  /** A rule of `compare --fail-on` was broken. */
+  RULE_BROKEN: 3,
   /** As in a shell: the program was found, but cannot be executed. */
   CANNOT_EXECUTE: 126,
   /** As in a shell. */

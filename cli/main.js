@@ -50,6 +50,7 @@ function createProgram() {
   addRun(program)
   addMerge(program)
   addReport(program)
+  addCompare(program)
   addConvert(program)
   addCheck(program)
   // Set last, because commands inherit the settings when they are added.
@@ -64,7 +65,7 @@ function withoutCommand(program) {
   const words = program.args.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)))
   const npx = isPackageCommand(first) ? 'npx ' : ''
   program.error(
-    `error: ${first} is not a command of cpu-prof (run, merge, report, convert, check); ` +
+    `error: ${first} is not a command of cpu-prof (run, merge, report, compare, convert, check); ` +
       `to profile a program: cpu-prof run ${npx}${words.join(' ')}`,
   )
 }
@@ -96,6 +97,12 @@ function addRun(program) {
     .option('--no-merge', 'keep only the recordings: no trace, no report')
     .option('--keep-recordings', 'keep the recordings beside the trace')
     .option('--html <file>', 'also write a page for a browser, as report --html does')
+    .addOption(
+      new Option('--repeat <n>', 'run the command n times, for compare: each in a folder in --dir')
+        .argParser(parseCount)
+        .conflicts(['output', 'html']),
+    )
+    .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
     .addOption(noSourceMaps())
     .addOption(quiet())
   for (const { flag, value, help } of Object.values(SETTINGS)) {
@@ -112,6 +119,7 @@ ${examples([
   'cpu-prof run node main.js --port 80',
   'cpu-prof run npx nx run-many -t lint',
   'cpu-prof run --interval 200 --output build.json.gz -- npm run build',
+  'cpu-prof run --repeat 7 --dir base -- npx eslint src',
 ])}`,
     )
 }
@@ -223,6 +231,44 @@ function addReport(program) {
         'cpu-prof report trace.json --markdown > report.md',
         'cpu-prof report profiles --html report.html',
       ]),
+    )
+}
+
+/** @param {Command} program */
+function addCompare(program) {
+  const command = program
+    .command('compare')
+    .summary('show what has become slower or faster between two sets of runs')
+    .description(
+      'Compares two sets of runs: functions, files, packages, rules, processes and the whole. A side ' +
+        'is a recording, a run, or a folder of runs (cpu-prof run --repeat 7 --dir base -- …). Names ' +
+        'only differences beyond the noise of the runs. With --runs, runs two commands in turn first.',
+    )
+    .usage(
+      "[options] <base> <head>\n       cpu-prof compare --runs <n> [options] -- '<base command>' -- '<head command>'",
+    )
+    .argument('<base-and-head...>', 'two inputs, or two commands')
+    .addOption(
+      list('--fail-on <rule>', 'exit with 3 if this is exceeded: total>5%, function:name>20ms, …'),
+    )
+    .option('--top <n>', 'rows of each table (default: 10)', parseCount)
+    .option('--runs <n>', 'run both commands this often, in turn (A B B A …)', parseCount)
+    .option('--warmup <n>', 'runs of each command before, which do not count', parseCount)
+    .option('--dir <folder>', 'folder of the runs of --runs (default: profiles/<date>)')
+    .addOption(
+      new Option('--json', 'print JSON (type Comparison in index.d.ts)').conflicts('markdown'),
+    )
+    .option('--markdown', 'print Markdown, for a comment on a pull request')
+  addFilters(command)
+  command
+    .action((words, options) => require('./commands/compare.js').compare(words, options))
+    .addHelpText(
+      'after',
+      `\nExit code: 3 if a rule of --fail-on is broken.\n${examples([
+        'cpu-prof compare base head',
+        'cpu-prof compare base head --fail-on "total>5%" --markdown > comment.md',
+        "cpu-prof compare --runs 7 -- 'node old.js' -- 'node new.js'",
+      ])}`,
     )
 }
 

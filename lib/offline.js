@@ -197,4 +197,13 @@ async function ofAddon(work) {
   }
 }
 
-module.exports = { merge, report, pageData, convert, check: checkFiles }
+module.exports = {
+  SELECTION,
+  merge,
+  report,
+  pageData,
+  convert,
+  check: checkFiles,
+  checkSelection,
+  parseResult,
+}

@@ -4,7 +4,7 @@
 
 const path = require('node:path')
 const index = require('../../index.js')
-const { allRuns, lastRun } = require('../report/runs.js')
+const { allRuns, lastRun } = require('../../lib/runs.js')
 const { withInputs } = require('../terminal/input.js')
 const { MAX_ROWS } = require('../report/tables.js')
 const { workingDirectory } = require('../terminal/format.js')

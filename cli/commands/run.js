@@ -1,142 +1,18 @@
 'use strict'
 
-// `cpu-prof run`: records every Node process and thread under a command.
+// `cpu-prof run`: records every Node process and thread under a command, once or several times.
 
-const fs = require('node:fs')
-const { WRONG_USAGE, CANNOT_EXECUTE, NOT_FOUND } = require('../exit-codes.js')
-const { runToEnd, endAs } = require('../run/child.js')
-const { planRun } = require('../run/plan.js')
-const { createWatcher } = require('../run/watch.js')
-const { workingDirectory } = require('../terminal/format.js')
-const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
+const { endAs } = require('../run/child.js')
+const { record } = require('../run/record.js')
 
-/** @typedef {import('../run/plan.js').Options} Options */
-/** @typedef {import('../run/plan.js').Plan} Plan */
-/** @typedef {import('../run/descendants.js').Descendant} Descendant */
-
-/** @param {string[]} command @param {Options & Record<string, any>} options */
-async function run(command, options) {
-  let plan
-  try {
-    plan = planRun(command, options, process.env)
-  } catch (error) {
-    return fail(messageOf(error), WRONG_USAGE)
+/** @param {string[]} command @param {import('../run/plan.js').Options & Record<string, any>} options */
+async function run(command, { repeat, warmup, ...options }) {
+  if (repeat !== undefined || warmup !== undefined) {
+    const { repeatRun } = require('../run/repeat.js')
+    return repeatRun(command, { ...options, repeat, warmup })
   }
-  // An outer run watches the processes of this one too.
-  const watcher = options.quiet || plan.isNested ? undefined : createWatcher(plan.ownRun)
-  let ending
-  try {
-    ending = await runToEnd(command, plan.env, (pid) => watcher?.begin(pid))
-  } catch (error) {
-    finish(plan)
-    return failToStart(command[0], /** @type {NodeJS.ErrnoException} */ (error))
-  }
-  const nodes = watcher?.end() ?? []
-  await summarize(command[0], plan, ending, nodes, options)
-  finish(plan)
-  if (!plan.isNested) offerRemains(options)
-  endAs(ending)
-}
-
-/** Removes what the run no longer needs. @param {Plan} plan */
-function finish({ folder, end }) {
-  folder.removeIfEmpty()
-  end()
-}
-
-/** Offers what an earlier run left. Never throws. @param {Options} options */
-function offerRemains({ quiet }) {
-  if (quiet) return
-  try {
-    require('../run/remains.js').printRemains()
-  } catch {
-    // For example, the command removed this package.
-  }
-}
-
-/**
- * Says what was recorded. Never throws, because the exit code is the command's.
- * @param {string} file the command's program @param {Plan} plan
- * @param {import('../run/child.js').Ending} ending
- * @param {Descendant[]} nodes Node processes that were seen @param {Options} options
- */
-async function summarize(file, plan, ending, nodes, options) {
-  const { dir, output, html, folder, isHidden, isNested } = plan
-  const { recordingsDir } = folder
-  try {
-    const files = folder.recordings()
-    if (files.length === 0) {
-      if (!options.quiet) printNothing(file, plan, nodes)
-      return
-    }
-    if (isNested) return
-    const missing = describeMissing(nodes, oneForEachThread(files))
-    const { summarizeRun } = require('../run/summary.js')
-    const run = { ...options, dir, files, recordingsDir, isHidden, output, html, ending, missing }
-    await summarizeRun(oneForEachThread(files), run)
-  } catch (error) {
-    printStatus(`no trace: ${whyNone(error)}; the recordings are in ${recordingsDir}`)
-  }
-}
-
-/** @param {unknown} error */
-function whyNone(error) {
-  const { code } = /** @type {NodeJS.ErrnoException} */ (error)
-  return code === 'MODULE_NOT_FOUND' ? 'the command removed this package' : messageOf(error)
-}
-
-/** Returns the files to merge: with both formats, each thread has a file of either kind. @param {string[]} files */
-function oneForEachThread(files) {
-  const traces = files.filter((file) => file.endsWith('.trace.json'))
-  return traces.length > 0 ? traces : files
-}
-
-/** @param {string} file @param {NodeJS.ErrnoException} error */
-function failToStart(file, { code, message }) {
-  if (code === 'ENOENT') fail(notFound(file), NOT_FOUND)
-  else fail(`${file} cannot be run: ${message}`, CANNOT_EXECUTE)
-}
-
-/** @param {string} file */
-function notFound(file) {
-  if (!file.includes('/')) {
-    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${file} …`
-  }
-  return fs.existsSync(file)
-    ? `${file} cannot be run: the interpreter in its first line does not exist`
-    : `${file} was not found`
-}
-
-/**
- * Says why there is no recording.
- * @param {string} file the command's program @param {Plan} plan @param {Descendant[]} nodes
- */
-function printNothing(file, { dir, folder }, nodes) {
-  if (folder.isGone()) return printStatus(`the recordings' folder is gone: ${dir}`)
-  const nothing = 'no Node process was recorded'
-  const missing = describeMissing(nodes, [])
-  if (missing === '') {
-    printStatus(`${nothing}: ${file} started none, or changed their NODE_OPTIONS`)
-  } else {
-    printStatus(nothing)
-    writeStderr(missing)
-  }
-}
-
-/**
- * Returns the text that names the Node processes without a recording. Never throws.
- * @param {Descendant[]} nodes that were seen @param {string[]} recordings files
- */
-function describeMissing(nodes, recordings) {
-  // Nothing more is loaded for a short command.
-  if (nodes.length === 0) return ''
-  try {
-    const { missingText } = require('../run/missing-lines.js')
-    return missingText(nodes, recordings, workingDirectory())
-  } catch {
-    // For example, the command removed this package.
-    return ''
-  }
+  const ending = await record(command, options)
+  if (ending !== undefined) endAs(ending)
 }
 
 module.exports = { run }

@@ -117,4 +117,4 @@ function plain(text) {
   return printable(text).replace(/[|\\`*_<[\]]/g, '\\$&')
 }
 
-module.exports = { renderMarkdown, code, fence }
+module.exports = { renderMarkdown, code, fence, table }

@@ -19,6 +19,7 @@ const { createRunFolder, outerRun } = require('./run-folder.js')
  * @property {string} [output]
  * @property {string} [html]
  * @property {string} [dir]
+ * @property {string} [home] the folder where the trace stays, while the recordings grow elsewhere
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
  */
@@ -45,11 +46,12 @@ const { createRunFolder, outerRun } = require('./run-folder.js')
  * @param {NodeJS.ProcessEnv} env @returns {Plan}
  */
 function planRun(command, options, env) {
-  const places = [options.dir, options.output, options.html]
+  const places = [options.dir, options.output, options.html, options.home]
   const outer = places.every((place) => place === undefined) && outerRun(env)
   if (outer) return planNested(command, outer, options, env)
-  const given = options.dir ?? (env[VARIABLES.dir] || undefined)
-  const dir = absolute(given ?? path.join('profiles', newName()), SETTINGS.dir.flag)
+  const { home } = options
+  const given = home === undefined ? (options.dir ?? (env[VARIABLES.dir] || undefined)) : undefined
+  const dir = absolute(given ?? home ?? path.join('profiles', newName()), SETTINGS.dir.flag)
   const settings = settingsOf({ ...options, dir })
   checkSettings(settings, env)
   if (given === undefined && options.output === undefined) checkFolder(dir)
@@ -182,4 +184,4 @@ function statOf(file) {
   }
 }
 
-module.exports = { planRun }
+module.exports = { planRun, newName }

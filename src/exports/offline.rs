@@ -19,6 +19,7 @@ use crate::read::recorders::{self, Recorder, recorders as recorders_of};
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::tools::check::run as check_run;
+use crate::tools::compare::build::{CompareOptions, compare as compare_runs};
 use crate::tools::convert::run as convert_run;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
@@ -241,6 +242,29 @@ pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Wor
 #[napi(js_name = "cpuProfCheck", catch_unwind)]
 pub(crate) fn check(inputs: Vec<String>) -> AsyncTask<Work> {
     Work::task(move || json(&check_run::check(&paths(inputs))))
+}
+
+/// Something that is compared even if it hardly took time.
+#[napi(object)]
+pub(crate) struct JsWantedItem {
+    /// `function`, `file`, `package`, `process`, or the kind of an owner.
+    pub kind: String,
+    /// Name, as in a comparison.
+    pub name: String,
+}
+
+/// Compares runs, each a list of files and folders. Returns a `Comparison`.
+#[napi(js_name = "cpuProfCompare", catch_unwind)]
+pub(crate) fn compare(
+    base: Vec<Vec<String>>,
+    head: Vec<Vec<String>>,
+    wanted: Vec<JsWantedItem>,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let wanted = wanted.into_iter().map(|JsWantedItem { kind, name }| (kind, name)).collect();
+    let options = CompareOptions { wanted, selection: selection.into() };
+    let runs = |side: Vec<Vec<String>>| side.into_iter().map(paths).collect::<Vec<_>>();
+    Work::task(move || compare_runs(&runs(base), &runs(head), &options))
 }
 
 /// Converts files and folders. Returns a `ConvertResult`.

@@ -221,7 +221,8 @@ fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
     is_counted.then(|| whole(uses(thread).map(count_us).sum()))
 }
 
-fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
+/// Returns the sums of a thread's times.
+pub(in crate::tools) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
     let mut times = ReportTimes::default();
     for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
         let sum = match index.kind(node.frame) {
@@ -239,7 +240,12 @@ fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
 
 fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {
     let threads = processes.iter().flat_map(|process| &process.threads);
-    threads.map(|thread| thread.times).fold(ReportTimes::default(), |sum, times| ReportTimes {
+    sum_of_times(threads.map(|thread| thread.times))
+}
+
+/// Returns the sums of the times of all threads.
+pub(in crate::tools) fn sum_of_times(list: impl Iterator<Item = ReportTimes>) -> ReportTimes {
+    list.fold(ReportTimes::default(), |sum, times| ReportTimes {
         busy_us: sum.busy_us.saturating_add(times.busy_us),
         idle_us: sum.idle_us.saturating_add(times.idle_us),
         gc_us: sum.gc_us.saturating_add(times.gc_us),

@@ -9,7 +9,7 @@ use super::shape::ReportCost;
 use crate::profile::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files or packages, numbered from 0.
-pub(super) struct Costs {
+pub(in crate::tools) struct Costs {
     list: Vec<ReportCost>,
     /// How often each item is on the stack of the node that a walk has reached.
     on_stack: Vec<u32>,
@@ -23,7 +23,7 @@ pub(super) struct Costs {
 
 impl Costs {
     /// Returns costs of 0 for items, of which some are code.
-    pub(super) fn new(is_code: Vec<bool>) -> Self {
+    pub(in crate::tools) fn new(is_code: Vec<bool>) -> Self {
         let items = is_code.len();
         Self {
             list: vec![ReportCost::default(); items],
@@ -37,7 +37,7 @@ impl Costs {
     /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
     /// is under one other item, which has hardly any time elsewhere, with or without Node's code in
     /// between. Both rows would say the same, and the other item is nearer to the work.
-    pub(super) fn trunk(&self) -> Vec<bool> {
+    pub(in crate::tools) fn trunk(&self) -> Vec<bool> {
         const NEARLY_ALL: f64 = 0.9;
         let mut is_trunk = vec![false; self.list.len()];
         for ((caller, callee), us) in &self.calls_us {
@@ -49,17 +49,17 @@ impl Costs {
     }
 
     /// Returns the items that cost time.
-    pub(super) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
+    pub(in crate::tools) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
         self.list.iter().copied().enumerate().filter(|(_, cost)| cost.is_known())
     }
 
     /// Returns the count of items that cost time.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::tools) fn count(&self) -> usize {
         self.known().count()
     }
 
     /// Returns the first `top` by self time, by total time and by blocked time, sorted by self time.
-    pub(super) fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
+    pub(in crate::tools) fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
         let by_self = |item: &usize| {
             let cost = self.list[*item];
             Reverse((cost.self_us, cost.total_us, cost.blocked_us))
@@ -117,7 +117,7 @@ impl ReportCost {
 }
 
 /// A profile's call tree with total times.
-pub(super) struct WeightedTree<'a> {
+pub(in crate::tools) struct WeightedTree<'a> {
     profile: &'a ThreadProfile,
     /// Time of each node with all nodes below.
     total_us: Vec<u64>,
@@ -136,7 +136,7 @@ enum WalkStep {
 
 impl<'a> WeightedTree<'a> {
     /// Returns the tree of a profile.
-    pub(super) fn of(profile: &'a ThreadProfile) -> Self {
+    pub(in crate::tools) fn of(profile: &'a ThreadProfile) -> Self {
         let nodes = &profile.nodes;
         let mut tree = Self {
             profile,
@@ -164,12 +164,12 @@ impl<'a> WeightedTree<'a> {
     }
 
     /// Returns the time of a node with all nodes below, microseconds.
-    pub(super) fn total_us(&self, node: u32) -> u64 {
+    pub(in crate::tools) fn total_us(&self, node: u32) -> u64 {
         self.total_us[node as usize]
     }
 
     /// Adds the self and total times of the items that `item` returns for frames.
-    pub(super) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32) -> Option<usize>) {
+    pub(in crate::tools) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32) -> Option<usize>) {
         let item_of = |node: u32| item(self.profile.nodes[node as usize].frame);
         let mut steps: Vec<WalkStep> = self.roots.iter().copied().map(WalkStep::Enter).collect();
         while let Some(step) = steps.pop() {

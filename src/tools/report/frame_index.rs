@@ -9,7 +9,7 @@ use crate::profile::package::{is_built_in, is_own, package_of};
 
 /// The activity of a thread in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum FrameKind {
+pub(in crate::tools) enum FrameKind {
     /// Runs a function: index into [`FrameIndex::functions`].
     Function(usize),
     /// `(idle)`
@@ -24,7 +24,7 @@ pub(super) enum FrameKind {
 
 /// A function. Processes that load the same file share its functions.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct SourceFunction {
+pub(in crate::tools) struct SourceFunction {
     /// Name, never empty.
     pub name: String,
     /// Index into [`FrameIndex::files`].
@@ -39,7 +39,7 @@ pub(super) struct SourceFunction {
 
 /// A file.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct SourceFile {
+pub(in crate::tools) struct SourceFile {
     /// Absolute path, URL, or V8's name for the script; empty for native code.
     pub path: String,
     /// Index into [`FrameIndex::packages`].
@@ -48,7 +48,7 @@ pub(super) struct SourceFile {
 
 /// The functions, files and packages of a session.
 #[derive(Debug, Default)]
-pub(super) struct FrameIndex {
+pub(in crate::tools) struct FrameIndex {
     /// Kind of each frame, by its number.
     kinds: Vec<FrameKind>,
     /// All functions.
@@ -61,7 +61,7 @@ pub(super) struct FrameIndex {
 
 impl FrameIndex {
     /// Returns the index of a session's frames.
-    pub(super) fn of(frames: &FrameTable) -> Self {
+    pub(in crate::tools) fn of(frames: &FrameTable) -> Self {
         let mut index = Self::default();
         for frame in frames.list() {
             let kind = match state(frame) {
@@ -96,7 +96,7 @@ impl FrameIndex {
     }
 
     /// Returns the name and the place of a function.
-    pub(super) fn place(&self, function: usize) -> ReportPlace<'_> {
+    pub(in crate::tools) fn place(&self, function: usize) -> ReportPlace<'_> {
         let SourceFunction { name, file, line, column, is_transpiled } = &self.functions[function];
         let SourceFile { path, package } = &self.files[*file];
         ReportPlace {
@@ -112,7 +112,7 @@ impl FrameIndex {
     /// Returns a line that V8 or another tool counted for a function; 0 if the line cannot be in the
     /// function. V8 counts the lines of inlined functions for the caller, and Chrome writes the line of
     /// the caller where a function has no script.
-    pub(super) fn line_within(&self, function: usize, line: u32) -> u32 {
+    pub(in crate::tools) fn line_within(&self, function: usize, line: u32) -> u32 {
         let SourceFunction { file, line: start, .. } = &self.functions[function];
         let is_native = self.files[*file].path.is_empty();
         let is_before = i64::from(line) < i64::from(*start);
@@ -120,33 +120,33 @@ impl FrameIndex {
     }
 
     /// Returns for each function whether it is neither Node's nor native.
-    pub(super) fn code_functions(&self) -> Vec<bool> {
+    pub(in crate::tools) fn code_functions(&self) -> Vec<bool> {
         let files = self.code_files();
         self.functions.iter().map(|function| files[function.file]).collect()
     }
 
     /// Returns for each file whether it has code that is neither Node's nor native.
-    pub(super) fn code_files(&self) -> Vec<bool> {
+    pub(in crate::tools) fn code_files(&self) -> Vec<bool> {
         self.files.iter().map(|file| !is_built_in(&self.packages[file.package])).collect()
     }
 
     /// Returns for each package whether it is neither Node nor native code.
-    pub(super) fn code_packages(&self) -> Vec<bool> {
+    pub(in crate::tools) fn code_packages(&self) -> Vec<bool> {
         self.packages.iter().map(|package| !is_built_in(package)).collect()
     }
 
     /// Returns whether a file is neither in a package nor Node's.
-    pub(super) fn is_own(&self, file: usize) -> bool {
+    pub(in crate::tools) fn is_own(&self, file: usize) -> bool {
         is_own(&self.packages[self.files[file].package])
     }
 
     /// Returns the kind of the frame with this number.
-    pub(super) fn kind(&self, frame: u32) -> FrameKind {
+    pub(in crate::tools) fn kind(&self, frame: u32) -> FrameKind {
         self.kinds[frame as usize]
     }
 
     /// Returns the index of the frame's function.
-    pub(super) fn function(&self, frame: u32) -> Option<usize> {
+    pub(in crate::tools) fn function(&self, frame: u32) -> Option<usize> {
         match self.kind(frame) {
             FrameKind::Function(function) => Some(function),
             _ => None,
@@ -154,12 +154,12 @@ impl FrameIndex {
     }
 
     /// Returns the index of the frame's file.
-    pub(super) fn file(&self, frame: u32) -> Option<usize> {
+    pub(in crate::tools) fn file(&self, frame: u32) -> Option<usize> {
         self.function(frame).map(|function| self.functions[function].file)
     }
 
     /// Returns the index of the frame's package.
-    pub(super) fn package(&self, frame: u32) -> Option<usize> {
+    pub(in crate::tools) fn package(&self, frame: u32) -> Option<usize> {
         self.file(frame).map(|file| self.files[file].package)
     }
 }

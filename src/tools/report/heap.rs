@@ -6,7 +6,7 @@ use crate::profile::session::Thread;
 use crate::profile::thread_profile::ThreadProfile;
 
 /// Returns the collections of all recordings of a thread; none if no recording tells them.
-pub(super) fn collections(thread: &Thread) -> Option<ReportCollections> {
+pub(in crate::tools) fn collections(thread: &Thread) -> Option<ReportCollections> {
     let told = thread.profiles.iter().filter_map(|profile| profile.collections);
     let all = told.reduce(|mut all: CollectionTotals, totals| {
         all.add_totals(totals);
@@ -17,7 +17,7 @@ pub(super) fn collections(thread: &Thread) -> Option<ReportCollections> {
 }
 
 /// Returns the memory over all recordings of a thread; none if no recording tells it.
-pub(super) fn memory(thread: &Thread) -> Option<ReportMemory> {
+pub(in crate::tools) fn memory(thread: &Thread) -> Option<ReportMemory> {
     let mut told: Vec<(i64, MemoryRange)> = thread
         .profiles
         .iter()

@@ -29,14 +29,14 @@ const LAUNCHERS: [&str; 20] = [
 ];
 
 /// Commands of package managers that are work of their own.
-pub(super) const WORK: [&str; 14] = [
+pub(in crate::tools) const WORK: [&str; 14] = [
     "install", "i", "ci", "add", "update", "up", "upgrade", "dedupe", "prune", "audit", "outdated",
     "pack", "publish", "rebuild",
 ];
 
 /// Returns for each process whether it is a launcher of another recorded process. `parents` are the
 /// indices of the recorded processes above.
-pub(super) fn launchers(session: &Session, parents: &[Option<usize>]) -> Vec<bool> {
+pub(in crate::tools) fn launchers(session: &Session, parents: &[Option<usize>]) -> Vec<bool> {
     let processes = &session.processes;
     let can_launch: Vec<bool> = processes.iter().map(can_launch).collect();
     let mut is_launcher = vec![false; processes.len()];
@@ -59,7 +59,7 @@ fn can_launch(process: &Process) -> bool {
 }
 
 /// Returns `pnpm` of `pnpm.cjs`.
-pub(super) fn stem(name: &str) -> &str {
+pub(in crate::tools) fn stem(name: &str) -> &str {
     let name = name.rsplit('/').next().unwrap_or(name);
     ["js", "cjs", "mjs"]
         .iter()
@@ -68,7 +68,7 @@ pub(super) fn stem(name: &str) -> &str {
 }
 
 /// Returns the profiles of all processes but launchers, whose work the tables do not share out.
-pub(super) fn shown_profiles<'a>(
+pub(in crate::tools) fn shown_profiles<'a>(
     session: &'a Session,
     launchers: &'a [bool],
 ) -> impl Iterator<Item = &'a ThreadProfile> {

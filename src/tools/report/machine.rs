@@ -12,7 +12,7 @@ const END_US: f64 = 15_000.0;
 
 /// Returns the CPU times of each process of a session; none for a process without counters.
 /// `parents` are the indices of the recorded processes above.
-pub(super) fn cpu_of_processes(
+pub(in crate::tools) fn cpu_of_processes(
     loaded: &Loaded,
     parents: &[Option<usize>],
 ) -> Vec<Option<ReportCpu>> {
@@ -51,7 +51,7 @@ fn others_us(session: &Session, parents: &[Option<usize>], index: usize) -> Opti
 
 /// Returns for each process the index of the recorded process that it runs under, with or without
 /// other programs in between.
-pub(super) fn parents(session: &Session) -> Vec<Option<usize>> {
+pub(in crate::tools) fn parents(session: &Session) -> Vec<Option<usize>> {
     session.processes.iter().map(|child| nearest_ancestor(session, child)).collect()
 }
 
@@ -73,11 +73,11 @@ fn main_use(process: &Process) -> Option<Vec<&CpuUse>> {
 }
 
 /// Returns the counts of each recording of a thread.
-pub(super) fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
+pub(in crate::tools) fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
     thread.profiles.iter().filter_map(|profile| profile.cpu.as_ref())
 }
 
 /// Returns whole microseconds.
-pub(super) fn whole(us: f64) -> u64 {
+pub(in crate::tools) fn whole(us: f64) -> u64 {
     us.max(0.0) as u64
 }

@@ -1,21 +1,21 @@
 //! Where the time went: by process and thread, function, line, file and package.
 
 pub(crate) mod build;
-mod costs;
+pub(in crate::tools) mod costs;
 mod detail;
-mod frame_index;
-mod heap;
+pub(in crate::tools) mod frame_index;
+pub(in crate::tools) mod heap;
 mod imports;
-mod launchers;
+pub(in crate::tools) mod launchers;
 mod lines;
-mod machine;
+pub(in crate::tools) mod machine;
 mod own_files;
-mod owners;
+pub(in crate::tools) mod owners;
 pub(crate) mod page;
 mod path_tree;
 mod samples;
 mod scripts;
-mod shape;
+pub(in crate::tools) mod shape;
 mod stalls;
 #[cfg(test)]
 mod tests;

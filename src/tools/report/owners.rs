@@ -18,14 +18,14 @@ use crate::profile::thread_profile::{NONE, ThreadProfile};
 
 /// The owners of a session, with their times.
 #[derive(Default)]
-pub(super) struct Owners {
+pub(in crate::tools) struct Owners {
     finder: OwnerFinder,
     costs: Vec<ReportCost>,
 }
 
 /// Finds the owners of stacks, and numbers them.
 #[derive(Debug, Default)]
-pub(super) struct OwnerFinder {
+pub(in crate::tools) struct OwnerFinder {
     names: FxIndexSet<CodeOwner>,
     /// Owners of functions, by their indices and whether ESLint is above; none for built-in code.
     of_functions: FxHashMap<(usize, bool), Option<usize>>,
@@ -33,7 +33,7 @@ pub(super) struct OwnerFinder {
 
 /// What is known of the stack that ends with a node.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OwnedStack {
+pub(in crate::tools) struct OwnedStack {
     /// Number of the owner.
     pub owner: Option<usize>,
     is_linted: bool,
@@ -41,7 +41,7 @@ pub(super) struct OwnedStack {
 
 impl Owners {
     /// Returns the owners of all processes but launchers.
-    pub(super) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
+    pub(in crate::tools) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
         let mut owners = Self::default();
         for profile in shown_profiles(session, launchers) {
             owners.add(profile, index);
@@ -50,7 +50,7 @@ impl Owners {
     }
 
     /// Returns the first `top` owners by the time that counts for them.
-    pub(super) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
+    pub(in crate::tools) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
         let named = self.finder.list().zip(&self.costs);
         let mut list: Vec<_> =
             named.map(|((kind, name), cost)| ReportOwner { kind, name, cost: *cost }).collect();
@@ -102,7 +102,7 @@ impl Owners {
 
 impl OwnerFinder {
     /// Returns the kinds and names of the owners, by their numbers.
-    pub(super) fn list(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(in crate::tools) fn list(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.names.iter().map(|CodeOwner { kind, name }| {
             let kind = match kind {
                 OwnerKind::Rule => "rule",
@@ -117,7 +117,7 @@ impl OwnerFinder {
     }
 
     /// Returns the stack with one more function.
-    pub(super) fn below(
+    pub(in crate::tools) fn below(
         &mut self,
         above: OwnedStack,
         function: usize,

@@ -38,7 +38,7 @@ pub(super) struct Report<'a> {
 
 /// Times in microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(super) struct ReportTimes {
+pub(in crate::tools) struct ReportTimes {
     #[serde(rename = "busyMs", serialize_with = "as_ms")]
     pub busy_us: u64,
     #[serde(rename = "idleMs", serialize_with = "as_ms")]
@@ -53,14 +53,14 @@ pub(super) struct ReportTimes {
 
 impl ReportTimes {
     /// Returns the time of work: the tables share it out.
-    pub(super) fn work_us(&self) -> u64 {
+    pub(in crate::tools) fn work_us(&self) -> u64 {
         self.busy_us.saturating_add(self.gc_us).saturating_add(self.program_us)
     }
 }
 
 /// CPU times in microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(super) struct ReportCpu {
+pub(in crate::tools) struct ReportCpu {
     #[serde(rename = "javascriptMs", serialize_with = "as_ms")]
     pub javascript_us: u64,
     #[serde(rename = "nativeMs", serialize_with = "as_ms")]
@@ -127,7 +127,7 @@ pub(super) struct ReportThread<'a> {
 
 /// Garbage collections.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct ReportCollections {
+pub(in crate::tools) struct ReportCollections {
     pub minor: u64,
     pub major: u64,
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
@@ -139,7 +139,7 @@ pub(super) struct ReportCollections {
 /// Memory, bytes.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ReportMemory {
+pub(in crate::tools) struct ReportMemory {
     pub heap_peak: u64,
     pub heap_growth: i64,
     pub external_peak: u64,
@@ -151,7 +151,7 @@ pub(super) struct ReportMemory {
 
 /// Times in microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(super) struct ReportCost {
+pub(in crate::tools) struct ReportCost {
     #[serde(rename = "selfMs", serialize_with = "as_ms")]
     pub self_us: u64,
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
@@ -162,7 +162,7 @@ pub(super) struct ReportCost {
 
 /// The name and the place of a function.
 #[derive(Debug, Serialize)]
-pub(super) struct ReportPlace<'a> {
+pub(in crate::tools) struct ReportPlace<'a> {
     pub name: &'a str,
     pub file: &'a str,
     pub line: i32,
@@ -297,7 +297,7 @@ pub(super) struct ReportPackage<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ReportOwner<'a> {
+pub(in crate::tools) struct ReportOwner<'a> {
     pub kind: &'static str,
     pub name: &'a str,
     #[serde(flatten)]

@@ -11,6 +11,9 @@ const RUN_FOLDER = /^(\d{8}\.\d{6})\.(\d+)$/
 /** The trace of a run. A later run with the same `--dir` writes `trace.2.json`, and so on. */
 const RUN_TRACE = /^trace(?:\.(\d+))?\.json$/
 
+/** The folder of one of several runs of a command, as `cpu-prof run --repeat` names it. */
+const REPEATED = /^run-(\d+)$/
+
 /** A file that can be a recording or a trace. */
 const RECORDING = /\.(json|cpuprofile|trace)(\.gz)?$/i
 
@@ -27,16 +30,30 @@ const RECORDING = /\.(json|cpuprofile|trace)(\.gz)?$/i
  * @param {string} input a path @returns {LastRun | undefined}
  */
 function lastRun(input) {
-  const entries = list(input)
-  const folders = runFolders(input, entries)
-  const traces = runTraces(input, entries)
-  const runs = folders.length === 0 ? traces : folders.flatMap(runsOf)
+  const runs = runsIn(input)
   const last = runs.at(-1)
   if (last === undefined || runs.length < 2) return undefined
+  const entries = list(input)
   const others = entries.filter((entry) => {
     return !isRunFolder(entry) && !runs.includes(path.join(input, entry.name))
   })
   return { path: last, count: runs.length, hasOthers: others.some((e) => hasRecording(input, e)) }
+}
+
+/**
+ * Returns the runs of an input, the oldest first: those in a folder of runs, or the input itself.
+ * @param {string} input a path
+ */
+function allRunsOf(input) {
+  const runs = runsIn(input)
+  return runs.length > 0 ? runs : [input]
+}
+
+/** Returns the runs in a folder, the oldest first; none if the path is not a folder of runs. @param {string} input @returns {string[]} */
+function runsIn(input) {
+  const entries = list(input)
+  const folders = runFolders(input, entries)
+  return folders.length === 0 ? runTraces(input, entries) : folders.flatMap(runsOf)
 }
 
 /**
@@ -62,8 +79,8 @@ function ownTraces(folder) {
 
 /** Returns the paths of the runs in a run's own folder, mostly one. @param {string} folder */
 function runsOf(folder) {
-  const traces = runTraces(folder, list(folder))
-  return traces.length > 1 ? traces : [folder]
+  const runs = runsIn(folder)
+  return runs.length > 1 ? runs : [folder]
 }
 
 /** Returns the folders of runs, the oldest first. @param {string} parent @param {fs.Dirent[]} entries */
@@ -77,11 +94,13 @@ function runFolders(parent, entries) {
 
 /** @param {fs.Dirent} entry */
 function isRunFolder(entry) {
-  return entry.isDirectory() && RUN_FOLDER.test(entry.name)
+  return entry.isDirectory() && (RUN_FOLDER.test(entry.name) || REPEATED.test(entry.name))
 }
 
 /** Compares names of run folders. @param {string} a @param {string} b */
 function byStart(a, b) {
+  const [numberA, numberB] = [a, b].map((name) => Number(REPEATED.exec(name)?.[1] ?? 0))
+  if (numberA !== numberB) return numberA - numberB
   const [[, timeA, pidA], [, timeB, pidB]] = [a, b].map((name) => RUN_FOLDER.exec(name) ?? [])
   // Of runs that started in one second, the system mostly gave the later one the higher id.
   return timeA === timeB ? Number(pidA) - Number(pidB) : timeA < timeB ? -1 : 1
@@ -125,4 +144,4 @@ function list(folder) {
   }
 }
 
-module.exports = { lastRun, allRuns }
+module.exports = { lastRun, allRuns, allRunsOf }

@@ -1,0 +1,69 @@
+'use strict'
+
+// `cpu-prof compare`: tells what has changed between two sets of runs.
+
+const index = require('../../index.js')
+const exitCodes = require('../exit-codes.js')
+const {
+  printStatus,
+  printResult,
+  printProblems,
+  fail,
+  messageOf,
+} = require('../terminal/output.js')
+const { screen } = require('../terminal/screen.js')
+
+/**
+ * @typedef {object} OwnOptions
+ * @property {string[]} [failOn]
+ * @property {boolean} [json]
+ * @property {boolean} [markdown]
+ * @property {number} [top]
+ * @property {number} [runs]
+ * @property {number} [warmup]
+ * @property {string} [dir]
+ *
+ * @typedef {OwnOptions & import('../../index.js').Selection} Options
+ */
+
+/** @param {string[]} words two paths, or with `runs` two commands @param {Options} options */
+async function compare(words, { runs, warmup, dir, ...options }) {
+  if (runs === undefined) {
+    if (words.length !== 2) {
+      return fail(
+        `compare needs a base and a head, not ${words.length} inputs: cpu-prof compare base head`,
+        exitCodes.WRONG_USAGE,
+      )
+    }
+    return compareRuns([words[0], words[1]], options)
+  }
+  const { runInTurn } = require('../compare/in-turn.js')
+  const sides = await runInTurn(words, { runs, warmup, dir })
+  if (sides !== undefined) await compareRuns(sides, options)
+}
+
+/** @param {[string, string]} sides @param {Options} options */
+async function compareRuns(sides, { failOn, json, markdown, top, ...selection }) {
+  let result
+  try {
+    result = await index.compare(sides[0], sides[1], { ...selection, failOn })
+  } catch (error) {
+    return fail(messageOf(error), error instanceof TypeError ? exitCodes.WRONG_USAGE : undefined)
+  }
+  printProblems(result)
+  for (const { rule, row } of result.rules) {
+    if (row === undefined) printStatus(`no run has what the rule names: ${rule}`)
+  }
+  if (json) printResult(`${JSON.stringify(result, null, 2)}\n`)
+  else if (markdown) printResult(require('../compare/markdown.js').renderMarkdown(result, { top }))
+  else {
+    const { columns } = screen(process.stdout)
+    printResult(require('../compare/text.js').renderText(result, { columns, top, names: sides }))
+  }
+  const broken = result.rules.filter((rule) => rule.broken)
+  if (broken.length > 0) {
+    fail(`slower than allowed: ${broken.map(({ rule }) => rule).join(', ')}`, exitCodes.RULE_BROKEN)
+  }
+}
+
+module.exports = { compare }

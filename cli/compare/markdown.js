@@ -1,0 +1,58 @@
+'use strict'
+
+// Renders a comparison as Markdown, for a comment on a pull request.
+
+const { formatCount } = require('../terminal/format.js')
+const { code, table } = require('../report/markdown.js')
+const rows = require('./rows.js')
+
+/** @typedef {import('../../index.js').Comparison} Comparison */
+/** @typedef {import('../../index.js').ComparedRow} Row */
+
+/** The first line, by which a bot finds its own comment again. */
+const MARK = '<!-- cpu-prof compare -->'
+
+/** @param {Comparison} comparison @param {{ top?: number }} view */
+function renderMarkdown(comparison, { top = rows.ROWS }) {
+  const { base, head, rules } = comparison
+  const runs = `${formatCount(base.runs, 'run')} of the base, ${formatCount(head.runs, 'run')} of the head`
+  const blocks = [
+    MARK,
+    `**CPU profile: ${rows.verdict(comparison)}**`,
+    `${runs}; ${rows.noiseOf(comparison)}`,
+  ]
+  const broken = rules.filter((rule) => rule.broken)
+  if (broken.length > 0) blocks.push(broken.map(({ rule }) => `- ❌ \`${rule}\``).join('\n'))
+  const tables = rows.tablesOf(comparison)
+  const changes = tables.filter(({ isWhole }) => !isWhole)
+  const whole = tables.find(({ isWhole }) => isWhole)
+  for (const { title, rows: all } of changes) {
+    const shown = all.slice(0, top)
+    const more = all.length > shown.length ? [`and ${all.length - shown.length} more`] : []
+    blocks.push(`### ${title[0].toUpperCase()}${title.slice(1)}`, draw(shown), ...more)
+  }
+  if (whole !== undefined) {
+    blocks.push(`<details><summary>The whole run</summary>`, draw(whole.rows), '</details>')
+  }
+  return `${blocks.join('\n\n')}\n`
+}
+
+/** @param {Row[]} list */
+function draw(list) {
+  const lines = list.map((row) => {
+    const [name, place] = rows.nameOf(row)
+    const where = place === '' ? '' : ` ${code(place)}`
+    const was = rows.formerPlace(row)
+    return [
+      `${row.kind === 'total' ? name : code(name)}${where}${was === '' ? '' : ` (${was})`}`,
+      rows.formatValue(row.base, row.unit),
+      rows.formatValue(row.head, row.unit),
+      row.changed ? `**${rows.formatSigned(row.difference, row.unit)}**` : '~',
+      row.changed ? rows.formatRelative(row) : '',
+      row.changed ? rows.formatNoise(row) : '',
+    ]
+  })
+  return table([''], ['base', 'head', 'difference', '', 'noise'], lines)
+}
+
+module.exports = { renderMarkdown }

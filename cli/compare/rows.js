@@ -1,0 +1,164 @@
+'use strict'
+
+// Chooses the rows of a comparison that are shown, and puts their values into words.
+
+const { formatBytes, formatTime, formatCount } = require('../terminal/format.js')
+
+/** @typedef {import('../../index.js').Comparison} Comparison */
+/** @typedef {import('../../index.js').ComparedRow} Row */
+/** @typedef {{ title: string, rows: Row[], isWhole: boolean }} Table */
+
+/** Rows of each table. */
+const ROWS = 10
+/** Changes that the result names. */
+const NAMED = 3
+/** Two rows of one function say the same if their differences are this close. */
+const SAME = 0.1
+
+/** What measures of the whole run are called. @type {Partial<Record<Row['measure'], string>>} */
+const TOTALS = {
+  wall: 'wall time',
+  work: 'work',
+  cpu: 'CPU time',
+  gc: 'garbage collection',
+  idle: 'waiting for events',
+  blocked: 'blocked in calls',
+  memory: 'peak memory',
+  processes: 'processes',
+}
+
+/** Packages of code that a program did not choose to run. */
+const BUILT_IN = new Set(['(native)', 'node:'])
+/** Names of packages and owners that say nothing more than the whole run. */
+const NO_NAMES = new Set(['(own code)', ...BUILT_IN])
+
+/** Returns the tables of a comparison: the whole run, and what has changed. @param {Comparison} comparison @returns {Table[]} */
+function tablesOf({ rows }) {
+  const changes = rows.filter(({ changed }) => changed)
+  /** @param {Row['kind']} kind @param {Row['measure']} measure */
+  const of = (kind, measure) =>
+    changes.filter((row) => row.kind === kind && row.measure === measure && isNamed(row))
+  const work = workOf(rows)
+  const selfTimes = of('function', 'self')
+  // Callers of all that changed, and functions that call nothing more, would say the same again.
+  const totalTimes = of('function', 'total').filter(
+    (row) =>
+      !BUILT_IN.has(row.package ?? '') &&
+      !(work !== undefined && isClose(work, row)) &&
+      !selfTimes.some((self) => isSameFunction(self, row) && isClose(self, row)),
+  )
+  const whole = rows.filter(({ kind }) => kind === 'total').sort(byPlace)
+  const tables = [
+    { title: 'functions, by self time', rows: selfTimes },
+    { title: 'functions, with all that they call', rows: totalTimes },
+    { title: 'files, by self time', rows: of('file', 'self') },
+    { title: 'packages, by self time', rows: of('package', 'self') },
+    { title: 'rules, plugins, tests and packages, with their helpers', rows: of('owner', 'self') },
+    { title: 'processes, by duration', rows: of('process', 'duration') },
+    { title: 'whole run', rows: whole, isWhole: true },
+  ]
+  return tables
+    .map((table) => ({ isWhole: false, ...table }))
+    .filter((table) => table.rows.length > 0)
+}
+
+/** @param {Row[]} rows */
+const workOf = (rows) => rows.find(({ kind, measure }) => kind === 'total' && measure === 'work')
+
+/** @param {Row} row */
+const isNamed = ({ kind, name = '', package: of = '' }) =>
+  kind === 'function' || !(NO_NAMES.has(name) || BUILT_IN.has(of))
+
+/** Compares measures of the whole run by their places in the table. @param {Row} a @param {Row} b */
+function byPlace(a, b) {
+  const order = Object.keys(TOTALS)
+  return order.indexOf(a.measure) - order.indexOf(b.measure)
+}
+
+/** @param {Row} a @param {Row} b */
+const isSameFunction = (a, b) => a.name === b.name && a.file === b.file && a.line === b.line
+
+/** Returns whether the second difference says hardly more than the first. @param {Row} a @param {Row} b */
+const isClose = (a, b) => Math.abs(a.difference - b.difference) <= SAME * Math.abs(a.difference)
+
+/** Returns the name of a row, and the place that tells it apart. @param {Row} row @returns {[string, string]} */
+function nameOf(row) {
+  if (row.kind === 'total') return [TOTALS[row.measure] ?? row.measure, '']
+  if (row.kind === 'owner') return [`${row.owner} ${row.name ?? ''}`.trim(), '']
+  if (row.kind !== 'function') return [row.name || '(native)', '']
+  const place = row.file === '' ? '(native)' : `${row.file}${row.line ? `:${row.line}` : ''}`
+  const many = row.functions === undefined ? '' : ` (${row.functions} of this name)`
+  return [`${row.name}${many}`, place]
+}
+
+/** Tells what a row was in the base runs. @param {Row} row */
+function formerPlace({ was, name, file = '' }) {
+  if (was === undefined) return ''
+  return `was ${[was.name, was.file].filter((text) => text !== name && text !== file).join(' in ')}`
+}
+
+/** @param {number} value @param {Row['unit']} unit */
+function formatValue(value, unit) {
+  if (unit === 'bytes') return formatBytes(value)
+  return unit === 'ms' ? formatTime(value) : value.toFixed(Number.isInteger(value) ? 0 : 1)
+}
+
+/** Returns a value with its sign. @param {number} value @param {Row['unit']} unit */
+function formatSigned(value, unit) {
+  return `${value < 0 ? '−' : '+'}${formatValue(Math.abs(value), unit)}`
+}
+
+/** @param {Row} row */
+function formatRelative({ relative, head }) {
+  if (relative === undefined) return head > 0 ? 'new' : ''
+  if (head === 0) return 'gone'
+  return `${relative < 0 ? '−' : '+'}${(100 * Math.abs(relative)).toFixed(1)}%`
+}
+
+/** Returns how far the true difference can be from the measured one. @param {Row} row */
+function formatNoise({ low, high, unit }) {
+  return `±${formatValue((high - low) / 2, unit)}`
+}
+
+/** Returns the result in a sentence. @param {Comparison} comparison */
+function verdict({ rows }) {
+  const changes = rows.filter(({ changed }) => changed)
+  if (changes.length === 0) return `no change in ${formatCount(rows.length, 'value')}`
+  const work = workOf(changes)
+  const functions = changes.filter((row) => row.kind === 'function' && row.measure === 'self')
+  const what = functions.length > 0 ? functions : changes.filter((row) => row !== work)
+  const named = what.slice(0, NAMED).map((row) => {
+    return `${nameOf(row)[0]} ${formatSigned(row.difference, row.unit)}`
+  })
+  if (what.length > NAMED) named.push(`${what.length - NAMED} more`)
+  if (work === undefined) return `changed, but not the work as a whole: ${named.join(', ')}`
+  const how = work.difference > 0 ? 'slower' : 'faster'
+  const size = `${formatTime(Math.abs(work.difference))} of work (${formatRelative(work)})`
+  return named.length === 0 ? `${how} by ${size}` : `${how} by ${size}: ${named.join(', ')}`
+}
+
+/** Tells how large the noise is, and where it comes from. @param {Comparison} comparison */
+function noiseOf({ rows, noise, base, head }) {
+  const work = workOf(rows)
+  if (work === undefined || work.base === 0) return ''
+  const width = (100 * (work.high - work.low)) / 2 / work.base
+  const size = `the noise of the work as a whole is ±${width.toFixed(1)}%`
+  if (noise === 'measured') return size
+  return (
+    `${size}, assumed from ${base.runs} and ${formatCount(head.runs, 'run')}; ` +
+    'four of each show their own, and seven show small changes'
+  )
+}
+
+module.exports = {
+  ROWS,
+  tablesOf,
+  nameOf,
+  formerPlace,
+  formatValue,
+  formatSigned,
+  formatRelative,
+  formatNoise,
+  verdict,
+  noiseOf,
+}

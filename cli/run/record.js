@@ -1,0 +1,149 @@
+'use strict'
+
+// Records one run of a command, merges the recordings, and says what was recorded.
+
+const fs = require('node:fs')
+const { WRONG_USAGE, CANNOT_EXECUTE, NOT_FOUND } = require('../exit-codes.js')
+const { runToEnd } = require('./child.js')
+const { planRun } = require('./plan.js')
+const { createWatcher } = require('./watch.js')
+const { workingDirectory } = require('../terminal/format.js')
+const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
+
+/** @typedef {import('../run/plan.js').Options} Options */
+/** @typedef {import('../run/plan.js').Plan} Plan */
+/** @typedef {import('../run/descendants.js').Descendant} Descendant */
+
+/**
+ * Runs a command to its end, and records it. Returns how the command ended; undefined if it could not be
+ * started, which sets the exit code.
+ * @param {string[]} command @param {Options & Record<string, any>} options
+ * @returns {Promise<import('./child.js').Ending | undefined>}
+ */
+async function record(command, options) {
+  let plan
+  try {
+    plan = planRun(command, options, process.env)
+  } catch (error) {
+    fail(messageOf(error), WRONG_USAGE)
+    return undefined
+  }
+  // An outer run watches the processes of this one too.
+  const watcher = options.quiet || plan.isNested ? undefined : createWatcher(plan.ownRun)
+  let ending
+  try {
+    ending = await runToEnd(command, plan.env, (pid) => watcher?.begin(pid))
+  } catch (error) {
+    finish(plan)
+    failToStart(command[0], /** @type {NodeJS.ErrnoException} */ (error))
+    return undefined
+  }
+  const nodes = watcher?.end() ?? []
+  await summarize(command[0], plan, ending, nodes, options)
+  finish(plan)
+  if (!plan.isNested) offerRemains(options)
+  return ending
+}
+
+/** Removes what the run no longer needs. @param {Plan} plan */
+function finish({ folder, end }) {
+  folder.removeIfEmpty()
+  end()
+}
+
+/** Offers what an earlier run left. Never throws. @param {Options} options */
+function offerRemains({ quiet }) {
+  if (quiet) return
+  try {
+    require('./remains.js').printRemains()
+  } catch {
+    // For example, the command removed this package.
+  }
+}
+
+/**
+ * Says what was recorded. Never throws, because the exit code is the command's.
+ * @param {string} file the command's program @param {Plan} plan
+ * @param {import('../run/child.js').Ending} ending
+ * @param {Descendant[]} nodes Node processes that were seen @param {Options} options
+ */
+async function summarize(file, plan, ending, nodes, options) {
+  const { dir, output, html, folder, isHidden, isNested } = plan
+  const { recordingsDir } = folder
+  try {
+    const files = folder.recordings()
+    if (files.length === 0) {
+      if (!options.quiet) printNothing(file, plan, nodes)
+      return
+    }
+    if (isNested) return
+    const missing = describeMissing(nodes, oneForEachThread(files))
+    const { summarizeRun } = require('./summary.js')
+    const run = { ...options, dir, files, recordingsDir, isHidden, output, html, ending, missing }
+    await summarizeRun(oneForEachThread(files), run)
+  } catch (error) {
+    printStatus(`no trace: ${whyNone(error)}; the recordings are in ${recordingsDir}`)
+  }
+}
+
+/** @param {unknown} error */
+function whyNone(error) {
+  const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+  return code === 'MODULE_NOT_FOUND' ? 'the command removed this package' : messageOf(error)
+}
+
+/** Returns the files to merge: with both formats, each thread has a file of either kind. @param {string[]} files */
+function oneForEachThread(files) {
+  const traces = files.filter((file) => file.endsWith('.trace.json'))
+  return traces.length > 0 ? traces : files
+}
+
+/** @param {string} file @param {NodeJS.ErrnoException} error */
+function failToStart(file, { code, message }) {
+  if (code === 'ENOENT') fail(notFound(file), NOT_FOUND)
+  else fail(`${file} cannot be run: ${message}`, CANNOT_EXECUTE)
+}
+
+/** @param {string} file */
+function notFound(file) {
+  if (!file.includes('/')) {
+    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${file} …`
+  }
+  return fs.existsSync(file)
+    ? `${file} cannot be run: the interpreter in its first line does not exist`
+    : `${file} was not found`
+}
+
+/**
+ * Says why there is no recording.
+ * @param {string} file the command's program @param {Plan} plan @param {Descendant[]} nodes
+ */
+function printNothing(file, { dir, folder }, nodes) {
+  if (folder.isGone()) return printStatus(`the recordings' folder is gone: ${dir}`)
+  const nothing = 'no Node process was recorded'
+  const missing = describeMissing(nodes, [])
+  if (missing === '') {
+    printStatus(`${nothing}: ${file} started none, or changed their NODE_OPTIONS`)
+  } else {
+    printStatus(nothing)
+    writeStderr(missing)
+  }
+}
+
+/**
+ * Returns the text that names the Node processes without a recording. Never throws.
+ * @param {Descendant[]} nodes that were seen @param {string[]} recordings files
+ */
+function describeMissing(nodes, recordings) {
+  // Nothing more is loaded for a short command.
+  if (nodes.length === 0) return ''
+  try {
+    const { missingText } = require('./missing-lines.js')
+    return missingText(nodes, recordings, workingDirectory())
+  } catch {
+    // For example, the command removed this package.
+    return ''
+  }
+}
+
+module.exports = { record }

@@ -1,0 +1,83 @@
+'use strict'
+
+// Rules of a comparison: how much slower something may become.
+
+/** Measures of the whole run, by their names in rules. @type {Record<string, string>} */
+const TOTALS = {
+  total: 'work',
+  work: 'work',
+  wall: 'wall',
+  cpu: 'cpu',
+  gc: 'gc',
+  waiting: 'idle',
+  blocked: 'blocked',
+  memory: 'memory',
+}
+/** The measures that rules limit, by the kinds of what has a name. @type {Record<string, string>} */
+const NAMED = {
+  function: 'total',
+  file: 'total',
+  package: 'total',
+  process: 'duration',
+  rule: 'self',
+  plugin: 'self',
+  test: 'self',
+}
+/** Milliseconds or bytes of a unit. @type {Record<string, number>} */
+const UNITS = { ms: 1, s: 1000, kB: 1e3, MB: 1e6, GB: 1e9 }
+const BYTES = new Set(['kB', 'MB', 'GB'])
+
+/**
+ * A rule.
+ * @typedef {object} Rule
+ * @property {string} text as it was given
+ * @property {string} kind `total`, or the kind of what has the name
+ * @property {string} [name]
+ * @property {string} measure
+ * @property {number} limit in the unit of the measure, or a part of base
+ * @property {boolean} isRelative
+ */
+
+/** Returns a rule. Throws if the text is none. @param {string} text @returns {Rule} */
+function parseRule(text) {
+  const parts = /^(\w+)(?::(.+))?>\s*(\d+(?:\.\d+)?)\s*(%|[a-zA-Z]+)$/.exec(text.trim())
+  if (parts === null) throw wrong(text, 'is none')
+  const [, what, name, number, unit] = parts
+  const measure = name === undefined ? TOTALS[what] : NAMED[what]
+  if (measure === undefined) {
+    throw wrong(text, what in NAMED ? `has no name: ${what}:name` : `has no such measure: ${what}`)
+  }
+  const isRelative = unit === '%'
+  if (!isRelative && (!(unit in UNITS) || BYTES.has(unit) !== (measure === 'memory'))) {
+    throw wrong(text, `has a wrong unit: ${unit}`)
+  }
+  const limit = isRelative ? Number(number) / 100 : Number(number) * UNITS[unit]
+  const kind = name === undefined ? 'total' : what
+  return { text, kind, name, measure, limit, isRelative }
+}
+
+/** @param {string} text @param {string} problem */
+function wrong(text, problem) {
+  const examples =
+    'total>5%, wall>2s, gc>10%, memory>50MB, function:renderTable>20ms, package:lodash>10%'
+  return new TypeError(`cpu-prof: the rule '${text}' ${problem}; rules are such as ${examples}`)
+}
+
+/**
+ * Decides whether a rule is broken: whether the whole interval of the difference is above the limit.
+ * @param {Rule} rule @param {import('../index.js').ComparedRow[]} rows
+ * @returns {import('../index.js').ComparedRule}
+ */
+function evaluate({ text, kind, name, measure, limit, isRelative }, rows) {
+  const found = rows.filter((row) => {
+    const isKind = kind in NAMED && row.owner !== undefined ? row.owner === kind : row.kind === kind
+    return isKind && row.measure === measure && (name === undefined || row.name === name)
+  })
+  /** @param {import('../index.js').ComparedRow} row */
+  const excess = (row) => row.low - (isRelative ? limit * row.base : limit)
+  const worst = found.sort((a, b) => excess(b) - excess(a))[0]
+  if (worst === undefined) return { rule: text, broken: false }
+  return { rule: text, broken: excess(worst) > 0, row: worst }
+}
+
+module.exports = { parseRule, evaluate }

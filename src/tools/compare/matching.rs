@@ -1,0 +1,300 @@
+//! Finds which function of head is which function of base.
+//!
+//! Lines move with every change above them, so a function is known by its name and its file. Several
+//! functions of one name in one file, such as anonymous ones, are known by their lines if the file did
+//! not change, and count together otherwise. A function that only one side has is taken for a renamed
+//! or a moved one if there is exactly one such function on the other side.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::items::{ComparedItem, ItemKind, Items};
+use super::run_costs::RunCosts;
+
+/// The runs of one side: the items with values, and the calls.
+#[derive(Debug, Default)]
+pub(super) struct SideItems {
+    /// Numbers of the items.
+    items: FxHashSet<usize>,
+    calls: FxHashSet<(usize, usize)>,
+}
+
+/// A row of the comparison: the items of both sides that are the same thing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct MatchedItems {
+    /// Numbers of the items of the base runs; several if they count together.
+    pub base: Vec<usize>,
+    /// Numbers of the items of the head runs.
+    pub head: Vec<usize>,
+}
+
+impl SideItems {
+    /// Returns the items of runs.
+    pub(super) fn of(runs: &[RunCosts]) -> Self {
+        let mut side = Self::default();
+        for run in runs {
+            side.items.extend(run.values.keys().map(|(item, _)| *item));
+            side.calls.extend(&run.calls);
+        }
+        side
+    }
+}
+
+/// Returns the rows, in the order in which the items were read.
+pub(super) fn matched(items: &Items, base: &SideItems, head: &SideItems) -> Vec<MatchedItems> {
+    let changed = changed_files(items, base, head);
+    let mut rows: indexmap::IndexMap<RowKey<'_>, MatchedItems> = indexmap::IndexMap::new();
+    for (number, item) in items.iter().enumerate() {
+        let row = rows.entry(RowKey::of(item, &changed)).or_default();
+        if base.items.contains(&number) {
+            row.base.push(number);
+        }
+        if head.items.contains(&number) {
+            row.head.push(number);
+        }
+    }
+    let mut rows: Vec<MatchedItems> = rows.into_values().collect();
+    join_renamed(&mut rows, items, base, head);
+    rows
+}
+
+/// What identifies an item on both sides.
+#[derive(PartialEq, Eq, Hash)]
+struct RowKey<'a> {
+    kind: ItemKind,
+    owner: &'a str,
+    name: &'a str,
+    file: &'a str,
+    place: (i32, i32),
+}
+
+impl<'a> RowKey<'a> {
+    fn of(item: &'a ComparedItem, changed: &FxHashSet<&str>) -> Self {
+        let ComparedItem { kind, owner, name, file, line, column, .. } = item;
+        let is_by_place = *kind == ItemKind::Function && !changed.contains(file.as_str());
+        let place = if is_by_place { (*line, *column) } else { (0, 0) };
+        Self { kind: *kind, owner, name, file, place }
+    }
+}
+
+/// Returns the files in which a function that is alone with its name has other places on both sides.
+fn changed_files<'a>(items: &'a Items, base: &SideItems, head: &SideItems) -> FxHashSet<&'a str> {
+    type Places = FxHashSet<(i32, i32)>;
+    let mut functions: FxHashMap<(&str, &str), (Places, Places)> = FxHashMap::default();
+    for (number, item) in items.iter().enumerate() {
+        if item.kind != ItemKind::Function {
+            continue;
+        }
+        let (in_base, in_head) = functions.entry((&item.file, &item.name)).or_default();
+        let place = (item.line, item.column);
+        if base.items.contains(&number) {
+            in_base.insert(place);
+        }
+        if head.items.contains(&number) {
+            in_head.insert(place);
+        }
+    }
+    let is_moved =
+        |(base, head): &(Places, Places)| base.len() == 1 && head.len() == 1 && base != head;
+    functions
+        .into_iter()
+        .filter(|(_, places)| is_moved(places))
+        .map(|((file, _), _)| file)
+        .collect()
+}
+
+/// Joins the rows that only base and only head has, where there is one of each: of a program with other
+/// arguments, of a function with the same name and file name, or else of a function with the same
+/// callers and callees in one file.
+fn join_renamed(rows: &mut Vec<MatchedItems>, items: &Items, base: &SideItems, head: &SideItems) {
+    let row_of: FxHashMap<usize, usize> = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, matched)| {
+            matched.base.iter().chain(&matched.head).map(move |item| (*item, row))
+        })
+        .collect();
+    let base_calls = Neighbours::of(&base.calls, &row_of);
+    let head_calls = Neighbours::of(&head.calls, &row_of);
+    let moved = |row: &MatchedItems, item: &ComparedItem, _: &Neighbours| {
+        let file = item.file.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_named = item.kind == ItemKind::Function
+            && item.name != "(anonymous)"
+            && row.base.len() + row.head.len() == 1;
+        is_named.then(|| (item.name.clone(), file))
+    };
+    let renamed = |row: &MatchedItems, item: &ComparedItem, calls: &Neighbours| {
+        let number = *row.base.first().or(row.head.first())?;
+        let own_row = *row_of.get(&number)?;
+        let (callers, callees) = calls.of_row(own_row);
+        let is_known =
+            item.kind == ItemKind::Function && !callers.is_empty() && !callees.is_empty();
+        is_known.then(|| (item.file.clone(), callers, callees))
+    };
+    let called = |_: &MatchedItems, item: &ComparedItem, _: &Neighbours| {
+        let program = item.name.split(' ').next().unwrap_or_default().to_owned();
+        (item.kind == ItemKind::Process).then_some(program)
+    };
+    join(rows, items, &base_calls, &head_calls, called);
+    join(rows, items, &base_calls, &head_calls, moved);
+    join(rows, items, &base_calls, &head_calls, renamed);
+}
+
+/// Joins the one row of base and the one row of head with the same signature.
+fn join<S: std::hash::Hash + Eq>(
+    rows: &mut Vec<MatchedItems>,
+    items: &Items,
+    base_calls: &Neighbours,
+    head_calls: &Neighbours,
+    signature: impl Fn(&MatchedItems, &ComparedItem, &Neighbours) -> Option<S>,
+) {
+    let mut found: FxHashMap<S, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
+    for (number, row) in rows.iter().enumerate() {
+        let (item, calls, is_base) = match (row.base.first(), row.head.first()) {
+            (Some(item), None) => (*item, base_calls, true),
+            (None, Some(item)) => (*item, head_calls, false),
+            _ => continue,
+        };
+        let item = &items[item];
+        if let Some(signature) = signature(row, item, calls) {
+            let (base, head) = found.entry(signature).or_default();
+            if is_base { base.push(number) } else { head.push(number) }
+        }
+    }
+    for (base, head) in found.into_values() {
+        if let ([base], [head]) = (&base[..], &head[..]) {
+            let joined = std::mem::take(&mut rows[*head].head);
+            rows[*base].head = joined;
+        }
+    }
+    rows.retain(|row| !row.base.is_empty() || !row.head.is_empty());
+}
+
+/// The callers and callees of rows.
+struct Neighbours {
+    callers: FxHashMap<usize, FxHashSet<usize>>,
+    callees: FxHashMap<usize, FxHashSet<usize>>,
+}
+
+impl Neighbours {
+    fn of(calls: &FxHashSet<(usize, usize)>, row_of: &FxHashMap<usize, usize>) -> Self {
+        let mut neighbours = Self { callers: FxHashMap::default(), callees: FxHashMap::default() };
+        for (caller, callee) in calls {
+            if let (Some(caller), Some(callee)) = (row_of.get(caller), row_of.get(callee)) {
+                neighbours.callers.entry(*callee).or_default().insert(*caller);
+                neighbours.callees.entry(*caller).or_default().insert(*callee);
+            }
+        }
+        neighbours
+    }
+
+    /// Returns the rows of callers and of callees, sorted.
+    fn of_row(&self, row: usize) -> (Vec<usize>, Vec<usize>) {
+        let sorted = |map: &FxHashMap<usize, FxHashSet<usize>>| {
+            let mut list: Vec<usize> = map.get(&row).into_iter().flatten().copied().collect();
+            list.sort_unstable();
+            list
+        };
+        (sorted(&self.callers), sorted(&self.callees))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::compare::items::Measure;
+
+    /// Returns a side of functions `name file line`, with calls by their indices.
+    fn side(
+        items: &mut Items,
+        functions: &[(&str, &str, i32)],
+        calls: &[(usize, usize)],
+    ) -> SideItems {
+        let mut run = RunCosts::default();
+        let numbers: Vec<usize> = functions
+            .iter()
+            .map(|(name, file, line)| {
+                let item = ComparedItem {
+                    name: (*name).to_owned(),
+                    file: (*file).to_owned(),
+                    line: *line,
+                    ..ComparedItem::default()
+                };
+                items.insert_full(item).0
+            })
+            .collect();
+        run.values.extend(numbers.iter().map(|number| ((*number, Measure::SelfTime), 1.0)));
+        run.calls.extend(calls.iter().map(|(a, b)| (numbers[*a], numbers[*b])));
+        SideItems::of(&[run])
+    }
+
+    /// Returns the rows as `base → head`, with lines.
+    fn found(items: &Items, base: &SideItems, head: &SideItems) -> Vec<String> {
+        let names = |numbers: &[usize]| {
+            let name = |number: &usize| {
+                format!("{} {}:{}", items[*number].name, items[*number].file, items[*number].line)
+            };
+            numbers.iter().map(name).collect::<Vec<_>>().join(" + ")
+        };
+        matched(items, base, head)
+            .iter()
+            .map(|row| format!("{} → {}", names(&row.base), names(&row.head)))
+            .collect()
+    }
+
+    #[test]
+    fn functions_match_by_name_and_file() {
+        let mut items = Items::default();
+        let base = side(&mut items, &[("f", "a.js", 1), ("f", "b.js", 1), ("g", "a.js", 9)], &[]);
+        let head = side(&mut items, &[("f", "a.js", 3), ("f", "b.js", 1), ("h", "a.js", 11)], &[]);
+        assert_eq!(
+            found(&items, &base, &head),
+            ["f a.js:1 → f a.js:3", "f b.js:1 → f b.js:1", "g a.js:9 → ", " → h a.js:11"]
+        );
+    }
+
+    #[test]
+    fn functions_of_one_name_count_together_where_lines_moved() {
+        let mut items = Items::default();
+        let some = [("", "a.js", 5), ("", "a.js", 9), ("f", "a.js", 1)];
+        let base = side(&mut items, &some, &[]);
+        let same = side(&mut items, &some[1..], &[]);
+        assert_eq!(
+            found(&items, &base, &same),
+            [" a.js:5 → ", " a.js:9 →  a.js:9", "f a.js:1 → f a.js:1"]
+        );
+        let moved = side(&mut items, &[("", "a.js", 9), ("", "a.js", 13), ("f", "a.js", 5)], &[]);
+        assert_eq!(
+            found(&items, &base, &moved),
+            [" a.js:5 +  a.js:9 →  a.js:9 +  a.js:13", "f a.js:1 → f a.js:5"]
+        );
+    }
+
+    #[test]
+    fn moved_and_renamed_functions_are_found_where_there_is_no_other() {
+        let mut items = Items::default();
+        let calls = [(0, 1), (1, 2)];
+        let base = side(
+            &mut items,
+            &[("main", "a.js", 1), ("old", "a.js", 2), ("leaf", "a.js", 3)],
+            &calls,
+        );
+        let renamed = side(
+            &mut items,
+            &[("main", "a.js", 1), ("young", "a.js", 2), ("leaf", "a.js", 3)],
+            &calls,
+        );
+        assert!(found(&items, &base, &renamed).contains(&"old a.js:2 → young a.js:2".to_owned()));
+        let moved = side(
+            &mut items,
+            &[("main", "a.js", 1), ("old", "lib/a.js", 2), ("leaf", "a.js", 3)],
+            &calls,
+        );
+        assert!(found(&items, &base, &moved).contains(&"old a.js:2 → old lib/a.js:2".to_owned()));
+        let two = side(
+            &mut items,
+            &[("main", "a.js", 1), ("old", "lib/a.js", 2), ("old", "x/a.js", 3)],
+            &[],
+        );
+        assert!(found(&items, &base, &two).contains(&"old a.js:2 → ".to_owned()));
+    }
+}

@@ -1,0 +1,9 @@
+//! What has changed between two sets of runs.
+
+pub(crate) mod build;
+mod items;
+mod matching;
+mod noise;
+mod run_costs;
+mod shape;
+mod short_path;

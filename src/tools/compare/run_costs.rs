@@ -1,0 +1,197 @@
+//! The costs of one run, by item.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::items::{ComparedItem, ItemKind, Items, Measure};
+use super::short_path::short_path;
+use crate::profile::session::Session;
+use crate::profile::thread_profile::{NONE, ThreadProfile};
+use crate::read::load::Loaded;
+use crate::tools::report::costs::{Costs, WeightedTree};
+use crate::tools::report::frame_index::FrameIndex;
+use crate::tools::report::launchers::{launchers, shown_profiles};
+use crate::tools::report::machine::{cpu_of_processes, parents};
+use crate::tools::report::owners::Owners;
+use crate::tools::report::shape::{ReportCost, ReportTimes};
+use crate::tools::report::{build, heap};
+
+/// Items with less than this part of the work are left out of a run.
+const NOTABLE: f64 = 0.0002;
+/// The same for the calls by which moved functions are recognized.
+const NOTABLE_CALL: f64 = 0.001;
+/// The longest time between two samples that is believed, milliseconds: waiting threads are not
+/// sampled.
+const MAX_INTERVAL_MS: f64 = 10.0;
+
+/// What one run cost.
+#[derive(Debug, Default)]
+pub(super) struct RunCosts {
+    /// Milliseconds, bytes or counts, by the number of the item. An item that is missing had none.
+    pub values: FxHashMap<(usize, Measure), f64>,
+    /// Numbers of functions that called, and of those that they called.
+    pub calls: FxHashSet<(usize, usize)>,
+    /// Mean time between two samples, milliseconds.
+    pub interval_ms: f64,
+}
+
+/// Returns the costs of a run, and adds its items to `items`.
+pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
+    let session = &loaded.session;
+    let mut run = RunCosts::default();
+    let times = add_totals(&mut run, loaded, items);
+    run.interval_ms = interval_ms(session, times);
+    let root = root(session);
+    add_processes(&mut run, session, root, items);
+
+    let least_us = (NOTABLE * times.work_us() as f64) as u64;
+    let least_call_us = (NOTABLE_CALL * times.work_us() as f64) as u64;
+    let launchers = launchers(session, &parents(session));
+    let index = FrameIndex::of(&session.frames);
+    let names = Names { index: &index, root };
+    let mut functions = Costs::new(index.code_functions());
+    let mut files = Costs::new(index.code_files());
+    let mut packages = Costs::new(index.code_packages());
+    let mut calls = FxHashSet::default();
+    for profile in shown_profiles(session, &launchers) {
+        let tree = WeightedTree::of(profile);
+        tree.add_to(&mut functions, |frame| index.function(frame));
+        tree.add_to(&mut files, |frame| index.file(frame));
+        tree.add_to(&mut packages, |frame| index.package(frame));
+        add_calls(&mut calls, profile, &tree, &index, least_call_us);
+    }
+    let mut add = |item: ComparedItem, cost: ReportCost| {
+        if cost.total_us < least_us {
+            return None;
+        }
+        let number = items.insert_full(item).0;
+        // Two copies of one file can have one name.
+        *run.values.entry((number, Measure::SelfTime)).or_default() += ms(cost.self_us);
+        *run.values.entry((number, Measure::TotalTime)).or_default() += ms(cost.total_us);
+        Some(number)
+    };
+    let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
+    for (function, cost) in functions.known() {
+        if let Some(number) = add(names.function(function), cost) {
+            numbers.insert(function, number);
+        }
+    }
+    for (file, cost) in files.known() {
+        add(names.file(file), cost);
+    }
+    for (package, cost) in packages.known() {
+        add(named(ItemKind::Package, &index.packages[package]), cost);
+    }
+    let owners = Owners::of(session, &launchers, &index);
+    for owner in owners.top(usize::MAX) {
+        let name = short_path(owner.name, root);
+        add(ComparedItem { owner: owner.kind, ..named(ItemKind::Owner, &name) }, owner.cost);
+    }
+    let known = |(caller, callee)| Some((*numbers.get(&caller)?, *numbers.get(&callee)?));
+    run.calls = calls.into_iter().filter_map(known).collect();
+    run
+}
+
+/// Adds the values of the whole run. Returns the times of all threads.
+fn add_totals(run: &mut RunCosts, loaded: &Loaded, items: &mut Items) -> ReportTimes {
+    let session = &loaded.session;
+    let index = FrameIndex::of(&session.frames);
+    let threads = || session.processes.iter().flat_map(|process| &process.threads);
+    let times = build::sum_of_times(threads().map(|thread| build::thread_times(thread, &index)));
+    let told: Option<u64> =
+        threads().map(|thread| heap::collections(thread).map(|each| each.total_us)).sum();
+    let cpu = cpu_of_processes(loaded, &parents(session)).into_iter();
+    let cpu_us: Option<u64> = cpu.map(|cpu| Some(cpu?.javascript_us + cpu?.native_us)).sum();
+    let memory = threads().filter_map(|thread| heap::memory(thread)?.rss_peak).max();
+    let values = [
+        (Measure::Wall, Some(session.length_us() as f64 / 1000.0)),
+        (Measure::Work, Some(ms(times.work_us()))),
+        (Measure::Cpu, cpu_us.map(ms)),
+        (Measure::Gc, Some(ms(told.unwrap_or(times.gc_us)))),
+        (Measure::Idle, Some(ms(times.idle_us))),
+        (Measure::Blocked, Some(ms(times.blocked_us))),
+        (Measure::Memory, memory.map(|bytes| bytes as f64)),
+        (Measure::Processes, Some(session.processes.len() as f64)),
+    ];
+    let all = items.insert_full(named(ItemKind::Total, "")).0;
+    for (measure, value) in values {
+        if let Some(value) = value {
+            run.values.insert((all, measure), value);
+        }
+    }
+    times
+}
+
+/// Adds the durations and the work of processes, those of one command together.
+fn add_processes(run: &mut RunCosts, session: &Session, root: &str, items: &mut Items) {
+    let below_root = format!("{root}/");
+    for process in &session.processes {
+        let command = process.command.replace(&below_root, "");
+        let number = items.insert_full(named(ItemKind::Process, &command)).0;
+        let us = process.end_us().saturating_sub(process.start_us());
+        *run.values.entry((number, Measure::Duration)).or_default() += us as f64 / 1000.0;
+    }
+}
+
+/// Adds the calls of functions in the nodes that have some time.
+fn add_calls(
+    calls: &mut FxHashSet<(usize, usize)>,
+    profile: &ThreadProfile,
+    tree: &WeightedTree<'_>,
+    index: &FrameIndex,
+    least_us: u64,
+) {
+    for (node, data) in (0_u32..).zip(&profile.nodes) {
+        if data.parent == NONE || tree.total_us(node) <= least_us {
+            continue;
+        }
+        let caller = index.function(profile.nodes[data.parent as usize].frame);
+        calls.extend(caller.zip(index.function(data.frame)));
+    }
+}
+
+/// Returns the folder in which the run was started, as far as it is known.
+fn root(session: &Session) -> &str {
+    let first = session.processes.iter().min_by_key(|process| (process.clock, process.start_us()));
+    first.and_then(|process| process.cwd.as_deref()).unwrap_or_default()
+}
+
+fn interval_ms(session: &Session, times: ReportTimes) -> f64 {
+    let threads = session.processes.iter().flat_map(|process| &process.threads);
+    let samples: u64 =
+        threads.flat_map(|thread| &thread.profiles).map(|profile| profile.sample_count).sum();
+    let all_us = times.work_us().saturating_add(times.idle_us);
+    (ms(all_us) / samples.max(1) as f64).min(MAX_INTERVAL_MS)
+}
+
+/// The names of functions and files, as on every machine.
+struct Names<'a> {
+    index: &'a FrameIndex,
+    root: &'a str,
+}
+
+impl Names<'_> {
+    fn function(&self, function: usize) -> ComparedItem {
+        let place = self.index.place(function);
+        ComparedItem {
+            file: short_path(place.file, self.root).into_owned(),
+            line: place.line,
+            column: place.column,
+            package: place.package.to_owned(),
+            ..named(ItemKind::Function, place.name)
+        }
+    }
+
+    fn file(&self, file: usize) -> ComparedItem {
+        let source = &self.index.files[file];
+        let package = self.index.packages[source.package].clone();
+        ComparedItem { package, ..named(ItemKind::File, &short_path(&source.path, self.root)) }
+    }
+}
+
+fn named(kind: ItemKind, name: &str) -> ComparedItem {
+    ComparedItem { kind, name: name.to_owned(), ..ComparedItem::default() }
+}
+
+fn ms(us: u64) -> f64 {
+    us as f64 / 1000.0
+}

@@ -1,0 +1,44 @@
+//! Paths as they are on every machine: two versions of a program mostly stand in two folders.
+
+use std::borrow::Cow;
+
+const MODULES: &str = "/node_modules/";
+
+/// Returns a path within the innermost `node_modules`, or relative to `root` where both have a folder
+/// in common. `root` is absolute.
+pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
+    if let Some(at) = path.rfind(MODULES) {
+        return path[at + 1..].into();
+    }
+    if !path.starts_with('/') || !root.starts_with('/') {
+        return path.into();
+    }
+    let parts = |path: &'a str| path.split('/').skip(1);
+    let root: Vec<&str> = root.split('/').skip(1).filter(|part| !part.is_empty()).collect();
+    let common = parts(path).zip(&root).take_while(|(a, b)| a == *b).count();
+    // Nearly all paths have /home in common.
+    if common < 2 && common < root.len() || common == 0 {
+        return path.into();
+    }
+    let up = std::iter::repeat_n("..", root.len() - common);
+    up.chain(parts(path).skip(common)).collect::<Vec<_>>().join("/").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_the_project() {
+        let short = |path, root| short_path(path, root).into_owned();
+        assert_eq!(short("/w/base/src/a.js", "/w/base"), "src/a.js");
+        assert_eq!(short("/w/base/packages/b/a.js", "/w/base/packages/a"), "../b/a.js");
+        assert_eq!(short("/home/me/a.js", "/home/you/project"), "/home/me/a.js");
+        assert_eq!(short("/a.js", "/"), "/a.js");
+        assert_eq!(short("/p/a.js", "/p"), "a.js");
+        let pnpm = "/w/node_modules/.pnpm/lodash@4.17.21/node_modules/lodash/lodash.js";
+        assert_eq!(short(pnpm, "/w"), "node_modules/lodash/lodash.js");
+        assert_eq!(short("node:fs", "/w"), "node:fs");
+        assert_eq!(short("/w/base/a.js", ""), "/w/base/a.js");
+    }
+}
