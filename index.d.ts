@@ -944,14 +944,14 @@ export interface ComparedRow {
     | 'total'
     | 'duration'
   /** Unit of the numbers. */
-  unit: 'ms' | 'bytes' | 'count'
+  unit: 'ms' | 'bytes' | 'count' | 'share'
   /** Mean of the base runs. */
   base: number
   /** Mean of the head runs. */
   head: number
   /** `head` − `base` */
   difference: number
-  /** Lower limit of the difference. All differences of a comparison are within their limits in 95 %. */
+  /** Lower limit of the difference. All differences of a comparison are within their limits in 97 %. */
   low: number
   /** Upper limit of the difference. */
   high: number
@@ -980,6 +980,11 @@ export interface CompareOptions extends Selection {
    * `plugin:vite-plugin-vue>10%`, `test:renders rows>20ms`.
    */
   failOn?: string | string[]
+  /**
+   * Whether the times of functions, files, packages and owners are compared as shares of the work, for
+   * runs of machines that are not equally fast. Default: `false`.
+   */
+  shares?: boolean
 }
 
 /**

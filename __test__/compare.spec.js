@@ -8,7 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { compare } = require('../index.js')
 const { cli } = require('./helpers/cli.js')
-const { temporaryDirectory } = require('./helpers/run.js')
+const { run, temporaryDirectory, PACKAGE } = require('./helpers/run.js')
 
 /** @typedef {Record<string, number>} Times milliseconds of functions: `name file:line` */
 
@@ -216,4 +216,45 @@ test('wrong arguments are named', async () => {
   const one = await cli(['compare', base])
   assert.equal(one.code, 2)
   assert.match(one.stderr, /compare needs a base and a head, not 1 inputs/)
+})
+
+test('the test of docs/compare.md fails when the share of a function grows', async () => {
+  const cwd = temporaryDirectory()
+  const docs = fs.readFileSync(path.join(PACKAGE, 'docs', 'compare.md'), 'utf8')
+  const recipe = /```js\n([\s\S]*?)\n```/.exec(docs)?.[1] ?? ''
+  fs.mkdirSync(path.join(cwd, 'node_modules', '@org'), { recursive: true })
+  fs.symlinkSync(PACKAGE, path.join(cwd, 'node_modules', '@org', 'cpu-prof'))
+  fs.writeFileSync(path.join(cwd, 'share.test.js'), recipe)
+  fs.writeFileSync(
+    path.join(cwd, 'render.js'),
+    `function work(ms) { for (const end = performance.now() + ms; performance.now() < end; ); }
+    function renderTable() { work(Number(process.env.MS)) }
+    function renderRest() { work(60) }
+    exports.renderAll = () => { renderTable(); renderRest() }`,
+  )
+  const record = `
+    const { profile } = require('@org/cpu-prof')
+    const { renderAll } = require('./render.js')
+    ;(async () => {
+      for (let i = 0; i < 7; i++) await profile(renderAll, { dir: 'profiles/base' })
+    })()`
+  const recorded = await run(['-e', record], {
+    cwd,
+    env: { MS: '30', NODE_TEST_CONTEXT: undefined },
+    preload: null,
+  })
+  assert.equal(recorded.code, 0, recorded.stderr)
+  const same = await run(['--test', 'share.test.js'], {
+    cwd,
+    env: { MS: '30', NODE_TEST_CONTEXT: undefined },
+    preload: null,
+  })
+  assert.equal(same.code, 0, same.stdout)
+  const grown = await run(['--test', 'share.test.js'], {
+    cwd,
+    env: { MS: '300', NODE_TEST_CONTEXT: undefined },
+    preload: null,
+  })
+  assert.equal(grown.code, 1, grown.stdout)
+  assert.match(grown.stdout, /renderTable/)
 })

@@ -38,8 +38,11 @@ const BYTES = new Set(['kB', 'MB', 'GB'])
  * @property {boolean} isRelative
  */
 
-/** Returns a rule. Throws if the text is none. @param {string} text @returns {Rule} */
-function parseRule(text) {
+/**
+ * Returns a rule. Throws if the text is none.
+ * @param {string} text @param {boolean} shares whether times are compared as shares @returns {Rule}
+ */
+function parseRule(text, shares) {
   const parts = /^(\w+)(?::(.+))?>\s*(\d+(?:\.\d+)?)\s*(%|[a-zA-Z]+)$/.exec(text.trim())
   if (parts === null) throw wrong(text, 'is none')
   const [, what, name, number, unit] = parts
@@ -50,6 +53,9 @@ function parseRule(text) {
   const isRelative = unit === '%'
   if (!isRelative && (!(unit in UNITS) || BYTES.has(unit) !== (measure === 'memory'))) {
     throw wrong(text, `has a wrong unit: ${unit}`)
+  }
+  if (shares && !isRelative && (measure === 'self' || measure === 'total')) {
+    throw wrong(text, 'needs a percentage, because shares are compared')
   }
   const limit = isRelative ? Number(number) / 100 : Number(number) * UNITS[unit]
   const kind = name === undefined ? 'total' : what

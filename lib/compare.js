@@ -16,8 +16,9 @@ const { allRunsOf } = require('./runs.js')
  */
 async function compare(base, head, options = {}) {
   const sides = [checkRuns('base', base), checkRuns('head', head)]
-  const given = checkOptions(options, ['failOn', ...SELECTION], 'compare()')
-  const { failOn = [] } = given
+  const given = checkOptions(options, ['failOn', 'shares', ...SELECTION], 'compare()')
+  const { failOn = [], shares = false } = given
+  check(typeof shares === 'boolean', 'shares', 'a boolean', shares)
   const texts = Array.isArray(failOn) ? failOn : [failOn]
   check(
     texts.every((text) => typeof text === 'string'),
@@ -25,12 +26,12 @@ async function compare(base, head, options = {}) {
     'a rule, or an array of rules',
     failOn,
   )
-  const rules = texts.map(parseRule)
+  const rules = texts.map((text) => parseRule(text, shares))
   const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [{ kind, name }]))
   const selection = checkSelection(given)
   const [baseRuns, headRuns] = sides.map((inputs) => runs(inputs).map((run) => [run]))
   const found = await parseResult(() =>
-    load().cpuProfCompare(baseRuns, headRuns, wanted, selection),
+    load().cpuProfCompare(baseRuns, headRuns, wanted, shares, selection),
   )
   return { ...found, rules: rules.map((rule) => evaluate(rule, found.rows)) }
 }

@@ -18,6 +18,7 @@ const { screen } = require('../terminal/screen.js')
  * @property {string[]} [failOn]
  * @property {boolean} [json]
  * @property {boolean} [markdown]
+ * @property {boolean} [shares]
  * @property {number} [top]
  * @property {number} [runs]
  * @property {number} [warmup]

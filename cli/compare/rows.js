@@ -2,7 +2,7 @@
 
 // Chooses the rows of a comparison that are shown, and puts their values into words.
 
-const { formatBytes, formatTime, formatCount } = require('../terminal/format.js')
+const { formatBytes, formatTime, formatShare, formatCount } = require('../terminal/format.js')
 
 /** @typedef {import('../../index.js').Comparison} Comparison */
 /** @typedef {import('../../index.js').ComparedRow} Row */
@@ -100,6 +100,7 @@ function formerPlace({ was, name, file = '' }) {
 /** @param {number} value @param {Row['unit']} unit */
 function formatValue(value, unit) {
   if (unit === 'bytes') return formatBytes(value)
+  if (unit === 'share') return formatShare(value, 1)
   return unit === 'ms' ? formatTime(value) : value.toFixed(Number.isInteger(value) ? 0 : 1)
 }
 

@@ -259,10 +259,11 @@ pub(crate) fn compare(
     base: Vec<Vec<String>>,
     head: Vec<Vec<String>>,
     wanted: Vec<JsWantedItem>,
+    shares: bool,
     selection: JsSelection,
 ) -> AsyncTask<Work> {
     let wanted = wanted.into_iter().map(|JsWantedItem { kind, name }| (kind, name)).collect();
-    let options = CompareOptions { wanted, selection: selection.into() };
+    let options = CompareOptions { wanted, shares, selection: selection.into() };
     let runs = |side: Vec<Vec<String>>| side.into_iter().map(paths).collect::<Vec<_>>();
     Work::task(move || compare_runs(&runs(base), &runs(head), &options))
 }

@@ -33,6 +33,8 @@ const TOTALS: [Measure; 8] = [
 pub(crate) struct CompareOptions {
     /// Kinds and names of items that are tested, however little time they have.
     pub wanted: Vec<(String, String)>,
+    /// Whether times of functions, files, packages and owners are parts of the work.
+    pub shares: bool,
     /// What is read of each run.
     pub selection: Selection,
 }
@@ -66,17 +68,18 @@ pub(crate) fn compare(
     let base = read_side(base, 0, &options.selection, &mut items, &mut files)?;
     let head = read_side(head, 1, &options.selection, &mut items, &mut files)?;
     let rows = matched(&items, &SideItems::of(&base), &SideItems::of(&head));
-    let tested = tested_rows(&rows, &items, &base, &head, &options.wanted);
+    let tested = tested_rows(&rows, &items, &base, &head, options);
     let values: Vec<RowValues> = tested.iter().map(|row| row.values.clone()).collect();
     let (differences, noise) = differences(&values);
     let mut found: Vec<(&TestedRow, &Difference)> = tested.iter().zip(&differences).collect();
     found.sort_by_key(|(tested, difference)| {
         let kind = kind_of(&rows[tested.row], &items);
-        let us = (1000.0 * (difference.head - difference.base).abs()) as u64;
-        (kind, !difference.is_change(), Reverse(us))
+        // Shares are below 1.
+        let size = (1e6 * (difference.head - difference.base).abs()) as u64;
+        (kind, !difference.is_change(), Reverse(size))
     });
     let shown = |(tested, difference): (&TestedRow, &Difference)| {
-        shown(tested, &rows[tested.row], difference, &items)
+        shown(tested, &rows[tested.row], difference, &items, options.shares)
     };
     let comparison = Comparison {
         version: 1,
@@ -124,22 +127,23 @@ fn tested_rows(
     items: &Items,
     base: &[RunCosts],
     head: &[RunCosts],
-    wanted: &[(String, String)],
+    options: &CompareOptions,
 ) -> Vec<TestedRow> {
     let total = rows.iter().find(|row| kind_of(row, items) == ItemKind::Total);
-    let largest = |measure: Measure| {
-        let Some(total) = total else { return 0.0 };
-        let means =
-            [mean(&values(&total.base, base, measure)), mean(&values(&total.head, head, measure))];
-        means.into_iter().fold(0.0, f64::max)
+    let of_total = |measure: Measure| match total {
+        Some(total) => [values(&total.base, base, measure), values(&total.head, head, measure)],
+        None => [vec![0.0; base.len()], vec![0.0; head.len()]],
     };
-    let least_work = TESTED * largest(Measure::Work);
-    let least_wall = TESTED * largest(Measure::Wall);
+    let largest = |sides: [Vec<f64>; 2]| mean(&sides[0]).max(mean(&sides[1]));
+    let [base_work, head_work] = of_total(Measure::Work);
+    let least_wall = TESTED * largest(of_total(Measure::Wall));
+    let work = largest([base_work.clone(), head_work.clone()]);
+    let least_work = TESTED * if options.shares { 1.0 } else { work };
     let mut tested = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let kind = kind_of(row, items);
         let is_wanted =
-            row.base.iter().chain(&row.head).any(|item| is_wanted(&items[*item], wanted));
+            row.base.iter().chain(&row.head).any(|item| is_wanted(&items[*item], &options.wanted));
         let measures: &[Measure] = match kind {
             ItemKind::Total => &TOTALS,
             ItemKind::Process => &[Measure::Duration],
@@ -148,15 +152,21 @@ fn tested_rows(
             _ => &[Measure::SelfTime, Measure::TotalTime],
         };
         for measure in measures {
+            let is_share = options.shares && measure.is_sampled();
+            let divisor = |work: &[f64]| if is_share { work.to_vec() } else { Vec::new() };
             let values = RowValues {
-                base: values(&row.base, base, *measure),
-                head: values(&row.head, head, *measure),
+                base: divided(values(&row.base, base, *measure), &divisor(&base_work)),
+                head: divided(values(&row.head, head, *measure), &divisor(&head_work)),
                 assumed_spread: if measure.is_waiting() {
                     SPREAD_OF_WAITING
                 } else {
                     SPREAD_OF_WORK
                 },
-                sampled: if measure.is_sampled() { interval_ms(base, head) } else { 0.0 },
+                sampled: match measure.is_sampled() {
+                    true if is_share => interval_ms(base, head) / work.max(1.0),
+                    true => interval_ms(base, head),
+                    false => 0.0,
+                },
             };
             let most = mean(&values.base).max(mean(&values.head));
             let is_tested = match kind {
@@ -177,6 +187,7 @@ fn shown<'a>(
     row: &MatchedItems,
     found: &Difference,
     items: &'a Items,
+    shares: bool,
 ) -> ComparedRow<'a> {
     // Head has the names that a user knows now.
     let item = &items[*row.head.first().or(row.base.first()).unwrap_or(&0)];
@@ -196,7 +207,7 @@ fn shown<'a>(
         functions,
         was: was.map(|was| FormerPlace { name: &was.name, file: &was.file }),
         measure: tested.measure.name(),
-        unit: tested.measure.unit(),
+        unit: if shares && tested.measure.is_sampled() { "share" } else { tested.measure.unit() },
         base: found.base,
         head: found.head,
         difference,
@@ -221,6 +232,12 @@ fn values(numbers: &[usize], runs: &[RunCosts], measure: Measure) -> Vec<f64> {
     let of =
         |run: &RunCosts| numbers.iter().filter_map(|item| run.values.get(&(*item, measure))).sum();
     runs.iter().map(of).collect()
+}
+
+/// Returns values as parts of others; the values themselves without others.
+fn divided(values: Vec<f64>, by: &[f64]) -> Vec<f64> {
+    let divisors = by.iter().copied().chain(std::iter::repeat(1.0));
+    values.iter().zip(divisors).map(|(value, by)| if by > 0.0 { value / by } else { 0.0 }).collect()
 }
 
 /// Returns whether all runs have a value.

@@ -2,27 +2,30 @@
 //!
 //! All rows are tested together. With enough runs, the runs are divided in all other ways than into
 //! base and head: the largest difference of any row in such a division is noise by definition. A row
-//! has changed if it differs more than the largest row of 95 % of the divisions does (Westfall and
-//! Young's max-T). So in twenty comparisons of equal programs, one has a false change, however many
+//! has changed if it differs more than the largest row of 97 % of the divisions does (Westfall and
+//! Young's max-T). So in thirty comparisons of equal programs, one has a false change, however many
 //! rows there are, however they depend on each other, and however uneven the noise is. With few runs
 //! there are too few divisions, and an assumed spread takes their place.
 
-/// The chance that a comparison of equal programs has a false change.
-const FALSE_CHANGES: f64 = 0.05;
+use std::borrow::Cow;
+
+/// The chance that a comparison of equal programs has a false change: below one in twenty, because a
+/// machine also drifts from one set of runs to the next.
+const FALSE_CHANGES: f64 = 0.03;
 /// The most divisions that are tried. There are 3432 divisions of 14 runs in halves.
 const MAX_DIVISIONS: usize = 4000;
 /// Divisions that may have a larger row, at least: the runs as they are, and with base and head
 /// exchanged.
 const LEAST_ALLOWED: usize = 2;
-/// Differences below this part of a row say nothing to anybody, and a row without any spread would
-/// make them changes.
-const NO_INTEREST: f64 = 0.005;
+/// Standard deviation of a machine's speed between two sets of runs, as a part of the value: a shared
+/// machine becomes some percent slower or faster within minutes, which the spread within a set does not
+/// tell.
+const DRIFT: f64 = 0.01;
 /// Least variance of a time that samples tell, as a part of the time times the interval: calls that last
 /// a half of the interval have this, and shorter ones up to twice as much.
 const SAMPLING_VARIANCE: f64 = 0.5;
-/// Of how many runs one is left out at either end. With fewer, too many other divisions would leave out
-/// the runs by which they differ from base and head.
-const TRIMMED: usize = 7;
+/// How far beyond the middle half of the values a value may be, in widths of the middle half.
+const FENCE: f64 = 1.5;
 /// Spread between runs that is assumed where the runs are too few to know theirs, as a part of the
 /// mean: of work, and of waiting.
 pub(super) const SPREAD_OF_WORK: f64 = 0.1;
@@ -44,9 +47,9 @@ pub(super) struct RowValues {
 /// How far head is from base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Difference {
-    /// Trimmed mean of the base runs.
+    /// Mean of the base runs.
     pub base: f64,
-    /// Trimmed mean of the head runs.
+    /// Mean of the head runs.
     pub head: f64,
     /// Lower limit of the difference.
     pub low: f64,
@@ -76,110 +79,141 @@ pub(super) fn differences(rows: &[RowValues]) -> (Vec<Difference>, NoiseModel) {
         rows.first().map_or((0, 0), |row| (row.base.len(), row.head.len()));
     let divisions = divisions(base_runs + head_runs, base_runs);
     let allowed = (FALSE_CHANGES * divisions.len() as f64) as usize;
-    let (critical, model) = if allowed >= LEAST_ALLOWED {
-        (critical_by_divisions(rows, &divisions, allowed), NoiseModel::Divisions)
+    let (rows, critical, model) = if allowed >= LEAST_ALLOWED {
+        let rows: Vec<RowValues> = rows.iter().map(pulled_in).collect();
+        let critical = critical_by_divisions(&rows, &divisions, allowed);
+        (Cow::Owned(rows), critical, NoiseModel::Divisions)
     } else {
         let chance = FALSE_CHANGES / 2.0 / rows.len().max(1) as f64;
-        (normal_quantile(chance), NoiseModel::Assumed)
+        (Cow::Borrowed(rows), normal_quantile(chance), NoiseModel::Assumed)
     };
     let of = |row: &RowValues| {
-        let (base, head) =
-            (TrimmedMean::of(&mut row.base.clone()), TrimmedMean::of(&mut row.head.clone()));
+        let (base, head) = (Moments::of(&row.base), Moments::of(&row.head));
         let error = match model {
             NoiseModel::Divisions => error(base, head, row.sampled),
             NoiseModel::Assumed => assumed_error(row, base, head),
         };
-        let (base, head) = (base.mean, head.mean);
+        let (base, head) = (base.mean(), head.mean());
         let (difference, width) = (head - base, critical * error);
         Difference { base, head, low: difference - width, high: difference + width }
     };
     (rows.iter().map(of).collect(), model)
 }
 
-/// The mean of the runs of a side, and its error. A machine that does something else now and then
-/// makes single runs slow, so of seven runs, the fastest and the slowest are left out (Yuen's test: trimmed
-/// means with winsorized variances).
-#[derive(Debug, Clone, Copy, Default)]
-struct TrimmedMean {
-    mean: f64,
-    /// Square of the standard error of the mean.
-    error2: f64,
-    /// Variance of the values.
-    variance: f64,
-    /// Count of the values.
-    count: f64,
+/// Returns a row whose values that are far from the others are pulled in to Tukey's fences. A machine
+/// that does something else now and then makes single runs slow. The fences are those of all runs
+/// together, so that they do not depend on the division. A side of less than a third could be outside
+/// of the fences as a whole, so the values then stay.
+fn pulled_in(row: &RowValues) -> RowValues {
+    let mut all = [&row.base[..], &row.head].concat();
+    if 3 * row.base.len().min(row.head.len()) < all.len() {
+        return row.clone();
+    }
+    all.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (quantile(&all, 0.25), quantile(&all, 0.75));
+    let reach = FENCE * (high - low);
+    let pull = |values: &[f64]| {
+        values.iter().map(|value| value.clamp(low - reach, high + reach)).collect()
+    };
+    RowValues { base: pull(&row.base), head: pull(&row.head), ..*row }
 }
 
-impl TrimmedMean {
-    /// Returns the mean of values, which it sorts.
-    fn of(values: &mut [f64]) -> Self {
-        values.sort_unstable_by(f64::total_cmp);
-        let count = values.len();
-        let trimmed = count / TRIMMED;
-        let Some(kept) = values.get(trimmed..count - trimmed).filter(|kept| !kept.is_empty())
-        else {
-            return Self::default();
-        };
-        let kept_count = kept.len() as f64;
-        let mean = kept.iter().sum::<f64>() / kept_count;
-        let (least, most) = (kept[0], kept[kept.len() - 1]);
-        let winsorized = || values.iter().map(|value| value.clamp(least, most));
-        let winsorized_mean = winsorized().sum::<f64>() / count as f64;
-        let squares: f64 = winsorized().map(|value| (value - winsorized_mean).powi(2)).sum();
-        let variance = squares / (count as f64 - 1.0).max(1.0);
-        let error2 = squares / (kept_count * (kept_count - 1.0).max(1.0));
-        Self { mean, error2, variance, count: count as f64 }
+/// Returns a quantile of sorted values; 0 without values.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let at = part * sorted.len().saturating_sub(1) as f64;
+    let below = sorted.get(at as usize).copied().unwrap_or_default();
+    let above = sorted.get(at.ceil() as usize).copied().unwrap_or(below);
+    below + (above - below) * at.fract()
+}
+
+/// Count, sum and sum of squares of values.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn of(values: &[f64]) -> Self {
+        let mut moments = Self::default();
+        for value in values {
+            moments.add(*value);
+        }
+        moments
+    }
+
+    fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        self.sum += value;
+        self.squares += value * value;
+    }
+
+    fn without(self, part: Self) -> Self {
+        Self {
+            count: self.count - part.count,
+            sum: self.sum - part.sum,
+            squares: self.squares - part.squares,
+        }
+    }
+
+    fn mean(self) -> f64 {
+        self.sum / self.count.max(1.0)
+    }
+
+    /// Returns the variance of the values; 0 for one value.
+    fn variance(self) -> f64 {
+        let around_mean = self.squares - self.sum * self.mean();
+        (around_mean / (self.count - 1.0).max(1.0)).max(0.0)
     }
 }
 
 /// Returns the standard error of the difference of two means. Values that are alike by chance do not
 /// make the error smaller than samples allow.
-fn error(base: TrimmedMean, head: TrimmedMean, sampled: f64) -> f64 {
-    let no_interest = (NO_INTEREST * base.mean.abs().max(head.mean.abs())).powi(2);
-    let of = |side: TrimmedMean| {
-        side.error2.max(SAMPLING_VARIANCE * sampled * side.mean.abs() / side.count)
+fn error(base: Moments, head: Moments, sampled: f64) -> f64 {
+    let drift = (DRIFT * base.mean().abs().max(head.mean().abs())).powi(2);
+    let of = |side: Moments| {
+        let of_samples = SAMPLING_VARIANCE * sampled * side.mean().abs();
+        side.variance().max(of_samples) / side.count.max(1.0)
     };
-    (of(base) + of(head) + no_interest).sqrt()
+    (of(base) + of(head) + drift).sqrt()
 }
 
 /// Returns the standard error of the difference of two means of few values: the spread of the values
 /// is at least the sampling error with the assumed spread.
-fn assumed_error(row: &RowValues, base: TrimmedMean, head: TrimmedMean) -> f64 {
-    let (base_runs, head_runs) = (row.base.len() as f64, row.head.len() as f64);
-    let mean = (base.mean * base_runs + head.mean * head_runs) / (base_runs + head_runs).max(1.0);
+fn assumed_error(row: &RowValues, base: Moments, head: Moments) -> f64 {
+    let mean = (base.sum + head.sum) / (base.count + head.count).max(1.0);
     let least = mean.abs() * row.sampled + (row.assumed_spread * mean).powi(2);
-    let of = |side: TrimmedMean, runs: f64| side.variance.max(least) / runs.max(1.0);
-    (of(base, base_runs) + of(head, head_runs)).sqrt()
+    let of = |side: Moments| side.variance().max(least) / side.count.max(1.0);
+    (of(base) + of(head)).sqrt()
 }
 
 /// Returns the difference, in standard errors, that the largest row exceeds in `allowed` of the
 /// divisions.
 fn critical_by_divisions(rows: &[RowValues], divisions: &[Vec<usize>], allowed: usize) -> f64 {
-    let all: Vec<(Vec<f64>, f64)> =
-        rows.iter().map(|row| ([&row.base[..], &row.head].concat(), row.sampled)).collect();
-    let (mut base, mut head) = (Vec::new(), Vec::new());
-    let mut largest: Vec<f64> = divisions
-        .iter()
-        .map(|division| {
-            let mut largest: f64 = 0.0;
-            for (values, sampled) in &all {
-                base.clear();
-                head.clear();
-                let mut chosen = division.iter().copied().peekable();
-                for (run, value) in values.iter().enumerate() {
-                    let side =
-                        if chosen.next_if_eq(&run).is_some() { &mut base } else { &mut head };
-                    side.push(*value);
-                }
-                let (base, head) = (TrimmedMean::of(&mut base), TrimmedMean::of(&mut head));
-                let error = error(base, head, *sampled);
-                if error > 0.0 {
-                    largest = largest.max((head.mean - base.mean).abs() / error);
-                }
+    struct Pool {
+        values: Vec<f64>,
+        moments: Moments,
+        sampled: f64,
+    }
+    let pool = |row: &RowValues| {
+        let values = [&row.base[..], &row.head].concat();
+        Pool { moments: Moments::of(&values), values, sampled: row.sampled }
+    };
+    let all: Vec<Pool> = rows.iter().map(pool).collect();
+    let largest_in = |division: &Vec<usize>| {
+        let of = |pool: &Pool| {
+            let mut base = Moments::default();
+            for run in division {
+                base.add(pool.values[*run]);
             }
-            largest
-        })
-        .collect();
+            let head = pool.moments.without(base);
+            let error = error(base, head, pool.sampled);
+            if error > 0.0 { (head.mean() - base.mean()).abs() / error } else { 0.0 }
+        };
+        all.iter().map(of).fold(0.0, f64::max)
+    };
+    let mut largest: Vec<f64> = divisions.iter().map(largest_in).collect();
     largest.sort_by(|a, b| b.total_cmp(a));
     largest.get(allowed).copied().unwrap_or(f64::INFINITY)
 }
@@ -200,9 +234,7 @@ fn divisions(all: usize, base: usize) -> Vec<Vec<usize>> {
             let other = place + random.below(all - place);
             runs.swap(place, other);
         }
-        let mut division = runs[..base].to_vec();
-        division.sort_unstable();
-        division
+        runs[..base].to_vec()
     };
     (0..MAX_DIVISIONS).map(|_| draw()).collect()
 }
