@@ -10,6 +10,10 @@ const { formatBytes, formatTime, formatShare, formatCount } = require('../termin
 
 /** Rows of each table. */
 const ROWS = 10
+/** Owners by whose name a change is told. */
+const RESPONSIBLE = new Set(['rule', 'plugin', 'test', 'test file'])
+/** A base below this part of head is hardly there. */
+const HARDLY = 0.01
 /** Changes that the result names. */
 const NAMED = 3
 /** Two rows of one function say the same if their differences are this close. */
@@ -47,13 +51,14 @@ function tablesOf({ rows }) {
       !(work !== undefined && isClose(work, row)) &&
       !selfTimes.some((self) => isSameFunction(self, row) && isClose(self, row)),
   )
+  const owners = of('owner', 'self')
   const whole = rows.filter(({ kind }) => kind === 'total').sort(byPlace)
   const tables = [
+    { title: 'rules, plugins, tests and packages, with their helpers', rows: owners },
     { title: 'functions, by self time', rows: selfTimes },
     { title: 'functions, with all that they call', rows: totalTimes },
     { title: 'files, by self time', rows: of('file', 'self') },
     { title: 'packages, by self time', rows: of('package', 'self') },
-    { title: 'rules, plugins, tests and packages, with their helpers', rows: of('owner', 'self') },
     { title: 'processes, by duration', rows: of('process', 'duration') },
     { title: 'whole run', rows: whole, isWhole: true },
   ]
@@ -110,9 +115,9 @@ function formatSigned(value, unit) {
 }
 
 /** @param {Row} row */
-function formatRelative({ relative, head }) {
-  if (relative === undefined) return head > 0 ? 'new' : ''
-  if (head === 0) return 'gone'
+function formatRelative({ relative = 0, base, head }) {
+  if (base < HARDLY * head) return 'new'
+  if (head < HARDLY * base) return 'gone'
   return `${relative < 0 ? '−' : '+'}${(100 * Math.abs(relative)).toFixed(1)}%`
 }
 
@@ -126,8 +131,15 @@ function verdict({ rows }) {
   const changes = rows.filter(({ changed }) => changed)
   if (changes.length === 0) return `no change in ${formatCount(rows.length, 'value')}`
   const work = workOf(changes)
-  const functions = changes.filter((row) => row.kind === 'function' && row.measure === 'self')
-  const what = functions.length > 0 ? functions : changes.filter((row) => row !== work)
+  /** @param {(row: Row) => boolean} isWanted */
+  const selfTimes = (isWanted) => changes.filter((row) => row.measure === 'self' && isWanted(row))
+  // A rule or a test says more than the functions below.
+  const what =
+    [
+      selfTimes(({ owner = '' }) => RESPONSIBLE.has(owner)),
+      selfTimes(({ kind }) => kind === 'function'),
+      changes.filter((row) => row !== work),
+    ].find((list) => list.length > 0) ?? []
   const named = what.slice(0, NAMED).map((row) => {
     return `${nameOf(row)[0]} ${formatSigned(row.difference, row.unit)}`
   })

@@ -7,10 +7,12 @@ const MODULES: &str = "/node_modules/";
 /// Returns a path within the innermost `node_modules`, or relative to `root` where both have a folder
 /// in common. `root` is absolute.
 pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
+    // ESLint and others load a file by `file:///…?mtime=…`, which differs between machines.
+    let path = if is_local(path) { path.split('?').next().unwrap_or(path) } else { path };
     if let Some(at) = path.rfind(MODULES) {
         return path[at + 1..].into();
     }
-    if !path.starts_with('/') || !root.starts_with('/') {
+    if !is_local(path) || !is_local(root) {
         return path.into();
     }
     let parts = |path: &'a str| path.split('/').skip(1);
@@ -22,6 +24,10 @@ pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
     }
     let up = std::iter::repeat_n("..", root.len() - common);
     up.chain(parts(path).skip(common)).collect::<Vec<_>>().join("/").into()
+}
+
+fn is_local(path: &str) -> bool {
+    path.starts_with('/')
 }
 
 #[cfg(test)]
@@ -39,6 +45,7 @@ mod tests {
         let pnpm = "/w/node_modules/.pnpm/lodash@4.17.21/node_modules/lodash/lodash.js";
         assert_eq!(short(pnpm, "/w"), "node_modules/lodash/lodash.js");
         assert_eq!(short("node:fs", "/w"), "node:fs");
+        assert_eq!(short("/w/eslint.config.mjs?mtime=17", "/w"), "eslint.config.mjs");
         assert_eq!(short("/w/base/a.js", ""), "/w/base/a.js");
     }
 }
