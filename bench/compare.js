@@ -5,9 +5,9 @@
 // Each folder has the runs of one program, as `cpu-prof run --repeat 28 --dir <folder>` writes them. With
 // `--changed`, the last folder's runs are compared with those of a version with a slower function.
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { compare } = require('../index.js')
+const { allRunsOf } = require('../lib/runs.js')
 
 /** Comparisons of a folder's runs with their neighbours, and of runs that are drawn. */
 const COMPARISONS = { neighbours: 15, drawn: 20, changed: 30 }
@@ -29,16 +29,9 @@ function shuffled(list) {
   return copy
 }
 
-/** Returns the runs of a folder, in their order. @param {string} folder */
-function runsOf(folder) {
-  const names = fs.readdirSync(folder).filter((name) => /^run-\d+$/.test(name))
-  const number = (/** @type {string} */ name) => Number(name.slice(4))
-  return names.sort((a, b) => number(a) - number(b)).map((name) => path.join(folder, name))
-}
-
 /** @param {string} folder @param {number} size runs of a side */
 async function measureNoise(folder, size) {
-  const all = runsOf(folder)
+  const all = allRunsOf(folder)
   const starts = all.length - 2 * size + 1
   const step = Math.max(1, Math.floor(starts / COMPARISONS.neighbours))
   const neighbours = Array.from({ length: starts }, (_, start) => start)
@@ -61,7 +54,7 @@ async function measureNoise(folder, size) {
 
 /** @param {string} base @param {string} head @param {string} name of the function @param {number} size */
 async function measurePower(base, head, name, size) {
-  const [before, after] = [base, head].map(runsOf)
+  const [before, after] = [base, head].map(allRunsOf)
   let found = 0
   /** @type {number[]} */
   const relative = []

@@ -204,6 +204,7 @@ module.exports = {
   pageData,
   convert,
   check: checkFiles,
+  checkInputs,
   checkSelection,
   parseResult,
 }

@@ -37,16 +37,17 @@ pub(super) struct RunCosts {
 /// Returns the costs of a run, and adds its items to `items`.
 pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let session = &loaded.session;
+    let index = FrameIndex::of(&session.frames);
+    let parents = parents(session);
     let mut run = RunCosts::default();
-    let times = add_totals(&mut run, loaded, items);
+    let times = add_totals(&mut run, loaded, &index, &parents, items);
     run.interval_ms = interval_ms(session, times);
     let root = root(session);
     add_processes(&mut run, session, root, items);
 
     let least_us = (NOTABLE * times.work_us() as f64) as u64;
     let least_call_us = (NOTABLE_CALL * times.work_us() as f64) as u64;
-    let launchers = launchers(session, &parents(session));
-    let index = FrameIndex::of(&session.frames);
+    let launchers = launchers(session, &parents);
     let names = Names { index: &index, root };
     let mut functions = Costs::new(index.code_functions());
     let mut files = Costs::new(index.code_files());
@@ -92,14 +93,19 @@ pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
 }
 
 /// Adds the values of the whole run. Returns the times of all threads.
-fn add_totals(run: &mut RunCosts, loaded: &Loaded, items: &mut Items) -> ReportTimes {
+fn add_totals(
+    run: &mut RunCosts,
+    loaded: &Loaded,
+    index: &FrameIndex,
+    parents: &[Option<usize>],
+    items: &mut Items,
+) -> ReportTimes {
     let session = &loaded.session;
-    let index = FrameIndex::of(&session.frames);
     let threads = || session.processes.iter().flat_map(|process| &process.threads);
-    let times = build::sum_of_times(threads().map(|thread| build::thread_times(thread, &index)));
+    let times = build::sum_of_times(threads().map(|thread| build::thread_times(thread, index)));
     let told: Option<u64> =
         threads().map(|thread| heap::collections(thread).map(|each| each.total_us)).sum();
-    let cpu = cpu_of_processes(loaded, &parents(session)).into_iter();
+    let cpu = cpu_of_processes(loaded, parents).into_iter();
     let cpu_us: Option<u64> = cpu.map(|cpu| Some(cpu?.javascript_us + cpu?.native_us)).sum();
     let memory = threads().filter_map(|thread| heap::memory(thread)?.rss_peak).max();
     let values = [
@@ -121,7 +127,7 @@ fn add_totals(run: &mut RunCosts, loaded: &Loaded, items: &mut Items) -> ReportT
     times
 }
 
-/// Adds the durations and the work of processes, those of one command together.
+/// Adds the durations of processes, those of one command together.
 fn add_processes(run: &mut RunCosts, session: &Session, root: &str, items: &mut Items) {
     let below_root = format!("{root}/");
     for process in &session.processes {
