@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::items::{ComparedItem, ItemKind, Items, Measure};
-use super::short_path::short_path;
+use super::short_path::{short_command, short_path};
 use crate::profile::session::Session;
 use crate::profile::thread_profile::{NONE, ThreadProfile};
 use crate::read::load::Loaded;
@@ -129,9 +129,8 @@ fn add_totals(
 
 /// Adds the durations of processes, those of one command together.
 fn add_processes(run: &mut RunCosts, session: &Session, root: &str, items: &mut Items) {
-    let below_root = format!("{root}/");
     for process in &session.processes {
-        let command = process.command.replace(&below_root, "");
+        let command = short_command(&process.command, root);
         let number = items.insert_full(named(ItemKind::Process, &command)).0;
         let us = process.end_us().saturating_sub(process.start_us());
         *run.values.entry((number, Measure::Duration)).or_default() += us as f64 / 1000.0;

@@ -26,6 +26,14 @@ pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
     up.chain(parts(path).skip(common)).collect::<Vec<_>>().join("/").into()
 }
 
+/// Returns a command without the folder in which its run was started.
+pub(super) fn short_command<'a>(command: &'a str, root: &str) -> Cow<'a, str> {
+    match root.trim_end_matches('/') {
+        "" => command.into(),
+        root => command.replace(&format!("{root}/"), "").into(),
+    }
+}
+
 fn is_local(path: &str) -> bool {
     path.starts_with('/')
 }
@@ -47,5 +55,15 @@ mod tests {
         assert_eq!(short("node:fs", "/w"), "node:fs");
         assert_eq!(short("/w/eslint.config.mjs?mtime=17", "/w"), "eslint.config.mjs");
         assert_eq!(short("/w/base/a.js", ""), "/w/base/a.js");
+    }
+
+    #[test]
+    fn commands_are_those_of_the_project() {
+        assert_eq!(
+            short_command("node /w/base/bin/a.js /tmp/b", "/w/base"),
+            "node bin/a.js /tmp/b"
+        );
+        assert_eq!(short_command("node /w/base/a.js", ""), "node /w/base/a.js");
+        assert_eq!(short_command("node /a.js", "/"), "node /a.js");
     }
 }
