@@ -22,7 +22,7 @@ const PRINT_CPU = `process.on('exit', () => {
   require('node:fs').writeSync(2, 'cpu ' + (user + system) + '\\n')
 })`
 
-const REQUESTS = 30_000
+const REQUESTS = 150_000
 const SERVER = `
 const http = require('node:http')
 const { spawn } = require('node:child_process')

@@ -16,7 +16,7 @@ use crate::profile::window::Window;
 
 /// Bytes of the profile for each byte of these events. The memory, long tasks and long collections may need
 /// more, and the totals in heartbeats need room too.
-const PROFILE_SHARE: i64 = 20;
+const PROFILE_SHARE: i64 = 25;
 /// The most bytes that are saved up.
 const MAX_ROOM: i64 = 8 << 10;
 /// Bytes of a collection, with the call that it may need.
