@@ -44,8 +44,7 @@ function builtInShares(file) {
   for (const { id, children = [] } of profile.nodes) {
     for (const child of children) nodes.get(child).parent = id
   }
-  const rate = profile.samples.length / (profile.endTime - profile.startTime)
-  return { ...shares(nodes, profile.samples), rate }
+  return shares(nodes, profile.samples)
 }
 
 /** Returns the functions with the largest shares. @param {Map<string, number>} map */
@@ -91,10 +90,5 @@ test("tsc has the same hot functions as with Node's own profiler", async () => {
   const oursHot = hot.reduce((sum, [name]) => sum + (ours.self.get(name) ?? 0), 0)
   assert.ok(Math.abs(oursHot - builtInHot) < 0.4 * builtInHot, `${oursHot}, ${builtInHot}`)
 
-  const rate = trace.samples.length / trace.durationUs
-  assert.ok(
-    rate > 0.6 * builtIn.rate,
-    `${rate * 1000} samples per ms, built-in ${builtIn.rate * 1000}`,
-  )
   assert.equal(trace.processLabel.split(':')[0], 'tsc')
 })
