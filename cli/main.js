@@ -270,6 +270,10 @@ function addCompare(program) {
       new Option('--json', 'print JSON (type Comparison in index.d.ts)').conflicts('markdown'),
     )
     .option('--markdown', 'print Markdown, for a comment on a pull request')
+    .option(
+      '--html <file>',
+      'also write a page with a flame graph of both sides (-: print the page)',
+    )
   addFilters(command)
   command
     .action((words, options) => require('./commands/compare.js').compare(words, options))

@@ -2,9 +2,10 @@
 
 // Compares two sets of runs, and decides whether rules are broken.
 
+const path = require('node:path')
 const { load } = require('./addon.js')
 const { check, checkOptions } = require('./check.js')
-const { SELECTION, checkInputs, checkSelection, parseResult } = require('./offline.js')
+const { SELECTION, checkInputs, checkSelection, ofAddon, parseResult } = require('./offline.js')
 const { parseRule, evaluate } = require('./compare-rules.js')
 const { allRunsOf } = require('./runs.js')
 
@@ -29,11 +30,32 @@ async function compare(base, head, options = {}) {
   const rules = texts.map((text) => parseRule(text, shares))
   const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [{ kind, name }]))
   const selection = checkSelection(given)
-  const [baseRuns, headRuns] = sides.map((inputs) => inputs.flatMap(allRunsOf).map((run) => [run]))
+  const [baseRuns, headRuns] = sides.map(runsOf)
   const found = await parseResult(() =>
     load().cpuProfCompare(baseRuns, headRuns, wanted, shares, selection),
   )
   return { ...found, rules: rules.map((rule) => evaluate(rule, found.rows)) }
 }
 
-module.exports = { compare }
+/**
+ * Returns the data of a page that compares two inputs, as JSON.
+ * @param {[string, string]} sides @param {import('../index.js').Selection} selection
+ */
+function comparePageData(sides, selection) {
+  const checked = checkSelection(checkOptions(selection, SELECTION, 'compare()'))
+  const [base, head] = sides.map((side) => runsOf([side]))
+  const names = sides.map((side) => path.basename(path.resolve(side)))
+  const isClear = names[0] !== names[1]
+  const [baseName, headName] = [base, head].map(
+    (runs, side) =>
+      `${isClear ? names[side] : sides[side]} (${runs.length} ${runs.length === 1 ? 'run' : 'runs'})`,
+  )
+  return ofAddon(() => load().cpuProfComparePage(base, head, baseName, headName, checked))
+}
+
+/** Returns the runs of a side, each a list of inputs. @param {string[]} inputs */
+function runsOf(inputs) {
+  return inputs.flatMap(allRunsOf).map((run) => [run])
+}
+
+module.exports = { compare, comparePageData }

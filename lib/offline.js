@@ -207,4 +207,5 @@ module.exports = {
   checkInputs,
   checkSelection,
   parseResult,
+  ofAddon,
 }

@@ -18,6 +18,7 @@ const { screen } = require('../terminal/screen.js')
  * @property {string[]} [failOn]
  * @property {boolean} [json]
  * @property {boolean} [markdown]
+ * @property {string} [html]
  * @property {boolean} [shares]
  * @property {number} [top]
  * @property {number} [runs]
@@ -44,7 +45,7 @@ async function compare(words, { runs, warmup, dir, ...options }) {
 }
 
 /** @param {[string, string]} sides @param {Options} options */
-async function compareRuns(sides, { failOn, json, markdown, top, ...selection }) {
+async function compareRuns(sides, { failOn, json, markdown, html, top, ...selection }) {
   let result
   try {
     result = await index.compare(sides[0], sides[1], { ...selection, failOn })
@@ -55,13 +56,28 @@ async function compareRuns(sides, { failOn, json, markdown, top, ...selection })
   for (const { rule, row } of result.rules) {
     if (row === undefined) printStatus(`no run has what the rule names: ${rule}`)
   }
+  if (html !== undefined) {
+    const { comparePageData } = require('../../lib/compare.js')
+    const { writeHtml } = require('../report/html.js')
+    try {
+      await writeHtml(html, () => comparePageData(sides, selection))
+    } catch (error) {
+      return fail(messageOf(error))
+    }
+  }
+  if (html === '-') return decide(result)
   if (json) printResult(`${JSON.stringify(result, null, 2)}\n`)
   else if (markdown) printResult(require('../compare/markdown.js').renderMarkdown(result, { top }))
   else {
     const { columns } = screen(process.stdout)
     printResult(require('../compare/text.js').renderText(result, { columns, top, names: sides }))
   }
-  const broken = result.rules.filter((rule) => rule.broken)
+  decide(result)
+}
+
+/** Fails if a rule is broken. @param {import('../../index.js').Comparison} result */
+function decide({ rules }) {
+  const broken = rules.filter(({ broken }) => broken)
   if (broken.length > 0) {
     fail(`slower than allowed: ${broken.map(({ rule }) => rule).join(', ')}`, exitCodes.RULE_BROKEN)
   }

@@ -67,9 +67,10 @@ async function report(inputs, options) {
 
 /** @param {string[]} inputs @param {string} file @param {import('../../index.js').Selection} selection */
 async function reportHtml(inputs, file, selection) {
+  const { pageData } = require('../../lib/offline.js')
   const { writeHtml } = require('../report/html.js')
   try {
-    await withInputs(inputs, (files) => writeHtml(files, file, selection))
+    await withInputs(inputs, (files) => writeHtml(file, () => pageData(files, selection)))
   } catch (error) {
     return fail(messageOf(error))
   }

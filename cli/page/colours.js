@@ -41,6 +41,21 @@ function coloursOf(recording, isDark) {
   })
 }
 
+/** Colours of a comparison. */
+const SLOWER = ['#f08a4b', '#b5500a']
+const FASTER = ['#7db8e8', '#1f6fa8']
+const SAME = ['#e6e8eb', '#43484f']
+/** Part of the work that has the full colour. */
+const FULL = 0.05
+
+/** Returns the colour of a difference. @param {number} us @param {number} workUs @param {boolean} isDark */
+function differenceColour(us, workUs, isDark) {
+  const theme = isDark ? 1 : 0
+  const part = workUs > 0 ? Math.min(1, Math.abs(us) / workUs / FULL) : 0
+  const colour = (us > 0 ? SLOWER : FASTER)[theme]
+  return `color-mix(in srgb, ${colour} ${Math.round(100 * part)}%, ${SAME[theme]})`
+}
+
 /** @param {string} text */
 function hash(text) {
   let sum = 7
@@ -48,4 +63,4 @@ function hash(text) {
   return sum
 }
 
-module.exports = { STATES, coloursOf }
+module.exports = { STATES, coloursOf, differenceColour }

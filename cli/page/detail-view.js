@@ -5,6 +5,7 @@
 const { callsOf, lineCosts } = require('./costs.js')
 const { byId, element } = require('./elements.js')
 const { nameOf, placeOf } = require('./recording.js')
+const { callsOfSides, formatDifference, formatSides } = require('./sides.js')
 const { formatShare, formatTime } = require('../terminal/units.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
@@ -20,13 +21,13 @@ const ROWS = 12
 function detailView(recording, change) {
   const place = byId('detail')
 
-  /** @param {number} us @param {Costs} costs @param {Node | string} name @param {string} where */
-  function row(us, costs, name, where) {
+  /** @param {string} time @param {string} part @param {Node | string} name @param {string} where */
+  function row(time, part, name, where) {
     return element(
       'tr',
       {},
-      element('td', { textContent: formatTime(us / 1000) }),
-      element('td', { textContent: formatShare(us, costs.workUs) }),
+      element('td', { textContent: time }),
+      element('td', { textContent: part }),
       element(
         'td',
         { className: 'name', title: where },
@@ -56,8 +57,8 @@ function detailView(recording, change) {
   }
 
   return {
-    /** @param {State} state @param {Costs} costs */
-    draw(state, costs) {
+    /** @param {State} state @param {Costs} costs @param {import('./sides.js').Sides} [sides] */
+    draw(state, costs, sides) {
       const item = state.function
       if (item === undefined) {
         const hint = 'Select a function in the flame graph or in the table to see who calls it.'
@@ -68,16 +69,29 @@ function detailView(recording, change) {
       const time = (/** @type {number} */ us) =>
         `${formatTime(us / 1000)} (${formatShare(us, costs.workUs)})`
       const blockedUs = functionCosts.blocked[item]
-      const times = [
-        `total ${time(functionCosts.total[item])}`,
-        `self ${time(functionCosts.self[item])}`,
-      ]
-      if (blockedUs > 0) times.push(`blocked ${formatTime(blockedUs / 1000)}`)
+      const times = /** @type {const} */ (['total', 'self']).map((name) => {
+        if (!sides) return `${name} ${time(functionCosts[name][item])}`
+        const [baseUs, headUs] = [sides.base, sides.head].map(
+          (side) => side.functionCosts[name][item],
+        )
+        return `${name} ${formatSides(baseUs, headUs)} (${formatDifference(headUs - baseUs)})`
+      })
+      if (blockedUs > 0 && !sides) times.push(`blocked ${formatTime(blockedUs / 1000)}`)
       const close = element('button', { type: 'button', textContent: '×', 'aria-label': 'close' })
       close.addEventListener('click', () => change({ function: undefined }))
-      const call = (/** @type {{ item: number, us: number }} */ { item, us }) =>
-        row(us, costs, linkTo(item), item === -1 ? '' : placeOf(recording, item))
-      const { callers, callees } = callsOf(recording, costs, item)
+      /** @param {number} us */
+      const cells = (us) => [formatTime(us / 1000), formatShare(us, costs.workUs)]
+      /** @param {{ item: number, us: number, baseUs?: number, headUs?: number }} call */
+      const call = ({ item, us, baseUs, headUs }) => {
+        const isCompared = baseUs !== undefined && headUs !== undefined
+        const [first, second] = isCompared
+          ? [formatDifference(us), formatSides(baseUs, headUs)]
+          : cells(us)
+        return row(first, second, linkTo(item), item === -1 ? '' : placeOf(recording, item))
+      }
+      const { callers, callees } = sides
+        ? callsOfSides(recording, sides, item)
+        : callsOf(recording, costs, item)
       const lines = lineCosts(recording, costs, item).filter(({ line }) => line > 0)
       place.replaceChildren(
         element('h2', {}, nameOf(recording, item), ' ', close),
@@ -87,7 +101,10 @@ function detailView(recording, change) {
         ...list('callees, by the time of the calls', callees.map(call)),
         ...list(
           'lines, by self time',
-          lines.map(({ line, us }) => row(us, costs, `line ${line}`, '')),
+          lines.map(({ line, us }) => {
+            const [first, second] = cells(us)
+            return row(first, second, `line ${line}`, '')
+          }),
         ),
       )
     },

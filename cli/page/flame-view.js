@@ -5,9 +5,10 @@
 const { byTime, leftHeavy, inverted, boxAt } = require('./flame-layout.js')
 const { prepare, cutText, variable } = require('./canvas.js')
 const { byId } = require('./elements.js')
-const { coloursOf } = require('./colours.js')
+const { coloursOf, differenceColour } = require('./colours.js')
 const { nameOf, placeOf, threadLabel } = require('./recording.js')
 const { formatShare, formatTime } = require('../terminal/units.js')
+const { formatDifference, formatSides, timesOf } = require('./sides.js')
 const { spanOf, threadsOf } = require('./state.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
@@ -15,7 +16,7 @@ const { spanOf, threadsOf } = require('./state.js')
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./flame-layout.js').Box} Box */
 /** @typedef {import('./flame-layout.js').Flame} Flame */
-/** @typedef {{ state: State, costs: Costs, isDark: boolean, isWanted: (item: number) => boolean }} Shown */
+/** @typedef {{ state: State, costs: Costs, sides?: import('./sides.js').Sides, isDark: boolean, isWanted: (item: number) => boolean }} Shown */
 
 /** Height of a level: pixels. */
 const LEVEL = 18
@@ -78,7 +79,13 @@ function flameView(recording, change) {
   }
 
   /** Describes a box on one line. @param {Box} box */
-  function describe({ item, from, to, isBlocked }) {
+  function describe(box) {
+    const { item, from, to, isBlocked } = box
+    if (shown?.sides) {
+      const { baseUs, headUs } = timesOf(shown.sides, box, shown.state.view === 'inverted')
+      const change = `${formatSides(baseUs, headUs)} (${formatDifference(headUs - baseUs)})`
+      return `${nameOf(recording, item)}  ${placeOf(recording, item)}  ${change}`
+    }
     const workUs = shown?.costs.workUs ?? 0
     const share = shown?.state.view === 'time' ? '' : ` (${formatShare(to - from, workUs)})`
     const time = `${formatTime((to - from) / 1000)}${share}${isBlocked ? ' blocked' : ''}`
@@ -173,13 +180,14 @@ function flameView(recording, change) {
       context.fillStyle = text
       context.fillText('Nothing ran here.', 8, LEVEL)
     }
-    title.textContent = state.view === 'time' ? threadTitle(state) : ''
+    title.textContent = titleOf(state)
 
     /** @param {CanvasRenderingContext2D} context @param {Box} box @param {number} x @param {number} y @param {number} boxWidth */
-    function drawBox(context, { item, isBlocked }, x, y, boxWidth) {
+    function drawBox(context, box, x, y, boxWidth) {
+      const { item, isBlocked } = box
       const isFaint = state.query !== '' && !isWanted(item)
       context.globalAlpha = isFaint ? 0.25 : isBlocked ? 0.55 : 1
-      context.fillStyle = all[item]
+      context.fillStyle = colourOf(box, all)
       context.fillRect(x, y, Math.max(boxWidth - 0.5, 0.5), LEVEL - 1)
       context.globalAlpha = isFaint ? 0.5 : 1
       if (item === state.function) {
@@ -196,8 +204,18 @@ function flameView(recording, change) {
     }
   }
 
+  /** @param {Box} box @param {string[]} all colours of functions */
+  function colourOf(box, all) {
+    if (!shown?.sides) return all[box.item]
+    const { sides, state, isDark } = shown
+    const { baseUs, headUs } = timesOf(sides, box, state.view === 'inverted')
+    return differenceColour(headUs - baseUs, sides.base.workUs, isDark)
+  }
+
   /** @param {State} state */
-  function threadTitle(state) {
+  function titleOf(state) {
+    if (shown?.sides) return 'orange: slower, blue: faster; the width is the time of both sides'
+    if (state.view !== 'time') return ''
     const thread = recording.threads[shownThread(state, recording)]
     const isOnly = threadsOf(state, recording).length === 1
     return `${threadLabel(thread)}${isOnly ? '' : ' (click a row above for another thread)'}`

@@ -3,7 +3,7 @@
 // Answers the keyboard.
 
 const { byId } = require('./elements.js')
-const { TABLES } = require('./state.js')
+const { tablesOf, viewsOf } = require('./state.js')
 
 /** @typedef {import('./state.js').State} State */
 
@@ -18,13 +18,15 @@ const ZOOM = 1.5
  * @param {(change: Partial<State>) => void} page.change
  * @param {() => void} page.switchTheme
  * @param {() => State} page.state
+ * @param {import('./recording.js').Recording} page.recording
  */
-function listenToKeys({ flame, change, switchTheme, state }) {
+function listenToKeys({ flame, change, switchTheme, state, recording }) {
+  const tables = tablesOf(recording)
   const search = byId('search')
-  /** @type {Record<string, () => void>} */
+  /** @type {Record<string, () => unknown>} */
   const keys = {
     '/': () => search.focus(),
-    1: () => change({ view: 'time' }),
+    1: () => viewsOf(recording).includes('time') && change({ view: 'time' }),
     2: () => change({ view: 'heavy' }),
     3: () => change({ view: 'inverted' }),
     '+': () => flame.zoomBy(1 / ZOOM),
@@ -37,7 +39,7 @@ function listenToKeys({ flame, change, switchTheme, state }) {
     ArrowRight: () => flame.pan(STEP),
     d: () => flame.pan(STEP),
     0: () => flame.reset(),
-    t: () => change({ table: TABLES[(TABLES.indexOf(state().table) + 1) % TABLES.length] }),
+    t: () => change({ table: tables[(tables.indexOf(state().table) + 1) % tables.length] }),
     l: switchTheme,
     '?': () => byId('keys').showModal(),
     Escape: () => change({ query: '', function: undefined }),

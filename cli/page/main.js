@@ -8,6 +8,7 @@ const { byId } = require('./elements.js')
 const { flameView } = require('./flame-view.js')
 const { listenToKeys } = require('./keys.js')
 const { busiestProcess, readRecording } = require('./recording.js')
+const { formatDifference, formatSides, sidesOf } = require('./sides.js')
 const { readState, spanOf, threadsOf, writeState, VIEWS } = require('./state.js')
 const { matcher, tableView } = require('./table-view.js')
 const { timelineView } = require('./timeline-view.js')
@@ -29,6 +30,7 @@ async function readData() {
 
 async function open() {
   const recording = readRecording(await readData())
+  const sides = sidesOf(recording)
   let state = readState(location.hash, recording)
   const systemTheme = matchMedia('(prefers-color-scheme: dark)')
   let isDrawing = false
@@ -89,13 +91,17 @@ async function open() {
       byId(`view-${view}`).setAttribute('aria-pressed', String(view === state.view))
     byId('whole').hidden = state.from === undefined && state.threads === undefined
     timeline.draw(state, isDark)
-    flame.draw({ state, costs, isDark, isWanted })
-    table.draw({ state, costs, isWanted })
-    detail.draw(state, costs)
+    flame.draw({ state, costs, sides, isDark, isWanted })
+    table.draw({ state, costs, sides, isWanted })
+    detail.draw(state, costs, sides)
   }
 
   /** @param {import('./costs.js').Costs} costs */
   function summary({ states }) {
+    if (sides) {
+      const [baseUs, headUs] = [sides.base.workUs, sides.head.workUs]
+      return `work of a run: ${formatSides(baseUs, headUs)} (${formatDifference(headUs - baseUs)})`
+    }
     const { fromUs, toUs } = spanOf(state, recording)
     const threads = threadsOf(state, recording)
     const processes = new Set(threads.map((thread) => recording.threads[thread].process))
@@ -107,6 +113,7 @@ async function open() {
   }
 
   document.title = titleOf(recording)
+  document.body.classList.toggle('compared', sides !== undefined)
   byId('title').textContent = document.title
   const { notes, thinnedToUs } = recording
   const thinned = thinnedToUs
@@ -121,7 +128,7 @@ async function open() {
   const switchTheme = () => change({ theme: isDarkNow() ? 'light' : 'dark' })
   byId('theme').addEventListener('click', switchTheme)
   byId('help').addEventListener('click', () => byId('keys').showModal())
-  listenToKeys({ flame, change, switchTheme, state: () => state })
+  listenToKeys({ flame, change, switchTheme, state: () => state, recording })
   systemTheme.addEventListener('change', drawSoon)
   window.addEventListener('resize', drawSoon)
   window.addEventListener('hashchange', () => {
@@ -133,7 +140,8 @@ async function open() {
 }
 
 /** Returns the command of the busiest process. @param {import('./recording.js').Recording} recording */
-function titleOf({ processes }) {
+function titleOf({ processes, compared }) {
+  if (compared) return processes.map(({ command }) => command).join(' → ')
   const others = processes.length - 1
   const more = others > 0 ? ` and ${formatCount(others, 'more process', 'more processes')}` : ''
   return `${busiestProcess(processes).command}${more}`

@@ -64,6 +64,8 @@ function readRecording(data) {
   })
   return {
     durationUs: /** @type {number} */ (data.durationUs),
+    /** Whether the two threads are the sides of a comparison. */
+    compared: data.compared === true,
     thinnedToUs: /** @type {number | undefined} */ (data.thinnedToUs),
     notes: /** @type {string[]} */ (data.notes),
     packages: /** @type {string[]} */ (data.packages),

@@ -29,7 +29,8 @@ const INITIAL = { view: 'heavy', table: 'functions', sort: 'self', query: '' }
  * Reads a fragment. What is wrong in it is left out.
  * @param {string} fragment @param {import('./recording.js').Recording} recording @returns {State}
  */
-function readState(fragment, { durationUs, threads, names }) {
+function readState(fragment, recording) {
+  const { durationUs, threads, names } = recording
   const values = new URLSearchParams(fragment.replace(/^#/, ''))
   /** @param {string} name @param {number} limit */
   const number = (name, limit) => {
@@ -51,8 +52,8 @@ function readState(fragment, { durationUs, threads, names }) {
     ...(isSpan ? { from, to } : {}),
     threads: chosen?.length ? chosen : undefined,
     thread: index(values.get('thread'), threads.length),
-    view: choice('view', VIEWS) ?? INITIAL.view,
-    table: choice('table', TABLES) ?? INITIAL.table,
+    view: choice('view', viewsOf(recording)) ?? INITIAL.view,
+    table: choice('table', tablesOf(recording)) ?? INITIAL.table,
     sort: choice('sort', SORTS) ?? INITIAL.sort,
     query: values.get('query') ?? '',
     function: index(values.get('function'), names.length),
@@ -72,6 +73,16 @@ function writeState(state) {
   return text === '' ? '' : `#${text}`
 }
 
+/** Returns the tables of a recording: the lines of two versions are not comparable. @param {import('./recording.js').Recording} recording */
+function tablesOf({ compared }) {
+  return TABLES.filter((name) => !compared || name !== 'lines')
+}
+
+/** Returns the views of a recording: a comparison has no time line. @param {import('./recording.js').Recording} recording */
+function viewsOf({ compared }) {
+  return VIEWS.filter((name) => !compared || name !== 'time')
+}
+
 /** Returns the selected time. @param {State} state @param {import('./recording.js').Recording} recording */
 function spanOf({ from, to }, { durationUs }) {
   return { fromUs: from ?? 0, toUs: to ?? durationUs }
@@ -84,4 +95,4 @@ function threadsOf({ threads }, recording) {
   return (shown.length > 0 ? shown : recording.threads).map(({ index }) => index)
 }
 
-module.exports = { VIEWS, TABLES, readState, writeState, spanOf, threadsOf }
+module.exports = { VIEWS, tablesOf, viewsOf, readState, writeState, spanOf, threadsOf }

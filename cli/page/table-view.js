@@ -6,20 +6,22 @@ const { lineCosts } = require('./costs.js')
 const { byId, element } = require('./elements.js')
 const { nameOf, placeOf, packageOf } = require('./recording.js')
 const { formatShare, formatTime } = require('../terminal/units.js')
-const { TABLES } = require('./state.js')
+const { formatDifference, joinRows } = require('./sides.js')
+const { tablesOf } = require('./state.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
 /** @typedef {import('./costs.js').Costs} Costs */
 /** @typedef {import('./state.js').State} State */
-/** @typedef {{ state: State, costs: Costs, isWanted: (item: number) => boolean }} Shown */
+/** @typedef {{ state: State, costs: Costs, sides?: import('./sides.js').Sides, isWanted: (item: number) => boolean }} Shown */
 /**
- * @typedef {object} Row times in microseconds
+ * @typedef {object} Row times in microseconds; differences in a comparison
  * @property {string} name
  * @property {string} place
  * @property {number} self
  * @property {number} [total]
  * @property {number} [blocked]
  * @property {number} [item] the function to select
+ * @property {Record<string, string>} [sides] times of both sides, by the name of the time
  */
 
 /** Rows that are drawn at first, and rows that a click adds. */
@@ -36,7 +38,8 @@ function tableView(recording, change) {
   let limit = ROWS
   /** @type {Shown | undefined} */
   let shown
-  const buttons = TABLES.map((name) => {
+  const tables = tablesOf(recording)
+  const buttons = tables.map((name) => {
     const button = element('button', { type: 'button', role: 'tab', textContent: name })
     button.addEventListener('click', () => change({ table: name }))
     return button
@@ -49,20 +52,23 @@ function tableView(recording, change) {
 
   function draw() {
     if (!shown) return
-    const { state, costs } = shown
+    const { state, costs, sides } = shown
     for (const [index, button] of buttons.entries()) {
-      button.setAttribute('aria-selected', String(TABLES[index] === state.table))
+      button.setAttribute('aria-selected', String(tables[index] === state.table))
     }
-    const rows = rowsOf(state, costs)
+    const rows = sides
+      ? joinRows(rowsOf(state, sides.base), rowsOf(state, sides.head), ['self', 'total', 'blocked'])
+      : rowsOf(state, costs)
     const hasTotal = state.table !== 'lines'
-    const hasBlocked = hasTotal && rows.some(({ blocked }) => Number(blocked) > 0)
+    const hasBlocked = hasTotal && rows.some(({ blocked }) => Number(blocked) !== 0)
     /** @type {State['sort'][]} */
     const columns = ['self', ...(hasTotal ? /** @type {const} */ (['total']) : [])]
     if (hasBlocked) columns.push('blocked')
     const sort = columns.includes(state.sort) ? state.sort : 'self'
-    rows.sort((a, b) => Number(b[sort]) - Number(a[sort]) || b.self - a.self)
+    const size = (/** @type {number | undefined} */ us) => Math.abs(Number(us))
+    rows.sort((a, b) => size(b[sort]) - size(a[sort]) || size(b.self) - size(a.self))
     const heads = columns.map((name) => headOf(name, name === sort))
-    const shareHead = element('th', { scope: 'col', textContent: 'share' })
+    const shareHead = element('th', { scope: 'col', textContent: sides ? 'base → head' : 'share' })
     const nameHead = element('th', { scope: 'col', className: 'name', textContent: state.table })
     const whole = sort === 'blocked' ? costs.states.blocked : costs.workUs
     const body = rows.slice(0, limit).map((row) => rowOf(row, columns, sort, whole))
@@ -85,11 +91,16 @@ function tableView(recording, change) {
   /** @param {Row} row @param {State['sort'][]} columns @param {State['sort']} sort @param {number} whole */
   function rowOf(row, columns, sort, whole) {
     const numbers = columns.map((name) =>
-      element('td', { textContent: formatTime(Number(row[name]) / 1000) }),
+      element('td', {
+        textContent: row.sides
+          ? formatDifference(Number(row[name]))
+          : formatTime(Number(row[name]) / 1000),
+      }),
     )
     const bar = element('span', { className: 'bar' })
-    bar.style.width = `${Math.min(100, (100 * Number(row[sort])) / Math.max(whole, 1))}%`
-    const share = element('td', { className: 'share' }, bar, formatShare(Number(row[sort]), whole))
+    bar.style.width = `${Math.min(100, (100 * Math.abs(Number(row[sort]))) / Math.max(whole, 1))}%`
+    const shareText = row.sides?.[sort] ?? formatShare(Number(row[sort]), whole)
+    const share = element('td', { className: 'share' }, ...(row.sides ? [] : [bar]), shareText)
     const place = element('span', { className: 'place', textContent: row.place })
     const { item } = row
     if (item === undefined) {

@@ -1,25 +1,23 @@
 'use strict'
 
-// Makes the HTML report: one file, with the data, the script and the style inside.
+// Makes an HTML report: one file, with the data, the script and the style inside.
 
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { promisify } = require('node:util')
 const zlib = require('node:zlib')
-const { pageData } = require('../../lib/offline.js')
 const { messageOf, printResult } = require('../terminal/output.js')
 
 const PAGE = path.join(__dirname, '..', 'page')
 
 /**
- * Writes the report, or prints it if the file is `-`. The file is whole or not there.
- * @param {string[]} inputs @param {string} file
- * @param {import('../../index.js').Selection} selection
+ * Writes a report, or prints it if the file is `-`. The file is whole or not there.
+ * @param {string} file @param {() => Promise<string>} data returns the page's data as JSON
  */
-async function writeHtml(inputs, file, selection) {
+async function writeHtml(file, data) {
   if (isFolder(file)) throw new Error(`${file} is a folder; --html needs the name of a file`)
-  const html = await renderHtml(await pageData(inputs, selection))
+  const html = await renderHtml(await data())
   if (file === '-') return printResult(html)
   const partial = `${file}.${process.pid}.partial`
   try {

@@ -171,9 +171,10 @@ async function printReport(recordings, cwd, { sourceMaps }) {
 /** Writes the page for a browser, if one is wanted. @param {string[]} recordings @param {string} cwd @param {Run} run */
 async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
   if (html === undefined) return
+  const { pageData } = require('../../lib/offline.js')
   const { writeHtml } = require('../report/html.js')
   try {
-    await writeHtml(recordings, html, { sourceMaps })
+    await writeHtml(html, () => pageData(recordings, { sourceMaps }))
     if (!quiet) writeStderr(`page: ${formatPath(html, cwd)}\n`)
   } catch (error) {
     printStatus(`no page: ${messageOf(error)}`)

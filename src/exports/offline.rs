@@ -20,6 +20,7 @@ use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::tools::check::run as check_run;
 use crate::tools::compare::build::{CompareOptions, compare as compare_runs};
+use crate::tools::compare::page as compared_page;
 use crate::tools::convert::run as convert_run;
 use crate::tools::merge::notes::DEVTOOLS_SLOW_BYTES;
 use crate::tools::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
@@ -238,10 +239,31 @@ pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Wor
     })
 }
 
+/// Reads runs, each a list of files and folders, for a page that compares them. Returns the data of the
+/// page.
+#[napi(js_name = "cpuProfComparePage", catch_unwind)]
+pub(crate) fn compare_page(
+    base: Vec<Vec<String>>,
+    head: Vec<Vec<String>>,
+    base_name: String,
+    head_name: String,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
+    Work::task(move || {
+        compared_page::page(&runs(base), &runs(head), [base_name, head_name], &selection)
+    })
+}
+
 /// Checks files and folders. Returns a `Check`.
 #[napi(js_name = "cpuProfCheck", catch_unwind)]
 pub(crate) fn check(inputs: Vec<String>) -> AsyncTask<Work> {
     Work::task(move || json(&check_run::check(&paths(inputs))))
+}
+
+/// Returns the paths of runs.
+fn runs(side: Vec<Vec<String>>) -> Vec<Vec<PathBuf>> {
+    side.into_iter().map(paths).collect()
 }
 
 /// Something that is compared even if it hardly took time.
@@ -264,7 +286,6 @@ pub(crate) fn compare(
 ) -> AsyncTask<Work> {
     let wanted = wanted.into_iter().map(|JsWantedItem { kind, name }| (kind, name)).collect();
     let options = CompareOptions { wanted, shares, selection: selection.into() };
-    let runs = |side: Vec<Vec<String>>| side.into_iter().map(paths).collect::<Vec<_>>();
     Work::task(move || compare_runs(&runs(base), &runs(head), &options))
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod build;
 mod items;
 mod matching;
 mod noise;
+pub(crate) mod page;
 mod run_costs;
 mod shape;
 mod short_path;

@@ -155,7 +155,7 @@ fn add_calls(
 }
 
 /// Returns the folder in which the run was started, as far as it is known.
-fn root(session: &Session) -> &str {
+pub(super) fn root(session: &Session) -> &str {
     let first = session.processes.iter().min_by_key(|process| (process.clock, process.start_us()));
     first.and_then(|process| process.cwd.as_deref()).unwrap_or_default()
 }
@@ -169,13 +169,14 @@ fn interval_ms(session: &Session, times: ReportTimes) -> f64 {
 }
 
 /// The names of functions and files, as on every machine.
-struct Names<'a> {
-    index: &'a FrameIndex,
-    root: &'a str,
+pub(super) struct Names<'a> {
+    pub index: &'a FrameIndex,
+    pub root: &'a str,
 }
 
 impl Names<'_> {
-    fn function(&self, function: usize) -> ComparedItem {
+    /// Returns a function, by its number in the index.
+    pub(super) fn function(&self, function: usize) -> ComparedItem {
         let place = self.index.place(function);
         ComparedItem {
             file: short_path(place.file, self.root).into_owned(),

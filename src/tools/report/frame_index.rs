@@ -63,14 +63,20 @@ impl FrameIndex {
     /// Returns the index of a session's frames.
     pub(in crate::tools) fn of(frames: &FrameTable) -> Self {
         let mut index = Self::default();
+        index.read(frames);
+        index
+    }
+
+    /// Adds the functions of a session. From now on the numbers of frames are those of this session.
+    pub(in crate::tools) fn read(&mut self, frames: &FrameTable) {
+        self.kinds.clear();
         for frame in frames.list() {
             let kind = match state(frame) {
                 Some(state) => state,
-                None => FrameKind::Function(index.add_function(frame)),
+                None => FrameKind::Function(self.add_function(frame)),
             };
-            index.kinds.push(kind);
+            self.kinds.push(kind);
         }
-        index
     }
 
     fn add_function(&mut self, frame: &CallFrame) -> usize {

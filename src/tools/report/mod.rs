@@ -12,7 +12,7 @@ pub(in crate::tools) mod machine;
 mod own_files;
 pub(in crate::tools) mod owners;
 pub(crate) mod page;
-mod path_tree;
+pub(in crate::tools) mod path_tree;
 mod samples;
 mod scripts;
 pub(in crate::tools) mod shape;

@@ -37,23 +37,77 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
     for (process, launcher) in session.processes.iter().zip(launchers) {
         processes.push(paths.process(process, launcher, session, thinned_to_us));
     }
+    let mut page = Page { processes, notes: &loaded.notes, thinned_to_us, ..Page::default() };
+    page.duration_us = session.length_us();
+    json(page, &paths)
+}
+
+/// The sides of a comparison, base and head, on one call tree.
+pub(in crate::tools) struct PageSides<'a> {
+    pub index: &'a FrameIndex,
+    pub paths: PathTree,
+    /// For each path, its times in a run of each side.
+    pub times: Vec<[PathTime; 2]>,
+    /// Names of the sides.
+    pub names: [String; 2],
+    /// Folder in which the runs of head were started.
+    pub cwd: &'a str,
+    /// Remarks for the user.
+    pub notes: &'a [String],
+}
+
+/// The times of a call path without those below, microseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::tools) struct PathTime {
+    pub self_us: u64,
+    pub blocked_us: u64,
+}
+
+/// Returns the data of a comparison as JSON: each side is a process of one thread, which has run every
+/// path once.
+pub(in crate::tools) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> {
+    let PageSides { index, paths, times, names, cwd, notes } = sides;
+    let mut paths = PagePaths { index, paths, leaves: FxIndexSet::default() };
+    let mut page = Page { compared: true, notes, ..Page::default() };
+    for (side, name) in names.iter().enumerate() {
+        let (mut lengths, mut leaves) = (Vec::new(), Vec::new());
+        for (path, times) in (0_u32..).zip(&times) {
+            let PathTime { self_us, blocked_us } = times[side];
+            for (us, is_blocked) in [(self_us, false), (blocked_us, true)] {
+                if us > 0 {
+                    lengths.push(i64::try_from(us).unwrap_or(i64::MAX));
+                    leaves.push(paths.leaves.insert_full((path, 0, is_blocked)).0 as i64);
+                }
+            }
+        }
+        page.duration_us = page.duration_us.max(lengths.iter().sum());
+        let thread = PageThread { id: 0, name: "main".into(), start_us: 0, lengths, leaves };
+        page.processes.push(PageProcess {
+            pid: 0,
+            name,
+            command: name,
+            cwd: Some(cwd).filter(|cwd| !cwd.is_empty()),
+            parent_pid: None,
+            node: None,
+            launcher: false,
+            threads: vec![thread],
+        });
+    }
+    json(page, &paths)
+}
+
+/// Adds the paths, and what they refer to. Returns JSON.
+fn json<'a>(mut page: Page<'a>, paths: &PagePaths<'a>) -> serde_json::Result<String> {
     let mut owners = OwnerFinder::default();
     let (tree, functions) = paths.tree(&mut owners);
-    let (functions, files, packages) = tables(&functions, &index);
-    let (kind, name) = owners.list().unzip();
-    serde_json::to_string(&Page {
-        version: 1,
-        duration_us: session.length_us(),
-        thinned_to_us,
-        packages,
-        files,
-        functions,
-        owners: PageOwners { kind, name },
-        tree,
-        leaves: paths.leaves(),
-        processes,
-        notes: &loaded.notes,
-    })
+    (page.functions, page.files, page.packages) = tables(&functions, paths.index);
+    page.tree = tree;
+    page.leaves = paths.leaves();
+    // Owners live as long as this function only.
+    let (kind, name) = owners.list().map(|(kind, name)| (kind, name.to_owned())).unzip();
+    page.owners = PageOwners { kind, name };
+    page.version = 1;
+    serde_json::to_string(&page)
 }
 
 /// Returns the interval that thins the samples far enough; none if there are few enough.

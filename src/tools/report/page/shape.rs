@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 /// The data of a page.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Page<'a> {
     /// Version of this shape.
@@ -16,6 +16,9 @@ pub(super) struct Page<'a> {
     /// Microseconds that one sample stands for, if there were too many samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinned_to_us: Option<i64>,
+    /// Whether the two processes are the sides of a comparison.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compared: bool,
     /// Names of packages.
     pub packages: Vec<&'a str>,
     /// Files.
@@ -23,7 +26,7 @@ pub(super) struct Page<'a> {
     /// Functions, after the three states of a thread.
     pub functions: PageFunctions<'a>,
     /// Rules, plugins, test files, packages and own code.
-    pub owners: PageOwners<'a>,
+    pub owners: PageOwners,
     /// The call tree of all threads.
     pub tree: PageTree,
     /// What samples refer to.
@@ -58,9 +61,9 @@ pub(super) struct PageFunctions<'a> {
 
 /// Owners.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct PageOwners<'a> {
+pub(super) struct PageOwners {
     pub kind: Vec<&'static str>,
-    pub name: Vec<&'a str>,
+    pub name: Vec<String>,
 }
 
 /// Nodes of the call tree, parents before their children.

@@ -1,0 +1,160 @@
+//! The call trees of both sides as one, for the page of a comparison.
+
+use std::path::PathBuf;
+
+use rustc_hash::FxHashMap;
+
+use super::items::{ComparedItem, Items};
+use super::matching::{SideItems, matched};
+use super::run_costs::{Names, root, run_costs};
+use crate::profile::session::Session;
+use crate::profile::thread_profile::{NONE, ReadScope};
+use crate::read::selection::Selection;
+use crate::tools::report::frame_index::{FrameIndex, FrameKind};
+use crate::tools::report::launchers::{launchers, shown_profiles};
+use crate::tools::report::machine::parents;
+use crate::tools::report::page::build::{PageSides, PathTime, page_of_sides};
+use crate::tools::report::path_tree::PathTree;
+
+/// Returns the data of a page that compares runs, each a list of files and folders, as JSON; or the
+/// reason why a run cannot be read.
+pub(crate) fn page(
+    base: &[Vec<PathBuf>],
+    head: &[Vec<PathBuf>],
+    names: [String; 2],
+    selection: &Selection,
+) -> Result<String, String> {
+    let mut trees = SideTrees::default();
+    let mut items = Items::default();
+    let mut costs = [Vec::new(), Vec::new()];
+    let mut notes = Vec::new();
+    for (side, runs) in [base, head].into_iter().enumerate() {
+        for run in runs {
+            let loaded = selection.load(run, ReadScope::TIMES)?;
+            costs[side].push(run_costs(&loaded, &mut items));
+            trees.add(&loaded.session, side);
+            notes.extend(loaded.notes);
+        }
+    }
+    notes.sort();
+    notes.dedup();
+    let [base_items, head_items] = costs.each_ref().map(|costs| SideItems::of(costs));
+    let rows = matched(&items, &base_items, &head_items);
+    let numbers = rows.iter().enumerate().flat_map(|(row, matched)| {
+        matched.base.iter().chain(&matched.head).map(move |item| (*item, row))
+    });
+    let rows: FxHashMap<&ComparedItem, usize> =
+        numbers.map(|(item, row)| (&items[item], row)).collect();
+    let (paths, mut times) = trees.joined(&rows);
+    for [base_time, head_time] in &mut times {
+        base_time.divide(base.len());
+        head_time.divide(head.len());
+    }
+    let cwd = trees.cwd.as_str();
+    page_of_sides(PageSides { index: &trees.index, paths, times, names, cwd, notes: &notes })
+        .map_err(|error| error.to_string())
+}
+
+/// The call trees of all runs.
+#[derive(Default)]
+struct SideTrees {
+    /// Functions of all runs.
+    index: FrameIndex,
+    /// Functions as on every machine, by their numbers in the index.
+    functions: FxHashMap<usize, ComparedItem>,
+    paths: PathTree,
+    /// For each path, its times in all runs of each side.
+    times: Vec<[PathTime; 2]>,
+    /// Folder in which the last run was started.
+    cwd: String,
+}
+
+impl SideTrees {
+    /// Adds a run of a side: 0 for base, 1 for head.
+    fn add(&mut self, session: &Session, side: usize) {
+        self.index.read(&session.frames);
+        let root = root(session);
+        root.clone_into(&mut self.cwd);
+        let names = Names { index: &self.index, root };
+        for frame in 0..session.frames.list().len() as u32 {
+            if let Some(function) = self.index.function(frame) {
+                self.functions.entry(function).or_insert_with(|| names.function(function));
+            }
+        }
+        let launchers = launchers(session, &parents(session));
+        for profile in shown_profiles(session, &launchers) {
+            let mut paths: Vec<Option<u32>> = Vec::with_capacity(profile.nodes.len());
+            // Parents come before their children.
+            for node in &profile.nodes {
+                let above = match node.parent {
+                    NONE => None,
+                    parent => paths[parent as usize],
+                };
+                let kind = self.index.kind(node.frame);
+                let path = match kind {
+                    FrameKind::Unrecorded => above,
+                    kind => Some(self.paths.number(above, kind)),
+                };
+                paths.push(path);
+                if let Some(path) = path.filter(|_| kind != FrameKind::Idle) {
+                    let time = PathTime { self_us: node.self_us, blocked_us: node.blocked_us };
+                    add_time(&mut self.times, path, side, time);
+                }
+            }
+        }
+    }
+
+    /// Returns the call tree in which the functions of a row are one, with its times.
+    fn joined(&self, rows: &FxHashMap<&ComparedItem, usize>) -> (PathTree, Vec<[PathTime; 2]>) {
+        let same = self.same_functions(rows);
+        let (mut joined, mut times) = (PathTree::default(), Vec::new());
+        let mut numbers: Vec<u32> = Vec::new();
+        for (number, (above, kind)) in self.paths.list().enumerate() {
+            let kind = match kind {
+                FrameKind::Function(function) => FrameKind::Function(same[function]),
+                kind => kind,
+            };
+            let path = joined.number(above.map(|above| numbers[above as usize]), kind);
+            numbers.push(path);
+            for (side, time) in self.times.get(number).into_iter().flatten().enumerate() {
+                add_time(&mut times, path, side, *time);
+            }
+        }
+        (joined, times)
+    }
+
+    /// Returns for each function the one that stands for its row: the last, because head is read after
+    /// base.
+    fn same_functions(&self, rows: &FxHashMap<&ComparedItem, usize>) -> Vec<usize> {
+        let key = |function: usize| {
+            let item = &self.functions[&function];
+            // Functions with hardly any time have no row.
+            match rows.get(item) {
+                Some(row) => (Some(*row), "", ""),
+                None => (None, item.name.as_str(), item.file.as_str()),
+            }
+        };
+        let all = 0..self.index.functions.len();
+        let last: FxHashMap<_, usize> =
+            all.clone().map(|function| (key(function), function)).collect();
+        all.map(|function| last[&key(function)]).collect()
+    }
+}
+
+fn add_time(times: &mut Vec<[PathTime; 2]>, path: u32, side: usize, time: PathTime) {
+    let path = path as usize;
+    if times.len() <= path {
+        times.resize(path + 1, Default::default());
+    }
+    let sum = &mut times[path][side];
+    sum.self_us = sum.self_us.saturating_add(time.self_us);
+    sum.blocked_us = sum.blocked_us.saturating_add(time.blocked_us);
+}
+
+impl PathTime {
+    fn divide(&mut self, by: usize) {
+        let by = by.max(1) as u64;
+        self.self_us /= by;
+        self.blocked_us /= by;
+    }
+}
