@@ -926,6 +926,11 @@ export interface ComparedRow {
   /** Name and file in the base runs, if they were others. */
   was?: { name: string; file: string }
   /**
+   * The nearest caller outside of Node and of native code, the one with the most time, in the head runs
+   * if they have the function. Only functions that are Node's or native have it.
+   */
+  caller?: { name: string; file: string; line: number }
+  /**
    * `wall` from the first start to the last end; `work` of all threads without waiting; `cpu` by the
    * system's count; `gc` of collections; `idle` in event loops; `blocked` in calls; `memory`: the most
    * resident memory of a process; `processes`: their number; `self` and `total` time; `duration` of all

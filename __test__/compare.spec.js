@@ -10,7 +10,7 @@ const { compare } = require('../index.js')
 const { cli } = require('./helpers/cli.js')
 const { run, temporaryDirectory, PACKAGE } = require('./helpers/run.js')
 
-/** @typedef {Record<string, number>} Times milliseconds of functions: `name file:line` */
+/** @typedef {Record<string, number>} Times milliseconds of functions: `name file:line`, `name -` for native ones */
 
 /** Times of a run of the program, before changes. @type {Times} */
 const TIMES = {
@@ -35,9 +35,8 @@ function writeRun(file, times) {
   /** @type {number[]} */
   const samples = []
   for (const [name, ms] of Object.entries(times)) {
-    const [functionName, place] = name.split(' ')
-    const [at, line] = place.split(':')
-    nodes.push(frame(functionName, `file:///project/${at}`, Number(line)))
+    const [, functionName, at, line] = /^(.+) (.+?)(?::(\d+))?$/.exec(name) ?? []
+    nodes.push(frame(functionName, at === '-' ? '' : `file:///project/${at}`, Number(line ?? 0)))
     nodes[1].children.push(nodes.length)
     samples.push(...Array(Math.round(ms)).fill(nodes.length))
   }
@@ -108,6 +107,29 @@ test('a slower function is named, with its file, its package and the whole', asy
   assert.equal(row?.file, 'node_modules/lodash/chunk.js')
 })
 
+test('a regular expression that was changed is one row, with the function that runs the expression', async () => {
+  const base = writeRuns('base', 7, { ...TIMES, 'RegExp: ^a+$ -': 30 })
+  const head = writeRuns('head', 7, { ...TIMES, 'RegExp: ^(a|a)+$ -': 90 })
+  const { rows } = await compare(base, head)
+  const found = rows.filter(({ name, measure }) => name?.startsWith('RegExp') && measure === 'self')
+  const [{ name, was, caller, difference, changed }] = found
+  assert.deepEqual([found.length, name, changed], [1, 'RegExp: ^(a|a)+$', true])
+  assert.deepEqual(was, { name: 'RegExp: ^a+$', file: '' })
+  assert.deepEqual(caller, { name: 'main', file: '/project/src/main.js', line: 1 })
+  assert.ok(Math.abs(difference - 60) < 6)
+  assert.ok(rows.every((row) => row.caller === undefined || row.package === '(native)'))
+
+  const { stdout } = await cli(['compare', base, head, '--markdown'])
+  const row =
+    '`RegExp: ^(a\\|a)+$` in `main /project/src/main.js:1` (was `RegExp: ^a+$`) | 30 ms | 90 ms |'
+  assert.ok(
+    stdout
+      .replace(/\d+ ms/g, (ms) => `${Math.round(Number.parseInt(ms, 10) / 10)}0 ms`)
+      .includes(row),
+    stdout,
+  )
+})
+
 test('rules are broken by what exceeds them beyond the noise', async () => {
   const slower = { ...TIMES, 'render src/render.js:5': 360 }
   const [base, head] = [writeRuns('base', 7, TIMES), writeRuns('head', 7, slower)]
@@ -143,7 +165,7 @@ test('rules are broken by what exceeds them beyond the noise', async () => {
   )
   assert.match(
     failing.stdout,
-    /^<!-- cpu-prof compare -->\n\n\*\*CPU profile: slower by .* render \+\d+ ms/,
+    /^<!-- cpu-prof compare -->\n\n\*\*CPU profile: slower by .* `render` \+\d+ ms/,
   )
   assert.match(
     failing.stdout,

@@ -14,6 +14,8 @@ const ROWS = 10
 const RESPONSIBLE = new Set(['rule', 'plugin', 'test', 'test file'])
 /** A base below this part of head is hardly there. */
 const HARDLY = 0.01
+/** From here on, a factor says more than a percentage. */
+const MANY_TIMES = 10
 /** Changes that the result names. */
 const NAMED = 3
 /** Two rows of one function say the same if their differences are this close. */
@@ -91,15 +93,26 @@ function nameOf(row) {
   if (row.kind === 'total') return [TOTALS[row.measure] ?? row.measure, '']
   if (row.kind === 'owner') return [`${row.owner} ${row.name ?? ''}`.trim(), '']
   if (row.kind !== 'function') return [row.name || '(native)', '']
-  const place = row.file === '' ? '(native)' : `${row.file}${row.line ? `:${row.line}` : ''}`
+  const place = row.file === '' ? nativePlace(row) : placeOf(row)
   const many = row.functions === undefined ? '' : ` (${row.functions} of this name)`
   return [`${row.name}${many}`, place]
 }
 
-/** Tells what a row was in the base runs. @param {Row} row */
-function formerPlace({ was, name, file = '' }) {
+/** @param {{ file?: string, line?: number }} at */
+const placeOf = ({ file, line }) => (line ? `${file}:${line}` : `${file}`)
+
+/** Returns the place of a function without a file. @param {Row} row */
+const nativePlace = ({ caller }) => (caller === undefined ? '(native)' : '')
+
+/** Returns the code that calls a function of Node or a native one. @param {Row} row */
+function callerOf({ caller }) {
+  return caller === undefined ? '' : `${caller.name} ${placeOf(caller)}`
+}
+
+/** Returns the former name, the former file, or both. @param {Row} row */
+function formerOf({ was, name, file = '' }) {
   if (was === undefined) return ''
-  return `was ${[was.name, was.file].filter((text) => text !== name && text !== file).join(' in ')}`
+  return [was.name, was.file].filter((text) => text !== name && text !== file).join(' in ')
 }
 
 /** @param {number} value @param {Row['unit']} unit */
@@ -118,6 +131,7 @@ function formatSigned(value, unit) {
 function formatRelative({ relative = 0, base, head }) {
   if (base < HARDLY * head) return 'new'
   if (head < HARDLY * base) return 'gone'
+  if (head > MANY_TIMES * base) return `× ${Math.round(head / base)}`
   return `${relative < 0 ? '−' : '+'}${(100 * Math.abs(relative)).toFixed(1)}%`
 }
 
@@ -126,8 +140,11 @@ function formatNoise({ low, high, unit }) {
   return `±${formatValue((high - low) / 2, unit)}`
 }
 
-/** Returns the result in a sentence. @param {Comparison} comparison */
-function verdict({ rows }) {
+/**
+ * Returns the result in a sentence.
+ * @param {Comparison} comparison @param {(name: string) => string} [quote] marks a name
+ */
+function verdict({ rows }, quote = (name) => name) {
   const changes = rows.filter(({ changed }) => changed)
   if (changes.length === 0) return `no change in ${formatCount(rows.length, 'value')}`
   const work = workOf(changes)
@@ -141,7 +158,8 @@ function verdict({ rows }) {
       changes.filter((row) => row !== work),
     ].find((list) => list.length > 0) ?? []
   const named = what.slice(0, NAMED).map((row) => {
-    return `${nameOf(row)[0]} ${formatSigned(row.difference, row.unit)}`
+    const name = nameOf(row)[0]
+    return `${row.kind === 'total' ? name : quote(name)} ${formatSigned(row.difference, row.unit)}`
   })
   if (what.length > NAMED) named.push(`${what.length - NAMED} more`)
   if (work === undefined) return `changed, but not the work as a whole: ${named.join(', ')}`
@@ -167,7 +185,8 @@ module.exports = {
   ROWS,
   tablesOf,
   nameOf,
-  formerPlace,
+  callerOf,
+  formerOf,
   formatValue,
   formatSigned,
   formatRelative,

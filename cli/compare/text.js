@@ -56,8 +56,11 @@ function drawRow(row, { columns }) {
   ]
   const start = `  ${numbers.join(' ')}  `
   const [name, place] = rows.nameOf(row)
-  const former = rows.formerPlace(row)
-  const tail = [place, former].filter((text) => text !== '').join('  ')
+  const caller = rows.callerOf(row)
+  const former = rows.formerOf(row)
+  const tail = [place, former && `was ${former}`, caller && `in ${caller}`]
+    .filter((text) => text !== '')
+    .join('  ')
   const width = columns - start.length
   if (tail === '') return `${start}${cutEnd(name, width)}`
   const shown = padEnd(cutEnd(name, NAME), NAME)

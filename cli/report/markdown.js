@@ -99,9 +99,14 @@ function table(texts, numbers, rows) {
   return [line([...texts, ...numbers]), line(rule), ...rows.map(line)].join('\n')
 }
 
-/** @param {string} text */
+/** Returns code for a cell of a table. @param {string} text */
 function code(text) {
-  const clean = printable(text).replaceAll('|', '\\|')
+  return inlineCode(text).replaceAll('|', '\\|')
+}
+
+/** @param {string} text */
+function inlineCode(text) {
+  const clean = printable(text)
   return clean.includes('`') ? `\`\` ${clean} \`\`` : `\`${clean}\``
 }
 
@@ -117,4 +122,4 @@ function plain(text) {
   return printable(text).replace(/[|\\`*_<[\]]/g, '\\$&')
 }
 
-module.exports = { renderMarkdown, code, fence, table }
+module.exports = { renderMarkdown, code, inlineCode, fence, table }

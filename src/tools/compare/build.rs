@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
+use super::callers::main_callers;
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::matching::{MatchedItems, SideItems, matched};
 use super::noise::{
     Difference, NoiseModel, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, differences,
 };
 use super::run_costs::{RunCosts, run_costs};
-use super::shape::{ComparedRow, ComparedSide, Comparison, FormerPlace};
+use super::shape::{CallerPlace, ComparedRow, ComparedSide, Comparison, FormerPlace};
 use crate::files::input::Failed;
 use crate::profile::thread_profile::ReadScope;
 use crate::read::selection::Selection;
@@ -78,8 +79,17 @@ pub(crate) fn compare(
         let size = (1e6 * (difference.head - difference.base).abs()) as u64;
         (kind, !difference.is_change(), Reverse(size))
     });
+    let (base_callers, head_callers) = (main_callers(&base), main_callers(&head));
+    let caller = |row: &MatchedItems| {
+        let of_head = row.head.iter().find_map(|item| head_callers.get(item));
+        let caller = of_head.or(row.base.iter().find_map(|item| base_callers.get(item)))?;
+        let ComparedItem { name, file, line, .. } = &items[*caller];
+        Some(CallerPlace { name, file, line: *line })
+    };
     let shown = |(tested, difference): (&TestedRow, &Difference)| {
-        shown(tested, &rows[tested.row], difference, &items, options.shares)
+        let row = &rows[tested.row];
+        let shown = shown(tested, row, difference, &items, options.shares);
+        ComparedRow { caller: caller(row), ..shown }
     };
     let comparison = Comparison {
         version: 1,
@@ -206,6 +216,7 @@ fn shown<'a>(
         package: has_package.then_some(item.package.as_str()),
         functions,
         was: was.map(|was| FormerPlace { name: &was.name, file: &was.file }),
+        caller: None,
         measure: tested.measure.name(),
         unit: if shares && tested.measure.is_sampled() { "share" } else { tested.measure.unit() },
         base: found.base,

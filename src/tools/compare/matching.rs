@@ -3,12 +3,16 @@
 //! Lines move with every change above them, so a function is known by its name and its file. Several
 //! functions of one name in one file, such as anonymous ones, are known by their lines if the file did
 //! not change, and count together otherwise. A function that only one side has is taken for a renamed
-//! or a moved one if there is exactly one such function on the other side.
+//! or a moved one if there is exactly one such function on the other side. A file has moved if its
+//! functions have.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::items::{ComparedItem, ItemKind, Items};
 use super::run_costs::RunCosts;
+
+/// Start of the name that V8 gives to the code of a regular expression; its source follows.
+const REGULAR_EXPRESSION: &str = "RegExp: ";
 
 /// The runs of one side: the items with values, and the calls.
 #[derive(Debug, Default)]
@@ -41,10 +45,24 @@ impl SideItems {
 
 /// Returns the rows, in the order in which the items were read.
 pub(super) fn matched(items: &Items, base: &SideItems, head: &SideItems) -> Vec<MatchedItems> {
-    let changed = changed_files(items, base, head);
+    let rows = matched_by_file(items, base, head, &MovedFiles::default());
+    let moved = moved_files(&rows, items);
+    if moved.is_empty() { rows } else { matched_by_file(items, base, head, &moved) }
+}
+
+/// Former paths of files, by their paths in the head runs.
+type MovedFiles<'a> = FxHashMap<&'a str, &'a str>;
+
+fn matched_by_file(
+    items: &Items,
+    base: &SideItems,
+    head: &SideItems,
+    moved: &MovedFiles<'_>,
+) -> Vec<MatchedItems> {
+    let changed = changed_files(items, base, head, moved);
     let mut rows: indexmap::IndexMap<RowKey<'_>, MatchedItems> = indexmap::IndexMap::new();
     for (number, item) in items.iter().enumerate() {
-        let row = rows.entry(RowKey::of(item, &changed)).or_default();
+        let row = rows.entry(RowKey::of(item, &changed, moved)).or_default();
         if base.items.contains(&number) {
             row.base.push(number);
         }
@@ -68,23 +86,66 @@ struct RowKey<'a> {
 }
 
 impl<'a> RowKey<'a> {
-    fn of(item: &'a ComparedItem, changed: &FxHashSet<&str>) -> Self {
+    fn of(item: &'a ComparedItem, changed: &FxHashSet<&str>, moved: &MovedFiles<'a>) -> Self {
         let ComparedItem { kind, owner, name, file, line, column, .. } = item;
-        let is_by_place = *kind == ItemKind::Function && !changed.contains(file.as_str());
+        let file = former(file, moved);
+        let is_by_place = *kind == ItemKind::Function && !changed.contains(file);
         let place = if is_by_place { (*line, *column) } else { (0, 0) };
+        let name = if *kind == ItemKind::File { former(name, moved) } else { name };
         Self { kind: *kind, owner, name, file, place }
     }
 }
 
+/// Returns the path of a file in the base runs.
+fn former<'a>(path: &'a str, moved: &MovedFiles<'a>) -> &'a str {
+    moved.get(path).copied().unwrap_or(path)
+}
+
+/// Returns the files that only head has, whose functions are all in one file that only base has.
+fn moved_files<'a>(rows: &[MatchedItems], items: &'a Items) -> MovedFiles<'a> {
+    let mut files: [FxHashMap<&str, FxHashSet<&str>>; 2] = Default::default();
+    for row in rows {
+        let file = |number: &usize| {
+            let item = &items[*number];
+            (item.kind == ItemKind::Function).then_some(item.file.as_str())
+        };
+        let (base, head) = (row.base.first().and_then(file), row.head.first().and_then(file));
+        for (side, of, other) in [(0, base, head), (1, head, base)] {
+            if let Some(of) = of {
+                files[side].entry(of).or_default().extend(other);
+            }
+        }
+    }
+    let [base, head] = &files;
+    let only = |others: Option<&FxHashSet<&'a str>>| match others?.iter().collect::<Vec<_>>()[..] {
+        [other] => Some(*other),
+        _ => None,
+    };
+    head.keys()
+        .filter(|file| !base.contains_key(*file))
+        .filter_map(|file| {
+            let former = only(head.get(file))?;
+            let is_gone = !head.contains_key(former) && only(base.get(former)) == Some(file);
+            is_gone.then_some((*file, former))
+        })
+        .collect()
+}
+
 /// Returns the files in which a function that is alone with its name has other places on both sides.
-fn changed_files<'a>(items: &'a Items, base: &SideItems, head: &SideItems) -> FxHashSet<&'a str> {
+fn changed_files<'a>(
+    items: &'a Items,
+    base: &SideItems,
+    head: &SideItems,
+    moved: &MovedFiles<'a>,
+) -> FxHashSet<&'a str> {
     type Places = FxHashSet<(i32, i32)>;
     let mut functions: FxHashMap<(&str, &str), (Places, Places)> = FxHashMap::default();
     for (number, item) in items.iter().enumerate() {
         if item.kind != ItemKind::Function {
             continue;
         }
-        let (in_base, in_head) = functions.entry((&item.file, &item.name)).or_default();
+        let key = (former(&item.file, moved), item.name.as_str());
+        let (in_base, in_head) = functions.entry(key).or_default();
         let place = (item.line, item.column);
         if base.items.contains(&number) {
             in_base.insert(place);
@@ -103,8 +164,8 @@ fn changed_files<'a>(items: &'a Items, base: &SideItems, head: &SideItems) -> Fx
 }
 
 /// Joins the rows that only base and only head has, where there is one of each: of a program with other
-/// arguments, of a function with the same name and file name, or else of a function with the same
-/// callers and callees in one file.
+/// arguments, of a function with the same name and file name, of a function with the same callers and
+/// callees in one file, or of a regular expression, whose name is its source, with the same callers.
 fn join_renamed(rows: &mut Vec<MatchedItems>, items: &Items, base: &SideItems, head: &SideItems) {
     let row_of: FxHashMap<usize, usize> = rows
         .iter()
@@ -126,8 +187,9 @@ fn join_renamed(rows: &mut Vec<MatchedItems>, items: &Items, base: &SideItems, h
         let number = *row.base.first().or(row.head.first())?;
         let own_row = *row_of.get(&number)?;
         let (callers, callees) = calls.of_row(own_row);
-        let is_known =
-            item.kind == ItemKind::Function && !callers.is_empty() && !callees.is_empty();
+        let is_known = item.kind == ItemKind::Function
+            && !callers.is_empty()
+            && (!callees.is_empty() || item.name.starts_with(REGULAR_EXPRESSION));
         is_known.then(|| (item.file.clone(), callers, callees))
     };
     let called = |_: &MatchedItems, item: &ComparedItem, _: &Neighbours| {
@@ -284,6 +346,18 @@ mod tests {
             &calls,
         );
         assert!(found(&items, &base, &renamed).contains(&"old a.js:2 → young a.js:2".to_owned()));
+        let text = "RegExp: ^a+$";
+        let with = |items: &mut Items, text, other| {
+            let calls: &[(usize, usize)] = if other { &[(0, 1), (0, 2)] } else { &[(0, 1)] };
+            let all = [("main", "a.js", 1), (text, "", 0), ("RegExp: x", "", 0)];
+            side(items, &all[..=calls.len()], calls)
+        };
+        let one = with(&mut items, text, false);
+        let changed = with(&mut items, "RegExp: ^a$", false);
+        let row = "RegExp: ^a+$ :0 → RegExp: ^a$ :0".to_owned();
+        assert!(found(&items, &one, &changed).contains(&row));
+        let two = with(&mut items, "RegExp: ^a$", true);
+        assert!(!found(&items, &one, &two).contains(&row));
         let moved = side(
             &mut items,
             &[("main", "a.js", 1), ("old", "lib/a.js", 2), ("leaf", "a.js", 3)],
@@ -296,5 +370,28 @@ mod tests {
             &[],
         );
         assert!(found(&items, &base, &two).contains(&"old a.js:2 → ".to_owned()));
+    }
+
+    #[test]
+    fn a_file_has_moved_with_all_its_functions() {
+        let mut items = Items::default();
+        let base = side(
+            &mut items,
+            &[("f", "a/x.js", 1), ("", "a/x.js", 5), ("", "a/x.js", 9), ("g", "a/y.js", 1)],
+            &[],
+        );
+        let moved = [("f", "b/x.js", 2), ("", "b/x.js", 6), ("", "b/x.js", 10), ("g", "a/y.js", 1)];
+        let head = side(&mut items, &moved, &[]);
+        assert_eq!(
+            found(&items, &base, &head),
+            [
+                "f a/x.js:1 → f b/x.js:2",
+                " a/x.js:5 +  a/x.js:9 →  b/x.js:6 +  b/x.js:10",
+                "g a/y.js:1 → g a/y.js:1"
+            ]
+        );
+        // The file is still there.
+        let copied = side(&mut items, &[&moved[..], &[("", "a/x.js", 5)]].concat(), &[]);
+        assert!(found(&items, &base, &copied).contains(&" a/x.js:9 → ".to_owned()));
     }
 }

@@ -1,6 +1,7 @@
 //! What has changed between two sets of runs.
 
 pub(crate) mod build;
+mod callers;
 mod items;
 mod matching;
 mod noise;

@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::callers::{CallersOfBuiltIns, add_callers};
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
 use crate::profile::session::Session;
@@ -30,6 +31,8 @@ pub(super) struct RunCosts {
     pub values: FxHashMap<(usize, Measure), f64>,
     /// Numbers of functions that called, and of those that they called.
     pub calls: FxHashSet<(usize, usize)>,
+    /// Self time of functions that are not code, by the numbers of the function and of the caller.
+    pub callers: CallersOfBuiltIns,
     /// Mean time between two samples, milliseconds.
     pub interval_ms: f64,
 }
@@ -49,7 +52,9 @@ pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let least_call_us = (NOTABLE_CALL * times.work_us() as f64) as u64;
     let launchers = launchers(session, &parents);
     let names = Names { index: &index, root };
-    let mut functions = Costs::new(index.code_functions());
+    let is_code = index.code_functions();
+    let mut callers = CallersOfBuiltIns::default();
+    let mut functions = Costs::new(is_code.clone());
     let mut files = Costs::new(index.code_files());
     let mut packages = Costs::new(index.code_packages());
     let mut calls = FxHashSet::default();
@@ -59,6 +64,7 @@ pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
         tree.add_to(&mut files, |frame| index.file(frame));
         tree.add_to(&mut packages, |frame| index.package(frame));
         add_calls(&mut calls, profile, &tree, &index, least_call_us);
+        add_callers(&mut callers, profile, &index, &is_code);
     }
     let mut add = |item: ComparedItem, cost: ReportCost| {
         if cost.total_us < least_us {
@@ -89,6 +95,7 @@ pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     }
     let known = |(caller, callee)| Some((*numbers.get(&caller)?, *numbers.get(&callee)?));
     run.calls = calls.into_iter().filter_map(known).collect();
+    run.callers = callers.into_iter().filter_map(|(pair, us)| Some((known(pair)?, us))).collect();
     run
 }
 

@@ -44,6 +44,8 @@ pub(super) struct ComparedRow<'a> {
     pub functions: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<FormerPlace<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<CallerPlace<'a>>,
     pub measure: &'static str,
     pub unit: &'static str,
     pub base: f64,
@@ -61,6 +63,14 @@ pub(super) struct ComparedRow<'a> {
 pub(super) struct FormerPlace<'a> {
     pub name: &'a str,
     pub file: &'a str,
+}
+
+/// The code that calls a function of Node or a native one.
+#[derive(Debug, Serialize)]
+pub(super) struct CallerPlace<'a> {
+    pub name: &'a str,
+    pub file: &'a str,
+    pub line: i32,
 }
 
 fn is_one(count: &usize) -> bool {
