@@ -16,16 +16,26 @@ use crate::base::cpu_times::CpuTimes;
 const MIN_BLOCKED_US: f64 = 10_000.0;
 
 /// A call that lasted for some samples in a row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// Index of the call's node.
     pub node: u32,
-    /// Position of its samples.
-    pub position: SourcePosition,
+    /// Positions of its samples with their lengths, in order: microseconds.
+    pub positions: Vec<(SourcePosition, f64)>,
     /// Start, microseconds.
     pub from_us: i64,
     /// Length, microseconds.
     pub us: f64,
+}
+
+impl Call {
+    fn add(&mut self, position: SourcePosition, us: f64) {
+        self.us += us;
+        match self.positions.last_mut() {
+            Some((last, sum)) if *last == position => *sum += us,
+            _ => self.positions.push((position, us)),
+        }
+    }
 }
 
 /// Reads the counters of one recording.
@@ -82,10 +92,11 @@ impl CpuAccount {
         }
         self.samples += 1;
         match self.calls.last_mut() {
-            Some(call) if call.node == node => call.us += us,
+            Some(call) if call.node == node => call.add(position, us),
             _ => {
                 let from_us = from_us.max(self.scope.from_us);
-                self.calls.push(Call { node, position, from_us, us });
+                let positions = vec![(position, us)];
+                self.calls.push(Call { node, positions, from_us, us });
             }
         }
     }
@@ -141,13 +152,14 @@ impl CpuAccount {
         if rest_us < MIN_BLOCKED_US {
             return longest;
         }
-        self.calls.sort_by(|one, other| other.us.total_cmp(&one.us));
-        for call in &self.calls {
+        let mut calls = std::mem::take(&mut self.calls);
+        calls.sort_by(|one, other| other.us.total_cmp(&one.us));
+        for call in calls {
             if rest_us <= 0.0 || call.us < MIN_BLOCKED_US {
                 break;
             }
             let us = call.us.min(rest_us);
-            longest.push(Call { us, ..*call });
+            longest.push(Call { us, ..call });
             rest_us -= us;
         }
         longest
@@ -203,7 +215,8 @@ mod tests {
         samples(&mut account, IDLE, 440..500);
         let blocked = account.read(500_000, times(50 + 110, 5 + 10, 100 + 340));
         assert_eq!(blocked.len(), 1);
-        assert_eq!((blocked[0].node, blocked[0].position.line, blocked[0].us), (2, 8, 320_000.0));
+        assert_eq!((blocked[0].node, blocked[0].us), (2, 320_000.0));
+        assert_eq!(blocked[0].positions, [(CALL.1, 340_000.0)]);
         let sum = account.finish().unwrap();
         assert_eq!((sum.cpu_us, sum.wait_us, sum.process_cpu_us), (110_000.0, 10_000.0, None));
     }

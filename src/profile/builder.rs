@@ -262,7 +262,7 @@ impl ProfileBuilder {
 
     /// Turns the blocked time of nodes and lines from time of their samples into blocked time.
     fn take_blocked_time_off(&mut self) {
-        for Call { node: index, position, from_us, us } in mem::take(&mut self.blocked) {
+        for Call { node: index, positions, from_us, us } in mem::take(&mut self.blocked) {
             let node = &mut self.profile.nodes[index as usize];
             let us = (us as u64).min(node.self_us);
             node.self_us -= us;
@@ -271,9 +271,14 @@ impl ProfileBuilder {
                 let to_us = from_us.saturating_add_unsigned(us);
                 self.profile.blocked_spans.push((from_us, to_us));
             }
-            if let Some(at) = self.line_indices.get(&(index, position)) {
-                let self_us = &mut self.profile.lines[*at as usize].self_us;
-                *self_us = self_us.saturating_sub(us);
+            let mut rest_us = us;
+            for (position, us) in positions {
+                let us = (us as u64).min(rest_us);
+                rest_us -= us;
+                if let Some(at) = self.line_indices.get(&(index, position)) {
+                    let self_us = &mut self.profile.lines[*at as usize].self_us;
+                    *self_us = self_us.saturating_sub(us);
+                }
             }
         }
     }

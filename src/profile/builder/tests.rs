@@ -250,3 +250,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn blocked_time_is_that_of_its_lines() {
+    use crate::base::cpu_times::CpuTimes;
+    let cpu = |ms: i64, switches| CpuTimes {
+        cpu_us: Some(ms * 1000),
+        switches: Some(switches),
+        ..CpuTimes::default()
+    };
+    let mut builder = ProfileBuilder::new(0, ReadScope::LINES);
+    builder.begin_cpu(0, cpu(0, 0));
+    // The thread is blocked for 120 ms in the second sample of a call.
+    for (line, delta) in [(4, 0), (9, 1_000), (4, 120_000), (9, 1_000)] {
+        builder.sample(1, delta, SourcePosition::line(line));
+    }
+    builder.read_cpu(123_000, cpu(3, 5));
+    builder.end_at(123_000);
+    let profile = builder.finish();
+    assert_eq!((profile.nodes[0].self_us, profile.nodes[0].blocked_us), (3_000, 120_000));
+    let lines: Vec<_> = profile.lines.iter().map(|at| (at.position.line, at.self_us)).collect();
+    assert_eq!(lines, [(4, 1_000), (9, 2_000)]);
+}
