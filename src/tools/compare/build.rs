@@ -79,7 +79,8 @@ pub(crate) fn compare(
         let size = (1e6 * (difference.head - difference.base).abs()) as u64;
         (kind, !difference.is_change(), Reverse(size))
     });
-    let (base_callers, head_callers) = (main_callers(&base), main_callers(&head));
+    let callers_of = |runs: &[RunCosts]| main_callers(runs.iter().map(|run| &run.callers));
+    let (base_callers, head_callers) = (callers_of(&base), callers_of(&head));
     let caller = |row: &MatchedItems| {
         let of_head = row.head.iter().find_map(|item| head_callers.get(item));
         let caller = of_head.or(row.base.iter().find_map(|item| base_callers.get(item)))?;

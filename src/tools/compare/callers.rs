@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::run_costs::RunCosts;
 use crate::profile::thread_profile::{NONE, ThreadProfile};
 use crate::tools::report::frame_index::FrameIndex;
 
@@ -35,10 +34,12 @@ pub(super) fn add_callers(
     }
 }
 
-/// Returns the caller with the most time, by the function that it calls.
-pub(super) fn main_callers(runs: &[RunCosts]) -> FxHashMap<usize, usize> {
+/// Returns the caller with the most time in all runs, by the function that it calls.
+pub(super) fn main_callers<'a>(
+    runs: impl Iterator<Item = &'a CallersOfBuiltIns>,
+) -> FxHashMap<usize, usize> {
     let mut sums = CallersOfBuiltIns::default();
-    for (pair, us) in runs.iter().flat_map(|run| &run.callers) {
+    for (pair, us) in runs.flatten() {
         *sums.entry(*pair).or_default() += us;
     }
     let mut main: FxHashMap<usize, (u64, usize)> = FxHashMap::default();
