@@ -14,7 +14,7 @@ const { readRecording } = require('../cli/page/recording.js')
 const { callsOfSides, sidesOf, timesOf } = require('../cli/page/sides.js')
 const { readState } = require('../cli/page/state.js')
 const { cli } = require('./helpers/cli.js')
-const { findChromium, startChromium, whyNoBrowser } = require('./helpers/chromium.js')
+const { findChromium, startChromium, until, whyNoBrowser } = require('./helpers/chromium.js')
 const { temporaryDirectory } = require('./helpers/run.js')
 
 const chromium = findChromium()
@@ -167,14 +167,13 @@ test('the page shows differences in a browser', { skip }, async (t) => {
   const rows = await page.locator('#table tbody tr').allTextContents()
   assert.match(rows[0], /^\+8\d ms.*10\d ms → 18\d ms ?match/)
 
+  const shows = (/** @type {string} */ id, /** @type {RegExp} */ pattern) =>
+    until(page, `${pattern}.test(document.querySelector('${id}').textContent)`)
   // Below main are render, parse, fresh and old: the last box is blue, parse is orange.
   const canvas = await page.locator('#flame').boundingBox()
   assert.ok(canvas)
   await page.mouse.move(canvas.x + canvas.width - 4, canvas.y + 27)
-  assert.match(
-    (await page.locator('#hover').textContent()) ?? '',
-    /^old .* 3\d ms → 0\.0 ms \(−3\d ms\)$/,
-  )
+  await shows('#hover', /^old .* 3\d ms → 0\.0 ms \(−3\d ms\)$/)
   const [left, right] = await page.evaluate(`(() => {
     const canvas = document.getElementById('flame')
     const ratio = canvas.width / canvas.clientWidth
@@ -186,6 +185,6 @@ test('the page shows differences in a browser', { skip }, async (t) => {
   assert.ok(right[2] > right[0] + 50, `old is ${right}`)
 
   await page.locator('#table button', { hasText: 'parse' }).click()
-  assert.match((await page.locator('#detail').textContent()) ?? '', /total 100 ms → 180 ms/)
+  await shows('#detail', /total 100 ms → 180 ms/)
   assert.deepEqual(problems, [])
 })

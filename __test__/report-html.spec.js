@@ -14,7 +14,7 @@ const { byTime, inverted, leftHeavy } = require('../cli/page/flame-layout.js')
 const { readRecording } = require('../cli/page/recording.js')
 const { readState, threadsOf, writeState } = require('../cli/page/state.js')
 const { cli } = require('./helpers/cli.js')
-const { findChromium, startChromium, whyNoBrowser } = require('./helpers/chromium.js')
+const { findChromium, startChromium, until, whyNoBrowser } = require('./helpers/chromium.js')
 const { run, temporaryDirectory } = require('./helpers/run.js')
 
 const chromium = findChromium()
@@ -359,17 +359,6 @@ async function openPage(browser, file) {
   await page.goto(pathToFileURL(file).href)
   await until(page, "!document.body.classList.contains('loading')")
   return { page, problems, requests }
-}
-
-/**
- * Waits until an expression is true on a page. Playwright's own function needs `eval`, which the page's
- * policy forbids.
- * @param {import('playwright-core').Page} page @param {string} expression
- */
-function until(page, expression) {
-  return page.evaluate(`(async () => {
-    while (!(${expression})) await new Promise(requestAnimationFrame)
-  })()`)
 }
 
 /** Counts the colours in a canvas. @param {import('playwright-core').Page} page @param {string} id */

@@ -93,6 +93,17 @@ async function recordPage(browser, url, use) {
   return trace
 }
 
+/**
+ * Waits until an expression is true on a page. Playwright's own function needs `eval`, which the page's
+ * policy forbids.
+ * @param {import('playwright-core').Page} page @param {string} expression
+ */
+function until(page, expression) {
+  return page.evaluate(`(async () => {
+    while (!(${expression})) await new Promise(requestAnimationFrame)
+  })()`)
+}
+
 /** @param {import('node:child_process').ChildProcess} browser @returns {Promise<string>} */
 function debuggingPort(browser) {
   return new Promise((resolve, reject) => {
@@ -107,4 +118,4 @@ function debuggingPort(browser) {
   })
 }
 
-module.exports = { findChromium, recordPage, startChromium, whyNoBrowser }
+module.exports = { findChromium, recordPage, startChromium, until, whyNoBrowser }
