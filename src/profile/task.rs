@@ -10,10 +10,10 @@ pub(crate) struct Task {
     /// Moment before the first sample that is not idle. DevTools draws a sample of the same moment
     /// before the task.
     pub start_us: i64,
-    /// Time of the next idle sample.
+    /// Time of the next idle sample, or the end of a collection that lasted longer.
     pub end_us: i64,
-    /// Whether a collection ran in the task.
-    pub has_collections: bool,
+    /// Latest end of the collections in the task; None without a collection.
+    pub collected_until_us: Option<i64>,
 }
 
 impl Task {
@@ -25,18 +25,27 @@ impl Task {
         self.end_us - self.start_us >= Self::LONG_US
     }
 
+    fn starting_at(start_us: i64) -> Self {
+        Self { start_us, end_us: start_us, collected_until_us: None }
+    }
+
+    /// Ends the task with an idle sample. An idle sample that V8 has not taken itself can have a time
+    /// before the end of a collection, which an earlier window has added to the task.
+    fn ended_at(self, idle_us: i64) -> Self {
+        Self { end_us: self.collected_until_us.map_or(idle_us, |us| us.max(idle_us)), ..self }
+    }
+
     /// Takes a collection in, if both touch. A task is known to the accuracy of the samples, so a
     /// collection can begin before or end after it.
-    fn include(&mut self, collection: &Collection, tolerance_us: i64) -> bool {
+    fn include(&mut self, collection: &Collection, tolerance_us: i64) {
         let end_us = collection.start_us + collection.duration_us;
         let touches = collection.start_us <= self.end_us + tolerance_us
             && end_us >= self.start_us - tolerance_us;
         if touches {
             self.start_us = self.start_us.min(collection.start_us);
             self.end_us = self.end_us.max(end_us);
-            self.has_collections = true;
+            self.collected_until_us = self.collected_until_us.max(Some(end_us));
         }
-        touches
     }
 }
 
@@ -63,10 +72,9 @@ impl TaskTracker {
         for sample in &window.samples {
             let time_us = sample.time_us;
             if Some(sample.node) == idle {
-                tasks.extend(self.open.take().map(|open| Task { end_us: time_us, ..open }));
+                tasks.extend(self.open.take().map(|open| open.ended_at(time_us)));
             } else if self.open.is_none() {
-                let start_us = time_us - 1;
-                self.open = Some(Task { start_us, end_us: time_us, has_collections: false });
+                self.open = Some(Task::starting_at(time_us - 1));
             }
         }
         let ended = tasks.len();
@@ -107,11 +115,16 @@ impl TaskTracker {
         self.open.map(|open| Task { end_us: open.end_us.max(end_us), ..open })
     }
 
-    /// Ends the open task at `end_us`, and begins another there.
-    pub(crate) fn split(&mut self, end_us: i64) -> Option<Task> {
-        let first = self.open_until(end_us)?;
-        self.open =
-            Some(Task { start_us: first.end_us, end_us: first.end_us, has_collections: false });
+    /// Ends the open task at `end_us`, with the collections since the last window, and begins another
+    /// there.
+    pub(crate) fn split(&mut self, end_us: i64, collections: &[Collection]) -> Option<Task> {
+        let mut first = self.open_until(end_us)?;
+        for collection in collections {
+            first.include(collection, self.interval_us);
+        }
+        first.start_us = first.start_us.max(self.last_end_us);
+        self.open = Some(Task::starting_at(first.end_us));
+        self.last_end_us = first.end_us;
         Some(first)
     }
 }
@@ -146,7 +159,10 @@ mod tests {
     }
 
     fn spans(tasks: &[Task]) -> Vec<(i64, i64, bool)> {
-        tasks.iter().map(|task| (task.start_us, task.end_us, task.has_collections)).collect()
+        tasks
+            .iter()
+            .map(|task| (task.start_us, task.end_us, task.collected_until_us.is_some()))
+            .collect()
     }
 
     #[test]
@@ -167,8 +183,8 @@ mod tests {
         let collections = [collection(95, 20), collection(149, 8), collection(190, 5)];
         assert_eq!(spans(&tracker.ended_in(&first, &collections)), [(95, 157, true)]);
         assert_eq!(
-            tracker.open_until(0).map(|task| (task.start_us, task.has_collections)),
-            Some((159, true))
+            tracker.open_until(0).map(|task| (task.start_us, task.collected_until_us)),
+            Some((159, Some(195)))
         );
         let second = of(&[(210, IDLE)], 220);
         assert_eq!(spans(&tracker.ended_in(&second, &[])), [(159, 210, true)]);
@@ -179,9 +195,27 @@ mod tests {
     #[test]
     fn a_split_task_is_whole_in_two_parts() {
         let mut tracker = TaskTracker::new(10);
-        assert_eq!(tracker.split(50), None);
+        assert_eq!(tracker.split(50, &[]), None);
         tracker.ended_in(&of(&[(100, JS)], 200), &[]);
-        assert_eq!(tracker.split(250).map(|task| (task.start_us, task.end_us)), Some((99, 250)));
+        let first = tracker.split(250, &[]);
+        assert_eq!(spans(first.as_slice()), [(99, 250, false)]);
         assert_eq!(spans(&tracker.ended_in(&of(&[(300, IDLE)], 310), &[])), [(250, 300, false)]);
+    }
+
+    #[test]
+    fn a_collection_after_the_last_window_belongs_to_the_task_that_is_split() {
+        let mut tracker = TaskTracker::new(10);
+        tracker.ended_in(&of(&[(100, JS)], 200), &[]);
+        let first = tracker.split(250, &[collection(240, 15)]);
+        assert_eq!(spans(first.as_slice()), [(99, 255, true)]);
+        assert_eq!(spans(&tracker.ended_in(&of(&[(300, IDLE)], 310), &[])), [(255, 300, false)]);
+    }
+
+    #[test]
+    fn a_task_does_not_end_before_its_collections_of_an_earlier_window() {
+        let mut tracker = TaskTracker::new(10);
+        assert_eq!(tracker.ended_in(&of(&[(100, JS)], 200), &[collection(150, 30)]), []);
+        // The thread waits from about 175 on, as its event loop tells afterwards.
+        assert_eq!(spans(&tracker.ended_in(&of(&[(175, IDLE)], 310), &[])), [(99, 180, true)]);
     }
 }

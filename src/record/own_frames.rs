@@ -48,8 +48,8 @@ pub(super) fn is_own(url: &str) -> bool {
 /// given to `profile()`, keeps its whole stack. `is_first` tells whether the recording starts with
 /// this window.
 pub(super) fn hide(window: &mut Window, is_first: bool) {
+    let start = if is_first { hide_start(window) } else { None };
     let owners: Vec<Owner> = window.frames.iter().map(owner).collect();
-    let start = if is_first { start_node(window) } else { None };
     if start.is_none() && !owners.contains(&Owner::Profiler) {
         return;
     }
@@ -82,14 +82,22 @@ pub(super) fn hide(window: &mut Window, is_first: bool) {
     }
 }
 
-/// Returns the node of the sample that V8 takes as it starts, if no other sample has this node. The
-/// native function there is the profiler's, even where V8 does not know the function's caller: the
-/// line that is evaluated in a worker.
-fn start_node(window: &Window) -> Option<usize> {
-    let (start, others) = window.samples.split_first()?;
-    let frame = &window.frames[window.nodes[start.node as usize].frame as usize];
-    let is_alone = others.iter().all(|sample| sample.node != start.node);
-    (frame.is_native() && !frame.is_meta() && is_alone).then_some(start.node as usize)
+/// Moves the samples of the call that starts V8's profiler to `(program)`: V8 takes one as it starts,
+/// and more where the machine holds up the rest of the call. The native function there is the
+/// profiler's, even where V8 does not know the function's caller: the line that is evaluated in a
+/// worker. Returns the function's node, if no other sample has this node.
+fn hide_start(window: &mut Window) -> Option<usize> {
+    let start = window.samples.first()?.node;
+    let frame = &window.frames[window.nodes[start as usize].frame as usize];
+    if !frame.is_native() || frame.is_meta() {
+        return None;
+    }
+    let program = window.state_or_new(CallFrame::PROGRAM);
+    for sample in window.samples.iter_mut().take_while(|sample| sample.node == start) {
+        *sample = Sample { time_us: sample.time_us, node: program, ..Sample::default() };
+    }
+    let is_alone = window.samples.iter().all(|sample| sample.node != start);
+    is_alone.then_some(start as usize)
 }
 
 fn owner(frame: &CallFrame) -> Owner {
@@ -239,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_of_the_start_is_the_profilers_without_a_known_caller() {
+    fn the_samples_of_the_start_are_the_profilers_without_a_known_caller() {
         let frames = [
             (0, frame("(root)", "", 0)),
             (0, frame("main", "/r/main.js", 1)),
@@ -247,14 +255,18 @@ mod tests {
         ];
         let mut first = window(&frames, &[(0, 2), (10, 1)]);
         let mut later = first.clone();
+        let mut held_up = window(&frames, &[(0, 2), (5, 2), (10, 1)]);
         let mut again = window(&frames, &[(0, 2), (10, 1), (20, 2)]);
         hide(&mut first, true);
         assert_eq!(stacks(&first), ["(program)", "main"]);
         assert_eq!(first.nodes.len(), 3);
+        hide(&mut held_up, true);
+        assert_eq!(stacks(&held_up), ["(program)", "(program)", "main"]);
+        assert_eq!(held_up.nodes.len(), 3);
         hide(&mut later, false);
         assert_eq!(stacks(&later), ["main dlopen", "main"]);
         hide(&mut again, true);
-        assert_eq!(stacks(&again), ["main dlopen", "main", "main dlopen"]);
+        assert_eq!(stacks(&again), ["(program)", "main", "main dlopen"]);
     }
 
     #[test]

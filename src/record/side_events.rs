@@ -89,7 +89,7 @@ impl SideEvents {
     /// in the next file.
     pub(super) fn at_end(&mut self, link: &RecordingLink, end_us: i64) -> FlushedEvents {
         let (totals, collections) = self.collections_until(link, end_us);
-        let ended = self.tasks.as_mut().and_then(|tasks| tasks.split(end_us));
+        let ended = self.tasks.as_mut().and_then(|tasks| tasks.split(end_us, &collections));
         let ended = ended.into_iter().filter(|task| self.is_wanted(task)).collect();
         FlushedEvents { totals, collections, ended, ..FlushedEvents::default() }
     }
@@ -117,7 +117,7 @@ impl SideEvents {
     }
 
     fn is_wanted(&self, task: &Task) -> bool {
-        task.has_collections || self.categories.event_loop && task.is_long()
+        task.collected_until_us.is_some() || self.categories.event_loop && task.is_long()
     }
 }
 

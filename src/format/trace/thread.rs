@@ -260,7 +260,7 @@ impl ThreadTrace {
         if task.is_long() {
             events.push(&Event::task(pid, tid, task));
         }
-        if task.has_collections {
+        if task.collected_until_us.is_some() {
             events.push(&Event::call(pid, tid, task));
         }
     }
