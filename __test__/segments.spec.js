@@ -25,8 +25,11 @@ const SMALL = { CPU_PROF_MAX_SIZE: '128K', CPU_PROF_FLUSH_INTERVAL: '10' }
 /** Without a limit, so many segments would be several times as large. */
 const SEGMENTS = '16'
 
-/** Reads traces one by one, and checks that they are a chain. @param {string[]} files */
-async function readChain(files) {
+/**
+ * Reads traces one by one, and checks that they are a chain.
+ * @param {string[]} files @param {{ isKilled?: boolean }} [options]
+ */
+async function readChain(files, { isKilled = false } = {}) {
   /** @type {Awaited<ReturnType<typeof readTrace>>[]} */
   const traces = []
   for (const file of files) traces.push(await readTrace(file))
@@ -37,8 +40,10 @@ async function readChain(files) {
     assert.equal(trace.metadata.recording, before.metadata.recording)
     assert.ok(before.ended, 'a segment before the last has no end')
     assert.equal(before.events.at(-1).ts, trace.startUs, 'time is missing between two segments')
-    assert.equal(trace.samples[0].us, 0, 'a segment does not begin with its first sample')
     assert.equal(profileId(trace), profileId(before))
+    // SIGKILL can come before the first window of the newest segment is written.
+    if (isKilled && index === traces.length - 1 && trace.samples.length === 0) continue
+    assert.equal(trace.samples[0].us, 0, 'a segment does not begin with its first sample')
   }
   return traces
 }
@@ -122,8 +127,10 @@ test('SIGKILL leaves the last segments', async () => {
     },
   })
   assert.equal(signal, 'SIGKILL')
-  const files = tracesIn(cwd)
-  const traces = await readChain(files)
+  // Or even before its head is written.
+  const files = tracesIn(cwd).filter((file) => fs.statSync(file).size > 0)
+  assert.ok(files.length >= tracesIn(cwd).length - 1)
+  const traces = await readChain(files, { isKilled: true })
   assert.ok(traces.length > 1 && bytesIn(cwd) <= MAX_SIZE)
   const merged = await mergedProfile(files)
   const sum = traces.reduce((all, { samples }) => all + samples.length, 0)
