@@ -135,7 +135,9 @@ test('an idle trace does not grow, and each heartbeat replaces the last', {
   assert.ok(heartbeats.size >= 40, `${heartbeats.size} heartbeats`)
   const settled = sizes.slice(sizes.length / 2)
   const grown = Math.max(...settled) - Math.min(...settled)
-  assert.ok(grown < 200, `${grown} bytes more than ${settled[0]}`)
+  // Twenty heartbeats that stayed would be larger than the one window that ends V8's sampling, which
+  // comes within this time on a slow machine.
+  assert.ok(grown < 1500, `${grown} bytes more than ${settled[0]}`)
   const [trace] = traces
   assert.ok(trace.selfShare('(idle)') > 0.8, `${trace.selfShare('(idle)')}`)
 })

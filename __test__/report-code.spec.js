@@ -15,7 +15,7 @@ const SPIN =
 const MODULES = {
   'main.js': `require('./heavy.js')\nrequire('./light.js')\n`,
   'light.js': `${SPIN}spin(40)\n`,
-  'heavy.js': `${SPIN}spin(60)\nrequire('./inner.js')\nsetTimeout(spin, 1, 100)\n`,
+  'heavy.js': `${SPIN}spin(60)\nrequire('./inner.js')\nsetTimeout(spin, 1, 300)\n`,
   'inner.js': `${SPIN}spin(120)\n`,
   'main.mjs': `import './first.mjs'\nimport './inner.js'\n${SPIN}spin(60)\n`,
   'first.mjs': `${SPIN}spin(100)\n`,

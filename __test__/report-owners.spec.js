@@ -70,7 +70,7 @@ test('work counts for the test file or the plugin that called it, else for the p
     'a.test.js': `
       const { mill } = require('./src/mill.js')
       exports.a = () => { mill(150); require('vite-plugin-own').transform() }`,
-    'b.test.js': `exports.b = () => require('slow').slow(60)`,
+    'b.test.js': `exports.b = () => require('slow').slow(200)`,
     'main.js': `
       require('./a.test.js').a()
       require('./b.test.js').b()
