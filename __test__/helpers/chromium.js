@@ -4,7 +4,7 @@
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
-const { temporaryDirectory } = require('./run.js')
+const { temporaryDirectory } = require('./files.js')
 
 const CANDIDATES = [
   process.env.CHROMIUM,

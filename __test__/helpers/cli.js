@@ -2,7 +2,7 @@
 
 const { spawn } = require('node:child_process')
 const path = require('node:path')
-const { cleanEnv, temporaryDirectory, PACKAGE } = require('./run.js')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('./files.js')
 
 const BIN = path.join(PACKAGE, 'bin', 'cpu-prof.js')
 

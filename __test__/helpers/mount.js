@@ -1,7 +1,7 @@
 'use strict'
 
 const { spawnSync } = require('node:child_process')
-const { temporaryDirectory } = require('./run.js')
+const { temporaryDirectory } = require('./files.js')
 
 /**
  * Returns a command that mounts a file system at `mounted`, runs the command given as its last

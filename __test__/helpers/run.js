@@ -1,18 +1,16 @@
 'use strict'
 
+// Records programs. Specs that need no recording take their helpers from files.js.
+
 const { spawn } = require('node:child_process')
-const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
+const files = require('./files.js')
 const { readTrace } = require('./trace.js')
 
-const PACKAGE = path.join(__dirname, '..', '..')
-const FIXTURES = path.join(__dirname, '..', 'fixtures')
-/** A folder in memory, where there is one. */
-const MEMORY = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
+const { cleanEnv, temporaryDirectory, tracesIn, PACKAGE, FIXTURES } = files
+
 /** The source of all recordings: `v8`, unless SPEC_SOURCE names another source. */
-const { SPEC_SOURCE } = process.env
-const SOURCE = SPEC_SOURCE ?? 'v8'
+const SOURCE = process.env.SPEC_SOURCE ?? 'v8'
 
 /**
  * Runs Node with the preload in a new directory and waits for its end.
@@ -56,48 +54,10 @@ async function run(args, options = {}) {
   return { code, signal, ...output, pid: child.pid, cwd, files, traces }
 }
 
-/** Returns the environment without the variables that a profiled test run passes on. */
-function cleanEnv() {
-  const entries = Object.entries(process.env).filter(
-    ([name]) =>
-      !name.startsWith('CPU_PROF_') &&
-      !['NODE_OPTIONS', 'FORCE_COLOR'].includes(name) &&
-      !name.startsWith('NODE_TEST'),
-  )
-  if (SPEC_SOURCE) entries.push(['CPU_PROF_SOURCE', SPEC_SOURCE])
-  return Object.fromEntries(entries)
-}
-
 /** Resolves the file name of a fixture to its path. @param {string} name */
 function fixture(name) {
   return /^[\w-]+\.(js|mjs)$/.test(name) ? path.join(FIXTURES, name) : name
 }
-
-/** Creates a directory that is removed at exit. @param {string} [name] the start of its name @param {string} [parent] */
-function temporaryDirectory(name = 'cpu-prof-', parent = os.tmpdir()) {
-  const dir = fs.mkdtempSync(path.join(parent, name))
-  temporaryDirectories.push(dir)
-  return fs.realpathSync(dir)
-}
-
-/** @type {string[]} */
-const temporaryDirectories = []
-process.on('exit', () => {
-  for (const dir of temporaryDirectories) fs.rmSync(dir, { recursive: true, force: true })
-})
-
-/** Returns the files with an extension in a directory, sorted by name. @param {string} dir @param {string} ending */
-function filesIn(dir, ending) {
-  if (!fs.existsSync(dir)) return []
-  return fs
-    .readdirSync(dir)
-    .filter((file) => file.endsWith(ending))
-    .sort()
-    .map((file) => path.join(dir, file))
-}
-
-/** @param {string} dir */
-const tracesIn = (dir) => filesIn(dir, '.trace.json')
 
 /** Returns CLOCK_MONOTONIC, the clock of a trace, in microseconds. */
 const nowUs = () => Number(process.hrtime.bigint() / 1000n)
@@ -110,17 +70,4 @@ function message(child) {
   })
 }
 
-module.exports = {
-  run,
-  message,
-  cleanEnv,
-  temporaryDirectory,
-  filesIn,
-  tracesIn,
-  nowUs,
-  readTrace,
-  PACKAGE,
-  FIXTURES,
-  MEMORY,
-  SOURCE,
-}
+module.exports = { ...files, run, message, nowUs, readTrace, SOURCE }

@@ -2,7 +2,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { temporaryDirectory, PACKAGE } = require('./run.js')
+const { temporaryDirectory, PACKAGE } = require('./files.js')
 
 const MODULES = path.join(PACKAGE, 'node_modules')
 

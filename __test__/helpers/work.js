@@ -1,0 +1,33 @@
+'use strict'
+
+// What a recorded trace must show of work whose CPU time is known.
+
+const assert = require('node:assert/strict')
+
+/** CPU time of the thread after which a function has a sample, even where both cores stand still for 400 ms. */
+const SEEN_MS = 500
+/** The shortest CPU time of which a share can be asserted. */
+const SHARE_MS = 1000
+
+/** @typedef {{ totalMs: (test: (frame: any) => boolean) => number, label?: string, file?: string }} Recorded a trace, as readTrace() returns it */
+
+/** Checks that a function was on a stack. It works for {@link SEEN_MS} of CPU time at least. @param {Recorded} trace @param {string} name */
+function assertSeen(trace, name) {
+  const { totalMs, label, file } = trace
+  assert.ok(totalMs(isNamed(name)) > 0, `${name} is not in ${label ?? file}`)
+}
+
+/**
+ * Checks that a function has half of the time that it worked: a thread that stands still has more.
+ * @param {Recorded} trace @param {string} name @param {number} workedMs CPU time of the thread
+ */
+function assertWorked(trace, name, workedMs) {
+  assert.ok(workedMs >= SHARE_MS, `${workedMs} ms are too short for a share`)
+  const ms = trace.totalMs(isNamed(name))
+  assert.ok(ms > workedMs / 2, `${name} has ${ms} of ${workedMs} ms in ${trace.label ?? trace.file}`)
+}
+
+/** @param {string} name */
+const isNamed = (name) => (/** @type {any} */ frame) => frame.functionName === name
+
+module.exports = { assertSeen, assertWorked, SEEN_MS, SHARE_MS }

@@ -1,0 +1,234 @@
+'use strict'
+
+// Writes recordings with known times, as cpu-prof and as Node write them. Specs of the tools read
+// these: V8 never records one program twice in the same way.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+/**
+ * A function on a stack: `name`, or `name file:line`, or `name file:line:column`, from 1 on. With
+ * `@line` it is sampled on that line. A file is relative to the root of the program, absolute, or a
+ * URL. Names with spaces need an object.
+ * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number }} Frame
+ */
+
+/**
+ * A time in which one stack was sampled every millisecond: the stack from the outermost function on,
+ * as a list or as one text with ` > ` between the functions, and milliseconds. `cpuMs` is the CPU time
+ * of the thread (default: none for `(idle)`, else all), `waitMs` what it waited for a core, `nativeMs`
+ * the CPU time of native threads, and `childrenMs` that of children that ended.
+ * @typedef {{ cpuMs?: number, waitMs?: number, nativeMs?: number, childrenMs?: number }} Counters
+ * @typedef {[stack: string | Frame[], ms: number, counters?: Counters]} Span
+ */
+
+const INTERVAL_US = 1000
+const ROOT = { functionName: '(root)', scriptId: '0', url: '', lineNumber: -1, columnNumber: -1 }
+
+/** @param {Frame} frame @param {string} root */
+function parseFrame(frame, root) {
+  const parts = typeof frame === 'string' ? frameOfText(frame) : frame
+  const { name, file = '', line = 0, column = 1, at } = parts
+  const isUrl = file === '' || /^[a-z]+:/.test(file)
+  const url = isUrl ? file : `file://${path.resolve(root, file)}`
+  const place = url === '' ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
+  const functionName = name === '(anonymous)' ? '' : name
+  return { callFrame: { functionName, scriptId: url === '' ? '0' : '1', url, ...place }, at }
+}
+
+/** @param {number} line @param {number} column */
+const position = (line, column) => ({ lineNumber: line - 1, columnNumber: column - 1 })
+
+/** @param {string} text */
+function frameOfText(text) {
+  const match = /^(\S*) (\S+?)(?::(\d+))?(?::(\d+))?(?:@(\d+))?$/.exec(text)
+  if (match === null) return { name: text }
+  const [, name, file, ...numbers] = match
+  const [line, column, at] = numbers.map((each) => (each === undefined ? undefined : Number(each)))
+  return { name, file, line, column, at }
+}
+
+/** Makes the call tree and the samples of a thread. @param {Span[]} spans @param {string} root */
+function sample(spans, root) {
+  const nodes = [
+    { id: 1, parent: 0, key: '', callFrame: ROOT, children: /** @type {number[]} */ ([]) },
+  ]
+  /** @type {{ node: (typeof nodes)[0], line: number, counters: Required<Counters> }[]} */
+  const samples = []
+  for (const [stack, ms, counters = {}] of spans) {
+    const frames = (typeof stack === 'string' ? stack.split(' > ') : stack).map((frame) =>
+      parseFrame(frame, root),
+    )
+    let node = nodes[0]
+    for (const { callFrame } of frames) {
+      const { id } = node
+      const key = `${id} ${JSON.stringify(callFrame)}`
+      let child = nodes.find((each) => each.key === key)
+      if (child === undefined) {
+        child = { id: nodes.length + 1, parent: id, key, callFrame, children: [] }
+        nodes.push(child)
+        node.children.push(child.id)
+      }
+      node = child
+    }
+    const isIdle = node.callFrame.functionName === '(idle)'
+    const { cpuMs = isIdle ? 0 : ms, waitMs = 0, nativeMs = 0, childrenMs = 0 } = counters
+    const share = (/** @type {number} */ all) => all / ms
+    const each = {
+      ...{ cpuMs: share(cpuMs), waitMs: share(waitMs) },
+      ...{ nativeMs: share(nativeMs), childrenMs: share(childrenMs) },
+    }
+    const line = frames.at(-1)?.at ?? 0
+    for (let i = 0; i < ms; i++) samples.push({ node, line, counters: each })
+  }
+  return { nodes, samples }
+}
+
+/**
+ * Returns the text of a `.cpuprofile`. Each sample lasts a millisecond.
+ * @param {Span[]} spans
+ * @param {{ startUs?: number, root?: string, facts?: object }} [options] `facts`: what cpu-prof tells
+ *   about the process
+ */
+function profileText(spans, { startUs = 1000, root = '/project', facts } = {}) {
+  const { nodes, samples } = sample(spans, root)
+  const written = nodes.map(({ id, callFrame, children }) => {
+    const own = samples.filter(({ node }) => node.id === id)
+    const lines = new Set(own.map(({ line }) => line).filter((line) => line > 0))
+    const positionTicks = [...lines].map((line) => ({
+      line,
+      ticks: own.filter((each) => each.line === line).length,
+    }))
+    const ticks = positionTicks.length > 0 ? { positionTicks } : {}
+    return { id, callFrame, hitCount: own.length, children, ...ticks }
+  })
+  return JSON.stringify({
+    ...(facts && { 'cpu-prof': facts }),
+    nodes: written,
+    startTime: startUs,
+    endTime: startUs + INTERVAL_US * samples.length,
+    samples: samples.map(({ node }) => node.id),
+    timeDeltas: samples.map((_, index) => (index === 0 ? 0 : INTERVAL_US)),
+  })
+}
+
+/** Writes a `.cpuprofile`, and its folder. @param {string} file @param {Span[]} spans @param {Parameters<typeof profileText>[1]} [options] */
+function writeProfile(file, spans, options) {
+  return writeText(file, profileText(spans, options))
+}
+
+/**
+ * @typedef {object} Recorded a thread, as cpu-prof records it
+ * @property {Span[]} [spans]
+ * @property {string[]} [functions] instead of `spans`: ten milliseconds in which they take turns
+ * @property {number} [pid]
+ * @property {number} [ppid]
+ * @property {number} [tid]
+ * @property {string} [script] of a worker
+ * @property {number} [start] µs
+ * @property {string} [boot]
+ * @property {number} [processStartMs]
+ * @property {string} [label] of the process: its command
+ * @property {string} [recordingLabel]
+ * @property {string} [cwd] also the root of relative files
+ * @property {string[]} [argv] after the program
+ * @property {number} [flushMs]
+ * @property {any[]} [events] beside the profile, in the order of their times
+ * @property {boolean} [isKilled] whether the end is missing
+ * @property {number} [exitCode]
+ */
+
+/** Returns the text of a trace as cpu-prof writes it. @param {Recorded} [recorded] */
+function recording(recorded = {}) {
+  const { pid = 7, ppid = 1, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = recorded
+  const { label = 'app', functions = ['work'], cwd, argv = [], flushMs = 500 } = recorded
+  const { recordingLabel, script, events = [], isKilled = false, exitCode } = recorded
+  const turns = Array.from({ length: 10 }, (_, i) => functions.slice(0, 1 + (i % functions.length)))
+  const spans =
+    recorded.spans ??
+    turns.map(
+      (names) => /** @type {Span} */ ([names.map((name, i) => `${name} /a.js:${i + 1}`), 1]),
+    )
+  const { nodes, samples } = sample(spans, cwd ?? '/project')
+
+  const facts = { version: '0', pid, ppid, argv: ['node', label, ...argv], node: 'v24.0.0' }
+  const more = { threadId: tid, cwd, boot, processStartMs, intervalUs: INTERVAL_US, recordingLabel }
+  const metadata = { source: 'cpu-prof', 'cpu-prof': { ...facts, ...more } }
+  const name = argv.length > 0 ? `${label}: ${argv.join(' ')} (pid ${pid})` : `${label}: (pid ${pid})`
+  const id = `0x${pid.toString(16)}${tid.toString(16).padStart(6, '0')}`
+  const at = { pid, tid, ts: start }
+  const instant = { cat: 'x', name: '', ph: 'I', s: 't', ...at, args: {} }
+  const named = (/** @type {string} */ what, /** @type {string} */ text, ts = 1) => ({
+    ...{ cat: '__metadata', name: what, ph: 'M', ...at, ts, args: { name: text } },
+  })
+  const profile = { cat: 'disabled-by-default-v8.cpu_profiler', name: 'Profile', ph: 'P', id, ...at }
+  const frames = [{ frame: 'NODE', processId: pid, url: name, name: '' }]
+  const ofWorker = `worker ${tid}${script === undefined ? '' : `: ${script}`}`
+  const thread = `${label} (pid ${pid}) - ${tid === 0 ? 'main' : ofWorker}`
+  const written = [
+    { ...instant, name: 'TracingStartedInBrowser', args: { data: { frames } } },
+    { ...named('process_name', `${label} (pid ${pid})`), tid: 0 },
+    named('thread_name', thread),
+    ...(tid === 0 ? [named('thread_name', 'CrRendererMain', 0)] : []),
+    { ...instant, name: 'thread.start', args: { data: counted([]) } },
+    { ...profile, args: { data: { startTime: start } } },
+  ]
+
+  let known = 0
+  let pending = [...events]
+  for (let from = 0; from < samples.length; from += flushMs) {
+    const window = samples.slice(from, from + flushMs)
+    const highest = Math.max(known, ...window.map(({ node }) => node.id))
+    const fresh = nodes.slice(known, highest).map(({ id, parent, callFrame }) => ({
+      ...{ id, ...(parent > 0 && { parent }), callFrame },
+    }))
+    known = highest
+    const lines = window.map(({ line }) => line)
+    const data = {
+      cpuProfile: { ...(fresh.length > 0 && { nodes: fresh }), samples: window.map((s) => s.node.id) },
+      timeDeltas: window.map((_, index) => (from + index === 0 ? 0 : INTERVAL_US)),
+      ...(lines.some((line) => line > 0) && { lines, columns: lines.map((line) => (line ? 1 : 0)) }),
+    }
+    const last = from + window.length - 1
+    const flushed = start + INTERVAL_US * (last + 1)
+    written.push({ ...profile, name: 'ProfileChunk', ts: start + INTERVAL_US * last, args: { data } })
+    const counters = counted(samples.slice(0, last + 1))
+    written.push({ ...instant, name: 'thread.flush', ts: flushed, args: { data: counters } })
+    written.push(...pending.filter(({ ts }) => ts <= flushed).map((event) => ({ ...at, ...event })))
+    pending = pending.filter(({ ts }) => ts > flushed)
+  }
+  if (!isKilled) {
+    const data = { ...counted(samples), ...(exitCode !== undefined && { exitCode }) }
+    const ts = start + INTERVAL_US * samples.length
+    written.push({ ...instant, name: 'trace.end', ts, args: { data } })
+  }
+  const text = written.map((event) => JSON.stringify(event)).join(',\n')
+  return `{"metadata":${JSON.stringify(metadata)},"traceEvents":[\n${text}\n]}`
+}
+
+/** Returns what the system counts for a thread up to these samples. @param {{ counters: Required<Counters> }[]} samples */
+function counted(samples) {
+  const us = (/** @type {(counters: Required<Counters>) => number} */ of) =>
+    Math.round(samples.reduce((sum, { counters }) => sum + 1000 * of(counters), 0))
+  return {
+    cpuUs: us(({ cpuMs }) => cpuMs),
+    waitUs: us(({ waitMs }) => waitMs),
+    switches: samples.filter(({ counters }) => counters.cpuMs < 1).length,
+    processCpuUs: us(({ cpuMs, nativeMs }) => cpuMs + nativeMs),
+    childrenCpuUs: us(({ childrenMs }) => childrenMs),
+  }
+}
+
+/** Writes a trace as cpu-prof does, and its folder. @param {string} file @param {Recorded} [recorded] */
+function writeTrace(file, recorded) {
+  return writeText(file, recording(recorded))
+}
+
+/** @param {string} file @param {string} text */
+function writeText(file, text) {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, text)
+  return file
+}
+
+module.exports = { profileText, recording, writeProfile, writeTrace }

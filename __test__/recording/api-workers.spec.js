@@ -1,0 +1,310 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const {
+  NEEDS_INTERRUPT,
+  NEEDS_TO_BE_UNSEEN,
+  NEEDS_TO_REACH_WORKERS,
+} = require('../helpers/source.js')
+
+const START = `
+  const prof = require(${JSON.stringify(PACKAGE)})
+  const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
+  const { Worker, isMainThread, workerData, parentPort, threadId } = require('node:worker_threads')
+  /** Calls spin() many times: if V8 optimized a running loop before the profile starts, the profile
+   * shows only its caller. */
+  const work = (ms) => {
+    for (let worked = 0; worked < ms; worked += 20) spin(20)
+  }
+  /** Resolves with the worker's next message. */
+  const message = (worker) => new Promise((resolve) => worker.once('message', resolve))
+  /** Resolves once \`count\` traces exist, so their threads are being recorded. */
+  const files = async (count) => {
+    const traces = () => require('node:fs').readdirSync('.').filter((f) => f.endsWith('.trace.json'))
+    const end = Date.now() + 20_000
+    while (traces().length < count) {
+      if (Date.now() > end) throw new Error('only these traces exist: ' + traces())
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+`
+
+/**
+ * Runs a program with code for the main thread and code for its workers.
+ * @param {string} main @param {string} worker @param {Parameters<typeof run>[1]} [options]
+ */
+async function runWorkers(main, worker, options) {
+  const file = path.join(temporaryDirectory(), 'program.js')
+  fs.writeFileSync(file, `${START} if (isMainThread) (async () => {${main}})(); else {${worker}}`)
+  const result = await run([file], { preload: null, ...options })
+  assert.equal(result.stderr, '')
+  assert.equal(result.code, 0)
+  return result
+}
+
+/** @param {any} trace */
+const hasSpin = (trace) =>
+  trace.totalMs((/** @type {any} */ frame) => frame.functionName === 'spin') > 100
+
+test('start() records all workers that are created after it', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const { traces, stdout } = await runWorkers(
+    `prof.start()
+     const workers = [{}, { execArgv: [], env: {} }, { workerData: 'ends' }].map(
+       (options) => new Worker(__filename, options))
+     await Promise.all([new Promise((resolve) => workers[2].on('exit', resolve)), files(4)])
+     workers[0].terminate()
+     await new Promise((resolve) => workers[0].on('exit', resolve))
+     console.log(JSON.stringify(prof.stop()))
+     process.exit()`,
+    `work(1000); if (workerData !== 'ends') work(1e9)`,
+  )
+  const recording = JSON.parse(stdout)
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1, 2, 3],
+  )
+  assert.deepEqual([...recording.files].sort(), traces.map((trace) => trace.file).sort())
+  let samples = 0
+  for (const trace of traces) {
+    assert.ok(trace.ended, trace.label)
+    samples += trace.samples.length
+    if (trace.tid === 0) continue
+    assert.ok(hasSpin(trace), trace.label)
+    assert.match(trace.label, /worker \d: program\.js$/)
+  }
+  assert.equal(recording.samples, samples)
+  assert.equal(recording.threadId, 0)
+})
+
+test('workers created before start() or after stop() are not recorded', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const { traces } = await runWorkers(
+    `const before = new Worker(__filename)
+     await message(before)
+     prof.start()
+     const between = new Worker(__filename)
+     await message(between)
+     await files(2)
+     prof.stop()
+     const after = new Worker(__filename)
+     await message(after)
+     setTimeout(() => process.exit(), 300)`,
+    `spin(200); parentPort.postMessage('busy'); spin(1e9)`,
+  )
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 2],
+  )
+})
+
+test('each of several recordings in a row has only its own workers', {
+  skip: NEEDS_TO_REACH_WORKERS,
+}, async () => {
+  const { stdout } = await runWorkers(
+    `const ended = (worker) => new Promise((resolve) => worker.on('exit', resolve))
+     await ended(new Worker('', { eval: true }))
+     for (const round of [1, 2, 3]) {
+       prof.start({ name: round + '-%T', flushInterval: 50 })
+       const workers = [new Worker(__filename), new Worker(__filename)]
+       await files(3 * round)
+       for (const worker of workers) worker.postMessage('end')
+       await Promise.all(workers.map(ended))
+       console.log(prof.stop().files.map((file) => require('node:path').basename(file)).sort().join())
+     }`,
+    `parentPort.once('message', () => process.exit())`,
+  )
+  assert.deepEqual(stdout.trim().split('\n'), [
+    '1-0.trace.json,1-2.trace.json,1-3.trace.json',
+    '2-0.trace.json,2-4.trace.json,2-5.trace.json',
+    '3-0.trace.json,3-6.trace.json,3-7.trace.json',
+  ])
+})
+
+test('workers that end too soon leave no inspector session open', async () => {
+  const { stdout } = await runWorkers(
+    `prof.start()
+     const workers = Array.from({ length: 20 }, () => new Worker('', { eval: true }))
+     await Promise.all(workers.map((worker) => worker.terminate()))
+     prof.stop()
+     let collected = 0
+     const registry = new FinalizationRegistry(() => collected++)
+     const { write } = process.stdout
+     process.stdout.write = () => true
+     // An open session keeps logged values for one or two seconds.
+     for (let i = 0; i < 100 && collected === 0; i++) {
+       const logged = {}
+       registry.register(logged)
+       console.log(logged)
+       await new Promise((resolve) => setTimeout(resolve, 100))
+       gc()
+     }
+     process.stdout.write = write
+     console.log(collected > 0)`,
+    '',
+    { preload: ['--expose-gc'] },
+  )
+  assert.equal(stdout, 'true\n')
+})
+
+test('workers are not recorded with `workers: false`', async () => {
+  const { traces } = await runWorkers(
+    `prof.start({ workers: false })
+     new Worker(__filename).on('exit', () => prof.stop())`,
+    `spin(300); if (prof.isRecording()) console.log('recorded')`,
+  )
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0],
+  )
+})
+
+test('stop() does not wait for a blocked worker and lists its file', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const { traces, stdout } = await runWorkers(
+    `prof.start({ flushInterval: 50 })
+     const worker = new Worker(__filename)
+     await message(worker)
+     const before = performance.now()
+     const { files } = prof.stop()
+     console.log(JSON.stringify({ files, ms: performance.now() - before }))
+     require('node:fs').writeFileSync('stopped', '')
+     process.exit()`,
+    `work(600)
+     parentPort.postMessage('blocks')
+     // Waits at most 30 s. The process cannot end earlier, because it waits for its workers.
+     const wait = 'for i in $(seq 600); do [ -e stopped ] && break; sleep 0.05; done'
+     require('node:child_process').execFileSync('sh', ['-c', wait])`,
+  )
+  const { files, ms } = JSON.parse(stdout)
+  assert.equal(files.length, 2)
+  assert.ok(ms < 2000, `${ms} ms`)
+  assert.ok(hasSpin(traces[1]))
+})
+
+test('a worker can start its own recording', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const { traces, stdout } = await runWorkers(
+    `prof.start()
+     new Worker(__filename).on('exit', () => console.log(prof.stop().files.length))`,
+    `while (!prof.isRecording()) spin(5)
+     prof.start({ name: 'own' })
+     function mine() { return spin(200) }
+     mine()
+     prof.stop()
+     if (prof.isRecording()) console.log('still recording')`,
+  )
+  assert.equal(stdout, '2\n')
+  assert.equal(traces.length, 3)
+  const own = traces.find(({ file }) => path.basename(file) === 'own.trace.json')
+  assert.ok((own?.totalMs((frame) => frame.functionName === 'mine') ?? 0) > 100)
+})
+
+test('the program cannot see how its workers are recorded', {
+  skip: NEEDS_TO_BE_UNSEEN,
+}, async () => {
+  const observe = `JSON.stringify({
+    threadId,
+    events: process.eventNames(),
+    handles: process._getActiveHandles().map((handle) => handle.constructor.name),
+    resources: process.getActiveResourcesInfo?.(),
+    execArgv: process.execArgv,
+    env: Object.keys(process.env).sort(),
+    url: require('node:inspector').url(),
+    globals: Object.getOwnPropertyNames(globalThis).sort(),
+  })`
+  const outputs = []
+  for (const start of ['', 'prof.start()']) {
+    const { stdout } = await runWorkers(
+      `${start}
+       const worker = new Worker(__filename, { env: {} })
+       const exit = new Promise((resolve) => worker.on('exit', resolve))
+       const seen = await message(worker)
+       console.log(seen, await exit, ${observe})`,
+      `spin(600); parentPort.postMessage(${observe})`,
+      { env: { CPU_PROF_DIR: temporaryDirectory() } },
+    )
+    outputs.push(stdout)
+  }
+  assert.equal(outputs[1], outputs[0])
+})
+
+test('values that are logged while workers are attached are not kept in memory', async () => {
+  const { stdout } = await runWorkers(
+    `prof.start()
+     const worker = new Worker(__filename)
+     const logged = []
+     for (let i = 0; i < 50; i++) {
+       const value = { values: new Array(1e4).fill(i) }
+       console.debug(value)
+       logged.push(new WeakRef(value))
+       await new Promise((resolve) => setTimeout(resolve, 5))
+     }
+     await message(worker)
+     prof.stop()
+     setTimeout(() => {
+       gc()
+       console.log('kept', logged.filter((ref) => ref.deref()).length)
+     }, 100)`,
+    `spin(600); parentPort.postMessage('worked')`,
+    { preload: ['--expose-gc'] },
+  )
+  assert.match(stdout, /^kept 0$/m)
+})
+
+test('workers are attached while their parent is busy, without timers in the parent', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const { stdout, traces } = await runWorkers(
+    `const timers = require('node:timers')
+     const { setTimeout } = timers
+     let isBusy = false
+     timers.setTimeout = (...args) => {
+       if (isBusy) console.log('a timer was set meanwhile')
+       return setTimeout(...args)
+     }
+     // Loads the code that uses timers, now that they are patched.
+     prof.start()
+     const worker = new Worker(__filename)
+     isBusy = true
+     spin(500)
+     isBusy = false
+     await message(worker)
+     prof.stop()`,
+    `work(1000); parentPort.postMessage('worked')`,
+  )
+  assert.equal(stdout, '')
+  assert.ok(hasSpin(traces[1]))
+})
+
+test('a hundred workers are recorded or leave no file, and end normally', {
+  skip: NEEDS_TO_REACH_WORKERS,
+}, async () => {
+  const { stdout, files } = await runWorkers(
+    `prof.start()
+     const stays = []
+     const codes = Promise.all(Array.from({ length: 100 }, (_, i) => new Promise((resolve) => {
+       const worker = new Worker(__filename, { workerData: i % 5 === 1 }).on('exit', resolve)
+       if (i % 5 === 0) setTimeout(() => worker.terminate(), i)
+       if (i % 5 === 1) stays.push(worker)
+     })))
+     await files(21)
+     for (const worker of stays) worker.postMessage('end')
+     const isNormal = (await codes).every((code, i) => code === 0 || i % 5 === 0)
+     console.log(prof.stop().files.length, isNormal)`,
+    `spin(30)
+     if (workerData) parentPort.once('message', () => {})`,
+    { read: 20 },
+  )
+  // There are at least these: the program waits for them.
+  assert.ok(files.length >= 21)
+  assert.equal(stdout, `${files.length} true\n`)
+})

@@ -1,0 +1,252 @@
+'use strict'
+
+// The Node processes that `cpu-prof run` names because they left no recording. The fixture
+// `watched.js` lives until `run` has looked at its processes.
+
+const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { cli, BIN } = require('../helpers/cli.js')
+const { temporaryDirectory, FIXTURES } = require('../helpers/run.js')
+const { missingText } = require('../../cli/run/missing-lines.js')
+
+const NODE = process.execPath
+const WATCHED = path.join(FIXTURES, 'watched.js')
+const MAIN = path.join(PACKAGE, 'src', 'format', 'trace', 'golden', 'main.trace.json')
+/** Starts `node watched.js` without NODE_OPTIONS. */
+const DROPPED = `env -i PATH="$PATH" "${NODE}" "${WATCHED}"`
+
+/** Whether this user may create namespaces. */
+const canUnshare =
+  spawnSync('unshare', ['-m', '-p', '-f', 'mount', '-t', 'tmpfs', 'x', '/mnt']).status === 0
+const needsNamespaces = { skip: canUnshare ? false : 'needs a user who may create namespaces' }
+
+/** Writes a program that starts children. @param {string} code with the function `start(env, ...args)` */
+function parent(code) {
+  const file = path.join(temporaryDirectory(), 'parent.js')
+  fs.writeFileSync(
+    file,
+    `const { spawn } = require('node:child_process')
+     const start = (env, ...args) =>
+       spawn(process.execPath, [${JSON.stringify(WATCHED)}, ...args], { env, stdio: 'inherit' })
+     ${code}`,
+  )
+  return file
+}
+
+/** Returns the block's lines. @param {string} stderr */
+const block = (stderr) => /^not recorded: .*\n(?: {2}.*\n)*/m.exec(stderr)?.[0].split('\n') ?? []
+
+test('a child with an environment of its own is named, its recorded siblings are not', async () => {
+  const file = parent(`
+    start({}, '0', 'alone')
+    start(process.env, '0', 'recorded')
+    start({ ...process.env, NODE_OPTIONS: '--no-warnings' }, '0', 'replaced')
+    process.exitCode = 5`)
+  const { code, stdout, stderr } = await cli(['run', NODE, file])
+  assert.equal(code, 5)
+  assert.equal(stdout, '')
+  const [header, ...lines] = block(stderr)
+  assert.equal(header, 'not recorded: 2 of 4 Node processes')
+  const [alone, replaced] = lines.sort()
+  assert.match(
+    lines.join('\n'),
+    /^ {2}node …\/__test__\/fixtures\/watched\.js 0 alone \(pid \d+, [\d.]+ m?s, under parent\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on$/m,
+  )
+  assert.match(
+    lines.join('\n'),
+    /watched\.js 0 replaced \(pid \d+, [\d.]+ m?s, under parent\): its NODE_OPTIONS was replaced; add to the variable instead of replacing it$/m,
+  )
+  assert.ok(alone !== replaced)
+  assert.doesNotMatch(lines.join('\n'), /watched\.js 0 recorded/)
+  assert.match(stderr, /\n\nnot recorded: .*\n {2}.*\n {2}.*\ntrace: /)
+})
+
+test('a script that drops NODE_OPTIONS: without any recording, the process is named', async () => {
+  const { code, stdout, stderr } = await cli(['run', 'sh', '-c', `${DROPPED} 3`])
+  assert.equal(code, 3)
+  assert.equal(stdout, '')
+  assert.match(
+    stderr,
+    /^cpu-prof: no Node process was recorded\nnot recorded: 1 of 1 Node process\n {2}node \S+watched\.js 3 \(pid \d+, [\d.]+ m?s, under sh\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on\n$/,
+  )
+})
+
+test('--no-merge names the process too, --quiet does not', async () => {
+  const script = `"${NODE}" -e 0; ${DROPPED}`
+  const kept = await cli(['run', '--no-merge', 'sh', '-c', script])
+  assert.match(
+    kept.stderr,
+    /^cpu-prof: 1 recording in .*\nnot recorded: 1 of 2 Node processes\n {2}node .*\n$/,
+  )
+  // A quiet run does not look, so the fixture would wait for ever.
+  const waiting = `env -i "${NODE}" -e 'setTimeout(() => {}, 500)'`
+  const quiet = await cli(['run', '-q', 'sh', '-c', `"${NODE}" -e 0; ${waiting}`])
+  assert.equal(quiet.stderr, '')
+})
+
+test('nothing is said where all Node processes are recorded', async () => {
+  const file = parent(`start(process.env, '0'); start(process.env, '0')`)
+  const { stderr } = await cli(['run', '--no-merge', NODE, file])
+  assert.match(stderr, /^cpu-prof: 3 recordings in .*\n$/)
+})
+
+test('a program that is called node, and is not Node, is not named', async () => {
+  const cwd = temporaryDirectory()
+  const sleep = spawnSync('sh', ['-c', 'readlink -f "$(command -v sleep)"'], { encoding: 'utf8' })
+  fs.copyFileSync(sleep.stdout.trim(), path.join(cwd, 'node'))
+  const script = `env -i ./node 100 & "${NODE}" "${WATCHED}"; kill $!`
+  const { code, stderr } = await cli(['run', '--no-merge', 'sh', '-c', script], { cwd })
+  assert.equal(code, 0)
+  assert.match(stderr, /^cpu-prof: 1 recording in .*\n$/)
+})
+
+test('a Node that refuses the addon is named with the option', async () => {
+  const { stderr } = await cli(['run', NODE, '--no-addons', WATCHED])
+  assert.match(
+    stderr,
+    /not recorded: 1 of 1 Node process\n {2}node --no-addons \S+ \(.*\): --no-addons forbids the profiler; leave the option out\n$/,
+  )
+})
+
+test('a Node that is killed before its preload is named', async () => {
+  const cwd = temporaryDirectory()
+  // Node waits for a writer before it runs any JavaScript.
+  spawnSync('mkfifo', ['wait'], { cwd })
+  const script = `"${NODE}" --openssl-config=wait x.js & "${NODE}" "${WATCHED}"; kill -9 $!; wait`
+  const { stderr } = await cli(['run', 'sh', '-c', script], { cwd })
+  const [header, line] = block(stderr)
+  assert.equal(header, 'not recorded: 1 of 2 Node processes')
+  assert.match(
+    line,
+    /^ {2}node --openssl-config=wait x\.js \(pid \d+, [\d.]+ m?s\): (ended before its preload|the preload failed .*, or a kill came first)/,
+  )
+})
+
+test('a process that outlives the command is named as running', async () => {
+  const code = `
+    const child = require('node:child_process').spawn(process.execPath,
+      ['-e', 'setInterval(() => {}, 1000)', 'daemon'], { env: {}, detached: true, stdio: 'ignore' })
+    child.unref()
+    console.log(child.pid)
+    process.argv[2] = '0'
+    require(${JSON.stringify(WATCHED)})`
+  const file = path.join(temporaryDirectory(), 'parent.js')
+  fs.writeFileSync(file, code)
+  const { stdout, stderr } = await cli(['run', NODE, file])
+  process.kill(Number(stdout), 'SIGKILL')
+  const [header, line] = block(stderr)
+  assert.equal(header, 'not recorded: 1 of 2 Node processes')
+  assert.match(
+    line,
+    new RegExp(`daemon \\(pid ${stdout.trim()}, [\\d.]+ m?s, still running, under`),
+  )
+})
+
+test('a run inside a run with a folder of its own answers for its processes itself', async () => {
+  const file = parent(`start({}, '0'); start(process.env, '0')`)
+  const inner = [NODE, BIN, 'run', '--no-merge', '--dir', 'e', NODE, file]
+  const separate = await cli(['run', '--no-merge', '--dir', 'd', ...inner])
+  assert.match(
+    separate.stderr,
+    /^cpu-prof: 2 recordings in e .*\nnot recorded: 1 of 3 Node processes\n {2}.*\ncpu-prof: 1 recording in d .*\n$/,
+  )
+  const nested = [NODE, BIN, 'run', NODE, file]
+  const part = await cli(['run', '--no-merge', '--dir', 'd', ...nested])
+  assert.match(
+    part.stderr,
+    /^cpu-prof: 3 recordings in d .*\nnot recorded: 1 of 4 Node processes\n {2}.*\n$/,
+  )
+})
+
+test(
+  'a recorded process in a container is found by the id that it knows',
+  needsNamespaces,
+  async () => {
+    const script = `unshare -p -f "${NODE}" -e 'setTimeout(() => {}, 500)' & "${NODE}" "${WATCHED}"; wait`
+    const { stderr } = await cli(['run', '--no-merge', 'sh', '-c', script])
+    assert.match(stderr, /^cpu-prof: 2 recordings in .*\n$/)
+  },
+)
+
+test('nothing is said where /proc cannot be read', needsNamespaces, async () => {
+  const script = 'mount -t tmpfs none /proc; exec "$@"'
+  const command = ['sh', '-c', `env -i "${NODE}" -e 'setTimeout(() => {}, 500)'; exit 4`]
+  const { code, stderr } = await cli(['run', ...command], {
+    under: ['unshare', '-m', 'sh', '-c', script, 'sh'],
+  })
+  assert.equal(code, 4)
+  assert.match(stderr, /^cpu-prof: no Node process was recorded: sh started none, .*\n$/)
+})
+
+/** Returns a process as the watcher knows one. @param {number} pid @param {Partial<import('../../cli/run/descendants.js').NodeFacts>} [facts] @param {number} [startMs] */
+function seen(pid, facts = {}, startMs = 1) {
+  const words = ['node', 'build.js']
+  const node = { executable: NODE, words, ownPid: pid, user: 0, nodeOptions: null, run: undefined }
+  const times = { startMs, foundMs: 0, seenMs: 0 }
+  return { pid, name: 'node', isThere: false, ...times, node: { ...node, ...facts } }
+}
+
+test('many processes are a few lines', () => {
+  const same = Array.from({ length: 200 }, (_, i) =>
+    seen(2 ** 30 + i, { words: ['node', 'build.js', `p${i}`] }),
+  )
+  const others = Array.from({ length: 20 }, (_, i) =>
+    seen(2 ** 30 + 1000 + i, { words: ['node', `${i}.js`], under: 'turbo' }),
+  )
+  const lines = missingText([...same, ...others], [], '').split('\n')
+  assert.equal(lines.length, 9)
+  assert.equal(lines[0], 'not recorded: 220 of 220 Node processes')
+  assert.match(
+    lines[1],
+    /^ {2}node build\.js … \(200 processes, pid 1073741824, 1073741825, 1073741826, …, up to /,
+  )
+  assert.match(lines[2], /, under turbo\): .*; start turbo with --env-mode=loose$/)
+  assert.deepEqual(lines.slice(-2), ['  and 15 more', ''])
+})
+
+test('a recorded process is known by its id and its start', () => {
+  const recorded = seen(4242, {}, 522975430)
+  assert.equal(missingText([recorded], [MAIN], ''), '')
+  const reused = seen(4242, {}, 522975440)
+  assert.match(
+    missingText([recorded, reused], [MAIN], ''),
+    /^not recorded: 1 of 2 Node processes\n/,
+  )
+  // A recording that does not tell its process could be the one of any.
+  const file = path.join(temporaryDirectory(), 'x.cpuprofile')
+  fs.writeFileSync(file, '{"nodes":[]}')
+  assert.equal(missingText([reused], [MAIN, file], ''), '')
+})
+
+test('a Node that runs no program is not missing', () => {
+  for (const words of [
+    ['node', '--version'],
+    ['node', '--run', 'build'],
+    ['node', '--watch', 'x.js'],
+    ['node', '--watch-path=src', 'x.js'],
+    ['node', '--no-warnings', '--v8-options'],
+  ]) {
+    assert.equal(missingText([seen(2 ** 30, { words })], [], ''), '', words.join(' '))
+  }
+  const words = ['node', 'x.js', '--version']
+  assert.notEqual(missingText([seen(2 ** 30, { words })], [], ''), '')
+})
+
+test('the cause is that of the environment, the options or the user', () => {
+  const run = /** @type {const} */ ({ run: 'this', nodeOptions: '--require /x' })
+  const user = process.getuid?.() ?? 0
+  for (const [facts, expected] of /** @type {[object, RegExp][]} */ ([
+    [{ under: 'sudo' }, /use sudo --preserve-env=NODE_OPTIONS$/],
+    [{ ...run, words: ['node', '--permission', 'x.js'] }, /--permission forbids .* --allow-addons/],
+    [{ ...run, nodeOptions: '--no-addons --require /x' }, /--no-addons forbids the profiler/],
+    [{ ...run, user: user + 1 }, /another user's process cannot read the run's folder/],
+    [{ ...run, user }, /(ended before its preload|the preload failed)/],
+  ])) {
+    const [, line] = missingText([seen(2 ** 30, facts)], [], '').split('\n')
+    assert.match(line, expected)
+  }
+  assert.equal(missingText([seen(2 ** 30, { run: 'other' })], [], ''), '')
+})

@@ -1,0 +1,171 @@
+'use strict'
+
+// The program's own events: every phase, and the helpers for the common cases.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const prof = require('../../index.js')
+const { run, PACKAGE } = require('../helpers/run.js')
+const { analyze } = require('../helpers/trace.js')
+
+/** One event of each phase, and what the addon makes of it but for ids and times. */
+const GOLDEN = path.join(FIXTURES, 'phases.json')
+/** @type {any[]} */
+const PHASES = JSON.parse(fs.readFileSync(GOLDEN, 'utf8'))
+
+const HEAD = `const prof = require(${JSON.stringify(PACKAGE)})\n`
+
+/** @param {string} code @param {Parameters<typeof run>[1]} [options] */
+const runCode = (code, options) => run(['-e', HEAD + code], options)
+
+/** Returns the events of a file, which need not be those of one thread. @param {string} file @returns {any[]} */
+const eventsOf = (file) => JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents
+
+/** @param {{ events: any[] }} trace */
+const own = ({ events }) => events.filter(({ cat }) => cat === 'user')
+
+test('every phase of the format can be emitted', async () => {
+  const { code, stderr, files, pid } = await runCode(
+    `for (const event of ${JSON.stringify(PHASES.map(({ emit }) => emit))}) prof.emit(event)`,
+    { read: 0 },
+  )
+  assert.equal(code, 0, stderr)
+  const found = eventsOf(files[0]).filter(({ cat }) => cat?.startsWith('user'))
+  assert.equal(found.length, PHASES.length)
+  for (const [index, { emit, written }] of PHASES.entries()) {
+    const { pid: id, tid, ts, ...rest } = found[index]
+    assert.deepEqual([id, tid], [emit.pid ?? pid, emit.tid ?? 0])
+    assert.equal(typeof ts, 'number')
+    assert.deepEqual(rest, written)
+  }
+  const data = await analyze(eventsOf(files[0]))
+  assert.ok(data.Renderer.processes.get(pid).threads.get(0).entries.length > 0)
+  const { problems } = (await prof.check(files[0])).files[0]
+  assert.deepEqual(
+    problems.filter(({ severity }) => severity !== 'warning'),
+    [],
+  )
+  const letters = new Set(PHASES.map(({ emit }) => emit.ph))
+  for (const letter of 'BEXiICbnesTtfSpFNODMVvRc()P=') assert.ok(letters.has(letter), letter)
+})
+
+test('an event against the rules throws, and names the field', async () => {
+  const wrong = [
+    [{ name: 'a' }, 'ph:'],
+    [{ ph: 'X', dur: 1 }, 'name:'],
+    [{ name: 'a', ph: 'X' }, 'dur:'],
+    [{ name: 'a', ph: 'b' }, 'id:'],
+    [{ name: 'a', ph: 'I', s: 'q' }, 's:'],
+    [{ name: 'a', ph: 'C', args: { x: 'y' } }, 'args:'],
+    [{ name: 'a', ph: 'I', ts: 'now' }, 'ts:'],
+    [{ name: 'ProfileChunk', ph: 'P' }, 'name:'],
+    [7, 'emit() takes an event'],
+  ]
+  const { code, stdout, traces } = await runCode(
+    `for (const event of ${JSON.stringify(wrong.map(([event]) => event))}) {
+      try { prof.emit(event); console.log('no error') } catch (error) { console.log(error.name + ' ' + error.message) }
+    }`,
+  )
+  assert.equal(code, 0)
+  for (const [index, line] of stdout.trim().split('\n').entries()) {
+    assert.ok(
+      line.startsWith('TypeError cpu-prof: ') && line.includes(String(wrong[index][1])),
+      line,
+    )
+  }
+  assert.deepEqual(own(traces[0]), [])
+})
+
+test('nothing happens while nothing records', () => {
+  assert.equal(prof.isRecording(), false)
+  prof.emit(/** @type {any} */ ({ wrong: true }))
+  prof.instant('a')
+  prof.counter('a', { b: 1 })
+  assert.equal(
+    prof.span('a', () => 7),
+    7,
+  )
+})
+
+test('a span lasts as long as its function or promise, and passes on what these give', async () => {
+  const { code, stdout, traces } = await runCode(
+    `const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
+    const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+    async function main() {
+      console.log(prof.span('sync', () => { spin(30); return 'value' }))
+      try { prof.span('throws', () => { throw new Error('thrown') }) } catch (error) { console.log(error.message) }
+      console.log(await prof.span('async', async () => { await wait(40); return 'later' }))
+      await prof.span('rejects', () => Promise.reject(new Error('rejected'))).catch((error) => console.log(error.message))
+      prof.span('outer', () => prof.span('inner', () => spin(5)))
+      prof.instant('half', { color: 'error', tooltip: 'tip' })
+      prof.counter('queue', { waiting: 3 })
+      prof.span('in a track', () => {}, { track: 'jobs', group: 'mine', properties: { id: '7' } })
+    }
+    main()`,
+  )
+  assert.equal(code, 0)
+  assert.deepEqual(stdout.trim().split('\n'), ['value', 'thrown', 'later', 'rejected'])
+  /** @type {any[]} */
+  const events = traces[0].events.filter(
+    (/** @type {any} */ { cat }) => cat === 'blink.user_timing',
+  )
+  /** @type {Record<string, number>} */
+  const lengths = {}
+  for (const { name, ph, ts, id2 } of events) {
+    if (ph !== 'b') continue
+    const end = events.find((other) => other.ph === 'e' && other.id2.local === id2.local)
+    assert.equal(end.name, name)
+    lengths[name] = (end.ts - ts) / 1000
+  }
+  assert.deepEqual(Object.keys(lengths), [
+    'sync',
+    'throws',
+    'async',
+    'rejects',
+    'outer',
+    'inner',
+    'in a track',
+  ])
+  assert.ok(lengths.sync >= 30 && lengths.async >= 39, JSON.stringify(lengths))
+  assert.ok(lengths.outer >= lengths.inner)
+  const half = events.find(({ name }) => name === 'half')
+  assert.deepEqual(JSON.parse(half.args.data.detail).devtools, {
+    dataType: 'marker',
+    color: 'error',
+    tooltipText: 'tip',
+  })
+  const [counter] = own(traces[0])
+  assert.deepEqual([counter.ph, counter.args], ['C', { waiting: 3 }])
+})
+
+test('a promise that is rejected without a handler is still reported by Node', async () => {
+  const { code, stderr } = await runCode(
+    `prof.span('rejects', () => Promise.reject(new Error('unhandled one')))`,
+  )
+  assert.equal(code, 1)
+  assert.match(stderr, /unhandled one/)
+})
+
+test('a killed program keeps the spans that were running', async (t) => {
+  if (process.env.SPEC_SOURCE === 'inspector') return t.skip('inspector: no window without a turn')
+  const { signal, files } = await runCode(
+    `prof.span('the last', () => {
+      for (const end = performance.now() + 300; performance.now() < end; );
+      process.send(0)
+      for (;;);
+    })`,
+    {
+      env: { CPU_PROF_FLUSH_INTERVAL: '50' },
+      read: 0,
+      during: (child) => child.once('message', () => child.kill('SIGKILL')),
+    },
+  )
+  assert.equal(signal, 'SIGKILL')
+  const spans = eventsOf(files[0]).filter(({ cat }) => cat === 'blink.user_timing')
+  assert.deepEqual(
+    spans.map(({ name, ph }) => [name, ph]),
+    [['the last', 'b']],
+  )
+})

@@ -1,0 +1,196 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { runUnharmed } = require('../helpers/unharmed.js')
+
+// Changes to the file system and to descriptors while a program is recorded.
+
+const FAST = { CPU_PROF_FLUSH_INTERVAL: '20' }
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const LIB = JSON.stringify(path.join(PACKAGE, 'lib'))
+const FEW_DESCRIPTORS = ['sh', '-c', 'ulimit -n 64\nexec "$@"', 'sh']
+const EXHAUST = `
+  const fs = require('node:fs')
+  const open = []
+  const exhaust = () => {
+    try { for (;;) open.push(fs.openSync('/dev/null')) } catch (error) { return error.code }
+  }`
+
+test('missing directories are created', async () => {
+  const dir = path.join(temporaryDirectory(), 'a', 'b')
+  const { traces } = await run(['ending.js', 'natural', '10'], {
+    env: { CPU_PROF_DIR: dir, CPU_PROF_NAME: 'c/%N' },
+    cwd: temporaryDirectory(),
+  })
+  assert.deepEqual(traces, [])
+  assert.deepEqual(fs.readdirSync(path.join(dir, 'c')), ['001.trace.json'])
+})
+
+test('a program that removes the output directory only loses its trace', async () => {
+  const source = `
+    const { spin } = require(${SPIN})
+    spin(50)
+    require('node:fs').rmSync('profiles', { recursive: true, force: true })
+    spin(100)
+    process.exitCode = 3
+  `
+  const { code, stderr, cwd } = await runUnharmed(['-e', source], {
+    env: { ...FAST, CPU_PROF_DIR: 'profiles' },
+  })
+  assert.equal(code, 3)
+  assert.equal(stderr, '')
+  assert.deepEqual(fs.readdirSync(cwd), [])
+})
+
+test('a removed directory is created again for a worker', async () => {
+  const source = `
+    require('node:fs').rmSync('profiles', { recursive: true, force: true })
+    new (require('node:worker_threads').Worker)('require(${SPIN}).spin(100)', { eval: true })
+  `
+  const { traces, stderr } = await runUnharmed(['-e', source], {
+    env: { CPU_PROF_DIR: 'profiles' },
+  })
+  assert.equal(stderr, '')
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [1],
+  )
+})
+
+test('workers only lose their traces if a file replaces the output directory', async () => {
+  const source = `
+    const fs = require('node:fs')
+    fs.rmSync('profiles', { recursive: true, force: true })
+    fs.writeFileSync('profiles', '')
+    const { Worker } = require('node:worker_threads')
+    for (const exit of [1, 2]) {
+      new Worker('process.exit(' + exit + ')', { eval: true }).on('exit', (code) => {
+        process.exitCode = (process.exitCode ?? 0) + code
+      })
+    }
+  `
+  const cwd = temporaryDirectory()
+  const result = await runUnharmed(['-e', source], {
+    cwd,
+    env: { CPU_PROF_DIR: 'profiles/below' },
+  })
+  assert.equal(result.code, 3)
+  assert.match(result.complaint, /could not create .*: Not a directory/)
+})
+
+test('without a working directory: one line on stderr, and the program runs on', async () => {
+  const options = { under: ['sh', '-c', 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', 'sh'] }
+  const lost = await runUnharmed(['ending.js', 'exit', '10'], options)
+  assert.equal(lost.code, 3)
+  assert.match(lost.complaint, /could not create /)
+
+  const dir = temporaryDirectory()
+  const kept = await runUnharmed(['ending.js', 'exit'], { ...options, env: { CPU_PROF_DIR: dir } })
+  assert.equal(kept.complaint, '')
+  assert.equal(kept.traces.length, 1)
+})
+
+test("a worker's file is private, in the directory set at the start", async () => {
+  const source = `
+    process.umask(0)
+    process.chdir('/')
+    new (require('node:worker_threads').Worker)('require(${SPIN}).spin(100)', { eval: true })
+  `
+  const { traces, stderr } = await runUnharmed(['-e', source])
+  assert.equal(stderr, '')
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1],
+  )
+  for (const { file } of traces) assert.equal(fs.statSync(file).mode & 0o777, 0o600)
+})
+
+test('a program without free descriptors is still recorded', async () => {
+  const source = `${EXHAUST}
+    const { spin } = require(${SPIN})
+    const code = exhaust()
+    ;(function exhausted() { spin(150) })()
+    for (const descriptor of open) fs.closeSync(descriptor)
+    console.log(code)
+  `
+  const { stdout, stderr, traces } = await runUnharmed(['-e', source], {
+    under: FEW_DESCRIPTORS,
+    env: FAST,
+  })
+  assert.equal(stdout, 'EMFILE\n')
+  assert.equal(stderr, '')
+  assert.ok(traces[0].ended)
+  assert.ok(traces[0].totalMs((frame) => frame.functionName === 'exhausted') > 50)
+})
+
+test('no free descriptor for the file of a worker: one line on stderr', async () => {
+  // Node needs descriptors for a preload, so the worker starts without one.
+  const inside = `${EXHAUST}
+    require(${LIB} + '/addon.js').load()
+    const { register } = require(${LIB} + '/preload.js')
+    const code = exhaust()
+    register()
+    for (const descriptor of open) fs.closeSync(descriptor)
+    console.log(code)
+    process.exit(3)
+  `
+  const source = `
+    const { Worker } = require('node:worker_threads')
+    new Worker(${JSON.stringify(inside)}, { eval: true, execArgv: [] }).on('exit', (code) => {
+      process.exitCode = code
+    })
+  `
+  const { code, stdout, stderr, traces } = await run(['-e', source], { under: FEW_DESCRIPTORS })
+  assert.equal(code, 3)
+  assert.equal(stdout, 'EMFILE\n')
+  assert.match(stderr, /^cpu-prof: could not create .*: Too many open files .*\n$/)
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0],
+  )
+})
+
+test('a worker that Node cannot start fails as without the profiler', async () => {
+  const source = `${EXHAUST}
+    const { Worker } = require('node:worker_threads')
+    exhaust()
+    const worker = new Worker('0', { eval: true })
+    worker.on('error', (error) => {
+      for (const descriptor of open) fs.closeSync(descriptor)
+      console.log(error.code)
+      process.exitCode = 3
+    })
+  `
+  const { code, stdout, stderr, traces } = await runUnharmed(['-e', source], {
+    under: FEW_DESCRIPTORS,
+  })
+  assert.equal(code, 3)
+  assert.equal(stdout, 'ERR_WORKER_INIT_FAILED\n')
+  assert.equal(stderr, '')
+  assert.ok(traces[0].ended)
+})
+
+test("a program that closes the trace's descriptor keeps its own files intact", async () => {
+  const source = `
+    const fs = require('node:fs')
+    for (const fd of fs.readdirSync('/proc/self/fd')) {
+      const target = (() => { try { return fs.readlinkSync('/proc/self/fd/' + fd) } catch { return '' } })()
+      if (target.endsWith('.trace.json')) fs.closeSync(Number(fd))
+    }
+    const own = []
+    for (let i = 0; i < 64; i++) own.push(fs.openSync('own-' + i, 'w'))
+    require(${SPIN}).spin(200)
+    for (const fd of own) fs.writeSync(fd, 'mine')
+    for (const fd of own) fs.closeSync(fd)
+  `
+  const { cwd, code, complaint } = await runUnharmed(['-e', source], { env: FAST })
+  assert.equal(code, 0)
+  assert.match(complaint, /closed the descriptor of the trace/)
+  for (let i = 0; i < 64; i++) {
+    assert.equal(fs.readFileSync(path.join(cwd, `own-${i}`), 'utf8'), 'mine')
+  }
+})

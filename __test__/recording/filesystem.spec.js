@@ -1,0 +1,153 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { withFileSystem } = require('../helpers/mount.js')
+const { temporaryDirectory, tracesIn, readTrace } = require('../helpers/run.js')
+const { isInspector } = require('../helpers/source.js')
+const { runUnharmed } = require('../helpers/unharmed.js')
+
+const FAST = { CPU_PROF_FLUSH_INTERVAL: '20' }
+const NO_MOUNT = 'this user may not mount anything'
+
+/** Returns a command that runs some lines of shell, then its remaining arguments. @param {string} lines */
+const afterShell = (lines) => ['sh', '-c', `${lines}\nexec "$@"`, 'sh']
+
+// Root may write everywhere unless it loses this capability.
+const UNPRIVILEGED = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : []
+
+/** @type {{what: string, env: Record<string, string>, expected: RegExp, under?: string[], fill?: (dir: string) => void}[]} */
+const UNWRITABLE = [
+  {
+    what: 'a directory without write permission',
+    env: { CPU_PROF_DIR: 'locked' },
+    fill: (dir) => fs.mkdirSync(path.join(dir, 'locked'), 0o555),
+    under: UNPRIVILEGED,
+    expected: /Permission denied .*\(set CPU_PROF_DIR/,
+  },
+  {
+    what: 'a directory inside one without write permission',
+    env: { CPU_PROF_DIR: 'locked/a/b' },
+    fill: (dir) => fs.mkdirSync(path.join(dir, 'locked'), 0o555),
+    under: UNPRIVILEGED,
+    expected: /Permission denied .*\(set CPU_PROF_DIR/,
+  },
+  {
+    what: 'a directory that is a dangling link',
+    env: { CPU_PROF_DIR: 'link' },
+    fill: (dir) => fs.symlinkSync('nowhere', path.join(dir, 'link')),
+    expected: /link\/CPU.*001\.trace\.json: not a directory/,
+  },
+  {
+    what: 'a directory that is a link to itself',
+    env: { CPU_PROF_DIR: 'link' },
+    fill: (dir) => fs.symlinkSync('link', path.join(dir, 'link')),
+    expected: /Too many levels of symbolic links/,
+  },
+  {
+    what: 'a name that is too long',
+    env: { CPU_PROF_NAME: 'n'.repeat(300) },
+    expected: /File name too long/,
+  },
+  {
+    what: 'a path that is too long',
+    env: { CPU_PROF_DIR: 'a/'.repeat(2500) },
+    expected: /File name too long/,
+  },
+  {
+    what: 'a file system that cannot hold files',
+    env: { CPU_PROF_DIR: '/proc' },
+    expected: /No such file or directory/,
+  },
+]
+
+for (const { what, env, expected, under, fill } of UNWRITABLE) {
+  test(`${what}: one line on stderr, and the program runs on`, async () => {
+    const cwd = temporaryDirectory()
+    fill?.(cwd)
+    const result = await runUnharmed(['ending.js', 'exit', '10'], { cwd, env, under })
+    assert.equal(result.code, 3)
+    assert.match(result.complaint, /^cpu-prof: could not create .*; the program runs on unprofiled/)
+    assert.match(result.complaint, expected)
+    assert.deepEqual(result.files, [])
+  })
+}
+
+test('a read-only file system: one line on stderr', async (t) => {
+  const under = withFileSystem('ro')
+  if (under === undefined) return t.skip(NO_MOUNT)
+  const { complaint, code } = await runUnharmed(['ending.js', 'exit', '10'], {
+    under,
+    env: { CPU_PROF_DIR: 'mounted' },
+  })
+  assert.equal(code, 3)
+  assert.match(complaint, /could not create .*: Read-only file system .*\(set CPU_PROF_DIR/)
+})
+
+for (const [what, redirection] of [
+  ['closed', 'exec 2>&-'],
+  ['full', 'exec 2>/dev/full'],
+  [
+    'a full pipe without a reader',
+    'mkfifo pipe; exec 9<>pipe; head -c 65536 /dev/zero >&9; exec 2>&9',
+  ],
+]) {
+  test(`a failure to write the trace is harmless while stderr is ${what}`, async () => {
+    const { code, stdout, complaint } = await runUnharmed(['-e', 'console.log("ran")'], {
+      env: { CPU_PROF_DIR: '/proc' },
+      under: afterShell(`rm -f pipe; ${redirection}`),
+    })
+    assert.equal(code, 0)
+    assert.equal(stdout, 'ran\n')
+    assert.equal(complaint, '')
+  })
+}
+
+test('a disk that fills up ends the trace, not the program', async (t) => {
+  const under = withFileSystem('size=64k')
+  if (under === undefined) return t.skip(NO_MOUNT)
+  const { code, stdout, complaint, cwd } = await runUnharmed(['growing.js', '400'], {
+    under,
+    env: { ...FAST, CPU_PROF_DIR: 'mounted' },
+  })
+  assert.equal(code, 3)
+  assert.equal(stdout, 'worked\n')
+  assert.match(complaint, /could not write .*: No space left on device .*\(free some space/)
+  await assertCut(cwd)
+})
+
+test('a disk that is full from the start: one line on stderr, and no empty file', async (t) => {
+  const under = withFileSystem('size=4k')
+  if (under === undefined) return t.skip(NO_MOUNT)
+  const fillUp = afterShell('head -c 4096 /dev/zero > mounted/zeros')
+  const { complaint, cwd } = await runUnharmed(['ending.js', 'exit', '10'], {
+    under: [...under, ...fillUp],
+    env: { CPU_PROF_DIR: 'mounted' },
+  })
+  assert.match(complaint, /could not write .*: No space left on device/)
+  assert.deepEqual(tracesIn(cwd), [])
+})
+
+test('a limit on the size of files ends the trace, not the program', async () => {
+  const { code, stdout, complaint, cwd } = await runUnharmed(['growing.js', '400'], {
+    under: afterShell('ulimit -f 32'),
+    env: FAST,
+  })
+  assert.equal(code, 3)
+  assert.equal(stdout, 'worked\n')
+  assert.match(complaint, /could not write .*: File too large/)
+  await assertCut(cwd)
+})
+
+/** Checks that the trace written before the failure is valid. @param {string} dir */
+async function assertCut(dir) {
+  const [file, ...others] = tracesIn(dir)
+  assert.deepEqual(others, [])
+  const trace = await readTrace(file)
+  assert.ok(!trace.ended)
+  // The program never returns to its event loop.
+  if (isInspector) return
+  assert.ok(trace.totalShare((/** @type {any} */ frame) => /^made/.test(frame.functionName)) > 0.1)
+}

@@ -1,0 +1,258 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { isInspector, NEEDS_WAKE_UP } = require('../helpers/source.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const EXAMPLES = path.join(PACKAGE, 'target', 'debug', 'examples')
+// No window is written before the signal, so all samples come from the last windows.
+const LATE = { CPU_PROF_FLUSH_INTERVAL: '60000' }
+
+/**
+ * Runs `source` without and with the profiler, sends `signals` after its first message, and checks
+ * that output and exit status are the same.
+ * @param {string} source
+ * @param {NodeJS.Signals[]} signals
+ * @param {Record<string, string>} [env]
+ */
+async function compare(source, signals, env = LATE) {
+  let killed = 0
+  const during = (/** @type {import('node:child_process').ChildProcess} */ child) => {
+    child.once('message', () => {
+      killed = performance.now()
+      for (const signal of signals) child.kill(signal)
+    })
+  }
+  const timed = async (/** @type {object} */ options) => {
+    const result = await run(['-e', source], { during, ...options })
+    return { ...result, deathMs: performance.now() - killed }
+  }
+  const plain = await timed({ preload: null })
+  const result = await timed({ env })
+  for (const key of /** @type {const} */ (['code', 'signal', 'stdout', 'stderr'])) {
+    assert.equal(result[key], plain[key], key)
+  }
+  return { plain, ...result }
+}
+
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  test(`a program without a listener dies of ${signal}, and its last window is written`, async () => {
+    const result = await compare(
+      `require(${SPIN}).spin(200); process.send(0); setInterval(() => {}, 1e6)`,
+      [signal],
+    )
+    assert.equal(result.signal, signal)
+    assert.ok(result.traces[0].ended)
+    if (!isInspector) {
+      const [{ totalMs, samples }] = result.traces
+      const spinMs = totalMs((/** @type {any} */ frame) => frame.functionName === 'spin')
+      // Without samples the last window is missing; with few of them V8's sampling thread stood still.
+      assert.ok(spinMs > 100, `spin: ${spinMs} ms, ${samples.length} samples`)
+    }
+  })
+
+  test(`a program's own ${signal} listener is called once, and decides how the program ends`, async () => {
+    const result = await compare(
+      `process.on('${signal}', () => {
+         console.log('heard', process.listenerCount('${signal}'))
+         setTimeout(() => process.exit(5), 100)
+       })
+       process.send(0)
+       setInterval(() => {}, 1e6)`,
+      [signal],
+    )
+    assert.equal(result.stdout, 'heard 1\n')
+    assert.equal(result.code, 5)
+    assert.ok(result.traces[0].ended)
+  })
+}
+
+test('the last window of every thread is written, busy or idle', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
+  const file = path.join(temporaryDirectory(), 'main.js')
+  fs.writeFileSync(
+    file,
+    `const { Worker, isMainThread, workerData, parentPort } = require('node:worker_threads')
+     const { spin } = require(${SPIN})
+     spin(300)
+     if (isMainThread) {
+       let ready = 0
+       for (const busy of [true, true, false]) {
+         new Worker(__filename, { workerData: busy }).on('message', () => {
+           if (++ready === 3) process.send(0)
+         })
+       }
+     } else {
+       parentPort.postMessage(0)
+       if (workerData) spin(1e9)
+       else setInterval(() => {}, 1e6)
+     }`,
+  )
+  const { traces, signal } = await run([file], {
+    env: LATE,
+    during: (child) => child.once('message', () => child.kill('SIGTERM')),
+  })
+  assert.equal(signal, 'SIGTERM')
+  assert.equal(traces.length, 4)
+  for (const trace of traces) {
+    assert.ok(trace.ended, trace.label)
+    assert.ok(trace.totalMs((frame) => frame.functionName === 'spin') > 150, trace.label)
+  }
+})
+
+test('after a listener is removed, a signal ends the program with a finished trace', async () => {
+  const result = await compare(
+    `const listener = () => {}
+     process.on('SIGTERM', listener)
+     setTimeout(() => {
+       process.off('SIGTERM', listener)
+       setTimeout(() => {
+         require(${SPIN}).spin(1000)
+         process.send(0)
+         setInterval(() => {}, 1e6)
+       }, 700)
+     }, 700)`,
+    ['SIGTERM'],
+    { CPU_PROF_FLUSH_INTERVAL: '300' },
+  )
+  assert.equal(result.signal, 'SIGTERM')
+  assert.ok(result.traces[0].ended)
+})
+
+test('a listener can send the signal again, as npm packages do', async () => {
+  const result = await compare(
+    `process.once('SIGINT', () => { console.log('heard'); process.kill(process.pid, 'SIGINT') })
+     process.send(0)
+     setInterval(() => {}, 1e6)`,
+    ['SIGINT'],
+  )
+  assert.equal(result.stdout, 'heard\n')
+  assert.equal(result.signal, 'SIGINT')
+})
+
+test('repeated and simultaneous signals end the program once', async () => {
+  const source = `process.send(0); setInterval(() => {}, 1e6)`
+  const twice = await compare(source, ['SIGTERM', 'SIGTERM', 'SIGTERM'])
+  assert.equal(twice.signal, 'SIGTERM')
+  assert.ok(twice.traces[0].ended)
+  const { signal, traces } = await run(['-e', source], {
+    during: (child) =>
+      child.once('message', () => {
+        child.kill('SIGTERM')
+        child.kill('SIGINT')
+      }),
+  })
+  assert.ok(signal === 'SIGTERM' || signal === 'SIGINT')
+  assert.ok(traces[0].ended)
+})
+
+test('a thread that is blocked in native code does not delay the end', async () => {
+  const source = `
+    require(${SPIN}).spin(200)
+    process.send(0, () => require('node:child_process').execFileSync('sleep', ['20']))`
+  const { plain, ...result } = await compare(source, ['SIGTERM'], {
+    CPU_PROF_FLUSH_INTERVAL: '50',
+  })
+  assert.equal(result.signal, 'SIGTERM')
+  if (!isInspector) {
+    assert.ok(result.traces[0].totalMs((frame) => frame.functionName === 'spin') > 50)
+  }
+  // The thread stays blocked for 20 s; the profiler gives up after a quarter of a second.
+  const later = result.deathMs - plain.deathMs
+  assert.ok(later < 1000, `${later} ms later than without the profiler`)
+})
+
+test('actions of signals are changed on the main thread only', async () => {
+  // libuv changes them there too, and could be overwritten from another thread. The library reports
+  // other threads on stderr.
+  const env = { ...LATE, LD_PRELOAD: path.join(EXAMPLES, 'libinterposed.so') }
+  for (const wait of ['setInterval(() => {}, 1e6)', `require(${SPIN}).spin(1e9)`]) {
+    for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) {
+      const result = await compare(`process.send(0, () => { ${wait} })`, [signal], env)
+      assert.equal(result.signal, signal)
+      assert.equal(result.stderr, '')
+    }
+  }
+})
+
+test('a signal ends a program whose main thread blocks the signal', async () => {
+  const source = `
+    process.dlopen({ exports: {} }, ${JSON.stringify(path.join(EXAMPLES, 'libnative.so'))})
+    require(${SPIN}).spin(200)
+    process.send(0)
+    setInterval(() => {}, 1e6)`
+  for (const signals of /** @type {NodeJS.Signals[][]} */ ([['SIGTERM'], ['SIGTERM', 'SIGTERM']])) {
+    const during = (/** @type {import('node:child_process').ChildProcess} */ child) =>
+      child.once('message', () => {
+        for (const signal of signals) child.kill(signal)
+        // The program must have ended by itself long before.
+        setTimeout(() => child.kill('SIGKILL'), 20_000).unref()
+      })
+    const options = { during, env: { NATIVE: 'block', ...LATE } }
+    const plain = await run(['-e', source], { ...options, preload: null })
+    assert.equal(plain.signal, 'SIGTERM')
+    const result = await run(['-e', source], options)
+    assert.equal(result.signal, 'SIGTERM')
+    assert.equal(result.stderr, '')
+    assert.ok(result.traces[0].ended)
+  }
+})
+
+test('a signal wins over an exit() that another thread calls', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
+  const library = JSON.stringify(path.join(EXAMPLES, 'libnative.so'))
+  const { signal, stderr } = await run(['-e', `process.dlopen({ exports: {} }, ${library})`], {
+    env: { NATIVE: 'exit' },
+  })
+  assert.equal(signal, 'SIGTERM')
+  assert.equal(stderr, '')
+})
+
+test('an ignored signal stays ignored', async () => {
+  const program = `process.kill(process.pid, 'SIGHUP'); setTimeout(() => console.log('lives'), 100)`
+  const shell = `
+    const { spawnSync } = require('node:child_process')
+    const code = 'trap "" HUP; exec "$0" "$@"'
+    const args = ['-c', code, process.execPath, ...process.execArgv.slice(0, -2), '-e', ${JSON.stringify(program)}]
+    const { status, signal, stdout } = spawnSync('sh', args, { encoding: 'utf8' })
+    console.log(status, signal, stdout)`
+  const plain = await run(['-e', shell], { preload: null })
+  const result = await run(['-e', shell])
+  assert.equal(result.stdout, plain.stdout)
+  assert.equal(result.traces.length, 2)
+})
+
+test('a signal during the exit listeners ends the program', async () => {
+  const result = await compare(
+    `process.on('exit', () => { process.send(0); require(${SPIN}).spin(1e9) })`,
+    ['SIGTERM'],
+  )
+  assert.equal(result.signal, 'SIGTERM')
+  assert.ok(result.traces[0].ended)
+})
+
+test('the terminal is reset as without the profiler', async (t) => {
+  const { spawnSync } = require('node:child_process')
+  if (spawnSync('script', ['--version']).status !== 0) return t.skip('there is no script(1)')
+  const program = `
+    process.stdin.setRawMode(true)
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 50)
+    setInterval(() => {}, 1e6)`
+  const file = path.join(temporaryDirectory(), 'raw.js')
+  fs.writeFileSync(file, program)
+  for (const preload of ['', `--require ${JSON.stringify(PACKAGE)}`]) {
+    const command = `"${process.execPath}" ${preload} "${file}"; echo; stty -a`
+    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+      cwd: path.dirname(file),
+      encoding: 'utf8',
+    })
+    assert.match(stdout, /[^-]icanon/, stdout)
+    assert.match(stdout, /[^-]echo\b/, stdout)
+  }
+})

@@ -1,0 +1,199 @@
+'use strict'
+
+// User timings: in the trace, and unseen by the program.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
+
+/** @param {{ events: any[] }} trace */
+const timings = ({ events }) => events.filter(({ cat }) => cat === 'blink.user_timing')
+
+/** @param {string} code @param {Parameters<typeof run>[1]} [options] */
+const runCode = (code, options) => run(['-e', code], options)
+
+const MARKS = `
+  performance.mark('ready', { detail: { port: 3000 } })
+  const end = performance.now() + 30
+  while (performance.now() < end);
+  performance.measure('boot', 'ready')
+  const before = process.hrtime.bigint()
+  performance.mark('now')
+  console.log(String(before / 1000n))`
+
+test('marks and measures of both threads are in the trace, at their times', async () => {
+  const { stdout, traces } = await runCode(
+    `${MARKS}
+    const { Worker } = require('node:worker_threads')
+    new Worker(${JSON.stringify(`const { performance } = require('node:perf_hooks'); ${MARKS}`)}, { eval: true })`,
+  )
+  const times = stdout.trim().split('\n').map(Number)
+  assert.equal(traces.length, 2)
+  for (const [index, trace] of traces.entries()) {
+    const events = timings(trace)
+    assert.deepEqual(
+      events.map(({ name, ph }) => [name, ph]),
+      [
+        ['ready', 'I'],
+        ['boot', 'b'],
+        ['boot', 'e'],
+        ['now', 'I'],
+      ],
+    )
+    const [ready, begin, end, now] = events
+    assert.deepEqual(JSON.parse(ready.args.data.detail), { port: 3000 })
+    assert.ok(Math.abs(begin.ts - ready.ts) <= 1, `${begin.ts} ${ready.ts}`)
+    assert.ok(end.ts - begin.ts >= 30_000)
+    assert.deepEqual(begin.id2, end.id2)
+    assert.ok(Math.abs(now.ts - times[index]) < 5000, `${now.ts} ${times[index]}`)
+  }
+  assert.notDeepEqual(timings(traces[0])[1].id2, timings(traces[1])[1].id2)
+})
+
+test('a busy program that is killed keeps its marks up to the last flush', async (t) => {
+  if (process.env.SPEC_SOURCE === 'inspector') return t.skip('inspector: no window without a turn')
+  const { signal, traces } = await runCode(
+    `for (let i = 0; i < 30; i++) {
+      performance.mark('turn ' + i)
+      const end = performance.now() + 20
+      while (performance.now() < end);
+    }
+    process.kill(process.pid, 'SIGKILL')`,
+    { env: { CPU_PROF_FLUSH_INTERVAL: '50' } },
+  )
+  assert.equal(signal, 'SIGKILL')
+  assert.ok(timings(traces[0]).length > 5)
+})
+
+test('the program sees nothing of this', async () => {
+  const code = `
+    const { PerformanceObserver, performance } = require('node:perf_hooks')
+    const seen = []
+    new PerformanceObserver((list) => {
+      for (const { name, entryType } of list.getEntries()) seen.push([entryType, name])
+    }).observe({ entryTypes: ['mark', 'measure'] })
+    let reads = 0
+    const detail = { get secret() { reads++; return 1 } }
+    performance.mark('a', { detail })
+    performance.measure('b', 'a')
+    performance.mark('c')
+    performance.clearMarks('c')
+    setTimeout(() => {
+      console.log(JSON.stringify({
+        seen,
+        reads,
+        entries: performance.getEntries().map(({ name }) => name),
+        mark: performance.mark.toString(),
+        keys: Object.keys(performance),
+        handles: process._getActiveHandles().length,
+        types: PerformanceObserver.supportedEntryTypes,
+      }))
+    }, 20)`
+  const plain = await runCode(code, { preload: null })
+  const recorded = await runCode(code)
+  assert.equal(recorded.stdout, plain.stdout)
+  assert.equal(JSON.parse(plain.stdout).reads, 1)
+  assert.equal(timings(recorded.traces[0]).length, 4)
+})
+
+test('details that are no JSON, or large, are left out', async () => {
+  const { code, stderr, traces } = await runCode(`
+    const round = {}
+    round.round = round
+    performance.mark('round', { detail: round })
+    performance.mark('big int', { detail: 1n })
+    performance.mark('large', { detail: 'x'.repeat(1e5) })
+    performance.mark('text', { detail: '\\u2028 é </script>' })`)
+  assert.equal(code, 0)
+  assert.equal(stderr, '')
+  const found = timings(traces[0]).map(({ name, args }) => [name, args.data.detail])
+  assert.deepEqual(found, [
+    ['round', undefined],
+    ['big int', undefined],
+    ['large', undefined],
+    ['text', JSON.stringify('\u2028 é </script>')],
+  ])
+})
+
+test('memory stays bounded with many marks, and none is lost without a word', async () => {
+  const { code, stderr, files } = await runCode(
+    `
+    const before = process.memoryUsage.rss()
+    for (let i = 0; i < 3e5; i++) {
+      performance.mark('m')
+      if (i % 1000 === 0) performance.clearMarks()
+    }
+    process.exitCode = process.memoryUsage.rss() - before < 100e6 ? 0 : 7`,
+    { read: 0 },
+  )
+  assert.equal(code, 0)
+  const count = fs.readFileSync(files[0], 'latin1').split('"name":"m"').length - 1
+  assert.ok(count === 3e5 || /dropped events of the program/.test(stderr), `${count} ${stderr}`)
+})
+
+test('Node’s own entries have tracks of their own, without secrets', async () => {
+  const { traces } = await runCode(
+    `const http = require('node:http')
+    performance.timerify(function work() {})()
+    const server = http.createServer((request, response) => {
+      response.statusCode = 201
+      response.end()
+    }).listen(0, () => {
+      const { port } = server.address()
+      const headers = { authorization: 'Bearer hunter2' }
+      http.get({ port, path: '/rows?token=hunter2', headers }, (response) => {
+        response.resume().on('end', () => server.close())
+      })
+    })`,
+    { env: { CPU_PROF_CATEGORIES: 'cpu,timings,http' } },
+  )
+  const tracks = Object.fromEntries(
+    timings(traces[0])
+      .filter(({ ph }) => ph === 'b')
+      .map(({ name, args }) => [JSON.parse(args.detail).devtools.track, name]),
+  )
+  assert.equal(tracks['HTTP server'], 'GET /rows')
+  assert.equal(tracks.timerify, 'work')
+  assert.match(tracks['HTTP requests'], /^GET .*\/rows$/)
+  assert.ok(!JSON.stringify(timings(traces[0])).includes('hunter2'))
+})
+
+test('console.timeStamp() is in the trace, with its track', async () => {
+  const { code, stdout, traces } = await runCode(`
+    console.log(console.timeStamp.name, console.timeStamp.length, 'prototype' in console.timeStamp)
+    console.timeStamp('plain')
+    const start = performance.now()
+    while (performance.now() < start + 5);
+    console.timeStamp('job', start, performance.now(), 'jobs', 'mine', 'tertiary')
+    console.timeStamp('after plain', 'plain', undefined, 'jobs')`)
+  assert.equal(code, 0)
+  assert.equal(stdout, 'timeStamp 0 false\n')
+  const stamps = traces[0].events.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
+  const [plain, job, after] = stamps.map((/** @type {any} */ { args }) => args.data)
+  assert.equal(stamps.length, 3)
+  assert.equal(plain.message, 'plain')
+  assert.ok(job.end - job.start >= 5000 && job.end - job.start < 500_000, JSON.stringify(job))
+  assert.ok(Math.abs(job.end - stamps[1].ts) < 100_000, JSON.stringify(stamps[1]))
+  assert.deepEqual([job.track, job.trackGroup, job.color], ['jobs', 'mine', 'tertiary'])
+  assert.equal(after.start, 'plain')
+})
+
+test('start() and stop() begin and end the timings', async () => {
+  const cwd = temporaryDirectory()
+  fs.writeFileSync(
+    path.join(cwd, 'main.js'),
+    `const prof = require(${JSON.stringify(PACKAGE)})
+    performance.mark('before')
+    prof.start()
+    performance.mark('during')
+    prof.stop()
+    performance.mark('after')`,
+  )
+  const { traces } = await run(['./main.js'], { cwd, preload: null })
+  assert.deepEqual(
+    timings(traces[0]).map(({ name }) => name),
+    ['during'],
+  )
+})
