@@ -1,126 +1,88 @@
 'use strict'
 
-// Runs spec files on the Node that runs this script: `node scripts/specs.js [file name prefixes]`.
-// `--without=prefix` excludes files, and `--source=inspector` makes all recordings use that source.
+// Runs spec files on the Node that runs this script: `node scripts/specs.js [starts of names]`.
+// `--kind=pure` takes one kind, `--without=name` excludes files, and `--source=inspector` makes all
+// recordings use that source. With SPEC_FAILURES, failures go into that file, for scripts/repeat.js.
 
-const fs = require('node:fs')
-const os = require('node:os')
-const path = require('node:path')
 const { Readable } = require('node:stream')
-const { run } = require('node:test')
 const { spec } = require('node:test/reporters')
 const { parseArgs } = require('node:util')
+const { addFailure, isJudgedLater } = require('./specs/failures.js')
+const { selectSpecs } = require('./specs/files.js')
+const { startMonitor } = require('./specs/monitor.js')
+const { runSpecs } = require('./specs/runner.js')
 
-const DIR = path.join(__dirname, '..', '__test__')
-
-/** Spec files that run at the same time: a spec mostly waits for a program. */
-const AT_ONCE = os.cpus().length + 1
-
-/** Specs that run alone, and the reason. @type {Record<string, string>} */
-const ALONE = {
-  churn: 'starts hundreds of threads and processes at once, which would starve every other spec',
-  rotation: 'compares moments of a run, and V8 needs a core for its sampling thread',
-  'signals-under-load': 'keeps every core busy, to delay the signal thread',
-  tsc: 'compares two runs, one after the other: both need an equally quiet machine',
-}
-
-/** The slowest specs, which start first so that the total time is short. */
-const LONGEST = ['crashes', 'ends', 'monorepo', 'runners', 'api-workers', 'hostile']
-
-/** Specs with the same outcome for both sources: they read recordings, or choose the source. */
-const ANY_SOURCE = [
-  'check',
-  'cli',
-  'convert',
-  'foreign',
-  'inspector',
-  'merge',
-  'monorepo',
-  'programs',
-  'report',
-  'speedscope',
-  'types',
-]
+/** @typedef {import('./specs/runner.js').Outcome} Outcome */
 
 /**
- * Lists the spec files whose names begin with one of `wanted`, or all spec files if it is empty.
- * @param {string[]} wanted @param {string[]} [without]
+ * Yields the events of all files with one summary.
+ * @param {string[]} files @param {(outcome: Outcome) => void} onOutcome
  */
-function specFiles(wanted, without = []) {
-  const begins = (/** @type {string} */ file) => (/** @type {string} */ name) =>
-    file.startsWith(name)
-  return fs
-    .readdirSync(DIR)
-    .filter((file) => file.endsWith('.spec.js'))
-    .filter((file) => wanted.length === 0 || wanted.some(begins(file)))
-    .filter((file) => !without.some(begins(file)))
-}
-
-/** Sorts files, the slowest first. @param {string[]} files */
-function longestFirst(files) {
-  const rank = (/** @type {string} */ file) => {
-    const index = LONGEST.findIndex((name) => file.startsWith(name))
-    return index === -1 ? LONGEST.length : index
-  }
-  return [...files].sort((a, b) => rank(a) - rank(b))
-}
-
-/**
- * Runs the files that can share the machine, then the others, and yields one stream of events with
- * one summary.
- * @param {string[]} files
- */
-async function* events(files) {
-  const isAlone = (/** @type {string} */ file) => path.basename(file, '.spec.js') in ALONE
-  const phases = [
-    { files: longestFirst(files.filter((file) => !isAlone(file))), concurrency: AT_ONCE },
-    { files: files.filter(isAlone), concurrency: 1 },
-  ].filter((phase) => phase.files.length > 0)
+async function* eventsOf(files, onOutcome) {
   /** @type {Map<string, number>} */
   const counts = new Map()
-  for (const phase of phases) {
-    const paths = phase.files.map((file) => path.join(DIR, file))
-    for await (const event of run({ ...phase, files: paths })) {
+  for await (const outcome of runSpecs(files)) {
+    onOutcome(outcome)
+    for (const event of outcome.events) {
+      if (event.type === 'test:summary') continue
       const [, name, count] = isSummary(event) ?? []
       if (name === undefined) yield event
       else counts.set(name, (counts.get(name) ?? 0) + Number(count))
     }
   }
   for (const [name, count] of counts) {
+    // The durations of files that ran at the same time say nothing.
+    if (name === 'duration_ms') continue
     yield { type: 'test:diagnostic', data: { nesting: 0, message: `${name} ${count}` } }
   }
 }
 
-/** Matches a line of a phase's summary. @param {any} event */
+/** Matches a line of a file's summary. @param {any} event */
 function isSummary({ type, data }) {
   if (type !== 'test:diagnostic' || data.nesting !== 0) return null
   return /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/.exec(data.message)
 }
 
-function main() {
+async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       source: { type: 'string' },
-      without: { type: 'string', multiple: true, default: [] },
+      kind: { type: 'string', multiple: true },
+      without: { type: 'string', multiple: true },
     },
   })
-  const { source, without = [] } = values
-  if (source !== undefined) process.env.SPEC_SOURCE = source
-  const files = specFiles(positionals, [...without, ...(source === undefined ? [] : ANY_SOURCE)])
+  const { source, kind: kinds, without } = values
+  const files = selectSpecs({ kinds, names: positionals, without, source })
   if (files.length === 0) {
     console.error(`no spec file begins with ${positionals.join(' or ')}`)
     process.exitCode = 1
     return
   }
-  Readable.from(events(files))
-    .on('data', ({ type, data }) => {
-      if (type === 'test:fail' && !data.todo) process.exitCode = 1
-    })
-    .pipe(new spec())
-    .pipe(process.stdout)
+  if (source !== undefined) process.env.SPEC_SOURCE = source
+
+  const monitor = startMonitor()
+  /** @type {{ file: string, seconds: number }[]} */
+  const times = []
+  /** @type {string[]} */
+  const lines = []
+  const onOutcome = (/** @type {Outcome} */ { file, failures, startMs, seconds }) => {
+    times.push({ file, seconds })
+    if (failures.length === 0) return
+    addFailure({ file, node: process.execPath, version: process.version, source })
+    const machine = monitor.describe(startMs)
+    for (const name of failures) lines.push(`failed: ${file}: ${name} (meanwhile ${machine})`)
+  }
+  const report = Readable.from(eventsOf(files, onOutcome)).pipe(new spec())
+  for await (const text of report) process.stdout.write(text)
+
+  const slowest = times.sort((a, b) => b.seconds - a.seconds).slice(0, 5)
+  console.log(
+    `slowest: ${slowest.map(({ file, seconds }) => `${file} ${seconds.toFixed()} s`).join(', ')}`,
+  )
+  console.log(`machine: ${monitor.stop()}`)
+  for (const line of lines) console.log(line)
+  if (lines.length > 0 && !isJudgedLater) process.exitCode = 1
 }
 
 if (require.main === module) main()
-
-module.exports = { specFiles }

@@ -3,14 +3,17 @@
 // `npm test`: the build, the linters, the Rust tests and the spec files, on this Node.
 // `npm test -- merge`: the build, then the Rust tests with `merge` in their paths and the spec files
 // whose names begin with it.
+// `npm test -- --changed`: the same for what differs from the branch that this one follows, or from
+// the last commit. `--changed=<commit>` compares with that commit.
 
 const { spawn } = require('node:child_process')
 const path = require('node:path')
-const { specFiles } = require('./specs.js')
+const { parseArgs } = require('node:util')
+const { selectSpecs } = require('./specs/files.js')
+const { changedFiles, touchedBy } = require('./specs/touched.js')
 
 const SPECS = path.join(__dirname, 'specs.js')
 const root = path.join(__dirname, '..')
-const areas = process.argv.slice(2)
 
 /**
  * Runs a command to its end and prints its duration. Rejects if the command fails.
@@ -45,10 +48,10 @@ function step(title, [program, ...args], { isHeldBack = false } = {}) {
 
 const build = () => step('build', ['npm', 'run', '--silent', 'build'], { isHeldBack: true })
 
-/** Runs the spec files last: their summary ends the output. @param {string[]} names */
-function specs(names) {
+/** Runs spec files. @param {string[]} args of specs.js */
+function specs(args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [SPECS, ...names], { cwd: root, stdio: 'inherit' })
+    const child = spawn(process.execPath, [SPECS, ...args], { cwd: root, stdio: 'inherit' })
     child.on('error', reject)
     child.on('exit', (code, signal) => {
       if (code === 0) resolve(undefined)
@@ -57,36 +60,57 @@ function specs(names) {
   })
 }
 
+/** Runs the linters, then the Rust tests, which also build the libraries that recordings load. */
+async function lintAndRust() {
+  await step('lint', ['npm', 'run', '--silent', 'lint'], { isHeldBack: true })
+  await step('cargo test', ['cargo', 'test', '--quiet'], { isHeldBack: true })
+}
+
 async function everything() {
-  // The release build uses one core most of the time.
-  await all([
-    build(),
-    (async () => {
-      await step('lint', ['npm', 'run', '--silent', 'lint'])
-      await step('cargo test', ['cargo', 'test', '--quiet'])
-    })(),
-  ])
-  await specs([])
+  // The pure specs do not mind a busy machine.
+  await all([build().then(() => specs(['--kind=pure'])), lintAndRust()])
+  await specs(['--kind=recording', '--kind=stress'])
 }
 
-async function someAreas() {
-  const [output] = await all([
-    step('cargo test', ['cargo', 'test', '--quiet', '--', ...areas]),
-    build(),
-  ])
+/**
+ * Runs Rust tests and spec files by name.
+ * @param {string[]} rust parts of paths; none: no Rust test @param {string[]} names of spec files
+ */
+async function some(rust, names) {
+  const tests = ['cargo', 'test', '--quiet', '--', ...rust]
+  const [output] = await all([rust.length > 0 ? step('cargo test', tests) : '', build()])
   const ran = [...output.matchAll(/^running (\d+) tests?$/gm)].some(([, count]) => count !== '0')
-  if (specFiles(areas).length > 0) return specs(areas)
-  if (!ran) throw new Error(`no test is named after ${areas.join(' or ')}`)
+  if (selectSpecs({ names }).length > 0 && names.length > 0) return specs(names)
+  if (!ran) throw new Error(`no test is named after ${[...rust, ...names].join(' or ')}`)
 }
 
-/** Waits for all, then fails if one did. @param {Promise<any>[]} steps */
+/** @param {string | undefined} base a commit */
+async function whatChanged(base) {
+  const changed = changedFiles(base)
+  if (changed.length === 0) return console.log('nothing has changed')
+  const { isAll, specs: names, rust } = touchedBy(changed)
+  if (isAll) return everything()
+  console.log(`touched: ${[...names, ...rust.map((test) => `Rust tests of ${test}`)].join(', ')}`)
+  return some([...rust, ...(rust.length > 0 ? ['architecture'] : [])], names)
+}
+
+/** Waits for all, then fails if one did. @param {(Promise<any> | string)[]} steps */
 async function all(steps) {
   await Promise.allSettled(steps)
   return Promise.all(steps)
 }
 
-const running = areas.length === 0 ? everything() : someAreas()
-running.catch((error) => {
+function main() {
+  const [first, ...others] = process.argv.slice(2)
+  if (first?.startsWith('--changed')) {
+    const options = /** @type {const} */ ({ changed: { type: 'string' } })
+    const args = first === '--changed' ? [] : [first]
+    return whatChanged(parseArgs({ args, options }).values.changed)
+  }
+  return first === undefined ? everything() : some([first, ...others], [first, ...others])
+}
+
+main().catch((error) => {
   console.error(error.message)
   process.exitCode = 1
 })

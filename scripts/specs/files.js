@@ -1,0 +1,93 @@
+'use strict'
+
+// Which spec files there are, and which of them a run takes.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const ROOT = path.join(__dirname, '..', '..')
+const DIR = path.join(ROOT, '__test__')
+
+/**
+ * The kinds of specs, a folder each. `pure`: written profiles, exact expectations. `recording`: real
+ * programs, structure and shares. `stress`: kills, churn and load, one file at a time.
+ */
+const KINDS = ['pure', 'recording', 'stress']
+
+/** Specs that run alone, and the reason. @type {Record<string, string>} */
+const ALONE = {
+  tsc: 'compares two runs, one after the other: both need an equally quiet machine',
+}
+
+/** The slowest specs, which start first so that the total time is short. */
+const LONGEST = ['monorepo', 'ends', 'runners', 'api-workers', 'hostile', 'suspension']
+
+/** Specs of recordings with the same outcome for both sources: they read, or choose the source. */
+const ANY_SOURCE = [
+  'cli',
+  'compare-recipe',
+  'imports',
+  'inspector',
+  'monorepo',
+  'owners',
+  'programs',
+  'stalls',
+  'tools',
+]
+
+/** @param {string} file `kind/name.spec.js` */
+const nameOf = (file) => path.basename(file, '.spec.js')
+/** @param {string} file */
+const kindOf = (file) => path.dirname(file)
+
+/** Lists the spec files of some kinds as `kind/name.spec.js`. @param {string[]} [kinds] */
+function listSpecs(kinds = KINDS) {
+  return kinds.flatMap((kind) =>
+    fs
+      .readdirSync(path.join(DIR, kind))
+      .filter((file) => file.endsWith('.spec.js'))
+      .sort()
+      .map((file) => `${kind}/${file}`),
+  )
+}
+
+/**
+ * Selects spec files.
+ * @param {object} [wanted]
+ * @param {string[]} [wanted.kinds]
+ * @param {string[]} [wanted.names] starts of names, or whole `kind/name.spec.js`; none: all
+ * @param {string[]} [wanted.without] starts of names
+ * @param {string} [wanted.source] the source of all recordings; undefined for the usual one
+ */
+function selectSpecs({ kinds = KINDS, names = [], without = [], source } = {}) {
+  const begins = (/** @type {string} */ file) => (/** @type {string} */ name) =>
+    nameOf(file).startsWith(name) || file === name
+  return listSpecs(kinds)
+    .filter((file) => names.length === 0 || names.some(begins(file)))
+    .filter((file) => !without.some(begins(file)))
+    .filter(
+      (file) =>
+        source === undefined || (kindOf(file) === 'recording' && !ANY_SOURCE.some(begins(file))),
+    )
+}
+
+/**
+ * Arranges files in groups that run one after the other: the pure ones, the recordings, and one by one
+ * what needs the machine for itself.
+ * @param {string[]} files
+ */
+function arrange(files) {
+  const isAlone = (/** @type {string} */ file) => kindOf(file) === 'stress' || nameOf(file) in ALONE
+  const rank = (/** @type {string} */ file) => {
+    const index = LONGEST.findIndex((name) => nameOf(file).startsWith(name))
+    return index === -1 ? LONGEST.length : index
+  }
+  const shared = files.filter((file) => !isAlone(file)).sort((a, b) => rank(a) - rank(b))
+  return [
+    { files: shared.filter((file) => kindOf(file) === 'pure'), isAlone: false },
+    { files: shared.filter((file) => kindOf(file) !== 'pure'), isAlone: false },
+    { files: files.filter(isAlone), isAlone: true },
+  ].filter((group) => group.files.length > 0)
+}
+
+module.exports = { arrange, listSpecs, selectSpecs, ALONE, ANY_SOURCE, DIR, KINDS, LONGEST, ROOT }
