@@ -42,7 +42,7 @@ const position = (line, column) => ({ lineNumber: line - 1, columnNumber: column
 /** @param {string} text */
 function frameOfText(text) {
   const match = /^(\S*) (\S+?)(?::(\d+))?(?::(\d+))?(?:@(\d+))?$/.exec(text)
-  if (match === null) return { name: text }
+  if (match === null || text === '(garbage collector)') return { name: text }
   const [, name, file, ...numbers] = match
   const [line, column, at] = numbers.map((each) => (each === undefined ? undefined : Number(each)))
   return { name, file, line, column, at }
@@ -123,7 +123,9 @@ function writeProfile(file, spans, options) {
  * @property {string[]} [functions] instead of `spans`: ten milliseconds in which they take turns
  * @property {number} [pid]
  * @property {number} [ppid]
+ * @property {number[]} [ancestors] pids above, the parent first
  * @property {number} [tid]
+ * @property {number} [osThreadId] the system's id of the thread
  * @property {string} [script] of a worker
  * @property {number} [start] µs
  * @property {string} [boot]
@@ -142,7 +144,8 @@ function writeProfile(file, spans, options) {
 function recording(recorded = {}) {
   const { pid = 7, ppid = 1, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = recorded
   const { label = 'app', functions = ['work'], cwd, argv = [], flushMs = 500 } = recorded
-  const { recordingLabel, script, events = [], isKilled = false, exitCode } = recorded
+  const { recordingLabel, script, events = [], isKilled = false } = recorded
+  const { osThreadId, exitCode, ancestors } = recorded
   const turns = Array.from({ length: 10 }, (_, i) => functions.slice(0, 1 + (i % functions.length)))
   const spans =
     recorded.spans ??
@@ -151,24 +154,37 @@ function recording(recorded = {}) {
     )
   const { nodes, samples } = sample(spans, cwd ?? '/project')
 
-  const facts = { version: '0', pid, ppid, argv: ['node', label, ...argv], node: 'v24.0.0' }
-  const more = { threadId: tid, cwd, boot, processStartMs, intervalUs: INTERVAL_US, recordingLabel }
+  const ids = { pid, ppid, ancestors }
+  const facts = { version: '0', ...ids, argv: ['node', label, ...argv], node: 'v24.0.0' }
+  const thread = { threadId: tid, osThreadId, intervalUs: INTERVAL_US, recordingLabel }
+  const more = { cwd, boot, processStartMs, ...thread }
   const metadata = { source: 'cpu-prof', 'cpu-prof': { ...facts, ...more } }
-  const name = argv.length > 0 ? `${label}: ${argv.join(' ')} (pid ${pid})` : `${label}: (pid ${pid})`
+  const words = [...argv, ...(recordingLabel === undefined ? [] : [`[${recordingLabel}]`])]
+  const name = [`${label}:`, ...words, `(pid ${pid})`].join(' ')
   const id = `0x${pid.toString(16)}${tid.toString(16).padStart(6, '0')}`
   const at = { pid, tid, ts: start }
   const instant = { cat: 'x', name: '', ph: 'I', s: 't', ...at, args: {} }
   const named = (/** @type {string} */ what, /** @type {string} */ text, ts = 1) => ({
     ...{ cat: '__metadata', name: what, ph: 'M', ...at, ts, args: { name: text } },
   })
-  const profile = { cat: 'disabled-by-default-v8.cpu_profiler', name: 'Profile', ph: 'P', id, ...at }
+  const profile = {
+    cat: 'disabled-by-default-v8.cpu_profiler',
+    name: 'Profile',
+    ph: 'P',
+    id,
+    ...at,
+  }
   const frames = [{ frame: 'NODE', processId: pid, url: name, name: '' }]
   const ofWorker = `worker ${tid}${script === undefined ? '' : `: ${script}`}`
-  const thread = `${label} (pid ${pid}) - ${tid === 0 ? 'main' : ofWorker}`
+  const threadName = `${label} (pid ${pid}) - ${tid === 0 ? 'main' : ofWorker}`
+  /** @type {any[]} */
   const written = [
     { ...instant, name: 'TracingStartedInBrowser', args: { data: { frames } } },
     { ...named('process_name', `${label} (pid ${pid})`), tid: 0 },
-    named('thread_name', thread),
+    named('thread_name', threadName),
+    ...(recordingLabel === undefined
+      ? []
+      : [named('thread_name', `${threadName}: ${recordingLabel}`, 3)]),
     ...(tid === 0 ? [named('thread_name', 'CrRendererMain', 0)] : []),
     { ...instant, name: 'thread.start', args: { data: counted([]) } },
     { ...profile, args: { data: { startTime: start } } },
@@ -185,13 +201,24 @@ function recording(recorded = {}) {
     known = highest
     const lines = window.map(({ line }) => line)
     const data = {
-      cpuProfile: { ...(fresh.length > 0 && { nodes: fresh }), samples: window.map((s) => s.node.id) },
+      cpuProfile: {
+        ...(fresh.length > 0 && { nodes: fresh }),
+        samples: window.map((s) => s.node.id),
+      },
       timeDeltas: window.map((_, index) => (from + index === 0 ? 0 : INTERVAL_US)),
-      ...(lines.some((line) => line > 0) && { lines, columns: lines.map((line) => (line ? 1 : 0)) }),
+      ...(lines.some((line) => line > 0) && {
+        lines,
+        columns: lines.map((line) => (line ? 1 : 0)),
+      }),
     }
     const last = from + window.length - 1
     const flushed = start + INTERVAL_US * (last + 1)
-    written.push({ ...profile, name: 'ProfileChunk', ts: start + INTERVAL_US * last, args: { data } })
+    written.push({
+      ...profile,
+      name: 'ProfileChunk',
+      ts: start + INTERVAL_US * last,
+      args: { data },
+    })
     const counters = counted(samples.slice(0, last + 1))
     written.push({ ...instant, name: 'thread.flush', ts: flushed, args: { data: counters } })
     written.push(...pending.filter(({ ts }) => ts <= flushed).map((event) => ({ ...at, ...event })))

@@ -156,8 +156,8 @@ function tree(changes = {}) {
     'register.js': "require('./lib/a.js')\n",
     'lib/a.js': "const fs = require('node:fs')\n",
     'lib/b.js': "const library = require('library')\nconst a = require('./a.js')\n",
-    'cli/main.js': "const library = require('library')\nconst index = require('../../index.js')\n",
-    'bin/cpu-prof.js': "require('../../cli/main.js').main()\n",
+    'cli/main.js': "const library = require('library')\nconst index = require('../index.js')\n",
+    'bin/cpu-prof.js': "require('../cli/main.js').main()\n",
     ...changes,
   }
   return Object.fromEntries(Object.entries(bodies).map(([file, body]) => [file, head + body]))
@@ -171,7 +171,7 @@ for (const [
   ['no break in a correct tree', {}, []],
   [
     'a file in lib/ that requires cli/',
-    { 'lib/b.js': "function f() {\n  require('../../cli/c.js')\n}\n", 'cli/c.js': 'f()\n' },
+    { 'lib/b.js': "function f() {\n  require('../cli/c.js')\n}\n", 'cli/c.js': 'f()\n' },
     ['lib/b.js requires cli/c.js'],
   ],
   [

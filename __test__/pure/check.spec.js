@@ -6,46 +6,64 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { check, merge } = require('../../index.js')
+const { check, convert, merge } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
-const { run, temporaryDirectory } = require('../helpers/run.js')
+const { filesIn, temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { writeProfile, writeTrace } = require('../helpers/written.js')
+
+/** @typedef {import('../helpers/written.js').Span} Span */
 
 const FOREIGN = path.join(FIXTURES, 'foreign')
 
+/** @type {Span[]} */
+const SPANS = [
+  ['(program)', 20],
+  ['main main.js:1 > work work.js:3@5', 300],
+  ['(garbage collector)', 30],
+  ['main main.js:1 > (anonymous) node:fs:7 > read', 40],
+  ['(idle)', 200],
+]
+
 test('recordings, their merged trace and Node’s own profiles have no problem', async () => {
-  const workers = await run(['workers.js', 'natural'], {
-    env: { CPU_PROF_FORMAT: 'trace,cpuprofile' },
-  })
-  const merged = path.join(workers.cwd, 'merged.json.gz')
-  await merge(
-    workers.traces.map(({ file }) => file),
-    merged,
-  )
-  const builtIn = await run(
-    ['--cpu-prof', '--cpu-prof-name=own.cpuprofile', 'workers.js', 'natural'],
-    {
-      preload: null,
-    },
-  )
-  const inputs = [workers.cwd, merged, path.join(builtIn.cwd, 'own.cpuprofile')]
+  const dir = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(dir, name)
+  const worker = { tid: 1, script: 'worker.js', start: 1e9 + 50_000 }
+  const recordings = [
+    writeTrace(at('main.trace.json'), { spans: SPANS, exitCode: 0 }),
+    writeTrace(at('worker.trace.json'), { ...worker, spans: SPANS }),
+    writeTrace(at('killed.trace.json'), { pid: 8, spans: SPANS, isKilled: true }),
+  ]
+  const profile = writeProfile(at('main.cpuprofile'), SPANS)
+  const merged = at('merged.json.gz')
+  await merge(recordings, merged)
+  const converted = (await convert(recordings, at('converted.cpuprofile'))).files
+  assert.equal(converted.length, 3)
+  const ofNode = filesIn(FOREIGN, '.cpuprofile.gz').filter((file) => /\/node-\d/.test(file))
+  assert.equal(ofNode.length, 5)
+
+  const inputs = [...recordings, profile, merged, ...converted, ...ofNode]
   const { files, failed } = await check(inputs)
   assert.deepEqual(failed, [])
-  assert.ok(files.length >= 5, `${files.length} files`)
-  for (const { file, problems, samples, loads } of files) {
-    assert.deepEqual(
-      problems.filter(({ severity }) => severity !== 'warning'),
-      [],
-      file,
-    )
+  assert.deepEqual(
+    files.map(({ file }) => file),
+    inputs,
+  )
+  for (const { file, problems, samples, profiles, loads, kind } of files) {
+    assert.deepEqual(problems, [], file)
     assert.ok(loads)
+    assert.equal(kind, file.includes('.cpuprofile') ? 'cpuprofile' : 'trace', file)
+    assert.equal(profiles, file === merged ? 3 : 1, file)
+    if (!ofNode.includes(file)) assert.equal(samples, 590 * profiles, file)
     assert.ok(samples > 0, file)
   }
-  assert.deepEqual(new Set(files.map(({ kind }) => kind)), new Set(['trace', 'cpuprofile']))
 })
 
 test('files of other tools can be loaded', async () => {
-  const { files } = await check(FOREIGN)
-  assert.ok(files.length >= 15, `${files.length} files`)
+  // A folder's `.log` files are not taken for traces.
+  const { files, failed } = await check([FOREIGN, ...filesIn(FOREIGN, '.log.gz')])
+  assert.deepEqual(failed, [])
+  const paths = files.map(({ file }) => file)
+  assert.deepEqual(paths.sort(), filesIn(FOREIGN, '.gz'))
   for (const { file, problems, loads } of files)
     assert.ok(loads, `${file} ${JSON.stringify(problems)}`)
 })

@@ -1,454 +1,245 @@
 'use strict'
 
+// The command line of `report`, on recordings with known times.
+
 const assert = require('node:assert/strict')
+const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
-const { run, temporaryDirectory } = require('../helpers/run.js')
-const { renderText } = require('../../cli/report/text.js')
-const { formatTime, printable } = require('../../cli/terminal/format.js')
-const { screen } = require('../../cli/terminal/screen.js')
-const { renderMarkdown } = require('../../cli/report/markdown.js')
+const { temporaryDirectory } = require('../helpers/files.js')
+const { writeTrace } = require('../helpers/written.js')
 
-/** @param {number} threadId @param {string} name @param {number[]} times */
-function thread(
-  threadId,
-  name,
-  [startMs, durationMs, busyMs, gcMs, programMs, idleMs, blockedMs = 0],
-) {
-  const times = { busyMs, gcMs, programMs, idleMs, blockedMs }
-  return { threadId, name, startMs, durationMs, ...times, samples: 10 }
-}
+/** @typedef {import('../helpers/written.js').Span} Span */
 
-/** @param {string} name @param {number} selfMs @param {number} totalMs */
-function fn(
-  name,
-  selfMs,
-  totalMs,
-  file = '/repo/src/a|b.js',
-  line = 7,
-  packageName = '(own code)',
-) {
-  const times = { selfMs, totalMs, blockedMs: name === 'lint' ? 600 : 0 }
-  return { name, file, line, column: 1, package: packageName, trunk: name === 'main', ...times }
-}
+/** The main thread starts two workers and waits for them. @type {Span[]} */
+const MAIN = [
+  ['main workers.js:12@14', 40],
+  ['(program)', 4],
+  ['(idle)', 400],
+  ['main workers.js:12 > done workers.js:30@31', 16],
+]
+/** @type {Span[]} */
+const WORKER = [
+  ['crunch workers.js:40 > spin spin.js:10@15', 300],
+  ['(garbage collector)', 12],
+  ['crunch workers.js:40 > spin spin.js:10 > burn node_modules/fire/index.js:39@42', 88],
+]
 
-/** @param {string} name @param {number} selfMs @param {string} file @param {number} line */
-function ln(name, selfMs, file, line) {
-  return { name, file, line, package: '(own code)', selfMs, samples: selfMs / 2 }
-}
-
-/** @returns {import('../../index.js').Report} */
-function exampleReport() {
-  const times = { startMs: 0, durationMs: 4000 }
-  return {
-    version: 1,
-    durationMs: 4000,
-    totals: { busyMs: 5000, gcMs: 100, programMs: 20, idleMs: 3000, blockedMs: 600 },
-    processes: [
-      {
-        ...{ pid: 41, name: 'nx', command: 'nx run-many', cwd: '/repo', launcher: false, ...times },
-        cpu: { javascriptMs: 1900, nativeMs: 2500, othersMs: 1200 },
-        threads: [
-          thread(0, 'main', [0, 4000, 900, 50, 10, 3000]),
-          thread(1, 'worker 1: plugin.js', [1000, 1000, 990, 10, 0, 0]),
-          thread(2, 'worker 2: idle.js', [1000, 3000, 1, 0, 0, 2999]),
-        ],
-      },
-      {
-        ...{ pid: 42, name: 'eslint', command: `eslint ${'x'.repeat(200)}`, ...times },
-        ...{ cwd: '/repo/packages/a', parentPid: 41, launcher: false },
-        threads: [thread(0, 'main', [2000, 2000, 1900, 40, 10, 0, 600])],
-      },
-    ],
-    functions: [
-      fn('parse', 1500, 1800, `/repo/node_modules/${'deep/'.repeat(40)}typescript.js`),
-      fn('Module._load', 10, 4900, 'node:internal/modules/cjs/loader', 1003, 'node:'),
-      fn('main', 1, 4100),
-      fn('lint', 20, 4000),
-      fn('red \u001b[31m\nline', 5, 5),
-      fn('readFileUtf8', 300, 300, '', 0, '(native)'),
-    ],
-    lines: [
-      ln('parse', 1000, '/repo/src/a|b.js', 12),
-      ln('lint', 500, '/repo/src/a|b.js', 0),
-      ln('readFileUtf8', 300, '', 0),
-    ],
-    files: [
-      {
-        ...{ file: '/repo/src/a|b.js', package: '(own code)', trunk: false },
-        ...{ selfMs: 25, totalMs: 4000, blockedMs: 600 },
-      },
-    ],
-    packages: [
-      { name: 'typescript', selfMs: 1500, totalMs: 1800, blockedMs: 0 },
-      { name: 'node:', selfMs: 10, totalMs: 4900, blockedMs: 0 },
-      { name: '(own code)', selfMs: 25, totalMs: 4000, blockedMs: 600 },
-    ],
-    owners: [
-      { kind: 'package', name: 'typescript', selfMs: 400, totalMs: 1800, blockedMs: 0 },
-      { kind: 'own code', name: '(own code)', selfMs: 0, totalMs: 0, blockedMs: 0 },
-    ],
-    scripts: [],
-    counts: { functions: 6, lines: 3, files: 1, packages: 3 },
-    ...{ inputs: 4, repaired: [], failed: [], notes: [] },
+/** Writes the recordings of a process with two workers. Returns its folder. */
+function writeThreads() {
+  const cwd = temporaryDirectory()
+  const process = { cwd, label: 'workers.js', argv: ['natural'], script: 'workers.js' }
+  for (const tid of [0, 1, 2]) {
+    writeTrace(path.join(cwd, `CPU.20260101.101010.7.${tid}.001.trace.json`), {
+      ...process,
+      tid,
+      start: 1e9 + 20_000 * tid,
+      spans: tid === 0 ? MAIN : WORKER,
+    })
   }
+  return cwd
 }
 
-const VIEW = { columns: 100, lines: 40, colours: false, cwd: '/repo' }
+/** Writes a recording of half a second. Returns its folder. */
+function writeWork() {
+  const cwd = temporaryDirectory()
+  const file = path.join(cwd, 'CPU.20260101.101010.7.0.001.trace.json')
+  writeTrace(file, { cwd, spans: [['main a.js:1 > spin spin.js:10', 500]] })
+  return cwd
+}
 
-test('the text fits any width and height', () => {
-  for (const columns of [50, 64, 72, 80, 100, 160]) {
-    for (const lines of [10, 24, 50]) {
-      const text = renderText(exampleReport(), { ...VIEW, columns, lines })
-      const drawn = text.trimEnd().split('\n')
-      for (const line of drawn) assert.ok(line.length <= columns, `${columns}: ${line}`)
-      assert.ok(drawn.length <= Math.max(lines, 12), `${drawn.length} lines for ${lines}`)
-    }
-  }
-})
+/** What `report` prints of {@link writeThreads}. */
+const SCREEN = `
+460 ms · 1 process, 3 threads · busy 832 ms, gc 24 ms, program 4.0 ms, idle 400 ms
+CPU 860 ms: JavaScript threads 860 ms, native threads 0.0 ms
 
-test('the text shows threads in order, then hot functions with their places', () => {
-  const lines = renderText(exampleReport(), VIEW).split('\n')
-  assert.match(
-    lines[0],
-    /^4\.00 s · 2 processes, 4 threads · busy 5\.00 s, gc 100 ms, .*blocked 600 ms, idle 3\.00 s$/,
-  )
-  const at = (/** @type {RegExp} */ pattern) => {
-    const found = lines.findIndex((line) => pattern.test(line))
-    assert.ok(found >= 0, `${pattern} is not in\n${lines.join('\n')}`)
-    return found
-  }
-  const order = [
-    at(/^CPU 5\.60 s: JavaScript threads 1\.90 s, native threads 2\.50 s, other programs 1\.20 s$/),
-    at(/^ {2}nx run-many \(41\) +░{4,} +900 ms +3\.00 s +2\.50 s +1\.20 s +–$/),
-    at(/^ {4}worker 1: plugin\.js +█+ +990 ms/),
-    at(/^ {4}worker 2: idle\.js +░+ +1\.0 ms/),
-    at(/^ {2}eslint x+… · packages\/a \(42\) +█+ +1\.90 s +– +– +– +600 ms$/),
-    at(/^packages, by total time \(% of 3\.91 s of work\)/),
-    at(/ 4\.00 s .* \(own code\)$/),
-    at(/ 1\.80 s .* typescript$/),
-    at(/^own files, by total time/),
-    at(/ 4\.00 s .* src\/a\|b\.js$/),
-    at(/^functions, by self time/),
-    at(/ 1\.50 s {2}38\.4% █+ {3}1\.80 s {2}parse +….*deep\/typescript\.js:7$/),
-    at(/ 300 ms .* readFileUtf8 +\(native\)$/),
-    at(/^functions, by time blocked in a call \(% of 600 ms of blocked time\)/),
-    at(/ 600 ms 100\.0% █+ +20 ms {2}lint +src\/a\|b\.js:7$/),
-    at(/^functions, by total time, without Node's own/),
-  ]
-  assert.deepEqual(
-    order,
-    [...order].sort((a, b) => a - b),
-  )
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: checks that there are none
-  assert.ok(lines.every((line) => !/[\x00-\x1f]/.test(line)))
-})
+processes and threads, the busiest first (the denser the bar, the busier)
+                            0                                 460 ms     busy     idle
+  workers.js natural (7)    ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    56 ms   400 ms
+    worker 1: workers.js     ████████████████████████████████████      388 ms        –
+    worker 2: workers.js       ████████████████████████████████████    388 ms        –
 
-test('threads that do not fit are counted', () => {
-  const text = renderText(exampleReport(), { ...VIEW, by: 'thread', top: 2 })
-  // The main thread counts with the native threads of its process.
-  assert.match(
-    text,
-    /\n {2}nx run-many \(41\) .*\n {2}eslint .*\n {2}and 2 more threads, 1\.00 s not idle\n$/,
-  )
-})
+packages, by total time (% of 860 ms of work)
+     total                            self
+    832 ms  96.7% ███████████████   656 ms  (own code)
+    176 ms  20.5% ███▏              176 ms  fire
 
-test('the process of a worker is named where its main thread has no row', () => {
-  const report = exampleReport()
-  const [first, second] = report.processes
-  const idle = { ...first.threads[0], busyMs: 0, gcMs: 0, programMs: 0 }
-  report.processes = [{ ...first, cpu: undefined, threads: [idle, first.threads[1]] }, second]
-  const text = renderText(report, { ...VIEW, by: 'thread', top: 2 })
-  assert.match(text, /\n {2}nx run-many worker 1: plugin\.js \(41\) /)
-})
+own files, by total time (% of 860 ms of work)
+     total                            self
+    776 ms  90.2% ███████████████   600 ms  spin.js
 
-test('threads that look alike are told apart by the file that they worked on', () => {
-  const report = exampleReport()
-  const [, process] = report.processes
-  const fork = (/** @type {number} */ pid, /** @type {string} */ ownFile) => ({
-    ...{ ...process, pid, name: 'tinypool-process', command: 'tinypool-process', cwd: '/repo' },
-    threads: [{ ...process.threads[0], ownFile }],
-  })
-  report.processes = [fork(50, '/repo/test/a.test.ts'), fork(51, '/repo/test/b.test.ts')]
-  const text = renderText(report, VIEW)
-  assert.match(text, /tinypool-process · test\/a\.test\.ts \(50\)/)
-  assert.match(text, /tinypool-process · test\/b\.test\.ts \(51\)/)
-  report.processes[1].threads[0].ownFile = '/repo/test/a.test.ts'
-  assert.match(renderText(report, VIEW), /tinypool-process \(50\)/)
-  report.processes.pop()
-  assert.match(renderText(report, VIEW), /tinypool-process \(50\)/)
-})
+functions, by self time (% of 860 ms of work)
+      self                           total
+    600 ms  69.8% ███████████████   776 ms  spin  spin.js:10
+    176 ms  20.5% ████▍             176 ms  burn  node_modules/fire/index.js:39
+     40 ms   4.7% █                  56 ms  main  workers.js:12
+     16 ms   1.9% ▍                  16 ms  done  workers.js:30
 
-test('a long place is cut before the label of its thread', () => {
-  const report = exampleReport()
-  const [first] = report.processes
-  const worker = (/** @type {number} */ id, /** @type {string} */ ownFile) => ({
-    ...{ ...first.threads[1], name: `worker ${id}: workers.js`, threadId: id, ownFile },
-  })
-  const folder = '/repo/packages/application/test'
-  const workers = [worker(1, `${folder}/a.test.ts`), worker(2, `${folder}/b.test.ts`)]
-  report.processes = [{ ...first, threads: [first.threads[0], ...workers] }]
-  const text = renderText(report, VIEW)
-  assert.match(text, /worker 1: workers\.js · …\S*\/a\.test\.ts/)
-  assert.match(text, /worker 2: workers\.js · …\S*\/b\.test\.ts/)
-})
+functions, by total time, without Node's own (% of 860 ms of work)
+     total                            self
+    776 ms  90.2% ███████████████   600 ms  spin  spin.js:10
+    176 ms  20.5% ███▍              176 ms  burn  node_modules/fire/index.js:39
+     56 ms   6.5% █▏                 40 ms  main  workers.js:12
+     16 ms   1.9% ▎                  16 ms  done  workers.js:30
+`.trimStart()
 
-test('a launcher has one row, and its work is not shared out', () => {
-  const report = exampleReport()
-  report.processes[0].launcher = true
-  const text = renderText(report, VIEW)
-  assert.match(text, /\n {2}nx run-many \(41\) /)
-  assert.doesNotMatch(text, /plugin\.js/)
-  assert.match(text, /% of 1\.95 s of work/)
-})
+const FILES_60_COLUMNS = `
+460 ms · 1 process, 3 threads
+busy 832 ms, gc 24 ms, program 4.0 ms, idle 400 ms
+CPU 860 ms: JavaScript threads 860 ms, native threads 0.0 ms
 
-test('times take eight columns at most', () => {
-  const shown = [1.25, 61.2, 9_940, 99_900, 110_000, 3_599_400, 3_600_000, 360_000_000]
-  assert.deepEqual(shown.map(formatTime), [
-    ...['1.3 ms', '61 ms', '9.94 s', '99.9 s', '1m 50s', '59m 59s', '1h 00m', '100h 00m'],
+files, by self time (% of 860 ms of work)
+      self           total
+    600 ms  69.8%   776 ms  spin.js
+    176 ms  20.5%   176 ms  node_modules/fire/index.js
+     56 ms   6.5%   832 ms  workers.js
+
+files, by total time (% of 860 ms of work)
+     total            self
+    832 ms  96.7%    56 ms  workers.js
+    776 ms  90.2%   600 ms  spin.js
+    176 ms  20.5%   176 ms  node_modules/fire/index.js
+`.trimStart()
+
+const LINES = `
+lines, by self time (% of 860 ms of work)
+      self                         samples
+    600 ms  69.8% ███████████████      600  spin  spin.js:15
+    176 ms  20.5% ████▍                176  burn  node_modules/fire/index.js:42
+     40 ms   4.7% █                     40  main  workers.js:14
+     16 ms   1.9% ▍                     16  done  workers.js:31
+`
+
+const PACKAGES = `
+**460 ms**, 1 process, 3 threads: busy 832 ms, garbage collection 24 ms, program 4.0 ms, blocked 0.0 ms, idle 400 ms
+
+### Packages, by self time
+
+| package | self | total | share of work |
+| --- | ---: | ---: | ---: |
+| \`(own code)\` | 656 ms | 832 ms | 76.3% |
+| \`fire\` | 176 ms | 176 ms | 20.5% |
+
+### Packages, by total time
+
+| package | total | self | share of work |
+| --- | ---: | ---: | ---: |
+| \`(own code)\` | 832 ms | 656 ms | 96.7% |
+| \`fire\` | 176 ms | 176 ms | 20.5% |
+`.trimStart()
+
+test('report prints text, Markdown or JSON on stdout, in the width of the terminal', async () => {
+  const cwd = writeThreads()
+  const [text, narrow, lines, markdown, json] = await Promise.all([
+    cli(['report', '.'], { cwd }),
+    cli(['report', '.', '--by', 'file'], { cwd, env: { COLUMNS: '60' } }),
+    cli(['report', '.', '--by', 'line'], { cwd }),
+    cli(['report', '.', '--markdown', '--by', 'package'], { cwd }),
+    cli(['report', '.', '--json', '--top', '3'], { cwd }),
   ])
-  for (let ms = 0.01; ms < 1e9; ms *= 1.1) assert.ok(formatTime(ms).length <= 8, formatTime(ms))
-})
-
-test('`by` selects the tables and `top` the number of rows', () => {
-  const text = renderText(exampleReport(), { ...VIEW, by: 'function', top: 1 })
-  assert.match(
-    text,
-    /functions, by self time.*\n.*\n.* parse .*\n\nfunctions, by total time .*\n.*\n.*Module\._load/,
-  )
-  assert.equal(text.trimEnd().split('\n').length, 14)
-})
-
-test('FORCE_COLOR decides about colours, with and without a terminal', () => {
-  const stream = (/** @type {boolean} */ isTTY) =>
-    /** @type {any} */ ({ isTTY, columns: 80, hasColors: () => true })
-  const colours = (/** @type {boolean} */ isTTY, /** @type {string} */ FORCE_COLOR) =>
-    screen(stream(isTTY), { FORCE_COLOR }).colours
-  assert.deepEqual(
-    [screen(stream(true), {}).colours, screen(stream(false), {}).colours],
-    [true, false],
-  )
-  assert.deepEqual(
-    [colours(false, '1'), colours(false, ''), colours(true, '0')],
-    [true, true, false],
-  )
-})
-
-test('control characters and those that change the direction do not reach the terminal', () => {
-  assert.equal(printable('a\x1b[2Jb\u202ec\u2066d\n'), 'a [2Jb c d ')
-})
-
-test('colours do not change the text', () => {
-  const coloured = renderText(exampleReport(), { ...VIEW, colours: true })
-  assert.ok(coloured.includes('\u001b['))
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: removes the colours
-  assert.equal(coloured.replace(/\u001b\[\d+m/g, ''), renderText(exampleReport(), VIEW))
-})
-
-/** Returns the columns of a text whose only wide characters are in these ranges. @param {string} text */
-function columnsOf(text) {
-  return text.replace(/[\u3000-\u9fff\uac00-\ud7a3]/g, '..').length
-}
-
-test('names in Chinese, Japanese and Korean keep the columns aligned', () => {
-  const report = exampleReport()
-  report.processes[1].command = '测试 src/検索'
-  report.functions = [
-    fn('parse', 1500, 1800),
-    fn('解析する', 900, 1000),
-    fn('한국어_함수', 800, 900, '/repo/日本語/検索.js'),
-    fn('很长的名字'.repeat(20), 700, 800),
-    fn('レポート', 600, 700, `/repo/${'深い/'.repeat(60)}検索.js`),
-  ]
-  for (const columns of [50, 72, 80, 100, 101, 160]) {
-    const lines = renderText(report, { ...VIEW, columns, lines: 60 })
-      .trimEnd()
-      .split('\n')
-    for (const line of lines) assert.ok(columnsOf(line) <= columns, `${columns}: ${line}`)
-    const at = (/** @type {string} */ title) => lines.findIndex((line) => line.startsWith(title))
-    const threads = lines.slice(at('processes and threads') + 1, at('packages, by total time') - 1)
-    assert.equal(new Set(threads.map(columnsOf)).size, 1, threads.join('\n'))
-    const table = lines.slice(at('functions, by self time') + 2, at('functions, by total time') - 1)
-    const places = table.map((line) => columnsOf(line.slice(0, line.lastIndexOf(' '))))
-    assert.equal(new Set(places).size, 1, table.join('\n'))
+  for (const { code, stderr } of [text, narrow, lines, markdown, json]) {
+    assert.deepEqual([code, stderr], [0, ''])
   }
-})
+  assert.equal(text.stdout, SCREEN)
+  assert.equal(narrow.stdout, FILES_60_COLUMNS)
+  assert.ok(lines.stdout.endsWith(LINES), lines.stdout)
+  assert.equal(markdown.stdout, PACKAGES)
 
-test('a name is cut between whole characters', () => {
-  const family = '👩\u200d👩\u200d👧'
-  const report = exampleReport()
-  report.functions = [
-    fn('🚀'.repeat(100), 1500, 1800, `/repo/${'🚀'.repeat(100)}/a.js`),
-    fn(family.repeat(50), 900, 1000, `/repo/${family.repeat(50)}/a.js`),
-    fn('e\u0301'.repeat(150), 800, 900),
-  ]
-  for (let columns = 50; columns <= 110; columns++) {
-    const text = renderText(report, { ...VIEW, columns })
-    assert.ok(text.includes('🚀…') && text.includes('…🚀'))
-    // Half of a surrogate pair would be decoded as another character.
-    assert.equal(Buffer.from(text).toString(), text)
-    assert.doesNotMatch(text.replaceAll(family, ''), /[👩👧\u200d]/u)
-    assert.doesNotMatch(text.replaceAll('e\u0301', ''), /\u0301/)
-  }
-})
-
-test('Markdown tables are complete and escaped', () => {
-  const markdown = renderMarkdown(exampleReport(), { cwd: '/repo' })
-  const tables = markdown.split('\n\n').filter((block) => block.startsWith('|'))
-  assert.equal(tables.length, 6)
-  for (const table of tables) {
-    const widths = table
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split(/(?<!\\)\|/).length)
-    assert.equal(new Set(widths).size, 1, table)
-  }
-  assert.match(markdown, /\| `lint` \| `src\/a\\\|b\.js:7` \| 20 ms \| 4\.00 s \| 0\.5% \|/)
-  assert.match(markdown, /\| &nbsp;&nbsp;worker 1: plugin\.js \| 1\.00 s \| 1\.00 s \| 990 ms \|/)
-})
-
-test('lines have their function, their samples, and a place even where the line is unknown', () => {
-  const text = renderText(exampleReport(), { ...VIEW, by: 'line' }).split('\n')
+  /** @type {import('../../index.js').Report} */
+  const { version, processes, functions, counts } = JSON.parse(json.stdout)
+  assert.equal(version, 1)
   assert.deepEqual(
-    text.slice(3, 9).map((line) => line.replace(/[█▏▎▍▌▋▊▉ ]+/g, ' ').trim()),
+    processes[0].threads.map(({ name, busyMs }) => [name, busyMs]),
     [
-      'lines, by self time (% of 3.91 s of work)',
-      'self samples',
-      '1.00 s 25.6% 500 parse src/a|b.js:12',
-      '500 ms 12.8% 250 lint src/a|b.js (unknown line)',
-      '300 ms 7.7% 150 readFileUtf8 (native)',
-      '',
+      ['main', 56],
+      ['worker 1: workers.js', 388],
+      ['worker 2: workers.js', 388],
     ],
   )
-  assert.equal(text.length, 9)
-  const markdown = renderMarkdown(exampleReport(), { cwd: '/repo', by: 'line' })
-  assert.match(markdown, /\n\| function \| where \| self \| samples \| share of work \|\n/)
-  assert.match(markdown, /\| `parse` \| `src\/a\\\|b\.js:12` \| 1\.00 s \| 500 \| 25\.6% \|/)
-})
-
-test('report prints text, Markdown or JSON of a real run on stdout', async () => {
-  const { cwd, pid } = await run(['workers.js', 'natural'])
-  const text = await cli(['report', '.'], { cwd })
-  assert.equal(text.code, 0)
-  assert.equal(text.stderr, '')
-  assert.match(text.stdout, /1 process, 3 threads/)
-  assert.match(text.stdout, new RegExp(`workers\\.js natural .*\\(${pid}\\)`))
-  assert.match(text.stdout, /worker 1: workers\.js/)
-  assert.match(text.stdout, / (spin|burn) +\S*spin\.js:\d+\n/)
-  assert.ok(text.stdout.split('\n').every((line) => line.length <= 100))
-  const narrow = await cli(['report', '.', '--by', 'file'], { cwd, env: { COLUMNS: '60' } })
-  assert.match(narrow.stdout, /spin\.js\n/)
-  assert.ok(narrow.stdout.split('\n').every((line) => line.length <= 60))
-  const lines = await cli(['report', '.', '--by', 'line'], { cwd })
-  assert.match(lines.stdout, /\nlines, by self time .*\n +self +samples\n/)
-  assert.match(lines.stdout, / (spin|burn) +\S*spin\.js:\d+\n/)
-
-  const markdown = await cli(['report', '.', '--markdown', '--by', 'package'], { cwd })
-  assert.match(markdown.stdout, /\n### Packages, by self time\n\n\| package \| self /)
-  const json = JSON.parse((await cli(['report', '.', '--json', '--top', '3'], { cwd })).stdout)
-  assert.equal(json.version, 1)
-  assert.equal(json.processes[0].threads.length, 3)
-  assert.ok(json.functions.length <= 6)
+  // The first by self time, and the first by total time.
+  const names = functions.map(({ name }) => name)
+  assert.deepEqual(names, ['spin', 'burn', 'main', 'crunch'])
+  assert.equal(counts.functions, 5)
 })
 
 test('`--by` selects one list of the JSON, and one kind of the Markdown tables', async () => {
-  const { cwd } = await run(['fibonacci.js'])
+  const cwd = writeThreads()
   const options = ['report', '.', '--top', '5']
   const whole = JSON.parse((await cli([...options, '--json'], { cwd })).stdout)
   const lists = ['processes', 'functions', 'lines', 'files', 'packages', 'owners', 'scripts']
-  for (const [by, list, heading] of [
-    ['thread', 'processes', '### Processes and threads'],
-    ['function', 'functions', '### Functions, by self time'],
-    ['line', 'lines', '### Lines, by self time'],
-    ['file', 'files', '### Files, by self time'],
-    ['package', 'packages', '### Packages, by self time'],
-    ['owner', 'owners', '### Owners, by the time that counts for them'],
-  ]) {
-    const { code, stdout, stderr } = await cli([...options, '--json', '--by', by], { cwd })
-    assert.deepEqual([code, stderr], [0, ''])
-    const expected = Object.entries(whole).filter(([key]) => key === list || !lists.includes(key))
-    assert.deepEqual(JSON.parse(stdout), Object.fromEntries(expected))
-    assert.ok(whole[list].length > 0, list)
+  const costs = (/** @type {string} */ what) => [
+    `### ${what}, by self time`,
+    `### ${what}, by total time`,
+  ]
+  const kinds = /** @type {[by: string, list: string, headings: string[]][]} */ ([
+    ['thread', 'processes', ['### Processes and threads']],
+    ['function', 'functions', costs('Functions')],
+    ['line', 'lines', ['### Lines, by self time']],
+    ['file', 'files', costs('Files')],
+    ['package', 'packages', costs('Packages')],
+    ['owner', 'owners', ['### Owners, by the time that counts for them']],
+  ])
+  await Promise.all(
+    kinds.map(async ([by, list, expected]) => {
+      const { code, stdout, stderr } = await cli([...options, '--json', '--by', by], { cwd })
+      assert.deepEqual([code, stderr], [0, ''])
+      const kept = Object.entries(whole).filter(([key]) => key === list || !lists.includes(key))
+      assert.deepEqual(JSON.parse(stdout), Object.fromEntries(kept))
+      assert.ok(whole[list].length > 0, list)
 
-    const markdown = await cli([...options, '--markdown', '--by', by], { cwd })
-    const headings = markdown.stdout.split('\n').filter((line) => line.startsWith('#'))
-    assert.equal(headings[0], heading)
-    const rest = headings.slice(1).join()
-    assert.match(rest, ['thread', 'line', 'owner'].includes(by) ? /^$/ : /^### \w+, by total time$/)
-  }
-})
-
-test('functions that only their columns tell apart have their columns', () => {
-  const report = exampleReport()
-  const minified = { ...fn('t', 700, 800), file: '/repo/dist/a.js', line: 1 }
-  report.functions.unshift({ ...minified, column: 17 }, { ...minified, column: 2345 })
-  const text = renderText(report, { ...VIEW, by: 'function' })
-  assert.match(text, / t +dist\/a\.js:1:17\n.* t +dist\/a\.js:1:2345\n/)
-  assert.doesNotMatch(text, /a\|b\.js:\d+:/)
-})
-
-test('owners are on the first screen if there are rules, plugins or test files', () => {
-  const report = exampleReport()
-  assert.doesNotMatch(renderText(report, VIEW), /owners/)
-  const times = { selfMs: 900, totalMs: 1000, blockedMs: 0 }
-  report.owners.unshift(
-    { kind: 'rule', name: 'react/jsx-key', ...times },
-    { kind: 'test file', name: '/repo/src/a.test.js', ...times, selfMs: 500 },
+      const markdown = await cli([...options, '--markdown', '--by', by], { cwd })
+      const headings = markdown.stdout.split('\n').filter((line) => line.startsWith('#'))
+      assert.deepEqual(headings, expected)
+    }),
   )
-  const text = renderText(report, VIEW)
-  assert.match(text, /\nowners, by the time that counts for them \(% of 3\.91 s of work\)\n/)
-  assert.match(text, /\n +900 ms +23\.0% █+ +1\.00 s {2}react\/jsx-key \(rule\)\n/)
-  assert.match(text, /\n +500 ms .* {2}src\/a\.test\.js \(test file\)\n/)
-  assert.match(text, /\n +400 ms .* {2}typescript\n/)
-  const only = renderText(report, { ...VIEW, by: 'owner' })
-  assert.doesNotMatch(only, /packages|functions/)
 })
 
 test('inputs that cannot be read are named; exit code 1 if there are no others', async () => {
-  const nothing = await cli(['report', 'missing'])
+  const [nothing, empty, some] = await Promise.all([
+    cli(['report', 'missing']),
+    cli(['report', '.']),
+    cli(['report', '.', 'missing.json'], { cwd: writeWork() }),
+  ])
   assert.equal(nothing.code, 1)
   assert.match(nothing.stderr, /^cpu-prof: .*missing.*\n$/)
   assert.equal(nothing.stdout, '')
-  const empty = await cli(['report', '.'], { cwd: temporaryDirectory() })
   assert.equal(empty.code, 1)
   assert.match(empty.stderr, /^cpu-prof: .+\n$/)
 
-  const { cwd } = await run(['-e', '0'])
-  const some = await cli(['report', '.', 'missing.json'], { cwd })
   assert.equal(some.code, 0)
   assert.match(some.stderr, /^cpu-prof: left out \S*missing\.json: .+\n$/)
+  assert.match(some.stdout, /^500 ms · 1 process, 1 thread /)
 })
 
 test('times from the end are given in any way that an option takes', async () => {
-  const { cwd } = await run(['ending.js'])
+  const cwd = writeWork()
   /** @param {...string} args */
   const times = async (...args) => {
     const { code, stdout, stderr } = await cli(['report', '.', '--json', ...args], { cwd })
     assert.deepEqual([code, stderr], [0, ''], args.join(' '))
     const { durationMs, totals } = JSON.parse(stdout)
-    return { durationMs, totals }
+    return [durationMs, totals.busyMs]
   }
-  const last = await times('--from', '-100')
-  assert.ok(Math.abs(last.durationMs - 100) < 0.001, `${last.durationMs}`)
-  for (const args of [['--from=-100'], ['--from', '-0.1s'], ['--from=-100ms']]) {
-    assert.deepEqual(await times(...args), last, args.join(' '))
-  }
-  const middle = await times('--from', '-100', '--to', '-40')
-  assert.ok(Math.abs(middle.durationMs - 60) < 0.001, `${middle.durationMs}`)
+  const forms = [['--from', '-100'], ['--from=-100'], ['--from', '-0.1s'], ['--from=-100ms']]
+  const last = await Promise.all(forms.map((args) => times(...args)))
+  assert.deepEqual(last, Array(forms.length).fill([100, 100]))
+  assert.deepEqual(await times('--from', '-100', '--to', '-40'), [60, 60])
+
   const merged = await cli(['merge', '.', '-o', 'end.json', '--from', '-100ms', '--to=-40'], {
     cwd,
   })
   assert.equal(merged.code, 0, merged.stderr)
-  const file = await cli(['report', 'end.json', '--json'], { cwd })
-  assert.ok(Math.abs(JSON.parse(file.stdout).durationMs - 60) < 0.001, file.stdout)
-
-  const reversed = await cli(['report', '.', '--from', '-40', '--to', '1'], { cwd })
+  const [file, reversed] = await Promise.all([
+    cli(['report', 'end.json', '--json'], { cwd }),
+    cli(['report', '.', '--from', '-40', '--to', '1'], { cwd }),
+  ])
+  assert.equal(JSON.parse(file.stdout).durationMs, 60)
   assert.equal(reversed.code, 1)
   assert.match(reversed.stderr, /^cpu-prof: the slice ends before it starts: .*; choose .*\n$/)
 })
 
 test('contradictory or invalid options are wrong usage', async () => {
-  for (const args of [
+  const wrong = [
     ['--json', '--markdown'],
     ['--by', 'stack'],
     ['--top', '0'],
@@ -457,9 +248,12 @@ test('contradictory or invalid options are wrong usage', async () => {
     ['--from', '--to'],
     ['--to', '-'],
     ['--to=--1s'],
-  ]) {
-    const { code, stderr } = await cli(['report', '.', ...args])
-    assert.equal(code, 2, args.join(' '))
-    assert.match(stderr, /^cpu-prof: /)
-  }
+  ]
+  await Promise.all(
+    wrong.map(async (args) => {
+      const { code, stderr } = await cli(['report', '.', ...args])
+      assert.equal(code, 2, args.join(' '))
+      assert.match(stderr, /^cpu-prof: /)
+    }),
+  )
 })

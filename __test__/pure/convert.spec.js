@@ -5,148 +5,187 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
-const { convert, report } = require('../../index.js')
+const { convert, merge, report } = require('../../index.js')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
-const { run, filesIn, temporaryDirectory } = require('../helpers/run.js')
-const { readMerged } = require('../helpers/run-traces.js')
-const { readProfile } = require('../helpers/trace.js')
+const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { readMerged, moments, threadOf } = require('../helpers/merged.js')
+const { readJson } = require('../helpers/times.js')
+const { writeTrace } = require('../helpers/written.js')
 
-/** Returns time and stack of each sample. @param {any} profile a trace or .cpuprofile, as read by the helpers */
-function stacks(profile) {
-  const isTrace = profile.samples[0]?.node !== undefined
-  const nodes = isTrace ? profile.nodes : profile.byId
-  const parents = new Map()
-  for (const { id, parent, children = [] } of nodes.values()) {
-    if (parent !== undefined) parents.set(id, parent)
-    for (const child of children) parents.set(child, id)
-  }
-  const known = new Map()
-  const stack = (/** @type {number} */ id) => {
-    if (!known.has(id)) {
-      const { functionName, url, lineNumber, columnNumber } = nodes.get(id).callFrame
-      const place = [functionName, url.replaceAll('\\', '/'), lineNumber, columnNumber].join(' ')
-      known.set(id, parents.has(id) ? `${stack(parents.get(id))}\n${place}` : place)
-    }
-    return known.get(id)
-  }
-  return profile.samples.map((/** @type {any} */ sample, /** @type {number} */ i) =>
-    isTrace ? [sample.us, stack(sample.node.id)] : [profile.timeDeltas[i], stack(sample)],
-  )
-}
+/** @typedef {import('../helpers/written.js').Span} Span */
 
-/** Reads the trace of a converted \`.cpuprofile\`, which is a merged trace of one thread. @param {string} file */
+const MAIN = 'main main.js:1:1'
+/** Spans with all kinds of frames. @type {Span[]} */
+const SPANS = [
+  ['(program)', 2],
+  [`${MAIN} > (anonymous) node_modules/tool/index.js:12:34@14`, 3],
+  [`${MAIN} > (anonymous) node_modules/tool/index.js:12:34@15`, 2],
+  [`${MAIN} > na\u00efve"\u{1f600} sub/b.mjs:5:6 > na\u00efve"\u{1f600} sub/b.mjs:5:6`, 4],
+  [`${MAIN} > readFileSync node:fs:441:22`, 1],
+  [`${MAIN} > (garbage collector)`, 2],
+  ['(idle)', 5],
+  [MAIN, 1],
+]
+/** Their samples, as moments() returns them. */
+const MOMENTS = SPANS.flatMap(([stack, ms]) =>
+  Array(ms).fill(String(stack).replace(/@\d+/, '')),
+).map((stack, i) => `${i} ${stack}`)
+
+/** Reads the only thread of a `.cpuprofile`. @param {string} file @param {{ isOurs: boolean }} [options] */
+const readThread = (file, options) => threadOf(readCpuProfile(file, options))
+
+/** Reads a trace that was converted from a `.cpuprofile`: a merged trace of one thread. @param {string} file */
 async function readConverted(file) {
-  const [{ pid, url, functions }] = await readMerged(file)
-  const { traceEvents } = JSON.parse(fs.readFileSync(file, 'latin1'))
-  /** @param {string} name */
-  const named = (name) => traceEvents.filter((/** @type {any} */ event) => event.name === name)
-  const [profile] = named('Profile')
-  const [end] = named('trace.end')
-  const read = readProfile(profile, named('ProfileChunk'), end?.ts)
-  return { ...read, pid, functions, processLabel: url }
+  const { threads } = await readMerged(file)
+  assert.equal(threads.length, 1)
+  return threads[0]
 }
 
 test('a trace converted to a .cpuprofile and back loses nothing', async () => {
-  const { traces, cwd } = await run(['ending.js'], { env: { CPU_PROF_FLUSH_INTERVAL: '50' } })
-  const [trace] = traces
-  const at = (/** @type {string} */ name) => path.join(cwd, name)
-  const { files } = await convert(trace.file, at('a.cpuprofile'))
+  const dir = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(dir, name)
+  const recorded = { label: 'app.js', argv: ['natural'], cwd: '/project', flushMs: 6 }
+  writeTrace(at('a.trace.json'), { ...recorded, spans: SPANS })
+  const { files } = await convert(at('a.trace.json'), at('a.cpuprofile'))
   assert.deepEqual(files, [at('a.cpuprofile')])
   const profile = readCpuProfile(at('a.cpuprofile'))
   assert.equal(fs.statSync(at('a.cpuprofile')).mode & 0o777, 0o600)
-  assert.deepEqual(stacks(profile), stacks(trace))
+  assert.deepEqual(moments(threadOf(profile)), MOMENTS)
+  assert.deepEqual([profile.startTime, profile.endTime], [1e9, 1e9 + 20_000])
+  const lines = profile.nodes.flatMap((/** @type {any} */ { positionTicks = [] }) => positionTicks)
+  assert.deepEqual(lines, [
+    { line: 14, ticks: 3 },
+    { line: 15, ticks: 2 },
+  ])
 
   await convert(at('a.cpuprofile'), at('b.json'))
   const back = await readConverted(at('b.json'))
-  assert.deepEqual(stacks(back), stacks(trace))
-  assert.equal(back.endUs, trace.endUs)
-  assert.equal(back.processLabel, trace.processLabel)
-  assert.deepEqual((await report(at('b.json'))).totals, (await report(trace.file)).totals)
+  assert.deepEqual(moments(back), MOMENTS)
+  assert.deepEqual([back.startUs, back.endUs], [1e9, 1e9 + 19_000])
+  assert.equal(back.url, 'app.js: natural (pid 7)')
+  const totals = { busyMs: 11, idleMs: 5, gcMs: 2, programMs: 2, blockedMs: 0 }
+  for (const name of ['a.trace.json', 'a.cpuprofile', 'b.json']) {
+    assert.deepEqual((await report(at(name))).totals, totals, name)
+  }
 })
 
-test("a .cpuprofile from Node's --cpu-prof converts to a trace that DevTools' parser reads", async () => {
-  const { cwd, pid } = await run(['ending.js'], { preload: ['--cpu-prof'] })
-  const [file] = filesIn(cwd, '.cpuprofile')
-  const output = path.join(cwd, 'a.trace.json')
-  await convert(file, output)
-  const trace = await readConverted(output)
-  assert.equal(trace.pid, pid)
-  const profile = readCpuProfile(file, { isOurs: false })
-  assert.deepEqual(stacks(trace), stacks(profile))
-  assert.ok(trace.functions.has('spin'))
-})
+for (const version of [18, 20, 22, 24, 26]) {
+  test(`a .cpuprofile of Node ${version} converts to a trace that DevTools' parser reads`, async () => {
+    const dir = temporaryDirectory()
+    const gzip = fs.readFileSync(path.join(FIXTURES, 'foreign', `node-${version}.cpuprofile.gz`))
+    const file = path.join(dir, 'CPU.20251125.100000.321.0.001.cpuprofile')
+    fs.writeFileSync(file, zlib.gunzipSync(gzip))
+    const output = path.join(dir, 'a.trace.json')
+    await convert(file, output)
+    const trace = await readConverted(output)
+    assert.equal(trace.pid, 321)
+    assert.deepEqual(moments(trace), moments(readThread(file, { isOurs: false })))
+    for (const name of ['parse', 'render', 'recurse']) assert.ok(trace.functions.has(name), name)
+  })
+}
+
+const SPIN = 'spin spin.js:2:3'
+const WAIT = `${MAIN} > wait wait.js:2:1`
+
+/** Writes recordings of a process with two workers: the last one was terminated. */
+function writeWorkers() {
+  const dir = temporaryDirectory()
+  const common = { cwd: '/project', label: 'workers.js', argv: ['terminate'] }
+  const worker = { ...common, script: 'workers.js', flushMs: 8 }
+  const at = (/** @type {string} */ name) => path.join(dir, `CPU.7.${name}.trace.json`)
+  const own = Object.entries({ [MAIN]: 4, '(idle)': 20 })
+  writeTrace(at('0'), { ...common, flushMs: 24, spans: [[WAIT, 24, { cpuMs: 4 }], ...own] })
+  const busy = Object.entries({ [SPIN]: 12, '(garbage collector)': 2, '(program)': 1 })
+  writeTrace(at('1'), { ...worker, tid: 1, start: 1e9 + 5000, spans: busy })
+  const cut = Object.entries({ '(idle)': 3, [SPIN]: 7 })
+  writeTrace(at('2'), { ...worker, tid: 2, start: 1e9 + 6000, spans: cut, isKilled: true })
+  return dir
+}
 
 test('each thread of a trace gets its own .cpuprofile, or an entry in the other formats', async () => {
-  const { cwd, pid, traces } = await run(['workers.js', 'terminate'], {
-    env: { CPU_PROF_FLUSH_INTERVAL: '50' },
-  })
-  assert.ok(traces.length > 1)
-  const { merge } = require('../../index.js')
+  const recordings = writeWorkers()
   const dir = temporaryDirectory()
   const at = (/** @type {string} */ name) => path.join(dir, name)
-  await merge(cwd, at('all.json'))
-  const names = traces.map(({ tid }) => `x.${pid}.${tid}.cpuprofile`)
+  await merge(recordings, at('all.json'))
   const { files } = await convert(at('all.json'), at('x.cpuprofile'))
-  assert.deepEqual(files, names.map(at))
-  for (const file of files) readCpuProfile(file)
-  const all = await report(at('all.json'), { top: 5 })
+  assert.deepEqual(files, ['x.7.0.cpuprofile', 'x.7.1.cpuprofile', 'x.7.2.cpuprofile'].map(at))
+  /** @type {(from: number, stacks: Record<string, number>) => string[]} */
+  const samples = (from, stacks) =>
+    Object.entries(stacks)
+      .flatMap(([stack, ms]) => Array(ms).fill(stack))
+      .map((stack, i) => `${from + i} ${stack}`)
+  assert.deepEqual(
+    files.map((file) => moments(readThread(file))),
+    [
+      samples(0, { [WAIT]: 24, [MAIN]: 4, '(idle)': 20 }),
+      samples(5, { [SPIN]: 12, '(garbage collector)': 2, '(program)': 1 }),
+      samples(6, { '(idle)': 3, [SPIN]: 7 }),
+    ],
+  )
+  const totals = { busyMs: 4 + 4 + 12 + 7, idleMs: 23, gcMs: 2, programMs: 1, blockedMs: 20 }
+  assert.deepEqual((await report(recordings)).totals, totals)
+  assert.deepEqual((await report(at('all.json'))).totals, totals)
   // A .cpuprofile does not tell when a thread was blocked.
-  const converted = (await report(files)).totals
-  const workMs = ({ busyMs = 0, gcMs = 0, programMs = 0, blockedMs = 0 }) =>
-    busyMs + gcMs + programMs + blockedMs
-  assert.ok(Math.abs(workMs(converted) - workMs(all.totals)) < 0.001)
-  assert.equal(converted.idleMs, all.totals.idleMs)
-  assert.deepEqual((await report(cwd)).totals, all.totals)
+  const converted = { ...totals, busyMs: totals.busyMs + 20, blockedMs: 0 }
+  assert.deepEqual((await report(files)).totals, converted)
 
   await convert(at('all.json'), at('x.collapsed'))
-  let workUs = 0
-  for (const line of fs.readFileSync(at('x.collapsed'), 'utf8').trimEnd().split('\n')) {
-    const [, root, stack, weight] = /^([^;]+)((?:;[^;]+)*) (\d+)$/.exec(line) ?? []
-    assert.match(
-      root,
-      new RegExp(`^workers\\.js \\(pid ${pid}\\) - (main|worker \\d: workers\\.js)$`),
-    )
-    if (stack !== ';(idle)') workUs += Number(weight)
-  }
-  assert.ok(Math.abs(workUs / 1000 - workMs(all.totals)) < 0.001)
+  assert.deepEqual(fs.readFileSync(at('x.collapsed'), 'utf8').split('\n'), [
+    'workers.js (pid 7) - main;main (main.js:1) 4000',
+    'workers.js (pid 7) - main;main (main.js:1);wait (wait.js:2) 24000',
+    'workers.js (pid 7) - main;(idle) 20000',
+    'workers.js (pid 7) - worker 1: workers.js;spin (spin.js:2) 12000',
+    'workers.js (pid 7) - worker 1: workers.js;(garbage collector) 2000',
+    'workers.js (pid 7) - worker 1: workers.js;(program) 1000',
+    'workers.js (pid 7) - worker 2: workers.js;(idle) 3000',
+    'workers.js (pid 7) - worker 2: workers.js;spin (spin.js:2) 7000',
+    '',
+  ])
 
   await convert(at('all.json'), at('x.speedscope.json.gz'))
-  const speedscope = JSON.parse(
-    zlib.gunzipSync(fs.readFileSync(at('x.speedscope.json.gz'))).toString(),
+  const { shared, profiles } = readJson(at('x.speedscope.json.gz'))
+  const stacks = profiles.map(
+    (/** @type {any} */ { name, startValue, endValue, samples, weights }) => {
+      assert.equal(samples.length, weights.length)
+      const weighted = samples.map((/** @type {number[]} */ sample, /** @type {number} */ i) =>
+        [weights[i], ...sample.map((frame) => shared.frames[frame].name)].join(' '),
+      )
+      return [name, startValue, endValue, weighted]
+    },
   )
-  assert.deepEqual(
-    speedscope.profiles.map((/** @type {any} */ profile) => profile.name),
-    traces.map(
-      ({ tid }) => `workers.js (pid ${pid}) - ${tid ? `worker ${tid}: workers.js` : 'main'}`,
-    ),
-  )
-  for (const { samples, weights, startValue, endValue } of speedscope.profiles) {
-    assert.equal(samples.length, weights.length)
-    const sum = weights.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0)
-    assert.equal(sum, endValue - startValue)
-    for (const frame of samples.flat()) assert.ok(frame in speedscope.shared.frames)
-  }
+  assert.deepEqual(stacks, [
+    ['workers.js (pid 7) - main', 0, 48_000, ['24000 main wait', '4000 main', '20000']],
+    [
+      'workers.js (pid 7) - worker 1: workers.js',
+      5000,
+      20_000,
+      ['12000 spin', '2000 (garbage collector)', '1000 (program)'],
+    ],
+    ['workers.js (pid 7) - worker 2: workers.js', 6000, 16_000, ['3000', '7000 spin']],
+  ])
+  const wait = shared.frames.find((/** @type {any} */ { name }) => name === 'wait')
+  assert.deepEqual(wait, { name: 'wait', file: '/project/wait.js', line: 2, col: 1 })
 })
 
 test('convert replaces an existing output and leaves nothing on failure', async () => {
-  const { files } = await run(['ending.js'])
   const dir = temporaryDirectory()
+  const trace = writeTrace(path.join(temporaryDirectory(), 'a.trace.json'), { spans: SPANS })
   const at = (/** @type {string} */ name) => path.join(dir, name)
   fs.writeFileSync(at('a.cpuprofile'), 'old')
-  await convert(files[0], at('a.cpuprofile'))
-  readCpuProfile(at('a.cpuprofile'))
-  await convert(files[0], at('made/if/missing.cpuprofile'))
-  readCpuProfile(at('made/if/missing.cpuprofile'))
+  await convert(trace, at('a.cpuprofile'))
+  assert.deepEqual(moments(readThread(at('a.cpuprofile'))), MOMENTS)
+  await convert(trace, at('made/if/missing.cpuprofile'))
+  assert.deepEqual(moments(readThread(at('made/if/missing.cpuprofile'))), MOMENTS)
 
   fs.writeFileSync(at('b.json'), '{}')
   /** @type {[any, any, RegExp][]} */
   const wrong = [
-    [files[0], at('x.html'), /does not have the extension of a format: .*\.speedscope\.json/],
-    [files[0], at('b.json/x.txt'), /could not make the folder of .*b\.json/],
+    [trace, at('x.html'), /does not have the extension of a format: .*\.speedscope\.json/],
+    [trace, at('b.json/x.txt'), /could not make the folder of .*b\.json/],
     [at('b.json'), at('x.txt'), /no CPU profile/],
     [at('missing'), at('x.txt'), /does not exist/],
     [5, at('x.txt'), /inputs must be a path, or an array of at least one path, not 5/],
-    [files[0], undefined, /output must be a file's path, not undefined/],
+    [trace, undefined, /output must be a file's path, not undefined/],
   ]
   for (const [input, output, message] of wrong) {
     await assert.rejects(convert(input, output), (error) => {

@@ -4,71 +4,71 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const zlib = require('node:zlib')
 const { merge, report } = require('../..')
-const { readMerged } = require('../helpers/merged.js')
-const { recording } = require('../helpers/written.js')
-const { run, temporaryDirectory, filesIn, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { readMerged, moments, threadOf } = require('../helpers/merged.js')
+const { recording, writeProfile, writeTrace } = require('../helpers/written.js')
 
-const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
-
-/** A program with two workers, and a child process with arguments. */
-const FAMILY = `
-  const { Worker, isMainThread } = require('node:worker_threads')
-  const { spin } = require(${SPIN})
-  spin(150)
-  if (isMainThread && process.argv[2] === undefined) {
-    require('node:child_process').fork(__filename, ['child', 'one'])
-    for (let i = 0; i < 2; i++) new Worker(__filename)
-  }
-`
+/** Writes a program with two workers, and a child process with arguments. */
+function writeFamily() {
+  const dir = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(dir, `CPU.${name}.trace.json`)
+  const main = { label: 'family.js', cwd: '/project' }
+  const worker = { ...main, script: 'family.js' }
+  const call = 'main family.js:1 > spin spin.js:2:3'
+  writeTrace(at('7.0'), { ...main, spans: [[call, 9]] })
+  writeTrace(at('7.1'), { ...worker, tid: 1, start: 1e9 + 3000, spans: [[call, 5]] })
+  writeTrace(at('7.2'), { ...worker, tid: 2, start: 1e9 + 4000, spans: [[call, 6]] })
+  const child = { pid: 8, ppid: 7, processStartMs: 6, argv: ['child', 'one'], exitCode: 4 }
+  writeTrace(at('8.0'), { ...main, ...child, start: 1e9 + 2000, spans: [[call, 8]] })
+  return dir
+}
 
 test('a merge contains all processes and threads, with names, in one frame', async () => {
-  const dir = temporaryDirectory()
-  const script = path.join(dir, 'family.js')
-  fs.writeFileSync(script, FAMILY)
-  const { pid, traces } = await run([script], {
-    preload: null,
-    cwd: dir,
-    env: { NODE_OPTIONS: `--require ${JSON.stringify(PACKAGE)}` },
-  })
-  assert.equal(traces.length, 4)
+  const dir = writeFamily()
   const output = path.join(dir, 'made', 'trace.json')
-  const result = await merge(dir, output, { exit: { pid: Number(pid), code: 0, signal: null } })
-  const expected = { files: [output], inputs: 4, processes: 2, threads: 4 }
-  assert.deepEqual({ ...result, ...expected }, result)
-  assert.equal(result.bytes, fs.statSync(output).size)
-  assert.deepEqual([result.repaired, result.failed, result.notes], [[], [], []])
+  const result = await merge(dir, output, { exit: { pid: 7, code: 3, signal: null } })
+  const { bytes, ...rest } = result
+  assert.equal(bytes, fs.statSync(output).size)
+  const counts = { inputs: 4, processes: 2, threads: 4 }
+  assert.deepEqual(rest, { files: [output], ...counts, repaired: [], failed: [], notes: [] })
 
   const { frames, threads, processes } = await readMerged(output)
-  const child = traces.find((trace) => trace.pid !== pid)?.pid
   assert.deepEqual(
     frames.map(({ processId, url }) => [processId, url]),
     [
-      [pid, `family.js: (pid ${pid})`],
-      [child, `family.js: child one (pid ${child})`],
+      [7, 'family.js: (pid 7)'],
+      [8, 'family.js: child one (pid 8)'],
     ],
   )
   // DevTools shows all processes of one frame as 'Main'.
   assert.equal(frames[1].frame, frames[0].frame)
   assert.deepEqual([frames[0].parent, frames[1].parent], [undefined, undefined])
-  const names = threads.map((/** @type {any} */ thread) => [thread.pid, thread.tid, thread.name])
   assert.deepEqual(
-    names.sort(),
+    threads.map((/** @type {any} */ { pid, tid, name }) => [pid, tid, name]),
     [
-      [pid, 0, 'CrRendererMain'],
-      [pid, 1, `family.js (pid ${pid}) - worker 1: family.js`],
-      [pid, 2, `family.js (pid ${pid}) - worker 2: family.js`],
-      [child, 0, 'CrRendererMain'],
-    ].sort(),
+      [7, 0, 'CrRendererMain'],
+      [7, 1, 'family.js (pid 7) - worker 1: family.js'],
+      [7, 2, 'family.js (pid 7) - worker 2: family.js'],
+      [8, 0, 'CrRendererMain'],
+    ],
   )
-  for (const thread of threads) {
-    assert.ok(thread.totalMs((/** @type {any} */ frame) => frame.functionName === 'spin') > 50)
-  }
+  const isSpin = (/** @type {any} */ frame) => frame.functionName === 'spin'
+  assert.deepEqual(
+    threads.map((/** @type {any} */ thread) => [thread.startUs, thread.totalMs(isSpin)]),
+    [
+      [1e9, 9],
+      [1e9 + 3000, 5],
+      [1e9 + 4000, 6],
+      [1e9 + 2000, 8],
+    ],
+  )
   const [first, second] = processes
-  assert.deepEqual([first.exitCode, first.signal, second.exitCode], [0, null, 0])
-  assert.deepEqual([second.pid, second.ppid, second.node], [child, pid, process.version])
-  assert.deepEqual(second.argv.slice(1), [script, 'child', 'one'])
-  assert.deepEqual(first.threads, [0, 1, 2])
+  assert.deepEqual([first.exitCode, first.signal, second.exitCode], [3, null, 4])
+  assert.deepEqual([second.pid, second.ppid, second.node], [8, 7, 'v24.0.0'])
+  assert.deepEqual(second.argv, ['node', 'family.js', 'child', 'one'])
+  assert.deepEqual([first.threads, second.threads], [[0, 1, 2], [0]])
 
   // A merged trace can be merged again, to a compressed file. A merge of the folder with both
   // leaves the merged trace out.
@@ -76,103 +76,123 @@ test('a merge contains all processes and threads, with names, in one frame', asy
   assert.equal((await merge(output, again)).threads, 4)
   const once = await readMerged(again)
   assert.deepEqual(once.frames, frames)
-  assert.equal(once.threads.length, 4)
+  assert.deepEqual(once.threads.map(moments), threads.map(moments))
   const all = await merge(dir, path.join(dir, 'all.json'))
   assert.deepEqual([all.inputs, all.threads], [4, 4])
   assert.match(all.notes.join(), /left out merged traces.*again\.json\.gz/)
 })
 
-/** Returns a profile's samples as lines of a time and a stack. @param {any} thread @param {number} startUs */
-function moments(thread, startUs) {
-  let time = startUs
-  return thread.samples.map((/** @type {any} */ { us, node }) => {
-    time += us
-    let stack = ''
-    for (let at = node; at.parent !== undefined; at = thread.nodes.get(at.parent)) {
-      const { functionName, url, lineNumber } = at.callFrame
-      stack += ` < ${functionName} ${url}:${lineNumber}`
-    }
-    return `${time}${stack}`
-  })
-}
+/** Returns samples as moments() does: one each millisecond. @param {number} from @param {number} count @param {string} stack */
+const each = (from, count, stack) => Array.from({ length: count }, (_, i) => `${from + i} ${stack}`)
+
+const MAIN = 'main main.js:1:1'
+const READ = `${MAIN} > read read.js:4:2`
+const WRITE = `${MAIN} > write write.js:8:3`
 
 test('recordings of one thread become one profile, with gaps between the recordings', async () => {
-  const source = `
-    const { start, stop } = require(${JSON.stringify(PACKAGE)})
-    const { spin } = require(${SPIN})
-    for (let i = 0; i < 3; i++) {
-      start()
-      spin(100)
-      stop()
-      const end = Date.now() + 300
-      while (Date.now() < end);
-    }
-  `
-  const { cwd, traces } = await run(['-e', source], { preload: null })
-  assert.equal(traces.length, 3)
-  const output = path.join(cwd, 'out.json')
-  const { threads } = await merge(cwd, output)
-  assert.equal(threads, 1)
-  const [thread] = (await readMerged(output)).threads
-  const all = moments(thread, thread.startUs)
-  const isGap = (/** @type {string} */ moment) => /^\d+$/.test(moment)
-  assert.deepEqual(
-    all.filter((/** @type {string} */ moment) => !isGap(moment)),
-    traces.flatMap((trace) => moments(trace, trace.startUs)),
-  )
-  assert.deepEqual(
-    all.filter(isGap).map((/** @type {string} */ moment) => Number.parseInt(moment, 10)),
-    traces.slice(0, -1).map((trace) => trace.events.at(-1).ts),
-  )
+  const dir = temporaryDirectory()
+  const output = path.join(dir, 'out.json')
+  // Each recording has its own call tree, in several windows.
+  for (const [name, startMs, flushMs, stacks] of /** @type {const} */ ([
+    ['a.json', 0, 2, { [READ]: 3, [MAIN]: 2 }],
+    ['b.json', 8, 500, { [WRITE]: 2, [READ]: 2 }],
+    ['c.json', 20, 3, { '(idle)': 1, [WRITE]: 3 }],
+  ])) {
+    const start = 1e9 + 1000 * startMs
+    writeTrace(path.join(dir, name), { start, flushMs, spans: Object.entries(stacks) })
+  }
+  assert.equal((await merge(dir, output)).threads, 1)
+  const { threads } = await readMerged(output)
+  assert.deepEqual(threads.map(moments), [
+    [
+      ...[...each(0, 3, READ), ...each(3, 2, MAIN), '5 '],
+      ...[...each(8, 2, WRITE), ...each(10, 2, READ), '12 '],
+      ...['20 (idle)', ...each(21, 3, WRITE)],
+    ],
+  ])
 })
 
 test('a slice contains only the time between from and to', async () => {
-  const { cwd, traces } = await run(['ending.js', 'natural', '900'])
-  const output = path.join(cwd, 'slice.json')
-  await merge(traces[0].file, output, { from: 300, to: 600 })
-  const [thread] = (await readMerged(output)).threads
-  const start = traces[0].startUs
-  assert.equal(thread.startUs, start + 300_000)
-  const [from, to] = [start + 300_000, start + 600_000]
-  const all = moments(traces[0], start)
-  const at = (/** @type {string} */ moment) => Number.parseInt(moment, 10)
+  const dir = temporaryDirectory()
+  const output = path.join(dir, 'slice.json')
+  const file = writeTrace(path.join(dir, 'a.json'), {
+    spans: Object.entries({ [READ]: 4, [WRITE]: 3, [MAIN]: 3 }),
+    flushMs: 3,
+  })
   // The slice begins with the last sample before it, and ends with an empty stack.
-  const before = all.filter((/** @type {string} */ moment) => at(moment) < from).at(-1)
-  assert.deepEqual(moments(thread, thread.startUs), [
-    before.replace(/^\d+/, String(from)),
-    ...all.filter((/** @type {string} */ moment) => at(moment) >= from && at(moment) < to),
-    String(to),
-  ])
-  await assert.rejects(merge(traces[0].file, output, { from: 60_000 }), /nothing was recorded/)
-  assert.equal((await merge(traces[0].file, output, { split: true })).files.length, 1)
+  for (const [slice, expected] of /** @type {const} */ ([
+    [
+      { from: 2.5, to: 7.5 },
+      [`2.5 ${READ}`, `3 ${READ}`, ...each(4, 3, WRITE), `7 ${MAIN}`, '7.5 '],
+    ],
+    [{ from: 3, to: 6 }, [`3 ${READ}`, ...each(4, 2, WRITE), '6 ']],
+    [{ from: 8 }, each(8, 2, MAIN)],
+    [{ to: -8 }, [...each(0, 2, READ), '2 ']],
+  ])) {
+    await merge(file, output, slice)
+    const { threads } = await readMerged(output)
+    assert.deepEqual(threads.map(moments), [expected], JSON.stringify(slice))
+  }
+  await assert.rejects(merge(file, output, { from: 60_000 }), /nothing was recorded/)
+  assert.deepEqual((await merge(file, output, { split: true })).files, [output])
 })
 
-test("Node's own .cpuprofile files can be merged, and both formats of a recording count once", async () => {
-  const { cwd, pid } = await run(['workers.js', 'natural'], { preload: ['--cpu-prof'] })
-  assert.equal(filesIn(cwd, '.cpuprofile').length, 3)
-  const output = path.join(cwd, 'out.json')
-  assert.equal((await merge(cwd, output)).threads, 3)
-  const { threads, frames } = await readMerged(output)
-  assert.equal(frames[0].url, `node: (pid ${pid})`)
-  const names = threads.map((/** @type {any} */ { tid, name }) => [tid, name])
-  assert.deepEqual(names.sort(), [
-    [0, 'CrRendererMain'],
-    [1, `node (pid ${pid}) - worker 1`],
-    [2, `node (pid ${pid}) - worker 2`],
-  ])
-  for (const thread of threads.slice(1)) {
-    assert.ok(thread.totalMs((/** @type {any} */ f) => f.functionName === 'spin') > 100)
+test("Node's own .cpuprofile files of threads can be merged", async () => {
+  const dir = temporaryDirectory()
+  const gzip = fs.readFileSync(path.join(FIXTURES, 'foreign', 'node-24.cpuprofile.gz'))
+  const profile = JSON.parse(zlib.gunzipSync(gzip).toString())
+  for (const tid of [0, 1, 2]) {
+    const [startTime, endTime] = [profile.startTime, profile.endTime].map((us) => us + tid * 5000)
+    const name = `CPU.20251125.100000.321.${tid}.00${tid}.cpuprofile`
+    fs.writeFileSync(path.join(dir, name), JSON.stringify({ ...profile, startTime, endTime }))
   }
+  const output = path.join(dir, 'out.json')
+  const { inputs, threads: count, notes } = await merge(dir, output)
+  assert.deepEqual([inputs, count, notes], [3, 3, []])
+  const { threads, frames } = await readMerged(output)
+  assert.deepEqual(
+    frames.map(({ url }) => url),
+    ['node: (pid 321)'],
+  )
+  assert.deepEqual(
+    threads.map((/** @type {any} */ { tid, name }) => [tid, name]),
+    [
+      [0, 'CrRendererMain'],
+      [1, 'node (pid 321) - worker 1'],
+      [2, 'node (pid 321) - worker 2'],
+    ],
+  )
+  for (const [tid, thread] of threads.entries()) {
+    const startTime = profile.startTime + tid * 5000
+    assert.deepEqual(moments(thread), moments(threadOf({ ...profile, startTime })))
+    assert.ok(thread.functions.has('parse'))
+  }
+})
 
-  const both = await run(['ending.js'], { env: { CPU_PROF_FORMAT: 'trace,cpuprofile' } })
-  const result = await merge(both.cwd, path.join(both.cwd, 'out.json'))
-  assert.deepEqual([result.inputs, result.threads], [1, 1])
-  assert.match(result.notes.join(), /same recordings.*\.cpuprofile/)
+test('both formats of a recording count once', async () => {
+  const dir = temporaryDirectory()
+  const output = path.join(dir, 'out.json')
+  const file = writeTrace(path.join(dir, 'CPU.7.trace.json'), {
+    cwd: '/project',
+    spans: [[READ, 5]],
+  })
+  const { boot, processStartMs } = JSON.parse(fs.readFileSync(file, 'utf8')).metadata['cpu-prof']
+  const process = { pid: 7, threadId: 0, ppid: 1, cwd: '/project', node: 'v24.0.0' }
+  const names = { label: 'app: (pid 7)', processName: 'app (pid 7)', threadName: 'main' }
+  const facts = { ...process, processStartMs, boot, ...names }
+  const profile = path.join(dir, 'CPU.7.cpuprofile')
+  writeProfile(profile, [[READ, 5]], { startUs: 1e9, facts })
+  const { inputs, threads: count, notes } = await merge(dir, output)
+  assert.deepEqual([inputs, count], [1, 1])
+  assert.match(notes.join(), /same recordings.*\.cpuprofile/)
+  const { threads } = await readMerged(output)
+  assert.deepEqual(threads.map(moments), [each(0, 5, READ)])
 })
 
 test('invalid arguments are rejected', async () => {
-  const { cwd, files } = await run(['ending.js'])
-  const output = path.join(cwd, 'out.json')
+  const dir = temporaryDirectory()
+  const output = path.join(dir, 'out.json')
+  const files = [writeTrace(path.join(dir, 'a.json'))]
   /** @type {any} */
   const wrong = merge
   for (const [args, message] of /** @type {[any[], RegExp][]} */ ([
@@ -241,8 +261,8 @@ test('times of another machine are kept, and a note names the file', async () =>
   })
   assert.match(result.notes.join(), /another machine.*b\.json$/)
   const { window, child } = json.metadata.modifications.initialBreadcrumb
-  assert.deepEqual([window.min, window.max], [1e9, 5e12 + 20_000])
-  assert.deepEqual([child.window.min, child.window.max], [1e9, 2e9 + 20_000])
+  assert.deepEqual([window.min, window.max], [1e9, 5e12 + 10_000])
+  assert.deepEqual([child.window.min, child.window.max], [1e9, 2e9 + 10_000])
   assert.deepEqual(
     threads.map((/** @type {any} */ { startUs }) => startUs).sort(),
     [1e9, 2e9, 5e12],
@@ -250,14 +270,13 @@ test('times of another machine are kept, and a note names the file', async () =>
 })
 
 test('cut and compressed files are read, and unreadable files are listed with a reason', async () => {
-  const { gzipSync } = require('node:zlib')
   const whole = recording({ pid: 1 })
   const cut = recording({ pid: 2 })
-  const half = gzipSync(recording({ pid: 4, functions: ['a'.repeat(9000), 'b'] }))
+  const half = zlib.gzipSync(recording({ pid: 4, functions: ['a'.repeat(9000), 'b'] }))
   const { result, threads } = await mergeFiles({
     'whole.json': whole,
     'cut.json': cut.slice(0, cut.indexOf('"trace.end"')),
-    'gzip.json': gzipSync(recording({ pid: 3 })),
+    'gzip.json': zlib.gzipSync(recording({ pid: 3 })),
     'half.json.gz': half.subarray(0, half.length - 30),
     'empty.json': '',
     'package.json': '{"name":"x"}',

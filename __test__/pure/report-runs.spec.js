@@ -1,141 +1,155 @@
 'use strict'
 
+// Reports on folders of several runs, as `cpu-prof run` leaves them.
+
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { merge } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
-const { temporaryDirectory, FIXTURES } = require('../helpers/run.js')
+const { temporaryDirectory } = require('../helpers/files.js')
+const { writeTrace } = require('../helpers/written.js')
 
-/** Runs a program that computes in a function of the given name. @param {string} cwd @param {string} name @param {string[]} [options] */
-async function record(cwd, name, options = []) {
-  const spin = JSON.stringify(path.join(FIXTURES, 'spin.js'))
-  const source = `function ${name}() { return require(${spin}).spin(100) }; ${name}()`
-  const { code, stderr } = await cli(
-    ['run', ...options, '--', process.execPath, '-e', source, name],
-    { cwd },
-  )
-  assert.equal(code, 0, stderr)
+/** A program that ran: a function that worked so many milliseconds. @typedef {{ name: string, ms: number, pid: number }} Program */
+
+// Programs that started later have higher ids.
+const A = { name: 'runA', ms: 30, pid: 1001 }
+const B = { name: 'runB', ms: 40, pid: 1002 }
+const C = { name: 'runC', ms: 50, pid: 1003 }
+const D = { name: 'runD', ms: 60, pid: 1004 }
+
+/** Writes the recording of a program, as `--no-merge` leaves it. @param {string} folder @param {Program} program */
+function writeRecording(folder, { name, ms, pid }) {
+  const file = path.join(folder, `CPU.20260101.101010.${pid}.0.001.trace.json`)
+  const start = pid * 1e6
+  return writeTrace(file, { pid, start, argv: [name], spans: [[`${name} main.js:1`, ms]] })
 }
 
 /**
- * Reports as JSON. Returns the names of the recorded functions, and what was said.
+ * Writes the trace of a run, with its recording beside it if `--keep-recordings` was given.
+ * @param {string} trace @param {Program} program @param {'--keep-recordings'} [kept]
+ */
+async function writeRun(trace, program, kept) {
+  const folder = path.dirname(trace)
+  fs.mkdirSync(folder, { recursive: true })
+  fs.writeFileSync(path.join(folder, '.gitignore'), '*\n')
+  await merge(writeRecording(kept ? folder : temporaryDirectory(), program), trace)
+  fs.utimesSync(trace, program.pid, program.pid)
+}
+
+/**
+ * Reports as JSON. Returns the names and times of the recorded functions, and what was said.
  * @param {string} cwd @param {string[]} args
  */
 async function reported(cwd, ...args) {
-  const { code, stdout, stderr } = await cli(['report', ...args, '--json', '--top', '1000'], {
-    cwd,
-  })
+  const { code, stdout, stderr } = await cli(['report', ...args, '--json'], { cwd })
   assert.equal(code, 0, stderr)
-  const result = JSON.parse(stdout)
-  const names = result.functions.map((/** @type {{ name: string }} */ { name }) => name)
-  const own = names.filter((/** @type {string} */ name) => /^run[A-Z]$/.test(name))
-  return { names: own.sort(), stderr, processes: result.processes.length, result }
+  /** @type {import('../../index.js').Report} */
+  const { functions, processes, totals } = JSON.parse(stdout)
+  const times = Object.fromEntries(functions.map(({ name, selfMs }) => [name, selfMs]))
+  return { times, stderr, processes: processes.length, busyMs: totals.busyMs }
 }
 
-/** Returns the folders of the runs, the oldest first. @param {string} cwd */
-function runsIn(cwd) {
-  const names = fs.readdirSync(path.join(cwd, 'profiles'))
-  return names.filter((name) => /^\d/.test(name)).sort()
+/** Returns the times in a report on programs. @param {Program[]} programs */
+const timesOf = (...programs) => Object.fromEntries(programs.map(({ name, ms }) => [name, ms]))
+
+const AND_RECORDINGS = ', and the recordings beside them'
+
+/** Returns the line that names the last run. @param {number} count @param {string} run @param {string} [rest] */
+function lastOf(count, run, rest = '') {
+  return `cpu-prof: the last of ${count} runs: ${run} (all of them${rest}: --all)\n`
 }
+
+/** @param {string} trace */
+const leftOut = (trace) =>
+  `cpu-prof: ${trace}: left out, because it is a merged trace (name the file to read it)\n`
 
 test('of several runs in a folder the last is reported, and all with --all', async () => {
   const cwd = temporaryDirectory()
-  await record(cwd, 'runA')
-  const alone = await reported(cwd, 'profiles')
-  assert.deepEqual([alone.names, alone.stderr], [['runA'], ''])
-
+  const [first, last] = ['profiles/20200101.101010.9', 'profiles/20260101.101010.8']
+  await writeRun(path.join(cwd, first, 'trace.json'), A)
   // A folder without a recording is no run.
-  const [first] = runsIn(cwd)
-  fs.renameSync(path.join(cwd, 'profiles', first), path.join(cwd, 'profiles', '20200101.101010.9'))
-  fs.mkdirSync(path.join(cwd, 'profiles', '20200101.101010.10'))
-  await record(cwd, 'runB', ['--keep-recordings'])
-  const last = `profiles/${runsIn(cwd).at(-1)}`
-  const line = `cpu-prof: the last of 2 runs: ${last} (all of them: --all)\n`
-  const both = await reported(cwd, 'profiles')
-  assert.deepEqual(both.names, ['runB'])
-  assert.ok(both.stderr.startsWith(line), both.stderr)
-  assert.equal(both.processes, 1)
+  fs.mkdirSync(path.join(cwd, 'profiles', '20270101.101010.10'))
+  const alone = await reported(cwd, 'profiles')
+  assert.deepEqual(alone, { times: timesOf(A), stderr: '', processes: 1, busyMs: A.ms })
 
-  const all = await reported(cwd, 'profiles', '--all')
-  assert.deepEqual(all.names, ['runA', 'runB'])
-  assert.doesNotMatch(all.stderr, /the last of/)
-  assert.equal(all.processes, 2)
+  await writeRun(path.join(cwd, last, 'trace.json'), B, '--keep-recordings')
+  const [both, all, once, named, listed] = await Promise.all([
+    reported(cwd, 'profiles'),
+    reported(cwd, 'profiles', '--all'),
+    reported(cwd, `${last}/trace.json`),
+    reported(cwd, first),
+    reported(cwd, first, last),
+  ])
+  const kept = leftOut(`${last}/trace.json`)
+  const ofB = { times: timesOf(B), processes: 1, busyMs: B.ms }
+  assert.deepEqual(both, { ...ofB, stderr: lastOf(2, last) + kept })
   // The kept recordings and the trace beside them count once.
-  const once = await reported(cwd, `${last}/trace.json`)
-  assert.equal(busyUs(all), busyUs(alone) + busyUs(once))
-  assert.equal(busyUs(both), busyUs(once))
-
+  const ofAll = { times: timesOf(A, B), stderr: kept, processes: 2, busyMs: A.ms + B.ms }
+  assert.deepEqual(all, ofAll)
+  assert.deepEqual(once, { ...ofB, stderr: '' })
   // Each is still reported by its own path.
-  const named = await reported(cwd, 'profiles/20200101.101010.9')
-  assert.deepEqual([named.names, named.stderr], [['runA'], ''])
-  const listed = await reported(cwd, 'profiles/20200101.101010.9', last)
-  assert.deepEqual(listed.names, ['runA', 'runB'])
+  assert.deepEqual(named, alone)
+  assert.deepEqual(listed, ofAll)
 })
-
-/** @param {{ result: import('../../index.js').Report }} report */
-function busyUs({ result }) {
-  return Math.round(result.totals.busyMs * 1000)
-}
 
 test('of runs in one second the last has the highest process id', async () => {
   const cwd = temporaryDirectory()
-  await record(cwd, 'runA')
-  const [made] = runsIn(cwd)
-  const profiles = path.join(cwd, 'profiles')
-  fs.renameSync(path.join(profiles, made), path.join(profiles, '20200101.101010.9'))
-  fs.cpSync(path.join(profiles, '20200101.101010.9'), path.join(profiles, '20200101.101010.10'), {
-    recursive: true,
-  })
-  const { stderr } = await reported(cwd, 'profiles')
-  assert.match(stderr, /^cpu-prof: the last of 2 runs: profiles\/20200101\.101010\.10 \(/)
+  await writeRun(path.join(cwd, 'profiles/20200101.101010.9/trace.json'), A)
+  await writeRun(path.join(cwd, 'profiles/20200101.101010.10/trace.json'), B)
+  const { times, stderr } = await reported(cwd, 'profiles')
+  assert.deepEqual([times, stderr], [timesOf(B), lastOf(2, 'profiles/20200101.101010.10')])
 })
 
 test('the runs of one --dir are told by their traces', async () => {
   const cwd = temporaryDirectory()
-  await record(cwd, 'runA', ['--dir', 'out'])
-  await record(cwd, 'runB', ['--dir', 'out'])
-  const last = await reported(cwd, 'out')
-  assert.deepEqual(last.names, ['runB'])
-  assert.equal(last.stderr, 'cpu-prof: the last of 2 runs: out/trace.2.json (all of them: --all)\n')
-  assert.deepEqual((await reported(cwd, 'out', '--all')).names, ['runA', 'runB'])
+  await writeRun(path.join(cwd, 'out/trace.json'), A)
+  await writeRun(path.join(cwd, 'out/trace.2.json'), B)
+  const [last, both] = await Promise.all([reported(cwd, 'out'), reported(cwd, 'out', '--all')])
+  assert.deepEqual([last.times, last.stderr], [timesOf(B), lastOf(2, 'out/trace.2.json')])
+  assert.deepEqual([both.times, both.stderr], [timesOf(A, B), ''])
 
   // The first number that is free goes to the next run.
-  fs.rmSync(path.join(cwd, 'out', 'trace.json'))
-  await record(cwd, 'runC', ['--dir', 'out', '--keep-recordings'])
-  const reused = await reported(cwd, 'out')
-  assert.deepEqual(reused.names, ['runC'])
-  assert.match(reused.stderr, /^cpu-prof: the last of 2 runs: out\/trace\.json \(all of them, and /)
+  await writeRun(path.join(cwd, 'out/trace.json'), C, '--keep-recordings')
+  const [reused, all] = await Promise.all([reported(cwd, 'out'), reported(cwd, 'out', '--all')])
+  assert.deepEqual(reused.times, timesOf(C))
+  assert.equal(reused.stderr, lastOf(2, 'out/trace.json', AND_RECORDINGS))
   // The trace of the run without recordings is not lost beside those of the other.
-  const all = await reported(cwd, 'out', '--all')
-  assert.deepEqual([all.names, all.processes], [['runB', 'runC'], 2])
+  assert.deepEqual([all.times, all.processes, all.busyMs], [timesOf(B, C), 2, B.ms + C.ms])
 })
 
 test('recordings beside the runs, and folders that are no runs, are part of --all', async () => {
   const cwd = temporaryDirectory()
-  await record(cwd, 'runA')
-  await record(cwd, 'runB', ['--dir', 'profiles/named', '--no-merge'])
+  const profiles = path.join(cwd, 'profiles')
+  await writeRun(path.join(profiles, '20260101.101010.7/trace.json'), A)
+  writeRecording(path.join(profiles, 'named'), B)
   const one = await reported(cwd, 'profiles')
-  assert.deepEqual([one.names, one.stderr], [['runA', 'runB'], ''])
+  assert.deepEqual([one.times, one.stderr], [timesOf(A, B), ''])
 
-  await record(cwd, 'runC')
-  const last = await reported(cwd, 'profiles')
-  assert.deepEqual(last.names, ['runC'])
-  const line =
-    /^cpu-prof: the last of 2 runs: \S+ \(all of them, and the recordings beside them: --all\)\n$/
-  assert.match(last.stderr, line)
-  assert.deepEqual((await reported(cwd, 'profiles', '--all')).names, ['runA', 'runB', 'runC'])
+  const run = 'profiles/20260101.101010.9'
+  await writeRun(path.join(cwd, run, 'trace.json'), C)
+  const [last, three] = await Promise.all([
+    reported(cwd, 'profiles'),
+    reported(cwd, 'profiles', '--all'),
+  ])
+  const line = lastOf(2, run, AND_RECORDINGS)
+  assert.deepEqual([last.times, last.stderr], [timesOf(C), line])
+  assert.deepEqual([three.times, three.stderr], [timesOf(A, B, C), ''])
 
-  await record(cwd, 'runD', ['--dir', 'profiles', '--no-merge'])
-  assert.deepEqual((await reported(cwd, 'profiles')).names, ['runC'])
-  const all = await reported(cwd, 'profiles', '--all')
-  assert.deepEqual([all.names, all.processes], [['runA', 'runB', 'runC', 'runD'], 4])
+  writeRecording(profiles, D)
+  const [still, all] = await Promise.all([
+    reported(cwd, 'profiles'),
+    reported(cwd, 'profiles', '--all'),
+  ])
+  assert.deepEqual([still.times, still.stderr], [timesOf(C), line])
+  assert.deepEqual([all.times, all.stderr, all.processes], [timesOf(A, B, C, D), '', 4])
 })
 
 test('the parts of a split merge are one trace', async () => {
   const cwd = temporaryDirectory()
-  await record(cwd, 'runA', ['--output', 'parts/trace.1.json'])
-  await record(cwd, 'runB', ['--output', 'parts/trace.2.json'])
-  const { names, stderr } = await reported(cwd, 'parts')
-  assert.deepEqual([names, stderr], [['runA', 'runB'], ''])
+  await writeRun(path.join(cwd, 'parts/trace.1.json'), A)
+  await writeRun(path.join(cwd, 'parts/trace.2.json'), B)
+  const { times, stderr } = await reported(cwd, 'parts')
+  assert.deepEqual([times, stderr], [timesOf(A, B), ''])
 })

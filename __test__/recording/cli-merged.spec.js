@@ -1,16 +1,14 @@
 'use strict'
 
+// The one trace that `cpu-prof run` makes of all recordings.
+
 const assert = require('node:assert/strict')
-const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const zlib = require('node:zlib')
-const { cli, unread } = require('../helpers/cli.js')
-const { findChromium, whyNoBrowser } = require('../helpers/chromium.js')
-const { openDevTools } = require('../helpers/devtools.js')
+const { cli } = require('../helpers/cli.js')
 const { runTraces, readMerged } = require('../helpers/run-traces.js')
-const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 
 const NODE = process.execPath
 
@@ -58,13 +56,10 @@ test('a run ends with one trace of all its threads and a report', async () => {
 })
 
 test('run accepts --output with .gz, and --quiet prints nothing', async () => {
-  const cwd = temporaryDirectory()
-  const [command, ...rest] = family(cwd)
-  const result = await cli([command, '-q', '-o', 'all.json.gz', ...rest], { cwd })
-  assert.equal(result.stderr, '')
-  const text = zlib.gunzipSync(fs.readFileSync(path.join(cwd, 'all.json.gz'))).toString()
-  assert.ok(JSON.parse(text).traceEvents.length > 10)
-  assert.deepEqual(fs.readdirSync(cwd).sort(), ['all.json.gz', 'parent.js'])
+  const { cwd, stderr } = await cli(['run', '-q', '-o', 'all.json.gz', NODE, '-e', '0'])
+  assert.equal(stderr, '')
+  assert.equal((await readMerged(path.join(cwd, 'all.json.gz'))).length, 1)
+  assert.deepEqual(fs.readdirSync(cwd), ['all.json.gz'])
 })
 
 test('a run keeps the trace of an earlier run; --output replaces a file', async () => {
@@ -115,12 +110,18 @@ test('a thread recorded in both formats is merged once', async () => {
 })
 
 test('a signal that ends the command is in the trace and ends the run', async () => {
-  const cwd = temporaryDirectory()
-  const code = "process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000)"
-  const result = await cli(['run', NODE, '-e', `setTimeout(() => { ${code} }, 700)`], { cwd })
-  assert.equal(result.signal, 'SIGKILL')
-  assert.match(result.stderr, /\ntrace: /)
-  assert.match(fs.readFileSync(runTraces(cwd)[0], 'utf8'), /"signal":"SIGKILL"/)
+  // Ends once the recording has its first samples.
+  const code = `
+    const fs = require('node:fs')
+    setInterval(() => {
+      const [name] = fs.readdirSync('d').filter((name) => name.endsWith('.trace.json'))
+      const isFlushed = name !== undefined && fs.readFileSync('d/' + name, 'utf8').includes('thread.flush')
+      if (isFlushed) process.kill(process.pid, 'SIGKILL')
+    }, 20)`
+  const { signal, stderr, cwd } = await cli(['run', '--dir', 'd', NODE, '-e', code])
+  assert.equal(signal, 'SIGKILL')
+  assert.match(stderr, /\ntrace: /)
+  assert.match(fs.readFileSync(path.join(cwd, 'd', 'trace.json'), 'utf8'), /"signal":"SIGKILL"/)
 })
 
 test('the exit code stays when the merged trace cannot be written', async () => {
@@ -149,195 +150,5 @@ test('a process that outlives the command is named', async () => {
     )
   } finally {
     process.kill(pid)
-  }
-})
-
-test('merge and convert work on recordings', async () => {
-  const { cwd } = await run(['workers.js', 'natural'])
-  const merged = await cli(['merge', '.', '-o', 'all.json'], { cwd })
-  assert.equal(merged.code, 0, merged.stderr)
-  assert.equal(path.resolve(cwd, merged.stdout.trim()), path.join(cwd, 'all.json'))
-  assert.match(merged.stderr, /^cpu-prof: 1 process, 3 threads, .*\n$/)
-  assert.equal((await readMerged(path.join(cwd, 'all.json'))).length, 3)
-
-  const json = await cli(['merge', '-q', '--json', '.', '-o', 'again.json', '--to', '0.1s'], {
-    cwd,
-  })
-  // The workers may have started later.
-  const again = await readMerged(path.join(cwd, 'again.json'))
-  assert.equal(JSON.parse(json.stdout).threads, again.length)
-  const converted = await cli(['convert', 'all.json', '-o', 'all.collapsed'], { cwd })
-  assert.equal(converted.code, 0, converted.stderr)
-  const [file] = converted.stdout.trim().split('\n')
-  assert.match(fs.readFileSync(file, 'utf8'), /;spin.* \d+\n/)
-})
-
-test('merge writes to stdout, into a pipe or a file, and keeps links', async () => {
-  const { cwd } = await run(['ending.js', 'natural'])
-  const piped = await cli(['merge', '.', '-o', '-'], { cwd })
-  assert.equal(piped.code, 0, piped.stderr)
-  const isWhole = (/** @type {string} */ text) =>
-    JSON.parse(text).traceEvents.some((/** @type {any} */ { name }) => name === 'ProfileChunk')
-  assert.ok(isWhole(piped.stdout))
-  assert.match(piped.stderr, /^cpu-prof: 1 process, 1 thread, .*\n$/)
-
-  const stdout = fs.lstatSync('/dev/stdout').ino
-  const redirected = '"$0" "$1" merge CPU.* -o /dev/stdout > redirected.json'
-  const bin = path.join(PACKAGE, 'bin', 'cpu-prof.js')
-  execFileSync('sh', ['-c', redirected, NODE, bin], { cwd, stdio: 'ignore' })
-  assert.ok(isWhole(fs.readFileSync(path.join(cwd, 'redirected.json'), 'utf8')))
-  assert.equal(fs.lstatSync('/dev/stdout').ino, stdout)
-
-  const [real, link] = ['real.json', 'link.json'].map((name) => path.join(cwd, name))
-  fs.writeFileSync(real, 'old')
-  fs.symlinkSync('real.json', link)
-  const linked = await cli(['merge', '.', '-o', 'link.json'], { cwd })
-  assert.equal(linked.code, 0, linked.stderr)
-  assert.ok(fs.lstatSync(link).isSymbolicLink())
-  assert.ok(isWhole(fs.readFileSync(real, 'utf8')))
-
-  const both = await cli(['merge', '.', '-o', '-', '--json'], { cwd })
-  assert.equal(both.code, 1)
-  assert.equal(both.stderr, 'cpu-prof: --json and the trace cannot both go to stdout\n')
-  assert.equal(both.stdout, '')
-})
-
-test('merge and convert fail with exit code 1 and leave no files', async () => {
-  const cwd = temporaryDirectory()
-  for (const args of [
-    ['merge', 'missing.json', '-o', 'out.json'],
-    ['merge', '.', '-o', 'out.json'],
-    ['convert', 'missing.json', '-o', 'out.cpuprofile'],
-  ]) {
-    const { code, stdout, stderr } = await cli(args, { cwd })
-    assert.equal(code, 1, stderr)
-    assert.equal(stdout, '')
-    assert.match(stderr, /^cpu-prof: .+\n$/)
-    assert.deepEqual(fs.readdirSync(cwd), [])
-  }
-  assert.equal((await cli(['merge', '.'], { cwd })).code, 2)
-})
-
-test('a closed stdout is not a failure', async () => {
-  const { cwd } = await run(['-e', '0'])
-  for (const args of [
-    ['merge', '-q', '.', '-o', 'all.json'],
-    ['report', 'all.json'],
-    ['convert', 'all.json', '-o', 'all.collapsed'],
-    ['report', '--help'],
-  ]) {
-    const { code, stderr } = await cli(args, { cwd, during: unread('stdout') })
-    assert.deepEqual([code, stderr], [0, ''], args.join(' '))
-  }
-})
-
-test('a result that cannot be printed is a failure', {
-  skip: !fs.existsSync('/dev/full'),
-}, async () => {
-  const { cwd } = await run(['-e', '0'])
-  const under = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
-  const { code, stderr } = await cli(['report', '.'], { cwd, under })
-  assert.equal(code, 1)
-  assert.match(stderr, /^cpu-prof: the result cannot be printed: ENOSPC.*\n$/)
-})
-
-test('a signal during a merge leaves no partial file', async () => {
-  const { files, cwd } = await run(['ending.js', 'natural'])
-  const big = path.join(temporaryDirectory(), 'big.trace.json')
-  const lines = fs.readFileSync(files[0], 'utf8').split('\n')
-  const chunk = `${lines.find((line) => line.includes('"name":"ProfileChunk"'))?.replace(/,$/, '')},\n`
-  const start = lines.slice(0, lines.length - 1).join('\n')
-  fs.writeFileSync(big, `${start},\n${chunk.repeat(1e8 / chunk.length)}{}]}`)
-  const child = cli(['merge', big, '-o', 'out.json.gz'], {
-    cwd,
-    during: async (child) => {
-      while (!fs.readdirSync(cwd).some((file) => file.endsWith('.partial'))) {
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
-      child.kill('SIGTERM')
-    },
-  })
-  const { signal, stdout } = await child
-  assert.deepEqual([signal, stdout], ['SIGTERM', ''])
-  assert.deepEqual(
-    fs.readdirSync(cwd).filter((file) => /out\.json|partial/.test(file)),
-    [],
-  )
-})
-
-const chromium = findChromium()
-const skip = whyNoBrowser(chromium)
-
-test('DevTools shows each process and thread of a run by name', { skip }, async (t) => {
-  const cwd = temporaryDirectory()
-  await cli(family(cwd), { cwd })
-  const devtools = await openDevTools(/** @type {string} */ (chromium))
-  t.after(() => devtools.close())
-  const pictures = path.join(PACKAGE, 'target', 'screenshots')
-  fs.mkdirSync(pictures, { recursive: true })
-  const [processes, ...tracks] = await devtools.load(
-    runTraces(cwd)[0],
-    path.join(pictures, 'merged.png'),
-  )
-  assert.equal(processes.name, 'Processes')
-  assert.equal(processes.functions.length, 5)
-  const names = tracks.map(({ name }) => name.replace(/pid \d+/, 'pid N'))
-  // DevTools orders the main threads by their numbers of entries.
-  assert.deepEqual(names.slice(0, 3).sort(), [
-    'Main — ending.js: exit (pid N)',
-    'Main — ending.js: natural (pid N)',
-    'Main — parent.js: of three (pid N)',
-  ])
-  assert.deepEqual(names.slice(3).sort(), [
-    'parent.js (pid N) - worker 1: workers.js',
-    'parent.js (pid N) - worker 2: workers.js',
-  ])
-  assert.ok(tracks[0].isOpen)
-  for (const { name, functions } of tracks) assert.ok(functions.includes('spin'), name)
-})
-
-test('inputs have names, and begin together', async () => {
-  const cwd = temporaryDirectory()
-  for (const dir of ['a', 'b']) {
-    const code = 'require(process.argv[1]).spin(200)'
-    const spin = path.join(FIXTURES, 'spin.js')
-    const { stderr } = await cli(['run', '-q', '--dir', dir, NODE, '-e', code, spin], { cwd })
-    assert.equal(stderr, '')
-  }
-  const merge = (/** @type {string[]} */ ...args) =>
-    cli(['merge', '-o', 'ab.json', ...args], { cwd })
-  const names = ['--name', 'base=a', '--name', 'head=b']
-  const apart = await merge(...names)
-  assert.equal(apart.code, 0, apart.stderr)
-  const starts = async () => {
-    const threads = await readMerged(path.join(cwd, 'ab.json'))
-    return threads
-      .map(({ url, startUs }) => ({ name: /\[(\w+)\]/.exec(url)?.[1], startUs }))
-      .sort((one, other) => (one.name ?? '').localeCompare(other.name ?? ''))
-  }
-  const [base, head] = await starts()
-  assert.deepEqual([base.name, head.name], ['base', 'head'])
-  assert.ok(head.startUs - base.startUs > 200_000, `${head.startUs - base.startUs} µs`)
-
-  await merge(...names, '--align', 'start')
-  const aligned = await starts()
-  assert.deepEqual(
-    aligned.map(({ startUs }) => startUs),
-    [base.startUs, base.startUs],
-  )
-  const shown = await cli(['report', 'ab.json', '--json'], { cwd })
-  const commands = JSON.parse(shown.stdout).processes.map((/** @type {any} */ one) => one.command)
-  assert.ok(commands.every((/** @type {string} */ command) => /\[(base|head)\]$/.test(command)))
-
-  for (const [args, reason] of /** @type {[string[], RegExp][]} */ ([
-    [[], /needs inputs/],
-    [['--name', 'a'], /Use a label and an input/],
-    [['--name', '=a'], /Use a label and an input/],
-    [['--name', 'x=missing'], /missing.*does not exist/s],
-    [['a', '--align', 'end'], /--align/],
-  ])) {
-    const { code, stderr } = await merge(...args)
-    assert.notEqual(code, 0)
-    assert.match(stderr, reason)
   }
 })

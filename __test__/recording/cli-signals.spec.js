@@ -6,19 +6,21 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli, textFrom } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/run.js')
+const { temporaryDirectory } = require('../helpers/files.js')
 
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
 
-/** Counts its signals, and ends 500 ms after the last signal. */
-const COUNTING = `
-  let count = 0
-  let timer = setInterval(() => {}, 1000)
+/** Prints its signals, and ends a while after the last of those expected; at once on any other. @param {NodeJS.Signals[]} expected */
+const counting = (expected) => `
+  const expected = ${JSON.stringify(expected)}
+  const seen = []
+  setTimeout(() => process.exit(9), 60_000)
   const onSignal = (signal) => {
-    clearTimeout(timer)
-    timer = setTimeout(() => process.exit(7), 500)
-    console.log('got ' + signal + ' ' + ++count)
+    seen.push(signal)
+    console.log('got ' + seen.join())
+    if (signal !== expected[seen.length - 1]) process.exit(8)
+    if (seen.length === expected.length) setTimeout(() => process.exit(7), 500)
   }
   for (const signal of ${JSON.stringify(SIGNALS)}) process.on(signal, onSignal)
   console.log('ready')`
@@ -30,21 +32,37 @@ function program(source) {
   return { cwd, args: ['run', '-q', '--no-merge', process.execPath, 'main.js'] }
 }
 
-for (const signal of SIGNALS) {
-  test(`${signal} is forwarded once without a terminal`, async () => {
-    const { cwd, args } = program(COUNTING)
-    const result = await cli(args, {
-      cwd,
-      detached: true,
-      during: async (child) => {
-        await textFrom(child.stdout, 'ready')
-        child.kill(signal)
-      },
-    })
-    assert.equal(result.stdout, `ready\ngot ${signal} 1\n`)
-    assert.equal(result.code, 7)
+/**
+ * Runs a program that prints its signals, and sends the next signal once the last has arrived: one that
+ * came twice would come before the next. Returns what the program printed.
+ * @param {NodeJS.Signals[]} signals
+ * @param {(child: import('node:child_process').ChildProcess, signal: NodeJS.Signals) => void} send
+ * @param {Parameters<typeof cli>[1]} options
+ */
+async function sendEach(signals, send, options) {
+  const { cwd, args } = program(counting(signals))
+  return cli(args, {
+    ...options,
+    cwd,
+    during: async (child) => {
+      await textFrom(child.stdout, 'ready')
+      for (const [index, signal] of signals.entries()) {
+        const arrived = textFrom(child.stdout, `got ${signals.slice(0, index + 1).join()}`)
+        send(child, signal)
+        await arrived
+      }
+    },
   })
 }
+
+/** @param {NodeJS.Signals[]} signals */
+const lines = (signals) => signals.map((_, index) => `got ${signals.slice(0, index + 1).join()}`)
+
+test('each signal is forwarded once without a terminal', async () => {
+  const result = await sendEach(SIGNALS, (child, signal) => child.kill(signal), { detached: true })
+  assert.deepEqual(result.stdout.trim().split('\n'), ['ready', ...lines(SIGNALS)])
+  assert.equal(result.code, 7)
+})
 
 const hasScript = spawnSync('script', ['--version']).status === 0
 
@@ -52,24 +70,22 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 // there gets the Ctrl-C too, and dash then exits with 130 whatever the command's exit code.
 const IN_TERMINAL = ['sh', '-c', 'exec script -q -e -c "exec $*" /dev/null', 'sh']
 
-for (const [key, character, signal] of [
-  ['Ctrl-C', '\x03', 'SIGINT'],
-  ['Ctrl-\\', '\x1c', 'SIGQUIT'],
-]) {
-  test(`${key} in a terminal reaches the command once`, { skip: !hasScript }, async () => {
-    const { cwd, args } = program(COUNTING)
-    const result = await cli(args, {
-      cwd,
-      under: IN_TERMINAL,
-      during: async (child) => {
-        await textFrom(child.stdout, 'ready')
-        child.stdin?.write(character)
-      },
-    })
-    assert.match(result.stdout, new RegExp(`got ${signal} 1\r\n$`))
-    assert.equal(result.code, 7)
+/** What a terminal turns into signals. @type {Record<string, string>} */
+const KEYS = { SIGINT: '\x03', SIGQUIT: '\x1c' }
+
+test('Ctrl-C and Ctrl-\\ in a terminal reach the command once', { skip: !hasScript }, async () => {
+  const signals = /** @type {NodeJS.Signals[]} */ (Object.keys(KEYS))
+  const result = await sendEach(signals, (child, signal) => child.stdin?.write(KEYS[signal]), {
+    under: IN_TERMINAL,
   })
-}
+  const printed = result.stdout.split('\r\n').filter((line) => line.includes('got '))
+  // The terminal shows the keys too.
+  assert.deepEqual(
+    printed.map((line) => line.slice(line.indexOf('got '))),
+    lines(signals),
+  )
+  assert.equal(result.code, 7)
+})
 
 for (const signal of /** @type {NodeJS.Signals[]} */ ([
   'SIGTERM',

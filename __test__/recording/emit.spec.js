@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const prof = require('../../index.js')
-const { run, PACKAGE } = require('../helpers/run.js')
+const { run, tracesIn, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { analyze } = require('../helpers/trace.js')
 
 /** One event of each phase, and what the addon makes of it but for ids and times. */
@@ -91,14 +91,23 @@ test('nothing happens while nothing records', () => {
 
 test('a span lasts as long as its function or promise, and passes on what these give', async () => {
   const { code, stdout, traces } = await runCode(
-    `const spin = (ms) => { for (const end = performance.now() + ms; performance.now() < end; ); }
-    const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+    `const wait = () => new Promise((resolve) => setTimeout(resolve, 5))
     async function main() {
-      console.log(prof.span('sync', () => { spin(30); return 'value' }))
+      console.log(prof.span('sync', () => { prof.instant('in sync'); return 'value' }))
+      prof.instant('after sync')
       try { prof.span('throws', () => { throw new Error('thrown') }) } catch (error) { console.log(error.message) }
-      console.log(await prof.span('async', async () => { await wait(40); return 'later' }))
+      prof.instant('after throws')
+      const later = prof.span('async', async () => {
+        prof.instant('in async')
+        await wait()
+        prof.instant('still in async')
+        return 'later'
+      })
+      prof.instant('before async ends')
+      console.log(await later)
+      prof.instant('after async')
       await prof.span('rejects', () => Promise.reject(new Error('rejected'))).catch((error) => console.log(error.message))
-      prof.span('outer', () => prof.span('inner', () => spin(5)))
+      prof.span('outer', () => { prof.span('inner', () => prof.instant('in both')); prof.instant('in outer') })
       prof.instant('half', { color: 'error', tooltip: 'tip' })
       prof.counter('queue', { waiting: 3 })
       prof.span('in a track', () => {}, { track: 'jobs', group: 'mine', properties: { id: '7' } })
@@ -111,15 +120,15 @@ test('a span lasts as long as its function or promise, and passes on what these 
   const events = traces[0].events.filter(
     (/** @type {any} */ { cat }) => cat === 'blink.user_timing',
   )
-  /** @type {Record<string, number>} */
-  const lengths = {}
+  /** Starts and ends of spans by name. @type {Record<string, [number, number]>} */
+  const spans = {}
   for (const { name, ph, ts, id2 } of events) {
     if (ph !== 'b') continue
     const end = events.find((other) => other.ph === 'e' && other.id2.local === id2.local)
     assert.equal(end.name, name)
-    lengths[name] = (end.ts - ts) / 1000
+    spans[name] = [ts, end.ts]
   }
-  assert.deepEqual(Object.keys(lengths), [
+  assert.deepEqual(Object.keys(spans), [
     'sync',
     'throws',
     'async',
@@ -128,8 +137,20 @@ test('a span lasts as long as its function or promise, and passes on what these 
     'inner',
     'in a track',
   ])
-  assert.ok(lengths.sync >= 30 && lengths.async >= 39, JSON.stringify(lengths))
-  assert.ok(lengths.outer >= lengths.inner)
+  const at = (/** @type {string} */ name) => events.find((event) => event.name === name).ts
+  for (const times of [
+    [spans.sync[0], at('in sync'), spans.sync[1], at('after sync')],
+    [at('after sync'), ...spans.throws, at('after throws')],
+    [spans.async[0], at('in async'), at('before async ends'), at('still in async')],
+    [at('still in async'), spans.async[1], at('after async')],
+    [at('after async'), ...spans.rejects, spans.outer[0]],
+    [spans.outer[0], spans.inner[0], at('in both'), spans.inner[1], at('in outer'), spans.outer[1]],
+    [spans.outer[1], at('half'), ...spans['in a track']],
+  ]) {
+    const sorted = [...times].sort((a, b) => a - b)
+    assert.deepEqual(times, sorted, JSON.stringify(spans))
+  }
+  assert.ok(spans.async[1] > spans.async[0], 'the promise took no time')
   const half = events.find(({ name }) => name === 'half')
   assert.deepEqual(JSON.parse(half.args.data.detail).devtools, {
     dataType: 'marker',
@@ -150,18 +171,21 @@ test('a promise that is rejected without a handler is still reported by Node', a
 
 test('a killed program keeps the spans that were running', async (t) => {
   if (process.env.SPEC_SOURCE === 'inspector') return t.skip('inspector: no window without a turn')
-  const { signal, files } = await runCode(
-    `prof.span('the last', () => {
-      for (const end = performance.now() + 300; performance.now() < end; );
-      process.send(0)
-      for (;;);
-    })`,
-    {
-      env: { CPU_PROF_FLUSH_INTERVAL: '50' },
-      read: 0,
-      during: (child) => child.once('message', () => child.kill('SIGKILL')),
+  const { signal, files } = await runCode(`prof.span('the last', () => { for (;;); })`, {
+    env: { CPU_PROF_FLUSH_INTERVAL: '50' },
+    read: 0,
+    during: async (child, dir) => {
+      // The span is in the file although it has not ended.
+      for (const end = Date.now() + 20_000; Date.now() < end; ) {
+        const text = tracesIn(dir)
+          .map((file) => fs.readFileSync(file, 'utf8'))
+          .join()
+        if (text.includes('"the last"')) break
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      child.kill('SIGKILL')
     },
-  )
+  })
   assert.equal(signal, 'SIGKILL')
   const spans = eventsOf(files[0]).filter(({ cat }) => cat === 'blink.user_timing')
   assert.deepEqual(

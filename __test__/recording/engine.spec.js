@@ -3,24 +3,31 @@
 const assert = require('node:assert/strict')
 const test = require('node:test')
 const { run } = require('../helpers/run.js')
+const { assertSeen } = require('../helpers/work.js')
 
 // run() also checks for every trace of every spec that DevTools' parser accepts the trace.
 
-test("DevTools' parser finds every thread's functions", async () => {
-  const { traces } = await run(['workers.js', 'natural'])
-  assert.equal(traces.length, 3)
-  for (const { tid, entries, events } of traces) {
+/** @param {{ callFrame?: { functionName: string } }} entry */
+const isSpin = ({ callFrame }) => callFrame?.functionName === 'spin'
+
+test("DevTools' parser finds every thread's functions, with the times that their samples have", async () => {
+  const { traces } = await run(['ending.js', 'worker-returns', '500'])
+  assert.equal(traces.length, 2)
+  for (const trace of traces) {
+    const { tid, entries, events, durationUs } = trace
     const names = new Set(entries.map((entry) => entry.callFrame?.functionName))
-    if (tid > 0) assert.ok(names.has('crunch') && names.has('spin'), [...names].join())
+    for (const name of [tid > 0 ? 'worker' : 'main', 'spin']) {
+      assert.ok(names.has(name), `${name} is not in ${[...names]}`)
+    }
     const last = entries.at(-1)
     assert.ok(last.ts + (last.dur ?? 0) <= events.at(-1).ts)
-  }
-})
 
-test("DevTools' parser finds the right time of a function", async () => {
-  const { traces } = await run(['ending.js', 'natural', '500'])
-  const spinUs = traces[0].entries
-    .filter((entry) => entry.callFrame?.functionName === 'spin')
-    .reduce((sum, entry) => sum + entry.dur, 0)
-  assert.ok(spinUs > 400_000 && spinUs < traces[0].durationUs, `${spinUs}`)
+    assertSeen(trace, 'spin')
+    const spinUs = entries.filter(isSpin).reduce((sum, entry) => sum + entry.dur, 0)
+    assert.ok(spinUs < durationUs, `${spinUs} of ${durationUs} µs`)
+    // The parser adds collections to the function that they interrupt.
+    const sampledUs = 1000 * trace.totalMs((frame) => frame.functionName === 'spin')
+    const ratio = spinUs / sampledUs
+    assert.ok(ratio > 0.5 && ratio < 2, `${spinUs} µs, with samples of ${sampledUs} µs`)
+  }
 })

@@ -6,6 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { isInspector, NEEDS_WAKE_UP } = require('../helpers/source.js')
+const { assertSeen } = require('../helpers/work.js')
 
 // Native addons can fork without an exec. Node keeps V8's heap out of the memory of such a child, so
 // the child can only run native code: its first JavaScript function would crash.
@@ -25,9 +26,10 @@ const { SIGTERM, SIGABRT } = os.constants.signals
 async function fork(child) {
   const source = `
     const { spin } = require(${SPIN})
-    spin(300)
+    function before() { return spin(500) }
+    before()
     ${DLOPEN}
-    function after() { return spin(300) }
+    function after() { return spin(500) }
     after()`
   const env = { NATIVE: 'fork', CHILD: child, CPU_PROF_FLUSH_INTERVAL: '50' }
   const { stdout, stderr, signal, traces } = await run(['-e', source], { env })
@@ -38,9 +40,7 @@ async function fork(child) {
   const ends = trace.events.filter((/** @type {any} */ { name }) => name === 'trace.end')
   // The parent's recording is finished once more if a signal seemed to end the parent.
   assert.equal(ends.length, child === 'inherits' ? 2 : 1)
-  for (const name of isInspector ? ['spin'] : ['spin', 'after']) {
-    assert.ok(trace.totalMs((frame) => frame.functionName === name) > 100, name)
-  }
+  for (const name of isInspector ? ['spin'] : ['before', 'after']) assertSeen(trace, name)
   return { stdout, stderr }
 }
 

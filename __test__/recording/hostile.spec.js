@@ -4,9 +4,12 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { temporaryDirectory } = require('../helpers/run.js')
+const { temporaryDirectory, FIXTURES } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT, NEEDS_NO_JAVASCRIPT, NEEDS_TO_BE_UNSEEN } = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
+const { assertSeen } = require('../helpers/work.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
 // Patches log their calls with this function. console.log does not work here: it uses the patched
 // functions, and workers write through the main thread.
@@ -69,7 +72,7 @@ for (const [name, source] of Object.entries(PATCHES)) {
     )
     for (const trace of traces) {
       assert.ok(trace.ended)
-      assert.ok(trace.totalShare((frame) => frame.functionName === 'spin') > 0)
+      assertSeen(trace, 'spin')
     }
   })
 }
@@ -97,12 +100,12 @@ for (const [name, source] of Object.entries(BLOCKING)) {
 }
 
 test('a program that sets process.argv to null is recorded', async () => {
-  const { traces, stderr } = await runUnharmed([
-    '-e',
-    `process.argv = process.execArgv = null; process.version = ''
-     const { Worker } = require('node:worker_threads')
-     new Worker('process.argv.length = 0; for (let end = Date.now() + 600; Date.now() < end; );', { eval: true })`,
-  ])
+  const source = `
+    process.argv = process.execArgv = null; process.version = ''
+    const { Worker } = require('node:worker_threads')
+    new Worker('process.argv.length = 0; require(${SPIN}).spin(200)', { eval: true })`
+  const env = { CPU_PROF_FLUSH_INTERVAL: '50' }
+  const { traces, stderr } = await runUnharmed(['-e', source], { env })
   assert.equal(stderr, '')
   assert.ok(traces.every((trace) => trace.ended))
   assert.equal(traces.length, 2)
@@ -166,7 +169,7 @@ for (const [name, source, code] of /** @type {[string, string, number | null][]}
   ],
 ])) {
   test(`${name}: the program ends as without the profiler`, async () => {
-    const spin = `const { spin } = require(${JSON.stringify(require.resolve('../fixtures/spin.js'))})`
+    const spin = `const { spin } = require(${SPIN})`
     const file = path.join(temporaryDirectory(), 'main.js')
     fs.writeFileSync(file, `${spin}\nspin(50)\n${source}\n`)
     const result = await runUnharmed([file])
@@ -190,11 +193,13 @@ test('a worker terminated in a deep recursion leaves a finished trace', {
   const source = `
     const { Worker } = require('node:worker_threads')
     const worker = new Worker(\`
-      function down(depth) { return depth === 0 ? 0 : 1 + down(depth - 1) }
+      const { spin } = require(${SPIN})
+      function down(depth) { return depth === 0 ? spin(5) : 1 + down(depth - 1) }
+      for (let i = 0; i < 100; i++) down(3000)
       require('node:worker_threads').parentPort.postMessage('deep')
       for (;;) down(3000)
     \`, { eval: true })
-    worker.on('message', () => setTimeout(() => worker.terminate(), 150))
+    worker.on('message', () => worker.terminate())
     worker.on('exit', (code) => console.log(code))
   `
   const { traces, stdout, stderr } = await runUnharmed(['-e', source])
@@ -202,7 +207,7 @@ test('a worker terminated in a deep recursion leaves a finished trace', {
   assert.equal(stderr, '')
   assert.equal(traces.length, 2)
   assert.ok(traces[1].ended)
-  assert.ok(traces[1].totalMs((frame) => frame.functionName === 'down') > 50)
+  assertSeen(traces[1], 'down')
 })
 
 /** Writes a patch as a file to preload. @param {string} source */

@@ -4,33 +4,59 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { run, message, tracesIn, FIXTURES } = require('../helpers/run.js')
+const { run, message, nowUs, tracesIn, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
 const LOAD = path.join(FIXTURES, 'load.js')
 
 /**
+ * By how much shares of two seconds can differ that two clocks give: a core that stands still at the
+ * wrong moment is idle for one of them.
+ */
+const ROOM = 0.15
+
+/** Recordings by load, length and thread: specs of the same load share one. @type {Map<string, ReturnType<typeof recordLoad>>} */
+const recordings = new Map()
+
+/**
  * Records a thread under a load. Returns what the thread says of itself, and its trace.
  * @param {string} load @param {number} ms @param {'main' | 'worker'} where
  */
-async function record(load, ms, where) {
-  const { stdout, stderr, traces } = await run([LOAD, load, String(ms), where])
-  assert.equal(stderr, '')
-  const trace = traces.find(({ tid }) => (tid === 0) === (where === 'main'))
-  assert.ok(trace)
-  return { own: JSON.parse(stdout), trace }
+function record(load, ms, where) {
+  const key = `${load} ${ms} ${where}`
+  const recording = recordings.get(key) ?? recordLoad(load, ms, where)
+  recordings.set(key, recording)
+  return recording
 }
 
-/** Returns the share of `(idle)` between two times. @param {any} trace @param {{ from: number, to: number }} slice */
-function idleShare({ startUs, samples }, { from, to }) {
+/** @param {string} load @param {number} ms @param {'main' | 'worker'} where */
+async function recordLoad(load, ms, where) {
+  const { own, traces } = await runLoad(load, ms, where)
+  const trace = traces.find(({ tid }) => (tid === 0) === (where === 'main'))
+  assert.ok(trace)
+  return { own, trace }
+}
+
+/** @param {string} load @param {number} ms @param {'main' | 'worker'} where @param {string[]} [preload] */
+async function runLoad(load, ms, where, preload = ['--require', PACKAGE]) {
+  const { stdout, stderr, traces } = await run([LOAD, load, String(ms), where], { preload })
+  assert.equal(stderr, '')
+  return { own: JSON.parse(stdout), traces }
+}
+
+/**
+ * Returns the share of a function of V8's own between two times.
+ * @param {any} trace @param {{ from: number, to: number }} slice @param {string} [name]
+ */
+function shareOf({ startUs, samples }, { from, to }, name = '(idle)') {
   let at = startUs
-  let idleUs = 0
-  for (const { node, us, lastsUs } of samples) {
-    at += us
-    if (node.callFrame.functionName !== '(idle)') continue
-    idleUs += Math.max(0, Math.min(at + lastsUs, to) - Math.max(at, from))
+  let us = 0
+  for (const sample of samples) {
+    at += sample.us
+    if (sample.node.callFrame.functionName !== name) continue
+    us += Math.max(0, Math.min(at + sample.lastsUs, to) - Math.max(at, from))
   }
-  return idleUs / (to - from)
+  return us / (to - from)
 }
 
 for (const where of /** @type {const} */ (['main', 'worker'])) {
@@ -39,11 +65,18 @@ for (const where of /** @type {const} */ (['main', 'worker'])) {
     `an idle ${where} thread sleeps, and its utilization is that of an unprofiled thread`,
     options,
     async () => {
-      const { own, trace } = await record('idle', 3000, where)
-      assert.ok(own.utilization < 0.01, `utilization: ${own.utilization}`)
-      const perSecond = own.switches / (own.wallUs / 1e6)
-      assert.ok(perSecond < 3, `${perSecond} voluntary switches a second`)
-      assert.ok(idleShare(trace, own) > 0.99, `idle: ${idleShare(trace, own)}`)
+      const [{ own, trace }, plain] = await Promise.all([
+        record('idle', 3000, where),
+        runLoad('idle', 3000, where, []),
+      ])
+      const utilizations = `utilization: ${own.utilization}, unprofiled ${plain.own.utilization}`
+      assert.ok(Math.abs(own.utilization - plain.own.utilization) < ROOM, utilizations)
+      const [perSecond, plainly] = [own, plain.own].map(
+        (each) => each.switches / each.wallUs / 1e-6,
+      )
+      const switches = `${perSecond} voluntary switches a second, unprofiled ${plainly}`
+      assert.ok(perSecond < plainly + 3, switches)
+      assert.ok(shareOf(trace, own) > 1 - ROOM, `idle: ${shareOf(trace, own)}`)
     },
   )
 }
@@ -54,12 +87,12 @@ for (const load of ['bursts', 'ripples', 'tls', 'zlib', 'busy']) {
   for (const where of /** @type {const} */ (['main', 'worker'])) {
     test(`idle time is the time that the loop waited: ${load}, ${where} thread`, async () => {
       const { own, trace } = await record(load, 2000, where)
-      const idle = idleShare(trace, own)
+      const idle = shareOf(trace, own)
       const waited = 1 - own.utilization
       // Where a thread waits for a core, before or after an event, loop and samples can differ.
       const withoutCore = own.waitUs / own.wallUs
       const numbers = `idle: ${idle}, waited: ${waited}, without a core: ${withoutCore}`
-      assert.ok(Math.abs(idle - waited) < 0.08 + withoutCore, numbers)
+      assert.ok(Math.abs(idle - waited) < ROOM + withoutCore, numbers)
     })
   }
 }
@@ -67,9 +100,9 @@ for (const load of ['bursts', 'ripples', 'tls', 'zlib', 'busy']) {
 test('native work in a callback of the loop is not idle', async () => {
   const { own, trace } = await record('tls', 2000, 'main')
   const busy = own.cpuUs / own.wallUs
-  const idle = idleShare(trace, own)
+  const idle = shareOf(trace, own)
   // The thread's CPU time is the least that cannot have been idle.
-  assert.ok(idle < 1 - busy + 0.05, `idle: ${idle}, CPU: ${busy}`)
+  assert.ok(idle < 1 - busy + ROOM, `idle: ${idle}, CPU: ${busy}`)
 })
 
 test('a wait that a signal ends is idle', { skip: NEEDS_INTERRUPT }, async () => {
@@ -77,34 +110,39 @@ test('a wait that a signal ends is idle', { skip: NEEDS_INTERRUPT }, async () =>
     process.on('SIGUSR2', () => process.exit())
     setInterval(() => {}, 1e6)
     process.send('ready')`
+  const wait = { from: 0, to: 0 }
   const { stderr, traces } = await run(['-e', script], {
     during: async (child) => {
       await message(child)
-      setTimeout(() => child.kill('SIGUSR2'), 2000)
+      wait.from = nowUs()
+      setTimeout(() => {
+        wait.to = nowUs()
+        child.kill('SIGUSR2')
+      }, 3000)
     },
   })
   assert.equal(stderr, '')
-  const [{ selfShare, durationUs }] = traces
-  assert.ok(durationUs > 1.9e6, `${durationUs} µs`)
-  assert.ok(selfShare('(program)') < 0.05, `program: ${selfShare('(program)')}`)
-  assert.ok(selfShare('(idle)') > 0.9, `idle: ${selfShare('(idle)')}`)
+  const [idle, program] = ['(idle)', '(program)'].map((name) => shareOf(traces[0], wait, name))
+  assert.ok(program < ROOM, `program: ${program}`)
+  assert.ok(idle > 1 - ROOM, `idle: ${idle}`)
 })
 
-test('the event loop is not delayed', { skip: NEEDS_INTERRUPT }, async () => {
+test('the event loop is not slower than without the profiler', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
   const script = `
     const { monitorEventLoopDelay } = require('node:perf_hooks')
     const delay = monitorEventLoopDelay({ resolution: 10 })
     delay.enable()
     setTimeout(() => {
-      const { voluntaryContextSwitches } = process.resourceUsage()
-      console.log(JSON.stringify([delay.percentile(50) / 1e6, delay.count]))
+      console.log(delay.percentile(50) / 1e6)
       process.exit()
-    }, 1500)`
-  const { stdout, stderr } = await run(['-e', script])
-  assert.equal(stderr, '')
-  const [median, count] = JSON.parse(stdout)
-  // Each entry is the time between two timers of 10 ms.
-  assert.ok(median > 9 && median < 13, `${median} ms in ${count} entries`)
+    }, 2000)`
+  // At the same time, on the same machine. Each entry is the time between two timers of 10 ms.
+  const results = await Promise.all([run(['-e', script]), run(['-e', script], { preload: null })])
+  for (const { stderr } of results) assert.equal(stderr, '')
+  const [median, plain] = results.map(({ stdout }) => Number(stdout))
+  assert.ok(median > 0 && median < 1.5 * plain, `median: ${median} ms, unprofiled ${plain} ms`)
 })
 
 test('an idle trace does not grow, and each heartbeat replaces the last', {
@@ -112,20 +150,23 @@ test('an idle trace does not grow, and each heartbeat replaces the last', {
 }, async () => {
   /** @type {number[]} */
   const sizes = []
-  /** @type {Set<number>} */
-  const heartbeats = new Set()
+  /** Heartbeats by their times. @type {Map<number, any>} */
+  const heartbeats = new Map()
+  const wait = { from: 0, to: 0 }
   const { signal, traces } = await run(
     ['-e', 'process.send(0, () => setInterval(() => {}, 1e6))'],
     {
       env: { CPU_PROF_FLUSH_INTERVAL: '50' },
       during: async (child, dir) => {
-        for (let tries = 0; heartbeats.size < 40 && tries < 2000; tries++) {
+        await message(child)
+        wait.from = nowUs()
+        for (const end = Date.now() + 30_000; heartbeats.size < 40 && Date.now() < end; ) {
           await new Promise((resolve) => setTimeout(resolve, 10))
           const [file] = tracesIn(dir)
           if (file === undefined) continue
           sizes.push(fs.statSync(file).size)
           const last = lastEvent(file)
-          if (last !== undefined) heartbeats.add(last.ts)
+          if (last?.name === 'thread.flush') heartbeats.set(last.ts, last)
         }
         child.kill('SIGKILL')
       },
@@ -135,11 +176,15 @@ test('an idle trace does not grow, and each heartbeat replaces the last', {
   assert.ok(heartbeats.size >= 40, `${heartbeats.size} heartbeats`)
   const settled = sizes.slice(sizes.length / 2)
   const grown = Math.max(...settled) - Math.min(...settled)
-  // Twenty heartbeats that stayed would be larger than the one window that ends V8's sampling, which
-  // comes within this time on a slow machine.
-  assert.ok(grown < 1500, `${grown} bytes more than ${settled[0]}`)
+  // The window that ends V8's sampling can come within this time. It is smaller than a few heartbeats
+  // that stay.
+  const bytes = Math.max(...[...heartbeats.values()].map((each) => JSON.stringify(each).length))
+  assert.ok(grown < 10 * bytes, `${grown} bytes more than ${settled[0]}`)
   const [trace] = traces
-  assert.ok(trace.selfShare('(idle)') > 0.8, `${trace.selfShare('(idle)')}`)
+  const stayed = trace.events.filter((/** @type {any} */ { ts }) => heartbeats.has(ts))
+  assert.ok(stayed.length < 10, `${stayed.length} heartbeats are still in the trace`)
+  wait.to = Math.max(...heartbeats.keys())
+  assert.ok(shareOf(trace, wait) > 0.75, `idle: ${shareOf(trace, wait)}`)
 })
 
 /** Returns the last event, unless the file is just being written. @param {string} file */
@@ -152,15 +197,14 @@ function lastEvent(file) {
 }
 
 test('heartbeats have the CPU times of the thread, the process and its children', async () => {
+  const spin = `require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))}).spin`
   const script = `
     const { execFileSync } = require('node:child_process')
-    const work = 'let sum = 0; while (process.cpuUsage().user < 400_000) for (let i = 0; i < 1e5; i++) sum = (sum + i) & 1023'
-    execFileSync(process.execPath, ['-e', work], { env: {} })
-    const enough = process.cpuUsage().user + 300_000
-    let sum = 0
-    while (process.cpuUsage().user < enough) for (let i = 0; i < 1e5; i++) sum = (sum + i) & 1023
-    process.send(0)`
-  const { traces } = await run(['-e', script])
+    const work = ${JSON.stringify(`${spin}(500); const { user, system } = process.cpuUsage(); console.log(user + system)`)}
+    const childUs = execFileSync(process.execPath, ['-e', work], { env: {} })
+    ${spin}(500)
+    console.log(Number(childUs))`
+  const { stdout, traces } = await run(['-e', script])
   const { events } = traces[0]
   /** @param {string} name */
   const named = (name) => events.filter((/** @type {any} */ event) => event.name === name)
@@ -177,7 +221,12 @@ test('heartbeats have the CPU times of the thread, the process and its children'
     )
   }
   const grown = (/** @type {string} */ key) => (last[key] - start[key]) / 1000
-  assert.ok(grown('cpuUs') > 250, `thread: ${grown('cpuUs')} ms`)
-  assert.ok(grown('processCpuUs') >= grown('cpuUs') - 20, `process: ${grown('processCpuUs')} ms`)
-  assert.ok(grown('childrenCpuUs') > 390, `children: ${grown('childrenCpuUs')} ms`)
+  assert.ok(grown('cpuUs') >= 500, `thread: ${grown('cpuUs')} ms`)
+  // The two clocks are not read at the same moment.
+  assert.ok(grown('processCpuUs') > 0.9 * grown('cpuUs'), `process: ${grown('processCpuUs')} ms`)
+  const childMs = Number(stdout) / 1000
+  assert.ok(
+    grown('childrenCpuUs') >= childMs,
+    `children: ${grown('childrenCpuUs')} of ${childMs} ms`,
+  )
 })

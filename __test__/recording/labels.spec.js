@@ -1,16 +1,16 @@
 'use strict'
 
+// What a recorder writes for the label of a recording.
+
 const assert = require('node:assert/strict')
-const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { merge, report } = require('../../index.js')
-const { cli } = require('../helpers/cli.js')
-const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { report } = require('../../index.js')
+const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
 /**
- * Runs a program that has `prof`, `spin(ms)` and `record(options, ms)`, and prints its files.
+ * Runs a program that has `prof` and `record(options)`, and prints its files.
  * @param {string} source @param {Parameters<typeof run>[1]} [options]
  */
 async function record(source, options) {
@@ -18,9 +18,9 @@ async function record(source, options) {
     const prof = require(${JSON.stringify(PACKAGE)})
     const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
     const files = []
-    const record = (options, ms = 60) => {
+    const record = (options) => {
       prof.start({ interval: 200, ...options })
-      spin(ms)
+      spin(10)
       files.push(...prof.stop().files)
     }
     ${source}
@@ -30,7 +30,10 @@ async function record(source, options) {
   assert.equal(result.code, 0)
   /** @type {string[]} */
   const files = JSON.parse(result.stdout)
-  return { ...result, files, names: files.map((file) => path.relative(result.cwd, file)) }
+  const traceOf = (/** @type {string} */ file) =>
+    result.traces.find((trace) => trace.file === file) ?? assert.fail(`${file} was not read`)
+  const names = files.map((file) => path.relative(result.cwd, file))
+  return { ...result, files, names, traceOf }
 }
 
 /** Returns the name and the label of each thread in a report. @param {string | string[]} inputs */
@@ -39,87 +42,71 @@ async function threadsOf(inputs) {
   return processes.flatMap(({ threads }) => threads.map(({ name, label }) => [name, label]))
 }
 
-/** Returns the names that a trace gives its threads. @param {any} trace */
+/** Returns the names that a trace gives its thread, without that for DevTools. @param {any} trace */
 const namesOf = (trace) =>
   trace.events
     .filter((/** @type {any} */ { name }) => name === 'thread_name')
-    .map((/** @type {any} */ { args }) => args.name.replace(/^.* - /, ''))
+    .map((/** @type {any} */ { args }) => args.name.replace(/^.* - /s, ''))
+    .filter((/** @type {string} */ name) => name !== 'CrRendererMain')
+
+/** Labels, with the file names and the thread names that they give. @type {[string | undefined, string, string][]} */
+const LABELS = [
+  [' parser: big file ', 'parser-big-file-001', 'main: parser: big file'],
+  ['', 'unlabelled-002', 'main'],
+  [' \n ', 'unlabelled-003', 'main'],
+  ['../../up', 'up-004', 'main: ../../up'],
+  ['line\nbreak "\\', 'line-break-005', 'main: line break "\\'],
+  ['🚀', 'unlabelled-006', 'main: 🚀'],
+  ['x'.repeat(300), `${'x'.repeat(100)}-007`, `main: ${'x'.repeat(79)}…`],
+  [undefined, 'unlabelled-008', 'main'],
+]
+/** @type {ReturnType<typeof record> | undefined} */
+let labelled
+
+/** Records with each of {@link LABELS}, with one in both formats, and without a label: once. */
+function recordLabels() {
+  labelled ??= record(
+    `for (const label of ${JSON.stringify(LABELS.map(([label]) => label ?? null))}) {
+      record({ label: label ?? undefined, name: '%L-%N' })
+    }
+    record({ label: 'both', name: '%L.%P.%T', format: 'trace,cpuprofile' })
+    record({ name: '%L' })`,
+  )
+  return labelled
+}
 
 test('a label names the file, the thread and the metadata', async () => {
-  const { files, names, traces, cwd } = await record(
-    `record({ label: ' parser: big file ', name: '%L.%N' })`,
-  )
-  assert.deepEqual(names, ['parser-big-file.001.trace.json'])
-  assert.equal(traces[0].metadata.recordingLabel, 'parser: big file')
-  assert.deepEqual(await threadsOf(files), [['main: parser: big file', 'parser: big file']])
-  const { stdout } = await cli(['report', ...names], { cwd })
-  assert.match(stdout, /\n {2}node -e: parser: big file \(\d+\) /)
-  const markdown = await cli(['report', ...names, '--markdown'], { cwd })
-  assert.match(markdown.stdout, /node -e: parser: big file/)
-  const [{ command, name }] = (await report(files)).processes
+  const { files, traceOf, pid } = await recordLabels()
+  const trace = traceOf(files[0])
+  assert.equal(trace.metadata.recordingLabel, 'parser: big file')
+  assert.deepEqual(namesOf(trace), ['main', 'main: parser: big file'])
+  assert.equal(trace.processLabel, `node: -e [parser: big file] (pid ${pid})`)
+  assert.deepEqual(await threadsOf(files[0]), [['main: parser: big file', 'parser: big file']])
+  const [{ command, name }] = (await report(files[0])).processes
   assert.deepEqual([command, name], ['node -e', 'node'])
 })
 
-test('a thread has no label unless all its recordings have the same', async () => {
-  const { files } = await record(`
-    record({ label: 'one' })
-    record({ label: 'two' })
-    record({ label: 'two' })
-    record()`)
-  const [one, two, again, none] = files
-  const merged = path.join(temporaryDirectory(), 'merged.json')
-  for (const [inputs, label] of /** @type {[string[], string | undefined][]} */ ([
-    [[one], 'one'],
-    [[none], undefined],
-    [[two, again], 'two'],
-    [[one, two], undefined],
-    [[two, none], undefined],
-    [[none, two], undefined],
-    [files, undefined],
-    [[one, one], 'one'],
-  ])) {
-    const expected = [[label === undefined ? 'main' : `main: ${label}`, label]]
-    const what = inputs.map((file) => files.indexOf(file)).join()
-    assert.deepEqual(await threadsOf(inputs), expected, what)
-    for (const slice of [{}, { from: 0 }]) {
-      await merge(inputs, merged, slice)
-      assert.deepEqual(await threadsOf(merged), expected, `merged ${what}`)
-      const [{ command }] = (await report(merged)).processes
-      assert.equal(command, 'node -e')
-    }
+test('an empty label is none, and a strange one is safe in names', async () => {
+  const { files, names, traces, traceOf } = await recordLabels()
+  const expected = LABELS.map(([, name]) => `${name}.trace.json`)
+  assert.deepEqual(names.slice(0, LABELS.length), expected)
+  assert.equal(names.at(-1), 'unlabelled.trace.json')
+  assert.equal(traces.length, LABELS.length + 2)
+  for (const [index, [label, , thread]] of LABELS.entries()) {
+    const trace = traceOf(files[index])
+    assert.equal(namesOf(trace).at(-1), thread)
+    assert.equal(trace.metadata.recordingLabel, label?.trim() || undefined)
+    assert.equal((await threadsOf(files[index]))[0][0], thread)
   }
-  await merge(files, merged)
-  const text = fs.readFileSync(merged, 'utf8')
-  assert.doesNotMatch(text, /recordingLabel|main: |\[two\]/)
 })
 
-test('an empty label is none, and a strange one is safe in names', async () => {
-  const labels = ['', ' \n ', '../../up', 'line\nbreak "\\', '🚀', 'x'.repeat(300)]
-  const { files, names, traces } = await record(
-    `for (const label of ${JSON.stringify(labels)}) record({ label, name: '%L-%N' }, 20)
-     record({ name: '%L' }, 20)`,
-  )
-  assert.deepEqual(names, [
-    'unlabelled-001.trace.json',
-    'unlabelled-002.trace.json',
-    'up-003.trace.json',
-    'line-break-004.trace.json',
-    'unlabelled-005.trace.json',
-    `${'x'.repeat(100)}-006.trace.json`,
-    'unlabelled.trace.json',
-  ])
-  assert.equal(traces.length, files.length)
-  const shown = []
-  for (const file of files) shown.push((await threadsOf(file))[0][0])
-  assert.deepEqual(shown, [
-    'main',
-    'main',
-    'main: ../../up',
-    'main: line break "\\',
-    'main: 🚀',
-    `main: ${'x'.repeat(79)}…`,
-    'main',
-  ])
+test('a .cpuprofile has the label too', async () => {
+  const { files, names, pid } = await recordLabels()
+  const both = names.slice(LABELS.length, -1)
+  assert.deepEqual(both, [`both.${pid}.0.trace.json`, `both.${pid}.0.cpuprofile`])
+  const inputs = files.slice(LABELS.length, -1)
+  assert.deepEqual(await threadsOf(inputs), [['main: both', 'both']])
+  assert.deepEqual(await threadsOf(inputs[1]), [['main: both', 'both']])
 })
 
 test('the variable of the name has the placeholder too, and there is none for the label', async () => {
@@ -127,17 +114,6 @@ test('the variable of the name has the placeholder too, and there is none for th
     env: { CPU_PROF_NAME: 'sub/%L', CPU_PROF_LABEL: 'other' },
   })
   assert.deepEqual(names, ['sub/a-b.trace.json'])
-})
-
-test('a .cpuprofile has the label too', async () => {
-  const { files, names } = await record(
-    `record({ label: 'both', name: '%L.%P.%T', format: 'trace,cpuprofile' })`,
-  )
-  const [name] = names[0].split('.trace')
-  assert.match(name, /^both\.\d+\.0$/)
-  assert.deepEqual(names, [`${name}.trace.json`, `${name}.cpuprofile`])
-  assert.deepEqual(await threadsOf(files), [['main: both', 'both']])
-  assert.deepEqual(await threadsOf(files[1]), [['main: both', 'both']])
 })
 
 test('the workers and the segments of a recording have its label', {

@@ -1,52 +1,103 @@
 'use strict'
 
-// The report on the machine: cores, blocked threads, native threads, other programs.
+// The system's counters in recordings, by which reports tell blocked calls, native threads and other
+// programs from work.
 
 const assert = require('node:assert/strict')
+const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../..')
-const { run, PACKAGE } = require('../helpers/run.js')
+const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
-/** Computes for so many milliseconds of CPU time, in a shell. */
-const SHELL = 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'
-const WORK = `
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+
+/** CPU time that each part of the program uses at least. */
+const PART_MS = 1000
+/** CPU time of the worker: more than of the program that is not recorded. */
+const WORKER_MS = 1500
+/** Sampling of a waiting thread is suspended after three seconds. */
+const SUSPENDED_MS = 4000
+
+/** A program whose worker works while sampling of its main thread is suspended, until a signal. */
+const CHILD = `
+  const { Worker } = require('node:worker_threads')
+  const code = \`
+    setTimeout(() => {
+      require(${SPIN.replaceAll('\\', '\\\\')}).spin(${WORKER_MS})
+      process.kill(process.pid, 'SIGTERM')
+    }, ${SUSPENDED_MS})\`
+  new Worker(code, { eval: true })
+  setInterval(() => {}, 1e6)`
+
+/** A program that is blocked, hashes on libuv's threads, and starts programs through a shell. */
+const PROGRAM = `
+  const { spawnSync } = require('node:child_process')
+  const { pbkdf2 } = require('node:crypto')
   const fibonacci = (n) => (n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2))
-  const work = (ms) => {
-    const usedUs = () => process.cpuUsage().user
-    const end = usedUs() + ms * 1000
-    while (usedUs() < end) fibonacci(20)
-  }`
+  const usedMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
+  const elapsedMs = (call) => { const start = performance.now(); call(); return performance.now() - start }
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  function waitForMemory() { Atomics.wait(cell, 0, 0, 1500) }
+  function waitForChildren() {
+    const script = '"$0" -e "$2" & "$0" --require "$1" -e "$3" & wait'
+    const args = ['-c', script, process.execPath, ${JSON.stringify(PACKAGE)}]
+    const programs = [\`require(${SPIN.replaceAll('\\', '\\\\')}).spin(${PART_MS})\`, ${JSON.stringify(CHILD)}]
+    spawnSync('sh', [...args, ...programs], { stdio: 'inherit' })
+  }
+  for (const end = usedMs() + ${PART_MS}; usedMs() < end; ) fibonacci(20)
+  const memoryMs = elapsedMs(waitForMemory)
+  const childrenMs = elapsedMs(waitForChildren)
+  const before = usedMs()
+  const hash = () => pbkdf2('a', 'b', 100_000, 64, 'sha512', () => {
+    const nativeMs = usedMs() - before
+    if (nativeMs < ${PART_MS}) return hash()
+    console.log(JSON.stringify({ memoryMs, childrenMs, nativeMs }))
+  })
+  hash()`
+
+/** Records the program, and returns what it says of itself, and the report. */
+async function record() {
+  const { cwd, stdout, stderr, traces } = await run(['-e', PROGRAM])
+  assert.equal(stderr, '')
+  assert.equal(traces.length, 3)
+  const result = await report(cwd)
+  const [parent, child] = result.processes.sort((a, b) => a.threads.length - b.threads.length)
+  return { ...JSON.parse(stdout), result, parent, child }
+}
+/** @type {ReturnType<typeof record> | undefined} */
+let recorded
+const recordOnce = () => {
+  recorded ??= record()
+  return recorded
+}
+
+/** Checks that a part is about as long as the other. @param {number | undefined} ms @param {number} expectedMs @param {string} what */
+function assertAbout(ms, expectedMs, what) {
+  assert.ok(expectedMs >= PART_MS, `${what}: ${expectedMs} ms are too short for a share`)
+  const ratio = Number(ms) / expectedMs
+  assert.ok(ratio > 0.5 && ratio < 1.5, `${what}: ${ms} ms of ${expectedMs} ms`)
+}
 
 test('a blocked thread is not busy, and the blocked calls are named', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
-  const script = `
-    ${WORK}
-    const { spawnSync } = require('node:child_process')
-    const cell = new Int32Array(new SharedArrayBuffer(4))
-    function waitForMemory() { Atomics.wait(cell, 0, 0, 900) }
-    function waitForChild() { spawnSync('sleep', ['0.8']) }
-    work(300)
-    waitForMemory()
-    waitForChild()
-    process.send(0)`
-  const { cwd } = await run(['-e', script])
-  const { totals, functions, processes } = await report(cwd)
-  assert.ok(totals.blockedMs > 1200, `blocked ${totals.blockedMs} ms`)
+  const { memoryMs, childrenMs, result, parent } = await recordOnce()
+  const { functions } = result
+  const [thread] = parent.threads
+  assertAbout(thread.blockedMs, memoryMs + childrenMs, 'blocked')
   const blockedMs = (/** @type {string} */ wanted) =>
     functions.filter(({ name }) => name === wanted).reduce((sum, each) => sum + each.blockedMs, 0)
-  assert.ok(blockedMs('waitForMemory') > 600, `${blockedMs('waitForMemory')} ms`)
+  assertAbout(blockedMs('waitForMemory'), memoryMs, 'waitForMemory')
   // V8 names the native function or its caller.
-  const childMs = blockedMs('spawn') + blockedMs('spawnSync')
-  assert.ok(childMs > 500, `${childMs} ms`)
+  assertAbout(blockedMs('spawn') + blockedMs('spawnSync'), childrenMs, 'spawnSync')
   // Work beside a blocked call, between the same two readings of the counters, can be mistaken for it.
   const mistakenMs = blockedMs('fibonacci')
-  assert.ok(mistakenMs < 0.2 * totals.blockedMs, `${mistakenMs} of ${totals.blockedMs} ms`)
-  const [thread] = processes[0].threads
-  assert.ok(Number(thread.cpuMs) < totals.busyMs + 200, `CPU ${thread.cpuMs} ms`)
+  assert.ok(mistakenMs < 0.2 * thread.blockedMs, `${mistakenMs} of ${thread.blockedMs} ms`)
+  // Busy time is longer where the thread waits for a core.
+  assert.ok(Number(thread.cpuMs) < 1.5 * thread.busyMs, `${thread.cpuMs} of ${thread.busyMs} ms`)
   const waiting = functions.find(({ name }) => name === 'waitForMemory')
-  assert.ok(Number(waiting?.totalMs) < 300, `${waiting?.totalMs} ms of work`)
+  assert.ok(Number(waiting?.totalMs) < memoryMs / 2, `${waiting?.totalMs} ms of work`)
 })
 
 test('a thread that only computes is not blocked, however busy the machine is', {
@@ -54,63 +105,35 @@ test('a thread that only computes is not blocked, however busy the machine is', 
 }, async () => {
   // Twice as many threads as cores.
   const script = `
-    ${WORK}
     const { Worker } = require('node:worker_threads')
     const { availableParallelism, cpus } = require('node:os')
     const cores = availableParallelism?.() ?? cpus().length
-    const code = 'const end = process.hrtime.bigint() + 1500000000n; while (process.hrtime.bigint() < end);'
-    for (let i = 0; i < 2 * cores; i++) new Worker(code, { eval: true })`
+    for (let i = 0; i < 2 * cores; i++) new Worker(${JSON.stringify(`require(${SPIN}).spin(500)`)}, { eval: true })`
   const { cwd } = await run(['-e', script])
   const { totals } = await report(cwd)
   // Each thread waits for a core half of the time. A hypervisor that takes a core away looks like a
   // blocked call.
+  assert.ok(totals.busyMs > 500, `${totals.busyMs} ms`)
   assert.ok(totals.blockedMs < 0.15 * totals.busyMs, `${totals.blockedMs} of ${totals.busyMs} ms`)
 })
 
 test('CPU time of native threads and of other programs is told from that of recorded threads', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
-  // A recorded child, behind a shell that computes too, and a hash on libuv's threads.
-  const script = `
-    ${WORK}
-    const { execFile } = require('node:child_process')
-    const { pbkdf2 } = require('node:crypto')
-    const child = ${JSON.stringify(`${WORK}; work(400)`)}
-    const node = process.execPath
-    execFile('sh', ['-c', '${SHELL}; "$0" "$@"', node, '--require', ${JSON.stringify(PACKAGE)}, '-e', child], () => {
-      pbkdf2('a', 'b', 1_500_000, 64, 'sha512', () => work(100))
-    })`
-  const { cwd, traces } = await run(['-e', script])
-  assert.equal(traces.length, 2)
-  const { processes } = await report(cwd)
-  const [parent, child] = processes
-  assert.equal(child.parentPid === parent.pid, false, 'a shell is in between')
-  const cpu = parent.cpu ?? assert.fail('no CPU times')
-  assert.ok(cpu.nativeMs > 300, `native ${cpu.nativeMs} ms`)
-  assert.ok(cpu.javascriptMs > 90 && cpu.javascriptMs < 400, `JavaScript ${cpu.javascriptMs} ms`)
-  assert.ok(Number(child.cpu?.javascriptMs) > 350, `child ${child.cpu?.javascriptMs} ms`)
-  const others = Number(cpu.othersMs)
-  assert.ok(others > 100, `other programs ${others} ms`)
-  const slice = await report(cwd, { from: 10, to: 500 })
-  assert.equal(slice.processes[0].cpu?.othersMs, undefined)
+  const { nativeMs, parent, child } = await recordOnce()
+  assert.notEqual(child.parentPid, parent.pid, 'a shell is in between')
+  assertAbout(parent.cpu?.javascriptMs, PART_MS, 'JavaScript')
+  assertAbout(parent.cpu?.nativeMs, nativeMs, 'native threads')
+  assertAbout(parent.cpu?.othersMs, PART_MS, 'other programs')
 })
 
 test('the CPU time of a worker counts for its process, whose main thread waits until a signal', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
-  // Sampling of the main thread is suspended after three seconds.
-  const worker = `${WORK}; work(5500); require('node:fs').writeSync(1, 'done')`
-  const child = `new (require('node:worker_threads').Worker)(${JSON.stringify(worker)}, { eval: true })
-    setInterval(() => {}, 1e6)`
-  const script = `
-    const { spawn } = require('node:child_process')
-    const args = ['--require', ${JSON.stringify(PACKAGE)}, '-e', ${JSON.stringify(child)}]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    child.stdout.once('data', () => child.kill('SIGTERM'))`
-  const { cwd } = await run(['-e', script])
-  const { processes } = await report(cwd)
-  const [parent, waiting] = processes.sort((a, b) => a.threads.length - b.threads.length)
-  assert.equal(waiting.threads.length, 2)
-  assert.ok(Number(waiting.cpu?.javascriptMs) > 4500, `${waiting.cpu?.javascriptMs} ms`)
-  assert.ok(Number(parent.cpu?.othersMs) < 500, `others: ${parent.cpu?.othersMs} ms`)
+  const { parent, child } = await recordOnce()
+  assert.equal(child.threads.length, 2)
+  assertAbout(child.cpu?.javascriptMs, WORKER_MS, 'JavaScript')
+  // Without the worker's time, the parent would have it as that of other programs.
+  const others = Number(parent.cpu?.othersMs)
+  assert.ok(others < WORKER_MS, `${others} ms of other programs`)
 })

@@ -6,7 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { runTraces, readMerged } = require('../helpers/run-traces.js')
-const { cleanEnv, temporaryDirectory, tracesIn } = require('../helpers/run.js')
+const { cleanEnv, temporaryDirectory, tracesIn } = require('../helpers/files.js')
 
 const NODE = process.execPath
 
@@ -16,27 +16,26 @@ const write = (cwd, name, code) => fs.writeFileSync(path.join(cwd, name), code)
 /** Returns the folders of runs in a directory for temporary files. @param {string} dir */
 const runFolders = (dir) => fs.readdirSync(dir).filter((name) => name.startsWith('cpu-prof-run-'))
 
-test('a process that gets nothing but NODE_OPTIONS and PATH is part of the run', async () => {
+/** @param {() => boolean} isTrue @param {string} what */
+async function until(isTrue, what) {
+  for (let tries = 0; !isTrue(); tries++) {
+    assert.ok(tries < 1500, what)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('a process that gets nothing but NODE_OPTIONS and PATH is part of the run, with its settings', async () => {
   const cwd = temporaryDirectory()
   const script = 'exec env -i PATH="$PATH" NODE_OPTIONS="$NODE_OPTIONS" "$0" -e 0'
-  const settings = ['--interval', '500']
+  const settings = ['--keep-recordings', '--interval', '500']
   const { code, stderr } = await cli(['run', ...settings, 'sh', '-c', script, NODE], {
     cwd,
-    env: { CPU_PROF_IGNORE_LIST: 'show' },
+    env: { CPU_PROF_IGNORE_LIST: 'show', CPU_PROF_NAME: 'x-%T' },
   })
   assert.equal(code, 0, stderr)
   assert.match(stderr, /\ntrace: profiles\S+ \(.* 1 process, 1 thread\)\n/)
   assert.deepEqual(fs.readdirSync(cwd), ['profiles'])
-})
-
-test('settings reach a process whose environment is filtered', async () => {
-  const cwd = temporaryDirectory()
-  const script = 'exec env -i PATH="$PATH" NODE_OPTIONS="$NODE_OPTIONS" "$0" -e 0'
-  await cli(['run', '--no-merge', '--dir', 'd', '--interval', '500', 'sh', '-c', script, NODE], {
-    cwd,
-    env: { CPU_PROF_NAME: 'x-%T' },
-  })
-  const [file] = tracesIn(path.join(cwd, 'd'))
+  const [file] = tracesIn(path.dirname(runTraces(cwd)[0]))
   assert.equal(path.basename(file), 'x-0.trace.json')
   assert.equal(JSON.parse(fs.readFileSync(file, 'utf8')).metadata['cpu-prof'].intervalUs, 500)
 })
@@ -54,9 +53,16 @@ test('the environment of a run has no variable more than without a run', async (
 test('nothing is written into the project while the command runs', async () => {
   const cwd = temporaryDirectory()
   const tmp = temporaryDirectory()
+  // Looks once its recording has been written to.
   const code = `
-    const { readdirSync } = require('node:fs')
-    setTimeout(() => console.log(JSON.stringify(readdirSync('.'))), 1200)`
+    const fs = require('node:fs')
+    const timer = setInterval(() => {
+      const files = fs.readdirSync(process.env.TMPDIR, { recursive: true }).map(String)
+      const trace = files.find((name) => name.endsWith('.trace.json'))
+      if (!trace || !fs.readFileSync(process.env.TMPDIR + '/' + trace, 'utf8').includes('thread.flush')) return
+      clearInterval(timer)
+      console.log(JSON.stringify(fs.readdirSync('.')))
+    }, 20)`
   const { code: exit, stdout } = await cli(['run', '-q', NODE, '-e', code], {
     cwd,
     env: { TMPDIR: tmp },
@@ -98,12 +104,14 @@ test('a daemon starts processes when the run is over: they run, and leave no fil
     cwd,
     'daemon.js',
     `const { spawnSync } = require('node:child_process')
-     process.once('disconnect', () => {
-       setTimeout(() => {
-         const { status } = spawnSync(process.execPath, ['-e', 'process.exitCode = 7'], { stdio: 'ignore' })
-         require('node:fs').writeFileSync('late', String(status))
-       }, 1500)
-     })
+     const fs = require('node:fs')
+     setTimeout(() => process.exit(), 60_000).unref()
+     const timer = setInterval(() => {
+       if (!fs.existsSync(process.env.TMPDIR + '/over')) return
+       clearInterval(timer)
+       const { status } = spawnSync(process.execPath, ['-e', 'process.exitCode = 7'], { stdio: 'ignore' })
+       fs.writeFileSync('late', String(status))
+     }, 20)
      process.send('up')`,
   )
   write(
@@ -117,11 +125,9 @@ test('a daemon starts processes when the run is over: they run, and leave no fil
     stderr,
     /\ncpu-prof: a process outlives the command .* still recorded in \S+recordings; /,
   )
+  fs.writeFileSync(path.join(tmp, 'over'), '')
   const late = path.join(cwd, 'late')
-  for (let tries = 0; !fs.existsSync(late) || fs.statSync(late).size === 0; tries++) {
-    assert.ok(tries < 500, 'the process did not end')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(() => fs.existsSync(late) && fs.statSync(late).size > 0, 'the process did not end')
   assert.equal(fs.readFileSync(late, 'utf8'), '7')
   assert.deepEqual(fs.readdirSync(cwd).sort(), ['daemon.js', 'late', 'parent.js', 'profiles'])
   const [folder] = runFolders(tmp)
@@ -130,10 +136,7 @@ test('a daemon starts processes when the run is over: they run, and leave no fil
   assert.equal(traces.length, 1, 'the daemon alone')
 
   const [, pid] = /"pid":(\d+)/.exec(fs.readFileSync(traces[0], 'utf8')) ?? assert.fail()
-  for (let tries = 0; isAlive(Number(pid)); tries++) {
-    assert.ok(tries < 500, 'the daemon did not end')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(() => !isAlive(Number(pid)), 'the daemon did not end')
   const next = await cli(['run', NODE, '-e', '0'], { cwd, env: { TMPDIR: tmp } })
   assert.match(
     next.stderr,

@@ -3,37 +3,50 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { describe, test } = require('node:test')
-const { run, message } = require('../helpers/run.js')
+const { run, message, nowUs, tracesIn } = require('../helpers/run.js')
 const { NEEDS_SUSPENSION } = require('../helpers/source.js')
+const { assertSeen } = require('../helpers/work.js')
 
 const skip =
   process.platform === 'linux' ? NEEDS_SUSPENSION : 'the threads of a process are read from /proc'
 const WHERE = /** @type {const} */ (['main', 'worker'])
 const together = { concurrency: true, skip }
+const LIMIT_MS = 30_000
+
+/**
+ * When the program had begun to wait, when V8 had stopped sampling it, and when the wait ended: in
+ * between, the thread only waits.
+ * @typedef {{ readyUs: number, suspendedUs: number, wokenUs: number }} Wait
+ */
 
 /**
  * Records a waiting program, and goes on once V8 has stopped sampling all of its threads.
  * @param {'main' | 'worker'} where
- * @param {(child: import('node:child_process').ChildProcess) => Promise<void>} then
+ * @param {(child: import('node:child_process').ChildProcess, dir: string, wait: Wait) => Promise<void>} then
+ *   ends the wait; notes when, if it does not end it at once
  */
 async function asleep(where, then) {
+  const wait = { readyUs: 0, suspendedUs: 0, wokenUs: 0 }
   /** @type {Promise<void> | undefined} */
   let finished
   const result = await run(['sleeper.js', where], {
-    during: (child) => {
-      finished = suspended(child, where).then(() => then(child))
+    during: (child, dir) => {
+      finished = suspended(child, where, wait).then(() => then(child, dir, wait))
       finished.catch(() => child.kill('SIGKILL'))
     },
   })
   await finished
-  return result
+  return { ...result, wait }
 }
 
-/** @param {import('node:child_process').ChildProcess} child @param {'main' | 'worker'} where */
-async function suspended(child, where) {
+/** @param {import('node:child_process').ChildProcess} child @param {'main' | 'worker'} where @param {Wait} wait */
+async function suspended(child, where, wait) {
   await message(child)
+  wait.readyUs = nowUs()
   assert.equal(samplers(child), where === 'worker' ? 2 : 1)
-  await until(() => samplers(child) === 0)
+  await until(() => samplers(child) === 0, 'V8 samples a thread that has waited for seconds')
+  wait.suspendedUs = nowUs()
+  wait.wokenUs = nowUs()
 }
 
 /** Returns the count of V8's sampling threads. @param {import('node:child_process').ChildProcess} child */
@@ -49,11 +62,21 @@ function samplers({ pid }) {
   return fs.readdirSync(tasks).filter((id) => name(id) === 'v8:ProfEvntProc').length
 }
 
-/** @param {() => boolean} isTrue */
-async function until(isTrue) {
-  for (let tries = 0; !isTrue(); tries++) {
-    assert.ok(tries < 1500, 'V8 samples a thread that has waited for seconds')
+/** @param {() => boolean} isTrue @param {string} problem */
+async function until(isTrue, problem) {
+  for (const end = Date.now() + LIMIT_MS; !isTrue(); ) {
+    assert.ok(Date.now() < end, problem)
     await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Returns the time of the last event so far. @param {string} dir */
+function lastEventUs(dir) {
+  try {
+    return JSON.parse(fs.readFileSync(tracesIn(dir)[0], 'utf8')).traceEvents.at(-1).ts
+  } catch {
+    // A write is under way.
+    return 0
   }
 }
 
@@ -63,34 +86,74 @@ function ask(child, command) {
   return message(child)
 }
 
+/**
+ * Checks that a trace shows a wait as idle, at its middle, when V8 had stopped, and at its end.
+ * @param {any} trace @param {Wait} wait
+ */
+function assertIdle(trace, { readyUs, suspendedUs, wokenUs }) {
+  for (const us of [(readyUs + suspendedUs) / 2, suspendedUs, wokenUs]) {
+    const functionName = topAt(trace, us)
+    assert.equal(functionName, '(idle)', `${us}: ${functionName} in ${trace.label}`)
+  }
+  const idleUs = trace.selfShare('(idle)') * (lastUs(trace) - trace.startUs)
+  assert.ok(idleUs > 0.9 * (wokenUs - readyUs), `${idleUs} µs of ${wokenUs - readyUs}`)
+}
+
+/** Returns the time of the last event. @param {any} trace @returns {number} */
+const lastUs = ({ events }) => events.at(-1).ts
+
+/** Returns the function on top at a time. @param {any} trace @param {number} us */
+function topAt({ samples, startUs }, us) {
+  let at = startUs
+  let top
+  for (const { node, us: sinceLast } of samples) {
+    at += sinceLast
+    if (at > us) break
+    top = node.callFrame.functionName
+  }
+  return top
+}
+
 describe('V8 stops sampling a thread that has waited for seconds,', together, () => {
   for (const where of WHERE) {
     test(`and samples the next work of the ${where} thread`, async () => {
-      const { traces } = await asleep(where, async (child) => {
+      const { traces, wait } = await asleep(where, async (child) => {
+        // Together they work for so long that one of V8's threads that stands still has a sample.
+        await ask(child, 'work')
         await ask(child, 'work')
         child.kill('SIGTERM')
       })
       const trace = traces[where === 'main' ? 0 : 1]
-      const spinMs = trace.totalMs(isSpin)
-      assert.ok(spinMs > 380, `spin: ${spinMs} ms`)
-      const idleMs = (trace.selfShare('(idle)') * trace.durationUs) / 1000
-      assert.ok(idleMs > 3000, `idle: ${idleMs} ms`)
+      assertSeen(trace, 'spin')
+      assertIdle(trace, wait)
     })
   }
 
-  for (const signal of /** @type {const} */ (['SIGKILL', 'SIGTERM'])) {
-    test(`and ${signal} keeps the time until then`, async () => {
-      const { traces, ...ending } = await asleep('main', async (child) => {
-        child.kill(signal)
-      })
-      assert.equal(ending.signal, signal)
-      assert.equal(ending.stderr, '')
-      const [{ ended, durationUs, selfShare }] = traces
-      assert.equal(ended, signal === 'SIGTERM')
-      assert.ok(durationUs > 3e6, `${durationUs} µs`)
-      assert.ok(selfShare('(idle)') > 0.93, `idle: ${selfShare('(idle)')}`)
+  test('and SIGTERM keeps the time until then', async () => {
+    const { traces, wait, ...ending } = await asleep('main', async (child, _, wait) => {
+      wait.wokenUs = nowUs()
+      child.kill('SIGTERM')
     })
-  }
+    assert.deepEqual([ending.signal, ending.stderr], ['SIGTERM', ''])
+    const [trace] = traces
+    assert.ok(trace.ended)
+    assert.ok(lastUs(trace) >= wait.wokenUs)
+    assertIdle(trace, wait)
+  })
+
+  test('and SIGKILL keeps the time until the last flush', async () => {
+    const { traces, wait, ...ending } = await asleep('main', async (child, dir, wait) => {
+      const problem = 'the time without samples is not written'
+      await until(() => lastEventUs(dir) > wait.suspendedUs, problem)
+      wait.wokenUs = lastEventUs(dir) || wait.suspendedUs
+      child.kill('SIGKILL')
+    })
+    assert.deepEqual([ending.signal, ending.stderr], ['SIGKILL', ''])
+    const [trace] = traces
+    assert.ok(!trace.ended)
+    assert.ok(lastUs(trace) >= wait.wokenUs)
+    assertIdle(trace, wait)
+  })
 
   for (const where of WHERE) {
     test(`and process.exit() in the ${where} thread ends the recording`, async () => {
@@ -103,17 +166,16 @@ describe('V8 stops sampling a thread that has waited for seconds,', together, ()
   }
 
   test('and stop() returns the recording, after which another can start', async () => {
-    const { stderr, traces } = await asleep('main', async (child) => {
-      const stopped = await ask(child, 'restart')
-      assert.ok(stopped.durationMs > 3000, JSON.stringify(stopped))
+    const { stderr, traces, wait } = await asleep('main', async (child, _, wait) => {
+      const stopped = /** @type {any} */ (await ask(child, 'restart'))
+      const waitMs = (wait.suspendedUs - wait.readyUs) / 1000
+      assert.ok(stopped.durationMs > waitMs, JSON.stringify({ stopped, waitMs }))
+      await ask(child, 'work')
       child.kill('SIGTERM')
     })
     assert.equal(stderr, '')
     const [first, second] = traces
-    assert.ok(first.selfShare('(idle)') > 0.93, `idle: ${first.selfShare('(idle)')}`)
-    assert.ok(second.totalMs(isSpin) > 180, `spin: ${second.totalMs(isSpin)} ms`)
+    assertIdle(first, wait)
+    assertSeen(second, 'spin')
   })
 })
-
-/** @param {{ functionName: string }} frame */
-const isSpin = ({ functionName }) => functionName === 'spin'

@@ -18,10 +18,16 @@ const MARKS = `
   performance.mark('ready', { detail: { port: 3000 } })
   const end = performance.now() + 30
   while (performance.now() < end);
-  performance.measure('boot', 'ready')
-  const before = process.hrtime.bigint()
+  const { duration } = performance.measure('boot', 'ready')
+  const nowUs = () => Number(process.hrtime.bigint() / 1000n)
+  const before = nowUs()
   performance.mark('now')
-  console.log(String(before / 1000n))`
+  console.log(JSON.stringify({ before, after: nowUs(), durationUs: 1000 * duration }))`
+
+/** Durations are rounded to microseconds. */
+const ROUNDED_US = 10
+/** The clocks of the program and of the trace are compared once, by reading one after the other. */
+const CLOCKS_US = 5000
 
 test('marks and measures of both threads are in the trace, at their times', async () => {
   const { stdout, traces } = await runCode(
@@ -29,7 +35,10 @@ test('marks and measures of both threads are in the trace, at their times', asyn
     const { Worker } = require('node:worker_threads')
     new Worker(${JSON.stringify(`const { performance } = require('node:perf_hooks'); ${MARKS}`)}, { eval: true })`,
   )
-  const times = stdout.trim().split('\n').map(Number)
+  const told = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   assert.equal(traces.length, 2)
   for (const [index, trace] of traces.entries()) {
     const events = timings(trace)
@@ -45,17 +54,27 @@ test('marks and measures of both threads are in the trace, at their times', asyn
     const [ready, begin, end, now] = events
     assert.deepEqual(JSON.parse(ready.args.data.detail), { port: 3000 })
     assert.ok(Math.abs(begin.ts - ready.ts) <= 1, `${begin.ts} ${ready.ts}`)
-    assert.ok(end.ts - begin.ts >= 30_000)
+    const { before, after, durationUs } = told[index]
+    const lasted = end.ts - begin.ts
+    assert.ok(Math.abs(lasted - durationUs) <= ROUNDED_US, `${lasted} of ${durationUs} µs`)
     assert.deepEqual(begin.id2, end.id2)
-    assert.ok(Math.abs(now.ts - times[index]) < 5000, `${now.ts} ${times[index]}`)
+    const isInside = now.ts >= before - CLOCKS_US && now.ts <= after + CLOCKS_US
+    assert.ok(isInside, `${now.ts} is not from ${before} to ${after}`)
   }
   assert.notDeepEqual(timings(traces[0])[1].id2, timings(traces[1])[1].id2)
 })
 
 test('a busy program that is killed keeps its marks up to the last flush', async (t) => {
   if (process.env.SPEC_SOURCE === 'inspector') return t.skip('inspector: no window without a turn')
+  // The program ends itself once a later mark than the first is in its trace, or after 30 s.
   const { signal, traces } = await runCode(
-    `for (let i = 0; i < 30; i++) {
+    `const fs = require('node:fs')
+    const end = performance.now() + 30_000
+    const written = () => {
+      const [file] = fs.readdirSync('.').filter((name) => name.endsWith('.trace.json'))
+      return fs.readFileSync(file, 'utf8')
+    }
+    for (let i = 0; performance.now() < end && !written().includes('"turn 5"'); i++) {
       performance.mark('turn ' + i)
       const end = performance.now() + 20
       while (performance.now() < end);
@@ -64,7 +83,12 @@ test('a busy program that is killed keeps its marks up to the last flush', async
     { env: { CPU_PROF_FLUSH_INTERVAL: '50' } },
   )
   assert.equal(signal, 'SIGKILL')
-  assert.ok(timings(traces[0]).length > 5)
+  const names = timings(traces[0]).map(({ name }) => name)
+  assert.ok(names.includes('turn 5'), names.join())
+  assert.deepEqual(
+    names,
+    names.map((_, i) => `turn ${i}`),
+  )
 })
 
 test('the program sees nothing of this', async () => {
@@ -166,16 +190,21 @@ test('console.timeStamp() is in the trace, with its track', async () => {
     console.timeStamp('plain')
     const start = performance.now()
     while (performance.now() < start + 5);
-    console.timeStamp('job', start, performance.now(), 'jobs', 'mine', 'tertiary')
-    console.timeStamp('after plain', 'plain', undefined, 'jobs')`)
+    const end = performance.now()
+    console.timeStamp('job', start, end, 'jobs', 'mine', 'tertiary')
+    console.timeStamp('after plain', 'plain', undefined, 'jobs')
+    console.log(1000 * (end - start))`)
   assert.equal(code, 0)
-  assert.equal(stdout, 'timeStamp 0 false\n')
+  const [shape, lastedUs] = stdout.split('\n')
+  assert.equal(shape, 'timeStamp 0 false')
   const stamps = traces[0].events.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
   const [plain, job, after] = stamps.map((/** @type {any} */ { args }) => args.data)
   assert.equal(stamps.length, 3)
   assert.equal(plain.message, 'plain')
-  assert.ok(job.end - job.start >= 5000 && job.end - job.start < 500_000, JSON.stringify(job))
-  assert.ok(Math.abs(job.end - stamps[1].ts) < 100_000, JSON.stringify(stamps[1]))
+  const isAsLong = Math.abs(job.end - job.start - Number(lastedUs)) <= ROUNDED_US
+  assert.ok(isAsLong, `${JSON.stringify(job)} of ${lastedUs} µs`)
+  const [earliest, latest] = [stamps[0].ts - CLOCKS_US, stamps[1].ts + CLOCKS_US]
+  assert.ok(job.start >= earliest && job.end <= latest, JSON.stringify(stamps))
   assert.deepEqual([job.track, job.trackGroup, job.color], ['jobs', 'mine', 'tertiary'])
   assert.equal(after.start, 'plain')
 })

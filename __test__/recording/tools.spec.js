@@ -115,3 +115,17 @@ test('a recording does not differ from itself', async () => {
   assert.ok(rows.some(({ name }) => name === 'crunch'))
   assert.ok(rows.every(({ changed, difference }) => !changed && difference === 0))
 })
+
+test("Node's own trace events know the threads by the ids that recordings tell", async () => {
+  const categories = ['--trace-event-categories', 'node.fs.sync,v8']
+  const { cwd, code, pid, traces } = await run([...categories, 'workers.js', 'natural'])
+  assert.equal(code, 0)
+  const known = new Map(traces.map(({ metadata, tid }) => [metadata.osThreadId, tid]))
+  assert.deepEqual([known.size, known.get(pid)], [LABELS.length, 0])
+  const log = path.join(cwd, 'node_trace.1.log')
+  const events = JSON.parse(fs.readFileSync(log, 'utf8')).traceEvents
+  const calls = events.filter((/** @type {any} */ { name }) => name.startsWith('fs.sync.'))
+  assert.ok(calls.length > 0)
+  for (const { tid } of calls)
+    assert.ok(known.has(tid), `${tid} is not one of ${[...known.keys()]}`)
+})

@@ -20,7 +20,18 @@ const ALONE = {
 }
 
 /** The slowest specs, which start first so that the total time is short. */
-const LONGEST = ['monorepo', 'ends', 'runners', 'api-workers', 'hostile', 'suspension']
+const LONGEST = [
+  'devtools',
+  'suite',
+  'cli-tools',
+  'speedscope',
+  'monorepo',
+  'runners',
+  'ends',
+  'api-workers',
+  'hostile',
+  'suspension',
+]
 
 /** Specs of recordings with the same outcome for both sources: they read, or choose the source. */
 const ANY_SOURCE = [

@@ -6,12 +6,13 @@ const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { convert, merge, report } = require('../../index.js')
 const { findChromium, whyNoBrowser } = require('../helpers/chromium.js')
-const { run, temporaryDirectory } = require('../helpers/run.js')
+const { temporaryDirectory } = require('../helpers/files.js')
+const { writeTrace } = require('../helpers/written.js')
 
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
 
-test('speedscope imports traces and the files converted from them', { skip }, async (t) => {
+test('speedscope imports merged traces and the files converted from them', { skip }, async (t) => {
   const { chromium: driver } = require('playwright-core')
   const browser = await driver.launch({
     executablePath: chromium,
@@ -19,18 +20,33 @@ test('speedscope imports traces and the files converted from them', { skip }, as
   })
   t.after(() => browser.close())
 
-  const { cwd, pid } = await run(['workers.js', 'terminate'], {
-    env: { CPU_PROF_FLUSH_INTERVAL: '50' },
+  const recordings = temporaryDirectory()
+  const write = (/** @type {import('../helpers/written.js').Recorded} */ thread) =>
+    writeTrace(path.join(recordings, `${thread.tid}.trace.json`), { label: 'app.js', ...thread })
+  write({
+    tid: 0,
+    spans: [
+      ['main app.js:1', 50],
+      ['(idle)', 250],
+    ],
   })
+  for (const tid of [1, 2]) {
+    const spans = /** @type {[string, number][]} */ ([['crunch app.js:5 > spin spin.js:1', 200]])
+    write({ tid, script: 'app.js', start: 1e9 + 20_000 * tid, spans, flushMs: 50, isKilled: true })
+  }
   const dir = temporaryDirectory()
   const at = (/** @type {string} */ name) => path.join(dir, name)
-  await merge(cwd, at('all.json'))
+  await merge(recordings, at('all.json'))
   for (const name of ['a.speedscope.json', 'a.collapsed', 'a.cpuprofile']) {
     await convert(at('all.json'), at(name))
   }
   const [{ threads }] = (await report(at('all.json'))).processes
-  const labels = threads.map(({ name }) => `workers.js (pid ${pid}) - ${name}`)
-  assert.ok(labels.length > 1)
+  const labels = threads.map(({ name }) => `app.js (pid 7) - ${name}`)
+  assert.deepEqual(labels, [
+    'app.js (pid 7) - main',
+    'app.js (pid 7) - worker 1: app.js',
+    'app.js (pid 7) - worker 2: app.js',
+  ])
 
   for (const file of ['a.speedscope.json', 'all.json']) {
     const profiles = await imported(browser, at(file), labels.length)
@@ -42,8 +58,8 @@ test('speedscope imports traces and the files converted from them', { skip }, as
   }
   const [{ functions: stacks }] = await imported(browser, at('a.collapsed'), 1)
   for (const label of labels) assert.ok(stacks.has(label), label)
-  const [{ functions }] = await imported(browser, at(`a.${pid}.1.cpuprofile`), 1)
-  assert.ok(functions.has('crunch'))
+  const [{ functions }] = await imported(browser, at('a.7.1.cpuprofile'), 1)
+  assert.deepEqual([...functions].sort(), ['crunch', 'spin'])
 })
 
 /**

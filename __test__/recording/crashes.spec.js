@@ -1,0 +1,81 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { run, PACKAGE, FIXTURES } = require('../helpers/run.js')
+const { NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { assertSeen } = require('../helpers/work.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const NATIVE = path.join(PACKAGE, 'target', 'debug', 'examples', 'libnative.so')
+
+/**
+ * Runs a program without the profiler, and with it after some work. Checks that it ends the same way and
+ * that the trace has the work.
+ * @param {string[]} flags @param {string} source @param {Record<string, string>} [env]
+ */
+async function crash(flags, source, env = {}) {
+  const plain = await run([...flags, '-e', source], { preload: null, env })
+  // Nothing but the windows written during the work can have its samples.
+  const result = await run([...flags, '-e', `require(${SPIN}).spin(700); ${source}`], {
+    env: { CPU_PROF_FLUSH_INTERVAL: '50', ...env },
+  })
+  assert.ok(plain.signal !== null || plain.code !== 0, 'the program did not crash')
+  assert.equal(result.signal, plain.signal)
+  assert.equal(result.code, plain.code)
+  assert.equal(result.stdout, plain.stdout)
+  assert.doesNotMatch(result.stderr, /^cpu-prof:/m)
+  assertSeen(result.traces[0], 'spin')
+  return result
+}
+
+test('the trace survives a core dump on an uncaught exception', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  await crash(['--abort-on-uncaught-exception'], `throw new Error('thrown on purpose')`)
+})
+
+test('the trace survives a heap snapshot followed by a full heap', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const grow = `for (const kept = []; ; ) kept.push(new Array(1e5).fill(0.5))`
+  const source = `require('node:v8').setHeapSnapshotNearHeapLimit(1); ${grow}`
+  // Without --single-threaded, Node 26 can take its snapshot on one of V8's threads while the main
+  // thread collects garbage, and the two threads deadlock.
+  const { cwd } = await crash(['--max-old-space-size=20', '--single-threaded'], source)
+  assert.ok(fs.readdirSync(cwd).some((file) => file.endsWith('.heapsnapshot')))
+})
+
+test('the trace survives a crash in another addon', { skip: NEEDS_INTERRUPT }, async () => {
+  const source = `process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})`
+  const { signal } = await crash([], source, { NATIVE: 'crash' })
+  assert.equal(signal, 'SIGSEGV')
+})
+
+test('stalled sampling in V8 is restarted, and the restart is counted', async () => {
+  // The program works until its trace has a sample after the restart, or until 30 s are over.
+  const source = `
+    const fs = require('node:fs')
+    const { spin } = require(${SPIN})
+    const isSampledAgain = () => {
+      const [file] = fs.readdirSync('.').filter((name) => name.endsWith('.trace.json'))
+      const [, ...after] = fs.readFileSync(file, 'utf8').split(/"restarts":[1-9]/)
+      return after.join().includes('"ProfileChunk"')
+    }
+    spin(300)
+    process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})
+    const end = Date.now() + 30_000
+    const turn = () => { spin(30); if (!isSampledAgain() && Date.now() < end) setImmediate(turn) }
+    turn()`
+  const { code, traces } = await run(['-e', source], {
+    env: { NATIVE: 'stall', CPU_PROF_FLUSH_INTERVAL: '100' },
+  })
+  assert.equal(code, 0)
+  const flushes = traces[0].events.filter((/** @type {any} */ { name }) => name === 'thread.flush')
+  assert.equal(flushes[0].args.data.restarts, undefined)
+  assert.ok(flushes.at(-1).args.data.restarts >= 1)
+  const restarted = flushes.find((/** @type {any} */ { args }) => args.data.restarts >= 1)
+  assert.ok(traces[0].endUs > restarted.ts, 'no sample came after the restart')
+})

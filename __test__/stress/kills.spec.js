@@ -1,0 +1,126 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { seededRandom } = require('../helpers/random.js')
+const {
+  cleanEnv,
+  message,
+  temporaryDirectory,
+  tracesIn,
+  nowUs,
+  PACKAGE,
+  FIXTURES,
+  MEMORY,
+} = require('../helpers/run.js')
+const { merge } = require('../..')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const FLUSH_MS = 50
+const KILLS = Number(process.env.KILLS ?? 20)
+
+const PROGRAM = `
+  const { spin } = require(${SPIN})
+  process.send?.(0)
+  setInterval(() => {
+    spin(Math.random() * 40)
+    new Function('return [' + Math.random() + '].map((x) => x * 2)')()
+  }, 10)`
+
+/**
+ * When a kill comes: after the spawn, so that there may be no file yet; after the first line of the
+ * program; or after a write, at any moment until the next one.
+ */
+const MOMENTS = /** @type {const} */ (['spawned', 'started', 'written'])
+
+test(`${KILLS} kills at random moments leave what was written before`, async (t) => {
+  const random = seededRandom(t)
+  let worst = 0
+  let torn = 0
+  for (let i = 0; i < KILLS; i++) {
+    const moment = MOMENTS[i % MOMENTS.length]
+    // A disk can delay a write for seconds; memory cannot.
+    const cwd = temporaryDirectory('cpu-prof-', MEMORY)
+    const child = spawn(process.execPath, ['--require', PACKAGE, '-e', PROGRAM], {
+      cwd,
+      env: { ...cleanEnv(), CPU_PROF_FLUSH_INTERVAL: String(FLUSH_MS) },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    if (moment !== 'spawned') await message(child)
+    await sleep(random() * 700)
+    const sinceUs = nowUs()
+    if (moment === 'written') {
+      await until(() => lastEventUs(cwd) > sinceUs)
+      await sleep(random() * FLUSH_MS)
+    }
+    const before = tracesIn(cwd).map((file) => fs.readFileSync(file, 'utf8'))
+    const killedUs = nowUs()
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('exit', resolve))
+    const files = tracesIn(cwd)
+    assert.ok(files.length === 1 || moment === 'spawned')
+    for (const file of files) {
+      // The kill can come between the creation of the file and the first write.
+      if (moment === 'spawned' && fs.statSync(file).size === 0) continue
+      const { text, isTorn } = await readKilled(file)
+      const { traceEvents } = JSON.parse(text)
+      torn += Number(isTorn)
+      worst = Math.max(worst, killedUs - traceEvents.at(-1).ts)
+      if (moment === 'written') {
+        assert.ok(traceEvents.at(-1).ts > sinceUs, 'what was written is gone')
+        assert.match(text, /"functionName":"spin"/)
+      }
+      // A merge, which repairs a torn file, also writes it anew.
+      if (!isTorn && before.length > 0) assert.ok(text.startsWith(settled(before[0])), before[0])
+    }
+    fs.rmSync(cwd, { recursive: true })
+  }
+  t.diagnostic(`at most ${Math.round(worst / 1000)} ms were lost, ${torn} files are torn`)
+  // docs/internals/trace-file.md explains why a kill can tear a write. A write takes microseconds.
+  assert.ok(torn <= 1 + KILLS * 0.02, `${torn} files are torn`)
+})
+
+/** Returns the text of a trace without its end, which the next write of an idle thread replaces. @param {string} text */
+function settled(text) {
+  const REPLACED = 6
+  return text.split('\n').slice(0, -REPLACED).join('\n')
+}
+
+/** Returns the time of the last event so far; 0 where there is none. @param {string} dir */
+function lastEventUs(dir) {
+  try {
+    return JSON.parse(fs.readFileSync(tracesIn(dir)[0], 'utf8')).traceEvents.at(-1).ts
+  } catch {
+    // There is no file yet, or a write is under way.
+    return 0
+  }
+}
+
+/** Waits until something holds. @param {() => boolean} isTrue */
+async function until(isTrue) {
+  const LIMIT_MS = 30_000
+  for (const end = Date.now() + LIMIT_MS; !isTrue(); ) {
+    assert.ok(Date.now() < end, 'nothing was written')
+    await sleep(5)
+  }
+}
+
+/** @param {number} ms */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Reads a trace, which is repaired by merge() if the kill came within a write. @param {string} file */
+async function readKilled(file) {
+  const read = () => fs.readFileSync(file, 'utf8')
+  const text = read()
+  try {
+    JSON.parse(text)
+    return { text, isTorn: false }
+  } catch {
+    const { repaired } = await merge(file, file)
+    assert.deepEqual(repaired, [file])
+    return { text: read(), isTorn: true }
+  }
+}
