@@ -68,7 +68,7 @@ test('merge takes a slice, and prints JSON', async () => {
   assert.equal(JSON.parse(stdout).threads, 2)
   const { threads } = await readMerged(path.join(cwd, 'all.json'))
   assert.deepEqual(
-    threads.map(({ tid }) => tid),
+    threads.map((/** @type {any} */ { tid }) => tid),
     [0, 1],
   )
 })
@@ -183,7 +183,8 @@ test('inputs have names, and begin together', async () => {
     cli(['merge', '-o', 'ab.json', ...args], { cwd })
   const starts = async () => {
     const { threads } = await readMerged(path.join(cwd, 'ab.json'))
-    return threads.map(({ url, startUs }) => [/\[(\w+)\]/.exec(url)?.[1], startUs]).sort()
+    const named = (/** @type {any} */ { url, startUs }) => [/\[(\w+)\]/.exec(url)?.[1], startUs]
+    return threads.map(named).sort()
   }
   const names = ['--name', 'base=a', '--name', 'head=b']
   const apart = await merge(...names)

@@ -63,7 +63,9 @@ async function record() {
   assert.equal(traces.length, 3)
   const result = await report(cwd)
   const [parent, child] = result.processes.sort((a, b) => a.threads.length - b.threads.length)
-  return { ...JSON.parse(stdout), result, parent, child }
+  /** @type {{ memoryMs: number, childrenMs: number, nativeMs: number }} */
+  const said = JSON.parse(stdout)
+  return { ...said, result, parent, child }
 }
 /** @type {ReturnType<typeof record> | undefined} */
 let recorded

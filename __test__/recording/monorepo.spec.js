@@ -45,12 +45,12 @@ test('nx without its daemon: every task is in the trace and in the report', asyn
   // The work of each project, and the rules that took the time.
   assert.match(
     stderr,
-    /\nscripts, by the work of their processes .*\n.*\n.* lint · packages\/(api|web)\n/,
+    /\nscripts, by the work of their processes .*\n(.+\n)+.* lint · packages\/(api|web)\n/,
   )
   const trace = runTraces(cwd)[0]
   const { scripts, owners, packages } = await report(trace)
   const projects = scripts.map(({ name, cwd = '' }) => `${name} ${path.basename(cwd)}`)
-  assert.deepEqual(projects.slice(0, 2).sort(), ['lint api', 'lint web'])
+  for (const name of ['lint api', 'lint web']) assert.ok(projects.includes(name), projects.join())
   const rules = owners.filter(({ kind }) => kind === 'rule').map(({ name }) => name)
   assert.ok(
     rules.some((name) => name.startsWith('@typescript-eslint/')),
@@ -58,7 +58,10 @@ test('nx without its daemon: every task is in the trace and in the report', asyn
   )
   assert.ok(packages.some(({ name }) => name === 'typescript'))
   const lines = await cli(['report', trace, '--by', 'script'], { cwd })
-  assert.match(lines.stdout, /\nscripts, by .*\n +total +procs\n.* lint · packages\/(api|web)\n/)
+  assert.match(
+    lines.stdout,
+    /\nscripts, by .*\n +total +procs\n(.+\n)*.* lint · packages\/(api|web)\n/,
+  )
   assert.match(stderr, /\ntrace: profiles\/\S+\/trace\.json \(.*\)\n/)
 })
 
@@ -110,9 +113,9 @@ test('npm test of a small package is recorded', async () => {
     'sum.test.js': `
       const { test } = require('node:test')
       test('sums', function sums() {
-        const end = Date.now() + 300
+        const enough = process.cpuUsage().user + 700_000
         let sum = 0
-        while (Date.now() < end) sum += Math.sqrt(sum + 1)
+        while (process.cpuUsage().user < enough) for (let i = 0; i < 1e5; i++) sum += Math.sqrt(sum + 1)
       })`,
   })
   const { code, stdout, stderr } = await cli(['run', 'npm', 'test'], { cwd })

@@ -234,18 +234,26 @@ test('jest: a worker process that jest kills has a complete trace', {
   for (const { pid } of traces) assert.notEqual(pid, result.pid)
 })
 
-test('a test can assert the share of a function', async () => {
+/** Makes a project with the recipe of a share, with a change in its test. @param {string} from @param {string} to */
+function sharesProject(from, to) {
   const cwd = project('node', ['shares.js', 'shares.test.js'])
+  const file = path.join(cwd, 'shares.test.js')
+  const source = fs.readFileSync(file, 'utf8')
+  assert.ok(source.includes(from), source)
+  fs.writeFileSync(file, source.replace(from, to))
+  return cwd
+}
+
+test('a test can assert the share of a function', async () => {
+  // A second of work, so that the shares hold where the machine stands still.
+  const cwd = sharesProject('round < 2000', 'round < 8000')
   const { outcome, stdout } = await runTests('node', ['shares.test.js'], cwd)
   assert.deepEqual(outcome, ['parsing takes less than a quarter of the time: passed'], stdout)
 })
 
 test('a test fails if the share of a function has grown', async () => {
-  const cwd = project('node', ['shares.js', 'shares.test.js'])
-  const file = path.join(cwd, 'shares.test.js')
-  const source = fs.readFileSync(file, 'utf8')
   const slower = 'for (let i = 0; i < 200; i++) JSON.parse(text)\n  return JSON.parse(text)'
-  fs.writeFileSync(file, source.replace('return JSON.parse(text)', slower))
+  const cwd = sharesProject('return JSON.parse(text)', slower)
   const { outcome, stdout } = await runTests('node', ['shares.test.js'], cwd)
   assert.deepEqual(outcome, ['parsing takes less than a quarter of the time: failed'])
   assert.match(stdout, /parse\(\) took 0\.\d+/)

@@ -59,10 +59,16 @@ function project(files) {
   return cwd
 }
 
+/** Returns whether a function is one of {@link LINES}. @param {string} cwd */
+const isOfSource =
+  (cwd, file = 'mill.ts') =>
+  (/** @type {{ name: string, file: string }} */ each) =>
+    each.file === path.join(cwd, file) && Object.hasOwn(LINES, each.name)
+
 /** Asserts that a report has the places of the source. @param {import('../../index.js').Report} result @param {string} cwd */
 function assertPlaces(result, cwd, name = 'mill.ts') {
   const file = path.join(cwd, name)
-  const found = result.functions.filter((each) => each.file === file && each.name in LINES)
+  const found = result.functions.filter(isOfSource(cwd, name))
   assert.deepEqual(Object.fromEntries(found.map((each) => [each.name, each.line])), LINES)
   const hottest = result.lines.find((each) => each.file === file && each.line > 0)
   const [first, last] = LOOP
@@ -170,7 +176,7 @@ test('each segment of a recording has the maps that it needs', { skip }, async (
     const segment = Number(/(\d+)\.trace\.json$/.exec(file)?.[1])
     const { functions } = await report(file)
     // V8 can count the time of `crunch` for its caller once both are optimized into one.
-    const found = functions.filter(({ name }) => name in LINES)
+    const found = functions.filter(isOfSource(cwd))
     for (const { name, line } of found) assert.equal(line, LINES[name], file)
     if (segment < before + 2 || file === files.at(-1)) continue
     assert.ok(found.length > 0, file)

@@ -239,7 +239,9 @@ test('lines are those of the sources, and no line is given where several are pos
     assert.equal(file, path.join(cwds[COMPILED], 'src/numbers.ts'))
     assert.ok(line === 0 || (line >= 4 && line <= 9), String(line))
   }
-  const ofMinified = result.lines.filter(isIn(cwds[MINIFIED])).filter(({ name }) => name in PLACES)
+  const ofMinified = result.lines
+    .filter(isIn(cwds[MINIFIED]))
+    .filter(({ name }) => Object.hasOwn(PLACES, name))
   assert.ok(ofMinified.length > 0)
   for (const { name, line } of ofMinified) {
     const start = Number(PLACES[/** @type {keyof typeof PLACES} */ (name)].split(':').at(-1))

@@ -54,7 +54,7 @@ const hottest = (map, /** @type {number} */ count) =>
     .sort((a, b) => b[1] - a[1])
     .slice(0, count)
 
-test("tsc has the same hot functions as with Node's own profiler", async () => {
+test("tsc has the same hot functions as with Node's own profiler: each total within 15 percent points, and their self time by half", async () => {
   const project = temporaryDirectory()
   fs.writeFileSync(path.join(project, 'main.ts'), 'export const one: number = 1\n')
   const args = [TSC, '--noEmit', '--lib', 'es2022,dom']
@@ -80,15 +80,17 @@ test("tsc has the same hot functions as with Node's own profiler", async () => {
   })
   const builtIn = builtInShares(path.join(dir, fs.readdirSync(dir)[0]))
 
-  for (const [name, share] of hottest(builtIn.total, 10)) {
+  // The first ten have nearly all of the time. The last of them has an eighth, half a second.
+  for (const [name, share] of hottest(builtIn.total, 50)) {
     const other = ours.total.get(name) ?? 0
-    assert.ok(Math.abs(other - share) < 0.15, `total of ${name}: ${other}, built-in ${share}`)
+    const isNear = Math.abs(other - share) < 0.15 && other > share / 3
+    assert.ok(isNear, `total of ${name}: ${other}, built-in ${share}`)
   }
   // One function has about one percent, and so few samples that only the sum says something.
   const hot = hottest(builtIn.self, 20)
   const builtInHot = hot.reduce((sum, [, share]) => sum + share, 0)
   const oursHot = hot.reduce((sum, [name]) => sum + (ours.self.get(name) ?? 0), 0)
-  assert.ok(Math.abs(oursHot - builtInHot) < 0.4 * builtInHot, `${oursHot}, ${builtInHot}`)
+  assert.ok(Math.abs(oursHot - builtInHot) < 0.5 * builtInHot, `${oursHot}, ${builtInHot}`)
 
   assert.equal(trace.processLabel.split(':')[0], 'tsc')
 })
