@@ -12,19 +12,25 @@ const {
   NEEDS_TO_REACH_WORKERS,
 } = require('../helpers/source.js')
 
-const START = `
-  const prof = require(${JSON.stringify(PACKAGE)})
+/** Loads the package. A worker does not before it is recorded: a defect lets the two block each other. */
+const LOAD = `const prof = require(${JSON.stringify(PACKAGE)})`
+
+/** Returns the start of a program whose traces are in a folder. @param {string} dir */
+const startOf = (dir) => `
+  const { readdirSync } = require('node:fs')
   const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
   const { Worker, isMainThread, workerData, parentPort, threadId } = require('node:worker_threads')
+  const traces = () => readdirSync(${JSON.stringify(dir)}).filter((f) => f.endsWith('.trace.json'))
   /** Calls spin() many times: if V8 optimized a running loop before the profile starts, the profile
    * shows only its caller. */
   const work = (ms) => {
     for (let worked = 0; worked < ms; worked += 20) spin(20)
   }
-  /** Works until the calling thread is recorded. */
+  /** Works until the calling thread has a trace. */
   const recorded = () => {
-    const end = Date.now() + 20_000
-    while (!prof.isRecording()) {
+    const end = Date.now() + 30_000
+    const isOwn = (file) => file.includes('.' + threadId + '.0')
+    while (!traces().some(isOwn)) {
       if (Date.now() > end) throw new Error('thread ' + threadId + ' is not recorded')
       spin(5)
     }
@@ -33,8 +39,7 @@ const START = `
   const message = (worker) => new Promise((resolve) => worker.once('message', resolve))
   /** Resolves once \`count\` traces exist, so their threads are being recorded. */
   const files = async (count) => {
-    const traces = () => require('node:fs').readdirSync('.').filter((f) => f.endsWith('.trace.json'))
-    const end = Date.now() + 20_000
+    const end = Date.now() + 30_000
     while (traces().length < count) {
       if (Date.now() > end) throw new Error('only these traces exist: ' + traces())
       await new Promise((resolve) => setTimeout(resolve, 10))
@@ -48,7 +53,9 @@ const START = `
  */
 async function runWorkers(main, worker, options) {
   const file = path.join(temporaryDirectory(), 'program.js')
-  fs.writeFileSync(file, `${START} if (isMainThread) (async () => {${main}})(); else {${worker}}`)
+  const start = startOf(options?.env?.CPU_PROF_DIR ?? '.')
+  const program = `if (isMainThread) (async () => {${LOAD}; ${main}})(); else {${worker}}`
+  fs.writeFileSync(file, `${start} ${program}`)
   const result = await run([file], { preload: null, ...options })
   assert.equal(result.stderr, '')
   assert.equal(result.code, 0)
@@ -69,7 +76,7 @@ test('start() records all workers that are created after it', {
      console.log(JSON.stringify(prof.stop()))
      process.exit()`,
     `recorded()
-     work(500)
+     work(200)
      parentPort.postMessage('worked')
      if (workerData !== 'ends') work(1e9)`,
   )
@@ -166,7 +173,7 @@ test('workers are not recorded with `workers: false`', async () => {
   const { traces } = await runWorkers(
     `prof.start({ workers: false })
      new Worker(__filename).on('exit', () => prof.stop())`,
-    `spin(300); if (prof.isRecording()) console.log('recorded')`,
+    `${LOAD}; spin(300); if (prof.isRecording()) console.log('recorded')`,
   )
   assert.deepEqual(
     traces.map((trace) => trace.tid),
@@ -187,7 +194,7 @@ test('stop() does not wait for a blocked worker and lists its file', {
      writeFileSync('stopped', '')
      process.exit()`,
     `recorded()
-     work(500)
+     work(200)
      parentPort.postMessage('blocks')
      // Waits for the end of stop(), at most 30 s. The process waits for its workers.
      const wait = 'for i in $(seq 600); do [ -e stopped ] && exit; sleep 0.05; done; touch given-up'
@@ -206,8 +213,9 @@ test('a worker can start its own recording', {
     `prof.start()
      new Worker(__filename).on('exit', () => console.log(prof.stop().files.length))`,
     `recorded()
+     ${LOAD}
      prof.start({ name: 'own' })
-     function mine() { return spin(500) }
+     function mine() { return spin(200) }
      mine()
      prof.stop()
      if (prof.isRecording()) console.log('still recording')`,
@@ -300,7 +308,7 @@ test('no timer is set in a parent that is busy while its worker is attached', {
      prof.stop()`,
     `Atomics.store(workerData, 0, 1)
      recorded()
-     work(500)
+     work(200)
      parentPort.postMessage('worked')`,
   )
   assert.equal(stdout, '')

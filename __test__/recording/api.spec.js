@@ -206,8 +206,8 @@ test('a second start() and a stop() without start() throw and change nothing', a
 test('profile() returns the result of a function or of its promise', async () => {
   const { output, traces } = await runJson(`
     (async () => {
-      const now = await prof.profile(() => { spin(500); return 'now' })
-      const later = await prof.profile(async () => { await null; spin(500); return 'later' })
+      const now = await prof.profile(() => { spin(200); return 'now' })
+      const later = await prof.profile(async () => { await null; spin(200); return 'later' })
       console.log(JSON.stringify([now, later]))
     })()
   `)
@@ -245,7 +245,7 @@ test('profile() rejects with the error of its function and stops', async () => {
 test('stop() ends the recording that the preload started', async () => {
   const { output, traces } = await runJson(
     `
-    spin(500)
+    spin(200)
     const { samples, files } = prof.stop()
     prof.start()
     spin(50)
@@ -285,7 +285,7 @@ test('stop() reports samples lost to a full disk, and the program runs on', asyn
       '-e',
       `${START}
        prof.start({ flushInterval: 10 })
-       spin(500)
+       spin(200)
        const { samples, droppedSamples, files } = prof.stop()
        console.log(JSON.stringify({ samples, droppedSamples, files: files.length }))`,
     ],

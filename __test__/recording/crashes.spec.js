@@ -18,8 +18,8 @@ const NATIVE = path.join(PACKAGE, 'target', 'debug', 'examples', 'libnative.so')
  */
 async function crash(flags, source, env = {}) {
   const plain = await run([...flags, '-e', source], { preload: null, env })
-  // Nothing but the windows written during the work can have its samples.
-  const result = await run([...flags, '-e', `require(${SPIN}).spin(700); ${source}`], {
+  // Only windows that are written during the work have its samples, so it lasts longer than a sample needs.
+  const result = await run([...flags, '-e', `require(${SPIN}).spin(400); ${source}`], {
     env: { CPU_PROF_FLUSH_INTERVAL: '50', ...env },
   })
   assert.ok(plain.signal !== null || plain.code !== 0, 'the program did not crash')

@@ -24,8 +24,8 @@ const PROGRAM = `
   const { spin } = require(${fixture('spin.js')})
   new Worker(${fixture('workers.js')}, { workerData: 'natural' })
   fork(${fixture('ending.js')}, ['natural'])
-  prof.span('load rows', () => spin(250))
-  prof.span('job 7', () => spin(250), { track: 'jobs', color: 'tertiary' })
+  prof.span('load rows', () => spin(100))
+  prof.span('job 7', () => spin(100), { track: 'jobs', color: 'tertiary' })
   prof.instant('ready')
   performance.mark('marked')`
 

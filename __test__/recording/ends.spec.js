@@ -49,9 +49,9 @@ test('a program that survives its own signals is recorded to the end, in one tra
   const spin = JSON.stringify(require.resolve('../fixtures/spin.js'))
   const source = `
     const { spin } = require(${spin})
-    function before() { return spin(500) }
-    function between() { return spin(500) }
-    function after() { return spin(500) }
+    function before() { return spin(200) }
+    function between() { return spin(200) }
+    function after() { return spin(200) }
     before()
     process.kill(process.pid, 'SIGWINCH')
     setTimeout(() => {
@@ -79,7 +79,7 @@ test("stop() includes what was recorded before the program's own signal", {
     prof.start()
     let worked = 0
     const timed = (f) => { const start = performance.now(); f(); worked += performance.now() - start }
-    timed(function before() { spin(500) })
+    timed(function before() { spin(200) })
     process.kill(process.pid, 'SIGCONT')
     setTimeout(() => {
       timed(() => spin(50))

@@ -11,7 +11,7 @@ const { assertSeen } = require('../helpers/work.js')
 const isSpin = ({ callFrame }) => callFrame?.functionName === 'spin'
 
 test("DevTools' parser finds every thread's functions, with the times that their samples have", async () => {
-  const { traces } = await run(['ending.js', 'worker-returns', '500'])
+  const { traces } = await run(['ending.js', 'worker-returns', '200'])
   assert.equal(traces.length, 2)
   for (const trace of traces) {
     const { tid, entries, events, durationUs } = trace

@@ -119,7 +119,7 @@ test('a program without free descriptors is still recorded', async () => {
     // Opens the counters of the CPU time.
     spin(0)
     const code = exhaust()
-    ;(function exhausted() { spin(500) })()
+    ;(function exhausted() { spin(200) })()
     for (const descriptor of open) fs.closeSync(descriptor)
     console.log(code)
   `

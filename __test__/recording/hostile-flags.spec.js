@@ -68,7 +68,7 @@ test("the program's own inspector session profiles at the same time, in both thr
     session.connect()
     session.post('Profiler.enable')
     session.post('Profiler.start')
-    spin(500)
+    spin(200)
     session.post('Profiler.stop', (error, { profile }) => {
       console.log(profile.nodes.some((node) => node.callFrame.functionName === 'spin'))
     })
@@ -89,7 +89,7 @@ test('another profiler in the process samples at the same time', async () => {
     const { time } = require(${JSON.stringify(require.resolve('@datadog/pprof'))})
     const { spin } = require(${SPIN})
     time.start({ durationMillis: 60_000, intervalMicros: 1000 })
-    spin(500)
+    spin(200)
     const { sample, stringTable } = time.stop()
     console.log(sample.length > 0, stringTable.strings.includes('spin'))
     spin(50)

@@ -65,7 +65,7 @@ test('one thread can use both sources in turn', async () => {
     const prof = require(${JSON.stringify(PACKAGE)})
     const sources = ['inspector', 'v8', 'inspector', 'auto'].map((source) => {
       prof.start({ source })
-      require(${SPIN}).spin(500)
+      require(${SPIN}).spin(200)
       return prof.stop()
     })
     console.log(JSON.stringify([sources, process.listenerCount('exit')]))`

@@ -101,7 +101,7 @@ const STUBBORN = `
   }
   stubborn(0)
   new Function('f', '%NeverOptimizeFunction(f)')(stubborn)
-  stubborn(500)
+  stubborn(200)
 `
 
 test('a function that V8 refuses to optimize has the reason in a trace and in a .cpuprofile', async () => {

@@ -88,7 +88,7 @@ test('code that is transpiled in memory has the places of its source, in both th
   const cwd = project({
     'main.js': `
       require('./hook.js')
-      require('./mill.ts').grindAll({ ms: 500 })
+      require('./mill.ts').grindAll({ ms: 300 })
       const { Worker, isMainThread } = require('node:worker_threads')
       if (isMainThread) new Worker(__filename)`,
   })
@@ -114,7 +114,7 @@ test('a killed process keeps its maps, and a script without samples has none', {
     'main.js': `
       require('./hook.js')
       require('./unused.ts')
-      require('./mill.ts').grindAll({ ms: 600 })
+      require('./mill.ts').grindAll({ ms: 400 })
       process.kill(process.pid, 'SIGKILL')`,
   })
   const { signal, files } = await run(['./main.js'], {
@@ -138,7 +138,7 @@ test('start() finds the maps of code that was loaded before', { skip }, async ()
       const prof = require(${JSON.stringify(PACKAGE)})
       for (let i = 0; i < 2; i++) {
         prof.start()
-        grindAll({ ms: 500 })
+        grindAll({ ms: 300 })
         prof.stop()
       }`,
   })
@@ -191,7 +191,7 @@ test('vitest: a test and what it calls have the places of their sources', { skip
       import { expect, test } from 'vitest'
       import { grindAll } from './mill'
       test('grinds', () => {
-        expect(grindAll({ ms: 500 })).toBeGreaterThan(0)
+        expect(grindAll({ ms: 300 })).toBeGreaterThan(0)
       })`,
   })
   fs.symlinkSync(path.join(PACKAGE, 'node_modules'), path.join(cwd, 'node_modules'))

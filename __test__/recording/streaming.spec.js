@@ -161,7 +161,7 @@ describe('a trace is written while its program runs:', { concurrency: true }, ()
       const { Worker } = require('node:worker_threads')
       new Worker(${JSON.stringify(wait)}, { eval: true })
       ${timed("require('node:child_process').execFileSync('sleep', [process.argv[1]])")}
-      require(${SPIN}).spin(500)`
+      require(${SPIN}).spin(200)`
     const { code, stdout, stderr, traces } = await run(['-e', source, `${BLOCKED_S}`])
     assert.equal(code, 0, stderr)
     assert.equal(stderr, '')

@@ -118,8 +118,6 @@ describe('V8 stops sampling a thread that has waited for seconds,', together, ()
   for (const where of WHERE) {
     test(`and samples the next work of the ${where} thread`, async () => {
       const { traces, wait } = await asleep(where, async (child) => {
-        // Together they work for so long that one of V8's threads that stands still has a sample.
-        await ask(child, 'work')
         await ask(child, 'work')
         child.kill('SIGTERM')
       })

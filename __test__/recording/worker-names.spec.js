@@ -109,13 +109,13 @@ test('a worker that has been busy since its first line is named by its frames', 
     module,
     `import { parentPort } from 'node:worker_threads'
      import { spin } from ${JSON.stringify(path.join(FIXTURES, 'spin.js'))}
-     spin(500)
+     spin(200)
      parentPort.postMessage('busy')
      spin(1e9)`,
   )
   const file = program(
     `const url = require('node:url').pathToFileURL(${JSON.stringify(module)})
-     const text = "const { spin } = require(" + ${JSON.stringify(SPIN)} + "); spin(500); " +
+     const text = "const { spin } = require(" + ${JSON.stringify(SPIN)} + "); spin(200); " +
        "require('node:worker_threads').parentPort.postMessage('busy'); spin(1e9)"
      const workers = [new Worker(__filename), new Worker(url), new Worker(text, { eval: true })]
      let busy = 0
@@ -124,7 +124,7 @@ test('a worker that has been busy since its first line is named by its frames', 
          if (++busy === workers.length) for (const each of workers) each.terminate()
        })
      }`,
-    `spin(500); parentPort.postMessage('busy'); spin(1e9)`,
+    `spin(200); parentPort.postMessage('busy'); spin(1e9)`,
   )
   const { traces, stderr } = await run([file], { env: FAST })
   assert.equal(stderr, '')
@@ -138,7 +138,7 @@ test('a worker that has been busy since its first line is named by its frames', 
 test('a worker that calls process.exit() before its event loop turns is named', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
-  const file = program(`new Worker(__filename)`, `spin(500); process.exit()`)
+  const file = program(`new Worker(__filename)`, `spin(200); process.exit()`)
   const { traces } = await run([file])
   assert.deepEqual(workerNames(traces), ['worker 1: program.js'])
 })
@@ -152,7 +152,7 @@ test('a script that another preload runs first gives way to the script of the wo
     before,
     `if (!require('node:worker_threads').isMainThread) require(${SPIN}).spin(700)`,
   )
-  const file = program(`new Worker(__filename)`, `spin(500)`)
+  const file = program(`new Worker(__filename)`, `spin(200)`)
   const { traces } = await run([file], {
     env: FAST,
     preload: ['--require', PACKAGE, '--require', before],
