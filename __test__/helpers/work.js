@@ -28,7 +28,10 @@ function assertSeen(trace, name) {
 function assertWorked(trace, name, workedMs) {
   assert.ok(workedMs >= SHARE_MS, `${workedMs} ms are too short for a share`)
   const ms = trace.totalMs(isNamed(name))
-  assert.ok(ms > workedMs / 2, `${name} has ${ms} of ${workedMs} ms in ${trace.label ?? trace.file}`)
+  assert.ok(
+    ms > workedMs / 2,
+    `${name} has ${ms} of ${workedMs} ms in ${trace.label ?? trace.file}`,
+  )
 }
 
 /** @param {string} name */

@@ -62,6 +62,14 @@ test('run accepts --output with .gz, and --quiet prints nothing', async () => {
   assert.deepEqual(fs.readdirSync(cwd), ['all.json.gz'])
 })
 
+test('run --html writes the page, and names it last', async () => {
+  const args = ['run', '--dir', 'out', '--html', 'out/page.html', NODE, '-e', '0']
+  const { code, cwd, stderr } = await cli(args)
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /\npage: out\/page\.html.*\n$/)
+  assert.match(fs.readFileSync(path.join(cwd, 'out', 'page.html'), 'utf8'), /^<!doctype html>/)
+})
+
 test('a run keeps the trace of an earlier run; --output replaces a file', async () => {
   const cwd = temporaryDirectory()
   const traces = []

@@ -23,6 +23,7 @@ test('wrong usage is reported before the command starts, with the nearest option
       /--output=file\S+ .*: \/\S+\/file is not a folder/,
     ],
     [['--output=', 'echo'], /--output= is a folder/],
+    [['--html', '.', 'echo'], /--html=\. is a folder; name a file: report\.html\n$/],
     [
       ['--dir', 'file/dir', 'echo'],
       /recordings cannot be written into .*file\/dir: .*another --dir/,

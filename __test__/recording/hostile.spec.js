@@ -46,7 +46,9 @@ const PATCHES = {
     for (const name of ['threadId', 'version']) {
       Object.defineProperty(Object.prototype, name, { get: () => 7, set() {}, configurable: true })
     }`,
+  // Node 18 cannot load node:fs afterwards, which the program uses.
   'a getter named get on Object.prototype': `
+    require('node:fs')
     Object.defineProperty(Object.prototype, 'get', { get() {}, configurable: true })`,
   'a number named parent on Object.prototype': 'Object.prototype.parent = 1',
   'Error.prepareStackTrace that throws': `Error.prepareStackTrace = ${THROWING}`,

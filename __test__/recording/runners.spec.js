@@ -9,6 +9,9 @@ const { NEEDS_AN_INSPECTOR, NEEDS_WAKE_UP } = require('../helpers/source.js')
 
 const MODULES = path.join(PACKAGE, 'node_modules')
 
+/** The runners' own limits of a few seconds are too short for a machine that stands still. */
+const TIMEOUT = '--testTimeout=60000'
+
 /**
  * A test runner: its command, its report of the tests, and the recipe for its hooks.
  * @typedef {object} Runner
@@ -23,21 +26,21 @@ const MODULES = path.join(PACKAGE, 'node_modules')
 /** @type {Record<'jest' | 'vitest' | 'mocha' | 'node', Runner>} */
 const RUNNERS = {
   jest: {
-    command: [path.join(MODULES, 'jest', 'bin', 'jest.js'), '--json', '--transform={}'],
+    command: [path.join(MODULES, 'jest', 'bin', 'jest.js'), '--json', '--transform={}', TIMEOUT],
     files: ['first.test.js', 'second.test.js'],
     functions: ['firstOfJest', 'secondOfJest'],
     outcome: jestOutcome,
     recipes: ['record.jest.js', 'jest.config.js'],
   },
   vitest: {
-    command: [path.join(MODULES, 'vitest', 'vitest.mjs'), 'run', '--reporter=json'],
+    command: [path.join(MODULES, 'vitest', 'vitest.mjs'), 'run', '--reporter=json', TIMEOUT],
     files: ['first.test.mjs', 'second.test.mjs'],
     functions: ['firstOfVitest', 'secondOfVitest'],
     outcome: jestOutcome,
     recipes: ['record.vitest.mjs', 'vitest.config.mjs'],
   },
   mocha: {
-    command: [path.join(MODULES, 'mocha', 'bin', 'mocha.js'), '--reporter=json'],
+    command: [path.join(MODULES, 'mocha', 'bin', 'mocha.js'), '--reporter=json', '--timeout=60000'],
     files: ['first.test.js', 'second.test.js'],
     functions: ['firstOfMocha', 'secondOfMocha'],
     outcome: mochaOutcome,
