@@ -34,7 +34,19 @@ function assertWorked(trace, name, workedMs) {
   )
 }
 
+/** Checks that both threads of the fixture two-threads.js are recorded. @param {any[]} traces */
+function assertTwoThreads(traces) {
+  assert.deepEqual(
+    traces.map((trace) => trace.tid),
+    [0, 1],
+  )
+  for (const trace of traces) {
+    assert.ok(trace.ended)
+    assertSeen(trace, 'spin')
+  }
+}
+
 /** @param {string} name */
 const isNamed = (name) => (/** @type {any} */ frame) => frame.functionName === name
 
-module.exports = { assertSeen, assertWorked, SEEN_MS, SHARE_MS }
+module.exports = { assertSeen, assertTwoThreads, assertWorked, SEEN_MS, SHARE_MS }

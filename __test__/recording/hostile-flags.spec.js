@@ -7,7 +7,7 @@ const test = require('node:test')
 const { filesIn, temporaryDirectory, FIXTURES } = require('../helpers/run.js')
 const { isInspector } = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
-const { assertSeen } = require('../helpers/work.js')
+const { assertSeen, assertTwoThreads } = require('../helpers/work.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const [MAJOR, MINOR] = process.versions.node.split('.').map(Number)
@@ -33,7 +33,7 @@ for (const flags of FLAGS) {
     const { code, traces, complaint } = await runUnharmed(['two-threads.js'], { before: flags })
     assert.equal(code, 3)
     assert.equal(complaint, '')
-    assertSpinRecorded(traces)
+    assertTwoThreads(traces)
   })
 }
 
@@ -42,7 +42,7 @@ test('--cpu-prof and cpu-prof together: both write their profiles', async () => 
     before: ['--cpu-prof'],
   })
   assert.equal(complaint, '')
-  assertSpinRecorded(traces)
+  assertTwoThreads(traces)
   const builtIn = filesIn(cwd, '.cpuprofile')
   assert.equal(builtIn.length, 2)
   const sampled = builtIn.map((file) => {
@@ -81,7 +81,7 @@ test("the program's own inspector session profiles at the same time, in both thr
   const { stdout, traces, complaint } = await runUnharmed([file])
   assert.equal(stdout, 'true\ntrue\n')
   assert.equal(complaint, '')
-  assertSpinRecorded(traces)
+  assertTwoThreads(traces)
 })
 
 test('another profiler in the process samples at the same time', async () => {
@@ -119,7 +119,7 @@ test('--permission with --allow-addons: both threads are recorded', async (t) =>
   const { code, traces, complaint } = await runUnharmed(['two-threads.js'], { before })
   assert.equal(code, 3)
   assert.equal(complaint, '')
-  assertSpinRecorded(traces)
+  assertTwoThreads(traces)
 })
 
 test('--permission without --allow-addons: one line on stderr, and no recording', async (t) => {
@@ -138,15 +138,3 @@ test('--no-addons: one line on stderr for all threads, and no recording', async 
   assert.deepEqual(files, [])
   assert.match(complaint, /^cpu-prof: not profiling this thread: Error: /)
 })
-
-/** Checks that both threads called spin(). @param {any[]} traces */
-function assertSpinRecorded(traces) {
-  assert.deepEqual(
-    traces.map((trace) => trace.tid),
-    [0, 1],
-  )
-  for (const trace of traces) {
-    assert.ok(trace.ended)
-    assertSeen(trace, 'spin')
-  }
-}

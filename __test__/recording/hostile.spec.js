@@ -7,7 +7,7 @@ const test = require('node:test')
 const { temporaryDirectory, FIXTURES } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT, NEEDS_NO_JAVASCRIPT, NEEDS_TO_BE_UNSEEN } = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
-const { assertSeen } = require('../helpers/work.js')
+const { assertSeen, assertTwoThreads } = require('../helpers/work.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
@@ -68,14 +68,7 @@ for (const [name, source] of Object.entries(PATCHES)) {
     const before = ['--require', patchFile(source)]
     const { traces, complaint } = await runUnharmed(['two-threads.js'], { before })
     assert.equal(complaint, '')
-    assert.deepEqual(
-      traces.map((trace) => trace.tid),
-      [0, 1],
-    )
-    for (const trace of traces) {
-      assert.ok(trace.ended)
-      assertSeen(trace, 'spin')
-    }
+    assertTwoThreads(traces)
   })
 }
 
