@@ -102,8 +102,22 @@ function timeStamp(...args) {
 
 /** Returns the time of the trace's clock at which `performance.now()` was 0, microseconds. */
 function clockOffsetUs() {
+  let [offsetUs, narrowestUs] = [0, Infinity]
+  // The thread can stand still between two readings, so the closest ones count.
+  for (let i = 0; i < 5; i++) {
+    const beforeUs = hrtimeUs()
+    const timeUs = performance.now() * 1e3
+    const afterUs = hrtimeUs()
+    if (afterUs - beforeUs >= narrowestUs) continue
+    narrowestUs = afterUs - beforeUs
+    offsetUs = (beforeUs + afterUs) / 2 - timeUs
+  }
+  return offsetUs
+}
+
+function hrtimeUs() {
   const [seconds, nanoseconds] = process.hrtime()
-  return seconds * 1e6 + nanoseconds / 1e3 - performance.now() * 1e3
+  return seconds * 1e6 + nanoseconds / 1e3
 }
 
 /** @param {any} addon @param {any} entry @param {number} offsetUs */
