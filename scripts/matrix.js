@@ -13,9 +13,29 @@ const { isJudgedLater } = require('./specs/failures.js')
 const VERSIONS = [18, 20, 22, 24, 26]
 /** Specs of other people's programs, which take long: `npm test` runs them on one Node. */
 const ONCE = ['devtools', 'monorepo', 'package', 'programs', 'runners', 'tsc']
-/** Specs of the command line: they can only miss what the oldest Node lacks, or what the newest warns
- * about. */
-const OLDEST_AND_NEWEST = ['cli', 'compare-recipe', 'imports', 'owners', 'stalls', 'tools']
+/**
+ * Specs that run on the oldest Node, on the newest, and in `npm test`. Those of the command line can only
+ * miss what the oldest lacks, or what the newest warns about. The others are of what the addon does with
+ * samples, whatever Node they come from, and of what its JavaScript does in a hostile program.
+ */
+const OLDEST_AND_NEWEST = [
+  'cli',
+  'compare-recipe',
+  'emit',
+  'filesystem',
+  'hostile-code',
+  'imports',
+  'labels',
+  'machine',
+  'owners',
+  'recording/hostile.spec.js',
+  'recording/source-maps.spec.js',
+  'run-folder',
+  'segments',
+  'settings',
+  'stalls',
+  'tools',
+]
 /** Specs of what depends on the source and on Node: these run with the inspector too. */
 const BOTH_SOURCES = ['api', 'streaming', 'unchanged', 'workers']
 

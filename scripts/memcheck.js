@@ -6,7 +6,7 @@
 // thread at a time. AddressSanitizer's allocator sees only frees and accesses through the C library,
 // but threads race as they do in a normal run.
 
-const { spawnSync } = require('node:child_process')
+const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -72,29 +72,23 @@ function asanLibrary() {
 }
 
 /** Runs the stress program under a tool. @param {string} tool @param {string[]} preload */
-function stress(tool, preload) {
+async function stress(tool, preload) {
   const output = fs.mkdtempSync(path.join(dir, 'run-'))
   const log = path.join(output, 'log')
   const program = path.join(root, '__test__', 'fixtures', 'stress.js')
-  const run = [node, '--expose-gc', '--require', deep, ...preload, program, seed]
+  const command = [node, '--expose-gc', '--require', deep, ...preload, program, seed]
   /** @type {Record<string, string>} */
   const env = { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_DIR: path.join(output, 'traces') }
   if (tool === 'valgrind') {
-    run.unshift('valgrind', ...VALGRIND, `--log-file=${log}`)
-    run.push('12')
+    command.unshift('valgrind', ...VALGRIND, `--log-file=${log}`)
+    command.push('8')
   } else {
     env.LD_PRELOAD = asanLibrary()
     env.ASAN_OPTIONS = [...ASAN, `log_path=${log}`].join(':')
-    run.push('150')
+    command.push('150')
   }
   const start = Date.now()
-  const { status, signal, error } = spawnSync(run[0], run.slice(1), {
-    stdio: 'inherit',
-    timeout: TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-    env: { ...process.env, NODE_OPTIONS: '', ...env },
-  })
-  if (error) throw error
+  const { status, signal } = await run(command, { ...process.env, NODE_OPTIONS: '', ...env })
   const seconds = Math.round((Date.now() - start) / 1000)
   const logs = fs.readdirSync(output).filter((file) => file.startsWith('log'))
   const report = logs.map((file) => fs.readFileSync(path.join(output, file), 'utf8')).join('')
@@ -103,6 +97,20 @@ function stress(tool, preload) {
   const title = preload.length > 0 ? tool : `${tool}, without the addon`
   console.log(`${title}: ${failed ? `failed (${signal ?? status})` : 'no errors'}, ${seconds} s`)
   return { failed, report, traces: env.CPU_PROF_DIR }
+}
+
+/**
+ * Runs a command to its end.
+ * @param {string[]} command @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<{ status: number | null, signal: NodeJS.Signals | null }>}
+ */
+function run([program, ...args], env) {
+  return new Promise((resolve, reject) => {
+    const limits = /** @type {const} */ ({ timeout: TIMEOUT_MS, killSignal: 'SIGKILL' })
+    const child = spawn(program, args, { stdio: 'inherit', env, ...limits })
+    child.on('error', reject)
+    child.on('exit', (status, signal) => resolve({ status, signal }))
+  })
 }
 
 /** Counts the samples in a folder of traces. @param {string} traces */
@@ -117,20 +125,32 @@ function countSamples(traces) {
   return count
 }
 
-const preload = ['--require', debugPackage()]
-for (const tool of ['valgrind', 'asan']) {
-  const { failed, report, traces } = stress(tool, preload)
+/** Runs the stress program under a tool, and without the addon if that failed. @param {string} tool @param {string[]} preload */
+async function check(tool, preload) {
+  const { failed, report, traces } = await stress(tool, preload)
   if (failed) {
     console.log(report)
     // The same run without the addon shows whether the error is V8's own.
-    stress(tool, [])
+    await stress(tool, [])
     process.exitCode = 1
-    continue
+    return
   }
   const samples = countSamples(traces)
-  console.log(`${samples} samples of ${fs.readdirSync(traces).length} threads`)
+  const threads = fs.readdirSync(traces).length
+  console.log(`${tool}: ${samples} samples of ${threads} threads`)
   if (samples < FEWEST_SAMPLES) {
-    console.log(`fewer than ${FEWEST_SAMPLES} samples: too few to prove anything`)
+    console.log(`${tool}: fewer than ${FEWEST_SAMPLES} samples: too few to prove anything`)
     process.exitCode = 1
   }
 }
+
+async function main() {
+  const preload = ['--require', debugPackage()]
+  // Valgrind runs one thread at a time, so the other tool has the other cores.
+  await Promise.all(['valgrind', 'asan'].map((tool) => check(tool, preload)))
+}
+
+main().catch((error) => {
+  console.error(error)
+  process.exitCode = 1
+})

@@ -5,7 +5,7 @@ const test = require('node:test')
 const { run, PACKAGE } = require('../helpers/run.js')
 const { ENDINGS } = require('../helpers/endings.js')
 const { isInspector, NEEDS_THE_VERY_END, NEEDS_WAKE_UP } = require('../helpers/source.js')
-const { assertSeen } = require('../helpers/work.js')
+const { assertSeen, SEEN_MS } = require('../helpers/work.js')
 
 for (const ending of ENDINGS) {
   test(`the trace is valid and has the last function after: ${ending.name}`, async () => {
@@ -21,7 +21,7 @@ for (const ending of ENDINGS) {
     // With 60 s no flush comes before the end, so only the last window can bring the samples.
     const interval = isWhole ? '60000' : '50'
     const env = { CPU_PROF_FLUSH_INTERVAL: interval }
-    const result = await run(args('500'), { during, env })
+    const result = await run(args(String(SEEN_MS)), { during, env })
 
     assert.equal(result.code, plain.code)
     assert.equal(result.signal, plain.signal)

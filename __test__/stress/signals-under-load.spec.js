@@ -15,9 +15,11 @@ test('a program that sends itself a signal and ends at once dies of the signal',
   )
   try {
     for (const end of ['', 'process.exit(0)']) {
-      for (let round = 0; round < 12; round++) {
-        const { code, signal } = await run(['-e', `process.kill(process.pid, 'SIGTERM'); ${end}`])
-        assert.deepEqual([code, signal], [null, 'SIGTERM'])
+      const program = ['-e', `process.kill(process.pid, 'SIGTERM'); ${end}`]
+      // Several at once have more of the cores than the load leaves for one.
+      for (let round = 0; round < 3; round++) {
+        const results = await Promise.all(Array.from({ length: 4 }, () => run(program)))
+        for (const { code, signal } of results) assert.deepEqual([code, signal], [null, 'SIGTERM'])
       }
     }
   } finally {

@@ -33,15 +33,20 @@ const LONGEST = [
   'suspension',
 ]
 
-/** Specs of recordings with the same outcome for both sources: they read, or choose the source. */
+/** Specs of recordings with the same outcome for both sources: they read, name files, or choose the source. */
 const ANY_SOURCE = [
   'cli',
   'compare-recipe',
+  'devtools',
   'imports',
   'inspector',
+  'labels',
   'monorepo',
   'owners',
+  'package',
   'programs',
+  'recording/source-maps.spec.js',
+  'run-folder',
   'stalls',
   'tools',
 ]
