@@ -12,7 +12,7 @@ const { isJudgedLater } = require('./specs/failures.js')
 
 const VERSIONS = [18, 20, 22, 24, 26]
 /** Specs of other people's programs, which take long: `npm test` runs them on one Node. */
-const ONCE = ['devtools', 'monorepo', 'package', 'programs', 'runners', 'tsc']
+const ONCE = ['compare-recipe', 'devtools', 'monorepo', 'package', 'programs', 'runners', 'tsc']
 /**
  * Specs that run on the oldest Node, on the newest, and in `npm test`. Those of the command line can only
  * miss what the oldest lacks, or what the newest warns about. The others are of what the addon does with
@@ -20,7 +20,6 @@ const ONCE = ['devtools', 'monorepo', 'package', 'programs', 'runners', 'tsc']
  */
 const OLDEST_AND_NEWEST = [
   'cli',
-  'compare-recipe',
   'emit',
   'filesystem',
   'hostile-code',

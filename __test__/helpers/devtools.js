@@ -4,30 +4,29 @@
 
 const { startChromium } = require('./chromium.js')
 
-/** Starts a browser; `load` opens a trace in its DevTools. @param {string} chromium */
+/** Starts a browser; `load` opens a trace in its DevTools, in place of the one before. @param {string} chromium */
 async function openDevTools(chromium) {
   const { browser, address, close } = await startChromium(chromium)
+  const [context] = browser.contexts()
+  const page = await context.newPage()
+  await page.setViewportSize({ width: 1600, height: 900 })
+  await page.goto(`${address}/devtools/devtools_app.html?panel=timeline`)
+  const button = page.locator('[aria-label*="Load trace"], [aria-label*="Load profile"]').first()
+  await button.waitFor()
+  const session = await context.newCDPSession(page)
   return {
     /**
      * Loads a trace and returns the tracks that the panel shows.
      * @param {string} file @param {string} [screenshot] path of the screenshot to write
      */
     async load(file, screenshot) {
-      const [context] = browser.contexts()
-      const page = await context.newPage()
-      await page.setViewportSize({ width: 1600, height: 900 })
-      await page.goto(`${address}/devtools/devtools_app.html?panel=timeline`)
-      const button = page
-        .locator('[aria-label*="Load trace"], [aria-label*="Load profile"]')
-        .first()
-      await button.waitFor()
-      await chooseFile(await context.newCDPSession(page), file)
+      await page.evaluate(noteTrace)
+      await chooseFile(session, file)
       const tracks = await page.evaluate(readTracks)
       if (screenshot) {
         await page.waitForTimeout(500)
         await page.screenshot({ path: screenshot })
       }
-      await page.close()
       return tracks
     },
     close,
@@ -50,18 +49,32 @@ async function chooseFile(session, file) {
 
 // The code below runs in the DevTools page.
 
+/** Notes the trace that the panel shows, which is not the one to read. */
+async function noteTrace() {
+  // @ts-expect-error a module of the page
+  const { TimelinePanel } = await import('./panels/timeline/timeline.js')
+  const panel = TimelinePanel.TimelinePanel.instance()
+  const provider = (panel.getFlameChart?.() ?? panel.flameChart)?.getMainDataProvider?.()
+  Reflect.set(globalThis, 'earlierTrace', provider?.parsedTrace)
+}
+
 /** @returns {Promise<{name: string, isOpen: boolean, functions: string[]}[]>} */
 async function readTracks() {
   // @ts-expect-error a module of the page
   const { TimelinePanel } = await import('./panels/timeline/timeline.js')
   const panel = TimelinePanel.TimelinePanel.instance()
   const deadline = performance.now() + 60_000
+  const earlier = Reflect.get(globalThis, 'earlierTrace')
   let provider
   do {
     if (performance.now() > deadline) throw new Error(`the panel shows no tracks (${panel.state})`)
     await new Promise((resolve) => setTimeout(resolve, 100))
     provider = (panel.getFlameChart?.() ?? panel.flameChart)?.getMainDataProvider?.()
-  } while (!provider?.parsedTrace || provider.timelineData().groups.length === 0)
+  } while (
+    !provider?.parsedTrace ||
+    provider.parsedTrace === earlier ||
+    provider.timelineData().groups.length === 0
+  )
   const { groups, entryLevels } = provider.timelineData()
   return groups.map((/** @type {any} */ group, /** @type {number} */ index) => {
     const end = groups[index + 1]?.startLevel ?? Number.POSITIVE_INFINITY

@@ -2,7 +2,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const merged = require('./merged.js')
+const { readMerged } = require('./merged.js')
 
 /** Returns the merged traces of the runs under a folder. @param {string} cwd */
 function runTraces(cwd) {
@@ -17,8 +17,8 @@ function runTraces(cwd) {
  */
 
 /** Reads and checks a merged trace, and returns its threads. @param {string} file @returns {Promise<Thread[]>} */
-async function readMerged(file) {
-  return (await merged.readMerged(file)).threads
+async function readThreads(file) {
+  return (await readMerged(file)).threads
 }
 
-module.exports = { runTraces, readMerged }
+module.exports = { runTraces, readThreads }

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
-const { runTraces, readMerged } = require('../helpers/run-traces.js')
+const { runTraces, readThreads } = require('../helpers/run-traces.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 
 const NODE = process.execPath
@@ -40,7 +40,7 @@ test('a run ends with one trace of all its threads and a report', async () => {
   assert.match(stderr, new RegExp(`\ntrace: ${shown} \\(.* 3 processes, 5 threads\\)\n`))
   assert.doesNotMatch(stderr, /outlive/)
 
-  const threads = await readMerged(file)
+  const threads = await readThreads(file)
   assert.equal(threads.length, 5)
   for (const { functions } of threads) assert.ok(functions.has('spin'), [...functions].join())
   const urls = new Set(threads.map(({ url, pid }) => url.replace(String(pid), 'N')))
@@ -58,7 +58,7 @@ test('a run ends with one trace of all its threads and a report', async () => {
 test('run accepts --output with .gz, and --quiet prints nothing', async () => {
   const { cwd, stderr } = await cli(['run', '-q', '-o', 'all.json.gz', NODE, '-e', '0'])
   assert.equal(stderr, '')
-  assert.equal((await readMerged(path.join(cwd, 'all.json.gz'))).length, 1)
+  assert.equal((await readThreads(path.join(cwd, 'all.json.gz'))).length, 1)
   assert.deepEqual(fs.readdirSync(cwd), ['all.json.gz'])
 })
 
@@ -77,7 +77,7 @@ test('a run keeps the trace of an earlier run; --output replaces a file', async 
     const { stderr } = await cli(['run', '--dir', 'd', NODE, '-e', '0'], { cwd })
     assert.ok(stderr.includes(`\ntrace: d/${expected} (`), stderr)
     traces.push(fs.readFileSync(path.join(cwd, 'd', expected), 'utf8'))
-    assert.equal((await readMerged(path.join(cwd, 'd', expected))).length, 1)
+    assert.equal((await readThreads(path.join(cwd, 'd', expected))).length, 1)
   }
   assert.equal(fs.readFileSync(path.join(cwd, 'd', 'trace.json'), 'utf8'), traces[0])
   await cli(['run', '--dir', 'd', '-o', 'd/trace.json', NODE, '-e', '0'], { cwd })

@@ -7,7 +7,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
-const { runTraces, readMerged } = require('../helpers/run-traces.js')
+const { runTraces, readThreads } = require('../helpers/run-traces.js')
 const { cleanEnv, temporaryDirectory } = require('../helpers/run.js')
 const { write, nxWorkspace, TYPED_LINT, MODULES } = require('../helpers/workspace.js')
 
@@ -18,7 +18,7 @@ const LINT = ['run', process.execPath, NX, 'run-many', '-t', 'lint', '--output-s
 /** Fixes the set of processes (no daemon), and makes nx print plain lines. */
 const NX_ENV = { NX_TUI: 'false', NX_DAEMON: 'false', CI: undefined }
 
-/** Returns the labels without process ids. @param {Awaited<ReturnType<typeof readMerged>>} threads */
+/** Returns the labels without process ids. @param {Awaited<ReturnType<typeof readThreads>>} threads */
 const labels = (threads) => threads.map(({ url }) => url.replace(/ \(pid \d+\)$/, ''))
 
 /** @param {string[]} all @param {string} label */
@@ -29,7 +29,7 @@ test('nx without its daemon: every task is in the trace and in the report', asyn
   const { code, stdout, stderr } = await cli(LINT, { cwd, env: NX_ENV })
   assert.equal(code, 0, stdout + stderr)
   assert.match(stdout, /Successfully ran target lint for 2 projects/)
-  const threads = await readMerged(runTraces(cwd)[0])
+  const threads = await readThreads(runTraces(cwd)[0])
   const found = labels(threads)
   assert.equal(count(found, 'nx: run-many -t lint --output-style=static'), 1, found.join('\n'))
   for (const name of ['api', 'web']) {
@@ -78,7 +78,7 @@ test('nx with its daemon: every task is in the trace, and a message names the da
   execFileSync('git', ['init', '--quiet'], { cwd })
   const { code, stdout, stderr } = await cli(LINT, { cwd, env })
   assert.equal(code, 0, stdout + stderr)
-  const found = labels(await readMerged(runTraces(cwd)[0]))
+  const found = labels(await readThreads(runTraces(cwd)[0]))
   for (const name of ['api', 'web']) {
     assert.equal(count(found, `eslint: src · packages/${name}`), 1, found.join('\n'))
   }
@@ -98,7 +98,7 @@ test('eslint with rules that need types is recorded', async () => {
   // The message comes from a rule that needs types.
   assert.equal(code, 1, stdout + stderr)
   assert.match(stdout, /@typescript-eslint\/no-floating-promises/)
-  const [{ url, functions }] = await readMerged(runTraces(cwd)[0])
+  const [{ url, functions }] = await readThreads(runTraces(cwd)[0])
   assert.match(url, /^eslint: src \(pid \d+\)$/)
   for (const name of ['verifyText', 'createProgram']) {
     assert.ok(functions.has(name), name)
@@ -120,7 +120,7 @@ test('npm test of a small package is recorded', async () => {
   })
   const { code, stdout, stderr } = await cli(['run', 'npm', 'test'], { cwd })
   assert.equal(code, 0, stdout + stderr)
-  const threads = await readMerged(runTraces(cwd)[0])
+  const threads = await readThreads(runTraces(cwd)[0])
   assert.ok(
     threads.some(({ url }) => url.startsWith('npm: test ')),
     labels(threads).join('\n'),

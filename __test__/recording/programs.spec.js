@@ -8,6 +8,7 @@ const test = require('node:test')
 const { endLiving, watchProcesses } = require('../../scripts/programs/processes.js')
 const { runSession } = require('../../scripts/programs/session.js')
 const { temporaryDirectory, cleanEnv } = require('../helpers/files.js')
+const { until } = require('../helpers/until.js')
 
 // How scripts/programs.js runs a command and sees its processes, without a recording.
 
@@ -51,12 +52,3 @@ test('a command in a terminal sees Ctrl-C, and its exit code is kept', async () 
   assert.equal(outcome.code, 7, outcome.stdout)
   assert.deepEqual(outcome.starts, [1])
 })
-
-/** Waits until something holds. @param {() => boolean} isTrue */
-async function until(isTrue) {
-  const LIMIT_MS = 30_000
-  for (const end = Date.now() + LIMIT_MS; !isTrue(); ) {
-    assert.ok(Date.now() < end, `${isTrue}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

@@ -5,8 +5,9 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
-const { runTraces, readMerged } = require('../helpers/run-traces.js')
+const { runTraces, readThreads } = require('../helpers/run-traces.js')
 const { cleanEnv, temporaryDirectory, tracesIn } = require('../helpers/files.js')
+const { until } = require('../helpers/until.js')
 
 const NODE = process.execPath
 
@@ -15,14 +16,6 @@ const write = (cwd, name, code) => fs.writeFileSync(path.join(cwd, name), code)
 
 /** Returns the folders of runs in a directory for temporary files. @param {string} dir */
 const runFolders = (dir) => fs.readdirSync(dir).filter((name) => name.startsWith('cpu-prof-run-'))
-
-/** @param {() => boolean} isTrue @param {string} what */
-async function until(isTrue, what) {
-  for (let tries = 0; !isTrue(); tries++) {
-    assert.ok(tries < 1500, what)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 test('a process that gets nothing but NODE_OPTIONS and PATH is part of the run, with its settings', async () => {
   const cwd = temporaryDirectory()
@@ -195,7 +188,7 @@ test('the recordings of a killed run are offered', async () => {
   const [, recordings, folder] = offer.exec(next.stderr) ?? assert.fail(next.stderr)
   const merged = await cli(['merge', recordings, '-o', 'trace.json'], { cwd, env })
   assert.equal(merged.code, 0, merged.stderr)
-  assert.equal((await readMerged(path.join(cwd, 'trace.json'))).length, 1)
+  assert.equal((await readThreads(path.join(cwd, 'trace.json'))).length, 1)
   const report = await cli(['report', runTraces(cwd)[0]], { cwd, env })
   assert.match(report.stderr, offer)
   fs.rmSync(folder, { recursive: true })

@@ -16,7 +16,7 @@ const {
   tracesIn,
   FIXTURES,
 } = require('../helpers/run.js')
-const { readMerged } = require('../helpers/run-traces.js')
+const { readThreads } = require('../helpers/run-traces.js')
 const { NEEDS_WAKE_UP } = require('../helpers/source.js')
 const { readProfile } = require('../helpers/trace.js')
 
@@ -63,7 +63,7 @@ async function mergedProfile(files) {
   const result = await merge(files, output)
   assert.equal(result.inputs, files.length)
   assert.deepEqual([result.processes, result.threads, result.failed], [1, 1, []])
-  assert.equal((await readMerged(output)).length, 1)
+  assert.equal((await readThreads(output)).length, 1)
   const { traceEvents } = JSON.parse(fs.readFileSync(output, 'latin1'))
   const named = (/** @type {string} */ name) =>
     traceEvents.filter((/** @type {any} */ event) => event.name === name)

@@ -13,6 +13,7 @@ const {
   PACKAGE,
 } = require('../helpers/run.js')
 const { isInspector, NEEDS_WAKE_UP } = require('../helpers/source.js')
+const { until } = require('../helpers/until.js')
 const { assertSeen } = require('../helpers/work.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
@@ -55,15 +56,6 @@ async function compare(source, signals, { env = LATE, before = async () => {} } 
     assert.equal(result[key], plain[key], key)
   }
   return result
-}
-
-/** Waits until something holds. @param {() => boolean} isTrue */
-async function until(isTrue) {
-  const LIMIT_MS = 30_000
-  for (const end = Date.now() + LIMIT_MS; !isTrue(); ) {
-    assert.ok(Date.now() < end, `${isTrue}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 /** Returns how often a text is in the only trace so far. @param {string} dir @param {string} text */

@@ -6,22 +6,24 @@ const path = require('node:path')
 const { describe, test } = require('node:test')
 const { run, tracesIn, FIXTURES } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { until } = require('../helpers/until.js')
 const { assertSeen, assertWorked } = require('../helpers/work.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
-const LIMIT_MS = 30_000
 /** V8's sampling of a thread that only waits for events ends after three seconds. */
 const BLOCKED_S = 5
 
-/** Waits until the only trace in `dir` satisfies `test`. */
-async function until(/** @type {string} */ dir, /** @type {(events: any[]) => boolean} */ test) {
-  for (const end = Date.now() + LIMIT_MS; Date.now() < end; ) {
+/**
+ * Waits until the only trace in a folder satisfies a test.
+ * @param {string} dir @param {(events: any[]) => boolean} test
+ */
+function untilTrace(dir, test) {
+  const isSatisfied = () => {
     const [file] = tracesIn(dir)
-    if (file !== undefined && test(eventsSoFar(file))) return
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    return file !== undefined && test(eventsSoFar(file))
   }
-  throw new Error(`the trace in ${dir} did not reach the expected state in time`)
+  return until(isSatisfied, `the trace in ${dir} did not reach the expected state in time`)
 }
 
 /** Reads a trace, which is complete between writes, but not during a write. @param {string} file */
@@ -99,7 +101,7 @@ describe('a trace is written while its program runs:', { concurrency: true }, ()
     const { traces, signal, stderr } = await run(['-e', source], {
       env: FAST,
       during: (child, dir) =>
-        until(dir, (events) => {
+        untilTrace(dir, (events) => {
           before = events
           return isInWindows(events, 'busy')
         }).finally(() => child.kill('SIGKILL')),
@@ -120,7 +122,7 @@ describe('a trace is written while its program runs:', { concurrency: true }, ()
     const { traces, signal, stderr } = await run(['-e', source], {
       env: FAST,
       during: (child, dir) =>
-        until(dir, (events) => {
+        untilTrace(dir, (events) => {
           const [idleSinceUs = Number.NaN] = timesOf(events, isIdle)
           writtenUs = events.at(-1)?.ts
           return writtenUs - idleSinceUs > 500_000
@@ -202,7 +204,7 @@ describe('a trace is written while its program runs:', { concurrency: true }, ()
     const { traces } = await run(['-e', source], {
       ...options,
       during: (_, dir) =>
-        until(dir, (events) => isReset(nodesOf(events))).finally(() =>
+        untilTrace(dir, (events) => isReset(nodesOf(events))).finally(() =>
           fs.writeFileSync(path.join(dir, 'enough'), ''),
         ),
     })

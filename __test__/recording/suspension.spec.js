@@ -5,13 +5,13 @@ const fs = require('node:fs')
 const { describe, test } = require('node:test')
 const { run, message, nowUs, tracesIn } = require('../helpers/run.js')
 const { NEEDS_SUSPENSION } = require('../helpers/source.js')
+const { until } = require('../helpers/until.js')
 const { assertSeen } = require('../helpers/work.js')
 
 const skip =
   process.platform === 'linux' ? NEEDS_SUSPENSION : 'the threads of a process are read from /proc'
 const WHERE = /** @type {const} */ (['main', 'worker'])
 const together = { concurrency: true, skip }
-const LIMIT_MS = 30_000
 
 /**
  * When the program had begun to wait, when V8 had stopped sampling it, and when the wait ended: in
@@ -60,14 +60,6 @@ function samplers({ pid }) {
     }
   }
   return fs.readdirSync(tasks).filter((id) => name(id) === 'v8:ProfEvntProc').length
-}
-
-/** @param {() => boolean} isTrue @param {string} problem */
-async function until(isTrue, problem) {
-  for (const end = Date.now() + LIMIT_MS; !isTrue(); ) {
-    assert.ok(Date.now() < end, problem)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 /** Returns the time of the last event so far. @param {string} dir */

@@ -16,6 +16,7 @@ const {
   FIXTURES,
   MEMORY,
 } = require('../helpers/run.js')
+const { until } = require('../helpers/until.js')
 const { merge } = require('../..')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
@@ -121,15 +122,6 @@ function lastEventUs(dir) {
   } catch {
     // There is no file yet, or a write is under way.
     return 0
-  }
-}
-
-/** Waits until something holds. @param {() => boolean} isTrue */
-async function until(isTrue) {
-  const LIMIT_MS = 30_000
-  for (const end = Date.now() + LIMIT_MS; !isTrue(); ) {
-    assert.ok(Date.now() < end, 'nothing was written')
-    await sleep(5)
   }
 }
 

@@ -117,7 +117,7 @@ fn recording() -> impl Strategy<Value = Recording> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(50))]
     #[test]
     fn merging_and_reading_count_alike(recordings in vec(recording(), 1..6)) {
         let dir = tempfile::tempdir().unwrap();

@@ -260,7 +260,7 @@ fn damaged(text: &str, is_own: bool, damage: &[Damage]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn any_damage_leaves_a_valid_trace_or_nothing(
