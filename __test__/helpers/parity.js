@@ -6,7 +6,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const { readCpuProfile } = require('./cpuprofile.js')
-const { run, temporaryDirectory, PACKAGE } = require('./run.js')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('./run.js')
 
 const DEFAULT_NAME = 'CPU.<date>.<time>.<pid>'
 const PRELOAD = ['--require', PACKAGE]
@@ -20,7 +20,7 @@ const FINE = 200
  */
 const SOURCE = `'use strict'
 
-const fs = require('node:fs')
+const { hasTicked, ticks } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
 const { Worker, isMainThread } = require('node:worker_threads')
 
 /** Where there is no sampling, the work ends after this CPU time. */
@@ -61,12 +61,11 @@ function fibUntilSampled() {
   const workedMs = () => process.cpuUsage().user / 1000
   const enough = workedMs() + LIMIT_MS
   let result = 0
-  let before = sleeps()
+  let before = ticks()
   for (let looks = 0; looks < LOOKS && workedMs() < enough; ) {
     result = fib(26)
-    const now = sleeps()
-    const hasTicked = now.size > 0 && [...now].every(([id, count]) => count > before.get(id))
-    if (hasTicked) looks++
+    const now = ticks()
+    if (hasTicked(now, before)) looks++
     before = now
   }
   return result
@@ -74,21 +73,6 @@ function fibUntilSampled() {
 
 function fib(n) {
   return n < 2 ? n : fib(n - 1) + fib(n - 2)
-}
-
-/** Returns how often each of V8's sampling threads has gone to sleep: after each tick. */
-function sleeps() {
-  const counts = new Map()
-  for (const id of fs.readdirSync('/proc/self/task')) {
-    try {
-      const status = fs.readFileSync('/proc/self/task/' + id + '/status', 'latin1')
-      const count = /\\nvoluntary_ctxt_switches:\\s+(\\d+)/.exec(status)?.[1]
-      if (status.startsWith('Name:\\tv8:ProfEvntProc\\n')) counts.set(id, Number(count))
-    } catch {
-      // The thread has ended.
-    }
-  }
-  return counts
 }
 `
 

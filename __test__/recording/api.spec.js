@@ -32,9 +32,9 @@ async function runJson(source, options) {
 
 test('only the code between start() and stop() is recorded', async () => {
   const { output, traces, cwd, pid } = await runJson(`
-    function before() { return spin(200) }
+    function before() { return spin() }
     function between() { return spin(1000) }
-    function after() { return spin(200) }
+    function after() { return spin() }
     before()
     const states = [prof.isRecording()]
     const times = [performance.now()]
@@ -206,8 +206,8 @@ test('a second start() and a stop() without start() throw and change nothing', a
 test('profile() returns the result of a function or of its promise', async () => {
   const { output, traces } = await runJson(`
     (async () => {
-      const now = await prof.profile(() => { spin(200); return 'now' })
-      const later = await prof.profile(async () => { await null; spin(200); return 'later' })
+      const now = await prof.profile(() => { spin(); return 'now' })
+      const later = await prof.profile(async () => { await null; spin(); return 'later' })
       console.log(JSON.stringify([now, later]))
     })()
   `)
@@ -245,7 +245,7 @@ test('profile() rejects with the error of its function and stops', async () => {
 test('stop() ends the recording that the preload started', async () => {
   const { output, traces } = await runJson(
     `
-    spin(200)
+    spin()
     const { samples, files } = prof.stop()
     prof.start()
     spin(50)
@@ -285,7 +285,7 @@ test('stop() reports samples lost to a full disk, and the program runs on', asyn
       '-e',
       `${START}
        prof.start({ flushInterval: 10 })
-       spin(200)
+       spin()
        const { samples, droppedSamples, files } = prof.stop()
        console.log(JSON.stringify({ samples, droppedSamples, files: files.length }))`,
     ],

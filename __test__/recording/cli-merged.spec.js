@@ -21,7 +21,7 @@ function family(cwd) {
      const { fork } = require('node:child_process')
      for (const i of [1, 2]) new Worker(${fixture('workers.js')}, { workerData: 'natural' })
      for (const how of ['natural', 'exit']) fork(${fixture('ending.js')}, [how])
-     require(${fixture('spin.js')}).spin(200)`,
+     require(${fixture('spin.js')}).spin()`,
   )
   return ['run', NODE, 'parent.js', 'of', 'three']
 }

@@ -141,7 +141,7 @@ test('a full disk at the end loses the .cpuprofile but does not harm the program
   const source = `
     const { start, stop } = require(${JSON.stringify(PACKAGE)})
     start({ format: 'cpuprofile', interval: 50 })
-    require(${SPIN}).spin(200)
+    require(${SPIN}).spin()
     const { files, samples, droppedSamples } = stop()
     console.log(files.length, samples, droppedSamples > 0)`
   const { stdout, stderr, code, cwd } = await run(['-e', source], {

@@ -49,9 +49,9 @@ test('a program that survives its own signals is recorded to the end, in one tra
   const spin = JSON.stringify(require.resolve('../fixtures/spin.js'))
   const source = `
     const { spin } = require(${spin})
-    function before() { return spin(200) }
-    function between() { return spin(200) }
-    function after() { return spin(200) }
+    function before() { return spin() }
+    function between() { return spin() }
+    function after() { return spin() }
     before()
     process.kill(process.pid, 'SIGWINCH')
     setTimeout(() => {
@@ -79,7 +79,7 @@ test("stop() includes what was recorded before the program's own signal", {
     prof.start()
     let worked = 0
     const timed = (f) => { const start = performance.now(); f(); worked += performance.now() - start }
-    timed(function before() { spin(200) })
+    timed(function before() { spin() })
     process.kill(process.pid, 'SIGCONT')
     setTimeout(() => {
       timed(() => spin(50))

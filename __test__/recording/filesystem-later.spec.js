@@ -119,7 +119,7 @@ test('a program without free descriptors is still recorded', async () => {
     // Opens the counters of the CPU time.
     spin(0)
     const code = exhaust()
-    ;(function exhausted() { spin(200) })()
+    ;(function exhausted() { spin() })()
     for (const descriptor of open) fs.closeSync(descriptor)
     console.log(code)
   `
@@ -189,7 +189,7 @@ test("a program that closes the trace's descriptor keeps its own files intact", 
     }
     const own = []
     for (let i = 0; i < 64; i++) own.push(fs.openSync('own-' + i, 'w'))
-    require(${SPIN}).spin(200)
+    require(${SPIN}).spin()
     for (const fd of own) fs.writeSync(fd, 'mine')
     for (const fd of own) fs.closeSync(fd)
   `

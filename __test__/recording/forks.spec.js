@@ -26,10 +26,10 @@ const { SIGTERM, SIGABRT } = os.constants.signals
 async function fork(child) {
   const source = `
     const { spin } = require(${SPIN})
-    function before() { return spin(200) }
+    function before() { return spin() }
     before()
     ${DLOPEN}
-    function after() { return spin(200) }
+    function after() { return spin() }
     after()`
   const env = { NATIVE: 'fork', CHILD: child, CPU_PROF_FLUSH_INTERVAL: '50' }
   const { stdout, stderr, signal, traces } = await run(['-e', source], { env })

@@ -13,7 +13,7 @@ const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const REGISTER = path.join(PACKAGE, 'register.js')
 
 /** The program's own code, which must be in every trace. */
-const WORK = `require(${SPIN}).spin(200)`
+const WORK = `require(${SPIN}).spin()`
 
 /**
  * Checks that a trace has the program's code, but neither code of the package nor a function of its
@@ -68,7 +68,7 @@ test('start() and stop() in CommonJS and in an ES module are shown as (program)'
       `${load}
        import(${SPIN}).then(({ default: { spin } }) => {
          prof.start({ flushInterval: 100 })
-         spin(200)
+         spin()
          prof.stop()
        })`,
     )
@@ -80,7 +80,7 @@ test('start() and stop() in CommonJS and in an ES module are shown as (program)'
 
 test('a function that profile() calls keeps its stack', async () => {
   const source = `
-    function work() { return require(${SPIN}).spin(200) }
+    function work() { return require(${SPIN}).spin() }
     require(${JSON.stringify(PACKAGE)}).profile(work)`
   const { traces } = await run(['-e', source], { preload: null })
   assertSeen(traces[0], 'work')
@@ -98,7 +98,7 @@ test('the code that reaches the workers of start() is shown as (program)', {
      if (isMainThread) {
        require(${JSON.stringify(PACKAGE)}).start({ flushInterval: 100 })
        new Worker(__filename)
-       spin(200)
+       spin()
      } else {
        // Works until both threads have a file, and in some more turns of its event loop.
        const hasFiles = () => require('node:fs').readdirSync('.').filter((name) => name.endsWith('.trace.json')).length === 2

@@ -110,9 +110,9 @@ test('node_modules frames are foldable for an application, and shown for a tool'
   fs.mkdirSync(path.join(cwd, 'node_modules', '.bin'), { recursive: true })
   fs.mkdirSync(tool)
   fs.copyFileSync(require.resolve('../fixtures/spin.js'), path.join(tool, 'index.js'))
-  fs.writeFileSync(path.join(tool, 'bin.js'), `require('./index.js').spin(200)`)
+  fs.writeFileSync(path.join(tool, 'bin.js'), `require('./index.js').spin()`)
   fs.symlinkSync('../tool/bin.js', path.join(cwd, 'node_modules', '.bin', 'tool'))
-  fs.writeFileSync(path.join(cwd, 'app.js'), `require('tool').spin(200)`)
+  fs.writeFileSync(path.join(cwd, 'app.js'), `require('tool').spin()`)
 
   const spinUrl = async (/** @type {string} */ main, ignoreList = '') => {
     const dir = temporaryDirectory()

@@ -67,7 +67,7 @@ function countIn(dir, text) {
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   test(`a program without a listener dies of ${signal}, and its last window is written`, async () => {
     const result = await compare(
-      `require(${SPIN}).spin(200); process.send(0); setInterval(() => {}, 1e6)`,
+      `require(${SPIN}).spin(); process.send(0); setInterval(() => {}, 1e6)`,
       [signal],
     )
     assert.equal(result.signal, signal)
@@ -99,7 +99,7 @@ test('the last window of every thread is written, busy or idle', {
     file,
     `const { Worker, isMainThread, workerData, parentPort } = require('node:worker_threads')
      const { spin } = require(${SPIN})
-     spin(200)
+     spin()
      if (isMainThread) {
        let ready = 0
        for (const busy of [true, true, false]) {
@@ -191,7 +191,7 @@ test('a program ends while its thread is still blocked in native code', async ()
   // second. The limit is large so that no machine is too slow.
   const LIMIT_MS = 15_000
   const source = `
-    require(${SPIN}).spin(200)
+    require(${SPIN}).spin()
     process.send(0)
     process.on('message', () => {
       const wait = 'touch blocked; until [ -e released ]; do sleep 0.05; done'
