@@ -3,19 +3,14 @@
 // What a recorded trace must show of work whose CPU time is known.
 
 const assert = require('node:assert/strict')
+const { SEEN_MS } = require('../fixtures/spin.js')
 
-/**
- * CPU time of the thread after which a function has a sample. While a thread works, V8's sampling thread
- * can wait for a core: with the cores standing still for 30 % of the time, beside fourteen busy processes,
- * 62 of 62 programs had a sample after half of this time.
- */
-const SEEN_MS = 200
 /** The shortest CPU time of which a share can be asserted. */
 const SHARE_MS = 1000
 
 /** @typedef {{ totalMs: (test: (frame: any) => boolean) => number, label?: string, file?: string }} Recorded a trace, as readTrace() returns it */
 
-/** Checks that a function was on a stack. It works for {@link SEEN_MS} of CPU time at least. @param {Recorded} trace @param {string} name */
+/** Checks that a function was on a stack. It works as spin() does, or for {@link SEEN_MS} of CPU time. @param {Recorded} trace @param {string} name */
 function assertSeen(trace, name) {
   const { totalMs, label, file } = trace
   assert.ok(totalMs(isNamed(name)) > 0, `${name} is not in ${label ?? file}`)
