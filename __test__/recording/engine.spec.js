@@ -14,17 +14,19 @@ test("DevTools' parser finds every thread's functions, with the times that their
   const { traces } = await run(['ending.js', 'worker-returns', '200'])
   assert.equal(traces.length, 2)
   for (const trace of traces) {
-    const { tid, entries, events, durationUs } = trace
+    const { tid, entries, events, startUs } = trace
     const names = new Set(entries.map((entry) => entry.callFrame?.functionName))
     for (const name of [tid > 0 ? 'worker' : 'main', 'spin']) {
       assert.ok(names.has(name), `${name} is not in ${[...names]}`)
     }
+    const endUs = events.at(-1).ts
     const last = entries.at(-1)
-    assert.ok(last.ts + (last.dur ?? 0) <= events.at(-1).ts)
+    assert.ok(last.ts + (last.dur ?? 0) <= endUs)
 
     assertSeen(trace, 'spin')
     const spinUs = entries.filter(isSpin).reduce((sum, entry) => sum + entry.dur, 0)
-    assert.ok(spinUs < durationUs, `${spinUs} of ${durationUs} µs`)
+    // The last sample lasts until the end, which can be far where the machine stands still.
+    assert.ok(spinUs <= endUs - startUs, `${spinUs} of ${endUs - startUs} µs`)
     // The parser adds collections to the function that they interrupt.
     const sampledUs = 1000 * trace.totalMs((frame) => frame.functionName === 'spin')
     const ratio = spinUs / sampledUs
