@@ -76,6 +76,9 @@ function assertPlaces(result, cwd, name = 'mill.ts') {
   assert.deepEqual(result.notes, [])
 }
 
+/** Returns the report of files with all functions: a caller of the work has little time of its own. @param {string} input */
+const reportAll = (input) => report(input, { top: Number.POSITIVE_INFINITY })
+
 /** Returns the events with maps. @param {string} file */
 function maps(file) {
   const { traceEvents } = JSON.parse(fs.readFileSync(file, 'utf8'))
@@ -95,15 +98,15 @@ test('code that is transpiled in memory has the places of its source, in both th
   const { code, stderr, files } = await run(['./main.js'], { cwd })
   assert.equal(code, 0, stderr)
   assert.equal(files.length, 2)
-  for (const file of files) assertPlaces(await report(file), cwd)
+  for (const file of files) assertPlaces(await reportAll(file), cwd)
 
   const at = (/** @type {string} */ name) => path.join(cwd, name)
   await merge(files, at('merged.json'))
-  assertPlaces(await report(at('merged.json')), cwd)
+  assertPlaces(await reportAll(at('merged.json')), cwd)
   assert.deepEqual(maps(at('merged.json')), [])
   await merge(files, at('plain.json'), { sourceMaps: false })
   assert.equal(maps(at('plain.json')).length, 2)
-  assertPlaces(await report(at('plain.json')), cwd)
+  assertPlaces(await reportAll(at('plain.json')), cwd)
 })
 
 test('a killed process keeps its maps, and a script without samples has none', {
@@ -126,7 +129,7 @@ test('a killed process keeps its maps, and a script without samples has none', {
   assert.deepEqual(more, [])
   assert.equal(event.args.data.url, `file://${path.join(cwd, 'mill.ts')}`)
   assert.equal(event.args.data.sourceMap.sourcesContent, undefined)
-  assertPlaces(await report(files[0]), cwd)
+  assertPlaces(await reportAll(files[0]), cwd)
 })
 
 test('start() finds the maps of code that was loaded before', { skip }, async () => {
@@ -147,7 +150,7 @@ test('start() finds the maps of code that was loaded before', { skip }, async ()
   assert.equal(files.length, 2)
   for (const file of files) {
     // V8 does not tell functions apart that were optimized into one before the start.
-    const { functions } = await report(file)
+    const { functions } = await reportAll(file)
     const grindAll = functions.find(({ name }) => name === 'grindAll')
     assert.equal(grindAll?.line, LINES.grindAll, file)
   }
@@ -174,7 +177,7 @@ test('each segment of a recording has the maps that it needs', { skip }, async (
   let whole = 0
   for (const file of files) {
     const segment = Number(/(\d+)\.trace\.json$/.exec(file)?.[1])
-    const { functions } = await report(file)
+    const { functions } = await reportAll(file)
     // V8 can count the time of `crunch` for its caller once both are optimized into one.
     const found = functions.filter(isOfSource(cwd))
     for (const { name, line } of found) assert.equal(line, LINES[name], file)
@@ -202,7 +205,7 @@ test('vitest: a test and what it calls have the places of their sources', { skip
     preload: null,
   })
   assert.equal(code, 0, stderr)
-  const result = await report(cwd, { top: Number.POSITIVE_INFINITY })
+  const result = await reportAll(cwd)
   assertPlaces(result, cwd)
   const [own] = result.functions.filter(({ file }) => file.endsWith('mill.test.ts'))
   assert.ok(own.line > 0 && own.line <= 7, JSON.stringify(own))
