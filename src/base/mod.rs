@@ -11,6 +11,7 @@ pub(crate) mod name_list;
 pub(crate) mod name_pattern;
 pub(crate) mod node_options;
 pub(crate) mod numbering;
+pub(crate) mod regular_file;
 pub(crate) mod run_folder;
 pub(crate) mod stderr;
 pub(crate) mod system;

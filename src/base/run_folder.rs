@@ -13,12 +13,16 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::node_options::split;
+use super::regular_file;
 
 /// Start of the name of a run's folder.
 const NAME: &str = "cpu-prof-run-";
 
 /// The file in the folder that lasts as long as the run.
 const FILE: &str = "run.json";
+
+/// Size of the largest file that is read, bytes. The command in it can be megabytes long.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// The run that a process belongs to.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +49,11 @@ impl Run {
     /// Finds the run in the text of `NODE_OPTIONS`.
     pub(crate) fn find(node_options: &str) -> Self {
         let Some(folder) = folder(node_options) else { return Self::None };
-        let settings = fs::read(folder.join(FILE)).ok();
+        // Another user can have made the folder anew since the run ended.
+        let is_trusted = fs::symlink_metadata(&folder)
+            .is_ok_and(|folder| folder.is_dir() && regular_file::is_trusted(&folder));
+        let settings = is_trusted.then(|| regular_file::read_own(&folder.join(FILE), MOST_BYTES));
+        let settings = settings.and_then(Result::ok);
         match settings.and_then(|json| serde_json::from_slice(&json).ok()) {
             Some(settings) => Self::Active(settings),
             None => Self::Over,

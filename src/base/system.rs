@@ -85,6 +85,12 @@ pub(crate) fn thread_id() -> Option<i32> {
     id
 }
 
+/// Returns the id of the user for whom this process opens files.
+pub(crate) fn user() -> u32 {
+    // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Returns when this process started: milliseconds after the system's start, in steps of ten.
 pub(crate) fn process_start_ms() -> Option<u64> {
     /// Number of the field in proc(5), which counts from 1.

@@ -1,0 +1,97 @@
+//! Opens files that somebody else can have made. The calls never wait, and read no device.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::system;
+
+/// Opens a regular file for reading. Follows links.
+pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    open_with(path, 0, fs::metadata(path)?)
+}
+
+/// Reads a regular file of this user, or of root, that has at most `most` bytes. Follows no link to
+/// the file.
+pub(crate) fn read_own(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let (file, metadata) = open_with(path, libc::O_NOFOLLOW, fs::symlink_metadata(path)?)?;
+    if !is_trusted(&metadata) {
+        return Err(refusal("it belongs to another user"));
+    }
+    read_at_most(file, most)
+}
+
+/// Opens a file whose metadata was `before` a moment ago.
+fn open_with(path: &Path, flags: i32, before: Metadata) -> io::Result<(File, Metadata)> {
+    // Checked before as well, because opening a device or a pipe can have an effect.
+    check_kind(&before)?;
+    let file = OpenOptions::new()
+        .read(true)
+        // A pipe that has replaced the file since would wait for a writer.
+        .custom_flags(flags | libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    check_kind(&metadata)?;
+    Ok((file, metadata))
+}
+
+/// Returns whether a file or folder belongs to this user, or to root, who can do everything anyway.
+pub(crate) fn is_trusted(metadata: &Metadata) -> bool {
+    [system::user(), 0].contains(&metadata.uid())
+}
+
+fn read_at_most(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(refusal(format!("it has more than {most} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn check_kind(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() { Ok(()) } else { Err(refusal("it is not a regular file")) }
+}
+
+fn refusal(reason: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "text").unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        symlink("/dev/zero", at("device")).unwrap();
+        assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        for (name, is_opened, is_own) in [
+            ("file", true, true),
+            ("link", true, false),
+            ("device", false, false),
+            ("pipe", false, false),
+            (".", false, false),
+            ("missing", false, false),
+        ] {
+            assert_eq!(open(&at(name)).is_ok(), is_opened, "{name}");
+            assert_eq!(read_own(&at(name), 9).is_ok(), is_own, "{name}");
+        }
+    }
+
+    #[test]
+    fn large_files_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "text").unwrap();
+        assert_eq!(read_own(&file, 4).unwrap(), b"text");
+        assert!(read_own(&file, 3).unwrap_err().to_string().contains("more than 3 bytes"));
+    }
+}
