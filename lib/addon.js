@@ -5,30 +5,21 @@
 /** Platforms with a binary: `process.platform`-`process.arch` and the package name's ending. @type {Record<string, string>} */
 const PLATFORMS = { 'linux-x64': 'linux-x64-gnu' }
 
-/** Returns the addon. Node loads the file on the first call only. @returns {any} */
-function load() {
-  return find(require)
-}
-
-/** Returns the path of the addon's file. */
-function locate() {
-  return find(require.resolve)
-}
-
 /**
- * Applies `get` to the addon built in this checkout, or else to the platform's package.
- * @template T @param {(file: string) => T} get
+ * Returns the addon: the one built in this checkout, or else the platform's package. Node loads the
+ * file on the first call only.
+ * @returns {any}
  */
-function find(get) {
+function load() {
   const platform = `${process.platform}-${process.arch}`
   const name = PLATFORMS[platform]
   if (name === undefined) throw new Error(`there is no binary for ${platform} yet`)
   try {
-    return get(`../cpu-prof.${name}.node`)
+    return require(`../cpu-prof.${name}.node`)
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
-    return get(`@org/cpu-prof-${name}`)
+    return require(`@org/cpu-prof-${name}`)
   }
 }
 
-module.exports = { load, locate }
+module.exports = { load }

@@ -2,7 +2,7 @@
 
 // Starts and stops recordings of the calling thread.
 
-const { load, locate } = require('./addon.js')
+const { load } = require('./addon.js')
 const events = require('./events.js')
 
 /**
@@ -105,11 +105,8 @@ function startThread(addon, settings) {
 
 /** Records the workers that the calling thread creates from now on. @param {any} addon */
 function attachToWorkers(addon) {
-  addon.stopAttaching = require('./worker-attach.js').attach({
-    addon: locate(),
-    recording: addon.cpuProfCoverWorkers(),
-    isInspector: addon.stopInspector !== undefined,
-  })
+  const cover = addon.cpuProfCoverWorkers()
+  if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
 }
 
 /**

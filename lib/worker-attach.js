@@ -3,7 +3,7 @@
 // Records the workers that a recorded thread creates in code, where no preload reaches them.
 
 // A diagnostics channel announces a new worker. An inspector session then evaluates one expression
-// in the worker, which loads the addon there. The session is closed as soon as no worker waits for
+// in the worker, which calls the addon there. The session is closed as soon as no worker waits for
 // it: while a session exists, the inspector keeps everything that the program logs to the console.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
@@ -29,9 +29,9 @@ const MAX_ATTEMPTS = 400
 
 /**
  * @typedef {object} Cover what a recording asks for its workers
- * @property {string} addon path of the addon's file
  * @property {number} recording the number of the recording
- * @property {boolean} isInspector whether the samples come from the inspector
+ * @property {string} [binding] name of the addon's linked binding; without one, the samples come from
+ *   the inspector
  */
 
 /**
@@ -62,7 +62,7 @@ let sweeper
  * @returns {() => void} leaves later workers alone
  */
 function attach(cover) {
-  if (cover.isInspector && !IS_SAFE_FROM_START) return () => {}
+  if (cover.binding === undefined && !IS_SAFE_FROM_START) return () => {}
   return HAS_CHANNEL ? attachToAnnounced(cover) : attachToAll(cover)
 }
 
@@ -149,23 +149,27 @@ function taskOf(sessionId) {
 function expressionFor({ threadId, cover }, name, script) {
   const thread = { threadId, name, execArgv: [], version: process.version, lib: __dirname }
   const worker = JSON.stringify({ thread, recording: cover.recording, script })
-  return cover.isInspector ? callRecordWorker(worker) : loadAddon(worker, cover.addon)
+  return cover.binding === undefined
+    ? callRecordWorker(worker)
+    : callBinding(worker, JSON.stringify(cover.binding))
 }
 
 /**
- * Returns an expression that starts the recording by loading the addon. One native call, since the
- * worker can be in the middle of Node's own start-up.
- * @param {string} worker @param {string} addon
+ * Returns an expression that starts the recording by the addon, as the parent has loaded it. It can
+ * interrupt the worker in the middle of Node's own start-up, and while a library is being loaded:
+ * loading one now would wait for the end of that for ever.
+ * @param {string} worker @param {string} binding
  */
-function loadAddon(worker, addon) {
-  return `typeof process === 'object' && typeof process.dlopen === 'function' &&
-    (process.dlopen({ exports: { coveredWorker: ${worker} } }, ${JSON.stringify(addon)}), true)`
+function callBinding(worker, binding) {
+  return `typeof process === 'object' && typeof process._linkedBinding === 'function' &&
+    (process._linkedBinding(${binding}).cpuProfRecordCovered({ worker: ${worker} }), true)`
 }
 
 /**
  * Returns an expression that starts the recording with the inspector source, which runs JavaScript.
- * It waits until Node has started the worker, which then has a script in argv. It defers the call to
- * a microtask because the evaluation can interrupt Node's own JavaScript.
+ * It waits until Node has started the worker, which then has a script in argv. The evaluation can
+ * interrupt Node's own JavaScript, so a microtask sets the immediate. The immediate loads the addon,
+ * since a library that is being loaded can run microtasks too.
  * @param {string} worker
  */
 function callRecordWorker(worker) {
@@ -173,8 +177,14 @@ function callRecordWorker(worker) {
   return `typeof process === 'object' && process.argv.length > 1 &&
     ((async () => {
       await null
-      process.getBuiltinModule('module').createRequire(${file})(${file})
-        .recordWorker(${worker})
+      const { setImmediate } = process.getBuiltinModule('timers')
+      const record = () => {
+        try {
+          process.getBuiltinModule('module').createRequire(${file})(${file})
+            .recordWorker(${worker})
+        } catch {}
+      }
+      setImmediate(record).unref()
     })().catch(() => {}), true)`
 }
 

@@ -12,14 +12,15 @@ const {
   NEEDS_TO_REACH_WORKERS,
 } = require('../helpers/source.js')
 
-/** Loads the package. A worker does not before it is recorded: a defect lets the two block each other. */
-const LOAD = `const prof = require(${JSON.stringify(PACKAGE)})`
+/** A library that calls a function of the program while it is being loaded. */
+const LIBRARY = path.join(PACKAGE, 'target', 'debug', 'examples', 'libnative.so')
 
 /** Returns the start of a program whose traces are in a folder. @param {string} dir */
 const startOf = (dir) => `
   const { readdirSync } = require('node:fs')
   const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))})
   const { Worker, isMainThread, workerData, parentPort, threadId } = require('node:worker_threads')
+  const prof = require(${JSON.stringify(PACKAGE)})
   const traces = () => readdirSync(${JSON.stringify(dir)}).filter((f) => f.endsWith('.trace.json'))
   /** Calls spin() many times: if V8 optimized a running loop before the profile starts, the profile
    * shows only its caller. */
@@ -54,7 +55,7 @@ const startOf = (dir) => `
 async function runWorkers(main, worker, options) {
   const file = path.join(temporaryDirectory(), 'program.js')
   const start = startOf(options?.env?.CPU_PROF_DIR ?? '.')
-  const program = `if (isMainThread) (async () => {${LOAD}; ${main}})(); else {${worker}}`
+  const program = `if (isMainThread) (async () => {${main}})(); else {${worker}}`
   fs.writeFileSync(file, `${start} ${program}`)
   const result = await run([file], { preload: null, ...options })
   assert.equal(result.stderr, '')
@@ -96,6 +97,26 @@ test('start() records all workers that are created after it', {
   }
   assert.equal(recording.samples, samples)
   assert.equal(recording.threadId, 0)
+})
+
+test('a worker is recorded while it is loading a library, which loads no other', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  // Node holds a lock during the load, and the library does not return before the recording starts.
+  const { traces } = await runWorkers(
+    `prof.start()
+     const worker = new Worker(__filename)
+     await new Promise((resolve) => worker.on('exit', resolve))
+     prof.stop()`,
+    `globalThis.duringLoad = function duringLoad() {
+       recorded()
+       work(200)
+     }
+     process.dlopen({ exports: {} }, ${JSON.stringify(LIBRARY)})`,
+    { env: { NATIVE: 'call' } },
+  )
+  assert.equal(traces.length, 2)
+  assertSeen(traces[1], 'duringLoad')
 })
 
 test('workers created before start() or after stop() are not recorded', {
@@ -173,7 +194,7 @@ test('workers are not recorded with `workers: false`', async () => {
   const { traces } = await runWorkers(
     `prof.start({ workers: false })
      new Worker(__filename).on('exit', () => prof.stop())`,
-    `${LOAD}; spin(300); if (prof.isRecording()) console.log('recorded')`,
+    `spin(300); if (prof.isRecording()) console.log('recorded')`,
   )
   assert.deepEqual(
     traces.map((trace) => trace.tid),
@@ -213,7 +234,6 @@ test('a worker can start its own recording', {
     `prof.start()
      new Worker(__filename).on('exit', () => console.log(prof.stop().files.length))`,
     `recorded()
-     ${LOAD}
      prof.start({ name: 'own' })
      function mine() { return spin(200) }
      mine()

@@ -2,7 +2,6 @@
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
@@ -12,7 +11,7 @@ use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
 use crate::profile::program::Program;
-use crate::record::coverage;
+use crate::record::coverage::{self, WorkerCoverage};
 use crate::record::finish;
 use crate::record::lifecycle;
 use crate::record::own_frames;
@@ -66,6 +65,16 @@ pub(crate) struct JsRecording {
     pub pid: u32,
     /// Source of the samples.
     pub source: String,
+}
+
+/// How the workers of a recording are reached.
+#[napi(object, object_from_js = false)]
+pub(crate) struct JsWorkerCoverage {
+    /// Id of the recording.
+    pub recording: u32,
+    /// Name of the linked binding with the function that records a worker; none where JavaScript
+    /// does.
+    pub binding: Option<String>,
 }
 
 /// A worker that is recorded because a recording covers it.
@@ -133,8 +142,9 @@ pub(crate) fn record(
     }
 }
 
-/// Starts recording the calling thread, which is not being recorded. `options` take precedence over
-/// the environment; their values are written as text. Returns the reason of a failure.
+/// Starts recording the calling thread, which is not being recorded; a worker that is covered by a
+/// recording gets its own instead. `options` take precedence over the environment; their values are
+/// written as text. Returns the reason of a failure.
 #[napi(js_name = "cpuProfStart", catch_unwind)]
 pub(crate) fn start(
     env: Env,
@@ -143,6 +153,10 @@ pub(crate) fn start(
     options: HashMap<String, String>,
     start_inspector: StartInspector<'_>,
 ) -> Option<StartFailure> {
+    // The parent can have reached the worker since JavaScript asked.
+    if state::is_covered() {
+        finish::stop();
+    }
     let thread_id = thread.thread_id;
     let name = WorkerName::from_option(&thread.name);
     own_frames::learn(&thread.lib);
@@ -170,30 +184,30 @@ pub(crate) fn start(
     })
 }
 
-/// Lets the calling thread's recording cover its workers. Returns the recording's id, by which the
-/// workers name it.
+/// Lets the calling thread's recording cover its workers. Returns nothing if the workers cannot be
+/// reached; the reason is on stderr then.
 #[napi(js_name = "cpuProfCoverWorkers", catch_unwind)]
-pub(crate) fn cover_workers() -> Option<u32> {
-    coverage::cover_workers()
+pub(crate) fn cover_workers() -> Option<JsWorkerCoverage> {
+    match coverage::cover_workers(record_covered_by_v8) {
+        Ok(coverage) => coverage.map(|WorkerCoverage { recording, binding }| JsWorkerCoverage {
+            recording,
+            binding: binding.map(str::to_owned),
+        }),
+        Err(error) => {
+            warn_once(&error);
+            None
+        }
+    }
 }
 
-/// Runs when the addon is loaded. Starts recording a worker that loads the addon with
-/// `{ coveredWorker }` as its exports.
-///
-/// The parent makes the worker load the addon through the inspector, at any moment, even in the
-/// middle of Node's own start of the thread. Up to Node 20, Node aborts if `terminate()` comes while
-/// JavaScript runs there, so this is a single call.
-#[napi(module_exports)]
-pub(crate) fn on_load(exports: Object<'_>, env: Env) -> Result<()> {
-    // napi ignores the attribute `catch_unwind` on this kind of export.
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        if let Ok(Some(worker)) = exports.get::<CoveredWorker>("coveredWorker") {
-            record_covered(&env, worker, |_| {
-                Err(Error::Unavailable("the inspector cannot start while the addon loads".into()))
-            });
-        }
-    }));
-    Ok(())
+/// Starts recording the calling worker with V8's profiler. The worker is in any JavaScript, even in
+/// that of a library that is being loaded.
+fn record_covered_by_v8(env: &Env, request: Object<'_>) {
+    if let Ok(Some(worker)) = request.get::<CoveredWorker>("worker") {
+        record_covered(env, worker, |_| {
+            Err(Error::Unavailable("the inspector cannot start in an interrupt".into()))
+        });
+    }
 }
 
 /// Starts recording the calling worker for the recording that covers it.

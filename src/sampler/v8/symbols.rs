@@ -4,6 +4,7 @@
 //! C++ method takes `this` as its first argument, and a `v8::Local` is passed as a pointer.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use crate::base::error::Error;
@@ -124,6 +125,20 @@ pub(crate) fn is_available() -> bool {
 fn find_once() -> Result<&'static Api, &'static str> {
     static API: OnceLock<Result<Api, &'static str>> = OnceLock::new();
     API.get_or_init(Api::find).as_ref().map_err(|name| *name)
+}
+
+/// Returns the environment of the current context; none on a thread without one.
+pub(super) fn current_environment(api: &Api) -> Option<NonNull<Environment>> {
+    // SAFETY: this is the isolate's own thread, inside a call from JavaScript, and so inside a
+    // context and a handle scope.
+    let environment = unsafe {
+        let isolate = (api.isolate_try_get_current)();
+        if isolate.is_null() {
+            return None;
+        }
+        (api.get_current_environment)((api.isolate_get_current_context)(isolate))
+    };
+    NonNull::new(environment)
 }
 
 /// Returns the address of an exported function.

@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use parking_lot::Mutex;
 
 use super::event_loop::{EventLoop, RawLoop};
-use super::symbols::{self, Callback};
+use super::symbols::{self, Callback, current_environment};
 use crate::base::error::Error;
 
 /// Reaches a Node environment from other threads, as long as the environment lives.
@@ -29,17 +29,7 @@ impl Waker {
     /// waker must be closed before the environment is destroyed.
     pub(crate) fn new(event_loop: Option<&EventLoop>) -> Result<Self, Error> {
         let api = symbols::api()?;
-        // SAFETY: this is the isolate's own thread, inside a call from JavaScript, and so inside a
-        // context and a handle scope.
-        let environment = unsafe {
-            let isolate = (api.isolate_try_get_current)();
-            if isolate.is_null() {
-                ptr::null_mut()
-            } else {
-                (api.get_current_environment)((api.isolate_get_current_context)(isolate))
-            }
-        };
-        let raw = NonNull::new(environment)
+        let raw = current_environment(api)
             .ok_or_else(|| Error::Unavailable("the thread has no Node environment".into()))?;
         let event_loop = event_loop.map(EventLoop::shared);
         Ok(Self { api, environment: Mutex::new(Some(Environment { raw, event_loop })) })
