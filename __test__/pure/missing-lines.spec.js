@@ -19,7 +19,7 @@ function seen(pid, facts = {}, startMs = 1) {
     executable: process.execPath,
     words,
     ownPid: pid,
-    user: 0,
+    user: process.getuid?.() ?? 0,
     nodeOptions: null,
     run: undefined,
   }
@@ -77,10 +77,11 @@ test('the cause is that of the environment, the options or the user', () => {
   const run = /** @type {const} */ ({ run: 'this', nodeOptions: '--require /x' })
   const user = process.getuid?.() ?? 0
   for (const [facts, expected] of /** @type {[object, RegExp][]} */ ([
-    [{ under: 'sudo' }, /use sudo --preserve-env=NODE_OPTIONS$/],
+    [{ under: 'turbo', user }, /start turbo with --env-mode=loose$/],
+    [{ under: 'sudo', user: user + 1 }, /takes no settings .*; start cpu-prof under sudo$/],
     [{ ...run, words: ['node', '--permission', 'x.js'] }, /--permission forbids .* --allow-addons/],
     [{ ...run, nodeOptions: '--no-addons --require /x' }, /--no-addons forbids the profiler/],
-    [{ ...run, user: user + 1 }, /another user's process cannot read the run's folder/],
+    [{ ...run, user: user + 1 }, /takes no settings from this run; start cpu-prof as that user$/],
     [{ ...run, user }, /(ended before its preload|the preload failed)/],
   ])) {
     const [, line] = missingText([seen(2 ** 30, facts)], [], '').split('\n')

@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { readRegularFile } = require('../regular-file.js')
 
 /** Hides a new folder from version control and from watchers: a big trace is nothing for either. */
 const IGNORE_FILE = '.gitignore'
@@ -20,14 +21,15 @@ function createFolder(dir) {
   const parent = path.dirname(dir)
   if (created === undefined || isIgnored(parent)) return { created }
   const ignoreFile = path.join(created === parent ? parent : dir, IGNORE_FILE)
-  fs.writeFileSync(ignoreFile, IGNORE_ALL)
+  fs.writeFileSync(ignoreFile, IGNORE_ALL, { flag: 'wx' })
   return { created, ignoreFile }
 }
 
 /** Returns whether a folder is hidden already. @param {string} dir */
 function isIgnored(dir) {
   const file = path.join(dir, IGNORE_FILE)
-  return fs.existsSync(file) && fs.readFileSync(file, 'utf8') === IGNORE_ALL
+  // Loading the addon, which opens files, takes milliseconds.
+  return fs.existsSync(file) && readRegularFile(file, IGNORE_ALL.length + 1) === IGNORE_ALL
 }
 
 /** Returns the innermost folder of a path that exists, or the file there. @param {string} dir absolute */

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const { load } = require('../../lib/addon.js')
 const { readStat } = require('./proc.js')
+const { withRegularFile } = require('../regular-file.js')
 
 /** @typedef {import('./descendants.js').Descendant} Descendant */
 /** @typedef {Descendant & { node: import('./descendants.js').NodeFacts }} NodeProcess */
@@ -115,21 +116,19 @@ function isNode(file) {
 /** @param {string} file */
 function hasSymbol(file) {
   try {
-    const opened = fs.openSync(file, 'r')
-    try {
+    return withRegularFile(file, (fd) => {
       const block = Buffer.alloc(BLOCK + NODE_SYMBOL.length)
       for (let at = 0; at < SYMBOLS_END; at += BLOCK) {
-        const length = fs.readSync(opened, block, 0, block.length, at)
+        const length = fs.readSync(fd, block, 0, block.length, at)
         if (block.subarray(0, length).includes(NODE_SYMBOL)) return true
         if (length < block.length) return false
       }
-    } finally {
-      fs.closeSync(opened)
-    }
+      return false
+    })
   } catch {
     // The file was removed, or replaced by one that is not readable.
+    return false
   }
-  return false
 }
 
 /**
@@ -137,6 +136,9 @@ function hasSymbol(file) {
  * @param {import('./descendants.js').NodeFacts} node @param {number} lifeMs
  */
 function whyMissing({ nodeOptions, run, under, words, user }, lifeMs) {
+  if (user >= 0 && user !== process.getuid?.()) {
+    return `another user's process takes no settings from this run; ${howToBe(under)}`
+  }
   if (nodeOptions === null) return `its environment has no NODE_OPTIONS; ${howToPassOn(under)}`
   if (run === undefined) {
     return 'its NODE_OPTIONS was replaced; add to the variable instead of replacing it'
@@ -149,9 +151,6 @@ function whyMissing({ nodeOptions, run, under, words, user }, lifeMs) {
     return '--no-addons forbids the profiler; leave the option out'
   }
   if (options.includes('--build-snapshot')) return 'Node preloads nothing with --build-snapshot'
-  if (process.getuid && process.getuid() !== user) {
-    return "another user's process cannot read the run's folder; start cpu-prof as that user"
-  }
   return lifeMs < SHORT_MS
     ? 'ended before its preload, by a kill or by a wrong option of Node'
     : 'the preload failed (a line on stderr says why), or a kill came first'
@@ -160,8 +159,12 @@ function whyMissing({ nodeOptions, run, under, words, user }, lifeMs) {
 /** @param {string} [under] name of the process that took NODE_OPTIONS away */
 function howToPassOn(under) {
   if (under === 'turbo') return 'start turbo with --env-mode=loose'
-  if (under === 'sudo') return 'use sudo --preserve-env=NODE_OPTIONS'
   return 'pass NODE_OPTIONS on'
+}
+
+/** @param {string} [under] name of the process that changed the user */
+function howToBe(under) {
+  return under === 'sudo' ? 'start cpu-prof under sudo' : 'start cpu-prof as that user'
 }
 
 module.exports = { findMissing }

@@ -37,6 +37,10 @@ function createRunFolder() {
     const { message } = /** @type {Error} */ (error)
     throw new Error(`no folder for the run can be created in ${parent}: ${message}; set TMPDIR`)
   }
+  if (!isPrivate(folder)) {
+    attempt(() => fs.rmdirSync(folder))
+    throw new Error(`a folder in ${parent} would not be this user's alone; set TMPDIR to another`)
+  }
   const file = path.join(folder, RUN_FILE)
   return {
     path: folder,
@@ -44,7 +48,7 @@ function createRunFolder() {
     /** The folder for recordings that may not grow in the project. */
     recordings: path.join(folder, RECORDINGS),
     /** Begins the run. @param {RunInfo} info */
-    begin: (info) => fs.writeFileSync(file, JSON.stringify(info)),
+    begin: (info) => fs.writeFileSync(file, JSON.stringify(info), { flag: 'wx', mode: 0o600 }),
     /** Ends the run. The folder stays if it has recordings. */
     end() {
       const ended = path.join(folder, ENDED_FILE)
@@ -54,6 +58,16 @@ function createRunFolder() {
       attempt(() => fs.rmdirSync(folder))
     },
   }
+}
+
+/**
+ * Returns whether the addon will read a new folder. Some file systems give all files to one user, or
+ * let all users write.
+ * @param {string} folder
+ */
+function isPrivate(folder) {
+  const { uid, mode } = fs.lstatSync(folder)
+  return uid === process.geteuid?.() && (mode & 0o022) === 0
 }
 
 /** Removes an empty folder, which need not exist. @param {string} folder */
@@ -79,16 +93,33 @@ function outerRun({ NODE_OPTIONS = '' }) {
   // Most commands need no addon, which takes milliseconds to load.
   if (!NODE_OPTIONS.includes(NAME)) return undefined
   const folder = load().cpuProfRunFolder(NODE_OPTIONS)
-  return folder === null ? undefined : readInfo(path.join(folder, RUN_FILE))
+  return folder === null ? undefined : readInfo(folder, RUN_FILE)
 }
 
-/** @param {string} file @returns {RunInfo | undefined} */
-function readInfo(file) {
+/**
+ * Returns what a run wrote about itself; undefined if another user can have written it.
+ * @param {string} folder @param {string} file its name @returns {RunInfo | undefined}
+ */
+function readInfo(folder, file) {
   try {
-    return JSON.parse(fs.readFileSync(file, 'utf8'))
+    const info = JSON.parse(load().cpuProfReadRunFile(folder, file))
+    return isRunInfo(info) ? info : undefined
   } catch {
     return undefined
   }
+}
+
+/** Returns whether a value has the shape of the file's contents. @param {any} info */
+function isRunInfo(info) {
+  const isText = (/** @type {unknown} */ value) => typeof value === 'string'
+  const { id, variables, pid, cwd, command } = info
+  return (
+    [id, cwd].every(isText) &&
+    Number.isInteger(pid) &&
+    pid > 0 &&
+    Array.isArray(command) &&
+    [...command, ...Object.values(variables)].every(isText)
+  )
 }
 
 /**
@@ -114,8 +145,8 @@ function findRemains(cwd) {
 
 /** @param {string} folder @param {string} cwd @returns {Remains[]} */
 function remainsIn(folder, cwd) {
-  const killed = readInfo(path.join(folder, RUN_FILE))
-  const info = killed ?? readInfo(path.join(folder, ENDED_FILE))
+  const killed = readInfo(folder, RUN_FILE)
+  const info = killed ?? readInfo(folder, ENDED_FILE)
   if (info?.cwd !== cwd) return []
   const recordings = path.join(folder, RECORDINGS)
   if (namesIn(recordings).every((name) => name.startsWith('.'))) return []

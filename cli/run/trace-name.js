@@ -2,12 +2,17 @@
 
 // Finds the name of a run's trace in a folder that other runs use too, even at the same time.
 
+const { randomUUID } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 
-/** Returns the name under which a trace is written, hidden from people and tools. @param {string} dir */
+/**
+ * Returns the name under which a trace is written, hidden from people and tools. In a folder that
+ * others share, a name that they can guess could be a link of theirs to any file.
+ * @param {string} dir
+ */
 function hiddenName(dir) {
-  return path.join(dir, `.trace.${process.pid}.json`)
+  return path.join(dir, `.trace.${randomUUID()}.json`)
 }
 
 /**

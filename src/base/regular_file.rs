@@ -36,8 +36,17 @@ fn open_with(path: &Path, flags: i32, before: Metadata) -> io::Result<(File, Met
     Ok((file, metadata))
 }
 
+/// Returns whether a path is a folder, and no link, of this user or of root, into which others cannot
+/// write.
+pub(crate) fn is_own_folder(path: &Path) -> bool {
+    const OTHERS_WRITE: u32 = 0o022;
+    fs::symlink_metadata(path).is_ok_and(|folder| {
+        folder.is_dir() && is_trusted(&folder) && folder.mode() & OTHERS_WRITE == 0
+    })
+}
+
 /// Returns whether a file or folder belongs to this user, or to root, who can do everything anyway.
-pub(crate) fn is_trusted(metadata: &Metadata) -> bool {
+fn is_trusted(metadata: &Metadata) -> bool {
     [system::user(), 0].contains(&metadata.uid())
 }
 
@@ -60,7 +69,8 @@ fn refusal(reason: impl Into<String>) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Command;
 
     use super::*;
@@ -84,6 +94,20 @@ mod tests {
             assert_eq!(open(&at(name)).is_ok(), is_opened, "{name}");
             assert_eq!(read_own(&at(name), 9).is_ok(), is_own, "{name}");
         }
+    }
+
+    #[test]
+    fn only_folders_that_nobody_else_can_change_are_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "text").unwrap();
+        symlink(dir.path(), at("link")).unwrap();
+        for mode in [0o700, 0o755, 0o720, 0o1777] {
+            fs::set_permissions(dir.path(), Permissions::from_mode(mode)).unwrap();
+            assert_eq!(is_own_folder(dir.path()), [0o700, 0o755].contains(&mode), "{mode:o}");
+        }
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
+        assert!(["file", "link", "missing"].iter().all(|name| !is_own_folder(&at(name))));
     }
 
     #[test]

@@ -7,7 +7,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -49,11 +48,7 @@ impl Run {
     /// Finds the run in the text of `NODE_OPTIONS`.
     pub(crate) fn find(node_options: &str) -> Self {
         let Some(folder) = folder(node_options) else { return Self::None };
-        // Another user can have made the folder anew since the run ended.
-        let is_trusted = fs::symlink_metadata(&folder)
-            .is_ok_and(|folder| folder.is_dir() && regular_file::is_trusted(&folder));
-        let settings = is_trusted.then(|| regular_file::read_own(&folder.join(FILE), MOST_BYTES));
-        let settings = settings.and_then(Result::ok);
+        let settings = read(&folder, FILE);
         match settings.and_then(|json| serde_json::from_slice(&json).ok()) {
             Some(settings) => Self::Active(settings),
             None => Self::Over,
@@ -77,6 +72,15 @@ impl Run {
     }
 }
 
+/// Reads a file in a run's folder; none if another user can have made the file or the folder. The
+/// folder's name is free again when the run has ended.
+pub(crate) fn read(folder: &Path, file: &str) -> Option<Vec<u8>> {
+    // A folder that is replaced in between does not matter: the file itself must be an own one.
+    regular_file::is_own_folder(folder)
+        .then(|| regular_file::read_own(&folder.join(file), MOST_BYTES).ok())
+        .flatten()
+}
+
 /// Returns the folder of the innermost run in the text of `NODE_OPTIONS`.
 pub(crate) fn folder(node_options: &str) -> Option<PathBuf> {
     split(node_options).iter().find_map(|arg| {
@@ -90,6 +94,9 @@ pub(crate) fn folder(node_options: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -122,5 +129,7 @@ mod tests {
         assert_eq!(run.variable("CPU_PROF_DIR"), Some("/x".into()));
         assert_eq!(run.variable("CPU_PROF_NAME"), None);
         assert_eq!(Run::find("--require /p/index.js"), Run::None);
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(Run::find(&node_options), Run::Over);
     }
 }

@@ -1,11 +1,14 @@
-//! Questions of JavaScript about settings, answered without recording anything.
+//! Questions of JavaScript about settings, and files that it reads, answered without recording
+//! anything.
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::collections::HashMap;
+use std::os::fd::IntoRawFd;
 
 use napi_derive::napi;
 
 use crate::base::name_pattern::NamePattern;
+use crate::base::regular_file;
 use crate::base::run_folder;
 use crate::base::system;
 use crate::record::process::read_config;
@@ -28,6 +31,20 @@ pub(crate) fn pass_on(files: Vec<i32>) {
 #[napi(js_name = "cpuProfRunFolder", catch_unwind)]
 pub(crate) fn run_folder(node_options: String) -> Option<String> {
     run_folder::folder(&node_options).map(|folder| folder.to_string_lossy().into_owned())
+}
+
+/// Returns the text of a file in the folder of a run; nothing if another user can have made the file
+/// or the folder.
+#[napi(js_name = "cpuProfReadRunFile", catch_unwind)]
+pub(crate) fn read_run_file(folder: String, file: String) -> Option<String> {
+    String::from_utf8(run_folder::read(folder.as_ref(), &file)?).ok()
+}
+
+/// Opens a regular file for reading, without waiting. Returns its descriptor, which the caller closes;
+/// nothing if the file cannot be read, or is a device or a pipe.
+#[napi(js_name = "cpuProfOpenRegularFile", catch_unwind)]
+pub(crate) fn open_regular_file(path: String) -> Option<i32> {
+    regular_file::open(path.as_ref()).ok().map(|(file, _)| file.into_raw_fd())
 }
 
 /// Returns whether a recording with the name `pattern` may be written to `path`, which has an
