@@ -7,16 +7,16 @@ const { cleanEnv, temporaryDirectory, PACKAGE } = require('./files.js')
 const BIN = path.join(PACKAGE, 'bin', 'cpu-prof.js')
 
 /**
- * Runs the command line to its end.
- * @param {string[]} args
- * @param {object} [options]
- * @param {string} [options.cwd] default: a new folder
- * @param {Record<string, string | undefined>} [options.env] added to the environment
- * @param {string | Buffer} [options.input] written to its stdin
- * @param {string[]} [options.under] a command that runs the one given as its last arguments
- * @param {boolean} [options.detached] in a new session, without a terminal
- * @param {(child: import('node:child_process').ChildProcess) => void} [options.during]
+ * @typedef {object} Options
+ * @property {string} [cwd] default: a new folder
+ * @property {Record<string, string | undefined>} [env] added to the environment
+ * @property {string | Buffer} [input] written to its stdin
+ * @property {string[]} [under] a command that runs the one given as its last arguments
+ * @property {boolean} [detached] in a new session, without a terminal
+ * @property {(child: import('node:child_process').ChildProcess) => void} [during]
  */
+
+/** Runs the command line to its end. @param {string[]} args @param {Options} [options] */
 async function cli(args, { cwd = temporaryDirectory(), input = '', ...options } = {}) {
   const [command, ...full] = [...(options.under ?? []), process.execPath, BIN, ...args]
   const child = spawn(command, full, {

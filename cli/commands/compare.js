@@ -5,6 +5,7 @@
 const index = require('../../index.js')
 const exitCodes = require('../exit-codes.js')
 const {
+  isStdout,
   printStatus,
   printResult,
   printProblems,
@@ -65,7 +66,7 @@ async function compareRuns(sides, { failOn, json, markdown, html, top, ...select
       return fail(messageOf(error))
     }
   }
-  if (html === '-') return decide(result)
+  if (html !== undefined && isStdout(html)) return decide(result)
   if (json) printResult(`${JSON.stringify(result, null, 2)}\n`)
   else if (markdown) printResult(require('../compare/markdown.js').renderMarkdown(result, { top }))
   else {

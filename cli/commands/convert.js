@@ -3,7 +3,7 @@
 // `cpu-prof convert`: converts recordings to another format.
 
 const index = require('../../index.js')
-const { printProblems, printResult, fail, messageOf } = require('../terminal/output.js')
+const { printProblems, printPaths, fail, messageOf } = require('../terminal/output.js')
 const { withInputs } = require('../terminal/input.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 
@@ -17,7 +17,7 @@ async function convert(inputs, { output, quiet, ...options }) {
       withCleanup(() => index.convert(paths, output, options)),
     )
     printProblems(result)
-    if (!quiet) printResult(`${result.files.join('\n')}\n`)
+    if (!quiet) printPaths(result.files)
   } catch (error) {
     fail(messageOf(error))
   }

@@ -9,14 +9,15 @@ const { withInputs } = require('../terminal/input.js')
 const { progress } = require('../terminal/progress.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const {
+  STDOUT,
+  isStdout,
+  printPaths,
   printStatus,
   printResult,
   printProblems,
   fail,
   messageOf,
 } = require('../terminal/output.js')
-
-const STDOUT = '/dev/stdout'
 
 /**
  * @param {string[]} inputs
@@ -27,12 +28,12 @@ async function merge(inputs, { output, name = [], json, quiet, ...options }) {
     return fail("merge needs inputs: files or folders, for example 'profiles'", WRONG_USAGE)
   }
   const bar = progress('merging')
-  const isStdout = output === '-' || output === STDOUT
-  if (isStdout && json) return fail('--json and the trace cannot both go to stdout')
+  const toStdout = isStdout(output)
+  if (toStdout && json) return fail('--json and the trace cannot both go to stdout')
   let result
   try {
     const onProgress = quiet ? undefined : bar.update
-    const target = isStdout ? STDOUT : output
+    const target = toStdout ? STDOUT : output
     const labelled = name.map(splitName)
     const all = [...inputs, ...labelled.map(({ input }) => input)]
     result = await withInputs(all, (files) => {
@@ -48,8 +49,9 @@ async function merge(inputs, { output, name = [], json, quiet, ...options }) {
   printProblems(result)
   if (!quiet) printStatus(describeResult(result))
   // The trace itself is on stdout.
-  if (isStdout) return
-  printResult(`${json ? JSON.stringify(result, null, 2) : result.files.join('\n')}\n`)
+  if (toStdout) return
+  if (json) printResult(`${JSON.stringify(result, null, 2)}\n`)
+  else printPaths(result.files)
 }
 
 /** Splits `base=profiles/a`. @param {string} text */

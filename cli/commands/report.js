@@ -9,6 +9,8 @@ const { withInputs } = require('../terminal/input.js')
 const { MAX_ROWS } = require('../report/tables.js')
 const { workingDirectory } = require('../terminal/format.js')
 const {
+  isStdout,
+  printPaths,
   printStatus,
   printResult,
   printProblems,
@@ -74,7 +76,7 @@ async function reportHtml(inputs, file, selection) {
   } catch (error) {
     return fail(messageOf(error))
   }
-  if (file !== '-') printResult(`${path.resolve(file)}\n`)
+  if (!isStdout(file)) printPaths([path.resolve(file)])
 }
 
 /**

@@ -7,31 +7,22 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { promisify } = require('node:util')
 const zlib = require('node:zlib')
-const { messageOf, printResult } = require('../terminal/output.js')
+const { load } = require('../../lib/addon.js')
+const { ofAddon } = require('../../lib/offline.js')
+const { withCleanup } = require('../terminal/cleanup.js')
+const { isStdout, printResult } = require('../terminal/output.js')
 
 const PAGE = path.join(__dirname, '..', 'page')
 
 /**
- * Writes a report, or prints it if the file is `-`. The file is whole or not there.
+ * Writes a report, or prints it if the file is stdout. The file is whole or not there.
  * @param {string} file @param {() => Promise<string>} data returns the page's data as JSON
  */
 async function writeHtml(file, data) {
   if (isFolder(file)) throw new Error(`${file} is a folder; --html needs the name of a file`)
   const html = await renderHtml(await data())
-  if (file === '-') return printResult(html)
-  const partial = `${file}.${process.pid}.partial`
-  try {
-    fs.mkdirSync(path.dirname(file), { recursive: true })
-    fs.writeFileSync(partial, html, { flag: 'wx' })
-    fs.renameSync(partial, file)
-  } catch (error) {
-    try {
-      fs.unlinkSync(partial)
-    } catch {
-      // Nothing was written.
-    }
-    throw new Error(`${file} could not be written: ${messageOf(error)}`)
-  }
+  if (isStdout(file)) return printResult(html)
+  await withCleanup(() => ofAddon(() => load().cpuProfWriteFile(file, html)))
 }
 
 /** @param {string} file */

@@ -5,6 +5,9 @@
 const { FAILED } = require('../exit-codes.js')
 const { printable } = require('./format.js')
 
+/** The addon knows stdout by this path. */
+const STDOUT = '/dev/stdout'
+
 /** Prints one line to stderr. @param {string} text */
 function printStatus(text) {
   // File names can hold line breaks and control sequences.
@@ -19,6 +22,16 @@ function writeStderr(text) {
     if (stderr.listenerCount('error') === 0) stderr.on('error', () => {})
     stderr.write(text)
   } catch {}
+}
+
+/** Returns whether an output is stdout. @param {string} output */
+function isStdout(output) {
+  return output === '-' || output === STDOUT
+}
+
+/** Prints the paths of files that were written, one a line. @param {string[]} files */
+function printPaths(files) {
+  printResult(files.map((file) => `${printable(file)}\n`).join(''))
 }
 
 /** @param {string} text */
@@ -61,4 +74,14 @@ function printProblems({ repaired, failed, notes }) {
   for (const note of notes) printStatus(note)
 }
 
-module.exports = { printStatus, writeStderr, printResult, fail, messageOf, printProblems }
+module.exports = {
+  STDOUT,
+  isStdout,
+  printStatus,
+  writeStderr,
+  printPaths,
+  printResult,
+  fail,
+  messageOf,
+  printProblems,
+}

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use crate::files::atomic;
 use crate::files::temporary::remove_partial;
 use crate::profile::thread_profile::ReadScope;
 use crate::read::count::count_recordings as count_recordings_in;
@@ -339,6 +340,16 @@ pub(crate) fn recorders(files: Vec<String>) -> Option<Vec<JsRecorder>> {
 pub(crate) fn of_other_runs(files: Vec<String>, run: String) -> Vec<String> {
     let others = recorders::of_other_runs(&paths(files), &run);
     others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+/// Writes a text into a file, which is whole or not there, or into a device or a pipe. Compresses a
+/// file whose name ends in `.gz`. Returns nothing.
+#[napi(js_name = "cpuProfWriteFile", catch_unwind)]
+pub(crate) fn write_file(path: String, text: String) -> AsyncTask<Work> {
+    Work::task(move || {
+        let written = atomic::write(path.as_ref(), text.as_bytes());
+        written.map(|()| String::new()).map_err(|error| error.to_string())
+    })
 }
 
 /// Removes unfinished files, for a process that is about to end.

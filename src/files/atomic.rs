@@ -218,6 +218,13 @@ impl FileOutput {
     }
 }
 
+/// Writes a file at once.
+pub(crate) fn write(target: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut file = AtomicFile::create(target)?;
+    file.write_all(bytes).map_err(|source| file.error(source))?;
+    keep(vec![(file.finish()?, target.into())]).map(drop)
+}
+
 /// A complete file that is not at its path yet.
 #[derive(Debug)]
 pub(crate) struct WholeFile {
@@ -232,7 +239,8 @@ pub(crate) struct WholeFile {
 pub(crate) fn keep(files: Vec<(WholeFile, PathBuf)>) -> Result<Vec<PathBuf>, FileError> {
     let mut kept: Vec<PathBuf> = Vec::with_capacity(files.len());
     for (file, path) in files {
-        let renamed = file.temporary.map(|file| file.rename_to(&without_links(&path)));
+        let rename = |file: TemporaryFile| file.rename_to(&without_links(&path)?);
+        let renamed = file.temporary.map(rename);
         if let Some(Err(source)) = renamed {
             for path in kept {
                 let _ = fs::remove_file(path);

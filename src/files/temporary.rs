@@ -1,10 +1,10 @@
 //! Files under temporary names, until they are renamed or removed.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
@@ -33,32 +33,19 @@ impl TemporaryFile {
     /// Creates a file in the folder of `target`, for reading and writing. The folder is made if
     /// missing.
     pub(super) fn create(target: &Path) -> io::Result<(Self, File)> {
-        /// For files that a killed process with this pid left behind.
-        const TRIES: u32 = 1000;
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         if target.file_name().is_none() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut tries = 0;
-        loop {
-            // Hidden from those who look for recordings. Without the target's name, which may have
-            // the maximum length of a name.
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!(".cpu-prof.{}-{number}.partial", process::id());
-            let path = target.with_file_name(name);
-            let mut paths = PATHS.lock();
-            let Some(paths) = paths.as_mut() else { return Err(io::ErrorKind::Interrupted.into()) };
-            match create_new(&path) {
-                Ok(file) => {
-                    paths.push(path.clone());
-                    return Ok((Self { path, is_renamed: false }, file));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
-                    tries += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        // Hidden from those who look for recordings. Without the target's name, which may have the
+        // maximum length of a name. Others cannot guess the name, and so not take it before.
+        let random = RandomState::new().build_hasher().finish();
+        let name = format!(".cpu-prof.{}-{random:016x}.partial", process::id());
+        let path = target.with_file_name(name);
+        let mut paths = PATHS.lock();
+        let Some(paths) = paths.as_mut() else { return Err(io::ErrorKind::Interrupted.into()) };
+        let file = create_new(&path)?;
+        paths.push(path.clone());
+        Ok((Self { path, is_renamed: false }, file))
     }
 
     /// Renames the file to `target`, and replaces the file there.
@@ -121,18 +108,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_left_behind_is_not_taken() {
+    fn names_cannot_be_guessed() {
         let dir = tempfile::tempdir().unwrap();
-        let target = dir.path().join("x");
-        let (file, _) = TemporaryFile::create(&target).unwrap();
-        let (_, number) = file.path.to_str().unwrap().rsplit_once('-').unwrap();
-        let number: u32 = number.strip_suffix(".partial").unwrap().parse().unwrap();
-        // Other tests take numbers too.
-        for next in number + 1..number + 50 {
-            let name = format!(".cpu-prof.{}-{next}.partial", process::id());
-            fs::write(dir.path().join(name), "left behind").unwrap();
-        }
-        let (other, _) = TemporaryFile::create(&target).unwrap();
-        assert!(fs::read(&other.path).unwrap().is_empty());
+        let (one, _) = TemporaryFile::create(&dir.path().join("x")).unwrap();
+        let (other, _) = TemporaryFile::create(&dir.path().join("x")).unwrap();
+        let random = |file: &TemporaryFile| {
+            let name = file.path.file_name().unwrap().to_str().unwrap().to_owned();
+            let (_, random) = name.strip_suffix(".partial").unwrap().rsplit_once('-').unwrap();
+            u64::from_str_radix(random, 16).unwrap()
+        };
+        assert!(random(&one).abs_diff(random(&other)) > 1 << 20);
     }
 }
