@@ -18,6 +18,7 @@ const {
   quiet,
 } = require('./options.js')
 const { printResult, writeStderr } = require('./terminal/output.js')
+const { quoteAll } = require('./terminal/shell.js')
 
 const INPUTS = 'files and folders; - is stdin'
 
@@ -72,22 +73,16 @@ function withoutCommand(program) {
   const [first] = program.args
   if (first === undefined) return program.help({ error: true })
   if (first.startsWith('-')) program.error(`error: unknown option '${first}'; see cpu-prof --help`)
-  const words = program.args.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)))
   const npx = isPackageCommand(first) ? 'npx ' : ''
   program.error(
     `error: ${first} is not a command of cpu-prof (run, merge, report, compare, convert, check); ` +
-      `to profile a program: cpu-prof run ${npx}${words.join(' ')}`,
+      `to profile a program: cpu-prof run ${npx}${quoteAll(program.args)}`,
   )
 }
 
 /** Returns whether a package of the working directory has a command of this name. @param {string} name */
 function isPackageCommand(name) {
   return require('node:fs').existsSync(`node_modules/.bin/${name}`)
-}
-
-/** Quotes a word for a shell. @param {string} word */
-function quoted(word) {
-  return `'${word.replaceAll("'", "'\\''")}'`
 }
 
 /** @param {Command} program */

@@ -8,10 +8,11 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
-const { cli } = require('../helpers/cli.js')
+const { cli, BIN } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { asNeighbour, NEEDS_ROOT } = require('../helpers/neighbour.js')
 const { runTraces } = require('../helpers/run-traces.js')
+const { writeTrace } = require('../helpers/written.js')
 
 const NODE = process.execPath
 /** Ends a command that hangs, with the exit code 124. */
@@ -52,7 +53,7 @@ async function runAndReport(cwd, tmp) {
 function makeRun(tmp, name, info) {
   const folder = path.join(tmp, `cpu-prof-run-${name}`)
   fs.mkdirSync(path.join(folder, 'recordings'), { recursive: true, mode: 0o755 })
-  fs.writeFileSync(path.join(folder, 'recordings', 'x.trace.json'), '{"traceEvents":[]}')
+  writeTrace(path.join(folder, 'recordings', 'x.trace.json'), { spans: [['work x.js:1', 9]] })
   if (info !== '') fs.writeFileSync(path.join(folder, 'run.json'), info)
   return folder
 }
@@ -79,6 +80,32 @@ test('what is not a run is neither waited for nor offered', async () => {
   makeRun(tmp, 'whole', runInfo(cwd))
   const offers = (await runAndReport(cwd, tmp)).match(/earlier run/g)
   assert.equal(offers?.length, 2, 'one by each command')
+})
+
+const skip = spawnSync('bash', ['-c', '']).status !== 0 && 'there is no bash'
+
+test('the commands that are offered can be copied, whatever the names are', { skip }, async () => {
+  const cwd = temporaryDirectory()
+  const tmp = path.join(temporaryDirectory(), "a b; touch pwned #'\n")
+  const folder = makeRun(tmp, 'x', runInfo(cwd))
+  const { stderr } = await cli(['run', '--dir', "it's\x1b", NODE, '-e', '0'], {
+    cwd,
+    env: { TMPDIR: tmp },
+    under,
+  })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the text must not have them
+  assert.doesNotMatch(stderr, /[\x00-\x09\x0b-\x1f]/)
+  const shell = (/** @type {string | undefined} */ command) =>
+    execFileSync('bash', ['-c', `cpu-prof() { "$NODE" "$BIN" "$@"; }; ${command}`], {
+      cwd,
+      env: { ...cleanEnv(), NODE, BIN },
+      stdio: 'pipe',
+    })
+  shell(/more of the report: (.*)/.exec(stderr)?.[1])
+  shell(/to keep its recordings: (cpu-prof .*?); to drop it/.exec(stderr)?.[1])
+  shell(/; to drop it: (rm .*)/.exec(stderr)?.[1])
+  assert.ok(!fs.existsSync(folder) && fs.existsSync(tmp))
+  assert.deepEqual(fs.readdirSync(cwd).sort(), ["it's\x1b", 'trace.json'].sort())
 })
 
 test("other users' folders are not runs", { skip: NEEDS_ROOT }, async () => {

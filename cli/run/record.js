@@ -9,6 +9,7 @@ const { planRun } = require('./plan.js')
 const { createWatcher } = require('./watch.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
+const { quote } = require('../terminal/shell.js')
 
 /** @typedef {import('../run/plan.js').Options} Options */
 /** @typedef {import('../run/plan.js').Plan} Plan */
@@ -107,7 +108,7 @@ function failToStart(file, { code, message }) {
 /** @param {string} file */
 function notFound(file) {
   if (!file.includes('/')) {
-    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${file} …`
+    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${quote(file)} …`
   }
   return fs.existsSync(file)
     ? `${file} cannot be run: the interpreter in its first line does not exist`

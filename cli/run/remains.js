@@ -4,6 +4,7 @@
 
 const { printStatus } = require('../terminal/output.js')
 const { workingDirectory } = require('../terminal/format.js')
+const { quotePath } = require('../terminal/shell.js')
 const { findRemains } = require('./run-folder.js')
 
 /** Names the runs that were started in the working directory, and left recordings. */
@@ -14,7 +15,8 @@ function printRemains() {
       (wasKilled
         ? `${run} was killed before its trace was written`
         : `${run} had a process that went on after the run, and has ended now`) +
-        `; to keep its recordings: cpu-prof merge ${recordings} -o trace.json; to drop it: rm -r ${folder}`,
+        `; to keep its recordings: cpu-prof merge ${quotePath(recordings)} -o trace.json` +
+        `; to drop it: rm -r ${quotePath(folder)}`,
     )
   }
 }

@@ -7,6 +7,7 @@ const path = require('node:path')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { printStatus, fail } = require('../terminal/output.js')
+const { quoteAll, quotePath } = require('../terminal/shell.js')
 const { endAs } = require('./child.js')
 const { newName } = require('./plan.js')
 const { record } = require('./record.js')
@@ -63,7 +64,7 @@ async function recordRun(command, options, { folder, number, of, side }) {
   if (isWarmup) fs.rmSync(home, { recursive: true, force: true })
   if (!isRecorded && ending.signal === null) {
     const how = ending.code === 0 ? '' : ` and ended with ${ending.code}`
-    fail(`the command left no recording${how}; see what cpu-prof run ${command.join(' ')} says`)
+    fail(`the command left no recording${how}; see what cpu-prof run ${quoteAll(command)} says`)
     return undefined
   }
   return ending
@@ -89,7 +90,7 @@ async function timed(title, quiet, work) {
 function printRuns(folder, count) {
   const place = formatPath(folder, workingDirectory())
   printStatus(
-    `${formatCount(count, 'run')} in ${place} (to compare: cpu-prof compare ${place} <other runs>)`,
+    `${formatCount(count, 'run')} in ${place} (to compare: cpu-prof compare ${quotePath(place)} <other runs>)`,
   )
 }
 

@@ -16,11 +16,13 @@ const {
   formatCount,
   formatCounts,
   formatPath,
+  printable,
   workingDirectory,
 } = require('../terminal/format.js')
 const { printStatus, writeStderr, messageOf, printProblems } = require('../terminal/output.js')
 const { progress } = require('../terminal/progress.js')
 const { screen } = require('../terminal/screen.js')
+const { quotePath } = require('../terminal/shell.js')
 
 /** Lines of the report, so that the end of the command's own output stays on the screen. */
 const MAX_LINES = 44
@@ -86,7 +88,7 @@ async function summarizeRun(recordings, run) {
 
 /** @param {number} count of recordings, which can have several files @param {string} place */
 function describe(count, place) {
-  return `${formatCount(count, 'recording')} in ${place} (to merge: cpu-prof merge ${place} -o trace.json)`
+  return `${formatCount(count, 'recording')} in ${place} (to merge: cpu-prof merge ${quotePath(place)} -o trace.json)`
 }
 
 /** Returns whether a process still records into a file. @param {string} file */
@@ -175,7 +177,7 @@ async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
   const { writeHtml } = require('../report/html.js')
   try {
     await writeHtml(html, () => pageData(recordings, { sourceMaps }))
-    if (!quiet) writeStderr(`page: ${formatPath(html, cwd)}\n`)
+    if (!quiet) writeStderr(`page: ${printable(formatPath(html, cwd))}\n`)
   } catch (error) {
     printStatus(`no page: ${messageOf(error)}`)
   }
@@ -184,9 +186,9 @@ async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
 /** @param {import('../../index.js').MergeResult} merged @param {string} cwd */
 function printTrace({ files, bytes, processes, threads }, cwd) {
   const what = `${formatBytes(bytes)}, ${formatCounts(processes, threads)}`
-  for (const file of files) writeStderr(`trace: ${formatPath(file, cwd)} (${what})\n`)
+  for (const file of files) writeStderr(`trace: ${printable(formatPath(file, cwd))} (${what})\n`)
   writeStderr('  open it in Chrome: F12, Performance, "Load trace" (the arrow up)\n')
-  writeStderr(`  more of the report: cpu-prof report ${formatPath(files[0], cwd)}\n`)
+  writeStderr(`  more of the report: cpu-prof report ${quotePath(formatPath(files[0], cwd))}\n`)
 }
 
 /**

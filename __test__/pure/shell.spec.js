@@ -1,0 +1,46 @@
+'use strict'
+
+// Commands that people copy: a shell reads the words that were meant.
+
+const assert = require('node:assert/strict')
+const { execFileSync, spawnSync } = require('node:child_process')
+const test = require('node:test')
+const { printable } = require('../../cli/terminal/format.js')
+const { quote, quoteAll, quotePath } = require('../../cli/terminal/shell.js')
+const { seededRandom } = require('../helpers/random.js')
+
+/** Returns the words that a shell makes of a text. @param {string} shell @param {string} text */
+function wordsOf(shell, text) {
+  const output = execFileSync(shell, ['-c', `printf '%s\\0' ${text}`], { encoding: 'utf8' })
+  return output.split('\0').slice(0, -1)
+}
+
+const WORDS = ['', 'a b', "it's", '~', '=x', 'a=b', '-x', '$HOME', '`id`', '$(id)', '*', '{a,b}']
+const MORE = ['a;b', 'a&b', 'a|b', '<a', '#a', '!a', 'a\\b', '"', '日本', 'ü', '(a)', '[a]', '%s']
+
+test('a shell reads every word as it is', () => {
+  const words = [...WORDS, ...MORE]
+  assert.deepEqual(wordsOf('sh', quoteAll(words)), words)
+  assert.equal(quoteAll(['npm', 'run', '--x=1', '@a/b', './c.js']), 'npm run --x=1 @a/b ./c.js')
+})
+
+test('a path is never an option', () => {
+  assert.equal(quotePath('-x'), './-x')
+  assert.equal(quotePath('-a b'), "'./-a b'")
+  assert.equal(quotePath('/a/-x'), '/a/-x')
+})
+
+const skip = spawnSync('bash', ['-c', '']).status !== 0 && 'there is no bash'
+
+test('control characters are written as bytes, so that printing leaves the name', { skip }, (t) => {
+  const random = seededRandom(t)
+  const below = (/** @type {number} */ limit) => Math.floor(random() * limit)
+  const characters = [...'ab \'"\\$\n\t\r\x1b\x7f\x9b\u202e\u2066\u2028ü1;']
+  const words = Array.from({ length: 300 }, () =>
+    Array.from({ length: below(8) }, () => characters[below(characters.length)]).join(''),
+  )
+  const text = quoteAll(words)
+  assert.equal(printable(text), text)
+  assert.deepEqual(wordsOf('bash', text), words)
+  assert.equal(quote('a\nb'), "$'a\\012b'")
+})
