@@ -177,9 +177,10 @@ function addReport(program) {
     .description(
       'Shows where the time of recordings went: by process and thread, by function and by package, or ' +
         'by line. ' +
-        'Reads the same files as merge. Of a folder with several runs, reports the last.',
+        'Reads the same files as merge. Of a folder with several runs, reports the last; without an ' +
+        'input, the last run in profiles.',
     )
-    .argument('<input...>', INPUTS)
+    .argument('[input...]', INPUTS)
     .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
     .addOption(
@@ -230,7 +231,7 @@ function addReport(program) {
     .addHelpText(
       'after',
       examples([
-        'cpu-prof report profiles',
+        'cpu-prof report',
         'cpu-prof report profiles --by package --top 40',
         'cpu-prof report profiles --function renderTable',
         'cpu-prof report trace.json --markdown > report.md',
@@ -324,7 +325,7 @@ function addCheck(program) {
     .action((inputs, options) => require('./commands/check.js').check(inputs, options))
     .addHelpText(
       'after',
-      `\nExit code: 1 if a file cannot be loaded.\n${examples(['cpu-prof check trace.json'])}`,
+      `\nExit code: 1 if a file cannot be loaded, or has an error.\n${examples(['cpu-prof check trace.json'])}`,
     )
 }
 

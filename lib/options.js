@@ -2,6 +2,9 @@
 
 // The settings of a recording, by their names in code.
 
+/** The folder in the working directory where runs without a `dir` are, each in a folder of its own. */
+const RUNS = 'profiles'
+
 /**
  * @typedef {object} Setting
  * @property {'string' | 'number' | 'boolean'} type of the value in code
@@ -18,7 +21,7 @@ const SETTINGS = {
     variable: 'CPU_PROF_DIR',
     flag: '--dir',
     value: '<dir>',
-    help: 'folder of the recordings (default: profiles/<date.time.pid>)',
+    help: `folder of the recordings (default: ${RUNS}/<date.time.pid>)`,
   },
   name: {
     type: 'string',
@@ -95,4 +98,4 @@ const SETTINGS = {
   label: { type: 'string' },
 }
 
-module.exports = { SETTINGS }
+module.exports = { RUNS, SETTINGS }

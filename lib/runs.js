@@ -18,7 +18,7 @@ const REPEATED = /^run-(\d+)$/
 const RECORDING = /\.(json|cpuprofile|trace)(\.gz)?$/i
 
 /**
- * The last of several runs in a folder.
+ * The last run in a folder.
  * @typedef {object} LastRun
  * @property {string} path of its folder or trace
  * @property {number} count of all runs
@@ -26,13 +26,13 @@ const RECORDING = /\.(json|cpuprofile|trace)(\.gz)?$/i
  */
 
 /**
- * Returns the last of the runs in a folder; undefined if there are not several.
+ * Returns the last of the runs in a folder; undefined if there is none.
  * @param {string} input a path @returns {LastRun | undefined}
  */
 function lastRun(input) {
   const runs = runsIn(input)
   const last = runs.at(-1)
-  if (last === undefined || runs.length < 2) return undefined
+  if (last === undefined) return undefined
   const entries = list(input)
   const others = entries.filter((entry) => {
     return !isRunFolder(entry) && !runs.includes(path.join(input, entry.name))
@@ -125,14 +125,18 @@ function writtenMs(file) {
   return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** Returns whether an entry is a recording, or a folder that has one. @param {string} parent @param {fs.Dirent} entry @returns {boolean} */
+/** Returns whether a folder has a recording, also in folders below. @param {string} folder @returns {boolean} */
+function hasRecordings(folder) {
+  return list(folder).some((entry) => hasRecording(folder, entry))
+}
+
+/** Returns whether an entry is a recording, or a folder that has one. @param {string} parent @param {fs.Dirent} entry */
 function hasRecording(parent, entry) {
   const { name } = entry
   // The same entries as the readers skip.
   if (name.startsWith('.') || name === 'node_modules') return false
   if (!entry.isDirectory()) return RECORDING.test(name)
-  const folder = path.join(parent, name)
-  return list(folder).some((inner) => hasRecording(folder, inner))
+  return hasRecordings(path.join(parent, name))
 }
 
 /** Returns the entries of a folder; none if the path is no folder, or cannot be read. @param {string} folder */
@@ -144,4 +148,4 @@ function list(folder) {
   }
 }
 
-module.exports = { lastRun, allRuns, allRunsOf }
+module.exports = { lastRun, allRuns, allRunsOf, hasRecordings }

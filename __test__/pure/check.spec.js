@@ -68,7 +68,7 @@ test('files of other tools can be loaded', async () => {
     assert.ok(loads, `${file} ${JSON.stringify(problems)}`)
 })
 
-test('the command lists problems by line and field, and fails for a file that cannot be loaded', async () => {
+test('the command lists problems by line and field, and fails for an error or a file that cannot be loaded', async () => {
   const cwd = temporaryDirectory()
   const write = (/** @type {string} */ name, /** @type {string} */ text) =>
     fs.writeFileSync(path.join(cwd, name), text)
@@ -85,10 +85,14 @@ test('the command lists problems by line and field, and fails for a file that ca
     'good.json: a trace of 1 event, 0 profiles and 0 samples: no problem\n',
   )
   const odd = await cli(['check', 'odd.json'], { cwd })
-  assert.equal(odd.code, 0)
+  assert.equal(odd.code, 1)
   assert.match(odd.stdout, /^odd\.json: a trace of 10 events, .*: 9 errors\n/)
   assert.match(odd.stdout, /\n {2}error {2}line 3 {2}ph {2}'Q' is not a phase\n/)
   assert.match(odd.stdout, /line 7 {2}ph {2}'Q' is not a phase \(and 4 more\)\n$/)
+  write('text.json', `[${good.replace('"pid":1', '"pid":"1"')}]`)
+  const warned = await cli(['check', 'text.json'], { cwd })
+  assert.equal(warned.code, 0)
+  assert.match(warned.stdout, /^text\.json: .*: 1 warning\n/)
   const cut = await cli(['check', 'good.json', 'cut.json'], { cwd })
   assert.equal(cut.code, 1)
   assert.match(

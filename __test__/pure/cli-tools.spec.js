@@ -223,7 +223,7 @@ test('help and version go to stdout; a missing command is wrong usage', async ()
     const { code, stdout, stderr } = await cli([command, '--help'])
     assert.equal(code, 0)
     assert.equal(stderr, '')
-    assert.match(stdout, new RegExp(`Examples:\\n  cpu-prof ${command} `))
+    assert.match(stdout, new RegExp(`Examples:\\n  cpu-prof ${command}\\b`))
   }
   const nothing = await cli([])
   assert.equal(nothing.code, 2)

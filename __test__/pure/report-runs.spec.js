@@ -146,6 +146,37 @@ test('recordings beside the runs, and folders that are no runs, are part of --al
   assert.deepEqual([all.times, all.stderr, all.processes], [timesOf(A, B, C, D), '', 4])
 })
 
+test('without an input the last run of the folder where runs are is reported', async () => {
+  const cwd = temporaryDirectory()
+  for (const options of [[], ['--all'], ['--html', 'page.html']]) {
+    const nothing = await cli(['report', ...options], { cwd })
+    assert.deepEqual([nothing.code, nothing.stdout], [1, ''])
+    assert.match(
+      nothing.stderr,
+      /^cpu-prof: there is no run in profiles: record one with cpu-prof run <command>, or name files/,
+    )
+  }
+  assert.deepEqual(fs.readdirSync(cwd), [])
+
+  const [first, last] = ['profiles/20260101.101010.8', 'profiles/20260101.101011.9']
+  await writeRun(path.join(cwd, first, 'trace.json'), A)
+  const only = await reported(cwd)
+  assert.deepEqual([only.times, only.stderr], [timesOf(A), `cpu-prof: the only run: ${first}\n`])
+  await writeRun(path.join(cwd, last, 'trace.json'), B)
+  const [one, two] = await Promise.all([reported(cwd), reported(cwd, '--all')])
+  assert.deepEqual([one.times, one.stderr], [timesOf(B), lastOf(2, last)])
+  assert.deepEqual([two.times, two.stderr], [timesOf(A, B), ''])
+
+  writeRecording(path.join(cwd, 'elsewhere'), C)
+  const env = { CPU_PROF_DIR: 'elsewhere' }
+  const { stdout, stderr } = await cli(['report', '--json'], { cwd, env })
+  assert.equal(stderr, 'cpu-prof: the recordings in elsewhere\n')
+  assert.deepEqual(
+    JSON.parse(stdout).functions.map((/** @type {{ name: string }} */ { name }) => name),
+    [C.name],
+  )
+})
+
 test('the parts of a split merge are one trace', async () => {
   const cwd = temporaryDirectory()
   await writeRun(path.join(cwd, 'parts/trace.1.json'), A)

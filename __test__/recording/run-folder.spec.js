@@ -184,6 +184,13 @@ test('the recordings of a killed run are offered', async () => {
   assert.equal(killed.signal, 'SIGKILL')
   const offer =
     /cpu-prof: an earlier run \(.* of mine\) was killed .*: cpu-prof merge (\S+) -o trace\.json; to drop it: rm -r (\S+)\n/
+  // No run has left a trace yet.
+  for (const args of [[], ['missing'], ['--html', 'page.html']]) {
+    const none = await cli(['report', ...args], { cwd, env })
+    assert.equal(none.code, 1)
+    assert.match(none.stderr, /^cpu-prof: (there is no run in profiles|nothing|.*missing)/)
+    assert.match(none.stderr, offer)
+  }
   const next = await cli(['run', NODE, '-e', '0'], { cwd, env })
   const [, recordings, folder] = offer.exec(next.stderr) ?? assert.fail(next.stderr)
   const merged = await cli(['merge', recordings, '-o', 'trace.json'], { cwd, env })

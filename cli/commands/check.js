@@ -22,9 +22,14 @@ async function check(inputs, { json }) {
   }
   const { files, failed } = result
   printResult(json ? `${JSON.stringify(result, null, 2)}\n` : render(result))
-  const isAllRead = failed.length === 0 && files.every(({ loads }) => loads)
-  if (!isAllRead) process.exitCode = FAILED
+  const isFine = failed.length === 0 && files.every(isUsable)
+  if (!isFine) process.exitCode = FAILED
   else if (files.length === 0) fail('there is no trace to check in these folders')
+}
+
+/** Returns whether tools show a file whole. @param {FileCheck} file */
+function isUsable({ loads, problems }) {
+  return loads && problems.every(({ severity }) => severity === 'warning')
 }
 
 /** @param {Check} result */

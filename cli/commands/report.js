@@ -4,14 +4,13 @@
 
 const path = require('node:path')
 const index = require('../../index.js')
-const { allRuns, lastRun } = require('../../lib/runs.js')
 const { withInputs } = require('../terminal/input.js')
+const { chooseInputs } = require('../report/inputs.js')
 const { MAX_ROWS } = require('../report/tables.js')
 const { workingDirectory } = require('../terminal/format.js')
 const {
   isStdout,
   printPaths,
-  printStatus,
   printResult,
   printProblems,
   fail,
@@ -45,12 +44,19 @@ const DETAILS = 5
  * @typedef {OwnOptions & import('../../index.js').Selection} Options
  */
 
-/** @param {string[]} inputs @param {Options} options */
+/** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */
 async function report(inputs, options) {
+  await reportOn(inputs, options)
+  require('../run/remains.js').printRemains()
+}
+
+/** @param {string[]} inputs @param {Options} options */
+async function reportOn(inputs, options) {
   const { all, top, by, json, markdown: _, html, budget, code: _code, ...rest } = options
   const isSized = budget === undefined ? {} : { tree: true, details: DETAILS }
   const selection = { ...rest, ...isSized, imports: by === 'import' }
-  const chosen = all ? inputs.flatMap(allRuns) : inputs.map(chooseRun)
+  const chosen = chooseInputs(inputs, all)
+  if (chosen.length === 0) return
   if (html !== undefined) return reportHtml(chosen, html, rest)
   /** @type {import('../../index.js').Report} */
   let result
@@ -64,7 +70,6 @@ async function report(inputs, options) {
   printProblems(result)
   if (result.details?.length === 0) return fail(noFunction(options))
   printResult(render(result, options))
-  require('../run/remains.js').printRemains()
 }
 
 /** @param {string[]} inputs @param {string} file @param {import('../../index.js').Selection} selection */
@@ -77,19 +82,6 @@ async function reportHtml(inputs, file, selection) {
     return fail(messageOf(error))
   }
   if (!isStdout(file)) printPaths([path.resolve(file)])
-}
-
-/**
- * Returns the last run of a folder that has several, and says so: the sum of unrelated runs is rarely
- * what someone wants. Returns any other input unchanged.
- * @param {string} input
- */
-function chooseRun(input) {
-  const last = lastRun(input)
-  if (last === undefined) return input
-  const rest = last.hasOthers ? 'all of them, and the recordings beside them' : 'all of them'
-  printStatus(`the last of ${last.count} runs: ${last.path} (${rest}: --all)`)
-  return last.path
 }
 
 /** @param {Options} options */

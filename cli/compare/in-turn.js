@@ -3,6 +3,7 @@
 // Runs two commands in turn, so that a machine that becomes slower meanwhile slows down both.
 
 const path = require('node:path')
+const { RUNS } = require('../../lib/options.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { endAs } = require('../run/child.js')
 const { newName } = require('../run/plan.js')
@@ -19,7 +20,7 @@ const SIDES = /** @type {const} */ (['base', 'head'])
  * @param {{ runs: number, warmup?: number, dir?: string }} options
  * @returns {Promise<[string, string] | undefined>}
  */
-async function runInTurn(words, { runs, warmup = 0, dir = path.join('profiles', newName()) }) {
+async function runInTurn(words, { runs, warmup = 0, dir = path.join(RUNS, newName()) }) {
   const commands = commandsOf(words)
   if (commands.length !== 2) {
     const example = "cpu-prof compare --runs 7 -- 'node old.js' -- 'node new.js'"

@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { load } = require('../../lib/addon.js')
-const { SETTINGS } = require('../../lib/options.js')
+const { RUNS, SETTINGS } = require('../../lib/options.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { checkFolder, firstExisting } = require('./destination.js')
 const { VARIABLES, settingsOf, variablesOf, recordedEnvironment } = require('./environment.js')
@@ -51,7 +51,7 @@ function planRun(command, options, env) {
   if (outer) return planNested(command, outer, options, env)
   const { home } = options
   const given = home === undefined ? (options.dir ?? (env[VARIABLES.dir] || undefined)) : undefined
-  const dir = absolute(given ?? home ?? path.join('profiles', newName()), SETTINGS.dir.flag)
+  const dir = absolute(given ?? home ?? path.join(RUNS, newName()), SETTINGS.dir.flag)
   const settings = settingsOf({ ...options, dir })
   checkSettings(settings, env)
   if (given === undefined && options.output === undefined) checkFolder(dir)
