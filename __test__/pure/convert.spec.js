@@ -180,7 +180,12 @@ test('convert replaces an existing output and leaves nothing on failure', async 
   fs.writeFileSync(at('b.json'), '{}')
   /** @type {[any, any, RegExp][]} */
   const wrong = [
-    [trace, at('x.html'), /does not have the extension of a format: .*\.speedscope\.json/],
+    [trace, at('x.html'), /x\.html has no ending that convert knows: \.json .*\.speedscope\.json/],
+    [
+      trace,
+      at('x.pb.gz'),
+      /x\.pb\.gz has no ending that convert knows: \.json .*\.speedscope\.json/,
+    ],
     [trace, at('b.json/x.txt'), /could not make the folder of .*b\.json/],
     [at('b.json'), at('x.txt'), /no CPU profile/],
     [at('missing'), at('x.txt'), /does not exist/],

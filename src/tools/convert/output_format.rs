@@ -30,8 +30,8 @@ impl OutputFormat {
             EXTENSIONS.iter().find(|(extension, _)| plain.unwrap_or(&name).ends_with(extension));
         match known {
             Some((_, format)) => Some(*format),
-            // DevTools loads `trace.gz` too.
-            None => plain.map(|_| Self::Trace),
+            // DevTools loads `trace.gz` too. In `x.pb.gz` another format is meant.
+            None => plain.filter(|stem| !stem.contains('.')).map(|_| Self::Trace),
         }
     }
 }
@@ -51,6 +51,8 @@ mod tests {
             ("a.txt.gz", Some(OutputFormat::Collapsed)),
             ("a.speedscope.json", Some(OutputFormat::Speedscope)),
             ("json", None),
+            ("a.pb.gz", None),
+            ("a.html", None),
         ] {
             assert_eq!(OutputFormat::of(Path::new(name)), expected, "{name}");
         }

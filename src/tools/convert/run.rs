@@ -26,8 +26,8 @@ use crate::tools::merge::run::merge;
 pub(crate) enum ConvertError {
     /// The output's name does not tell the format.
     #[error(
-        "{} does not have the extension of a format: .json for a trace, .cpuprofile, .collapsed \
-         (.folded, .txt) or .speedscope.json, each also with .gz", .0.display()
+        "{} has no ending that convert knows: .json (a trace), .cpuprofile, .collapsed, .folded or \
+         .txt (stacks), .speedscope.json, each also with .gz", .0.display()
     )]
     UnknownExtension(PathBuf),
     /// The input could not be read.

@@ -144,7 +144,7 @@ fn a_failed_conversion_gives_its_reason_and_leaves_nothing() {
         ("b.json", "x.txt", "no CPU profile"),
         ("c.json", "x.txt", "not a JSON object"),
         ("d.json", "x.txt", "no CPU profile"),
-        ("a.trace.json", "x", "extension of a format"),
+        ("a.trace.json", "x", "no ending that convert knows"),
         ("a.trace.json", "b.json/x.txt", "could not make the folder of"),
         ("a.trace.json", "folder.collapsed", "could not write"),
     ] {
