@@ -84,7 +84,7 @@ export interface Recording {
   durationMs: number
   /** Samples that could not be written, for example because the disk was full. */
   droppedSamples: number
-  /** Events of the program that could not be written, because they came too fast. */
+  /** Events of the program that could not be written, because they came too fast, or the disk was full. */
   droppedEvents: number
   /** `worker_threads.threadId` of the recorded thread. */
   threadId: number

@@ -5,9 +5,11 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { withFileSystem } = require('../helpers/mount.js')
-const { temporaryDirectory, tracesIn, readTrace } = require('../helpers/run.js')
-const { isInspector } = require('../helpers/source.js')
+const { merge, report } = require('../../index.js')
+const { run, temporaryDirectory, tracesIn, readTrace, PACKAGE } = require('../helpers/run.js')
+const { isInspector, NEEDS_WAKE_UP } = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
+const { assertSeen } = require('../helpers/work.js')
 
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '20' }
 const NO_MOUNT = 'this user may not mount anything'
@@ -113,7 +115,7 @@ for (const [what, redirection] of [
   })
 }
 
-test('a disk that fills up ends the trace, not the program', async (t) => {
+test('a disk that fills up cuts the trace, not the program', async (t) => {
   const under = withFileSystem(`size=${ROOM_KB}k`)
   if (under === undefined) return t.skip(NO_MOUNT)
   const { code, stdout, complaint, cwd } = await runUnharmed(GROWING, {
@@ -138,7 +140,7 @@ test('a disk that is full from the start: one line on stderr, and no empty file'
   assert.deepEqual(tracesIn(cwd), [])
 })
 
-test('a limit on the size of files ends the trace, not the program', async () => {
+test('a limit on the size of files cuts the trace, not the program', async () => {
   const { code, stdout, complaint, cwd } = await runUnharmed(GROWING, {
     // The shell counts blocks of 512 bytes.
     under: afterShell(`ulimit -f ${2 * ROOM_KB}`),
@@ -155,8 +157,48 @@ async function assertCut(dir) {
   const [file, ...others] = tracesIn(dir)
   assert.deepEqual(others, [])
   const trace = await readTrace(file)
-  assert.ok(!trace.ended)
   // The program never returns to its event loop.
   if (isInspector) return
   assert.ok(trace.totalShare((/** @type {any} */ frame) => /^made/.test(frame.functionName)) > 0)
 }
+
+test('a recording goes on when a full disk has room again, and tells the gap', {
+  skip: NEEDS_WAKE_UP,
+}, async (t) => {
+  const under = withFileSystem(`size=${ROOM_KB}k`)
+  if (under === undefined) return t.skip(NO_MOUNT)
+  const { stdout, stderr, cwd } = await run(['full-disk.js', PACKAGE], {
+    under,
+    preload: null,
+    env: { ...FAST, CPU_PROF_DIR: 'mounted' },
+    during: (child, dir) => {
+      child.stderr?.once('data', () => fs.writeFileSync(path.join(dir, 'told'), ''))
+    },
+  })
+  assert.match(stderr, /^cpu-prof: could not write .*; the recording goes on, without .*\n$/)
+  const stopped = JSON.parse(stdout)
+  const [file] = tracesIn(cwd)
+  const trace = await readTrace(file)
+  assert.ok(trace.ended)
+  for (const name of ['before', 'after']) assertSeen(trace, name)
+
+  // A sample of the root ends the last sample before each gap.
+  const isRoot = (/** @type {any} */ { node }) => node.callFrame.functionName === '(root)'
+  const gaps = trace.events.flatMap(({ args }) => args.data?.lostSamples ?? [])
+  const lost = gaps.reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0)
+  assert.ok(lost > 0)
+  assert.equal(stopped.droppedSamples, lost)
+  const roots = trace.samples.filter(isRoot)
+  assert.equal(roots.length, gaps.length)
+  assert.equal(stopped.samples, trace.samples.length - roots.length)
+
+  const merged = path.join(cwd, 'merged.json')
+  await merge(file, merged)
+  for (const input of [file, merged]) {
+    const { notes } = await report(input)
+    assert.match(
+      notes.join(),
+      /lacks \d+\.\d s of its time, because its files could not be written/,
+    )
+  }
+})

@@ -42,6 +42,30 @@ pub(crate) enum Error {
          on without them"
     )]
     DroppedEvents,
+    /// A trace could not be written for now. The recording goes on.
+    #[error(
+        "could not write {}: {source}{}; the recording goes on, without the time until the file can \
+         be written again",
+        .path.display(), advice(.source)
+    )]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The next file of a recording could not be created. The recording goes on.
+    #[error(
+        "could not create {}: {source}{}; the recording goes on in the file before, and may exceed \
+         its limit",
+        .path.display(), advice(.source)
+    )]
+    NextFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// A file could not be created or written. The program runs on unprofiled.
     #[error("could not {action} {}: {source}{}", .path.display(), advice(.source))]
     Output {
@@ -58,6 +82,14 @@ impl Error {
     /// Returns whether a preloaded program must be stopped before its first line.
     pub(crate) fn is_wrong_setting(&self) -> bool {
         matches!(self, Error::Setting { .. })
+    }
+
+    /// Returns the error of a file that another file of the recording can stand in for.
+    pub(crate) fn of_next_file(self) -> Self {
+        match self {
+            Error::Output { path, source, .. } => Error::NextFile { path, source },
+            other => other,
+        }
     }
 
     /// Returns one line for stderr: what happened, and what to do.

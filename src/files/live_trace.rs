@@ -45,14 +45,14 @@ impl LiveTrace {
             Ok(()) => Ok(trace),
             Err(source) => {
                 let _ = fs::remove_file(&trace.path);
-                Err(trace.error(source))
+                Err(Error::Output { action: "write", path: trace.path.clone(), source })
             }
         }
     }
 
     /// Appends encoded events, without a separator at either end. Of these, `lasting` bytes stay,
     /// and the next write replaces the rest. After an error the file is as it was before, as far as
-    /// the system lets it be restored.
+    /// the system lets it be restored, and [`Error::Unwritten`] tells that a later write can succeed.
     pub(crate) fn append(&mut self, events: &[u8], lasting: usize) -> Result<(), Error> {
         if !events.is_empty() {
             self.write(events)?;
@@ -79,19 +79,21 @@ impl LiveTrace {
         buffer.shrink_to(MAX_BUFFER);
         self.buffer = buffer;
         if let Err(source) = written {
-            self.restore();
+            self.restore(length);
             return Err(self.error(source));
         }
         self.length = self.end + length;
         Ok(())
     }
 
-    /// Writes the footer again after a write that failed, and cuts off the rest. A full disk has
-    /// room for the footer: its bytes were written before.
-    fn restore(&mut self) {
-        self.length = self.end + FOOTER.len() as u64;
+    /// Writes the footer again after a write of so many bytes that failed, and cuts off the rest. A
+    /// full disk has room for the footer: its bytes were written before.
+    fn restore(&mut self, bytes: u64) {
+        let length = self.end + FOOTER.len() as u64;
         let restored = self.write_at(FOOTER, self.end);
-        let _ = restored.and_then(|()| self.file.get()?.set_len(self.length));
+        let is_cut = restored.and_then(|()| self.file.get()?.set_len(length)).is_ok();
+        // The next write replaces what could not be cut off.
+        self.length = if is_cut { length } else { self.length.max(self.end + bytes) };
     }
 
     /// Returns the size of the file, bytes.
@@ -110,7 +112,11 @@ impl LiveTrace {
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Output { action: "write", path: self.path.clone(), source }
+        let path = self.path.clone();
+        match self.file.get() {
+            Ok(_) => Error::Unwritten { path, source },
+            Err(_) => Error::Output { action: "write", path, source },
+        }
     }
 
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::blocked::{Call, CpuAccount};
 use super::frame_table::FrameTable;
+use super::gap::LostTime;
 use super::order;
 use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
 use super::thread_profile::{
@@ -202,6 +203,15 @@ impl ProfileBuilder {
             let is_idle = self.profile.nodes[node as usize].frame == FrameTable::IDLE;
             self.cpu.sample((node, position), is_idle, (time_us, until_us));
         }
+    }
+
+    /// Reads the counters at the end of a gap that the file lacks. Nothing is known of the time in the
+    /// gap, also not whether the thread was blocked.
+    pub(crate) fn end_gap(&mut self, time_us: i64, lost: LostTime, times: CpuTimes) {
+        let from_us = time_us.saturating_sub(lost.lost_us.max(0)).max(self.scope.from_us);
+        let lost_us = time_us.min(self.scope.to_us).saturating_sub(from_us).max(0);
+        self.profile.lost_us = self.profile.lost_us.saturating_add(lost_us);
+        self.begin_cpu(time_us, times);
     }
 
     /// Adds the collections of the time before a moment.

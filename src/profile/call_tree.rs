@@ -39,13 +39,15 @@ impl PlacedWindow {
 pub(crate) struct CallTree {
     limit: usize,
     frames: FxIndexSet<CallFrame>,
+    /// Count of the frames before the window that was placed last.
+    earlier_frames: usize,
     paths: PathIds,
 }
 
 impl CallTree {
     /// Returns a tree that forgets its paths when a window comes and more than `limit` are known.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, frames: FxIndexSet::default(), paths: PathIds::default() }
+        Self { limit, frames: FxIndexSet::default(), earlier_frames: 0, paths: PathIds::default() }
     }
 
     /// Forgets all, ids included, for a file of its own.
@@ -58,6 +60,7 @@ impl CallTree {
         if self.paths.len() > self.limit {
             self.forget();
         }
+        self.earlier_frames = self.frames.len();
         let frames: Vec<u32> = window
             .frames
             .iter()
@@ -76,6 +79,19 @@ impl CallTree {
             placed.ids.push(id);
         }
         placed
+    }
+
+    /// Takes back the new nodes of the window that was placed last, because they were not written.
+    pub(crate) fn take_back(&mut self, placed: &PlacedWindow) {
+        if let Some(first) = placed.new_nodes.first() {
+            self.paths.take_back(first.id);
+        }
+        self.frames.truncate(self.earlier_frames);
+    }
+
+    /// Returns the id of the root, if there is one.
+    pub(crate) fn root(&self) -> Option<NodeId> {
+        self.paths.root()
     }
 
     /// Returns the id of a child of the root.
@@ -183,6 +199,27 @@ mod tests {
         assert_eq!(after.ids, [1, 2, 6, 7, 8]);
         assert_eq!(after.new_nodes.len(), 3);
         assert_eq!(after.new_nodes[0].parent, Some(1));
+    }
+
+    #[test]
+    fn a_window_that_was_not_written_leaves_nothing() {
+        let mut tree = CallTree::new(1000);
+        assert_eq!(tree.root(), None);
+        let first = [("(root)", 0), ("main", 0)];
+        let lost = tree.place(&window(&first));
+        tree.take_back(&lost);
+        assert_eq!(tree.root(), None);
+        assert_eq!(tree.place(&window(&first)).new_nodes, lost.new_nodes);
+        assert_eq!(tree.root(), Some(1));
+        let second = window(&[("(root)", 0), ("main", 0), ("f", 1)]);
+        let lost = tree.place(&second);
+        tree.take_back(&lost);
+        assert_eq!(tree.frames.len(), 2);
+        assert_eq!(tree.place(&second).new_nodes, lost.new_nodes);
+        // Nothing new, nothing to take back.
+        let known = tree.place(&second);
+        tree.take_back(&known);
+        assert!(tree.place(&second).new_nodes.is_empty());
     }
 
     #[test]

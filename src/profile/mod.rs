@@ -8,6 +8,7 @@ pub(crate) mod cpu_use;
 pub(crate) mod ending;
 pub(crate) mod frame;
 pub(crate) mod frame_table;
+pub(crate) mod gap;
 pub(crate) mod idle;
 pub(crate) mod order;
 pub(crate) mod owner;

@@ -5,7 +5,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-/// The id of a node: given once, never reused. Ids count from 1.
+/// The id of a node: given once, and never reused once it is written. Ids count from 1.
 pub(crate) type NodeId = u32;
 
 /// The id of no node, which is the parent of the root.
@@ -52,6 +52,12 @@ impl PathIds {
     /// Returns the count of known paths.
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
+    }
+
+    /// Takes back the ids from `first` on, which are then given again.
+    pub(crate) fn take_back(&mut self, first: NodeId) {
+        self.ids.retain(|_, id| *id < first);
+        self.last_id = first - 1;
     }
 
     /// Forgets the paths for which `renamed` returns none. The other ids go on under the path that

@@ -39,6 +39,8 @@ pub(crate) struct ThreadProfile {
     pub collections: Option<CollectionTotals>,
     /// Memory in the scope; none if the file does not tell it.
     pub memory: Option<MemoryRange>,
+    /// Time within the scope that the file lacks, because it could not be written: microseconds.
+    pub lost_us: i64,
     /// Start and end of the recording, whatever the scope. They identify the recording.
     pub recorded_us: (i64, i64),
 }

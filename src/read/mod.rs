@@ -13,3 +13,4 @@ pub(crate) mod selection;
 pub(crate) mod slice;
 pub(crate) mod sniff;
 pub(crate) mod time_line;
+mod unrecorded;

@@ -7,6 +7,7 @@ use super::load::{Loaded, load_slice};
 use super::originals::Originals;
 use super::originals::in_session::map_session;
 use super::slice::SliceLimits;
+use super::unrecorded;
 use crate::profile::thread_profile::ReadScope;
 
 /// What a user selects.
@@ -34,6 +35,7 @@ impl Selection {
             loaded.notes.extend(originals.notes());
         }
         loaded.keep(&self.filter)?;
+        loaded.notes.extend(unrecorded::notes(&loaded.session));
         Ok(loaded)
     }
 }

@@ -25,3 +25,4 @@ mod totals;
 pub(crate) mod worker_name;
 mod writer;
 mod writer_loop;
+mod written_time;

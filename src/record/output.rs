@@ -11,7 +11,7 @@ use crate::files::atomic::write_whole;
 use crate::format::cpuprofile::CpuProfile;
 use crate::format::cpuprofile::facts::ProfileFacts;
 use crate::format::trace::thread::ThreadInfo;
-use crate::profile::call_tree::PlacedWindow;
+use crate::profile::call_tree::CallTree;
 use crate::profile::window::Window;
 
 /// One file for each requested format, under one name.
@@ -39,6 +39,7 @@ impl OutputFiles {
         }
         let cpuprofile = facts.map(|facts| CpuProfileFile {
             profile: CpuProfile::new(start_us, Some(facts)),
+            tree: CallTree::new(usize::MAX),
             dir: config.dir.clone(),
             names,
         });
@@ -57,14 +58,21 @@ impl OutputFiles {
 /// A `.cpuprofile`, which is collected in memory and written at the end.
 pub(super) struct CpuProfileFile {
     profile: CpuProfile,
+    /// The tree, which forgets no path: the file holds each once.
+    tree: CallTree,
     dir: PathBuf,
     names: FileNames,
 }
 
 impl CpuProfileFile {
-    /// Adds a window. `placed` is the window's place in the recording's call tree.
-    pub(super) fn add(&mut self, window: &Window, placed: &PlacedWindow) {
-        self.profile.window(window, placed);
+    /// Adds a window. Returns the count of its new call-tree nodes.
+    pub(super) fn add(&mut self, window: &Window) -> usize {
+        if window.samples.is_empty() {
+            return 0;
+        }
+        let placed = self.tree.place(window);
+        self.profile.window(window, &placed);
+        placed.new_nodes.len()
     }
 
     /// Names the worker.

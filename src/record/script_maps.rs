@@ -43,11 +43,20 @@ impl RecordedMaps {
         self.held.lock().begin_file();
     }
 
-    /// Calls `f` for each map of a window's scripts that the file does not have.
-    pub(super) fn each_needed(&self, window: &Window, f: impl FnMut(NeededMap<'_>)) {
+    /// Calls `write` for each map of a window's scripts that the file does not have. `write` returns
+    /// whether the file has the map now.
+    pub(super) fn each_needed(
+        &self,
+        window: &Window,
+        mut write: impl FnMut(&NeededMap<'_>) -> bool,
+    ) {
         let mut held = self.held.lock();
         held.add(self.new.take());
-        held.needed(window).into_iter().for_each(f);
+        for needed in held.needed(window) {
+            if !write(&needed) {
+                held.unwritten(needed.script_id);
+            }
+        }
     }
 }
 
@@ -101,6 +110,13 @@ impl HeldMaps {
         needed
     }
 
+    /// Notes that the file does not have a map.
+    fn unwritten(&mut self, script_id: u32) {
+        if let Some(held) = self.0.get_mut(&script_id) {
+            held.is_written = false;
+        }
+    }
+
     /// Begins a file that has no maps.
     fn begin_file(&mut self) {
         self.0.values_mut().for_each(|held| held.is_written = false);
@@ -152,6 +168,8 @@ mod tests {
         let expected = (5, "/a.ts".to_owned(), r#"{"version":3,"mappings":"A"}"#.to_owned());
         assert_eq!(needed(&mut held), std::slice::from_ref(&expected));
         assert_eq!(needed(&mut held), []);
+        held.unwritten(5);
+        assert_eq!(needed(&mut held), std::slice::from_ref(&expected));
         held.begin_file();
         assert_eq!(needed(&mut held), [expected]);
     }

@@ -118,9 +118,14 @@ impl TraceSegments {
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
         buffer.clear();
+        let time = self.trace.time();
         encode(&mut self.trace, buffer);
         self.make_room(buffer.as_bytes().len());
-        self.output.append(buffer.as_bytes(), buffer.lasting_bytes())
+        let written = self.output.append(buffer.as_bytes(), buffer.lasting_bytes());
+        if written.is_err() {
+            self.trace.return_to(time);
+        }
+        written
     }
 
     /// Writes events that the next write replaces.
@@ -165,9 +170,9 @@ impl TraceSegments {
         (is_large(share) || is_old).then_some(start_us)
     }
 
-    /// Completes the current segment and begins the next one, which starts at `start_us`.
-    /// `end` are the facts of the current segment's end.
-    /// `add_last` adds the last events of the current one.
+    /// Begins the next segment, which starts at `start_us`, and completes the current one. `end` are
+    /// the facts of the current segment's end, and `add_last` adds its last events. After an error the
+    /// current segment goes on.
     pub(super) fn begin_next(
         &mut self,
         buffer: &mut Events,
@@ -175,19 +180,22 @@ impl TraceSegments {
         end: TraceEnd,
         add_last: impl FnOnce(&ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
-        let cpu = end.cpu;
-        self.append(buffer, |trace, events| {
-            add_last(trace, events);
-            trace.close(events, start_us, Some(end));
-        })?;
         let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
         let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
         let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);
-        self.trace.begin_next(start_us, started, cpu);
-        let head = self.trace.head();
+        let mut trace = self.trace.clone();
+        trace.begin_next(start_us, started, end.cpu);
+        let head = trace.head();
         self.make_room(head.len());
         self.names.advance();
-        let next = LiveTrace::create(&self.dir, ".trace.json", &mut self.names, &head)?;
+        let next = LiveTrace::create(&self.dir, ".trace.json", &mut self.names, &head)
+            .map_err(Error::of_next_file)?;
+        // A disk that is full now leaves the current segment without its end.
+        let _ = self.append(buffer, |trace, events| {
+            add_last(trace, events);
+            trace.close(events, start_us, Some(end));
+        });
+        self.trace = trace;
         let complete = mem::replace(&mut self.output, next);
         let contents = mem::take(&mut self.contents);
         self.complete.push_back(CompleteSegment::of(complete, start_us, contents));
@@ -212,6 +220,11 @@ impl TraceSegments {
             complete.filter(|file| file.exists()).map(|file| file.path().to_owned()).collect();
         paths.push(self.current_path().to_owned());
         paths
+    }
+
+    /// Returns the start of the current segment, microseconds.
+    pub(super) fn start_us(&self) -> i64 {
+        self.start_us
     }
 
     /// Returns the path of the current segment.

@@ -13,6 +13,7 @@ use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::side_events::SideEvents;
 use super::totals::RecordingTotals;
 use super::worker_name::WorkerName;
+use super::written_time::{MissingWindows, WrittenTime};
 use crate::base::config::{Config, Source};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
@@ -63,7 +64,10 @@ pub(super) struct RecordingSink {
     trace: Option<TraceSegments>,
     /// None once it is written.
     cpuprofile: Option<CpuProfileFile>,
+    /// Call tree of the trace.
     tree: CallTree,
+    /// Up to when the trace is written.
+    written: WrittenTime,
     stall: StallDetector,
     /// Number of times that V8's sampling thread was restarted.
     restarts: u32,
@@ -96,15 +100,15 @@ impl RecordingSink {
             let SegmentContents { samples, nodes } = trace.complete_contents();
             (totals.samples, totals.nodes) = (samples, nodes);
         }
-        // A `.cpuprofile` holds each path once, so the tree must not forget any.
-        let max_nodes = if cpuprofile.is_some() { usize::MAX } else { config.max_nodes };
+        let start_us = trace.as_ref().map_or(0, TraceSegments::start_us);
         Self {
             link,
             flush_interval: config.flush_interval(source),
             overlap: overlap::duration(config.interval_us),
             trace,
             cpuprofile,
-            tree: CallTree::new(max_nodes),
+            tree: CallTree::new(config.max_nodes),
+            written: WrittenTime::starting_at(start_us),
             stall: StallDetector::new(config.interval_us),
             restarts: 0,
             taken_until: TakenUntil::START,
@@ -138,22 +142,27 @@ impl RecordingSink {
                 idle.begin_wait(&mut window);
             }
         }
+        self.resume(events);
         self.begin_segment(&window, events);
         self.rename_by_frames(&window, events);
         self.add_script_maps(&window, events);
         self.write_program_events(events);
-        let placed = if window.samples.is_empty() {
+        let placed = if window.samples.is_empty() || self.trace.is_none() {
             PlacedWindow::default()
         } else {
             self.tree.place(&window)
         };
-        if let Some(file) = &mut self.cpuprofile {
-            file.add(&window, &placed);
-        }
+        let profile_nodes = self.cpuprofile.as_mut().map(|file| file.add(&window));
         let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
         let side_events = self.side_events.of_window(&self.link, &window, taken.memory);
         let collections = side_events.collections();
-        let flush = Flush { pause_us: Some(pause_us), restarts: self.restarts, collections, cpu };
+        let flush = Flush {
+            pause_us: Some(pause_us),
+            restarts: self.restarts,
+            collections,
+            cpu,
+            lost: None,
+        };
         let mut sizes = (0, 0);
         let is_written = self.append(events, |trace, events| {
             trace.window(events, &window, &placed, flush);
@@ -163,15 +172,29 @@ impl RecordingSink {
         });
         self.side_events.account(sizes.0, sizes.1);
         let samples = window.samples.len() as u64;
-        if is_written {
-            let nodes = placed.new_nodes.len() as u64;
-            self.totals.samples += samples;
-            self.totals.nodes += nodes;
-            if let Some(trace) = &mut self.trace {
-                trace.count(SegmentContents { samples, nodes });
-            }
-        } else {
+        if !is_written {
             self.totals.dropped_samples += samples;
+            self.written.lost(window.end_us, samples, cpu);
+            self.tree.take_back(&placed);
+            return;
+        }
+        self.totals.samples += samples;
+        self.written.written(window.end_us);
+        if let Some(trace) = &mut self.trace {
+            let nodes = placed.new_nodes.len() as u64;
+            self.totals.nodes += nodes;
+            trace.count(SegmentContents { samples, nodes });
+        } else {
+            self.totals.nodes += profile_nodes.unwrap_or_default() as u64;
+        }
+    }
+
+    /// Tells the trace which windows it lacks, if there are any and the trace can be written again.
+    fn resume(&mut self, events: &mut Events) {
+        let Some(MissingWindows { gap, cpu }) = self.written.missing() else { return };
+        let root = self.tree.root();
+        if self.append(events, |trace, events| trace.gap(events, root, gap, cpu)) {
+            self.written.written(gap.to_us);
         }
     }
 
@@ -180,6 +203,7 @@ impl RecordingSink {
         if self.link.has_failed() {
             return;
         }
+        self.resume(events);
         if !self.link.program_events.is_empty() {
             self.write_program_events(events);
         }
@@ -206,8 +230,10 @@ impl RecordingSink {
         if dropped > 0 {
             warn_once(&Error::DroppedEvents);
         }
-        if !own.as_bytes().is_empty() {
-            self.append(events, |_, events| events.push_encoded(own.as_bytes()));
+        if !own.as_bytes().is_empty()
+            && !self.append(events, |_, events| events.push_encoded(own.as_bytes()))
+        {
+            self.totals.dropped_events += own.count();
         }
     }
 
@@ -236,9 +262,6 @@ impl RecordingSink {
         }
         let Some(trace) = &mut self.trace else { return };
         let Some(start_us) = trace.next_start(window) else { return };
-        // Another file announces its nodes itself.
-        self.tree.clear();
-        self.link.script_maps.begin_file();
         let side_events = self.side_events.at_end(&self.link, start_us);
         let end = TraceEnd {
             collections: side_events.collections(),
@@ -246,8 +269,14 @@ impl RecordingSink {
             ..TraceEnd::default()
         };
         let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
-        if let Err(error) = trace.begin_next(events, start_us, end, add_last) {
-            self.fail(&error);
+        match trace.begin_next(events, start_us, end, add_last) {
+            Ok(()) => {
+                // Another file announces its nodes itself.
+                self.tree.clear();
+                self.link.script_maps.begin_file();
+                self.written = WrittenTime::starting_at(start_us);
+            }
+            Err(error) => self.fail(&error),
         }
     }
 
@@ -258,9 +287,7 @@ impl RecordingSink {
         }
         let maps = self.link.script_maps.clone();
         maps.each_needed(window, |NeededMap { script_id, script, map }| {
-            self.append(events, |trace, events| {
-                trace.source_map(events, script_id, script, &map);
-            });
+            self.append(events, |trace, events| trace.source_map(events, *script_id, script, map))
         });
     }
 
@@ -294,6 +321,7 @@ impl RecordingSink {
     /// Completes the files.
     pub(super) fn finish(&mut self, events: &mut Events) {
         let end_us = system::now_us();
+        self.resume(events);
         self.write_program_events(events);
         if self.trace.is_some() {
             let side_events = self.side_events.at_end(&self.link, end_us);
@@ -353,8 +381,11 @@ impl RecordingSink {
         result.is_ok()
     }
 
+    /// Tells the user about an error, and ends the recording if the error lasts.
     fn fail(&self, error: &Error) {
-        self.link.fail();
+        if !matches!(error, Error::Unwritten { .. } | Error::NextFile { .. }) {
+            self.link.fail();
+        }
         warn_once(error);
     }
 }

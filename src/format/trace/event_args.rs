@@ -6,6 +6,7 @@ use crate::base::cpu_times::CpuTimes;
 use crate::format::script_id::as_string;
 use crate::profile::collection::{CollectionTotals, MemoryUse};
 use crate::profile::ending::ProcessEnding;
+use crate::profile::gap::LostTime;
 use crate::profile::position::SourcePosition;
 
 /// `args`, in the shapes that DevTools reads.
@@ -186,6 +187,9 @@ pub(crate) struct Flush {
     /// CPU times up to now.
     #[serde(flatten)]
     pub cpu: CpuTimes,
+    /// The gap that ends now, in which the file could not be written.
+    #[serde(flatten)]
+    pub lost: Option<LostTime>,
 }
 
 fn is_zero(number: &u32) -> bool {

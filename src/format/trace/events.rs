@@ -51,6 +51,12 @@ impl Events {
         &self.bytes
     }
 
+    /// Returns the count of the events.
+    pub(crate) fn count(&self) -> u64 {
+        let separators = memchr::memchr_iter(b'\n', &self.bytes).count();
+        (separators + usize::from(!self.bytes.is_empty())) as u64
+    }
+
     /// Removes the events. Keeps memory for the next flush, but not as much as an unusually large
     /// flush needed.
     pub(crate) fn clear(&mut self) {
@@ -114,5 +120,6 @@ mod tests {
         let text = std::str::from_utf8(events.as_bytes()).unwrap();
         assert_eq!(text.split(",\n").count(), 2);
         assert_eq!(text.matches('\n').count(), 1);
+        assert_eq!((events.count(), Events::default().count()), (2, 0));
     }
 }

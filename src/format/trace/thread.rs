@@ -17,6 +17,7 @@ use crate::format::script_id::ScriptIdOffset;
 use crate::format::url::frame_url;
 use crate::profile::call_tree::PlacedWindow;
 use crate::profile::collection::{Collection, MemoryUse};
+use crate::profile::gap::Gap;
 use crate::profile::path_ids::NodeId;
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
@@ -62,6 +63,7 @@ pub(crate) fn profile_id(pid: u32, tid: u32) -> String {
 }
 
 /// Turns a thread's windows into events.
+#[derive(Clone)]
 pub(crate) struct ThreadTrace {
     info: ThreadInfo,
     profile_id: String,
@@ -97,6 +99,16 @@ impl ThreadTrace {
     /// Returns the time of the last sample, microseconds; at first the start.
     pub(crate) fn last_us(&self) -> i64 {
         self.time.last_us()
+    }
+
+    /// Returns the state of the time line, for [`Self::return_to`].
+    pub(crate) fn time(&self) -> Timeline {
+        self.time
+    }
+
+    /// Takes back the samples since an earlier state, because they were not written.
+    pub(crate) fn return_to(&mut self, time: Timeline) {
+        self.time = time;
     }
 
     /// Returns the file's text up to the events that stand once in it, with these.
@@ -205,6 +217,29 @@ impl ThreadTrace {
         }
         let ts = window.end_us.max(self.time.last_us());
         events.push(&Event::thread_flush(pid, tid, ts, flush));
+    }
+
+    /// Adds the end of a gap. `root` is the id of the root, if the file has one: a sample of the root
+    /// ends the last sample before the gap. `cpu` are the CPU times at the end of the gap. A name that
+    /// was given in the gap is given again.
+    pub(crate) fn gap(
+        &mut self,
+        events: &mut Events,
+        root: Option<NodeId>,
+        gap: Gap,
+        cpu: CpuTimes,
+    ) {
+        let (pid, tid) = (self.pid(), self.tid());
+        if let Some(root) = root {
+            let mut samples = ChunkSamples::default();
+            samples.push(self.time.delta(gap.from_us), SourcePosition::default());
+            let chunk = ProfileChunk { nodes: &[], samples: &[root] };
+            let (id, ts) = (&self.profile_id, self.time.last_us());
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
+        }
+        let flush = Flush { cpu, lost: Some(gap.lost()), ..Flush::default() };
+        events.push(&Event::thread_flush(pid, tid, gap.to_us.max(self.time.last_us()), flush));
+        self.name_worker(events);
     }
 
     /// Adds the events that extend a trace to `now_us` while its thread waits. `idle` is the time at

@@ -201,6 +201,10 @@ impl TraceReader {
     /// Reads a heartbeat: counters up to now, and the collections since the last heartbeat.
     fn flush(&mut self, event: &EventJson<'_>) -> serde_json::Result<()> {
         let (times, collections) = (cpu_times(event), side_events::collections_of_flush(event));
+        if let Some(lost) = side_events::lost_time(event) {
+            let times = times.unwrap_or_default();
+            return self.each_of_thread(event, |builder, us| builder.end_gap(us, lost, times));
+        }
         self.each_of_thread(event, |builder, time_us| {
             builder.extend_to(time_us);
             if let Some(times) = times {

@@ -1,9 +1,11 @@
-//! Reads the events beside a profile: collections and memory.
+//! Reads the events beside a profile: collections, memory, and gaps.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::format::trace::event_json::EventJson;
 use crate::profile::collection::{CollectionTotals, MemoryUse};
+use crate::profile::gap::LostTime;
 
 /// The start of the names of a process's memory counters.
 pub(super) const MEMORY: &str = "memory";
@@ -11,15 +13,25 @@ pub(super) const MEMORY: &str = "memory";
 /// Returns the collections that a heartbeat or the end of a recording tells.
 pub(super) fn collections_of_flush(event: &EventJson<'_>) -> Option<CollectionTotals> {
     #[derive(Deserialize)]
-    struct FlushArgs {
-        data: FlushData,
-    }
-    #[derive(Deserialize)]
     struct FlushData {
         gc: CollectionTotals,
     }
-    let FlushArgs { data } = serde_json::from_str(event.args?).ok()?;
-    Some(data.gc)
+    data_of::<FlushData>(event).map(|data| data.gc)
+}
+
+/// Returns the gap that a heartbeat ends.
+pub(super) fn lost_time(event: &EventJson<'_>) -> Option<LostTime> {
+    if event.args?.contains("lostUs") { data_of(event) } else { None }
+}
+
+/// Returns `args.data`, if it has the members of `T`.
+fn data_of<T: DeserializeOwned>(event: &EventJson<'_>) -> Option<T> {
+    #[derive(Deserialize)]
+    struct DataArgs<T> {
+        data: T,
+    }
+    let DataArgs { data } = serde_json::from_str(event.args?).ok()?;
+    Some(data)
 }
 
 /// Returns the totals of one collection of any writer.
