@@ -4,7 +4,15 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const {
+  run,
+  temporaryDirectory,
+  filesIn,
+  tracesIn,
+  readTrace,
+  FIXTURES,
+  PACKAGE,
+} = require('../helpers/run.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
 const { assertSeen } = require('../helpers/work.js')
 
@@ -31,20 +39,69 @@ test('missing directories are created', async () => {
   assert.deepEqual(fs.readdirSync(path.join(dir, 'c')), ['001.trace.json'])
 })
 
-test('a program that removes the output directory only loses its trace', async () => {
-  const source = `
-    const { spin } = require(${SPIN})
-    spin(50)
-    require('node:fs').rmSync('profiles', { recursive: true, force: true })
-    spin(100)
-    process.exitCode = 3
-  `
-  const { code, stderr, cwd } = await runUnharmed(['-e', source], {
-    env: { ...FAST, CPU_PROF_DIR: 'profiles' },
+const REMOVE = `require('node:fs').rmSync('profiles', { recursive: true, force: true })`
+
+for (const [what, env] of Object.entries({
+  'while the program works': FAST,
+  'and the program ends': { CPU_PROF_FLUSH_INTERVAL: '60000' },
+  'in a recording of segments': { ...FAST, CPU_PROF_KEEP: '1h' },
+})) {
+  test(`an output directory is removed ${what}: the whole trace is written again`, async () => {
+    const source = `
+      const { spin } = require(${SPIN})
+      function before() { return spin() }
+      function after() { return spin() }
+      before()
+      ${REMOVE}
+      after()
+      process.exitCode = 3
+    `
+    const { code, stderr, traces } = await runUnharmed(['-e', source], {
+      env: { ...env, CPU_PROF_DIR: 'profiles' },
+    })
+    assert.equal(code, 3)
+    assert.equal(stderr, '')
+    assert.equal(traces.length, 1)
+    assert.ok(traces[0].ended)
+    for (const name of ['before', 'after']) assertSeen(traces[0], name)
+  })
+}
+
+test('a removed directory is created again for a .cpuprofile', async () => {
+  const { code, stderr, cwd } = await runUnharmed(['-e', `${REMOVE}; process.exitCode = 3`], {
+    env: { CPU_PROF_DIR: 'profiles', CPU_PROF_FORMAT: 'cpuprofile' },
   })
   assert.equal(code, 3)
   assert.equal(stderr, '')
-  assert.deepEqual(fs.readdirSync(cwd), [])
+  assert.equal(filesIn(path.join(cwd, 'profiles'), '.cpuprofile').length, 1)
+})
+
+test('a file that takes the place of the output directory is left alone', async () => {
+  const source = `${REMOVE}; require('node:fs').writeFileSync('profiles', 'mine'); process.exitCode = 3`
+  const { code, complaint, cwd } = await runUnharmed(['-e', source], {
+    env: { ...FAST, CPU_PROF_DIR: 'profiles/below' },
+  })
+  assert.equal(code, 3)
+  assert.match(complaint, /profiles.* was removed, and could not be written again: /)
+  assert.equal(fs.readFileSync(path.join(cwd, 'profiles'), 'utf8'), 'mine')
+})
+
+test('a file that takes the name of the trace is left alone', async () => {
+  const source = `
+    const fs = require('node:fs')
+    const [name] = fs.readdirSync('profiles')
+    fs.unlinkSync('profiles/' + name)
+    fs.writeFileSync('profiles/' + name, '[]')
+    require(${SPIN}).spin()
+  `
+  const { stderr, cwd } = await run(['-e', source], {
+    env: { ...FAST, CPU_PROF_DIR: 'profiles' },
+    read: 0,
+  })
+  assert.equal(stderr, '')
+  const [mine, trace] = tracesIn(path.join(cwd, 'profiles'))
+  assert.equal(fs.readFileSync(mine, 'utf8'), '[]')
+  assertSeen(await readTrace(trace), 'spin')
 })
 
 test('a removed directory is created again for a worker', async () => {
@@ -58,7 +115,7 @@ test('a removed directory is created again for a worker', async () => {
   assert.equal(stderr, '')
   assert.deepEqual(
     traces.map((trace) => trace.tid),
-    [1],
+    [0, 1],
   )
 })
 

@@ -54,6 +54,18 @@ pub(crate) enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// A trace was removed and could not be written again. The recording goes on.
+    #[error(
+        "{} was removed, and could not be written again: {source}{}; this is tried until the program \
+         ends",
+        .path.display(), advice(.source)
+    )]
+    Removed {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// The next file of a recording could not be created. The recording goes on.
     #[error(
         "could not create {}: {source}{}; the recording goes on in the file before, and may exceed \
@@ -84,12 +96,17 @@ impl Error {
         matches!(self, Error::Setting { .. })
     }
 
-    /// Returns the error of a file that another file of the recording can stand in for.
-    pub(crate) fn of_next_file(self) -> Self {
+    /// Returns the error as `of_file` describes it, if it is that of a file.
+    pub(crate) fn described(self, of_file: impl FnOnce(PathBuf, io::Error) -> Self) -> Self {
         match self {
-            Error::Output { path, source, .. } => Error::NextFile { path, source },
+            Error::Output { path, source, .. } => of_file(path, source),
             other => other,
         }
+    }
+
+    /// Returns whether the recording goes on after an error that came while it ran.
+    pub(crate) fn can_pass(&self) -> bool {
+        matches!(self, Error::Unwritten { .. } | Error::Removed { .. } | Error::NextFile { .. })
     }
 
     /// Returns one line for stderr: what happened, and what to do.

@@ -1,9 +1,9 @@
 //! A file that is whole, valid JSON after every write.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek};
 use std::mem;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::exclusive::create_first_free;
@@ -94,6 +94,35 @@ impl LiveTrace {
         let is_cut = restored.and_then(|()| self.file.get()?.set_len(length)).is_ok();
         // The next write replaces what could not be cut off.
         self.length = if is_cut { length } else { self.length.max(self.end + bytes) };
+    }
+
+    /// Returns whether the file was removed from its folder, or with it.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.file.get().and_then(File::metadata).is_ok_and(|metadata| metadata.nlink() == 0)
+    }
+
+    /// Writes a file that was removed again, under the first free name: the open file still has its
+    /// contents. The folder is made if missing.
+    pub(crate) fn write_again(
+        &mut self,
+        dir: &Path,
+        extension: &str,
+        names: &mut FileNames,
+    ) -> Result<(), Error> {
+        let (path, mut copy) = create_first_free(dir, extension, names)
+            .map_err(|error| error.described(|path, source| Error::Removed { path, source }))?;
+        if let Err(source) = self.copy_to(&mut copy) {
+            let _ = fs::remove_file(&path);
+            return Err(Error::Removed { path, source });
+        }
+        (self.path, self.file) = (path, GuardedFile::new(copy));
+        Ok(())
+    }
+
+    fn copy_to(&self, copy: &mut File) -> io::Result<()> {
+        let mut file = self.file.get()?;
+        file.rewind()?;
+        io::copy(&mut file, copy).map(|_| ())
     }
 
     /// Returns the size of the file, bytes.
@@ -189,6 +218,34 @@ mod tests {
         assert_eq!(events(&trace), [0, 1, 2, 3]);
         assert_eq!(trace.bytes(), fs::metadata(trace.path()).unwrap().len());
         assert!(trace.finish().exists());
+    }
+
+    #[test]
+    fn a_file_that_was_removed_is_written_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, names) = (dir.path().join("made"), &mut numbered_names());
+        let mut trace = LiveTrace::create(&folder, ".json", names, HEAD).unwrap();
+        trace.append(b"1", 1).unwrap();
+        assert!(!trace.is_removed());
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(trace.is_removed());
+        trace.append(b"2", 1).unwrap();
+
+        // A file is in the folder's place.
+        fs::write(&folder, "mine").unwrap();
+        let error = trace.write_again(&folder, ".json", names).unwrap_err();
+        assert!(error.can_pass() && error.line().contains("was removed"), "{}", error.line());
+        assert_eq!(fs::read(&folder).unwrap(), b"mine");
+
+        // Another file has the name.
+        fs::remove_file(&folder).unwrap();
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("out001.json"), "mine").unwrap();
+        trace.write_again(&folder, ".json", names).unwrap();
+        assert!(trace.path().ends_with("out002.json") && !trace.is_removed());
+        assert_eq!(fs::read(folder.join("out001.json")).unwrap(), b"mine");
+        trace.append(b"3", 1).unwrap();
+        assert_eq!(events(&trace), [0, 1, 2, 3]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod side_events;
 mod signals;
 mod sink;
 pub(crate) mod state;
+mod taken_window;
 pub(crate) mod thread;
 mod totals;
 pub(crate) mod worker_name;

@@ -33,6 +33,8 @@ pub(super) struct TraceSegments {
     limits: HistoryLimits,
     /// File of the current segment. Valid after each write.
     output: LiveTrace,
+    /// Whether the file was seen to be removed.
+    is_removed: bool,
     trace: ThreadTrace,
     /// Start of the current segment, microseconds.
     start_us: i64,
@@ -103,12 +105,25 @@ impl TraceSegments {
             names: names.clone(),
             limits: config.history,
             output,
+            is_removed: false,
             trace,
             start_us,
             contents: SegmentContents::default(),
             complete: earlier.into(),
             removed: SegmentContents::default(),
         })
+    }
+
+    /// Writes the current segment again if it was removed, mostly with its folder. A removal that is
+    /// under way must find the folder empty, so this waits for the second look, unless `is_last` tells
+    /// that there is none.
+    pub(super) fn keep_file(&mut self, is_last: bool) -> Result<(), Error> {
+        let was_removed = mem::replace(&mut self.is_removed, self.output.is_removed());
+        if self.is_removed && (was_removed || is_last) {
+            self.output.write_again(&self.dir, ".trace.json", &mut self.names)?;
+            self.is_removed = false;
+        }
+        Ok(())
     }
 
     /// Appends the events that `encode` writes into `buffer`.
@@ -180,6 +195,7 @@ impl TraceSegments {
         end: TraceEnd,
         add_last: impl FnOnce(&ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
+        self.keep_file(true)?;
         let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
         let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
         let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);
@@ -189,7 +205,7 @@ impl TraceSegments {
         self.make_room(head.len());
         self.names.advance();
         let next = LiveTrace::create(&self.dir, ".trace.json", &mut self.names, &head)
-            .map_err(Error::of_next_file)?;
+            .map_err(|error| error.described(|path, source| Error::NextFile { path, source }))?;
         // A disk that is full now leaves the current segment without its end.
         let _ = self.append(buffer, |trace, events| {
             add_last(trace, events);

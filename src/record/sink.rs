@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ending;
-use super::link::{RecordingLink, ThreadActivity};
+use super::link::RecordingLink;
 use super::output::{CpuProfileFile, OutputFiles};
 use super::overlap::{self, TakenUntil};
 use super::own_frames;
 use super::script_maps::NeededMap;
 use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::side_events::SideEvents;
+use super::taken_window::TakenWindow;
 use super::totals::RecordingTotals;
 use super::worker_name::WorkerName;
 use super::written_time::{MissingWindows, WrittenTime};
@@ -22,36 +23,12 @@ use crate::format::trace::event_args::{Flush, TraceEnd};
 use crate::format::trace::events::Events;
 use crate::format::trace::thread::ThreadTrace;
 use crate::profile::call_tree::{CallTree, PlacedWindow};
-use crate::profile::collection::MemoryUse;
 use crate::profile::frame::CallFrame;
 use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::window::Window;
 use crate::sampler::native_names;
 use crate::sampler::source::RawWindow;
 use crate::sampler::v8::StallDetector;
-
-/// A window on its way to the disk.
-pub(super) struct TakenWindow {
-    /// The window as its source returned it.
-    pub window: RawWindow,
-    /// Memory of the thread at the end of the window, if it is wanted.
-    pub memory: Option<MemoryUse>,
-    /// Time that taking the window cost the program's thread.
-    pub pause: Duration,
-    /// Time in which the next profile was started: CLOCK_MONOTONIC, microseconds.
-    pub own_span_us: Option<(i64, i64)>,
-    /// Time in which sampling was resumed after a suspension: CLOCK_MONOTONIC, microseconds.
-    pub resumed_us: Option<(i64, i64)>,
-    /// Whether sampling is suspended from the end of this window on.
-    pub is_suspended: bool,
-    /// Time that the thread's event loop has waited for events, up to the end of this window:
-    /// microseconds. None if V8's sampling ends the waits.
-    pub waited_us: Option<i64>,
-    /// Activity of the thread up to this window.
-    pub activity: Option<ThreadActivity>,
-    /// Whether the thread mostly waited for events since its last window.
-    pub was_waiting: bool,
-}
 
 /// A recording's files and the state that is needed to fill them.
 pub(super) struct RecordingSink {
@@ -142,6 +119,7 @@ impl RecordingSink {
                 idle.begin_wait(&mut window);
             }
         }
+        self.keep_file(false);
         self.resume(events);
         self.begin_segment(&window, events);
         self.rename_by_frames(&window, events);
@@ -189,6 +167,14 @@ impl RecordingSink {
         }
     }
 
+    /// Writes the trace again if it was removed. `is_last` tells that there is no later chance.
+    fn keep_file(&mut self, is_last: bool) {
+        let kept = self.trace.as_mut().map_or(Ok(()), |trace| trace.keep_file(is_last));
+        if let Err(error) = kept {
+            self.fail(&error);
+        }
+    }
+
     /// Tells the trace which windows it lacks, if there are any and the trace can be written again.
     fn resume(&mut self, events: &mut Events) {
         let Some(MissingWindows { gap, cpu }) = self.written.missing() else { return };
@@ -203,6 +189,7 @@ impl RecordingSink {
         if self.link.has_failed() {
             return;
         }
+        self.keep_file(false);
         self.resume(events);
         if !self.link.program_events.is_empty() {
             self.write_program_events(events);
@@ -321,6 +308,7 @@ impl RecordingSink {
     /// Completes the files.
     pub(super) fn finish(&mut self, events: &mut Events) {
         let end_us = system::now_us();
+        self.keep_file(true);
         self.resume(events);
         self.write_program_events(events);
         if self.trace.is_some() {
@@ -383,7 +371,7 @@ impl RecordingSink {
 
     /// Tells the user about an error, and ends the recording if the error lasts.
     fn fail(&self, error: &Error) {
-        if !matches!(error, Error::Unwritten { .. } | Error::NextFile { .. }) {
+        if !error.can_pass() {
             self.link.fail();
         }
         warn_once(error);

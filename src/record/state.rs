@@ -9,7 +9,7 @@ use super::process::HostProcess;
 use super::script_maps::RecordedMaps;
 use super::segments::CompleteSegment;
 use super::signals;
-use super::sink::TakenWindow;
+use super::taken_window::TakenWindow;
 use super::totals::RecordingTotals;
 use super::worker_name::WorkerName;
 use crate::base::config::{Config, Source};

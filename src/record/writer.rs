@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::link::RecordingLink;
-use super::sink::{RecordingSink, TakenWindow};
+use super::sink::RecordingSink;
+use super::taken_window::TakenWindow;
 use super::worker_name::WorkerName;
 use super::writer_loop::{ClosedRecording, Waiter, WriterLoop, WriterMessage};
 use crate::base::system;

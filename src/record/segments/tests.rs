@@ -121,6 +121,27 @@ fn times(trace: &Value) -> Vec<i64> {
 }
 
 #[test]
+fn a_segment_that_was_removed_is_whole_again() {
+    let mut recorder = Recorder::new(&[("CPU_PROF_KEEP", "4s")], Vec::new());
+    let folder = recorder.dir.path().to_owned();
+    recorder.write(&[0, 1000], 2000);
+    fs::remove_dir_all(&folder).unwrap();
+    // The removal can be under way at the first look.
+    recorder.segments.keep_file(false).unwrap();
+    assert!(!folder.exists());
+    recorder.write(&[3000], 4000);
+    recorder.segments.keep_file(false).unwrap();
+    recorder.write(&[5000], 6000);
+    assert_eq!(recorder.read().iter().map(times).collect::<Vec<_>>(), [[0, 1000, 3000, 5000]]);
+
+    // The next segment begins right after the removal.
+    fs::remove_dir_all(&folder).unwrap();
+    recorder.write(&[2 * SECOND], 2 * SECOND + 1);
+    let segments: Vec<_> = recorder.read().iter().map(times).collect();
+    assert_eq!(segments, [vec![0, 1000, 3000, 5000], vec![2 * SECOND]]);
+}
+
+#[test]
 fn the_newest_segments_stay_within_the_size() {
     let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
     let rename = |trace: &mut ThreadTrace, events: &mut Events| {
