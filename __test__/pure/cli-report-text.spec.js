@@ -304,7 +304,7 @@ test('Markdown tables are complete and escaped', () => {
     assert.equal(new Set(widths).size, 1, table)
   }
   assert.match(markdown, /\| `lint` \| `src\/a\\\|b\.js:7` \| 20 ms \| 4\.00 s \| 0\.5% \|/)
-  assert.match(markdown, /\| &nbsp;&nbsp;worker 1: plugin\.js \| 1\.00 s \| 1\.00 s \| 990 ms \|/)
+  assert.match(markdown, /\| &nbsp;&nbsp;`worker 1: plugin\.js` \| 1\.00 s \| 1\.00 s \| 990 ms \|/)
 })
 
 test('lines have their function, their samples, and a place even where the line is unknown', () => {

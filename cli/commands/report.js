@@ -117,7 +117,7 @@ function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
   const text = renderExcerpts(excerptsOf({ ...result, lines }, top, cwd))
   if (text === '')
     return '\nno code: the files of the hottest lines cannot be read, or have changed\n'
-  return markdown ? `\n${require('../report/markdown.js').fence(text.trim())}\n` : text
+  return markdown ? `\n${require('../report/markdown-text.js').fence(text.trim())}\n` : text
 }
 
 /**
@@ -135,7 +135,7 @@ function renderPaths(result, { top, markdown, cwd }) {
   else if (result.stalls) text = require('../report/stalls.js').renderStalls(result, view)
   else if (result.tree) text = renderTree(result, view)
   else text = renderDetails(result, { ...view, rows: top ?? 8 })
-  return markdown ? `${require('../report/markdown.js').fence(text.trimEnd())}\n` : text
+  return markdown ? `${require('../report/markdown-text.js').fence(text.trimEnd())}\n` : text
 }
 
 module.exports = { report }

@@ -3,7 +3,7 @@
 // Renders a comparison as Markdown, for a comment on a pull request.
 
 const { formatCount } = require('../terminal/format.js')
-const { code, inlineCode, table } = require('../report/markdown.js')
+const { codeCell, codeSpan, table } = require('../report/markdown-text.js')
 const rows = require('./rows.js')
 
 /** @typedef {import('../../index.js').Comparison} Comparison */
@@ -18,12 +18,11 @@ function renderMarkdown(comparison, { top = rows.ROWS }) {
   const runs = `${formatCount(base.runs, 'run')} of the base, ${formatCount(head.runs, 'run')} of the head`
   const blocks = [
     MARK,
-    `**CPU profile: ${rows.verdict(comparison, inlineCode)}**`,
+    `**CPU profile: ${rows.verdict(comparison, codeSpan)}**`,
     `${runs}; ${rows.noiseOf(comparison)}`,
   ]
   const broken = rules.filter((rule) => rule.broken)
-  if (broken.length > 0)
-    blocks.push(broken.map(({ rule }) => `- ❌ ${inlineCode(rule)}`).join('\n'))
+  if (broken.length > 0) blocks.push(broken.map(({ rule }) => `- ❌ ${codeSpan(rule)}`).join('\n'))
   const tables = rows.tablesOf(comparison)
   const changes = tables.filter(({ isWhole }) => !isWhole)
   const whole = tables.find(({ isWhole }) => isWhole)
@@ -42,12 +41,12 @@ function renderMarkdown(comparison, { top = rows.ROWS }) {
 function draw(list) {
   const lines = list.map((row) => {
     const [name, place] = rows.nameOf(row)
-    const where = place === '' ? '' : ` ${code(place)}`
+    const where = place === '' ? '' : ` ${codeCell(place)}`
     const caller = rows.callerOf(row)
     const was = rows.formerOf(row)
-    const tail = [where, caller && ` in ${code(caller)}`, was && ` (was ${code(was)})`]
+    const tail = [where, caller && ` in ${codeCell(caller)}`, was && ` (was ${codeCell(was)})`]
     return [
-      `${row.kind === 'total' ? name : code(name)}${tail.join('')}`,
+      `${row.kind === 'total' ? name : codeCell(name)}${tail.join('')}`,
       rows.formatValue(row.base, row.unit),
       rows.formatValue(row.head, row.unit),
       row.changed ? `**${rows.formatSigned(row.difference, row.unit)}**` : '~',

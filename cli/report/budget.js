@@ -4,7 +4,8 @@
 
 const { formatTime } = require('../terminal/format.js')
 const { excerptsOf, excerptLines } = require('./code.js')
-const { code, fence, renderMarkdown } = require('./markdown.js')
+const { renderMarkdown } = require('./markdown.js')
+const { codeSpan, fence } = require('./markdown-text.js')
 const { renderDetails, renderTree } = require('./paths.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -56,7 +57,7 @@ function sectionsOf(report, rows, { cwd, code: hasCode }) {
   })
   const excerpts = hasCode ? excerptsOf(report, count, cwd) : []
   const codes = excerpts.map((excerpt) => {
-    const head = `${code(excerpt.name)} ${code(excerpt.place)}, ${formatTime(excerpt.selfMs)} self:`
+    const head = `${codeSpan(excerpt.name)} ${codeSpan(excerpt.place)}, ${formatTime(excerpt.selfMs)} self:`
     return `${head}\n\n${fence(excerptLines(excerpt).join('\n'))}`
   })
   return [

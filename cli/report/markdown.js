@@ -2,13 +2,8 @@
 
 // Renders a report as Markdown tables, for example for a pull request.
 
-const {
-  formatTime,
-  formatShare,
-  formatCount,
-  formatCounts,
-  printable,
-} = require('../terminal/format.js')
+const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
+const { codeCell, table } = require('./markdown-text.js')
 const {
   TIMES,
   wholeOf,
@@ -45,7 +40,7 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
     const hasPlace = names.length > 1
     const lines = costs.slice(0, top).map((cost) => {
       const [name, place] = nameOf(cost, kind, cwd)
-      const what = [code(name), ...(hasPlace ? [code(place)] : [])]
+      const what = [codeCell(name), ...(hasPlace ? [codeCell(place)] : [])]
       return [
         ...what,
         formatTime(cost[time]),
@@ -75,7 +70,7 @@ function summary(report) {
 function threads(report, top, cwd) {
   const { rows, rest, restMs } = threadRows(report, top, cwd)
   const lines = rows.map(({ thread, label, place, end, isBelow }) => [
-    `${isBelow ? '&nbsp;&nbsp;' : ''}${plain(`${label}${place}${end}`)}`,
+    `${isBelow ? '&nbsp;&nbsp;' : ''}${codeCell(`${label}${place}${end}`)}`,
     ...[thread.startMs, thread.durationMs, thread.busyMs].map(formatTime),
     ...[thread.gcMs, thread.programMs, thread.blockedMs, thread.idleMs].map(formatTime),
   ])
@@ -88,38 +83,4 @@ function threads(report, top, cwd) {
   ]
 }
 
-/**
- * @param {string[]} texts heads of the left-aligned columns
- * @param {string[]} numbers heads of the right-aligned columns
- * @param {string[][]} rows
- */
-function table(texts, numbers, rows) {
-  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
-  const rule = [...texts.map(() => '---'), ...numbers.map(() => '---:')]
-  return [line([...texts, ...numbers]), line(rule), ...rows.map(line)].join('\n')
-}
-
-/** Returns code for a cell of a table. @param {string} text */
-function code(text) {
-  return inlineCode(text).replaceAll('|', '\\|')
-}
-
-/** @param {string} text */
-function inlineCode(text) {
-  const clean = printable(text)
-  return clean.includes('`') ? `\`\` ${clean} \`\`` : `\`${clean}\``
-}
-
-/** Returns lines as a block of code, whose fence is longer than any in the lines. @param {string} text */
-function fence(text) {
-  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
-  const marks = '`'.repeat(Math.max(3, longest + 1))
-  return `${marks}\n${text}\n${marks}`
-}
-
-/** @param {string} text */
-function plain(text) {
-  return printable(text).replace(/[|\\`*_<[\]]/g, '\\$&')
-}
-
-module.exports = { renderMarkdown, code, inlineCode, fence, table }
+module.exports = { renderMarkdown }

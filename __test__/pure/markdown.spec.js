@@ -1,0 +1,185 @@
+'use strict'
+
+// Names that anybody can have written stay texts in Markdown, by the renderer whose rules for tables
+// are those of GitHub.
+
+const assert = require('node:assert/strict')
+const path = require('node:path')
+const test = require('node:test')
+const { codeCell, codeSpan, fence, plainText, table } = require('../../cli/report/markdown-text.js')
+const { printable } = require('../../cli/terminal/format.js')
+const { cli } = require('../helpers/cli.js')
+const { temporaryDirectory } = require('../helpers/files.js')
+const { seededRandom } = require('../helpers/random.js')
+const { writeTrace } = require('../helpers/written.js')
+
+/** What names are made of. */
+const PIECES = [
+  ...[
+    '`',
+    '``',
+    '```',
+    '|',
+    '\\',
+    '\\|',
+    ' ',
+    '  ',
+    '\n',
+    '\r\n',
+    '\t',
+    '*',
+    '_',
+    '~~',
+    '#',
+    '-',
+    '$',
+  ],
+  ...[
+    '<img src=x onerror=alert(1)>',
+    '</code>',
+    '<!--',
+    '-->',
+    '<script>',
+    '&lt;',
+    '&#96;',
+    '&amp;',
+  ],
+  ...['](javascript:alert(1))', '[a]', '![x](y)', 'https://host.example/?a=b', 'www.host.example'],
+  ...['a@host.example', '@user', ':', '\u202e', '\u2066', '\x9b31m', '\x1b[31m', '\u2028', '\x00'],
+  ...['render', 'é', '日本', '👩‍💻', 'a', '1.', '> ', '    ', '***', '\ud800'],
+]
+/** Names that break simple rules. */
+const NAMES = [
+  ...[
+    '``<img src=x onerror=alert(1)>``',
+    '`',
+    '``',
+    ' ` ',
+    '` a `',
+    ' a ',
+    ' a',
+    'a\\|b',
+    '\\',
+    '\\\\|',
+  ],
+  ...['a`b', 'a|b', '|', '||', '\n\n# Title', '\n\n<script>', '`|`', '\\`', '![x](https://host/)'],
+]
+/** Elements of a report. */
+const ALLOWED = new Set(
+  'p strong em h3 table thead tbody tr th td code pre ul li details summary'.split(' '),
+)
+
+/** @param {string} markdown */
+async function render(markdown) {
+  const { micromark } = await import('micromark')
+  const { gfm, gfmHtml } = await import('micromark-extension-gfm')
+  // Raw HTML shows as elements.
+  const options = { allowDangerousHtml: true, extensions: [gfm()], htmlExtensions: [gfmHtml()] }
+  return micromark(markdown, options)
+}
+
+/** Returns the text of HTML without its elements. @param {string} html */
+function textOf(html) {
+  const named = { lt: '<', gt: '>', quot: '"', amp: '&' }
+  const text = html.replace(/<[^>]*>/g, '')
+  return text.replace(/&(lt|gt|quot|amp);/g, (_, name) => named[/** @type {'lt'} */ (name)])
+}
+
+/** @param {string} html */
+function assertAllowed(html) {
+  const names = Array.from(html.matchAll(/<\/?([^\s>/]+)[^>]*>/g), ([, name]) => name)
+  assert.deepEqual(
+    [...new Set(names)].filter((name) => !ALLOWED.has(name)),
+    [],
+    html,
+  )
+  assert.doesNotMatch(html.replace(/ align="\w+"/g, ''), /<\w+\s+\w/, 'no element has attributes')
+}
+
+/** @param {() => number} random */
+function hostileName(random) {
+  const pick = () => PIECES[Math.floor(random() * PIECES.length)]
+  return Array.from({ length: 1 + Math.floor(random() * 6) }, pick).join('')
+}
+
+test('a name in a cell, in a paragraph, and outside of code is itself', async (t) => {
+  const random = seededRandom(t)
+  const names = [...NAMES, ...Array.from({ length: 120 }, () => hostileName(random))]
+  const cells = names.map((name) => [codeCell(name), codeCell(`${name}x`), '1 ms'])
+  const html = await render(table(['a', 'b'], ['c'], cells))
+  assertAllowed(html)
+  const rows = Array.from(html.matchAll(/<tr>([\s\S]*?)<\/tr>/g), ([, row]) =>
+    Array.from(row.matchAll(/<td[^>]*>([\s\S]*?)<\/td>/g), ([, cell]) => cell),
+  ).slice(1)
+  assert.equal(rows.length, names.length)
+  for (const [index, row] of rows.entries()) {
+    assert.equal(row.length, 3, names[index])
+    for (const [column, name] of [
+      printable(names[index]),
+      printable(`${names[index]}x`),
+    ].entries()) {
+      // The renderer leaves out spaces at the ends of what is not code.
+      const isCode = !name.includes('\\|')
+      assert.equal(textOf(row[column]), isCode ? name : name.trim())
+      assert.equal(/^<code>[^<]*<\/code>$/.test(row[column]), isCode, row[column])
+    }
+    assert.equal(row[2], '1 ms')
+  }
+  for (const name of names) {
+    const paragraph = await render(
+      `x ${codeSpan(name)} **y ${codeSpan(name)}**\n\n- ${codeSpan(name)}`,
+    )
+    assertAllowed(paragraph)
+    const spans = Array.from(paragraph.matchAll(/<code>([^<]*)<\/code>/g), ([, span]) =>
+      textOf(span),
+    )
+    assert.deepEqual(spans, Array(3).fill(printable(name)), paragraph)
+    const plain = await render(`x ${plainText(name)} y`)
+    assert.equal(plain.replace(/<\/?p>/g, '').includes('<'), false, plain)
+    const spaces = (/** @type {string} */ text) => text.replace(/\s+/g, ' ')
+    assert.equal(spaces(textOf(plain)), spaces(`x ${printable(name)} y`))
+  }
+  const code = names.map(printable).join('\n')
+  const block = await render(`${fence(code)}\n\nend`)
+  assert.match(block, /^<pre><code>[^<]*<\/code><\/pre>\n<p>end<\/p>$/)
+})
+
+test('reports, sized reports and comparisons have only their own elements', async (t) => {
+  const random = seededRandom(t)
+  const names = [...NAMES, ...Array.from({ length: 12 }, () => hostileName(random))]
+  const cwd = temporaryDirectory()
+  const [base, head] = [1, 2].map((factor) =>
+    writeTrace(path.join(cwd, `${factor}.trace.json`), {
+      label: NAMES[0],
+      recordingLabel: NAMES[0],
+      spans: names.map((name, index) => [
+        [
+          {
+            name,
+            file: `/p/node_modules/${name.replaceAll('/', '')}/${index}.js`,
+            line: index + 1,
+          },
+        ],
+        factor * 20,
+      ]),
+    }),
+  )
+  const rule = `function:${NAMES[0]}>1ms`
+  const commands = [
+    ['report', head, '--markdown', '--top', '100'],
+    ['report', head, '--budget', '40000', '--code'],
+    ['report', head, '--tree', '--markdown', '--code'],
+    ['compare', base, head, '--markdown', '--top', '100', '--fail-on', rule],
+  ]
+  const results = await Promise.all(commands.map((args) => cli(args, { cwd })))
+  for (const [index, { stdout }] of results.entries()) {
+    const html = await render(stdout.replace(/^<!--.*-->$/m, '').replaceAll('&nbsp;', ''))
+    assertAllowed(html)
+    const spans = Array.from(html.matchAll(/<code>([^<]*)<\/code>/g), ([, span]) => textOf(span))
+    const isTree = commands[index].includes('--tree')
+    assert.ok(isTree || spans.includes(NAMES[0]), html)
+    for (const [, row] of html.matchAll(/<tr>([\s\S]*?)<\/tr>/g)) {
+      assert.ok([4, 5, 6, 8].includes(row.split(/<t[hd][^>]*>/).length - 1), row)
+    }
+  }
+})

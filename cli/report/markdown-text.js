@@ -1,0 +1,58 @@
+'use strict'
+
+// Puts texts that anybody can have written into Markdown: each stays a text, in its own cell.
+
+const { printable } = require('../terminal/format.js')
+
+/** All punctuation has a meaning somewhere in Markdown, and a backslash before takes it away. */
+const PUNCTUATION = /[!-/:-@[-`{-~]/g
+
+/**
+ * Returns a text as code. The marks are longer than any in the text. A space is taken off both ends
+ * where both have one, and keeps marks of the text apart from ours.
+ * @param {string} text
+ */
+function codeSpan(text) {
+  const clean = printable(text)
+  if (clean === '') return ''
+  const marks = '`'.repeat(longestRun(clean) + 1)
+  const needsSpaces = /^`|`$|^ .*[^ ].* $/.test(clean)
+  return needsSpaces ? `${marks} ${clean} ${marks}` : `${marks}${clean}${marks}`
+}
+
+/**
+ * Returns a text as code in a cell of a table. Code with a backslash before a `|` cannot stand there:
+ * GitHub reads the two backslashes as one, and the `|` as the end of the cell.
+ * @param {string} text
+ */
+function codeCell(text) {
+  return /\\\|/.test(text) ? plainText(text) : codeSpan(text).replaceAll('|', '\\|')
+}
+
+/** Returns a text that is not code. @param {string} text */
+function plainText(text) {
+  return printable(text).replace(PUNCTUATION, '\\$&')
+}
+
+/** Returns lines as a block of code, whose fence is longer than any in the lines. @param {string} text */
+function fence(text) {
+  const marks = '`'.repeat(Math.max(3, longestRun(text) + 1))
+  return `${marks}\n${text}\n${marks}`
+}
+
+/** Returns the length of the longest run of backticks. @param {string} text */
+const longestRun = (text) =>
+  (text.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0)
+
+/**
+ * @param {string[]} texts heads of the left-aligned columns
+ * @param {string[]} numbers heads of the right-aligned columns
+ * @param {string[][]} rows
+ */
+function table(texts, numbers, rows) {
+  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
+  const rule = [...texts.map(() => '---'), ...numbers.map(() => '---:')]
+  return [line([...texts, ...numbers]), line(rule), ...rows.map(line)].join('\n')
+}
+
+module.exports = { codeSpan, codeCell, plainText, fence, table }
