@@ -206,18 +206,97 @@ code of the hottest lines, with their self time
   // A fence is longer than what is in the code.
   assert.ok(markdown.stdout.endsWith(`\n\`\`\`\`${code}\`\`\`\`\n`), markdown.stdout)
 
+  const changed = 'functions are not where they were recorded: the file has changed, or is another'
+  const unreadable = 'no file that can be read, or too large'
+  /** @type {[change: () => void, reason: string][]} */
   const changes = [
-    () => fs.writeFileSync(program, 'another()\n'.repeat(9)),
-    () => fs.writeFileSync(program, '\nfunction hot() {}\n'),
-    () => fs.rmSync(program),
-    () => fs.mkdirSync(program),
+    [() => fs.writeFileSync(program, 'another()\n'.repeat(9)), changed],
+    [() => fs.writeFileSync(program, '\nfunction hot() {}\n'), changed],
+    [() => fs.writeFileSync(program, ''), unreadable],
+    [() => fs.rmSync(program), unreadable],
+    [() => fs.mkdirSync(program), unreadable],
   ]
-  const none = '\nno code: the files of the hottest lines cannot be read, or have changed\n'
-  for (const change of changes) {
+  for (const [change, reason] of changes) {
     change()
     const { stdout, code } = await cli(args, { cwd })
     assert.equal(code, 0)
-    assert.ok(stdout.endsWith(none), stdout)
+    assert.ok(stdout.endsWith(`\ncode that is not shown: program.js (${reason})\n`), stdout)
+  }
+})
+
+test('the code of a project is shown in all of it, and no other file that a recording names', async () => {
+  const root = temporaryDirectory()
+  const cwd = path.join(root, 'packages', 'a')
+  const outside = temporaryDirectory()
+  const code = 'function hot() {\n  SHOWN()\n}\n'
+  const secret = 'SECRET=1\nSECRET=2\n'
+  const files = {
+    '.git/config': secret,
+    'packages/a/index.js': code,
+    'packages/a/node_modules/dep/index.js': code,
+    'packages/b/lib.mjs': code,
+    'packages/a/cli': `#!/usr/bin/env node\n${code}`,
+    '.env': secret,
+    'secret.json': secret,
+    key: secret,
+    'other.js': secret,
+  }
+  /** @param {string} folder @param {Record<string, string>} texts */
+  const write = (folder, texts) => {
+    for (const [name, text] of Object.entries(texts)) {
+      fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+      fs.writeFileSync(path.join(folder, name), text)
+    }
+  }
+  write(root, files)
+  write(outside, { 'hidden.js': 'function hot() {\n  SECRET()\n}\n', shadow: secret })
+  fs.symlinkSync(path.join(outside, 'hidden.js'), path.join(root, 'link.js'))
+  const shown = [
+    'packages/a/index.js',
+    'packages/a/node_modules/dep/index.js',
+    'packages/b/lib.mjs',
+  ]
+  const others = ['.git/config', '.env', 'secret.json', 'key', 'other.js', 'link.js']
+  const hidden = [...others.map((name) => path.join(root, name))]
+  hidden.push(path.join(outside, 'hidden.js'), path.join(outside, 'shadow'), '/proc/version')
+  const spans = /** @type {import('../helpers/written.js').Span[]} */ ([
+    ...shown.map((name) => [`hot ${path.join(root, name)}:1:13@2`, 5]),
+    [`hot ${path.join(cwd, 'cli')}:2:13@3`, 4],
+    ...hidden.flatMap((file) => [
+      [[{ name: '<x>', file, line: 1, column: 1, at: 1 }], 3],
+      [[{ name: 'hot', file, line: 1, column: 13, at: 2 }], 2],
+    ]),
+  ])
+  // The recording says that it comes from there.
+  const file = writeTrace(path.join(root, 'a.trace.json'), { cwd: outside, spans })
+  const most = ['--top', '99']
+  const forms = [
+    most,
+    [...most, '--markdown'],
+    [...most, '--function', 'hot'],
+    ['--budget', '30000'],
+  ]
+  const [text, ...more] = await Promise.all(
+    forms.map((form) => cli(['report', file, '--code', ...form], { cwd })),
+  )
+  for (const { stdout } of [text, ...more]) {
+    assert.ok(!stdout.includes('SECRET'), stdout)
+    assert.match(stdout, /SHOWN/)
+  }
+  assert.equal(text.stdout.match(/SHOWN/g)?.length, 4)
+  const reasons = text.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('code that is not shown'))
+  assert.equal(reasons.length, 3, text.stdout)
+  for (const [index, pattern] of [
+    /hidden\.js.*\(outside of \/.*; to see it, run the command in the project of the recording\)$/,
+    /\.\.\/\.\.\/\.git\/config, .* and 1 more \(not the ending of code\)$/,
+    /\.\.\/\.\.\/other\.js \(functions are not where they were recorded: /,
+  ].entries()) {
+    assert.ok(
+      reasons.some((reason) => pattern.test(reason)),
+      `${index}: ${reasons.join('\n')}`,
+    )
   }
 })
 

@@ -115,8 +115,6 @@ function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
   const { excerptsOf, renderExcerpts } = require('../report/code.js')
   const lines = result.details?.flatMap((detail) => detail.lines) ?? result.lines
   const text = renderExcerpts(excerptsOf({ ...result, lines }, top, cwd))
-  if (text === '')
-    return '\nno code: the files of the hottest lines cannot be read, or have changed\n'
   return markdown ? `\n${require('../report/markdown-text.js').fence(text.trim())}\n` : text
 }
 

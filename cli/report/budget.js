@@ -5,7 +5,7 @@
 const { formatTime } = require('../terminal/format.js')
 const { excerptsOf, excerptLines } = require('./code.js')
 const { renderMarkdown } = require('./markdown.js')
-const { codeSpan, fence } = require('./markdown-text.js')
+const { codeSpan, fence, plainText } = require('./markdown-text.js')
 const { renderDetails, renderTree } = require('./paths.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -55,7 +55,9 @@ function sectionsOf(report, rows, { cwd, code: hasCode }) {
     )
     return fence(text.trimEnd())
   })
-  const excerpts = hasCode ? excerptsOf(report, count, cwd) : []
+  const { excerpts, refusals } = hasCode
+    ? excerptsOf(report, count, cwd)
+    : { excerpts: [], refusals: [] }
   const codes = excerpts.map((excerpt) => {
     const head = `${codeSpan(excerpt.name)} ${codeSpan(excerpt.place)}, ${formatTime(excerpt.selfMs)} self:`
     return `${head}\n\n${fence(excerptLines(excerpt).join('\n'))}`
@@ -64,7 +66,7 @@ function sectionsOf(report, rows, { cwd, code: hasCode }) {
     summary,
     ...others.filter(isFirst),
     `### Heaviest paths\n\n${fence(tree)}`,
-    ...titled('Code of the hottest lines', codes),
+    ...titled('Code of the hottest lines', [...codes, ...refusals.map(plainText)]),
     ...titled('Callers and callees of the hottest functions', details),
     ...others.filter((section) => !isFirst(section)),
   ]

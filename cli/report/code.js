@@ -2,8 +2,8 @@
 
 // Takes the code of the hottest lines out of their files.
 
-const fs = require('node:fs')
-const { formatPlace, formatTime, printable } = require('../terminal/format.js')
+const { formatPath, formatPlace, formatTime, printable } = require('../terminal/format.js')
+const { codeFiles, isAt, projectFolder } = require('./code-file.js')
 
 /** @typedef {import('../../index.js').ReportLine} Line */
 /**
@@ -20,58 +20,79 @@ const AROUND = 1
 const HOT_LINES = 4
 /** A line with less than this part of its function's time is not hot. */
 const ENOUGH = 0.05
-/** Larger files are bundles: bytes. */
-const MAX_FILE = 20_000_000
+/** Files that are named where code is not shown. */
+const NAMED = 3
 /** Longest line that is shown, in characters: the rest of a minified line says nothing. */
 const MAX_LINE = 160
 
 /**
- * Returns excerpts of the functions with the hottest lines, without those whose code cannot be read or
- * has changed.
+ * Returns excerpts of the functions with the hottest lines, and why those of others are not shown.
  * @param {import('../../index.js').Report} report @param {number} count @param {string} cwd
- * @returns {Excerpt[]}
+ * @returns {{ excerpts: Excerpt[], refusals: string[] }}
  */
-function excerptsOf({ lines, functions }, count, cwd) {
+function excerptsOf({ lines, functions, details = [] }, count, cwd) {
   /** @type {Map<string, Line[]>} */
   const groups = new Map()
   for (const line of lines) {
-    if (line.line === 0 || line.transpiled || line.file === '') continue
+    if (line.line === 0 || !line.file.startsWith('/')) continue
     const key = `${line.name}\n${line.file}`
     groups.set(key, [...(groups.get(key) ?? []), line])
   }
-  const hottest = [...groups.values()].sort((a, b) => sumOf(b) - sumOf(a))
+  const project = projectFolder(cwd)
+  const linesOf = codeFiles(project)
+  const places = [...functions, ...details]
   /** @type {Excerpt[]} */
   const excerpts = []
-  for (const group of hottest) {
+  /** @type {Map<import('./code-file.js').Refusal, Set<string>>} */
+  const refused = new Map()
+  for (const group of [...groups.values()].sort((a, b) => sumOf(b) - sumOf(a))) {
     if (excerpts.length === count) break
-    const excerpt = excerptOf(group, functions, cwd)
-    if (excerpt !== undefined) excerpts.push(excerpt)
+    const [{ name, file }] = group
+    const text = linesOf(file)
+    const own = places.filter((each) => each.name === name && each.file === file)
+    const excerpt = typeof text === 'string' ? text : excerptOf(group, own, text, cwd)
+    if (typeof excerpt !== 'string') excerpts.push(excerpt)
+    else refused.set(excerpt, (refused.get(excerpt) ?? new Set()).add(formatPath(file, cwd)))
   }
-  return excerpts
+  const refusals = Array.from(refused, ([why, files]) => refusalOf(why, [...files], project))
+  return { excerpts, refusals }
+}
+
+/** @param {import('./code-file.js').Refusal} why @param {string[]} files @param {string} [project] */
+function refusalOf(why, files, project) {
+  const shown = files.slice(0, NAMED).join(', ')
+  const list = files.length > NAMED ? `${shown} and ${files.length - NAMED} more` : shown
+  const reasons = {
+    outside: `outside of ${project ?? 'a project'}; to see it, run the command in the project of the recording`,
+    'no code': 'not the ending of code',
+    unreadable: 'no file that can be read, or too large',
+    changed: 'functions are not where they were recorded: the file has changed, or is another',
+  }
+  return printable(`code that is not shown: ${list} (${reasons[why]})`)
 }
 
 /**
- * @param {Line[]} lines of one function @param {import('../../index.js').ReportFunction[]} functions
- * @param {string} cwd @returns {Excerpt | undefined}
+ * @param {Line[]} lines of one function @param {import('../../index.js').ReportPlace[]} own places of
+ *   functions of this name @param {string[]} text of the file @param {string} cwd
+ * @returns {Excerpt | 'changed'}
  */
-function excerptOf(lines, functions, cwd) {
+function excerptOf(lines, own, text, cwd) {
   const [{ name, file }] = lines
-  const text = read(file)
-  if (text === undefined) return undefined
-  const own = functions.filter((each) => each.name === name && each.file === file)
-  if (own.length > 0 && !own.some(({ line }) => isAt(name, text[line - 1]))) return undefined
+  const isCode = !lines[0].transpiled && own.some((place) => isAt(place, text))
+  if (!isCode) return 'changed'
   // V8 counts lines of inlined functions, which can be those of longer files.
   const inFile = lines.filter(({ line }) => line <= text.length)
   const selfMs = sumOf(inFile)
   const hot = inFile.filter((line) => line.selfMs >= ENOUGH * selfMs).slice(0, HOT_LINES)
-  // An empty line does not run: the file has changed.
-  if (hot.length === 0 || hot.some(({ line }) => text[line - 1].trim() === '')) return undefined
+  // An empty line does not run.
+  if (hot.length === 0 || hot.some(({ line }) => text[line - 1].trim() === '')) return 'changed'
   const times = new Map(inFile.map((line) => [line.line, line.selfMs]))
   const shown = new Set(hot.flatMap(({ line }) => around(line, text.length)))
   const code = [...shown]
     .sort((a, b) => a - b)
     .map((number) => ({ number, text: cut(text[number - 1]), selfMs: times.get(number) ?? 0 }))
-  const place = formatPlace({ file, line: own.length === 1 ? own[0].line : 0 }, cwd)
+  const known = new Set(own.map(({ line }) => line))
+  const place = formatPlace({ file, line: known.size === 1 ? own[0].line : 0 }, cwd)
   return { name: printable(name), place: printable(place), selfMs, code }
 }
 
@@ -83,28 +104,6 @@ function around(line, count) {
   const from = Math.max(1, line - AROUND)
   const to = Math.min(count, line + AROUND)
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
-}
-
-/** Returns the lines of a file, if there is one. A recording can name a device. @param {string} file */
-function read(file) {
-  try {
-    const stat = fs.statSync(file)
-    if (!stat.isFile() || stat.size > MAX_FILE) return undefined
-    return fs.readFileSync(file, 'utf8').split(/\r?\n/)
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Returns whether a line can be the start of a function: if the file has changed since, the name is
- * elsewhere.
- * @param {string} name @param {string | undefined} line
- */
-function isAt(name, line) {
-  if (line === undefined) return false
-  const last = name.split('.').pop() ?? ''
-  return !/^[\w$]+$/.test(last) || line.includes(last)
 }
 
 /** @param {string} text */
@@ -124,14 +123,16 @@ function excerptLines({ code }) {
   })
 }
 
-/** Renders excerpts for a terminal. @param {Excerpt[]} excerpts */
-function renderExcerpts(excerpts) {
-  if (excerpts.length === 0) return ''
+/** Renders excerpts for a terminal. @param {ReturnType<typeof excerptsOf>} found */
+function renderExcerpts({ excerpts, refusals }) {
   const blocks = excerpts.map((excerpt) => {
     const lines = excerptLines(excerpt).map((line) => `  ${line}`)
     return `  ${excerpt.name}  ${excerpt.place}\n${lines.join('\n')}\n`
   })
-  return `\ncode of the hottest lines, with their self time\n${blocks.join('\n')}`
+  const title = 'code of the hottest lines, with their self time'
+  const shown = blocks.length > 0 ? `\n${title}\n${blocks.join('\n')}` : ''
+  if (refusals.length > 0) return `${shown}\n${refusals.join('\n')}\n`
+  return shown || '\nno code: no line of a file was sampled\n'
 }
 
 module.exports = { excerptsOf, excerptLines, renderExcerpts }

@@ -1,0 +1,111 @@
+'use strict'
+
+// Reads the files of code that a report names. Anybody can have written a recording, so that it names
+// any file: only code is shown, of the project in which the command runs, and if functions of the
+// recording are at their places in the file.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+/** @typedef {{ name: string, line: number, column: number }} Place of a function, from 1 on */
+/** @typedef {'outside' | 'no code' | 'unreadable' | 'changed'} Refusal why a file is not shown */
+
+/** Larger files are bundles: bytes. */
+const MAX_FILE = 20_000_000
+/** What is read for one report: bytes. */
+const MAX_ALL = 10 * MAX_FILE
+
+/** Endings of code that Node or a transpiler runs; other files can hold secrets. */
+const CODE = /\.(m?js|cjs|jsx|es6?|[mc]?ts|tsx|vue|svelte|astro|mdx|coffee|g[jt]s)$/i
+/** The first line of a script without an ending. */
+const SCRIPT = /^#!.*\b(node|tsx|bun|deno)\b/
+/** Names that V8 gives to code of classes without a name of its own. */
+const OF_CLASSES = new Set(['<instance_members_initializer>', '<static_initializer>'])
+const WITHOUT_NAME = /^$|^\(anonymous\)$|^callback of |<computed>$/
+
+/**
+ * Returns the folder below which files are shown: the repository that the command runs in, or the
+ * outermost package, or the working directory.
+ * @param {string} cwd
+ */
+function projectFolder(cwd) {
+  if (cwd === '') return undefined
+  const start = fs.realpathSync(cwd)
+  /** @type {string[]} */
+  const above = []
+  for (let folder = start; !above.includes(folder); folder = path.dirname(folder))
+    above.push(folder)
+  const has = (/** @type {string} */ name) => (/** @type {string} */ folder) =>
+    fs.existsSync(path.join(folder, name))
+  return above.find(has('.git')) ?? above.reverse().find(has('package.json')) ?? start
+}
+
+/** Reads files of one project, each once. @param {string | undefined} project */
+function codeFiles(project) {
+  /** @type {Map<string, string[] | Refusal>} */
+  const known = new Map()
+  let left = MAX_ALL
+  /** @param {string} file */
+  const read = (file) => {
+    let real
+    try {
+      real = fs.realpathSync(file)
+    } catch {
+      return 'unreadable'
+    }
+    if (project === undefined || !isBelow(real, project)) return 'outside'
+    if (path.extname(real) !== '' && !CODE.test(real)) return 'no code'
+    const text = readRegular(real, Math.min(MAX_FILE, left))
+    if (text === undefined) return 'unreadable'
+    left -= text.length
+    if (path.extname(real) === '' && !SCRIPT.test(text)) return 'no code'
+    return text.split(/\r?\n/)
+  }
+  /** Returns the lines of a file. @param {string} file */
+  return (file) => {
+    const lines = known.get(file) ?? read(file)
+    known.set(file, lines)
+    return lines
+  }
+}
+
+/** @param {string} file @param {string} folder */
+const isBelow = (file, folder) => file.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+
+/** Reads a file, but nothing that can wait or never end. @param {string} file @param {number} most bytes */
+function readRegular(file, most) {
+  const isFine = (/** @type {fs.Stats} */ stat) =>
+    stat.isFile() && stat.size > 0 && stat.size <= most
+  let opened
+  try {
+    if (/^\/(proc|sys|dev)\//.test(file) || !isFine(fs.statSync(file))) return undefined
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants
+    opened = fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+    return isFine(fs.fstatSync(opened)) ? fs.readFileSync(opened, 'utf8') : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (opened !== undefined) fs.closeSync(opened)
+  }
+}
+
+/**
+ * Returns whether a function of the recording is at its place in a file. Otherwise, the file is not
+ * the code that ran.
+ * @param {Place} place @param {string[]} lines of the file
+ */
+function isAt({ name, line, column }, lines) {
+  const text = lines[line - 1]
+  if (text === undefined) return false
+  // The code of a module itself has no other place, and no head.
+  const isModule = line === 1 && column <= 1 && WITHOUT_NAME.test(name)
+  if (isModule || OF_CLASSES.has(name)) return true
+  if (WITHOUT_NAME.test(name)) return /\(|=>|\bfunction\b|\bclass\b/.test(text.slice(column - 1))
+  const [, last] = /(?:^|[. #[])([\p{ID_Continue}$]+)\]?$/u.exec(name) ?? []
+  if (last === undefined) return false
+  // The name can stand on the line before the parameters. A class runs as its constructor.
+  const words = `${lines[line - 2] ?? ''} ${text}`.match(/[\p{ID_Continue}$]+/gu) ?? []
+  return words.some((word) => word === last || word === 'constructor')
+}
+
+module.exports = { projectFolder, codeFiles, isAt }
