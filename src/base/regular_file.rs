@@ -7,9 +7,28 @@ use std::path::Path;
 
 use super::system;
 
+/// Folders whose files are the kernel's, and the one among them that programs keep files in.
+const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
+const MEMORY: &str = "/dev/shm";
+
 /// Opens a regular file for reading. Follows links.
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     open_with(path, 0, fs::metadata(path)?)
+}
+
+/// Reads a file that has a size, and at most `most` bytes. Follows links, but not into folders of the
+/// kernel, where reading can wait, never end or have an effect.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let path = fs::canonicalize(path)?;
+    if KERNEL.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(MEMORY) {
+        return Err(refusal("it is not a file of a disk"));
+    }
+    let before = fs::metadata(&path)?;
+    if before.len() == 0 {
+        return Err(refusal("it is empty"));
+    }
+    let (file, _) = open_with(&path, libc::O_NOFOLLOW, before)?;
+    read_at_most(file, most)
 }
 
 /// Reads a regular file of this user, or of root, that has at most `most` bytes. Follows no link to
@@ -51,12 +70,16 @@ fn is_trusted(metadata: &Metadata) -> bool {
 }
 
 fn read_at_most(file: File, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(refusal(format!("it has more than {most} bytes")));
+    let too_large =
+        || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"));
+    let size = file.metadata()?.len();
+    if size > most {
+        return Err(too_large());
     }
-    Ok(bytes)
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+    // The file can grow meanwhile.
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
 }
 
 fn check_kind(metadata: &Metadata) -> io::Result<()> {
@@ -115,7 +138,26 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "text").unwrap();
-        assert_eq!(read_own(&file, 4).unwrap(), b"text");
-        assert!(read_own(&file, 3).unwrap_err().to_string().contains("more than 3 bytes"));
+        for read in [read, read_own] {
+            assert_eq!(read(&file, 4).unwrap(), b"text");
+            assert!(read(&file, 3).unwrap_err().to_string().contains("more than 3 bytes"));
+        }
+    }
+
+    #[test]
+    fn files_of_the_kernel_are_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("empty"), "").unwrap();
+        fs::write(at("file"), "text").unwrap();
+        symlink("/proc/self/cmdline", at("link")).unwrap();
+        symlink("/sys", at("folder")).unwrap();
+        symlink(at("file"), at("fine")).unwrap();
+        for name in
+            ["empty", "link", "folder/kernel/profiling", "/proc/kmsg", "/dev/zero", "missing"]
+        {
+            assert!(read(&at(name), 99).is_err(), "{name}");
+        }
+        assert_eq!(read(&at("fine"), 99).unwrap(), b"text");
     }
 }

@@ -2,16 +2,24 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr_iter, memchr2_iter};
 use oxc_sourcemap::{JSONSourceMap, Token};
 use serde::Deserialize;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
 
 use super::map::SourceMap;
+
+/// The longest name of a source or of a function that is kept: bytes. Linux opens no longer path.
+const MAX_NAME: usize = 4096;
+/// Memory that a name takes beside its text, in all lists of it: bytes.
+const NAME: usize = 128;
 
 /// Why a source map cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MapError {
     /// The text is not the JSON of a source map.
-    #[error("it is not a source map: {0}")]
+    #[error("it is not a source map: {}", reason(.0))]
     Json(#[from] serde_json::Error),
     /// The JSON has no mappings.
     #[error("it is not a source map: it has no mappings")]
@@ -19,6 +27,18 @@ pub(crate) enum MapError {
     /// The mappings are damaged.
     #[error("its mappings are damaged: {0}")]
     Mappings(#[from] oxc_sourcemap::Error),
+    /// The decoded map would be too large.
+    #[error("it is too large: decoding takes more than the {0} MB that are left for code and maps")]
+    TooLarge(usize),
+}
+
+/// Returns what is wrong with a text. Serde's own message can quote the file, which anybody can have
+/// named.
+fn reason(error: &serde_json::Error) -> String {
+    match error.classify() {
+        Category::Data => format!("a value has the wrong type, at line {}", error.line()),
+        _ => error.to_string(),
+    }
 }
 
 /// A map as it is written. The texts of the sources are skipped.
@@ -28,9 +48,9 @@ struct MapJson<'a> {
     #[serde(borrow, default)]
     source_root: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    sources: Vec<Option<Cow<'a, str>>>,
-    #[serde(default)]
-    names: Vec<String>,
+    sources: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    names: Option<&'a RawValue>,
     #[serde(default)]
     mappings: Option<String>,
     #[serde(borrow, default)]
@@ -59,21 +79,26 @@ struct MapParts {
     names: Vec<String>,
 }
 
-/// Decodes a map, which may consist of sections.
-pub(crate) fn decode(json: &str) -> Result<SourceMap, MapError> {
+/// Decodes a map, which may consist of sections. Takes its memory off the bytes that are `left`.
+pub(crate) fn decode(json: &str, left: &mut usize) -> Result<SourceMap, MapError> {
     // Servers put such a line before JSON, so that no other site can run the JSON as a script.
     let json = match json.strip_prefix(")]}") {
         Some(rest) => rest.split_once('\n').map_or("", |(_, json)| json),
         None => json.strip_prefix('\u{feff}').unwrap_or(json),
     };
     let mut parts = MapParts::default();
-    parts.add(serde_json::from_str(json)?, OffsetJson { line: 0, column: 0 })?;
+    parts.add(serde_json::from_str(json)?, OffsetJson { line: 0, column: 0 }, left)?;
     Ok(SourceMap::new(parts.tokens, parts.sources, parts.names))
 }
 
 impl MapParts {
     /// Adds a map, or its sections. `offset` is the place of the map's first line.
-    fn add(&mut self, json: MapJson<'_>, offset: OffsetJson) -> Result<(), MapError> {
+    fn add(
+        &mut self,
+        json: MapJson<'_>,
+        offset: OffsetJson,
+        left: &mut usize,
+    ) -> Result<(), MapError> {
         let MapJson { source_root, sources, names, mappings, sections } = json;
         if mappings.is_none() && sections.is_none() {
             return Err(MapError::NoMappings);
@@ -82,12 +107,19 @@ impl MapParts {
             let column = if inner.line == 0 { offset.column } else { 0 };
             let line = offset.line.saturating_add(inner.line);
             let column = column.saturating_add(inner.column);
-            self.add(map, OffsetJson { line, column })?;
+            self.add(map, OffsetJson { line, column }, left)?;
         }
+        let (mappings, root) = (mappings.unwrap_or_default(), source_root.unwrap_or_default());
+        let size = size_of_tokens(&mappings)
+            + size_of_names(names, 0)
+            + size_of_names(sources, root.len());
+        *left = left.checked_sub(size).ok_or(MapError::TooLarge(*left >> 20))?;
+        let sources: Vec<Option<Cow<'_, str>>> = list(sources)?;
+        let names: Vec<String> = list(names)?;
         let parts = oxc_sourcemap::SourceMap::from_json(JSONSourceMap {
             version: 3,
             file: None,
-            mappings: mappings.unwrap_or_default(),
+            mappings,
             source_root: None,
             sources: vec![String::new(); sources.len()],
             sources_content: None,
@@ -112,17 +144,38 @@ impl MapParts {
                 )
             }));
         }
-        self.names.extend(parts.names.into_iter().map(Cow::into_owned));
-        let root = source_root.unwrap_or_default();
+        let short = |name: Cow<'_, str>| {
+            if name.len() > MAX_NAME { String::new() } else { name.into_owned() }
+        };
+        self.names.extend(parts.names.into_iter().map(short));
         let name = |source: Option<Cow<'_, str>>| with_root(&root, &source.unwrap_or_default());
         self.sources.extend(sources.into_iter().map(name));
         Ok(())
     }
 }
 
-/// Puts the root of the sources before a source, as ECMA-426 says.
+/// Reads a list of names, which can be missing.
+fn list<'a, T: Deserialize<'a> + Default>(json: Option<&'a RawValue>) -> Result<T, MapError> {
+    Ok(json.map_or(Ok(T::default()), |json| serde_json::from_str(json.get()))?)
+}
+
+/// Returns the memory that the decoded mappings take at most.
+fn size_of_tokens(mappings: &str) -> usize {
+    size_of::<Token>() * memchr2_iter(b',', b';', mappings.as_bytes()).count()
+}
+
+/// Returns the memory that a list of names takes at most, with a root before each.
+fn size_of_names(names: Option<&RawValue>, root: usize) -> usize {
+    let Some(names) = names.map(RawValue::get) else { return 0 };
+    let count = 1 + memchr_iter(b',', names.as_bytes()).count();
+    names.len().saturating_add(count.saturating_mul(NAME.saturating_add(root)))
+}
+
+/// Puts the root of the sources before a source, as ECMA-426 says. A source whose name is too long
+/// has none.
 fn with_root(root: &str, source: &str) -> String {
     match root {
+        _ if root.len() + source.len() > MAX_NAME => String::new(),
         "" => source.to_owned(),
         _ if source.is_empty() => String::new(),
         _ if root.ends_with('/') => format!("{root}{source}"),
@@ -135,6 +188,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn decode(json: &str) -> Result<SourceMap, MapError> {
+        super::decode(json, &mut (1 << 30))
+    }
 
     /// Source, line and column of the token at a place, and its name.
     fn at(map: &SourceMap, line: u32, column: u32) -> Option<(&str, u32, u32, Option<&str>)> {
@@ -186,6 +243,34 @@ mod tests {
             ("src", "", ""),
         ] {
             assert_eq!(with_root(root, source), name);
+        }
+    }
+
+    #[test]
+    fn large_maps_are_refused_before_they_are_decoded() {
+        let many = |text: &str| text.repeat(100_000);
+        for (json, is_refused) in [
+            (format!(r#"{{"mappings":"{}"}}"#, many("A,")), true),
+            (format!(r#"{{"mappings":"","names":[{}""]}}"#, many("\"\",")), true),
+            (format!(r#"{{"mappings":"","sources":[{}""]}}"#, many("null,")), true),
+            (format!(r#"{{"mappings":"","sourcesContent":["{}"]}}"#, many("a,b;")), false),
+        ] {
+            let mut left = 1 << 20;
+            let decoded = super::decode(&json, &mut left);
+            assert_eq!(matches!(decoded, Err(MapError::TooLarge(1))), is_refused, "{decoded:?}");
+        }
+        let long = format!(r#"{{"mappings":"","sourceRoot":"{0}","sources":["a"]}}"#, many("r"));
+        assert_eq!(decode(&long).unwrap().sources, [""]);
+        let mut left = 1 << 20;
+        super::decode(r#"{"sources":["a"],"mappings":"AAAA,CAAA"}"#, &mut left).unwrap();
+        assert!(left < 1 << 20);
+    }
+
+    #[test]
+    fn errors_do_not_quote_the_file() {
+        for json in [r#"{"sections":"secret"}"#, r#"["secret"]"#, r#""secret""#, "secret"] {
+            let error = decode(json).unwrap_err().to_string();
+            assert!(error.contains("not a source map") && !error.contains("secret"), "{error}");
         }
     }
 

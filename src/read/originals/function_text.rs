@@ -3,6 +3,9 @@
 /// Bytes of text that are looked at on each side of a place.
 const NEAR: usize = 256;
 
+/// Bytes of an identifier that are looked at. A generated name can be long, and a file can be one name.
+const MAX_WORD: usize = 4096;
+
 /// Returns whether V8 could give this place to a function of this name: after the name of a function
 /// or a method, at the parameters of an arrow function, or at a class. Otherwise, the text is not the
 /// code that ran.
@@ -156,7 +159,9 @@ fn is_identifier_part(character: char) -> bool {
 }
 
 fn word_at_start(text: &str) -> &str {
-    let end = text.find(|character| !is_identifier_part(character)).unwrap_or(text.len());
+    let is_other =
+        |(at, character): &(usize, char)| *at >= MAX_WORD || !is_identifier_part(*character);
+    let end = text.char_indices().find(is_other).map_or(text.len(), |(end, _)| end);
     &text[..end]
 }
 

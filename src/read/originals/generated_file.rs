@@ -1,11 +1,11 @@
 //! One file of generated code: its text, its map, and the places of its functions in the sources.
 
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use super::allowance::Allowance;
 use super::code_text::CodeText;
 use super::function_text::{
     begins_with, callback_name, called_name, declared_name, identifier, is_function, is_head,
@@ -14,14 +14,11 @@ use super::function_text::{
 use super::source_files::SourceFiles;
 use crate::format::source_map::comment::map_url;
 use crate::format::source_map::data_url::{self, is_data_url};
-use crate::format::source_map::decode::{MapError, decode};
+use crate::format::source_map::decode::MapError;
 use crate::format::source_map::map::{MapToken, SourceMap};
 use crate::format::url::file_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::position::SourcePosition;
-
-/// The largest file that is read: bytes.
-const MAX_BYTES: u64 = 1 << 30;
 
 /// Tokens before a function among which its name is looked for.
 const NAME_TOKENS: usize = 12;
@@ -29,6 +26,8 @@ const NAME_TOKENS: usize = 12;
 /// A line of code that people or unminified output write has at most so many columns. A longer line
 /// has many statements, which only a column tells apart.
 const LONG_LINE: u32 = 300;
+/// Tokens of a line that are looked at for a line without a column.
+const LINE_TOKENS: usize = 10_000;
 
 /// A file whose code V8 ran.
 #[derive(Debug)]
@@ -54,6 +53,13 @@ pub(super) struct MapProblem {
     pub is_missing: bool,
 }
 
+impl MapProblem {
+    /// Returns a problem with a map or a file that exists.
+    pub(super) fn of(file: &str, reason: String) -> Self {
+        Self { file: file.to_owned(), reason, is_missing: false }
+    }
+}
+
 /// A place in a source: line and column count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SourceSpot {
@@ -75,24 +81,31 @@ pub(super) enum FunctionSpot {
 }
 
 impl GeneratedFile {
-    /// Reads a file and its map. Returns none for a file that does not exist.
-    pub(super) fn read(path: &str) -> Option<(Self, Option<MapProblem>)> {
-        let text = read_text(path).ok()?;
-        let (map, problem) = match read_map(path, &text) {
+    /// Returns a file with this text, and reads its map.
+    pub(super) fn of_text(
+        path: &str,
+        text: String,
+        allowance: &mut Allowance,
+    ) -> (Self, Option<MapProblem>) {
+        let (map, problem) = match read_map(path, &text, allowance) {
             Ok(map) => (map, None),
             Err((reason, is_missing)) => {
-                (None, Some(MapProblem { file: path.to_owned(), reason, is_missing }))
+                (None, Some(MapProblem { is_missing, ..MapProblem::of(path, reason) }))
             }
         };
         let has_own_map = map.is_some() && map_url(&text).is_some_and(is_data_url);
         let (path, text) = (path.to_owned(), Some(CodeText::new(text)));
         let urls = FxHashMap::default();
-        Some((Self { path, text, map, has_own_map, urls }, problem))
+        (Self { path, text, map, has_own_map, urls }, problem)
     }
 
     /// Returns code that is in no file, with its map. `path` is V8's name of the code.
-    pub(super) fn of_map(path: &str, json: &str) -> Result<Self, MapError> {
-        let map = Some(decode(json)?);
+    pub(super) fn of_map(
+        path: &str,
+        json: &str,
+        allowance: &mut Allowance,
+    ) -> Result<Self, MapError> {
+        let map = Some(allowance.decode(json)?);
         let (path, urls) = (path.to_owned(), FxHashMap::default());
         Ok(Self { path, text: None, map, has_own_map: true, urls })
     }
@@ -210,7 +223,7 @@ impl GeneratedFile {
             _ => 0,
         };
         let at_start = map.tokens_until(line, start).next();
-        let tokens = at_start.into_iter().chain(map.tokens_after(line, start));
+        let tokens = at_start.into_iter().chain(map.tokens_after(line, start)).take(LINE_TOKENS);
         let mut spots = tokens.filter_map(spot).filter(|spot| spot.source == source);
         let first = spots.next()?;
         let last = map.tokens_until(line, u32::MAX).next();
@@ -242,18 +255,29 @@ impl GeneratedFile {
 
 /// Reads the map that code names, or the map beside a file. Returns the reason if the map that the
 /// code names cannot be read, and whether there is none.
-fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, (String, bool)> {
-    let map = |json: &str, name: &str| {
-        decode(json).map(Some).map_err(|error| (format!("{name}: {error}"), false))
+fn read_map(
+    path: &str,
+    code: &str,
+    allowance: &mut Allowance,
+) -> Result<Option<SourceMap>, (String, bool)> {
+    let map = |json: &str, name: &str, allowance: &mut Allowance| {
+        let decoded = allowance.decode(json);
+        decoded.map(Some).map_err(|error| (format!("{name}: {error}"), false))
     };
     let Some(url) = map_url(code) else {
         let name = format!("{path}.map");
-        return read_text(&name).map_or(Ok(None), |json| map(&json, &name));
+        return match allowance.read(&name) {
+            Ok(json) => map(&json, &name, allowance),
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                Err((format!("{name}: {error}"), false))
+            }
+            Err(_) => Ok(None),
+        };
     };
     if is_data_url(url) {
         let name = "the map in its last line";
         return match data_url::text(url) {
-            Some(json) => map(&json, name),
+            Some(json) => map(&json, name, allowance),
             None => Err((format!("{name} is damaged"), false)),
         };
     }
@@ -270,22 +294,13 @@ fn read_map(path: &str, code: &str) -> Result<Option<SourceMap>, (String, bool)>
             folder.join(name).to_string_lossy().into_owned()
         }
     };
-    match read_text(&file) {
-        Ok(json) => map(&json, &file),
+    match allowance.read(&file) {
+        Ok(json) => map(&json, &file, allowance),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err((format!("{file} does not exist"), true))
         }
         Err(error) => Err((format!("{file}: {error}"), false)),
     }
-}
-
-/// Reads a file of text. The names come from recordings: anything but a file may never end.
-fn read_text(path: &str) -> io::Result<String> {
-    let file = fs::metadata(path)?;
-    if !file.is_file() || file.len() > MAX_BYTES {
-        return Err(io::Error::other("it is not a file of a size that is read"));
-    }
-    fs::read_to_string(path)
 }
 
 fn spot(token: MapToken<'_>) -> Option<SourceSpot> {

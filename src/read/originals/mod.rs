@@ -1,5 +1,6 @@
 //! The sources that code was made from: finds each function and line by the source maps of the code.
 
+mod allowance;
 mod code_text;
 mod function_text;
 mod generated_file;
@@ -7,11 +8,15 @@ pub(crate) mod in_session;
 mod remarks;
 mod source_files;
 
+use std::io::ErrorKind;
+
 use rustc_hash::FxHashMap;
 
-use self::generated_file::{FunctionSpot, GeneratedFile, SourceSpot};
+use self::allowance::Allowance;
+use self::generated_file::{FunctionSpot, GeneratedFile, MapProblem, SourceSpot};
 use self::remarks::Remarks;
 use self::source_files::SourceFiles;
+use crate::format::source_map::decode::MapError;
 use crate::format::url::file_path;
 use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::package::package_folder;
@@ -35,6 +40,7 @@ pub(crate) struct Originals {
     /// Maps of scripts that are in no file.
     recorded: FxHashMap<ScriptKey, RecordedMap>,
     sources: SourceFiles,
+    allowance: Allowance,
     remarks: Remarks,
 }
 
@@ -152,7 +158,11 @@ impl Originals {
         let key = ScriptKey { url: frame.url.clone(), script_id: frame.script_id };
         let map = self.recorded.get_mut(&key)?;
         if let RecordedMap::Json(json) = map {
-            let file = GeneratedFile::of_map(&file_path(&key.url), json);
+            let path = file_path(&key.url);
+            let file = GeneratedFile::of_map(&path, json, &mut self.allowance);
+            if let Err(error @ MapError::TooLarge(_)) = &file {
+                self.remarks.problem(MapProblem::of(&path, format!("its recorded map: {error}")));
+            }
             let index = file.ok().map(|file| {
                 self.list.push(KnownFile { file, executed: 0, other: 0 });
                 self.list.len() - 1
@@ -214,7 +224,9 @@ impl Originals {
 
     /// Returns what the user should know, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.remarks.notes()
+        let mut notes = self.remarks.notes();
+        notes.extend(self.sources.note());
+        notes
     }
 
     /// Follows the maps of sources that are themselves generated.
@@ -246,7 +258,16 @@ impl Originals {
             return None;
         }
         let path = file_path(url);
-        let (file, problem) = GeneratedFile::read(&path)?;
+        let text = match self.allowance.read_code(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                if error.kind() == ErrorKind::FileTooLarge {
+                    self.remarks.problem(MapProblem::of(&path, error.to_string()));
+                }
+                return None;
+            }
+        };
+        let (file, problem) = GeneratedFile::of_text(&path, text, &mut self.allowance);
         // Many packages ship without the maps that their code names.
         if let Some(problem) = problem
             && !(problem.is_missing && package_folder(&path).is_some())

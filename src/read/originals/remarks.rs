@@ -7,6 +7,8 @@ use crate::base::name_list::first_of;
 
 /// Files that are named in a remark.
 const NAMED: usize = 3;
+/// Characters of a name or a reason. A recording can name files at any length.
+const MAX_TEXT: usize = 300;
 
 /// Files about which there is something to say.
 #[derive(Debug, Default)]
@@ -34,11 +36,14 @@ impl Remarks {
 
     /// Returns the remarks, a sentence each.
     pub(super) fn notes(&self) -> Vec<String> {
-        let list =
-            |files: &BTreeSet<String>| first_of(&files.iter().cloned().collect::<Vec<_>>(), NAMED);
+        let list = |files: &BTreeSet<String>| {
+            first_of(&files.iter().map(|file| short(file)).collect::<Vec<_>>(), NAMED)
+        };
         let mut notes = Vec::new();
         if !self.problems.is_empty() {
-            let text = |problem: &MapProblem| format!("{} ({})", problem.file, problem.reason);
+            let text = |problem: &MapProblem| {
+                format!("{} ({})", short(&problem.file), short(&problem.reason))
+            };
             let problems: Vec<String> = self.problems.iter().map(text).collect();
             notes.push(format!(
                 "code without its source map keeps the places of the code that ran: {}",
@@ -60,5 +65,12 @@ impl Remarks {
             ));
         }
         notes
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

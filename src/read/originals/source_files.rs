@@ -12,9 +12,19 @@ use crate::profile::program::NodeModules;
 /// Folders above a generated file in which the sources of a bundle are looked for.
 const LEVELS: usize = 24;
 
+/// Questions whether a file exists. A bundle of ten thousand sources leads to fewer than a hundred
+/// thousand.
+const MAX_QUESTIONS: usize = 250_000;
+
+/// The longest path that is asked for: bytes.
+const MAX_PATH: usize = 1024;
+
 /// Which files exist, as far as they were asked for.
 #[derive(Debug, Default)]
-pub(super) struct SourceFiles(FxHashMap<String, bool>);
+pub(super) struct SourceFiles {
+    known: FxHashMap<String, bool>,
+    has_stopped: bool,
+}
 
 impl SourceFiles {
     /// Returns the URL of a source by its name in the map of a file; none for a source without a name.
@@ -54,12 +64,26 @@ impl SourceFiles {
     }
 
     fn exists(&mut self, path: &str) -> bool {
-        if let Some(exists) = self.0.get(path) {
+        if let Some(exists) = self.known.get(path) {
             return *exists;
         }
+        self.has_stopped |= self.known.len() >= MAX_QUESTIONS;
+        if self.has_stopped || path.len() > MAX_PATH {
+            return false;
+        }
         let exists = Path::new(path).is_file();
-        self.0.insert(path.to_owned(), exists);
+        self.known.insert(path.to_owned(), exists);
         exists
+    }
+
+    /// Returns what the user should know.
+    pub(super) fn note(&self) -> Option<String> {
+        self.has_stopped.then(|| {
+            format!(
+                "sources were looked for in {MAX_QUESTIONS} places; further ones have the names that \
+                 their source maps give"
+            )
+        })
     }
 }
 
@@ -110,5 +134,15 @@ mod tests {
         ] {
             assert_eq!(files.url(name, file).as_deref(), Some(url), "{name}");
         }
+    }
+
+    #[test]
+    fn questions_are_limited() {
+        let mut files = SourceFiles::default();
+        for source in 0..=MAX_QUESTIONS / 4 {
+            files.url(&format!("webpack://app/{source}.ts"), "/gone/a/b/c.js");
+        }
+        assert_eq!(files.known.len(), MAX_QUESTIONS);
+        assert!(files.note().unwrap().contains("250000 places"));
     }
 }

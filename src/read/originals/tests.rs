@@ -133,3 +133,30 @@ fn a_long_line_gives_no_line_without_a_column() {
     assert_eq!(line(SourcePosition { line: 1, column: 30 }).line, 1);
     assert_eq!(line(SourcePosition::line(9)), SourcePosition::default());
 }
+
+#[test]
+fn what_is_too_large_is_said() {
+    let dir = folder(&[("code.js", CODE), ("hidden.js", "function a(b){return b}")]);
+    for name in ["huge.js", "code.js.map", "hidden.js.map"] {
+        fs::File::create(dir.path().join(name)).unwrap().set_len(1 << 29).unwrap();
+    }
+    let mut originals = Originals::default();
+    for name in ["huge.js", "code.js", "hidden.js"] {
+        assert!(originals.frame(&frame(&dir, name, "a", 0, 10)).is_none(), "{name}");
+    }
+    let [note] = &*originals.notes() else { panic!("{:?}", originals.notes()) };
+    for text in
+        ["huge.js (it has more than 256 MB)", "code.js.map: it has more", "hidden.js.map: it"]
+    {
+        assert!(note.contains(text), "{note}");
+    }
+}
+
+#[test]
+fn long_names_are_cut_in_notes() {
+    let code = format!("f()\n//# sourceMappingURL={}", "x".repeat(100_000));
+    let dir = folder(&[("code.js", &code)]);
+    let mut originals = Originals::default();
+    originals.frame(&frame(&dir, "code.js", "f", 0, 1));
+    assert!(originals.notes()[0].len() < 1000);
+}
