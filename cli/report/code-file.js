@@ -6,6 +6,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { withRegularFile } = require('../regular-file.js')
 
 /** @typedef {{ name: string, line: number, column: number }} Place of a function, from 1 on */
 /** @typedef {'outside' | 'no code' | 'unreadable' | 'changed'} Refusal why a file is not shown */
@@ -55,7 +56,7 @@ function codeFiles(project) {
     }
     if (project === undefined || !isBelow(real, project)) return 'outside'
     if (path.extname(real) !== '' && !CODE.test(real)) return 'no code'
-    const text = readRegular(real, Math.min(MAX_FILE, left))
+    const text = readSmall(real, Math.min(MAX_FILE, left))
     if (text === undefined) return 'unreadable'
     left -= text.length
     if (path.extname(real) === '' && !SCRIPT.test(text)) return 'no code'
@@ -72,20 +73,16 @@ function codeFiles(project) {
 /** @param {string} file @param {string} folder */
 const isBelow = (file, folder) => file.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
 
-/** Reads a file, but nothing that can wait or never end. @param {string} file @param {number} most bytes */
-function readRegular(file, most) {
-  const isFine = (/** @type {fs.Stats} */ stat) =>
-    stat.isFile() && stat.size > 0 && stat.size <= most
-  let opened
+/** Reads a regular file that is neither empty nor large. @param {string} file @param {number} most bytes */
+function readSmall(file, most) {
   try {
-    if (/^\/(proc|sys|dev)\//.test(file) || !isFine(fs.statSync(file))) return undefined
-    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants
-    opened = fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
-    return isFine(fs.fstatSync(opened)) ? fs.readFileSync(opened, 'utf8') : undefined
+    if (/^\/(proc|sys|dev)\//.test(file)) return undefined
+    return withRegularFile(file, (fd) => {
+      const { size } = fs.fstatSync(fd)
+      return size > 0 && size <= most ? fs.readFileSync(fd, 'utf8') : undefined
+    })
   } catch {
     return undefined
-  } finally {
-    if (opened !== undefined) fs.closeSync(opened)
   }
 }
 
