@@ -116,7 +116,7 @@ fn too_large(reason: String) -> io::Error {
 }
 
 fn used_up() -> String {
-    format!("it is too large after other files: {} MB are read in all", MOST >> 20)
+    format!("it does not fit: {} MB of code and maps are read in all", MOST >> 20)
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(allowance.read(&at("a.js")).unwrap().len(), 600);
         // The same file by another name.
         let error = allowance.read(&at("./a.js")).unwrap_err();
-        assert_eq!(error.to_string(), "it is too large after other files: 1024 MB are read in all");
+        assert_eq!(error.to_string(), "it does not fit: 1024 MB of code and maps are read in all");
     }
 
     #[test]
