@@ -1,8 +1,6 @@
 'use strict'
 
-// Reads the files of code that a report names. Anybody can have written a recording, so that it names
-// any file: only code is shown, of the project in which the command runs, and if functions of the
-// recording are at their places in the file.
+// Reads the files of code that a report names, as far as they may be shown.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -41,7 +39,11 @@ function projectFolder(cwd) {
   return above.find(has('.git')) ?? above.reverse().find(has('package.json')) ?? start
 }
 
-/** Reads files of one project, each once. @param {string | undefined} project */
+/**
+ * Reads files of one project, each once. Anybody can have written a recording, so that it names any
+ * file: only code is read, and only below a folder that the recording does not choose.
+ * @param {string | undefined} project
+ */
 function codeFiles(project) {
   /** @type {Map<string, string[] | Refusal>} */
   const known = new Map()
