@@ -6,6 +6,7 @@ const index = require('../../index.js')
 const { FAILED } = require('../exit-codes.js')
 const { withInputs } = require('../terminal/input.js')
 const { formatCount, formatPath, printable, workingDirectory } = require('../terminal/format.js')
+const { jsonText } = require('../terminal/json.js')
 const { fail, messageOf, printResult } = require('../terminal/output.js')
 
 /** @typedef {import('../../index.js').Check} Check */
@@ -21,7 +22,7 @@ async function check(inputs, { json }) {
     return fail(messageOf(error))
   }
   const { files, failed } = result
-  printResult(json ? `${JSON.stringify(result, null, 2)}\n` : render(result))
+  printResult(json ? jsonText(result) : render(result))
   const isFine = failed.length === 0 && files.every(isUsable)
   if (!isFine) process.exitCode = FAILED
   else if (files.length === 0) fail('there is no trace to check in these folders')

@@ -12,6 +12,7 @@ const {
   fail,
   messageOf,
 } = require('../terminal/output.js')
+const { jsonText } = require('../terminal/json.js')
 const { screen } = require('../terminal/screen.js')
 
 /**
@@ -67,7 +68,7 @@ async function compareRuns(sides, { failOn, json, markdown, html, top, ...select
     }
   }
   if (html !== undefined && isStdout(html)) return decide(result)
-  if (json) printResult(`${JSON.stringify(result, null, 2)}\n`)
+  if (json) printResult(jsonText(result))
   else if (markdown) printResult(require('../compare/markdown.js').renderMarkdown(result, { top }))
   else {
     const { columns } = screen(process.stdout)

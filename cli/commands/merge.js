@@ -6,6 +6,7 @@ const index = require('../../index.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatBytes, formatCounts } = require('../terminal/format.js')
 const { withInputs } = require('../terminal/input.js')
+const { jsonText } = require('../terminal/json.js')
 const { progress } = require('../terminal/progress.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const {
@@ -50,7 +51,7 @@ async function merge(inputs, { output, name = [], json, quiet, ...options }) {
   if (!quiet) printStatus(describeResult(result))
   // The trace itself is on stdout.
   if (toStdout) return
-  if (json) printResult(`${JSON.stringify(result, null, 2)}\n`)
+  if (json) printResult(jsonText(result))
   else printPaths(result.files)
 }
 

@@ -2,6 +2,8 @@
 
 // Renders a report as JSON.
 
+const { jsonText } = require('../terminal/json.js')
+
 /** The list of a report that each table shows. @type {Record<import('./tables.js').By, string>} */
 const LISTS = {
   function: 'functions',
@@ -19,7 +21,7 @@ const LISTS = {
  * @param {import('../../index.js').Report} report @param {import('./tables.js').By} [by]
  */
 function renderJson(report, by) {
-  return `${JSON.stringify(by === undefined ? report : only(report, LISTS[by]), null, 2)}\n`
+  return jsonText(by === undefined ? report : only(report, LISTS[by]))
 }
 
 /** @param {import('../../index.js').Report} report @param {string} list */

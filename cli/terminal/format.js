@@ -29,6 +29,9 @@ function formatPlace({ file, line }, cwd) {
   return file === '' ? '(native)' : `${formatPath(file, cwd)}${line > 0 ? `:${line}` : ''}`
 }
 
+/** Line separators, control characters beyond ASCII, and those that change the direction of text. */
+const CONFUSING = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
 /**
  * Returns a text on one line, without control characters, and without those that change the
  * direction of what follows.
@@ -36,11 +39,12 @@ function formatPlace({ file, line }, cwd) {
  */
 function printable(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, ' ')
+  return text.replace(/[\x00-\x1f]/g, ' ').replace(CONFUSING, ' ')
 }
 
 module.exports = {
   ...units,
+  CONFUSING,
   workingDirectory,
   formatPath,
   formatPlace,

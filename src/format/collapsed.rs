@@ -76,9 +76,19 @@ fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
     one_field(&label)
 }
 
-/// Removes the separators of frames and lines.
+/// Removes the separators of frames and lines, and what would control a terminal.
 fn one_field(label: &str) -> String {
-    label.replace(';', ":").replace(char::is_control, " ")
+    label.replace(';', ":").replace(is_confusing, " ")
+}
+
+/// Returns whether a character is a control character, a line separator, or changes the direction of
+/// what follows.
+fn is_confusing(character: char) -> bool {
+    let is_format = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    is_format || character.is_control()
 }
 
 #[cfg(test)]
@@ -103,7 +113,7 @@ mod tests {
         for (id, parent, frame) in [
             (1, None, CallFrame::root()),
             (2, Some(1), frame("", "file:///r/src/a%20b.js")),
-            (3, Some(2), frame("x;y\n", "file:///rest/c.js")),
+            (3, Some(2), frame("x;y\u{202e}", "file:///rest/c.js")),
             (4, Some(3), frame("read", "node:fs")),
             (5, Some(1), frame("(idle)", "")),
         ] {
