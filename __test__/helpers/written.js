@@ -130,6 +130,8 @@ function writeProfile(file, spans, options) {
  * @property {number} [start] µs
  * @property {string} [boot]
  * @property {number} [processStartMs]
+ * @property {string} [processKey]
+ * @property {number} [pidNamespace]
  * @property {string} [label] of the process: its command
  * @property {string} [recordingLabel]
  * @property {string} [cwd] also the root of relative files
@@ -145,7 +147,7 @@ function recording(recorded = {}) {
   const { pid = 7, ppid = 1, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = recorded
   const { label = 'app', functions = ['work'], cwd, argv = [], flushMs = 500 } = recorded
   const { recordingLabel, script, events = [], isKilled = false } = recorded
-  const { osThreadId, exitCode, ancestors } = recorded
+  const { osThreadId, exitCode, ancestors, processKey, pidNamespace } = recorded
   const turns = Array.from({ length: 10 }, (_, i) => functions.slice(0, 1 + (i % functions.length)))
   const spans =
     recorded.spans ??
@@ -157,7 +159,7 @@ function recording(recorded = {}) {
   const ids = { pid, ppid, ancestors }
   const facts = { version: '0', ...ids, argv: ['node', label, ...argv], node: 'v24.0.0' }
   const thread = { threadId: tid, osThreadId, intervalUs: INTERVAL_US, recordingLabel }
-  const more = { cwd, boot, processStartMs, ...thread }
+  const more = { cwd, boot, processStartMs, processKey, pidNamespace, ...thread }
   const metadata = { source: 'cpu-prof', 'cpu-prof': { ...facts, ...more } }
   const words = [...argv, ...(recordingLabel === undefined ? [] : [`[${recordingLabel}]`])]
   const name = [`${label}:`, ...words, `(pid ${pid})`].join(' ')

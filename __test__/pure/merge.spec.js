@@ -253,6 +253,27 @@ test('processes with the same pid, from different containers, stay separate', as
   assert.equal(overlapping.result.processes, 2)
 })
 
+test('containers that start at one moment stay separate, each with its children', async () => {
+  const inContainer = (/** @type {number} */ pidNamespace, /** @type {object} */ more) =>
+    recording({ pidNamespace, processStartMs: 5, ...more })
+  const { result, events } = await mergeFiles({
+    'a.json': inContainer(1, { pid: 1, processKey: 'a', label: 'one' }),
+    'a1.json': inContainer(1, { pid: 1, processKey: 'a', label: 'one', tid: 1 }),
+    'a7.json': inContainer(1, { pid: 7, processKey: 'a7', label: 'kid', start: 1e9 + 2 }),
+    'b.json': inContainer(2, { pid: 1, processKey: 'b', label: 'two' }),
+    'b8.json': inContainer(2, { pid: 8, processKey: 'b8', label: 'kid', start: 1e9 + 2 }),
+  })
+  assert.deepEqual([result.processes, result.threads], [4, 5])
+  const spans = events.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
+  const parentOf = (/** @type {number} */ pid) => {
+    const { data } = spans.find((/** @type {any} */ { args }) =>
+      args.data.name.includes(`(pid ${pid})`),
+    ).args
+    return Object.fromEntries(JSON.parse(data.devtools).properties).parent
+  }
+  assert.deepEqual([7, 8].map(parentOf), ['one (pid 1)', 'two (pid 1) #2'])
+})
+
 test('times of another machine are kept, and a note names the file', async () => {
   const { result, threads, json } = await mergeFiles({
     'a.json': recording(),

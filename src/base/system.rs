@@ -2,6 +2,9 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
+#[cfg(target_os = "linux")]
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{mem, process, ptr};
 
@@ -125,6 +128,30 @@ pub(crate) fn at_exit(f: extern "C" fn(c_int, *mut c_void)) {
     }
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
     let _ = f;
+}
+
+/// Returns a text that no other process has, and that all copies of this addon in the process agree
+/// on: a hash of the random bytes that the system gives each program at its start.
+#[cfg(target_os = "linux")]
+pub(crate) fn process_key() -> Option<String> {
+    // SAFETY: may be called on any thread. The system's bytes are there as long as the process is.
+    let random = unsafe { (libc::getauxval(libc::AT_RANDOM) as *const [u8; 16]).as_ref() }?;
+    // Not the bytes themselves, which the C library takes as its guards against overflows.
+    let mut hasher = DefaultHasher::new();
+    random.hash(&mut hasher);
+    Some(format!("{:016x}", hasher.finish()))
+}
+
+/// Returns a text that no other process has; none if the system is not Linux.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn process_key() -> Option<String> {
+    None
+}
+
+/// Returns the number of the namespace that this process's pid is from; none if the system is not
+/// Linux.
+pub(crate) fn pid_namespace() -> Option<u64> {
+    std::fs::metadata("/proc/self/ns/pid").ok().map(|namespace| namespace.ino())
 }
 
 /// Returns the id of the system's current boot.

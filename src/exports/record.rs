@@ -343,6 +343,8 @@ fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
         node: thread.version,
         process_start_ms: system::process_start_ms(),
         boot: system::boot_id(),
+        process_key: system::process_key(),
+        pid_namespace: system::pid_namespace(),
         run: run().id().map(str::to_owned),
     }
 }

@@ -25,13 +25,19 @@ pub(crate) struct Program {
     pub cwd: String,
     /// `process.version`
     pub node: String,
-    /// Start of the process: milliseconds after the system's start. Pid, `process_start_ms` and
-    /// `boot` identify a process, in containers too.
+    /// Start of the process: milliseconds after the system's start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process_start_ms: Option<u64>,
     /// Id of the system's start. Processes with one id share a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
+    /// Random text that all recordings of the process have, and no other process: containers have
+    /// equal pids, and can start at one moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_key: Option<String>,
+    /// Number of the namespace that the pids are from, which differs between containers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid_namespace: Option<u64>,
     /// Id of the `cpu-prof run` that the process belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,

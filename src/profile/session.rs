@@ -73,12 +73,16 @@ pub(crate) struct Thread {
 }
 
 /// The facts that identify a process, whatever its pid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     /// Start of the process: milliseconds after the system's start.
     pub process_start_ms: u64,
     /// Id of the system's start.
     pub boot: String,
+    /// Random text that all recordings of the process have; none in older files.
+    pub key: Option<String>,
+    /// Number of the namespace that the pid is from; none in older files.
+    pub pid_namespace: Option<u64>,
 }
 
 /// The span of all recordings whose times come from one clock.
@@ -90,6 +94,16 @@ pub(crate) struct Clock {
     pub start_us: i64,
     /// Last end of a recording, microseconds.
     pub end_us: i64,
+}
+
+impl Identity {
+    /// Returns whether both are those of one process.
+    pub(crate) fn is_of_same_process(&self, other: &Self) -> bool {
+        match (&self.key, &other.key) {
+            (Some(key), Some(other)) => key == other,
+            _ => (self.process_start_ms, &self.boot) == (other.process_start_ms, &other.boot),
+        }
+    }
 }
 
 impl Session {

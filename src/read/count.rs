@@ -18,11 +18,10 @@ pub(crate) fn count_recordings(files: &[PathBuf]) -> usize {
 }
 
 /// Returns what the segments of one recording have in common; none if the file is no segment.
-fn chain(input: &Input) -> Option<(u32, Option<u64>, u64)> {
+fn chain(input: &Input) -> Option<(u32, Option<Identity>, u64)> {
     let header = read_header(input)?;
     let number = header.program.get("recording").and_then(Value::as_u64)?;
-    let start_ms = header.identity().map(|Identity { process_start_ms, .. }| process_start_ms);
-    Some((header.pid?, start_ms, number))
+    Some((header.pid?, header.identity(), number))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! merging both ask here, so that they count alike.
 //!
 //! A pid does not identify a process: containers have equal pids, and systems reuse pids. So a
-//! recording also holds the start of its process and of the system. Older recordings and
-//! `.cpuprofile` files lack these; other facts must not contradict, and a thread is never recorded
-//! twice at one time.
+//! recording also holds a random key of its process. Where a file lacks the key, the start of the
+//! process and of the system decide. Files of other tools lack these too; other facts must not
+//! contradict, and a thread is never recorded twice at one time.
 
 use std::cmp::Reverse;
 
@@ -16,7 +16,7 @@ use crate::profile::thread_profile::END_TOLERANCE_US;
 pub(crate) struct ProcessFacts {
     /// Process id; none if the file does not give one.
     pub pid: Option<i64>,
-    /// Start of the process and of the system.
+    /// Key and start of the process, and start of the system.
     pub identity: Option<Identity>,
     /// `process.version`
     pub node: Option<String>,
@@ -88,19 +88,31 @@ impl ProcessFacts {
         fn agree<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
             one.is_none() || other.is_none() || one == other
         }
-        let are_identified = self.identity.is_some() && other.identity.is_some();
-        self.pid.is_some()
-            && self.pid == other.pid
-            && agree(&self.identity, &other.identity)
-            && agree(&self.node, &other.node)
-            && agree(&self.parent_pid, &other.parent_pid)
-            && agree(&self.cwd, &other.cwd)
-            && (are_identified || agree(&self.label, &other.label))
+        let same = self.is_same(other);
+        let agree_otherwise = || {
+            agree(&self.node, &other.node)
+                && agree(&self.parent_pid, &other.parent_pid)
+                && agree(&self.cwd, &other.cwd)
+                && (same.is_some() || agree(&self.label, &other.label))
+        };
+        // Keys leave no doubt, whatever else differs.
+        let are_keyed = self.key().is_some() && other.key().is_some();
+        let can_be_same = same != Some(false) && (are_keyed || agree_otherwise());
+        self.pid.is_some() && self.pid == other.pid && can_be_same
     }
 
     /// Returns whether two that agree are the same process beyond doubt.
     fn is_certain(&self, other: &Self) -> bool {
-        self.identity.is_some() && self.identity == other.identity
+        self.is_same(other) == Some(true)
+    }
+
+    /// Returns whether both are one process; none if one does not tell.
+    fn is_same(&self, other: &Self) -> Option<bool> {
+        Some(self.identity.as_ref()?.is_of_same_process(other.identity.as_ref()?))
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.identity.as_ref()?.key.as_deref()
     }
 
     /// Returns whether a thread was recorded in both at one time, which does not happen in one
@@ -216,7 +228,14 @@ mod tests {
     }
 
     fn identified(process_start_ms: u64, boot: &str, facts: ProcessFacts) -> ProcessFacts {
-        let identity = Some(Identity { process_start_ms, boot: boot.to_owned() });
+        let boot = boot.to_owned();
+        let identity = Identity { process_start_ms, boot, key: None, pid_namespace: None };
+        ProcessFacts { identity: Some(identity), ..facts }
+    }
+
+    fn keyed(key: &str, facts: ProcessFacts) -> ProcessFacts {
+        let identity =
+            facts.identity.map(|identity| Identity { key: Some(key.into()), ..identity });
         ProcessFacts { identity, ..facts }
     }
 
@@ -290,6 +309,21 @@ mod tests {
             identified(1, "x", later()),
         ];
         assert_eq!(place(files), [New, New, Known(0)]);
+    }
+
+    #[test]
+    fn the_key_of_a_process_decides_where_both_have_one() {
+        let first = || identified(1, "x", facts(7, "a", &[(0, 0, SECOND)]));
+        let later = |cwd| identified(1, "x", facts(7, cwd, &[(1, SECOND, 2 * SECOND)]));
+        let containers = vec![keyed("k1", first()), keyed("k2", first()), keyed("k2", later("a"))];
+        assert_eq!(place(containers), [New, New, Known(1)]);
+        let other_folder = vec![keyed("k1", first()), keyed("k1", later("b"))];
+        assert_eq!(place(other_folder), [New, Known(0)]);
+        // A file of an earlier version.
+        assert_eq!(place(vec![keyed("k1", first()), later("a")]), [New, Known(0)]);
+        assert_eq!(place(vec![keyed("k1", first()), later("b")]), [New, New]);
+        let other_pid = ProcessFacts { pid: Some(8), ..first() };
+        assert_eq!(place(vec![keyed("k1", first()), keyed("k1", other_pid)]), [New, New]);
     }
 
     #[test]

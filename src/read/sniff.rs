@@ -111,7 +111,9 @@ impl RecordingFile {
     pub(crate) fn identity(&self) -> Option<Identity> {
         let process_start_ms = self.program.get("processStartMs")?.as_u64()?;
         let boot = self.program.get("boot")?.as_str()?.to_owned();
-        Some(Identity { process_start_ms, boot })
+        let key = self.program.get("processKey").and_then(Value::as_str).map(str::to_owned);
+        let pid_namespace = self.program.get("pidNamespace").and_then(Value::as_u64);
+        Some(Identity { process_start_ms, boot, key, pid_namespace })
     }
 }
 

@@ -27,6 +27,10 @@ pub(crate) struct ProfileFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     boot: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    process_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid_namespace: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<String>,
     /// Label of the process: `nx: run-many (pid 4242)`
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +60,8 @@ impl ProfileFacts {
             node: Some(program.node),
             process_start_ms: program.process_start_ms,
             boot: program.boot,
+            process_key: program.process_key,
+            pid_namespace: program.pid_namespace,
             run: program.run,
         }
     }
@@ -77,6 +83,8 @@ impl ProfileFacts {
             node: process.node.clone(),
             process_start_ms: identity.map(|identity| identity.process_start_ms),
             boot: identity.map(|identity| identity.boot.clone()),
+            process_key: identity.and_then(|identity| identity.key.clone()),
+            pid_namespace: identity.and_then(|identity| identity.pid_namespace),
             run: None,
             label: label.map(|label| format!("{label} {}", pid_mark(pid))),
             process_name: process.label(),

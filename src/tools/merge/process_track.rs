@@ -111,6 +111,7 @@ fn parent_of<'a>(child: &Value, abouts: &'a [Value]) -> Option<&'a Value> {
     let is_parent = |about: &&Value| {
         own_pid(about) == Some(ppid)
             && about["boot"] == child["boot"]
+            && about["pidNamespace"] == child["pidNamespace"]
             && start_us(about) <= start_us(child)
     };
     abouts.iter().filter(is_parent).max_by_key(|about| start_us(about))

@@ -56,8 +56,12 @@ pub(in crate::tools) fn parents(session: &Session) -> Vec<Option<usize>> {
 }
 
 fn nearest_ancestor(session: &Session, child: &Process) -> Option<usize> {
+    let namespace = |process: &Process| process.identity.as_ref()?.pid_namespace;
     let is_above = |pid: i64, above: &Process| {
-        above.pid == pid && above.clock == child.clock && above.start_us() <= child.start_us()
+        above.pid == pid
+            && above.clock == child.clock
+            && namespace(above) == namespace(child)
+            && above.start_us() <= child.start_us()
     };
     child.ancestors.iter().find_map(|pid| {
         // Of several processes with one pid, the latest.

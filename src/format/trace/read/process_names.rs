@@ -41,6 +41,8 @@ struct ProgramJson {
     node: Option<String>,
     process_start_ms: Option<u64>,
     boot: Option<String>,
+    process_key: Option<String>,
+    pid_namespace: Option<u64>,
     recording_label: Option<String>,
     /// In a merged trace, the process's own pid, where another process had the same.
     own_pid: Option<i64>,
@@ -199,9 +201,14 @@ impl ProcessNames {
         let (name, command) = (self.short_name(), self.command());
         // A converted trace has these members, without values.
         let is_known = |text: &String| !text.is_empty();
-        let ProgramJson { ppid, ancestors, cwd, node, process_start_ms, boot, own_pid, .. } =
-            self.program;
-        let identity = process_start_ms.zip(boot);
+        let ProgramJson { process_start_ms, boot, process_key, pid_namespace, .. } = self.program;
+        let ProgramJson { ppid, ancestors, cwd, node, own_pid, .. } = self.program;
+        let identity = process_start_ms.zip(boot).map(|(process_start_ms, boot)| Identity {
+            process_start_ms,
+            boot,
+            key: process_key,
+            pid_namespace,
+        });
         Process {
             pid: own_pid.unwrap_or(pid),
             name,
@@ -211,7 +218,7 @@ impl ProcessNames {
             parent_pid: ppid.filter(|pid| *pid > 0),
             ancestors,
             node: node.filter(is_known),
-            identity: identity.map(|(process_start_ms, boot)| Identity { process_start_ms, boot }),
+            identity,
             threads,
             ..Process::default()
         }

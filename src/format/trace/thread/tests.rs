@@ -20,6 +20,8 @@ pub(crate) fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         node: "v24.0.0".into(),
         process_start_ms: Some(522_975_430),
         boot: Some("5a1f".into()),
+        process_key: Some("00c0ffee00c0ffee".into()),
+        pid_namespace: Some(4_026_531_836),
         run: None,
     };
     ThreadInfo {

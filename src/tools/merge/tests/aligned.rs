@@ -26,8 +26,9 @@ fn starts(trace: &Value) -> Vec<(String, i64)> {
 fn runs_begin_together_and_have_names() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
-    // The same process, in a run of a day before on a machine with another start.
+    // The same command, in a run of a day before on a machine with another start.
     let earlier = MAIN.replace("52297554", "40000000").replace("\"5a1f\"", "\"77\"");
+    let earlier = earlier.replace("00c0ffee00c0ffee", "0000000000000077");
     for (folder, file) in [("base", &earlier), ("head", &MAIN.to_owned())] {
         fs::create_dir(at(folder)).unwrap();
         fs::write(at(folder).join("main.trace.json"), file).unwrap();

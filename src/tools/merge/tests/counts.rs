@@ -20,6 +20,8 @@ struct Recording {
     length_ms: i64,
     /// Start of the process and of the system.
     identity: Option<(u64, u8)>,
+    /// Key of the process.
+    key: Option<u8>,
     command: u8,
     is_cpuprofile: bool,
 }
@@ -67,6 +69,7 @@ impl Recording {
         if let Some((process_start_ms, boot)) = self.identity {
             own["processStartMs"] = process_start_ms.into();
             own["boot"] = format!("boot {boot}").into();
+            own["processKey"] = self.key.map(|key| key.to_string()).into();
         }
         let metadata = json!({ "source": "cpu-prof", "startTime": "2026", "cpu-prof": own });
         let frame = json!({ "frame": "NODE", "processId": self.pid, "url": format!("c{}: (pid {})", self.command, self.pid) });
@@ -102,14 +105,16 @@ fn recording() -> impl Strategy<Value = Recording> {
         2 => Just(None),
         3 => (1_u64..3, 1_u8..3).prop_map(Some),
     ];
+    let identity = (identity, prop::option::of(0_u8..2));
     let times = (0_i64..4, 1_i64..4);
     (7_u32..9, 0_u32..2, times, identity, 0_u8..2, prop::bool::weighted(0.25)).prop_map(
-        |(pid, tid, (start, length), identity, command, is_cpuprofile)| Recording {
+        |(pid, tid, (start, length), (identity, key), command, is_cpuprofile)| Recording {
             pid,
             tid,
             start_ms: start * 500,
             length_ms: length * 500,
             identity,
+            key,
             command,
             is_cpuprofile,
         },
