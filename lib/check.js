@@ -39,22 +39,31 @@ function isPath(value) {
 }
 
 /**
+ * Returns an object's own values alone: a program's additions to Object.prototype are no options.
+ * @param {string} name @param {unknown} value @returns {Record<string, any>}
+ */
+function ownValues(name, value) {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  check(isObject, name, 'an object', value)
+  return { __proto__: null, .../** @type {object} */ (value) }
+}
+
+/**
  * Returns the options that are given, and throws if one is unknown.
  * @param {unknown} options @param {string[]} known @param {string} owner the function they belong to
  * @returns {Record<string, any>}
  */
 function checkOptions(options, known, owner) {
-  const isObject = typeof options === 'object' && options !== null && !Array.isArray(options)
-  check(isObject, 'options', 'an object', options)
-  const given = Object.entries(/** @type {object} */ (options)).filter(
-    ([, value]) => value !== undefined,
-  )
-  for (const [name] of given) {
-    if (known.includes(name)) continue
-    const all = known.join(', ')
-    throw new TypeError(`cpu-prof: ${name} is not an option of ${owner}; its options are ${all}`)
+  const given = ownValues('options', options)
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) {
+      delete given[name]
+    } else if (!known.includes(name)) {
+      const all = known.join(', ')
+      throw new TypeError(`cpu-prof: ${name} is not an option of ${owner}; its options are ${all}`)
+    }
   }
-  return Object.fromEntries(given)
+  return given
 }
 
 /** @param {string} name @param {string} allowed @param {unknown} value */
@@ -70,4 +79,13 @@ function describe(value) {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-module.exports = { check, checkNotNegative, checkNumber, checkPath, checkOptions, describe, isPath }
+module.exports = {
+  check,
+  checkNotNegative,
+  checkNumber,
+  checkPath,
+  checkOptions,
+  describe,
+  isPath,
+  ownValues,
+}

@@ -2,8 +2,8 @@
 
 // Rules of a comparison: how much slower something may become.
 
-/** Measures of the whole run, by their names in rules. @type {Record<string, string>} */
-const TOTALS = {
+/** Measures of the whole run, by their names in rules. */
+const TOTALS = mapOf({
   total: 'work',
   work: 'work',
   wall: 'wall',
@@ -12,9 +12,9 @@ const TOTALS = {
   waiting: 'idle',
   blocked: 'blocked',
   memory: 'memory',
-}
-/** The measures that rules limit, by the kinds of what has a name. @type {Record<string, string>} */
-const NAMED = {
+})
+/** The measures that rules limit, by the kinds of what has a name. */
+const NAMED = mapOf({
   function: 'total',
   file: 'total',
   package: 'total',
@@ -22,10 +22,15 @@ const NAMED = {
   rule: 'self',
   plugin: 'self',
   test: 'self',
-}
-/** Milliseconds or bytes of a unit. @type {Record<string, number>} */
-const UNITS = { ms: 1, s: 1000, kB: 1e3, MB: 1e6, GB: 1e9 }
+})
+/** Milliseconds or bytes of a unit. */
+const UNITS = mapOf({ ms: 1, s: 1000, kB: 1e3, MB: 1e6, GB: 1e9 })
 const BYTES = new Set(['kB', 'MB', 'GB'])
+
+/** Returns a map of an object's own values, in which a rule finds no `constructor`. @template T @param {Record<string, T>} values */
+function mapOf(values) {
+  return new Map(Object.entries(values))
+}
 
 /**
  * A rule.
@@ -46,20 +51,23 @@ function parseRule(text, shares) {
   const parts = /^(\w+)(?::(.+))?>\s*(\d+(?:\.\d+)?)\s*(%|[a-zA-Z]+)$/.exec(text.trim())
   if (parts === null) throw wrong(text, 'is none')
   const [, what, name, number, unit] = parts
-  const measure = name === undefined ? TOTALS[what] : NAMED[what]
+  const measure = (name === undefined ? TOTALS : NAMED).get(what)
   if (measure === undefined) {
-    throw wrong(text, what in NAMED ? `has no name: ${what}:name` : `has no such measure: ${what}`)
+    throw wrong(
+      text,
+      NAMED.has(what) ? `has no name: ${what}:name` : `has no such measure: ${what}`,
+    )
   }
   const isRelative = unit === '%'
-  if (!isRelative && (!(unit in UNITS) || BYTES.has(unit) !== (measure === 'memory'))) {
+  const size = isRelative ? 1 / 100 : UNITS.get(unit)
+  if (size === undefined || (!isRelative && BYTES.has(unit) !== (measure === 'memory'))) {
     throw wrong(text, `has a wrong unit: ${unit}`)
   }
   if (shares && !isRelative && (measure === 'self' || measure === 'total')) {
     throw wrong(text, 'needs a percentage, because shares are compared')
   }
-  const limit = isRelative ? Number(number) / 100 : Number(number) * UNITS[unit]
   const kind = name === undefined ? 'total' : what
-  return { text, kind, name, measure, limit, isRelative }
+  return { text, kind, name, measure, limit: Number(number) * size, isRelative }
 }
 
 /** @param {string} text @param {string} problem */
@@ -76,7 +84,8 @@ function wrong(text, problem) {
  */
 function evaluate({ text, kind, name, measure, limit, isRelative }, rows) {
   const found = rows.filter((row) => {
-    const isKind = kind in NAMED && row.owner !== undefined ? row.owner === kind : row.kind === kind
+    const isKind =
+      NAMED.has(kind) && row.owner !== undefined ? row.owner === kind : row.kind === kind
     return isKind && row.measure === measure && (name === undefined || row.name === name)
   })
   /** @param {import('../index.js').ComparedRow} row */

@@ -10,6 +10,7 @@ const {
   checkPath,
   checkOptions,
   isPath,
+  ownValues,
 } = require('./check.js')
 
 const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore']
@@ -99,17 +100,15 @@ async function checkFiles(inputs) {
 /** @param {unknown} options */
 function checkMergeOptions(options) {
   const given = checkOptions(options, [...MERGE_OPTIONS, ...SELECTION], 'merge()')
-  const { split = false, exit, onProgress, dropIdle = false, interval, align } = given
+  const { split = false, onProgress, dropIdle = false, interval, align } = given
   check(typeof split === 'boolean', 'split', 'a boolean', split)
   check(typeof dropIdle === 'boolean', 'dropIdle', 'a boolean', dropIdle)
   if (interval !== undefined) checkInterval(interval)
   check(align === undefined || align === 'start', 'align', "'start'", align)
-  const isExit = exit === undefined || isProcessExit(exit)
-  check(isExit, 'exit', 'an object with a pid, and a code or a signal', exit)
   const isFunction = onProgress === undefined || typeof onProgress === 'function'
   check(isFunction, 'onProgress', 'a function', onProgress)
   return {
-    ...{ split, exit: withoutNull(exit), onProgress, dropIdle, interval },
+    ...{ split, exit: checkExit(given.exit), onProgress, dropIdle, interval },
     names: checkNames(given.names),
     alignsStarts: align === 'start',
     categories: checkTexts('categories', given.categories),
@@ -172,15 +171,16 @@ function checkSlice(from, to) {
   }
 }
 
-/** @param {any} exit */
-const isProcessExit = (exit) =>
-  Number.isInteger(exit?.pid) &&
-  (exit.code == null || Number.isInteger(exit.code)) &&
-  (exit.signal == null || typeof exit.signal === 'string')
-
-/** Replaces null, which the addon refuses. @param {import('../index.js').MergeOptions['exit']} exit */
-function withoutNull(exit) {
-  return exit && { pid: exit.pid, code: exit.code ?? undefined, signal: exit.signal ?? undefined }
+/** Returns how a process ended, without null, which the addon refuses. @param {unknown} exit */
+function checkExit(exit) {
+  if (exit === undefined) return undefined
+  const { pid, code, signal } = ownValues('exit', exit)
+  const isExit =
+    Number.isInteger(pid) &&
+    (code == null || Number.isInteger(code)) &&
+    (signal == null || typeof signal === 'string')
+  check(isExit, 'exit', 'an object with a pid, and a code or a signal', exit)
+  return { pid, code: code ?? undefined, signal: signal ?? undefined }
 }
 
 /** Parses the addon's result. @param {() => Promise<string>} work */

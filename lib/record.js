@@ -10,7 +10,9 @@ const events = require('./events.js')
  * @param {Record<string, unknown>} [options]
  */
 function start(options = {}) {
-  const { workers = 'true', ...settings } = settingsAsText(options)
+  const settings = settingsAsText(options)
+  const coversWorkers = settings.workers !== 'false'
+  delete settings.workers
   const addon = load()
   // A worker recorded as part of its parent's recording can get its own recording instead.
   if (addon.cpuProfIsCovered()) stopThread(addon)
@@ -23,7 +25,7 @@ function start(options = {}) {
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
   addEvents(addon)
-  if (workers === 'true') attachToWorkers(addon)
+  if (coversWorkers) attachToWorkers(addon)
 }
 
 /** Adds the program's own events to the recording that has started. @param {any} addon */
@@ -83,8 +85,8 @@ function settingsAsText(options) {
   // Loaded here because a preload has no options.
   const { SETTINGS } = require('./options.js')
   const { check, checkOptions } = require('./check.js')
-  /** @type {Record<string, string>} */
-  const settings = {}
+  // The addon takes all properties, also those of Object.prototype.
+  const settings = /** @type {Record<string, string>} */ (Object.create(null))
   const given = checkOptions(options, Object.keys(SETTINGS), 'start() and profile()')
   for (const [name, value] of Object.entries(given)) {
     const { type } = SETTINGS[/** @type {keyof typeof SETTINGS} */ (name)]

@@ -186,6 +186,13 @@ test('inputs have names, and begin together', async () => {
     const named = (/** @type {any} */ { url, startUs }) => [/\[(\w+)\]/.exec(url)?.[1], startUs]
     return threads.map(named).sort()
   }
+  // Any text is a label.
+  const odd = await merge('--name', '__proto__=a', '--name', '__proto__=b')
+  assert.equal(odd.code, 0, odd.stderr)
+  assert.deepEqual(await starts(), [
+    ['__proto__', start],
+    ['__proto__', start + 300_000],
+  ])
   const names = ['--name', 'base=a', '--name', 'head=b']
   const apart = await merge(...names)
   assert.equal(apart.code, 0, apart.stderr)

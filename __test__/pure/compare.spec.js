@@ -201,7 +201,9 @@ test('a single run on each side shows a doubled function, and no small differenc
 test('wrong arguments are named', async () => {
   const base = writeRuns('base', 1, TIMES)
   const limits = ['total>5', 'total>5MB', 'memory>5ms', 'total>-5%']
-  const wrong = ['total', 'speed>5%', 'function>5%', ...limits]
+  // Words that every object knows are no measures and no units.
+  const inherited = ['constructor>5%', 'toString:a>5%', '__proto__>5%', 'total>5valueOf']
+  const wrong = ['total', 'speed>5%', 'function>5%', ...limits, ...inherited]
   await Promise.all(
     wrong.map(async (failOn) => {
       const message = /^TypeError: cpu-prof: the rule '/

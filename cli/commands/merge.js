@@ -63,8 +63,8 @@ function splitName(text) {
 
 /** Returns the inputs of each label. @param {{ label: string }[]} labelled @param {string[]} files */
 function namesOf(labelled, files) {
-  /** @type {Record<string, string[]>} */
-  const names = {}
+  // A label can be any text, `__proto__` too.
+  const names = /** @type {Record<string, string[]>} */ (Object.create(null))
   labelled.forEach(({ label }, i) => {
     names[label] = [...(names[label] ?? []), files[i]]
   })
