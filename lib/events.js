@@ -4,6 +4,9 @@
 
 const { load } = require('./addon.js')
 
+/** An escape sequence of JSON. That of half a character, which no UTF-8 has, is the long one. */
+const ESCAPE = /\\(?:ud[89a-f]..|.)/g
+
 /** The addon while the calling thread may be recorded, else null; at first undefined. @type {any} */
 let recorder
 
@@ -38,7 +41,7 @@ function emit(event) {
   if (typeof event !== 'object' || event === null) {
     throw new TypeError(`cpu-prof: emit() takes an event, not ${describe(event)}`)
   }
-  const problem = recorder.cpuProfEmit(JSON.stringify(event))
+  const problem = recorder.cpuProfEmit(asJson(event, 'the event of emit()'))
   if (problem !== null) throw new TypeError(`cpu-prof: emit(): ${problem}`)
 }
 
@@ -94,7 +97,8 @@ function counter(name, values) {
  */
 function detailOf(dataType, options) {
   if (options === undefined) return undefined
-  const { track, group, color, tooltip, properties } = options
+  const { ownValues } = require('./check.js')
+  const { track, group, color, tooltip, properties } = ownValues('options', options)
   const devtools = {
     dataType,
     track,
@@ -103,7 +107,30 @@ function detailOf(dataType, options) {
     tooltipText: tooltip,
     properties: properties && Object.entries(properties),
   }
-  return JSON.stringify({ devtools })
+  return asJson({ devtools }, 'an option')
+}
+
+/**
+ * Returns a value as JSON, and throws if it has none.
+ * @param {unknown} value @param {string} what the value is
+ */
+function asJson(value, what) {
+  try {
+    return wellFormed(JSON.stringify(value) ?? 'null')
+  } catch (cause) {
+    // A circle, a BigInt, or an error of the program's own toJSON().
+    const [reason] = String(/** @type {any} */ (cause)?.message).split('\n', 1)
+    throw new TypeError(`cpu-prof: ${what} cannot be written as JSON: ${reason}`, { cause })
+  }
+}
+
+/**
+ * Puts U+FFFD in place of each half of a character, as `String.prototype.toWellFormed` does (Node 20).
+ * @param {string} json of `JSON.stringify`, which escapes halves only
+ */
+function wellFormed(json) {
+  if (!json.includes('\\ud')) return json
+  return json.replace(ESCAPE, (found) => (found.length > 2 ? '\ufffd' : found))
 }
 
 /** Returns whether a value is a promise with `finally`. @param {any} value */
@@ -111,4 +138,4 @@ function isPromise(value) {
   return typeof value?.then === 'function' && typeof value.finally === 'function'
 }
 
-module.exports = { emit, span, instant, counter, attach, detach }
+module.exports = { emit, span, instant, counter, attach, detach, wellFormed }

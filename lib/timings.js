@@ -5,6 +5,7 @@
 // These are marks, measures and functions of `performance`, DNS queries, HTTP requests and `fetch()`.
 
 const { PerformanceObserver, performance } = require('node:perf_hooks')
+const { wellFormed } = require('./events.js')
 
 /**
  * Kinds of entries by the bits of what the recording wants. Node creates the entries of `http` and
@@ -91,9 +92,8 @@ function timeStamp(...args) {
       trackGroup,
       color,
     }
-    this.addon.cpuProfEmit(
-      stringify({ cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', args: { data } }),
-    )
+    const event = { cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', args: { data } }
+    this.addon.cpuProfEmit(wellFormed(stringify(event)))
   } catch {
     // The program must not see an error of the profiler.
   }
@@ -168,7 +168,7 @@ function withoutQuery(url = '') {
  */
 function trackEntry(track, color, properties = {}) {
   const devtools = { dataType: 'track-entry', track, color, properties: Object.entries(properties) }
-  return stringify({ devtools })
+  return wellFormed(stringify({ devtools }))
 }
 
 /** Returns the program's detail as JSON. Node has cloned it, so it has no getters. @param {any} entry */
@@ -176,7 +176,7 @@ function detailOf({ detail }) {
   if (detail === null || detail === undefined) return undefined
   try {
     const text = stringify(detail)
-    return text !== undefined && text.length <= MAX_DETAIL ? text : undefined
+    return text !== undefined && text.length <= MAX_DETAIL ? wellFormed(text) : undefined
   } catch {
     // A circle, or a BigInt.
     return undefined

@@ -78,6 +78,60 @@ test('an event against the rules throws, and names the field', async () => {
   assert.deepEqual(own(traces[0]), [])
 })
 
+test('half a character is written as U+FFFD', async () => {
+  const half = 'a\ud800b'
+  const { code, stderr, stdout, files } = await runCode(
+    `
+    const half = JSON.parse(${JSON.stringify(JSON.stringify(half))})
+    prof.emit({ name: half, ph: 'I', args: { [half]: half, plain: '\\\\ud800 \u{1f600}' } })
+    prof.counter(half, { [half]: 1 })
+    const properties = { [half]: half }
+    prof.instant(half, { track: half, properties })
+    prof.span(half, () => {}, { track: half, properties })
+    performance.mark(half, { detail: { [half]: half } })
+    console.timeStamp(half)
+    console.log(half.isWellFormed?.())`,
+    { read: 0 },
+  )
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^(false|undefined)\n$/)
+  const named = eventsOf(files[0]).filter(
+    ({ name, args }) => name === 'a\ufffdb' || args?.data?.message === 'a\ufffdb',
+  )
+  assert.deepEqual(named.map(({ ph }) => ph).sort(), ['C', 'I', 'I', 'I', 'I', 'b', 'e'])
+  const [event] = named
+  assert.deepEqual(event.args, { 'a\ufffdb': 'a\ufffdb', plain: '\\ud800 \u{1f600}' })
+  const details = named.flatMap(({ args }) => args.detail ?? args.data?.detail ?? [])
+  assert.equal(details.length, 3)
+  for (const detail of details) assert.doesNotMatch(detail, /ud800/)
+  const { problems } = (await prof.check(files[0])).files[0]
+  assert.deepEqual(problems, [])
+})
+
+test('what cannot be written is named', async () => {
+  const { stdout } = await runCode(`
+    const circle = { name: 'a', ph: 'I' }
+    circle.args = circle
+    for (const work of [
+      () => prof.emit(circle),
+      () => prof.emit({ name: 'a', ph: 'I', args: { big: 1n } }),
+      () => prof.emit({ toJSON() {} }),
+      () => prof.instant('a', { tooltip: 1n }),
+      () => prof.instant('a', null),
+      () => prof.span('a', () => {}, 'track'),
+    ]) {
+      try { work(); console.log('no error') } catch (error) { console.log(String(error)) }
+    }`)
+  assert.deepEqual(stdout.trim().split('\n'), [
+    'TypeError: cpu-prof: the event of emit() cannot be written as JSON: Converting circular structure to JSON',
+    'TypeError: cpu-prof: the event of emit() cannot be written as JSON: Do not know how to serialize a BigInt',
+    'TypeError: cpu-prof: emit(): an event has to be an object',
+    'TypeError: cpu-prof: an option cannot be written as JSON: Do not know how to serialize a BigInt',
+    'TypeError: cpu-prof: options must be an object, not null',
+    'TypeError: cpu-prof: options must be an object, not a string',
+  ])
+})
+
 test('nothing happens while nothing records', () => {
   assert.equal(prof.isRecording(), false)
   prof.emit(/** @type {any} */ ({ wrong: true }))
