@@ -28,16 +28,18 @@ function start(options = {}) {
   if (coversWorkers) attachToWorkers(addon)
 }
 
-/** Adds the program's own events to the recording that has started. @param {any} addon */
+/** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
 function addEvents(addon) {
   events.attach(addon)
-  const wanted = addon.cpuProfWantedTimings()
-  if (wanted === 0) return
   try {
+    // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
+    if (Number.parseInt(process.versions.node) > 25) require('./execve.js').watch(addon)
+    const wanted = addon.cpuProfWantedTimings()
+    if (wanted === 0) return
     addon.stopTimings?.()
     addon.stopTimings = require('./timings.js').observe(addon, wanted)
   } catch {
-    // An earlier preload has patched what the timings need. The rest is recorded.
+    // An earlier preload has patched what these need. The rest is recorded.
   }
 }
 

@@ -3,16 +3,18 @@
 /**
  * The ways a profiled program can end.
  * `how`: an argument of the fixture `ending.js`. `kill`: the signal sent once the fixture is ready.
+ * `since`: the first version of Node that can end in this way.
  * `isWhole`: whether the program can finish its trace. `inspector`: whether its JavaScript can finish
  * the trace, so that the last window does not need V8's interrupts.
  * @type {{ name: string, how: string, flags?: string[], kill?: NodeJS.Signals, threads?: number,
- *   isWhole: boolean, inspector?: boolean }[]}
+ *   since?: number, isWhole: boolean, inspector?: boolean }[]}
  */
 const ENDINGS = [
   { name: 'natural end', how: 'natural', isWhole: true, inspector: true },
   { name: '`process.exit(3)`', how: 'exit', isWhole: true, inspector: true },
   { name: 'uncaught exception', how: 'throw', isWhole: true, inspector: true },
   { name: 'unhandled rejection', how: 'reject', isWhole: true, inspector: true },
+  { name: '`process.execve()`', how: 'execve', since: 22, isWhole: true },
   { name: 'SIGTERM, idle', how: 'idle', kill: 'SIGTERM', isWhole: true },
   { name: 'SIGINT, idle', how: 'idle', kill: 'SIGINT', isWhole: true },
   { name: 'SIGTERM, busy', how: 'busy', kill: 'SIGTERM', isWhole: true },
@@ -48,4 +50,9 @@ const ENDINGS = [
   },
 ]
 
-module.exports = { ENDINGS }
+/** Returns whether this Node can end in a way. @param {{ since?: number }} ending */
+function canEnd({ since = 0 }) {
+  return Number.parseInt(process.versions.node) >= since
+}
+
+module.exports = { ENDINGS, canEnd }

@@ -3,12 +3,13 @@
 const assert = require('node:assert/strict')
 const test = require('node:test')
 const { run, PACKAGE } = require('../helpers/run.js')
-const { ENDINGS } = require('../helpers/endings.js')
+const { ENDINGS, canEnd } = require('../helpers/endings.js')
 const { isInspector, NEEDS_THE_VERY_END, NEEDS_WAKE_UP } = require('../helpers/source.js')
 const { assertSeen, SEEN_MS } = require('../helpers/work.js')
 
 for (const ending of ENDINGS) {
-  test(`the trace is valid and has the last function after: ${ending.name}`, async () => {
+  const skip = !canEnd(ending) && `Node has it from ${ending.since} on`
+  test(`the trace is valid and has the last function after: ${ending.name}`, { skip }, async () => {
     const { flags = [], how, kill, threads = 1, isWhole } = ending
     const isKept = !isInspector || ending.inspector === true
     const args = (/** @type {string} */ ms) => [...flags, 'ending.js', how, ms]
@@ -36,6 +37,40 @@ for (const ending of ENDINGS) {
     }
   })
 }
+
+test('a program that process.execve() cannot replace is recorded to the end', {
+  skip: Number.parseInt(process.versions.node) < 26 ? 'Node ends the process' : NEEDS_WAKE_UP,
+}, async () => {
+  const source = `
+    const { spin } = require(${JSON.stringify(require.resolve('../fixtures/spin.js'))})
+    function before() { return spin() }
+    function after() { return spin() }
+    before()
+    try { process.execve('/none/such', []) } catch (error) { console.log(error.code) }
+    setTimeout(() => { after(); process.exit(3) }, 10)
+  `
+  const { code, stdout, traces } = await run(['-e', source])
+  assert.equal(code, 3)
+  assert.equal(stdout, 'ENOENT\n')
+  assert.equal(traces.length, 2)
+  for (const [index, name] of ['before', 'after'].entries()) {
+    assert.ok(traces[index].ended)
+    assertSeen(traces[index], name)
+  }
+})
+
+test('a program that process.execve() starts is not ended by a signal of V8', {
+  skip: !canEnd({ since: 22 }) && 'Node has it from 22 on',
+}, async () => {
+  const source = `
+    require(${JSON.stringify(require.resolve('../fixtures/spin.js'))}).spin(100)
+    process.execve(process.execPath, [process.execPath, '-e', '0'])
+  `
+  for (let count = 0; count < 5; count++) {
+    const { code, signal } = await run(['-e', source], { env: { CPU_PROF_INTERVAL: '50' } })
+    assert.deepEqual([code, signal], [0, null])
+  }
+})
 
 test('process.exitCode is kept', async () => {
   const { code, traces } = await run(['ending.js', 'exit-code', '10'])

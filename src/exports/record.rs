@@ -261,6 +261,13 @@ pub(crate) fn end() {
     lifecycle::end_in_exit_listener();
 }
 
+/// Ends the recording of the main thread, because `process.execve()` is about to end the program. If
+/// that fails, the program goes on in a second recording.
+#[napi(js_name = "cpuProfEndForNow", catch_unwind)]
+pub(crate) fn end_for_now() {
+    lifecycle::end_for_now();
+}
+
 /// Names the calling worker by its script.
 #[napi(js_name = "cpuProfNameWorker", catch_unwind)]
 pub(crate) fn name_worker(script: String) {

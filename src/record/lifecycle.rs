@@ -80,26 +80,30 @@ pub(super) fn watch(
 /// send itself a signal, which most likely ends the process.
 extern "C" fn on_exit(_: *mut c_void) {
     // Unwinding into C++ would end the process.
-    let _ = catch_unwind(|| {
-        if !is_recording() {
-            return;
-        }
-        let config = RECORDING.with_borrow(|recording| Some(recording.as_ref()?.config.clone()));
-        let resumption = RESUMPTION.get();
-        let exit_code = resumption.and_then(|(env, _)| exit_code(&env));
-        if let Some(exit_code) = exit_code {
-            ending::note(Some(ProcessEnding::of_exit(exit_code)));
-        }
-        let stopped = end(Ending::Process);
-        if let Some(config) = config
-            && let Some((env, resume)) = resumption
-            && exit_code.is_none()
-            && let Ok(waker) = Waker::new(None)
-        {
-            INTERRUPTED.set(Some(InterruptedRecording { env, config, stopped }));
-            waker.wake(resume);
-        }
-    });
+    let _ = catch_unwind(end_for_now);
+}
+
+/// Ends the recording of a process that most likely ends now. A process that survives goes on in a
+/// second recording.
+pub(crate) fn end_for_now() {
+    if !is_recording() || !HAS_EXIT_CALLBACK.get() {
+        return;
+    }
+    let config = RECORDING.with_borrow(|recording| Some(recording.as_ref()?.config.clone()));
+    let resumption = RESUMPTION.get();
+    let exit_code = resumption.and_then(|(env, _)| exit_code(&env));
+    if let Some(exit_code) = exit_code {
+        ending::note(Some(ProcessEnding::of_exit(exit_code)));
+    }
+    let stopped = end(Ending::Process);
+    if let Some(config) = config
+        && let Some((env, resume)) = resumption
+        && exit_code.is_none()
+        && let Ok(waker) = Waker::new(None)
+    {
+        INTERRUPTED.set(Some(InterruptedRecording { env, config, stopped }));
+        waker.wake(resume);
+    }
 }
 
 /// Returns the exit code with which Node is ending the program; none if the program goes on,
