@@ -4,6 +4,9 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { merge, report } = require('../../index.js')
+const { pageData } = require('../../lib/offline.js')
+const { cli } = require('../helpers/cli.js')
 const { run, PACKAGE, FIXTURES } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 const { assertSeen } = require('../helpers/work.js')
@@ -78,4 +81,22 @@ test('stalled sampling in V8 is restarted, and the restart is counted', async ()
   assert.ok(flushes.at(-1).args.data.restarts >= 1)
   const restarted = flushes.find((/** @type {any} */ { args }) => args.data.restarts >= 1)
   assert.ok(traces[0].endUs > restarted.ts, 'no sample came after the restart')
+})
+
+test('a report says that a process was killed before its first flush', async () => {
+  const { files } = await run(['ending.js', 'busy', '10'], {
+    env: { CPU_PROF_FLUSH_INTERVAL: '60000' },
+    during: (child) => child.once('message', () => child.kill('SIGKILL')),
+  })
+  const merged = path.join(path.dirname(files[0]), 'merged.json')
+  await merge(files, merged)
+  for (const input of [files[0], merged]) {
+    const result = await report(input)
+    assert.equal(result.notes.length, 1)
+    assert.match(result.notes[0], /^nothing of ending\.js .*is recorded: .* before its first flush/)
+    const { notes } = JSON.parse(/** @type {any} */ (await pageData([input], {})))
+    assert.deepEqual(notes, result.notes)
+    const { stdout, stderr } = await cli(['report', input, '--markdown'])
+    for (const text of [stdout, stderr]) assert.ok(text.includes(result.notes[0]), text)
+  }
 })

@@ -184,7 +184,7 @@ test('a recording goes on when a full disk has room again, and tells the gap', {
 
   // A sample of the root ends the last sample before each gap.
   const isRoot = (/** @type {any} */ { node }) => node.callFrame.functionName === '(root)'
-  const gaps = trace.events.flatMap(({ args }) => args.data?.lostSamples ?? [])
+  const gaps = trace.events.flatMap((/** @type {any} */ { args }) => args.data?.lostSamples ?? [])
   const lost = gaps.reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0)
   assert.ok(lost > 0)
   assert.equal(stopped.droppedSamples, lost)

@@ -77,7 +77,7 @@ async function summarizeRun(recordings, run) {
   }
   printProblems(merged)
   if (!quiet) {
-    await printReport(recordings, cwd, run)
+    await printReport(recordings, cwd, run, merged.notes)
     writeStderr(run.missing)
     printLiving(living, cwd)
     printTrace(merged, cwd)
@@ -158,12 +158,16 @@ async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
   }
 }
 
-/** @param {string[]} recordings @param {string} cwd @param {Run} run */
-async function printReport(recordings, cwd, { sourceMaps }) {
+/**
+ * @param {string[]} recordings @param {string} cwd @param {Run} run
+ * @param {string[]} told the remarks that the user has seen
+ */
+async function printReport(recordings, cwd, { sourceMaps }, told) {
   try {
     const { columns, rows = MAX_LINES, colours } = screen(process.stderr)
     const lines = Math.min(MAX_LINES, rows - 4)
     const result = await report(recordings, { top: MAX_ROWS, sourceMaps })
+    for (const note of result.notes) if (!told.includes(note)) printStatus(note)
     writeStderr(`\n${renderText(result, { columns, lines, colours, cwd })}\n`)
   } catch (error) {
     printStatus(`no report: ${messageOf(error)}`)

@@ -237,6 +237,7 @@ impl ProfileBuilder {
     pub(crate) fn end_at(&mut self, time_us: i64) {
         self.extend_to(time_us);
         self.pause(time_us);
+        self.profile.has_ended = true;
     }
 
     /// Ends the last sample. The time until the next sample belongs to no node.

@@ -41,6 +41,8 @@ pub(crate) struct ThreadProfile {
     pub memory: Option<MemoryRange>,
     /// Time within the scope that the file lacks, because it could not be written: microseconds.
     pub lost_us: i64,
+    /// Whether the file tells the end of the recording.
+    pub has_ended: bool,
     /// Start and end of the recording, whatever the scope. They identify the recording.
     pub recorded_us: (i64, i64),
 }
