@@ -33,7 +33,7 @@ function addEvents(addon) {
   events.attach(addon)
   try {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
-    if (Number.parseInt(process.versions.node) > 25) require('./execve.js').watch(addon)
+    if (Number.parseInt(process.versions.node, 10) > 25) require('./execve.js').watch(addon)
     const wanted = addon.cpuProfWantedTimings()
     if (wanted === 0) return
     addon.stopTimings?.()

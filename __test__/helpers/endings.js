@@ -52,7 +52,7 @@ const ENDINGS = [
 
 /** Returns whether this Node can end in a way. @param {{ since?: number }} ending */
 function canEnd({ since = 0 }) {
-  return Number.parseInt(process.versions.node) >= since
+  return Number.parseInt(process.versions.node, 10) >= since
 }
 
 module.exports = { ENDINGS, canEnd }

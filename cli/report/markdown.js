@@ -3,7 +3,7 @@
 // Renders a report as Markdown tables, for example for a pull request.
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
-const { codeCell, table } = require('./markdown-text.js')
+const { codeCell, plainText, table } = require('./markdown-text.js')
 const {
   TIMES,
   wholeOf,
@@ -52,7 +52,7 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
     const heads = [TIMES[time].head, secondHead(kind, time), `share of ${whole.name}`]
     blocks.push(heading, table(names, heads, lines))
   }
-  if (report.notes.length > 0) blocks.push(report.notes.map((note) => `- ${code(note)}`).join('\n'))
+  if (report.notes.length > 0) blocks.push(report.notes.map((note) => `- ${plainText(note)}`).join('\n'))
   return `${blocks.join('\n\n')}\n`
 }
 
