@@ -52,7 +52,8 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
     const heads = [TIMES[time].head, secondHead(kind, time), `share of ${whole.name}`]
     blocks.push(heading, table(names, heads, lines))
   }
-  if (report.notes.length > 0) blocks.push(report.notes.map((note) => `- ${plainText(note)}`).join('\n'))
+  if (report.notes.length > 0)
+    blocks.push(report.notes.map((note) => `- ${plainText(note)}`).join('\n'))
   return `${blocks.join('\n\n')}\n`
 }
 
