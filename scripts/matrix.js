@@ -20,6 +20,7 @@ const ONCE = ['compare-recipe', 'devtools', 'monorepo', 'package', 'programs', '
  */
 const OLDEST_AND_NEWEST = [
   'cli',
+  'containers',
   'emit',
   'filesystem',
   'hostile-code',

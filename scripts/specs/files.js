@@ -37,6 +37,7 @@ const LONGEST = [
 const ANY_SOURCE = [
   'cli',
   'compare-recipe',
+  'containers',
   'devtools',
   'imports',
   'inspector',
