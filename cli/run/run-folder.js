@@ -101,8 +101,10 @@ function outerRun({ NODE_OPTIONS = '' }) {
  * @param {string} folder @param {string} file its name @returns {RunInfo | undefined}
  */
 function readInfo(folder, file) {
+  const text = load().cpuProfReadRunFile(folder, file)
+  if (text === null) return undefined
   try {
-    const info = JSON.parse(load().cpuProfReadRunFile(folder, file))
+    const info = JSON.parse(text)
     return isRunInfo(info) ? info : undefined
   } catch {
     return undefined
