@@ -76,6 +76,34 @@ test('a removed directory is created again for a .cpuprofile', async () => {
   assert.equal(filesIn(path.join(cwd, 'profiles'), '.cpuprofile').length, 1)
 })
 
+test('a program that gives up its rights is recorded to the end, in its last segment', {
+  skip: process.getuid?.() !== 0 && 'only root can give up rights',
+}, async () => {
+  const source = `
+    const fs = require('node:fs')
+    const { spin } = require(${SPIN})
+    function after() {
+      do spin()
+      while (!fs.existsSync('told'))
+    }
+    fs.chmodSync('.', 0o755)
+    process.setgid(65534)
+    process.setuid(65534)
+    after()
+  `
+  const { code, stderr, traces } = await run(['-e', source], {
+    env: { ...FAST, CPU_PROF_KEEP: '2s' },
+    during: (child, dir) => {
+      child.stderr?.once('data', () => fs.writeFileSync(path.join(dir, 'told'), ''))
+    },
+  })
+  assert.equal(code, 0)
+  assert.match(stderr, /^cpu-prof: could not create .*; the recording goes on in the file before/)
+  const [last] = traces.sort((a, b) => b.metadata.segment - a.metadata.segment)
+  assert.ok(last.ended)
+  assertSeen(last, 'after')
+})
+
 test('a file that takes the place of the output directory is left alone', async () => {
   const source = `${REMOVE}; require('node:fs').writeFileSync('profiles', 'mine'); process.exitCode = 3`
   const { code, complaint, cwd } = await runUnharmed(['-e', source], {

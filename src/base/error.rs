@@ -68,8 +68,8 @@ pub(crate) enum Error {
     },
     /// The next file of a recording could not be created. The recording goes on.
     #[error(
-        "could not create {}: {source}{}; the recording goes on in the file before, and may exceed \
-         its limit",
+        "could not create {}: {source}{}; the recording goes on in the file before, and ends when \
+         that file alone has the size of the limit",
         .path.display(), advice(.source)
     )]
     NextFile {

@@ -203,9 +203,16 @@ impl TraceSegments {
         trace.begin_next(start_us, started, end.cpu);
         let head = trace.head();
         self.make_room(head.len());
-        self.names.advance();
-        let next = LiveTrace::create(&self.dir, ".trace.json", &mut self.names, &head)
-            .map_err(|error| error.described(|path, source| Error::NextFile { path, source }))?;
+        // After a failed try, the name is still that of the next segment.
+        if self.current_path().ends_with(format!("{}.trace.json", self.names.current())) {
+            self.names.advance();
+        }
+        let is_full = self.limits.max_size.is_some_and(|max| self.output.bytes() >= max);
+        let next = LiveTrace::create(&self.dir, ".trace.json", &mut self.names, &head);
+        let next = next.map_err(|error| match error {
+            Error::Output { path, source, .. } if !is_full => Error::NextFile { path, source },
+            other => other,
+        })?;
         // A disk that is full now leaves the current segment without its end.
         let _ = self.append(buffer, |trace, events| {
             add_last(trace, events);

@@ -142,6 +142,38 @@ fn a_segment_that_was_removed_is_whole_again() {
 }
 
 #[test]
+fn a_segment_goes_on_up_to_the_limit_if_the_next_cannot_be_created() {
+    let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
+    recorder.write(&[0], 1000);
+    let folder = recorder.dir.path().join("moved");
+    recorder.segments.dir = folder.clone();
+    fs::write(&folder, "mine").unwrap();
+    let begin = |recorder: &mut Recorder| {
+        let end = TraceEnd::default();
+        recorder.segments.begin_next(&mut Events::default(), START_US + 2000, end, |_, _| {})
+    };
+    let name = recorder.segments.names.current();
+    for _ in 0..2 {
+        let error = begin(&mut recorder).unwrap_err();
+        assert!(error.can_pass(), "{}", error.line());
+    }
+    let next = recorder.segments.names.current();
+    assert_ne!(next, name);
+    let spaces = Events::default;
+    let fill = |_: &mut ThreadTrace, events: &mut Events| {
+        events.push_encoded(format!("{{}}{}", " ".repeat(64 << 10)).as_bytes());
+    };
+    recorder.segments.append(&mut spaces(), fill).unwrap();
+    assert!(!begin(&mut recorder).unwrap_err().can_pass());
+    assert!(events(&recorder.read()[0], "trace.end").is_empty());
+
+    // The folder can be written again.
+    fs::remove_file(&folder).unwrap();
+    begin(&mut recorder).unwrap();
+    assert_eq!(recorder.segments.names.current(), next);
+}
+
+#[test]
 fn the_newest_segments_stay_within_the_size() {
     let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
     let rename = |trace: &mut ThreadTrace, events: &mut Events| {
