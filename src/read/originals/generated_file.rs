@@ -29,6 +29,10 @@ const LONG_LINE: u32 = 300;
 /// Tokens of a line that are looked at for a line without a column.
 const LINE_TOKENS: usize = 10_000;
 
+/// What jest (up to version 29) puts before a module's code, on its first line.
+const JEST_WRAPPER: &str =
+    r#"({"Object.<anonymous>":function(module,exports,require,__dirname,__filename,jest){"#;
+
 /// A file whose code V8 ran.
 #[derive(Debug)]
 pub(super) struct GeneratedFile {
@@ -76,6 +80,9 @@ pub(super) enum FunctionSpot {
     Mapped(SourceSpot, String),
     /// The function is where V8 says, and comes from no source that is known.
     Unmapped,
+    /// The function is on the first line, which ran behind a wrapper: columns are not those of the
+    /// text.
+    Wrapped,
     /// The text is not the code that ran.
     OtherText,
 }
@@ -134,11 +141,12 @@ impl GeneratedFile {
         let name = frame.function_name.as_str();
         // V8 gives this place to the code of a module outside of functions.
         let is_top = (line, column) == (0, 0);
-        if !is_top && let Some(text) = &mut self.text {
-            let around = text.around(line, column);
-            if !around.is_some_and(|(before, after)| is_function(before, after, name)) {
-                return FunctionSpot::OtherText;
-            }
+        if !is_top
+            && let Some(text) = &mut self.text
+            && !is_function_at(text, line, column, name)
+        {
+            let is_wrapped = line == 0 && is_wrapped(text, column, name);
+            return if is_wrapped { FunctionSpot::Wrapped } else { FunctionSpot::OtherText };
         }
         let spot = if is_top { self.module() } else { self.head(line, column) };
         match spot {
@@ -300,6 +308,26 @@ fn read_map(
             Err((format!("{file} does not exist"), true))
         }
         Err(error) => Err((format!("{file}: {error}"), false)),
+    }
+}
+
+fn is_function_at(text: &mut CodeText, line: u32, column: u32, name: &str) -> bool {
+    text.around(line, column).is_some_and(|(before, after)| is_function(before, after, name))
+}
+
+/// Returns whether a function of the first line is the function of jest's wrapper, or stands in the
+/// text where the wrapper begins to shift. Code can have several wrappers.
+fn is_wrapped(text: &mut CodeText, column: u32, name: &str) -> bool {
+    let mut column = column as usize;
+    loop {
+        if JEST_WRAPPER.find("(module") == Some(column) && name == "Object.<anonymous>" {
+            return true;
+        }
+        let Some(inner) = column.checked_sub(JEST_WRAPPER.len()) else { return false };
+        if inner == 0 || is_function_at(text, 0, inner as u32, name) {
+            return true;
+        }
+        column = inner;
     }
 }
 

@@ -121,6 +121,7 @@ impl Originals {
                 let frame = CallFrame { function_name, ..frame.clone() };
                 Some(OriginalFrame { frame, place: None })
             }
+            FunctionSpot::Wrapped => None,
             FunctionSpot::OtherText => {
                 known.other += 1;
                 self.of_other_text(index, frame)

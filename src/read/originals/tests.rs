@@ -85,6 +85,21 @@ fn a_function_that_is_not_where_v8_says_is_not_mapped() {
 }
 
 #[test]
+fn a_module_in_the_wrapper_of_jest_has_not_changed() {
+    let dir = folder(&[("code.js", CODE), ("code.js.map", MAP)]);
+    let mut originals = Originals::default();
+    let wrapper = "Object.<anonymous>";
+    for (name, column) in [(wrapper, 31), ("a", 82 + 10), (wrapper, 82 + 31), ("", 82)] {
+        // The columns of the line do not fit the map either.
+        assert!(originals.frame(&frame(&dir, "code.js", name, 0, column)).is_none(), "{name}");
+    }
+    assert_eq!(originals.notes(), [""; 0]);
+    assert!(originals.frame(&frame(&dir, "code.js", "b", 0, 82 + 10)).is_none());
+    assert!(originals.frame(&frame(&dir, "code.js", wrapper, 1, 31)).is_none());
+    assert!(originals.notes()[0].contains("changed after they were recorded"));
+}
+
+#[test]
 fn devices_and_folders_are_not_read() {
     let dir = folder(&[("endless.js", "f()\n//# sourceMappingURL=/dev/zero")]);
     let mut originals = Originals::default();
