@@ -109,13 +109,17 @@ for (const [how, name, place] of [
   })
 }
 
-test('a recordings folder removed by the command is reported', async () => {
+test('a recordings folder removed by the command is made again, or else reported', async () => {
   const code = "require('node:fs').rmSync('d', { recursive: true }); process.exitCode = 6"
-  const result = await cli(['run', '--dir', 'd', NODE, '-e', code])
-  assert.equal(result.code, 6)
+  const again = await cli(['run', '--dir', 'd', NODE, '-e', code])
+  assert.equal(again.code, 6)
+  assert.match(again.stderr, /\ntrace: d\/trace\.json \(/)
+
+  const late = await cli(['run', '--dir', 'd', 'sh', '-c', '"$0" -e 0; rm -r d; exit 6', NODE])
+  assert.equal(late.code, 6)
   assert.equal(
-    result.stderr,
-    `cpu-prof: the recordings' folder is gone: ${path.join(result.cwd, 'd')}\n`,
+    late.stderr,
+    `cpu-prof: the recordings' folder is gone: ${path.join(late.cwd, 'd')}\n`,
   )
 })
 

@@ -3,7 +3,7 @@
 // Renders a report as Markdown tables, for example for a pull request.
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
-const { codeCell, plainText, table } = require('./markdown-text.js')
+const { codeCell, codeSpan, table } = require('./markdown-text.js')
 const {
   TIMES,
   wholeOf,
@@ -53,7 +53,7 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
     blocks.push(heading, table(names, heads, lines))
   }
   if (report.notes.length > 0)
-    blocks.push(report.notes.map((note) => `- ${plainText(note)}`).join('\n'))
+    blocks.push(report.notes.map((note) => `- ${codeSpan(note)}`).join('\n'))
   return `${blocks.join('\n\n')}\n`
 }
 
