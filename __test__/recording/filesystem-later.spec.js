@@ -13,6 +13,7 @@ const {
   FIXTURES,
   PACKAGE,
 } = require('../helpers/run.js')
+const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
 const { assertSeen } = require('../helpers/work.js')
 
@@ -77,7 +78,7 @@ test('a removed directory is created again for a .cpuprofile', async () => {
 })
 
 test('a program that gives up its rights is recorded to the end, in its last segment', {
-  skip: process.getuid?.() !== 0 && 'only root can give up rights',
+  skip: NEEDS_INTERRUPT || (process.getuid?.() !== 0 && 'only root can give up rights'),
 }, async () => {
   const source = `
     const fs = require('node:fs')
