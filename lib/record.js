@@ -14,10 +14,12 @@ function start(options = {}) {
   const coversWorkers = settings.workers !== 'false'
   delete settings.workers
   const addon = load()
-  // A worker recorded as part of its parent's recording can get its own recording instead.
-  if (addon.cpuProfIsCovered()) stopThread(addon)
   if (addon.cpuProfIsRecording()) {
-    throw new Error('cpu-prof: this thread is being recorded already; call stop() first')
+    if (!addon.cpuProfIsCovered()) {
+      throw new Error('cpu-prof: this thread is being recorded already; call stop() first')
+    }
+    // A worker recorded as part of its parent's recording gets its own recording instead.
+    stopThread(addon)
   }
   const failure = startThread(addon, settings)
   if (failure !== null) {
