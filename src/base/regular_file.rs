@@ -12,8 +12,8 @@ const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 const MEMORY: &str = "/dev/shm";
 
 /// Opens a regular file for reading. Follows links.
-pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    open_with(path, 0, fs::metadata(path)?)
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    Ok(open_with(path, 0, fs::metadata(path)?)?.0)
 }
 
 /// Reads a file that has a size, and at most `most` bytes. Follows links, but not into folders of the
@@ -27,18 +27,17 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if before.len() == 0 {
         return Err(refusal("it is empty"));
     }
-    let (file, _) = open_with(&path, libc::O_NOFOLLOW, before)?;
-    read_at_most(file, most)
+    read_at_most(open_with(&path, libc::O_NOFOLLOW, before)?, most)
 }
 
 /// Reads a regular file of this user, or of root, that has at most `most` bytes. Follows no link to
 /// the file.
 pub(crate) fn read_own(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let (file, metadata) = open_with(path, libc::O_NOFOLLOW, fs::symlink_metadata(path)?)?;
-    if !is_trusted(&metadata) {
+    let opened = open_with(path, libc::O_NOFOLLOW, fs::symlink_metadata(path)?)?;
+    if !is_trusted(&opened.1) {
         return Err(refusal("it belongs to another user"));
     }
-    read_at_most(file, most)
+    read_at_most(opened, most)
 }
 
 /// Opens a file whose metadata was `before` a moment ago.
@@ -69,10 +68,10 @@ fn is_trusted(metadata: &Metadata) -> bool {
     [system::user(), 0].contains(&metadata.uid())
 }
 
-fn read_at_most(file: File, most: u64) -> io::Result<Vec<u8>> {
+fn read_at_most((file, metadata): (File, Metadata), most: u64) -> io::Result<Vec<u8>> {
     let too_large =
         || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"));
-    let size = file.metadata()?.len();
+    let size = metadata.len();
     if size > most {
         return Err(too_large());
     }

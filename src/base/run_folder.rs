@@ -75,10 +75,11 @@ impl Run {
 /// Reads a file in a run's folder; none if another user can have made the file or the folder. The
 /// folder's name is free again when the run has ended.
 pub(crate) fn read(folder: &Path, file: &str) -> Option<Vec<u8>> {
-    // A folder that is replaced in between does not matter: the file itself must be an own one.
-    regular_file::is_own_folder(folder)
-        .then(|| regular_file::read_own(&folder.join(file), MOST_BYTES).ok())
-        .flatten()
+    if !regular_file::is_own_folder(folder) {
+        return None;
+    }
+    // A folder that is replaced now does not matter: the file itself must be an own one.
+    regular_file::read_own(&folder.join(file), MOST_BYTES).ok()
 }
 
 /// Returns the folder of the innermost run in the text of `NODE_OPTIONS`.

@@ -44,7 +44,7 @@ pub(crate) fn read_run_file(folder: String, file: String) -> Option<String> {
 /// nothing if the file cannot be read, or is a device or a pipe.
 #[napi(js_name = "cpuProfOpenRegularFile", catch_unwind)]
 pub(crate) fn open_regular_file(path: String) -> Option<i32> {
-    regular_file::open(path.as_ref()).ok().map(|(file, _)| file.into_raw_fd())
+    regular_file::open(path.as_ref()).ok().map(IntoRawFd::into_raw_fd)
 }
 
 /// Returns whether a recording with the name `pattern` may be written to `path`, which has an

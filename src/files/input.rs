@@ -54,8 +54,7 @@ impl Input {
     /// Opens the file as `open` does, and adds the bytes that are read from the disk to `done`.
     pub(crate) fn open_counted(&self, done: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
         const GZIP: [u8; 2] = [0x1f, 0x8b];
-        let file =
-            CountedReader { file: regular_file::open(&self.path)?.0, done: Arc::clone(done) };
+        let file = CountedReader { file: regular_file::open(&self.path)?, done: Arc::clone(done) };
         let (start, rest) = first_bytes(file, GZIP.len())?;
         let is_gzip = start == GZIP;
         let whole = Cursor::new(start).chain(rest);

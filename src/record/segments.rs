@@ -22,6 +22,9 @@ use crate::format::trace::events::Events;
 use crate::format::trace::thread::{ThreadInfo, ThreadTrace};
 use crate::profile::window::Window;
 
+/// Ending of a trace's name.
+const EXTENSION: &str = ".trace.json";
+
 /// Segments in the history, as far as its limits allow. A part of a segment cannot be removed, so
 /// more segments keep the history closer to its limit, and each costs its names and its call tree.
 const SEGMENTS: u32 = 4;
@@ -99,7 +102,7 @@ impl TraceSegments {
         earlier: Vec<CompleteSegment>,
     ) -> Result<Self, Error> {
         let trace = ThreadTrace::new(info, start_us);
-        let output = LiveTrace::create(&config.dir, ".trace.json", names, &trace.head())?;
+        let output = LiveTrace::create(&config.dir, EXTENSION, names, &trace.head())?;
         Ok(Self {
             dir: config.dir.clone(),
             names: names.clone(),
@@ -120,7 +123,7 @@ impl TraceSegments {
     pub(super) fn keep_file(&mut self, is_last: bool) -> Result<(), Error> {
         let was_removed = mem::replace(&mut self.is_removed, self.output.is_removed());
         if self.is_removed && (was_removed || is_last) {
-            self.output.write_again(&self.dir, ".trace.json", &mut self.names)?;
+            self.output.write_again(&self.dir, EXTENSION, &mut self.names)?;
             self.is_removed = false;
         }
         Ok(())
@@ -204,14 +207,14 @@ impl TraceSegments {
         let head = trace.head();
         self.make_room(head.len());
         // After a failed try, the name is still that of the next segment.
-        if self.current_path().ends_with(format!("{}.trace.json", self.names.current())) {
+        if self.current_path().ends_with(format!("{}{EXTENSION}", self.names.current())) {
             self.names.advance();
         }
         let is_full = self.limits.max_size.is_some_and(|max| self.output.bytes() >= max);
-        let next = LiveTrace::create(&self.dir, ".trace.json", &mut self.names, &head);
-        let next = next.map_err(|error| match error {
-            Error::Output { path, source, .. } if !is_full => Error::NextFile { path, source },
-            other => other,
+        let next = LiveTrace::create(&self.dir, EXTENSION, &mut self.names, &head);
+        let next = next.map_err(|error| match is_full {
+            true => error,
+            false => error.described(|path, source| Error::NextFile { path, source }),
         })?;
         // A disk that is full now leaves the current segment without its end.
         let _ = self.append(buffer, |trace, events| {

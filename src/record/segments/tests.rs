@@ -159,11 +159,10 @@ fn a_segment_goes_on_up_to_the_limit_if_the_next_cannot_be_created() {
     }
     let next = recorder.segments.names.current();
     assert_ne!(next, name);
-    let spaces = Events::default;
     let fill = |_: &mut ThreadTrace, events: &mut Events| {
         events.push_encoded(format!("{{}}{}", " ".repeat(64 << 10)).as_bytes());
     };
-    recorder.segments.append(&mut spaces(), fill).unwrap();
+    recorder.segments.append(&mut Events::default(), fill).unwrap();
     assert!(!begin(&mut recorder).unwrap_err().can_pass());
     assert!(events(&recorder.read()[0], "trace.end").is_empty());
 
