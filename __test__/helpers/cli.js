@@ -6,6 +6,9 @@ const { cleanEnv, temporaryDirectory, PACKAGE } = require('./files.js')
 
 const BIN = path.join(PACKAGE, 'bin', 'cpu-prof.js')
 
+/** For {@link Options} `under`: kills a command that hangs, with the exit code 137. */
+const LIMITED = ['timeout', '-s', 'KILL', '60']
+
 /**
  * @typedef {object} Options
  * @property {string} [cwd] default: a new folder
@@ -59,4 +62,4 @@ function textFrom(stream, text) {
   })
 }
 
-module.exports = { cli, textFrom, unread, BIN }
+module.exports = { cli, textFrom, unread, BIN, LIMITED }

@@ -7,27 +7,9 @@ const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cli } = require('../helpers/cli.js')
+const { cli, LIMITED } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { writeProfile } = require('../helpers/written.js')
-
-/** Processes that hang are ended after this time. */
-const LONG_MS = 60_000
-
-/** @param {string[]} args @param {string} cwd */
-async function endless(args, cwd) {
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
-  const ended = await cli(args, {
-    cwd,
-    during: (child) => {
-      child.stdin?.end()
-      timer = setTimeout(() => child.kill('SIGKILL'), LONG_MS)
-    },
-  })
-  clearTimeout(timer)
-  return ended
-}
 
 test('files that never end, wait, or are huge are not read by any tool', async () => {
   const cwd = temporaryDirectory()
@@ -57,7 +39,7 @@ test('files that never end, wait, or are huge are not read by any tool', async (
     ['convert', file, '-o', 'b.collapsed'],
     ['compare', file, file],
   ]
-  const ended = await Promise.all(commands.map((args) => endless(args, cwd)))
+  const ended = await Promise.all(commands.map((args) => cli(args, { cwd, under: LIMITED })))
   for (const [index, { code, signal, stderr }] of ended.entries()) {
     assert.deepEqual([code, signal], [0, null], commands[index].join(' '))
     if (commands[index].includes('--html')) continue

@@ -3,11 +3,12 @@
 // Commands that people copy: a shell reads the words that were meant.
 
 const assert = require('node:assert/strict')
-const { execFileSync, spawnSync } = require('node:child_process')
+const { execFileSync } = require('node:child_process')
 const test = require('node:test')
 const { printable } = require('../../cli/terminal/format.js')
 const { quote, quoteAll, quotePath } = require('../../cli/terminal/shell.js')
 const { seededRandom } = require('../helpers/random.js')
+const { NEEDS_BASH } = require('../helpers/shell.js')
 
 /** Returns the words that a shell makes of a text. @param {string} shell @param {string} text */
 function wordsOf(shell, text) {
@@ -30,9 +31,9 @@ test('a path is never an option', () => {
   assert.equal(quotePath('/a/-x'), '/a/-x')
 })
 
-const skip = spawnSync('bash', ['-c', '']).status !== 0 && 'there is no bash'
-
-test('control characters are written as bytes, so that printing leaves the name', { skip }, (t) => {
+test('control characters are written as bytes, so that printing leaves the name', {
+  skip: NEEDS_BASH,
+}, (t) => {
   const random = seededRandom(t)
   const below = (/** @type {number} */ limit) => Math.floor(random() * limit)
   const characters = [...'ab \'"\\$\n\t\r\x1b\x7f\x9b\u202e\u2066\u2028ü1;']

@@ -39,7 +39,7 @@ for (const ending of ENDINGS) {
 }
 
 test('a program that process.execve() cannot replace is recorded to the end', {
-  skip: Number.parseInt(process.versions.node, 10) < 26 ? 'Node ends the process' : NEEDS_WAKE_UP,
+  skip: canEnd({ since: 26 }) ? NEEDS_WAKE_UP : 'Node ends the process',
 }, async () => {
   const source = `
     const { spin } = require(${JSON.stringify(require.resolve('../fixtures/spin.js'))})

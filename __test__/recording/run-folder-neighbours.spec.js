@@ -8,15 +8,14 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
-const { cli, BIN } = require('../helpers/cli.js')
+const { cli, BIN, LIMITED } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { asNeighbour, NEEDS_ROOT } = require('../helpers/neighbour.js')
 const { runTraces } = require('../helpers/run-traces.js')
+const { NEEDS_BASH } = require('../helpers/shell.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const NODE = process.execPath
-/** Ends a command that hangs, with the exit code 124. */
-const under = ['timeout', '60']
 /** A folder for temporary files that all users share. */
 const SHARED = 0o1777
 
@@ -39,7 +38,7 @@ function runInfo(cwd, changes) {
 
 /** Runs `run` and then `report`. Returns what both print to stderr. @param {string} cwd @param {string} tmp */
 async function runAndReport(cwd, tmp) {
-  const options = { cwd, env: { TMPDIR: tmp }, under }
+  const options = { cwd, env: { TMPDIR: tmp }, under: LIMITED }
   const run = await cli(['run', NODE, '-e', 'process.exitCode = 7'], options)
   assert.equal(run.code, 7, run.stderr)
   const [trace] = runTraces(cwd)
@@ -82,16 +81,16 @@ test('what is not a run is neither waited for nor offered', async () => {
   assert.equal(offers?.length, 2, 'one by each command')
 })
 
-const skip = spawnSync('bash', ['-c', '']).status !== 0 && 'there is no bash'
-
-test('the commands that are offered can be copied, whatever the names are', { skip }, async () => {
+test('the commands that are offered can be copied, whatever the names are', {
+  skip: NEEDS_BASH,
+}, async () => {
   const cwd = temporaryDirectory()
   const tmp = path.join(temporaryDirectory(), "a b; touch pwned #'\n")
   const folder = makeRun(tmp, 'x', runInfo(cwd))
   const { stderr } = await cli(['run', '--dir', "it's\x1b", NODE, '-e', '0'], {
     cwd,
     env: { TMPDIR: tmp },
-    under,
+    under: LIMITED,
   })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the text must not have them
   assert.doesNotMatch(stderr, /[\x00-\x09\x0b-\x1f]/)
@@ -157,7 +156,7 @@ test('an ignore file that is a pipe does not stop a run', async () => {
   const cwd = temporaryDirectory()
   fs.mkdirSync(path.join(cwd, 'profiles'))
   execFileSync('mkfifo', [path.join(cwd, 'profiles', '.gitignore')])
-  const options = { cwd, env: { TMPDIR: os.tmpdir() }, under }
+  const options = { cwd, env: { TMPDIR: os.tmpdir() }, under: LIMITED }
   for (const dir of [[], ['--dir', 'profiles/x']]) {
     const { code, stderr } = await cli(['run', ...dir, NODE, '-e', 'process.exitCode = 7'], options)
     assert.equal(code, 7, stderr)
