@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod cpu_times;
 pub(crate) mod error;
 pub(crate) mod event_lines;
+pub(crate) mod id_set;
 mod name_label;
 pub(crate) mod name_list;
 pub(crate) mod name_pattern;

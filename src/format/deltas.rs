@@ -1,6 +1,6 @@
 //! The times of samples, which are written as the time before each, or not at all.
 
-use super::number::Number;
+use super::number::{NodeNumber, PlainNumber};
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::position::SourcePosition;
 
@@ -8,8 +8,8 @@ use crate::profile::position::SourcePosition;
 /// times are spread evenly between the last sample, or the start, and `until_us`.
 pub(crate) fn push_samples(
     profile: &mut ProfileBuilder,
-    samples: &[Number],
-    deltas: &[Number],
+    samples: &[NodeNumber],
+    deltas: &[PlainNumber],
     position: impl Fn(usize) -> SourcePosition,
     until_us: i64,
 ) {
@@ -17,7 +17,7 @@ pub(crate) fn push_samples(
     let deltas = deltas_or_even(samples.len(), deltas, !profile.has_samples(), span_us);
     let InOrder { list, rest_us } = InOrder::of(deltas);
     for (index, delta) in list {
-        profile.sample(samples[index].node_id(), delta, position(index));
+        profile.sample(samples[index].0, delta, position(index));
     }
     profile.run_back(rest_us);
 }
@@ -59,7 +59,7 @@ impl InOrder {
 /// are spread evenly in `span_us`; the first sample of a profile is at the start of the span.
 pub(crate) fn deltas_or_even(
     count: usize,
-    given: &[Number],
+    given: &[PlainNumber],
     is_first: bool,
     span_us: i64,
 ) -> impl Iterator<Item = i64> {
@@ -72,7 +72,7 @@ pub(crate) fn deltas_or_even(
 }
 
 /// Returns the sum of times, microseconds.
-pub(crate) fn sum(deltas: &[Number]) -> i64 {
+pub(crate) fn sum(deltas: &[PlainNumber]) -> i64 {
     deltas.iter().fold(0, |sum: i64, delta| sum.saturating_add(delta.0))
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::frame_json::parse_frame;
-use super::number::Number;
+use super::number::{NodeNumber, Number};
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
 
@@ -13,13 +13,13 @@ use crate::profile::frame_table::FrameTable;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct NodeJson<'a> {
     /// Id in the recording.
-    pub id: Number,
+    pub id: NodeNumber,
     /// Id of the parent.
     #[serde(default)]
-    pub parent: Option<Number>,
+    pub parent: Option<NodeNumber>,
     /// Ids of the children, where nodes do not name their parents.
     #[serde(default)]
-    pub children: Option<Vec<Number>>,
+    pub children: Option<Vec<NodeNumber>>,
     /// Count of the node's samples.
     #[serde(default)]
     pub hit_count: Option<Number>,
@@ -44,8 +44,8 @@ struct TicksJson {
 impl<'a> NodeJson<'a> {
     /// Returns a node without children and samples.
     pub(crate) fn new(
-        id: Number,
-        parent: Option<Number>,
+        id: NodeNumber,
+        parent: Option<NodeNumber>,
         call_frame: Option<&'a RawValue>,
         deopt_reason: Option<&'a RawValue>,
     ) -> Self {
@@ -66,13 +66,13 @@ impl<'a> NodeJson<'a> {
 
     /// Adds the node to a profile, and its call frame to the frames.
     pub(crate) fn announce(&self, profile: &mut ProfileBuilder, frames: &mut FrameTable) {
-        let id = self.id.node_id();
+        let id = self.id.0;
         let frame = self
             .call_frame
             .map_or(FrameTable::UNKNOWN, |text| frames.intern_json(text.get(), parse_frame));
-        profile.announce(id, self.parent.map(Number::node_id), frame);
+        profile.announce(id, self.parent.map(|parent| parent.0), frame);
         for child in self.children.iter().flatten() {
-            profile.adopt(id, child.node_id());
+            profile.adopt(id, child.0);
         }
         if let Some(hits) = self.hit_count {
             profile.hits(id, u64::try_from(hits.0).unwrap_or(0));

@@ -8,12 +8,30 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, Visitor};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Number(pub i64);
 
-impl Number {
-    /// Returns the id of a node that is written so.
-    pub(crate) fn node_id(self) -> u64 {
-        self.0 as u64
-    }
+/// The limit of times, microseconds: JavaScript can tell all whole numbers below it apart, and sums of
+/// a few of them do not overflow.
+pub(crate) const MAX_US: i64 = 9_000_000_000_000_000;
 
+/// Returns a time, microseconds; none if it is not below [`MAX_US`].
+pub(crate) fn as_time(us: f64) -> Option<f64> {
+    (us.abs() < MAX_US as f64).then_some(us)
+}
+
+/// A time, microseconds, written as an integer or a fraction, as a viewer needs it. Fractions are
+/// rounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PlainNumber(pub i64);
+
+/// The id of a node: a whole number that JavaScript can tell from all others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct NodeNumber(pub u64);
+
+impl NodeNumber {
+    /// The largest whole number that JavaScript can tell from the next.
+    pub(crate) const MAX: u64 = (1 << 53) - 1;
+}
+
+impl Number {
     /// Returns the number, or the nearest that is neither negative nor too large.
     pub(crate) fn small(self) -> u32 {
         self.0.clamp(0, u32::MAX.into()) as u32
@@ -23,6 +41,46 @@ impl Number {
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for PlainNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Plain;
+        impl Visitor<'_> for Plain {
+            type Value = PlainNumber;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time in microseconds")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<PlainNumber, E> {
+                if number.unsigned_abs() > MAX_US.unsigned_abs() {
+                    return Err(E::custom("a time is too large"));
+                }
+                Ok(PlainNumber(number))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<PlainNumber, E> {
+                self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<PlainNumber, E> {
+                // The conversion saturates.
+                self.visit_i64(number.round() as i64)
+            }
+        }
+        deserializer.deserialize_any(Plain)
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u64::deserialize(deserializer)?;
+        if number > Self::MAX {
+            return Err(D::Error::custom("a node's id is too large"));
+        }
+        Ok(Self(number))
     }
 }
 
@@ -99,6 +157,17 @@ mod tests {
         }
         for text in ["null", "true", "\"x\"", "[]"] {
             assert!(serde_json::from_str::<Number>(text).is_err(), "{text}");
+        }
+        let plain = |text| serde_json::from_str::<PlainNumber>(text).ok();
+        assert_eq!(
+            [plain("5"), plain("-5.6"), plain("\"5\"")],
+            [Some(PlainNumber(5)), Some(PlainNumber(-6)), None]
+        );
+        assert_eq!(plain("9000000000000001").or(plain("-1e300")), None);
+        let id = |text| serde_json::from_str::<NodeNumber>(text).ok();
+        assert_eq!(id("9007199254740991"), Some(NodeNumber(NodeNumber::MAX)));
+        for text in ["9007199254740992", "-1", "1.0", "1e2", "\"1\"", "null"] {
+            assert_eq!(id(text), None, "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::files::input::Input;
 use crate::format::cpuprofile::read::CpuProfileReader;
 use crate::format::trace::event_times::TraceTimes;
 use crate::format::trace::read::TraceReader;
-use crate::format::trace::scan::{Item, Scanner};
+use crate::format::trace::scan::{SoundItem, SoundItems};
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Process, ScriptKey};
 use crate::profile::thread_profile::ReadScope;
@@ -33,7 +33,8 @@ pub(super) struct FileContents {
     pub is_trace: bool,
     /// Times of a trace that is not a recording.
     pub times: Option<TraceTimes>,
-    pub is_torn: bool,
+    /// Whether the file was cut off, or events were left out.
+    pub is_damaged: bool,
     /// Count of profile events that could not be read.
     pub unreadable_events: u64,
 }
@@ -84,44 +85,52 @@ pub(super) fn read_all<'a>(
 fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
     let mut frames = FrameTable::new();
     let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
-    let mut scanner = Scanner::new(file).moved_by(input.shift);
+    let mut items = SoundItems::new(file).moved_by(input.shift);
     let mut trace = TraceReader::new(scope);
     let mut cpuprofile = CpuProfileReader::new(scope);
     let mut has_events = false;
+    // A trace of another tool can have members of these names, with other values.
+    let mut cpuprofile_error = None;
     loop {
-        let is_own = scanner.is_own();
-        let Some(item) = scanner.next().map_err(|error| error.to_string())? else { break };
+        let is_own = items.is_own();
+        let Some(item) = items.next().map_err(|error| error.to_string())? else { break };
         match item {
-            Item::Event(event) => {
+            // A file with nodes before any event is a `.cpuprofile`.
+            SoundItem::Event { .. } if cpuprofile.has_nodes() => {}
+            SoundItem::Event { text, head } => {
                 has_events = true;
-                trace.event(event, is_own, &mut frames);
+                trace.event(text, head, is_own, &mut frames);
             }
-            Item::Member { key, value } => {
+            SoundItem::Member { key, value } => {
                 trace.member(key, value);
-                if !has_events {
-                    cpuprofile.member(key, value, &mut frames)?;
+                if !has_events && cpuprofile_error.is_none() {
+                    cpuprofile_error = cpuprofile.member(key, value, &mut frames).err();
                 }
             }
         }
     }
-    let is_torn = scanner.is_torn();
     if has_events {
         let unreadable_events = trace.unreadable_events();
         let script_maps = trace.take_script_maps();
         let times = (!trace.is_recording()).then(|| trace.take_times());
         let processes = trace.finish();
+        let is_damaged = items.is_damaged();
         let contents =
-            FileContents { processes, is_trace: true, times, is_torn, unreadable_events };
+            FileContents { processes, is_trace: true, times, is_damaged, unreadable_events };
         return Ok(ReadFile { contents, frames, script_maps });
     }
-    if is_torn && cpuprofile.has_nodes() {
+    if let Some(error) = cpuprofile_error {
+        return Err(error);
+    }
+    let is_damaged = items.is_torn();
+    if is_damaged && cpuprofile.has_nodes() {
         return Err(CUT_CPUPROFILE.to_owned());
     }
     let name = input.path.file_name().unwrap_or_default().to_string_lossy();
     let process = cpuprofile.finish_process(&name);
     let processes = process.into_iter().collect();
     let contents =
-        FileContents { processes, is_trace: false, times: None, is_torn, unreadable_events: 0 };
+        FileContents { processes, is_trace: false, times: None, is_damaged, unreadable_events: 0 };
     Ok(ReadFile { contents, frames, script_maps: Vec::new() })
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Loaded {
     pub is_trace: bool,
     /// Count of the files that were read.
     pub inputs: usize,
-    /// Files that were torn or cut off.
+    /// Files that were torn or cut off, or have events that were left out.
     pub repaired: Vec<PathBuf>,
     /// Files that could not be read.
     pub failed: Vec<Failed>,
@@ -214,7 +214,7 @@ impl Loaded {
     fn count(&mut self, input: &Input, contents: &FileContents) {
         self.inputs += 1;
         self.is_trace |= contents.is_trace;
-        if contents.is_torn {
+        if contents.is_damaged {
             self.repaired.push(input.path.clone());
         }
         if contents.unreadable_events > 0 {
@@ -403,6 +403,7 @@ mod tests {
         let worker = WORKER.split_once("\"traceEvents\":[\n").unwrap().1;
         let merged = MAIN.replacen('{', "{\"source\":\"cpu-prof\",", 1);
         let merged = merged.replace("\n]}", &format!(",\n{worker}"));
+        let merged = merged.replacen("\"threadId\"", "\"x\"", 1);
         let dir = folder(&[("main.trace.json", MAIN), ("trace.json", &merged)]);
         let alone = load(&[dir.path().join("trace.json")], ReadScope::TIMES).session;
         assert_eq!(alone.processes[0].threads.len(), 2);

@@ -1,18 +1,18 @@
 //! Tells what a file is: reads the start, and for some facts the end.
 
-use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
 
 use serde_json::{Map, Value};
 
+use crate::base::regular_file;
 use crate::files::input::{Input, first_bytes};
 use crate::format::cpuprofile::file_name::ids_from_file_name;
 use crate::format::cpuprofile::times::ProfileTimes;
 use crate::format::trace::head::EventHead;
-use crate::format::trace::own::{METADATA_KEY, is_merged_mark};
+use crate::format::trace::own::{METADATA_KEY, is_merged_mark, recorded_thread};
 use crate::format::trace::read::process_names::without_pid;
-use crate::format::trace::scan::{Item, Scanner};
+use crate::format::trace::recorded_profile::RecordedProfile;
+use crate::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
 use crate::profile::ending::ProcessEnding;
 use crate::profile::program::without_recording_label;
 use crate::profile::session::Identity;
@@ -70,14 +70,9 @@ pub(crate) struct RecordingFile {
     pub url: Option<String>,
 }
 
-/// The format of a file, by its first bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FileKind {
-    /// Trace events, as far as the start tells.
-    Trace,
-    /// A profile of one thread, as Node's `--cpu-prof` writes it.
-    CpuProfile,
-}
+/// Members by which a file's start tells a `.cpuprofile`.
+const CPUPROFILE_MEMBERS: [&str; 7] =
+    [METADATA_KEY, "nodes", "startTime", "endTime", "samples", "timeDeltas", "title"];
 
 impl RecordingFile {
     /// Returns the facts that tell the process of the recording.
@@ -119,12 +114,72 @@ impl RecordingFile {
 
 /// Tells what an input is. The error is the end of a sentence that begins with the file.
 pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> {
-    let (kind, mut scanner) =
-        open(input).map_err(|error| format!("the file cannot be read: {error}"))?;
-    match kind {
-        FileKind::CpuProfile => cpuprofile(index, &input.path, &mut scanner),
-        FileKind::Trace => trace(index, input, &mut scanner),
+    /// Events that are read to find one with a process and a time.
+    const EVENTS_UNTIL_FIRST: usize = 16;
+    let mut items = open(input)?;
+    let mut recording = None;
+    let mut recorded = RecordedProfile::Missing;
+    let mut first = None;
+    let mut events = 0;
+    let mut is_merged = false;
+    let mut is_cpuprofile = false;
+    while let Some(item) = items.next().map_err(|error| error.to_string())? {
+        match item {
+            SoundItem::Member { key: "metadata", value } if events == 0 => {
+                recording = header(index, value);
+                if let Some((pid, tid)) = recorded_thread(value) {
+                    recorded = RecordedProfile::expected(pid, tid);
+                }
+            }
+            SoundItem::Member { key, value } if is_tree(key, value) && events == 0 => {
+                return cpuprofile(index, input);
+            }
+            SoundItem::Member { key, value } => {
+                is_cpuprofile |= CPUPROFILE_MEMBERS.contains(&key);
+                is_merged |= is_merged_mark(key, value);
+            }
+            SoundItem::Event { text, head } => {
+                events += 1;
+                let pid = head.pid_text(text).and_then(|pid| pid.parse().ok());
+                let ts = head.ts(text).filter(|ts| *ts > 0 && head.phase != b'M');
+                first = first.or(pid.zip(ts).map(|(pid, ts)| FirstEvent { pid, ts }));
+                recorded.has(head, text);
+                if let Some(recording) = &mut recording {
+                    if recorded.has_begun() {
+                        recording.start_us = head.ts(text).unwrap_or_default();
+                        (recording.end_us, recording.ending) = end_of(input);
+                        return Ok(SniffedFile::Recording(recording.clone()));
+                    }
+                    if head.name(text) == b"TracingStartedInBrowser" {
+                        recording.url = url(text, recording.recording_label());
+                    }
+                }
+                let is_expected = recording.is_some() && !recorded.is_missing();
+                if !is_expected && (first.is_some() || events == EVENTS_UNTIL_FIRST) {
+                    break;
+                }
+            }
+        }
     }
+    if recording.is_some() && !recorded.is_missing() {
+        return Err("the recording ends before its first sample: the program was killed as it \
+                    started"
+            .to_owned());
+    }
+    if events > 0 {
+        return Ok(SniffedFile::Other { is_merged, first });
+    }
+    Err(if items.left_out() > 0 {
+        "its list does not hold trace events (they have no \"ph\", or are against another rule \
+         that cpu-prof check names)"
+    } else if is_cpuprofile && items.is_torn() {
+        CUT_CPUPROFILE
+    } else if is_cpuprofile {
+        "the file looks like a .cpuprofile, but has no nodes"
+    } else {
+        "the file has no list of trace events"
+    }
+    .to_owned())
 }
 
 /// Returns whether a member of a file's object is that of a `.cpuprofile`.
@@ -134,8 +189,7 @@ fn is_tree(key: &str, value: &[u8]) -> bool {
 
 /// Reads the header of a recording: what stands before its events or nodes.
 pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
-    let (_, mut scanner) = open(input).ok()?;
-    match scanner.next().ok()?? {
+    match Scanner::new(input.open().ok()?).next().ok()?? {
         Item::Member { key: "metadata", value } => header(0, value),
         Item::Member { key: METADATA_KEY, value } => cpuprofile_header(0, value),
         _ => None,
@@ -144,122 +198,40 @@ pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
 
 /// Returns whether an input is the recording of one thread, by its start.
 pub(crate) fn is_recording(input: &Input) -> bool {
-    match open(input) {
-        Ok((FileKind::CpuProfile, _)) => true,
-        _ => read_header(input).is_some(),
-    }
+    const START: usize = 4096;
+    let start = input.open().and_then(|file| first_bytes(file, START));
+    start.is_ok_and(|(start, _)| begins_as_cpuprofile(&start)) || read_header(input).is_some()
 }
 
 /// Returns whether an input is a merged trace: the first member says so.
 pub(crate) fn is_merged(input: &Input) -> bool {
-    let Ok((_, mut scanner)) = open(input) else { return false };
-    matches!(scanner.next(), Ok(Some(Item::Member { key, value })) if is_merged_mark(key, value))
+    let Ok(file) = input.open() else { return false };
+    matches!(
+        Scanner::new(file).next(),
+        Ok(Some(Item::Member { key, value })) if is_merged_mark(key, value)
+    )
 }
 
 /// Returns whether a recording's trace was completed: its last event says so.
 pub(crate) fn is_complete(input: &Input) -> io::Result<bool> {
     let end = last_bytes(input)?;
-    let mut heads = last_lines(&end).filter_map(|line| Some((EventHead::of_own(line)?, line)));
-    Ok(heads.any(|(head, line)| head.name(line) == b"trace.end"))
+    Ok(last_events(&end).any(|(event, head)| head.name(event) == b"trace.end"))
 }
 
-fn open(input: &Input) -> io::Result<(FileKind, Scanner<impl Read>)> {
-    const START: usize = 4096;
-    let (start, rest) = first_bytes(input.open()?, START)?;
-    let kind = FileKind::of(&start);
-    Ok((kind, Scanner::new(Cursor::new(start).chain(rest)).moved_by(input.shift)))
+fn open(input: &Input) -> Result<SoundItems<impl Read>, String> {
+    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
+    Ok(SoundItems::new(file).moved_by(input.shift))
 }
 
-impl FileKind {
-    /// Returns the kind of a text by its start. A `.cpuprofile` is an object with these members, in
-    /// any order.
-    fn of(start: &[u8]) -> Self {
-        const MEMBERS: [&[u8]; 7] = [
-            METADATA_KEY.as_bytes(),
-            b"nodes",
-            b"startTime",
-            b"endTime",
-            b"samples",
-            b"timeDeltas",
-            b"title",
-        ];
-        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-        let key = start
-            .strip_prefix(b"{")
-            .map(<[u8]>::trim_ascii_start)
-            .and_then(|rest| rest.strip_prefix(b"\""))
-            .and_then(|rest| rest.split(|byte| *byte == b'"').next());
-        match key {
-            Some(key) if MEMBERS.contains(&key) => Self::CpuProfile,
-            _ => Self::Trace,
-        }
-    }
-}
-
-fn trace(
-    index: usize,
-    input: &Input,
-    scanner: &mut Scanner<impl Read>,
-) -> Result<SniffedFile, String> {
-    /// Only names come before the profile of a recording.
-    const EVENTS_BEFORE_PROFILE: usize = 16;
-    let mut recording = None;
-    let mut first = None;
-    let mut is_merged = false;
-    let mut has_phase = false;
-    let mut events = 0;
-    let mut is_whole = true;
-    while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
-        match item {
-            Item::Member { key: "metadata", value } => recording = header(index, value),
-            // Other tools begin with members of their own.
-            Item::Member { key, value } if is_tree(key, value) && events == 0 => {
-                let again = open(input).map_err(|error| error.to_string())?;
-                return cpuprofile(index, &input.path, &mut { again.1 });
-            }
-            Item::Member { key, value } => is_merged |= is_merged_mark(key, value),
-            Item::Event(event) => {
-                events += 1;
-                let head = EventHead::of(event).unwrap_or_default();
-                has_phase |= head.phase != 0;
-                let pid = head.pid_text(event).and_then(|pid| pid.parse().ok());
-                let ts = head.ts(event).filter(|ts| *ts > 0 && head.phase != b'M');
-                first = pid.zip(ts).map(|(pid, ts)| FirstEvent { pid, ts });
-                if let Some(recording) = &mut recording {
-                    match head.name(event) {
-                        b"TracingStartedInBrowser" => {
-                            let label = recording.recording_label();
-                            recording.url = url(event).map(|url| match label {
-                                Some(label) => without_recording_label(&url, label),
-                                None => url,
-                            });
-                        }
-                        b"Profile" => {
-                            recording.start_us = head.ts(event).unwrap_or_default();
-                            (recording.end_us, recording.ending) = end_of(input);
-                            return Ok(SniffedFile::Recording(recording.clone()));
-                        }
-                        _ => {}
-                    }
-                }
-                let is_known = recording.is_some() || (has_phase && first.is_none());
-                if events == EVENTS_BEFORE_PROFILE || (has_phase && !is_known) {
-                    is_whole = false;
-                    break;
-                }
-            }
-        }
-    }
-    if recording.is_some() && is_whole {
-        Err("the recording ends before its first sample: the program was killed as it started"
-            .into())
-    } else if has_phase {
-        Ok(SniffedFile::Other { is_merged, first })
-    } else if events > 0 {
-        Err("its list does not hold trace events (they have no \"ph\")".into())
-    } else {
-        Err("the file has no list of trace events".into())
-    }
+/// Returns whether a text begins as a `.cpuprofile`: an object with these members, in any order.
+fn begins_as_cpuprofile(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let key = start
+        .strip_prefix(b"{")
+        .map(<[u8]>::trim_ascii_start)
+        .and_then(|rest| rest.strip_prefix(b"\""))
+        .and_then(|rest| rest.split(|byte| *byte == b'"').next());
+    key.is_some_and(|key| CPUPROFILE_MEMBERS.iter().any(|member| member.as_bytes() == key))
 }
 
 /// Reads the header of a recording's trace.
@@ -297,39 +269,36 @@ fn recording(index: usize, program: Map<String, Value>) -> Option<RecordingFile>
     })
 }
 
-fn url(event: &[u8]) -> Option<String> {
+/// Returns the label of a process for DevTools, without the label of the recording.
+fn url(event: &[u8], recording_label: Option<&str>) -> Option<String> {
     let event: Value = serde_json::from_slice(event).ok()?;
-    Some(event.pointer("/args/data/frames/0/url")?.as_str()?.to_owned())
+    let url = event.pointer("/args/data/frames/0/url")?.as_str()?;
+    Some(match recording_label {
+        Some(label) => without_recording_label(url, label),
+        None => url.to_owned(),
+    })
 }
 
 /// Reads the times of a `.cpuprofile`. Where the file does not tell its process and thread, its name
 /// can.
-fn cpuprofile(
-    index: usize,
-    path: &Path,
-    scanner: &mut Scanner<impl Read>,
-) -> Result<SniffedFile, String> {
-    let (mut times, mut has_nodes, mut header) = (ProfileTimes::default(), false, None);
-    while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
-        let Item::Member { key, value } = item else { continue };
+fn cpuprofile(index: usize, input: &Input) -> Result<SniffedFile, String> {
+    let mut items = open(input)?;
+    let (mut times, mut header) = (ProfileTimes::default(), None);
+    while let Some(item) = items.next().map_err(|error| error.to_string())? {
+        let SoundItem::Member { key, value } = item else { continue };
         times.member(key, value);
-        match key {
-            _ if is_tree(key, value) => has_nodes = true,
-            METADATA_KEY => header = cpuprofile_header(index, value),
-            _ => {}
+        if key == METADATA_KEY {
+            header = cpuprofile_header(index, value);
         }
     }
-    if scanner.is_torn() {
+    if items.is_torn() {
         return Err(CUT_CPUPROFILE.to_owned());
     }
-    let end_us = times.end_us();
-    let Some(start_us) = times.start_us().filter(|_| has_nodes) else {
-        return Err("the file looks like a .cpuprofile, but has no nodes or no startTime".into());
-    };
+    let (start_us, end_us) = (times.start_us().unwrap_or_default(), times.end_us());
     if let Some(header) = header {
         return Ok(SniffedFile::Recording(RecordingFile { start_us, end_us, ..header }));
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = input.path.file_name().unwrap_or_default().to_string_lossy();
     let small = |id: i64| u32::try_from(id).ok();
     let (pid, tid) = match ids_from_file_name(&name) {
         Some((pid, tid)) => (small(pid), small(tid).unwrap_or(0)),
@@ -353,35 +322,36 @@ fn cpuprofile(
 fn end_of(input: &Input) -> (Option<i64>, Option<ProcessEnding>) {
     let Ok(end) = last_bytes(input) else { return (None, None) };
     let (mut last_us, mut ending) = (None, None);
-    for line in last_lines(&end) {
-        let Some(head) = EventHead::of_own(line) else { continue };
-        last_us = last_us.max(head.ts(line));
-        if head.name(line) == b"trace.end" {
-            ending = Some(ending_of(line).unwrap_or_default());
+    for (event, head) in last_events(&end) {
+        last_us = last_us.max(head.ts(event));
+        if head.name(event) == b"trace.end" {
+            ending = Some(ending_of(event).unwrap_or_default());
         }
     }
     (last_us.map(|last_us| input.shift.moved(last_us)), ending)
 }
 
 /// Returns how the process ended, according to the last event of its recording.
-fn ending_of(line: &[u8]) -> Option<ProcessEnding> {
-    let line = line.strip_suffix(b",").unwrap_or(line);
-    let event: Value = serde_json::from_slice(line).ok()?;
+fn ending_of(event: &[u8]) -> Option<ProcessEnding> {
+    let event: Value = serde_json::from_slice(event).ok()?;
     serde_json::from_value(event.pointer("/args/data")?.clone()).ok()
 }
 
 fn last_bytes(input: &Input) -> io::Result<Vec<u8>> {
     const END: u64 = 64 << 10;
-    let mut file = File::open(&input.path)?;
+    let mut file = regular_file::open(&input.path)?;
     file.seek(SeekFrom::Start(input.bytes.saturating_sub(END)))?;
     let mut end = Vec::new();
     file.take(END).read_to_end(&mut end)?;
     Ok(end)
 }
 
-/// Returns the lines of a file's last bytes, without the first line, which may be cut off.
-fn last_lines(end: &[u8]) -> impl Iterator<Item = &[u8]> {
-    end.split(|byte| *byte == b'\n').skip(1)
+/// Returns the events in the lines of a file's last bytes, without the first line, which may be cut
+/// off.
+fn last_events(end: &[u8]) -> impl Iterator<Item = (&[u8], EventHead)> {
+    let lines = end.split(|byte| *byte == b'\n').skip(1);
+    let events = lines.map(|line| line.strip_suffix(b",").unwrap_or(line));
+    events.filter_map(|event| Some((event, EventHead::of_any(event)?)))
 }
 
 #[cfg(test)]
@@ -391,10 +361,10 @@ mod tests {
     #[test]
     fn the_first_member_tells_a_cpuprofile() {
         for text in ["{\"nodes\":[", " { \"startTime\" : 5", "\u{feff}{\"timeDeltas\":"] {
-            assert_eq!(FileKind::of(text.as_bytes()), FileKind::CpuProfile, "{text}");
+            assert!(begins_as_cpuprofile(text.as_bytes()), "{text}");
         }
         for text in ["", "[", "{", "{\"traceEvents\":[", "{\"metadata\":{", "[{\"nodes\":"] {
-            assert_eq!(FileKind::of(text.as_bytes()), FileKind::Trace, "{text}");
+            assert!(!begins_as_cpuprofile(text.as_bytes()), "{text}");
         }
     }
 }

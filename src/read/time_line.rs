@@ -3,8 +3,7 @@
 
 use crate::files::input::Input;
 use crate::format::trace::event_times::{EventSpan, TraceTimes};
-use crate::format::trace::head::EventHead;
-use crate::format::trace::scan::{Item, Scanner};
+use crate::format::trace::scan::{SoundItem, SoundItems};
 use crate::read::group::{ClockFacts, find_clocks};
 use crate::read::sniff::{RecordingFile, SniffedFile, sniff};
 
@@ -102,15 +101,13 @@ fn facts(recording: &RecordingFile, input: &Input) -> ClockFacts {
 fn trace_times(input: &Input) -> TraceTimes {
     let mut times = TraceTimes::default();
     let Ok(reader) = input.open() else { return times };
-    let mut scanner = Scanner::with_heads(reader).moved_by(input.shift);
-    while let Ok(Some((item, head))) = scanner.next_with_head() {
+    let mut items = SoundItems::new(reader).moved_by(input.shift);
+    while let Ok(Some(item)) = items.next() {
         match item {
-            Item::Event(event) => {
-                if let Some(head) = head.or_else(|| EventHead::of(event)) {
-                    times.event(&head, event);
-                }
+            SoundItem::Event { text, head } => {
+                times.event(head, text);
             }
-            Item::Member { key, value } => times.member(key, value),
+            SoundItem::Member { key, value } => times.member(key, value),
         }
     }
     times
@@ -119,6 +116,7 @@ fn trace_times(input: &Input) -> TraceTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::trace::head::EventHead;
 
     const SECOND: i64 = 1_000_000;
     const HOUR: i64 = 3600 * SECOND;

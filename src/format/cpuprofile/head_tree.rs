@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::format::number::Number;
+use crate::format::number::{NodeNumber, Number};
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::frame_table::FrameTable;
@@ -14,7 +14,7 @@ use crate::profile::frame_table::FrameTable;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HeadNode<'a> {
-    id: Number,
+    id: NodeNumber,
     #[serde(borrow, default)]
     function_name: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -44,7 +44,7 @@ pub(super) fn announce(
     let mut rest = vec![(None, head)];
     while let Some((parent, text)) = rest.pop() {
         let node: HeadNode<'_> = serde_json::from_str(text.get())?;
-        let id = node.id.node_id();
+        let id = node.id.0;
         let from_zero = |number: Number| i32::try_from(number.0 - 1).unwrap_or(-1).max(-1);
         let frame = frames.number(CallFrame {
             function_name: node.function_name.into(),

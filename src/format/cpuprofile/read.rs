@@ -9,7 +9,7 @@ use super::head_tree;
 use super::times::ProfileTimes;
 use crate::format::deltas::push_samples;
 use crate::format::node_json::NodeJson;
-use crate::format::number::Number;
+use crate::format::number::{NodeNumber, PlainNumber};
 use crate::format::trace::own::METADATA_KEY;
 use crate::format::trace::read::process_names::TraceNames;
 use crate::profile::builder::ProfileBuilder;
@@ -26,8 +26,8 @@ pub(crate) struct CpuProfileReader {
     builder: ProfileBuilder,
     has_nodes: bool,
     times: ProfileTimes,
-    samples: Vec<Number>,
-    deltas: Vec<Number>,
+    samples: Vec<NodeNumber>,
+    deltas: Vec<PlainNumber>,
 }
 
 impl CpuProfileReader {
@@ -107,11 +107,12 @@ impl CpuProfileReader {
         let end_us = self.times.end_us().unwrap_or(start_us);
         if self.deltas.is_empty() {
             let mut last_us = start_us;
-            let delta = |time: &Number| Number(time.0 - std::mem::replace(&mut last_us, time.0));
+            let delta =
+                |time: &PlainNumber| PlainNumber(time.0 - std::mem::replace(&mut last_us, time.0));
             self.deltas = self.times.timestamps.iter().map(delta).collect();
         }
         self.builder.set_start(start_us);
-        let nodes = self.samples.iter().map(|id| id.node_id());
+        let nodes = self.samples.iter().map(|id| id.0);
         let positions =
             if self.samples.is_empty() { Vec::new() } else { self.builder.take_positions(nodes) };
         let position = |index: usize| positions.get(index).copied().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The start and the end of a `.cpuprofile`, which old files give in seconds.
 
-use crate::format::number::Number;
+use crate::format::number::{PlainNumber, as_time};
 
 /// The members of a file that tell its times.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct ProfileTimes {
     /// Whether the file is an old one, with a tree of nodes within nodes.
     is_old: bool,
     /// Time of each sample, microseconds. Old files have these.
-    pub timestamps: Vec<Number>,
+    pub timestamps: Vec<PlainNumber>,
 }
 
 impl ProfileTimes {
@@ -41,6 +41,7 @@ impl ProfileTimes {
 
     fn micros(&self, time: Option<f64>) -> Option<i64> {
         const US_PER_S: f64 = 1e6;
-        time.map(|time| (time * if self.is_old { US_PER_S } else { 1.0 }).round() as i64)
+        let us = time.map(|time| time * if self.is_old { US_PER_S } else { 1.0 });
+        us.and_then(as_time).map(|us| us.round() as i64)
     }
 }

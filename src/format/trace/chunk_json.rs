@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::format::deltas;
 use crate::format::node_json::NodeJson;
-use crate::format::number::Number;
+use crate::format::number::{NodeNumber, Number, PlainNumber};
 use crate::profile::position::SourcePosition;
 
 /// The event of a whole profile, which older tools write.
@@ -16,15 +16,15 @@ pub(crate) const WHOLE_PROFILE: &[u8] = b"CpuProfile";
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ChunkJson<'a> {
     /// Start of a profile by V8's clock, microseconds. The clock can differ from the trace's.
-    pub start_time: Option<Number>,
+    pub start_time: Option<PlainNumber>,
     /// End of a profile by V8's clock, microseconds.
-    pub end_time: Option<Number>,
+    pub end_time: Option<PlainNumber>,
     /// The recorder of a profile.
     pub source: ProfileOrigin,
     /// Nodes and samples.
     #[serde(borrow)]
     pub cpu_profile: Option<ChunkProfile<'a>>,
-    time_deltas: Option<Vec<Number>>,
+    time_deltas: Option<Vec<PlainNumber>>,
     /// Lines of the samples, as they are written.
     #[serde(borrow)]
     pub lines: Option<&'a RawValue>,
@@ -38,13 +38,13 @@ pub(crate) struct ChunkJson<'a> {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ChunkProfile<'a> {
     /// Start by the trace's clock, microseconds.
-    pub start_time: Option<Number>,
+    pub start_time: Option<PlainNumber>,
     /// End by the trace's clock, microseconds.
-    pub end_time: Option<Number>,
+    pub end_time: Option<PlainNumber>,
     #[serde(borrow)]
     nodes: Option<Vec<NodeJson<'a>>>,
-    samples: Option<Vec<Number>>,
-    time_deltas: Option<Vec<Number>>,
+    samples: Option<Vec<NodeNumber>>,
+    time_deltas: Option<Vec<PlainNumber>>,
 }
 
 /// The recorder of a profile. In Chrome, several can record one thread. DevTools prefers the first
@@ -68,7 +68,7 @@ pub(crate) enum ProfileOrigin {
 /// `args`
 #[derive(Deserialize)]
 struct ChunkArgs<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     data: ChunkJson<'a>,
 }
 
@@ -98,12 +98,12 @@ impl<'a> ChunkJson<'a> {
     }
 
     /// Returns the samples: ids of nodes.
-    pub(crate) fn samples(&self) -> &[Number] {
+    pub(crate) fn samples(&self) -> &[NodeNumber] {
         self.profile(|profile| profile.samples.as_deref())
     }
 
     /// Returns the time before each sample, microseconds; empty if the event has none.
-    pub(crate) fn deltas(&self) -> &[Number] {
+    pub(crate) fn deltas(&self) -> &[PlainNumber] {
         match &self.time_deltas {
             Some(deltas) => deltas,
             None => self.profile(|profile| profile.time_deltas.as_deref()),

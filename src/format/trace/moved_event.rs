@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn moved_by(us: i64, event: &str) -> String {
-        let head = EventHead::of(event.as_bytes()).unwrap();
+        let head = EventHead::of_any(event.as_bytes()).unwrap();
         let shift = TimeShift { us, has_zero: false };
         let moved = moved(event.as_bytes(), &head, shift);
         moved.map_or(event.to_owned(), |moved| String::from_utf8(moved).unwrap())

@@ -16,6 +16,13 @@ pub(crate) struct OwnMember<T> {
     pub facts: T,
 }
 
+/// The category of V8's profiles.
+pub(crate) const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
+
+/// The start of a part of a profile, up to its id.
+pub(crate) const CHUNK: &[u8] =
+    br#"{"cat":"disabled-by-default-v8.cpu_profiler","name":"ProfileChunk","ph":"P","id":""#;
+
 /// The head of a merged trace, up to the first event. Its metadata comes last, because most of it
 /// is known only then.
 pub(crate) const MERGED_HEAD: &[u8] = b"{\"source\":\"cpu-prof\",\"traceEvents\":[\n";
@@ -28,6 +35,19 @@ const FIRST_MEMBERS: [&[u8]; 2] =
 /// Such a trace has one event a line.
 pub(crate) fn is_own(first_member: &[u8]) -> bool {
     FIRST_MEMBERS.iter().any(|start| first_member.starts_with(start))
+}
+
+/// Returns the ids of the process and the thread whose recording a trace's metadata announces; none
+/// for metadata of another kind.
+pub(crate) fn recorded_thread(metadata: &[u8]) -> Option<(u32, u32)> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Ids {
+        pid: u32,
+        thread_id: u32,
+    }
+    let OwnMember { facts: Ids { pid, thread_id } } = serde_json::from_slice(metadata).ok()?;
+    Some((pid, thread_id))
 }
 
 /// Returns whether a top-level member marks a merged trace.
@@ -60,6 +80,8 @@ mod tests {
         ] {
             assert!(is_own(&file.as_bytes()[1..]), "{file}");
         }
+        let chunk = str::from_utf8(CHUNK).unwrap();
+        assert!(include_str!("golden/main.trace.json").contains(chunk));
         let merged = include_str!("golden/merged.trace.json");
         assert!(merged.as_bytes().starts_with(MERGED_HEAD));
         assert!(merged.contains(&format!("\"metadata\":{{\"{METADATA_KEY}\":{{")));

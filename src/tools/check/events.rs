@@ -1,11 +1,10 @@
 //! The events of a trace, one by one.
 
-use serde_json::Value;
-
-use super::phases::PhaseKind;
+use super::event_text::{EventText, WrittenValue};
 use super::problems::{Problems, Severity};
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
+use crate::format::trace::phase::PhaseKind;
 
 /// Names of facts about processes and threads that a tool shows or uses.
 const METADATA: [&str; 10] = [
@@ -34,24 +33,26 @@ pub(super) struct EventChecks {
 
 impl EventChecks {
     /// Checks an event in a line of the file.
-    pub(super) fn event(&mut self, event: &Value, line: usize, to: &mut Problems) {
+    pub(super) fn event(&mut self, text: &str, line: usize, to: &mut Problems) {
         self.count += 1;
-        self.has_others |= event["ph"] != "M";
-        if !event.is_object() {
+        let Some(event) = EventText::read(text) else {
+            self.has_others = true;
             return to.error("object", line, "", "an event has to be an object");
-        }
-        let Some(phase) = event["ph"].as_str() else {
+        };
+        let phase = event.phase.text();
+        self.has_others |= phase.as_deref() != Some("M");
+        let Some(phase) = phase else {
             return to.error("ph", line, "ph", "an event needs its phase, a text of one letter");
         };
-        let Some(kind) = PhaseKind::of(phase) else {
+        let Some(kind) = kind_of(&phase) else {
             return to.error("phase", line, "ph", format!("'{phase}' is not a phase"));
         };
-        fields(kind, event, line, to);
-        if !kind.needs_id() || has_id(event) {
-            self.spans.event(kind, event, line, to);
+        fields(kind, &event, line, to);
+        if !kind.needs_id() || has_id(&event) {
+            self.spans.event(kind, &event, line, to);
         }
         if kind == PhaseKind::Sample {
-            self.profiles.event(event, line, to);
+            self.profiles.event(&event, line, to);
         }
     }
 
@@ -68,86 +69,103 @@ impl EventChecks {
     }
 }
 
+/// Returns the kind of a phase; none for an unknown phase.
+pub(super) fn kind_of(phase: &str) -> Option<PhaseKind> {
+    match phase.as_bytes() {
+        [phase] => PhaseKind::of(*phase),
+        _ => None,
+    }
+}
+
 /// Checks the fields of an event.
-pub(super) fn fields(kind: PhaseKind, event: &Value, line: usize, to: &mut Problems) {
-    let has = |field: &str| !event[field].is_null();
-    if !event["name"].is_string() {
+pub(super) fn fields(kind: PhaseKind, event: &EventText<'_>, line: usize, to: &mut Problems) {
+    if !event.name.is_text() {
         let message = "an event needs a name, which is a text: DevTools refuses the file";
         to.add(Severity::Fatal, "name", line, "name", message);
     }
-    if kind != PhaseKind::Metadata && !event["ts"].is_number() {
-        let message = if event["ts"].is_string() {
+    if kind != PhaseKind::Metadata && !event.ts.is_number() {
+        let message = if event.ts.is_text() {
             "the time is a text: DevTools cannot place the event"
         } else {
             "an event needs a time (ts) in microseconds"
         };
         to.error("ts", line, "ts", message);
     }
-    for field in ["pid", "tid"] {
+    for (field, id) in [("pid", event.pid), ("tid", event.tid)] {
         let is_optional = field == "tid" && kind == PhaseKind::Metadata;
-        match &event[field] {
-            Value::Number(number) if !number.is_f64() => {}
-            Value::Null if is_optional => {}
-            Value::Null => to.warn("ids", line, field, "the event belongs to no process or thread"),
-            _ => to.warn("ids", line, field, "an id has to be a whole number"),
+        if id.is_null() && !is_optional {
+            to.warn("ids", line, field, "the event belongs to no process or thread");
+        } else if !id.is_null() && !id.is_whole() {
+            to.warn("ids", line, field, "an id has to be a whole number");
         }
     }
-    if has("cat") && !event["cat"].is_string() {
+    if !event.categories.is_null() && !event.categories.is_text() {
         to.warn("cat", line, "cat", "categories are one text: 'a,b'");
     }
-    if has("args") && !event["args"].is_object() {
+    if !event.args.is_null() && !event.args.is_object() {
         to.warn("args", line, "args", "arguments have to be an object");
     }
     if kind.needs_id() && !has_id(event) {
         to.error("id", line, "id", "an event of this phase needs an id (or id2)");
     }
-    if has("id2") && event["id2"]["local"].is_null() && event["id2"]["global"].is_null() {
+    let has_part = |key| !event.id2.member(key).is_null();
+    if !event.id2.is_null() && !has_part("local") && !has_part("global") {
         to.error("id2", line, "id2", "id2 needs 'local' or 'global'");
     }
     of_kind(kind, event, line, to);
 }
 
-fn has_id(event: &Value) -> bool {
-    ["id", "id2", "bind_id"].iter().any(|field| !event[*field].is_null())
+fn has_id(event: &EventText<'_>) -> bool {
+    [event.id, event.id2, event.bind_id].iter().any(|id| !id.is_null())
 }
 
 /// Checks what events of one kind need.
-fn of_kind(kind: PhaseKind, event: &Value, line: usize, to: &mut Problems) {
+fn of_kind(kind: PhaseKind, event: &EventText<'_>, line: usize, to: &mut Problems) {
     match kind {
-        PhaseKind::Complete => match event["dur"].as_f64() {
+        PhaseKind::Complete => match event.dur.number() {
             None => to.warn("dur", line, "dur", "a call (X) without a duration is not drawn"),
             Some(dur) if dur < 0.0 => to.error("dur", line, "dur", "the duration is negative"),
             Some(_) => {}
         },
         PhaseKind::Instant => {
-            let scope = &event["s"];
-            let is_scope = matches!(scope.as_str(), Some("g" | "p" | "t"));
+            let scope = event.moment_scope;
+            let is_scope = matches!(scope.text().as_deref(), Some("g" | "p" | "t"));
             if !scope.is_null() && !is_scope {
+                let scope: String = scope.as_written().chars().take(40).collect();
                 to.error("s", line, "s", format!("{scope} is not a scope: g, p or t"));
             }
         }
         PhaseKind::Counter => {
-            let values = event["args"].as_object();
-            let is_number = |value: &Value| value.is_number();
-            if values.is_none_or(|values| values.is_empty() || !values.values().all(is_number)) {
+            let (mut count, mut are_numbers) = (0, true);
+            event.args.each_member(|_, value| {
+                count += 1;
+                are_numbers &= value.is_number();
+            });
+            if count == 0 || !are_numbers {
                 to.warn("C", line, "args", "a counter needs numbers as its arguments");
             }
         }
         PhaseKind::Metadata => {
-            let name = event["name"].as_str().unwrap_or_default();
-            let needs_text = matches!(name, "process_name" | "thread_name");
-            if needs_text && !event["args"]["name"].is_string() {
+            let name = event.name.text().unwrap_or_default();
+            let needs_text = matches!(&*name, "process_name" | "thread_name");
+            if needs_text && !event.args.member("name").is_text() {
                 to.error("M", line, "args.name", "a name has to be a text");
-            } else if !name.is_empty() && !METADATA.contains(&name) {
+            } else if !name.is_empty() && !METADATA.contains(&&*name) {
                 to.warn("M name", line, "name", format!("no tool shows the fact '{name}'"));
             }
         }
-        PhaseKind::ClockSync if event["args"]["sync_id"].is_null() => {
-            to.error("c", line, "args.sync_id", "a clock synchronization needs its id");
-        }
-        PhaseKind::LinkedIds if event["args"]["linked_id"].is_null() => {
-            to.error("=", line, "args.linked_id", "a link needs the other id");
-        }
+        PhaseKind::ClockSync => need(event.args.member("sync_id"), "c", line, to),
+        PhaseKind::LinkedIds => need(event.args.member("linked_id"), "=", line, to),
         _ => {}
+    }
+}
+
+fn need(id: WrittenValue<'_>, kind: &'static str, line: usize, to: &mut Problems) {
+    let (field, message) = match kind {
+        "c" => ("args.sync_id", "a clock synchronization needs its id"),
+        _ => ("args.linked_id", "a link needs the other id"),
+    };
+    if id.is_null() {
+        to.error(kind, line, field, message);
     }
 }

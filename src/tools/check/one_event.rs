@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::events::fields;
-use super::phases::PhaseKind;
+use super::event_text::EventText;
+use super::events::{fields, kind_of};
 use super::problems::{Problem, Problems, Severity};
+use crate::format::trace::phase::PhaseKind;
 
 /// Names by which readers find the profile and its threads.
 const RESERVED: [&str; 9] = [
@@ -27,22 +28,21 @@ pub(crate) fn problem_of(event: &Value) -> Option<String> {
     let Some(phase) = event["ph"].as_str() else {
         return Some("ph: an event needs its phase, a text of one letter".into());
     };
-    let Some(kind) = PhaseKind::of(phase) else {
+    let Some(kind) = kind_of(phase) else {
         return Some(format!("ph: '{phase}' is not a phase of the Trace Event Format"));
     };
     let name = event["name"].as_str().unwrap_or_default();
     if RESERVED.contains(&name) {
         return Some(format!("name: '{name}' is the name of an event that makes up the profile"));
     }
-    let mut problems = Problems::default();
+    let mut named = event.clone();
     if event["name"].is_null() && !kind.needs_name() {
         // The name of such an event is filled in.
-        let mut named = event.clone();
         named["name"] = "".into();
-        fields(kind, &named, 0, &mut problems);
-    } else {
-        fields(kind, event, 0, &mut problems);
     }
+    let text = named.to_string();
+    let mut problems = Problems::default();
+    fields(kind, &EventText::read(&text)?, 0, &mut problems);
     snapshot(kind, event, &mut problems);
     // Other tools may show a fact that this one does not know.
     let counts =

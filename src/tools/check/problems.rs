@@ -51,7 +51,10 @@ impl Problems {
         field: &str,
         message: impl Into<String>,
     ) {
-        let (count, last) = self.kinds.entry((kind, field.to_owned())).or_default();
+        // The nodes of a list are of one kind, whatever their indices.
+        let (list, rest) = field.split_once('[').unwrap_or((field, ""));
+        let of_kind = [list, rest.split_once(']').map_or("", |(_, rest)| rest)].concat();
+        let (count, last) = self.kinds.entry((kind, of_kind)).or_default();
         *count += 1;
         if *count > MAX_OF_A_KIND {
             self.list[*last].more += 1;
@@ -84,6 +87,11 @@ impl Problems {
         message: impl Into<String>,
     ) {
         self.add(Severity::Warning, kind, line, field, message);
+    }
+
+    /// Adds the problems of a part of the file.
+    pub(super) fn add_all(&mut self, other: Self) {
+        self.list.extend(other.list);
     }
 
     /// Returns the problems in the order of the file.

@@ -1,9 +1,15 @@
 //! The CPU profiles of a trace: `Profile` and `ProfileChunk` events.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
+use rustc_hash::FxHashMap;
+use serde_json::value::RawValue;
 
+use super::event_text::{EventText, WrittenValue};
+use super::list::{List, ListNumber, TakeItems};
 use super::problems::Problems;
+use crate::base::id_set::IdSet;
+
+/// The most profiles that are checked. Real traces have one for each thread.
+const MAX_PROFILES: usize = 100_000;
 
 /// The profiles of a trace.
 #[derive(Debug, Default)]
@@ -18,7 +24,7 @@ pub(super) struct Profiles {
 struct ProfileState {
     is_announced: bool,
     first_chunk: Option<usize>,
-    nodes: FxHashSet<u64>,
+    nodes: IdSet,
 }
 
 impl Profiles {
@@ -28,13 +34,21 @@ impl Profiles {
     }
 
     /// Checks an event of the phase P.
-    pub(super) fn event(&mut self, event: &Value, line: usize, to: &mut Problems) {
-        let state = self.known.entry(format!("{} {}", event["pid"], event["id"])).or_default();
-        let data = &event["args"]["data"];
-        match event["name"].as_str() {
+    pub(super) fn event(&mut self, event: &EventText<'_>, line: usize, to: &mut Problems) {
+        let key = format!("{} {}", event.pid.as_written(), event.id.as_written());
+        if self.known.len() >= MAX_PROFILES && !self.known.contains_key(&key) {
+            let message = format!(
+                "the trace has more than {MAX_PROFILES} profiles: this one, and \
+                                   later ones, are not checked"
+            );
+            return to.warn("profiles", line, "id", message);
+        }
+        let state = self.known.entry(key).or_default();
+        let data = event.args.member("data");
+        match event.name.text().as_deref() {
             Some("Profile") => {
                 state.is_announced = true;
-                if !data["startTime"].is_number() {
+                if !data.member("startTime").is_number() {
                     let field = "args.data.startTime";
                     to.error("Profile", line, field, "a Profile needs the time of its start");
                 }
@@ -66,66 +80,141 @@ impl Profiles {
 
 impl ProfileState {
     /// Checks a chunk. Returns the count of its samples.
-    fn chunk(&mut self, data: &Value, line: usize, to: &mut Problems) -> u64 {
-        let profile = &data["cpuProfile"];
-        for (index, node) in list(&profile["nodes"]).iter().enumerate() {
-            let at = |field: &str| format!("args.data.cpuProfile.nodes[{index}].{field}");
-            let Some(id) = node["id"].as_u64() else {
-                to.error("node id", line, &at("id"), "a node needs a number as its id");
-                continue;
-            };
-            if let Some(parent) = node["parent"].as_u64()
-                && !self.nodes.contains(&parent)
-            {
-                let message = format!("node {id} has the unknown parent {parent}");
-                to.error("parent", line, "args.data.cpuProfile.nodes", message);
-            }
-            if !self.nodes.insert(id) {
-                let message = format!("node {id} was announced before");
-                to.warn("again", line, "args.data.cpuProfile.nodes", message);
-            }
-            if !node["callFrame"].is_object() {
-                to.error("frame", line, &at("callFrame"), "a node needs a call frame");
-            }
-        }
-        let samples = list(&profile["samples"]);
-        let field = "args.data.cpuProfile.samples";
-        for sample in samples {
-            if sample.as_u64().is_none_or(|id| !self.nodes.contains(&id)) {
-                to.error("sample", line, field, format!("a sample of the unknown node {sample}"));
-            }
-        }
-        let deltas = match &data["timeDeltas"] {
-            Value::Null => list(&profile["timeDeltas"]),
-            deltas => list(deltas),
+    fn chunk(&mut self, data: WrittenValue<'_>, line: usize, to: &mut Problems) -> u64 {
+        let profile = data.member("cpuProfile");
+        let known = &mut self.nodes;
+        let mut nodes = NodeChecks { known, index: 0, line, to };
+        List(&mut nodes).read(profile.member("nodes").as_written());
+        let mut samples = SampleChecks { known: &self.nodes, count: 0, line, to };
+        List(&mut samples).read(profile.member("samples").as_written());
+        let samples = samples.count;
+        let deltas = match data.member("timeDeltas") {
+            deltas if deltas.is_null() => profile.member("timeDeltas"),
+            deltas => deltas,
         };
-        check_deltas(samples.len(), deltas, line, "args.data.timeDeltas", to);
-        let lines = list(&data["lines"]).len();
-        if lines > 0 && lines != samples.len() {
-            let message = format!("{lines} lines for {} samples", samples.len());
+        let mut checked = Deltas::default();
+        List(&mut checked).read(deltas.as_written());
+        checked.check(samples, line, "args.data.timeDeltas", to);
+        let mut lines = Deltas::default();
+        List(&mut lines).read(data.member("lines").as_written());
+        if lines.count > 0 && lines.count != samples {
+            let message = format!("{} lines for {samples} samples", lines.count);
             to.warn("lines", line, "args.data.lines", message);
         }
-        samples.len() as u64
+        samples
     }
 }
 
-/// Checks the times before samples.
-pub(super) fn check_deltas(
-    samples: usize,
-    deltas: &[Value],
+/// Checks the nodes of a chunk.
+struct NodeChecks<'a> {
+    known: &'a mut IdSet,
+    index: usize,
     line: usize,
-    field: &str,
-    to: &mut Problems,
-) {
-    if deltas.len() != samples {
-        let message = format!("{} times for {samples} samples", deltas.len());
-        to.error("deltas", line, field, message);
-    }
-    if deltas.iter().any(|delta| delta.as_f64().is_some_and(|delta| delta < 0.0)) {
-        to.warn("back", line, field, "the time runs back");
+    to: &'a mut Problems,
+}
+
+impl TakeItems for NodeChecks<'_> {
+    type Item<'de> = Box<RawValue>;
+
+    fn take(&mut self, node: Box<RawValue>) {
+        const FIELD: &str = "args.data.cpuProfile.nodes";
+        let (index, line) = (self.index, self.line);
+        self.index += 1;
+        let node = NodeText::read(node.get());
+        let Some(id) = node.id else {
+            let field = format!("{FIELD}[{index}].id");
+            return self.to.error("node id", line, &field, "a node needs a number as its id");
+        };
+        if let Some(parent) = node.parent
+            && !self.known.contains(parent)
+        {
+            let message = format!("node {id} has the unknown parent {parent}");
+            self.to.error("parent", line, FIELD, message);
+        }
+        if !self.known.insert(id) {
+            self.to.warn("again", line, FIELD, format!("node {id} was announced before"));
+        }
+        if !node.has_frame {
+            let field = format!("{FIELD}[{index}].callFrame");
+            self.to.error("frame", line, &field, "a node needs a call frame");
+        }
     }
 }
 
-pub(super) fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
+/// The members of a node that are checked.
+pub(super) struct NodeText<'a> {
+    pub id: Option<u64>,
+    pub parent: Option<u64>,
+    pub has_frame: bool,
+    pub children: WrittenValue<'a>,
+}
+
+impl<'a> NodeText<'a> {
+    /// Reads a node, whose members can be missing.
+    pub(super) fn read(text: &'a str) -> Self {
+        let mut node =
+            Self { id: None, parent: None, has_frame: false, children: WrittenValue::default() };
+        WrittenValue::of(text).each_member(|key, value| match key {
+            "id" => node.id = value.as_written().parse().ok(),
+            "parent" => node.parent = value.as_written().parse().ok(),
+            "callFrame" => node.has_frame = value.is_object(),
+            "children" => node.children = value,
+            _ => {}
+        });
+        node
+    }
+}
+
+/// Checks the samples of a chunk.
+struct SampleChecks<'a> {
+    known: &'a IdSet,
+    count: u64,
+    line: usize,
+    to: &'a mut Problems,
+}
+
+impl TakeItems for SampleChecks<'_> {
+    type Item<'de> = ListNumber;
+
+    fn take(&mut self, sample: ListNumber) {
+        self.count += 1;
+        if !matches!(sample, ListNumber::Whole(id) if self.known.contains(id)) {
+            let message = format!("a sample of the unknown node {sample}");
+            self.to.error("sample", self.line, "args.data.cpuProfile.samples", message);
+        }
+    }
+}
+
+/// Counts the times before samples, or other numbers of samples.
+#[derive(Debug, Default)]
+pub(super) struct Deltas {
+    pub count: u64,
+    runs_back: bool,
+    has_other_values: bool,
+}
+
+impl TakeItems for Deltas {
+    type Item<'de> = ListNumber;
+
+    fn take(&mut self, delta: ListNumber) {
+        self.count += 1;
+        self.runs_back |= matches!(delta, ListNumber::Other(delta) if delta < 0.0);
+        self.has_other_values |= delta == ListNumber::None;
+    }
+}
+
+impl Deltas {
+    /// Adds what is wrong with the times before samples.
+    pub(super) fn check(&self, samples: u64, line: usize, field: &str, to: &mut Problems) {
+        if self.count != samples {
+            let message = format!("{} times for {samples} samples", self.count);
+            to.error("deltas", line, field, message);
+        }
+        if self.has_other_values {
+            to.error("delta", line, field, "the time before a sample has to be a number");
+        }
+        if self.runs_back {
+            to.warn("back", line, field, "the time runs back");
+        }
+    }
 }

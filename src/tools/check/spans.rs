@@ -1,99 +1,181 @@
 //! Starts and ends that belong together: calls on a thread, asynchronous work, arrows and objects.
 
-use rustc_hash::FxHashMap;
-use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::phases::PhaseKind;
+use rustc_hash::FxHashMap;
+
+use super::event_text::EventText;
 use super::problems::Problems;
+use crate::format::trace::phase::PhaseKind;
+
+/// The most starts without an end that are kept. Real traces have a few thousand at a time.
+const MAX_OPEN: usize = 1_000_000;
+
+/// The most characters of a name that are kept.
+const NAME_CHARS: usize = 80;
 
 /// The starts that have no end so far.
 #[derive(Debug, Default)]
 pub(super) struct UnclosedSpans {
-    /// Lines and names of calls, by process and thread.
-    calls: FxHashMap<String, Vec<(usize, String)>>,
-    /// Lines of starts, by kind, category and id.
-    others: FxHashMap<(&'static str, String), Vec<usize>>,
+    /// Calls of each thread, the innermost last.
+    calls: FxHashMap<u64, Vec<OpenCall>>,
+    /// Starts of each kind, category and id.
+    others: FxHashMap<(SpanKind, u64), OpenStarts>,
+    /// Count of all starts that have no end so far.
+    open: usize,
+    /// Line from which on starts and ends are not compared; none as long as they are.
+    gives_up: Option<usize>,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    line: usize,
+    name: Box<str>,
+}
+
+#[derive(Debug)]
+struct OpenStarts {
+    count: usize,
+    /// Line of the first.
+    line: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum SpanKind {
+    Async,
+    Flow,
+    Object,
 }
 
 impl UnclosedSpans {
-    /// Checks whether an event fits to the events before.
-    pub(super) fn event(&mut self, kind: PhaseKind, event: &Value, line: usize, to: &mut Problems) {
-        let name = event["name"].as_str().unwrap_or_default();
+    /// Checks whether an event fits to the events before. An end without a start is a warning: viewers
+    /// leave the end out, and traces can begin in the middle of a call.
+    pub(super) fn event(
+        &mut self,
+        kind: PhaseKind,
+        event: &EventText<'_>,
+        line: usize,
+        to: &mut Problems,
+    ) {
+        if self.gives_up.is_some() {
+            return;
+        }
         match kind {
             PhaseKind::Begin => {
-                self.calls.entry(thread(event)).or_default().push((line, name.to_owned()));
+                let name = event.name.text().unwrap_or_default();
+                let name = name.chars().take(NAME_CHARS).collect();
+                self.calls.entry(thread(event)).or_default().push(OpenCall { line, name });
+                self.opened(line);
             }
-            PhaseKind::End => match self.calls.entry(thread(event)).or_default().pop() {
-                None => to.error("E", line, "ph", "an end (E) without a start (B) on its thread"),
-                Some((start, other)) if !name.is_empty() && name != other => to.warn(
-                    "E name",
-                    line,
-                    "name",
-                    format!("the end of '{name}' closes '{other}', which started in line {start}"),
-                ),
-                Some(_) => {}
-            },
-            PhaseKind::AsyncBegin => self.start("async", event, line),
-            PhaseKind::AsyncEnd => self.end("async", "a start (b)", event, line, to),
-            PhaseKind::FlowStart => self.start("flow", event, line),
-            PhaseKind::FlowEnd => self.end("flow", "a start (s)", event, line, to),
-            PhaseKind::ObjectNew => self.start("object", event, line),
-            PhaseKind::ObjectDelete => self.end("object", "a creation (N)", event, line, to),
+            PhaseKind::End => self.end_call(event, line, to),
+            PhaseKind::AsyncBegin => self.start(SpanKind::Async, event, line),
+            PhaseKind::AsyncEnd => self.end(SpanKind::Async, "a start (b)", event, line, to),
+            PhaseKind::FlowStart => self.start(SpanKind::Flow, event, line),
+            PhaseKind::FlowEnd => self.end(SpanKind::Flow, "a start (s)", event, line, to),
+            PhaseKind::ObjectNew => self.start(SpanKind::Object, event, line),
+            PhaseKind::ObjectDelete => {
+                self.end(SpanKind::Object, "a creation (N)", event, line, to)
+            }
             _ => {}
         }
     }
 
     /// Adds the starts that have no end.
     pub(super) fn finish(self, to: &mut Problems) {
-        let mut open: Vec<(usize, String)> = self.calls.into_values().flatten().collect();
-        open.sort();
-        for (line, name) in open {
+        if let Some(line) = self.gives_up {
+            let message = format!(
+                "{MAX_OPEN} starts have no end so far: from here on, starts and ends are not \
+                 compared"
+            );
+            return to.warn("open", line, "ph", message);
+        }
+        let mut open: Vec<OpenCall> = self.calls.into_values().flatten().collect();
+        open.sort_by_key(|call| call.line);
+        for OpenCall { line, name } in open {
             to.warn("B", line, "ph", format!("the call '{name}' (B) never ends"));
         }
-        let mut open: Vec<(usize, &str)> = Vec::new();
-        for ((what, _), lines) in self.others {
-            open.extend(lines.into_iter().map(|line| (line, what)));
+        let mut open: Vec<(usize, SpanKind, usize)> = Vec::new();
+        for ((kind, _), OpenStarts { count, line }) in self.others {
+            open.push((line, kind, count));
         }
         open.sort_unstable();
-        for (line, what) in open {
-            match what {
-                "async" => to.warn("b", line, "ph", "the asynchronous span (b) never ends"),
-                "flow" => to.warn("s", line, "ph", "the arrow (s) has no end (f)"),
+        for (line, kind, count) in open {
+            let (letter, message) = match kind {
+                SpanKind::Async => ("b", "the asynchronous span (b) never ends"),
+                SpanKind::Flow => ("s", "the arrow (s) has no end (f)"),
                 // An object can live as long as the program.
-                _ => {}
-            }
+                SpanKind::Object => continue,
+            };
+            (0..count).for_each(|_| to.warn(letter, line, "ph", message));
         }
     }
 
-    fn start(&mut self, what: &'static str, event: &Value, line: usize) {
-        self.others.entry((what, key(event))).or_default().push(line);
+    fn opened(&mut self, line: usize) {
+        self.open += 1;
+        if self.open > MAX_OPEN {
+            *self = Self { gives_up: Some(line), ..Self::default() };
+        }
+    }
+
+    fn end_call(&mut self, event: &EventText<'_>, line: usize, to: &mut Problems) {
+        let thread = thread(event);
+        let begun = self.calls.get_mut(&thread).and_then(Vec::pop);
+        let Some(OpenCall { line: start, name: begun }) = begun else {
+            let message = "an end (E) without a start (B) on its thread: viewers leave it out";
+            return to.warn("E", line, "ph", message);
+        };
+        self.open -= 1;
+        let name = event.name.text().unwrap_or_default();
+        let is_same = name.chars().take(NAME_CHARS).eq(begun.chars());
+        if !name.is_empty() && !is_same {
+            let message =
+                format!("the end of '{name}' closes '{begun}', which started in line {start}");
+            to.warn("E name", line, "name", message);
+        }
+    }
+
+    fn start(&mut self, kind: SpanKind, event: &EventText<'_>, line: usize) {
+        let new = || OpenStarts { count: 0, line };
+        self.others.entry((kind, key(event))).or_insert_with(new).count += 1;
+        self.opened(line);
     }
 
     fn end(
         &mut self,
-        what: &'static str,
+        kind: SpanKind,
         start: &str,
-        event: &Value,
+        event: &EventText<'_>,
         line: usize,
         to: &mut Problems,
     ) {
-        let open = self.others.get_mut(&(what, key(event)));
-        if open.and_then(Vec::pop).is_none() {
-            to.error(what, line, "id", format!("an end without {start} of this category and id"));
+        let key = (kind, key(event));
+        let Some(open) = self.others.get_mut(&key) else {
+            let message =
+                format!("an end without {start} of this category and id: viewers leave it out");
+            return to.warn("end", line, "id", message);
+        };
+        open.count -= 1;
+        if open.count == 0 {
+            self.others.remove(&key);
         }
+        self.open -= 1;
     }
 }
 
-fn thread(event: &Value) -> String {
-    format!("{} {}", event["pid"], event["tid"])
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn thread(event: &EventText<'_>) -> u64 {
+    hash((event.pid, event.tid))
 }
 
 /// Returns category, scope and id; a local id is that of its process.
-fn key(event: &Value) -> String {
-    let local = &event["id2"]["local"];
-    let pid = if local.is_null() { &Value::Null } else { &event["pid"] };
-    format!(
-        "{} {} {} {} {} {pid}",
-        event["cat"], event["scope"], event["id"], event["id2"]["global"], local
-    )
+fn key(event: &EventText<'_>) -> u64 {
+    let (local, global) = (event.id2.member("local"), event.id2.member("global"));
+    let pid = if local.is_null() { "" } else { event.pid.as_written() };
+    let categories = event.categories.text();
+    hash((categories, event.scope, event.id, global, local, pid))
 }

@@ -123,6 +123,7 @@ fn a_version_in_a_name_is_not_a_process() {
 fn each_thread_gets_a_file() {
     let both =
         format!("{},\n{}", MAIN.strip_suffix("\n]}").unwrap(), WORKER.split_once("[\n").unwrap().1);
+    let both = both.replacen("\"threadId\"", "\"x\"", 1);
     let dir = folder(&[("both.json", &both)]);
     let written = convert(&dir.path().join("both.json"), &dir.path().join("x.cpuprofile")).unwrap();
     let expected = ["x.4242.0.cpuprofile", "x.4242.3.cpuprofile"];

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::mapped_profile::MappedFrames;
+use super::mapped_frames::MappedFrames;
 use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::rewrite::ProfileRewriter;
@@ -13,11 +13,11 @@ use crate::format::ascii_json::{encode, encode_raw};
 use crate::format::cpuprofile::read::CpuProfileReader;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::node_json::NodeJson;
-use crate::format::number::Number;
+use crate::format::number::NodeNumber;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::trace::event::Event;
 use crate::format::trace::events::Events;
-use crate::format::trace::scan::{Item, Scanner};
+use crate::format::trace::scan::{SoundItem, SoundItems};
 use crate::format::trace::thread_names::{each_name, worker_name};
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
@@ -28,7 +28,7 @@ use crate::read::sniff::RecordingFile;
 
 /// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
 pub(super) fn add_file<R: std::io::Read>(
-    scanner: &mut Scanner<R>,
+    items: &mut SoundItems<R>,
     recording: &RecordingFile,
     mapped: &mut MappedFrames,
     rewriter: &mut ProfileRewriter,
@@ -36,7 +36,7 @@ pub(super) fn add_file<R: std::io::Read>(
     parts: &mut OutputParts,
 ) -> Result<bool, MergeError> {
     let mut frames = FrameTable::new();
-    let Some(profile) = read(scanner, &mut frames, mapped) else { return Ok(false) };
+    let Some(profile) = read(items, &mut frames, mapped) else { return Ok(false) };
     add(&profile, &frames, (pid, recording.tid), rewriter, parts)?;
     if recording.end_us.is_some() {
         // Later than the end in the file if samples come after that.
@@ -71,7 +71,7 @@ pub(super) fn of_event(
         cpu_profile: &'a RawValue,
     }
     let event: WholeProfile<'_> = serde_json::from_slice(event).ok()?;
-    read(&mut Scanner::new(event.args.data.cpu_profile.get().as_bytes()), frames, mapped)
+    read(&mut SoundItems::new(event.args.data.cpu_profile.get().as_bytes()), frames, mapped)
 }
 
 /// Adds the samples of a profile to a thread, by its ids of process and thread.
@@ -100,7 +100,7 @@ pub(super) fn add(
         let delta = time_us.saturating_sub(last_us);
         last_us = time_us;
         let node = if node == NONE { ROOT } else { id(node) };
-        (node.0 as u64, delta, position)
+        (node.0, delta, position)
     });
     rewriter.samples(samples, parts)
 }
@@ -120,20 +120,20 @@ fn samples(profile: &ThreadProfile) -> impl Iterator<Item = ProfileSample> {
 }
 
 /// Id of an added root, for which viewers draw nothing.
-const ROOT: Number = Number(0);
+const ROOT: NodeNumber = NodeNumber(0);
 
-fn id(index: u32) -> Number {
-    Number(i64::from(index) + 1)
+fn id(index: u32) -> NodeNumber {
+    NodeNumber(u64::from(index) + 1)
 }
 
 fn read<R: std::io::Read>(
-    scanner: &mut Scanner<R>,
+    items: &mut SoundItems<R>,
     frames: &mut FrameTable,
     mapped: &mut MappedFrames,
 ) -> Option<ThreadProfile> {
     let mut reader = CpuProfileReader::new(ReadScope::SAMPLES);
-    while let Some(item) = scanner.next().ok()? {
-        if let Item::Member { key, value } = item {
+    while let Some(item) = items.next().ok()? {
+        if let SoundItem::Member { key, value } = item {
             reader.member(key, value, frames).ok()?;
         }
     }

@@ -1,7 +1,6 @@
 //! Traces of other tools, and merged traces: events pass unchanged, except for ids that other
 //! inputs have too.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,7 +26,7 @@ use crate::format::trace::events::on_one_line;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own::is_merged_mark;
 use crate::format::trace::process_span::PROCESSES;
-use crate::format::trace::scan::Item;
+use crate::format::trace::scan::SoundItem;
 use crate::profile::program::Program;
 
 /// The state of one such trace.
@@ -45,8 +44,6 @@ struct ForeignTrace {
     threads: FxHashSet<(u32, u32)>,
     frames: TraceFrames,
     spans: OpenSpans,
-    /// Count of events that were left out, because they are not valid, apart from profiles.
-    broken: u64,
     first_us: Option<i64>,
     edit: EventEdit,
     buffer: Vec<u8>,
@@ -60,15 +57,15 @@ impl Merger<'_> {
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
         let input = &self.inputs[other.input];
-        let Some(mut scanner) = self.open(input) else { return Ok(()) };
+        let Some(mut items) = self.open(input) else { return Ok(()) };
         let mut trace = ForeignTrace::new(other);
         loop {
-            let is_own = scanner.is_own();
-            match scanner.next_with_head() {
-                Ok(Some((Item::Event(event), head))) => {
-                    trace.event(event, head, is_own, self, parts)?;
+            let is_own = items.is_own();
+            match items.next() {
+                Ok(Some(SoundItem::Event { text, head })) => {
+                    trace.event(text, head, is_own, self, parts)?;
                 }
-                Ok(Some((Item::Member { key, value }, _))) => {
+                Ok(Some(SoundItem::Member { key, value })) => {
                     if key == "metadata"
                         && let Some(facts) = MergedFacts::read(value)
                     {
@@ -86,7 +83,7 @@ impl Merger<'_> {
             }
         }
         trace.finish(parts)?;
-        if scanner.is_torn() || trace.broken + trace.profiles.broken > 0 {
+        if items.is_damaged() || trace.profiles.broken > 0 {
             self.repaired(input);
         }
         let renumbered = std::mem::take(&mut trace.pids.renumbered).into_iter();
@@ -131,24 +128,15 @@ impl ForeignTrace {
         Self { index: *input, home: home.clone(), pids, ids, ..Self::default() }
     }
 
-    /// Adds an event. `is_own` tells that this project wrote the event, which then needs no check.
+    /// Adds an event. `is_own` tells that this project wrote the trace.
     fn event(
         &mut self,
         text: &[u8],
-        known: Option<EventHead>,
+        head: &EventHead,
         is_own: bool,
         merger: &mut Merger<'_>,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
-        let read = if is_own { EventHead::of } else { EventHead::of_any };
-        let Some(head) = known.or_else(|| read(text)) else {
-            self.broken += 1;
-            return Ok(());
-        };
-        // DevTools refuses empty objects.
-        if !is_own && text.len() <= 2 {
-            return Ok(());
-        }
         // The track is made from the metadata, for the processes that are in the trace.
         if is_own && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
             return Ok(());
@@ -157,7 +145,7 @@ impl ForeignTrace {
         let own_tid = head.tid(text);
         let recorded_tid = own_tid.and_then(|tid| self.recorded_tid(own.as_ref(), tid));
         let tid = recorded_tid.or(own_tid);
-        if !self.is_chosen(&head, text, own.as_ref(), (tid, recorded_tid.is_some()), merger) {
+        if !self.is_chosen(head, text, own.as_ref(), (tid, recorded_tid.is_some()), merger) {
             return Ok(());
         }
         let Merger { processes, labels, chosen, .. } = merger;
@@ -170,7 +158,7 @@ impl ForeignTrace {
             let pid = |pid: u32| pids.pid(pid.into(), processes);
             return self.frames.add(frames, is_kept, pid, labels, parts);
         }
-        if merger.mapped.take_map(&event.head, text) {
+        if merger.mapped.take_map(event.head, text) {
             return Ok(());
         }
         self.note(&event, parts)?;
@@ -178,19 +166,13 @@ impl ForeignTrace {
         if event.is_counter() && merger.rewriting.stacks.is_limited() {
             return Ok(());
         }
+        self.edit.clear();
+        if event.is_profile() && !self.profiles.check(&event, &mut merger.mapped, &mut self.edit) {
+            return Ok(());
+        }
         let id = self.profiles.new_id(&event, &mut merger.profile_ids);
         let mut buffer = std::mem::take(&mut self.buffer);
-        let changed = self.changed(&event, id.as_deref(), &mut buffer);
-        let line = if is_own { Cow::Borrowed(changed) } else { on_one_line(changed) };
-        let mut in_sources = Vec::new();
-        let line = match event.is_profile() {
-            true => {
-                let mapped = self.profiles.in_sources(&event, &line, &mut merger.mapped);
-                in_sources.extend_from_slice(mapped);
-                Cow::Borrowed(in_sources.as_slice())
-            }
-            false => line,
-        };
+        let line = on_one_line(self.changed(&event, id.as_deref(), &mut buffer));
         let thread = (pid.unwrap_or_default(), tid.unwrap_or_default());
         merger.sizes.event(thread, event.name(), text);
         let is_rewritten = !merger.copies_profiles(parts)
@@ -202,16 +184,15 @@ impl ForeignTrace {
         Ok(())
     }
 
-    /// Returns the event with the ids that it has in the output.
+    /// Returns the event with the edits so far, and with the ids that it has in the output.
     fn changed<'a>(
         &mut self,
         event: &'a ForeignEvent<'_>,
         profile_id: Option<&str>,
         buffer: &'a mut Vec<u8>,
     ) -> &'a [u8] {
-        self.edit.clear();
         event.renumber(profile_id, &mut self.edit);
-        self.ids.change(event.text, &event.head, &mut self.edit);
+        self.ids.change(event.text, event.head, &mut self.edit);
         if self.edit.is_empty() {
             return event.text;
         }

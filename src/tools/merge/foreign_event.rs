@@ -19,7 +19,7 @@ pub(super) const COUNTERS: [&[u8]; 3] = [b"thread.start", b"thread.flush", b"tra
 /// An event, with the parts of it that place the event.
 pub(super) struct ForeignEvent<'a> {
     pub text: &'a [u8],
-    pub head: EventHead,
+    pub head: &'a EventHead,
     /// Pid in the output.
     pub pid: Option<u32>,
     /// Thread id in the output.

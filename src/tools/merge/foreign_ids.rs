@@ -4,12 +4,12 @@
 //! change, and events of unrelated files are not linked by chance.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
-use crate::format::ascii_json::encode;
 use crate::format::json_walk::walk_object;
 use crate::format::trace::edit::EventEdit;
 use crate::format::trace::head::{EventHead, Member};
@@ -26,7 +26,9 @@ pub(super) struct ForeignIds {
 const LINKED_PHASES: &[u8] = b"bneSTpFstfNOD()";
 
 /// The name of references to objects, which can be anywhere in the arguments.
-static REFERENCE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"id_ref\""));
+static REFERENCE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(KEY));
+
+const KEY: &[u8] = b"\"id_ref\"";
 
 impl ForeignIds {
     /// Returns the ids of a trace by its number.
@@ -55,14 +57,12 @@ impl ForeignIds {
         for frame in place(Member::StackFrame).into_iter().chain(place(Member::EndStackFrame)) {
             edit.replace(frame.clone(), self.stack_frame(&written(&event[frame])));
         }
-        if let Some(args) = place(Member::Arguments)
-            && REFERENCE.find(&event[args.clone()]).is_some()
-            && let Ok(mut json) = serde_json::from_slice(&event[args.clone()])
-        {
-            self.references(&mut json);
-            let mut text = Vec::new();
-            encode(&mut text, &json);
-            edit.replace(args, String::from_utf8_lossy(&text));
+        if let Some(args) = place(Member::Arguments) {
+            for at in REFERENCE.find_iter(&event[args.clone()]) {
+                if let Some(id) = reference(event, args.start + at) {
+                    edit.replace(id.clone(), self.id(&written(&event[id])));
+                }
+            }
         }
     }
 
@@ -84,23 +84,6 @@ impl ForeignIds {
         }
     }
 
-    /// Changes the references to objects, wherever they are in the arguments.
-    fn references(&self, value: &mut Value) {
-        match value {
-            Value::Object(members) => {
-                for (key, value) in members {
-                    if key == "id_ref" {
-                        *value = self.id(value);
-                    } else {
-                        self.references(value);
-                    }
-                }
-            }
-            Value::Array(values) => values.iter_mut().for_each(|value| self.references(value)),
-            _ => {}
-        }
-    }
-
     /// Returns the id in the output: hexadecimal, because some viewers read ids as numbers.
     fn id(&self, id: &Value) -> Value {
         let mut hasher = DefaultHasher::new();
@@ -115,6 +98,32 @@ impl ForeignIds {
     fn stack_frame_id(&self, id: &str) -> String {
         if self.trace == 0 { id.to_owned() } else { format!("{}.{id}", self.trace) }
     }
+}
+
+/// Returns the place of the id of a reference, whose key may be at a place in a valid event; none for a
+/// text that is no key, and for an id that is neither a string nor a number.
+fn reference(event: &[u8], at: usize) -> Option<Range<usize>> {
+    let skip_space = |from: usize| {
+        let length = event.get(from..)?.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        Some(from + length)
+    };
+    let colon = skip_space(at + KEY.len()).filter(|at| event[*at] == b':')?;
+    let start = skip_space(colon + 1)?;
+    let rest = &event[start..];
+    let length = match rest[0] {
+        b'"' => {
+            let inside = &rest[1..];
+            let mut ends = memchr::memchr_iter(b'"', inside);
+            let is_end = |end: &usize| {
+                let escapes = inside[..*end].iter().rev().take_while(|byte| **byte == b'\\');
+                escapes.count() % 2 == 0
+            };
+            ends.find(is_end)? + 2
+        }
+        b'-' | b'0'..=b'9' => rest.iter().position(|byte| b",}] \t\r\n".contains(byte))?,
+        _ => return None,
+    };
+    Some(start..start + length)
 }
 
 /// Reads an id as an event has it.
@@ -155,6 +164,25 @@ mod tests {
         assert_eq!(id(1, object, "id"), changed(1, &snapshot).unwrap()["args"]["a"][0]["id_ref"]);
         let local = json!({ "ph": "e", "id2": { "local": "0x1" } });
         assert_eq!(changed(1, &local).unwrap()["id2"]["local"], id(1, begin, "id"));
+    }
+
+    #[test]
+    fn references_are_found_wherever_they_are() {
+        let event = r#"{"ph":"X","args":{"id_ref" : "0x1","x":["id_ref",{"id_ref":7}, "\"id_ref\":1"],
+            "y":{"id_ref":"a\"\\"},"id_ref":{"id_ref":1.5}}}"#;
+        let changed = changed(1, &serde_json::from_str(event).unwrap());
+        let id = |id: Value| ForeignIds::of_trace(1).id(&id);
+        let args = changed.unwrap()["args"].clone();
+        assert_eq!(args["x"][0], "id_ref");
+        assert_eq!(args["x"][1]["id_ref"], id(json!(7)));
+        assert_eq!(args["x"][2], "\"id_ref\":1");
+        assert_eq!(args["y"]["id_ref"], id(json!("a\"\\")));
+        assert_eq!(args["id_ref"]["id_ref"], id(json!(1.5)));
+        let spaced = br#"{"ph":"X","args":{"id_ref" : "0x1"}}"#;
+        let head = EventHead::of_any(spaced).unwrap();
+        let mut edit = EventEdit::default();
+        ForeignIds::of_trace(1).change(spaced, &head, &mut edit);
+        assert!(!edit.is_empty());
     }
 
     #[test]

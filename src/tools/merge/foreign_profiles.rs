@@ -2,15 +2,17 @@
 
 use rustc_hash::FxHashMap;
 
+use super::copied_profile::{CopiedProfile, announcement};
 use super::cpuprofile;
 use super::foreign_event::ForeignEvent;
-use super::mapped_profile::{MappedFrames, MappedProfile};
+use super::mapped_frames::MappedFrames;
 use super::merger::Merger;
 use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::profile_ids::ProfileIds;
 use super::rewrite::ProfileRewriter;
 use crate::format::trace::chunk_json::WHOLE_PROFILE;
+use crate::format::trace::edit::EventEdit;
 use crate::profile::frame_table::FrameTable;
 
 /// A profile, by the pid in the trace and the file's id.
@@ -21,8 +23,8 @@ type ProfileKey = (u32, Vec<u8>);
 pub(super) struct ForeignProfiles {
     /// New ids of profiles; none where the id stays.
     ids: FxHashMap<ProfileKey, Option<String>>,
-    /// Nodes with other places in the sources.
-    mapped: FxHashMap<ProfileKey, MappedProfile>,
+    /// What was read of the profiles, each with its thread id in the output.
+    copied: FxHashMap<ProfileKey, (u32, CopiedProfile)>,
     /// Profiles that do not pass unchanged.
     rewriters: FxHashMap<ProfileKey, ProfileRewriter>,
     /// Count of events that cannot be read.
@@ -47,25 +49,24 @@ impl ForeignProfiles {
         new_id.clone()
     }
 
-    /// Returns an event with the places in the sources. `line` is the event as the trace has it.
-    pub(super) fn in_sources<'a>(
-        &'a mut self,
+    /// Adds to `edit` what makes an event of a profile sound, and its places in the sources. Returns
+    /// whether the event can be read.
+    pub(super) fn check(
+        &mut self,
         event: &ForeignEvent<'_>,
-        line: &'a [u8],
         frames: &mut MappedFrames,
-    ) -> &'a [u8] {
-        let (Some(pid), Some(id)) = (event.pid, event.head.id(event.text)) else { return line };
-        match event.name() {
-            b"ProfileChunk" => {
-                self.mapped.entry((pid, id.to_owned())).or_default().chunk(line, frames)
-            }
-            // A profile begins, with nodes of its own.
-            b"Profile" => {
-                self.mapped.remove(&(pid, id.to_owned()));
-                line
-            }
-            _ => line,
-        }
+        edit: &mut EventEdit,
+    ) -> bool {
+        let (Some(pid), Some(id)) = (event.pid, event.head.id(event.text)) else { return false };
+        let tid = event.tid.unwrap_or_default();
+        let new = || (tid, CopiedProfile::default());
+        let (_, profile) = self.copied.entry((pid, id.to_owned())).or_insert_with(new);
+        let is_read = match event.name() {
+            b"Profile" => profile.start(event.text, event.head, edit),
+            _ => profile.chunk(event.text, event.head, frames, edit),
+        };
+        self.broken += u64::from(!is_read);
+        is_read
     }
 
     /// Adds an event to its profile, if it has one. `line` is the event as the trace has it, with
@@ -138,8 +139,19 @@ impl ForeignProfiles {
         of_thread.try_for_each(|rewriter| rewriter.write_until(ts, parts))
     }
 
-    /// Ends the profiles.
+    /// Ends the profiles. Announces those whose announcement the file has lost.
     pub(super) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+        for ((pid, id), (tid, profile)) in &self.copied {
+            let key = (*pid, id.clone());
+            let Some(start_us) = profile.missing_start() else { continue };
+            if self.rewriters.contains_key(&key) {
+                continue;
+            }
+            let new_id = self.ids.get(&key).cloned().flatten();
+            let id = new_id.unwrap_or_else(|| String::from_utf8_lossy(id).into_owned());
+            parts.list[0].note(*pid, start_us);
+            parts.list[0].events(&announcement(*pid, *tid, &id, start_us))?;
+        }
         self.rewriters.values_mut().try_for_each(|rewriter| rewriter.finish(parts).map(|_| ()))
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::foreign_ids::ForeignIds;
 use super::outcome::MergeError;
@@ -69,9 +69,17 @@ impl OtherMembers {
             return Ok(None);
         }
         if key == "metadata" && value.len() < MAX_METADATA_BYTES {
-            let metadata = serde_json::from_slice::<Value>(value).unwrap_or_default();
-            let mut text = Vec::new();
-            encode(&mut text, &json!({ "file": file, "metadata": metadata }));
+            let mut text = b"{\"file\":".to_vec();
+            encode(&mut text, &file);
+            text.extend_from_slice(b",\"metadata\":");
+            // Most writers escape what is not ASCII, as the merged trace does.
+            match value.is_ascii() && memchr::memchr2(b'\n', b'\r', value).is_none() {
+                true => text.extend_from_slice(value),
+                false => {
+                    encode(&mut text, &serde_json::from_slice::<Value>(value).unwrap_or_default());
+                }
+            }
+            text.push(b'}');
             let text = String::from_utf8_lossy(&text).into_owned();
             self.sources.extend(RawValue::from_string(text));
             return Ok(None);

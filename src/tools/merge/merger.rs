@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::choose_threads::ChosenThreads;
 use super::foreign_pids::ForeignPid;
 use super::labels::Labels;
-use super::mapped_profile::MappedFrames;
+use super::mapped_frames::MappedFrames;
 use super::members::OtherMembers;
 use super::notes;
 use super::outcome::{MergeOptions, MergeProgress, MergeResult};
@@ -19,7 +19,7 @@ use super::profile_ids::ProfileIds;
 use super::rewrite::Rewriting;
 use super::sizes::TraceSizes;
 use crate::files::input::{Failed, Input};
-use crate::format::trace::scan::{ScanError, Scanner};
+use crate::format::trace::scan::{ScanError, SoundItems};
 
 /// The state of a merge.
 pub(super) struct Merger<'a> {
@@ -110,9 +110,9 @@ impl<'a> Merger<'a> {
     }
 
     /// Opens an input; none if the input cannot be read, which is noted.
-    pub(super) fn open(&mut self, input: &Input) -> Option<Scanner<Box<dyn Read>>> {
+    pub(super) fn open(&mut self, input: &Input) -> Option<SoundItems<Box<dyn Read>>> {
         match input.open_counted(&self.progress.done) {
-            Ok(reader) => Some(Scanner::with_heads(reader).moved_by(input.shift)),
+            Ok(reader) => Some(SoundItems::new(reader).moved_by(input.shift)),
             Err(error) => {
                 self.fail(input, format!("the file cannot be read: {error}"));
                 None

@@ -14,6 +14,7 @@
 
 mod choose_slices;
 mod choose_threads;
+mod copied_profile;
 mod cpuprofile;
 mod foreign;
 mod foreign_event;
@@ -24,7 +25,7 @@ mod frames;
 mod home;
 mod input_process;
 mod labels;
-mod mapped_profile;
+mod mapped_frames;
 mod members;
 mod merger;
 mod metadata;

@@ -1,12 +1,11 @@
 //! The recordings of one process: copied line by line, or rewritten where copying is not enough.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
+use super::copied_profile::{CopiedProfile, announcement};
 use super::cpuprofile;
 use super::labels::ProcessLabel;
-use super::mapped_profile::MappedProfile;
+use super::mapped_frames::MappedFrames;
 use super::merger::Merger;
 use super::outcome::MergeError;
 use super::part::{OutputPart, OutputParts};
@@ -17,7 +16,9 @@ use crate::format::ascii_json::encode;
 use crate::format::trace::edit::EventEdit;
 use crate::format::trace::events::on_one_line;
 use crate::format::trace::head::{EventHead, Member};
-use crate::format::trace::scan::Item;
+use crate::format::trace::own::recorded_thread;
+use crate::format::trace::recorded_profile::RecordedProfile;
+use crate::format::trace::scan::SoundItem;
 use crate::format::trace::thread::profile_id;
 use crate::format::trace::thread_names::is_labelled;
 use crate::read::sniff::RecordingFile;
@@ -95,27 +96,41 @@ impl Merger<'_> {
         part: &mut OutputPart,
     ) -> Result<(), MergeError> {
         let mut buffer = Vec::new();
+        let mut edit = EventEdit::default();
         let mut sizes = std::mem::take(&mut self.sizes);
         let mut frames = std::mem::take(&mut self.mapped);
-        let mut mapped = MappedProfile::default();
+        let mut profile = CopiedProfile::default();
+        let mut written_id = id.to_owned();
         let copied = self.each_event(&self.inputs[recording.input], |event, head| {
             sizes.event((process.pid, recording.tid), head.name(event), event);
             // The merge writes the frames of all processes at the end.
             if head.name(event) == b"TracingStartedInBrowser" || frames.take_map(head, event) {
-                return Ok(());
+                return Ok(true);
             }
-            let is_chunk = head.name(event) == b"ProfileChunk";
+            edit.clear();
+            if !profile_event(&mut profile, event, head, &mut frames, &mut edit) {
+                return Ok(false);
+            }
+            if process.mark.is_none()
+                && let Some(id) = head.id(event).filter(|_| head.name(event) == b"ProfileChunk")
+                && id != written_id.as_bytes()
+            {
+                written_id = String::from_utf8_lossy(id).into_owned();
+            }
             if head.phase != b'M' {
                 part.note(process.pid, head.ts(event).unwrap_or_default());
             }
-            let event = renumbered(process, event, head, id, &mut buffer);
-            match is_chunk {
-                true => part.events(mapped.chunk(event, &mut frames)),
-                false => part.events(event),
-            }
+            part.events(changed(process, event, head, id, &mut edit, &mut buffer))?;
+            Ok(true)
         });
         (self.sizes, self.mapped) = (sizes, frames);
-        copied
+        copied?;
+        match profile.missing_start() {
+            Some(start_us) => {
+                part.events(&announcement(process.pid, recording.tid, &written_id, start_us))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Rewrites one of several recordings of a thread, or a recording that goes into slices. The label
@@ -132,52 +147,44 @@ impl Merger<'_> {
             return self.rewrite_cpuprofile(process, recording, rewriter, parts);
         }
         let input = &self.inputs[recording.input];
-        let mut has_begun = false;
         // The marker of the recording's start has counters, and comes before the profile.
         let mut start = None;
-        let mut is_damaged = false;
+        let mut has_begun = false;
         let mut buffer = Vec::new();
+        let mut edit = EventEdit::default();
         let mut sizes = std::mem::take(&mut self.sizes);
         let mut frames = std::mem::take(&mut self.mapped);
-        let mut mapped = MappedProfile::default();
+        let mut profile = CopiedProfile::default();
         let rewritten = self.each_event(input, |event, head| {
             let ts = head.ts(event).unwrap_or_default();
             sizes.counters((process.pid, recording.tid), head.name(event), event);
             if frames.take_map(head, event) {
-                return Ok(());
+                return Ok(true);
             }
+            edit.clear();
+            if !profile_event(&mut profile, event, head, &mut frames, &mut edit) {
+                return Ok(false);
+            }
+            let line = changed(process, event, head, "", &mut edit, &mut buffer);
             match head.name(event) {
-                b"TracingStartedInBrowser" => Ok(()),
-                b"thread.start" if !has_begun => {
-                    start = Some(renumbered(process, event, head, "", &mut buffer).to_vec());
-                    Ok(())
-                }
-                _ if !has_one_label && is_labelled(event, head) => Ok(()),
+                b"TracingStartedInBrowser" => {}
+                b"thread.start" if !has_begun => start = Some(line.to_vec()),
+                _ if !has_one_label && is_labelled(event, head) => {}
                 b"Profile" => {
                     has_begun = true;
                     rewriter.begin(recording.start_us, parts)?;
-                    start.take().map_or(Ok(()), |start| rewriter.other(&start, ts, parts))
-                }
-                b"ProfileChunk" if has_begun => {
-                    is_damaged |= !rewriter.chunk(mapped.chunk(event, &mut frames), parts)?;
-                    Ok(())
-                }
-                _ => {
-                    let event = renumbered(process, event, head, "", &mut buffer);
-                    if head.phase == b'M' {
-                        rewriter.name(event, parts)
-                    } else {
-                        rewriter.other(event, ts, parts)
+                    if let Some(start) = start.take() {
+                        rewriter.other(&start, ts, parts)?;
                     }
                 }
+                b"ProfileChunk" => return rewriter.chunk(line, parts),
+                _ if head.phase == b'M' => rewriter.name(line, parts)?,
+                _ => rewriter.other(line, ts, parts)?,
             }
+            Ok(true)
         });
         (self.sizes, self.mapped) = (sizes, frames);
-        rewritten?;
-        if is_damaged {
-            self.repaired(input);
-        }
-        Ok(())
+        rewritten
     }
 
     fn rewrite_cpuprofile(
@@ -193,36 +200,40 @@ impl Merger<'_> {
             rewriter.name(&name, parts)?;
         }
         rewriter.begin(recording.start_us, parts)?;
-        let Some(mut scanner) = self.open(input) else { return Ok(()) };
+        let Some(mut items) = self.open(input) else { return Ok(()) };
         let mapped = &mut self.mapped;
-        if !cpuprofile::add_file(&mut scanner, recording, mapped, rewriter, process.pid, parts)? {
+        if !cpuprofile::add_file(&mut items, recording, mapped, rewriter, process.pid, parts)? {
             self.fail(input, "its nodes or samples are not those of a .cpuprofile".to_owned());
             self.empty_inputs += 1;
         }
         Ok(())
     }
 
-    /// Calls `f` for each event of a recording. Leaves out damaged events, and notes so.
+    /// Calls `f` for each event of a recording, which returns whether the event can be read. Notes that
+    /// events were left out.
     fn each_event(
         &mut self,
         input: &Input,
-        mut f: impl FnMut(&[u8], &EventHead) -> Result<(), MergeError>,
+        mut f: impl FnMut(&[u8], &EventHead) -> Result<bool, MergeError>,
     ) -> Result<(), MergeError> {
-        let Some(mut scanner) = self.open(input) else { return Ok(()) };
+        let Some(mut items) = self.open(input) else { return Ok(()) };
+        let mut recorded = RecordedProfile::Missing;
+        let mut has_events = false;
         let mut is_damaged = false;
         loop {
-            let is_own = scanner.is_own();
-            match scanner.next() {
-                Ok(Some(Item::Event(event))) => {
-                    // Another tool may have formatted the recording.
-                    let line = if is_own { Cow::Borrowed(event) } else { on_one_line(event) };
-                    let head = if is_own { EventHead::of(event) } else { EventHead::of_any(&line) };
-                    match head {
-                        Some(head) => f(&line, &head)?,
-                        None => is_damaged = true,
+            match items.next() {
+                Ok(Some(SoundItem::Event { text, head })) => {
+                    // Another tool may have formatted the recording. Line ends have the length of spaces.
+                    let line = on_one_line(text);
+                    has_events = true;
+                    is_damaged |= !recorded.has(head, &line) || !f(&line, head)?;
+                }
+                Ok(Some(SoundItem::Member { key: "metadata", value })) if !has_events => {
+                    if let Some((pid, tid)) = recorded_thread(value) {
+                        recorded = RecordedProfile::expected(pid, tid);
                     }
                 }
-                Ok(Some(Item::Member { .. })) => {}
+                Ok(Some(SoundItem::Member { .. })) => {}
                 Ok(None) => break,
                 Err(error) => {
                     self.fail_midway(input, &error);
@@ -230,29 +241,50 @@ impl Merger<'_> {
                 }
             }
         }
-        if is_damaged || scanner.is_torn() {
+        if is_damaged || items.is_damaged() {
             self.repaired(input);
         }
         Ok(())
     }
 }
 
-/// Returns an event of a recording. If another process has the pid, the event gets the pid and the
-/// mark of this process.
-fn renumbered<'a>(
+/// Adds to `edit` what makes an event of the recording's profile sound. Returns whether the event can
+/// be read.
+fn profile_event(
+    profile: &mut CopiedProfile,
+    event: &[u8],
+    head: &EventHead,
+    frames: &mut MappedFrames,
+    edit: &mut EventEdit,
+) -> bool {
+    match head.name(event) {
+        b"Profile" => profile.start(event, head, edit),
+        b"ProfileChunk" => profile.chunk(event, head, frames, edit),
+        _ => true,
+    }
+}
+
+/// Returns an event of a recording with the edits so far. If another process has the pid, the event
+/// gets the pid and the mark of this process.
+fn changed<'a>(
     process: &OutputProcess,
     event: &'a [u8],
     head: &EventHead,
     profile_id: &str,
+    edit: &mut EventEdit,
     buffer: &'a mut Vec<u8>,
 ) -> &'a [u8] {
-    let Some(mark) = &process.mark else { return event };
-    let mut edit = EventEdit::default();
-    head.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));
-    head.place(Member::Id).into_iter().for_each(|place| edit.replace(place, profile_id));
+    if process.mark.is_some() {
+        head.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));
+        head.place(Member::Id).into_iter().for_each(|place| edit.replace(place, profile_id));
+    }
+    if edit.is_empty() {
+        return event;
+    }
     buffer.clear();
     edit.apply(event, buffer);
     if head.phase == b'M'
+        && let Some(mark) = &process.mark
         && let Ok(mut value) = serde_json::from_slice::<Value>(buffer)
         && let Some(name) = value.pointer_mut("/args/name")
         && let Some(text) = name.as_str()

@@ -14,9 +14,8 @@ use super::times::EventTimes;
 use crate::files::input::Input;
 use crate::format::trace::event_json::EventJson;
 use crate::format::trace::event_times::TraceTimes;
-use crate::format::trace::head::EventHead;
 use crate::format::trace::read::process_names::TraceNames;
-use crate::format::trace::scan::{Item, Scanner};
+use crate::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
 use crate::profile::frame_table::FrameTable;
 use crate::profile::program::Program;
 use crate::profile::session::{Process, Thread};
@@ -160,17 +159,16 @@ impl Survey {
         let (mut threads, mut names) = (Threads::default(), TraceNames::default());
         let mut times = TraceTimes::default();
         let Ok(reader) = input.open_counted(&progress.done) else { return (threads, names, times) };
-        let mut scanner = Scanner::with_heads(reader).moved_by(input.shift);
-        while let Ok(Some((item, head))) = scanner.next_with_head() {
-            let event = match item {
-                Item::Event(event) => event,
-                Item::Member { key, value } => {
+        let mut items = SoundItems::new(reader).moved_by(input.shift);
+        while let Ok(Some(item)) = items.next() {
+            let (event, head) = match item {
+                SoundItem::Event { text, head } => (text, head),
+                SoundItem::Member { key, value } => {
                     times.member(key, value);
                     continue;
                 }
             };
-            let Some(head) = head.or_else(|| EventHead::of(event)) else { continue };
-            if let Some(ts) = times.event(&head, event) {
+            if let Some(ts) = times.event(head, event) {
                 self.times.histogram.add(ts, event.len());
             }
             if depth == SurveyDepth::Times {
@@ -179,7 +177,7 @@ impl Survey {
             let name = head.name(event);
             let is_name = [&b"process_name"[..], b"thread_name"].contains(&name);
             if (is_name || FRAMES.contains(&name))
-                && let Some(json) = EventJson::read(event)
+                && let Some(json) = EventJson::read(event, head)
             {
                 names.event(&json);
             }

@@ -140,11 +140,6 @@ impl TraceNames {
         Some((pid, tid))
     }
 
-    /// Returns whether the metadata is that of one thread's recording.
-    pub(super) fn is_recording(&self) -> bool {
-        self.processes.values().any(|process| process.program.thread_id.is_some())
-    }
-
     /// Takes the names of a process out.
     pub(crate) fn take(&mut self, pid: i64) -> ProcessNames {
         self.processes.remove(&pid).unwrap_or_default()

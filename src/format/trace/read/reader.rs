@@ -12,6 +12,9 @@ use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
 use crate::format::trace::chunk_json::{ChunkJson, ProfileOrigin};
 use crate::format::trace::event_json::EventJson;
 use crate::format::trace::event_times::TraceTimes;
+use crate::format::trace::head::EventHead;
+use crate::format::trace::own::recorded_thread;
+use crate::format::trace::recorded_profile::RecordedProfile;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::{Process, ScriptKey, Thread};
@@ -22,6 +25,9 @@ use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 pub(crate) struct TraceReader {
     scope: ReadScope,
     names: TraceNames,
+    /// The profile that the header announces; none for a file of another kind.
+    recorded: Option<RecordedProfile>,
+    has_events: bool,
     /// Profiles that can go on.
     open: Vec<OpenProfile>,
     finished: Vec<FinishedProfile>,
@@ -62,6 +68,8 @@ impl TraceReader {
         Self {
             scope,
             names: TraceNames::default(),
+            recorded: None,
+            has_events: false,
             open: Vec::new(),
             finished: Vec::new(),
             starts: BTreeMap::new(),
@@ -71,11 +79,20 @@ impl TraceReader {
         }
     }
 
-    /// Reads the text of an event. Skips text that is not an event. `is_own` tells that the text is
-    /// in an own trace.
-    pub(crate) fn event(&mut self, text: &[u8], is_own: bool, frames: &mut FrameTable) {
-        let read = if is_own { EventJson::read_own } else { EventJson::read };
-        let Some(event) = read(text) else { return };
+    /// Reads an event. Skips events of no process. `is_own` tells that the event is in an own trace.
+    pub(crate) fn event(
+        &mut self,
+        text: &[u8],
+        head: &EventHead,
+        is_own: bool,
+        frames: &mut FrameTable,
+    ) {
+        self.has_events = true;
+        if self.recorded.as_mut().is_some_and(|recorded| !recorded.has(head, text)) {
+            self.unreadable_events += 1;
+            return;
+        }
+        let Some(event) = EventJson::read(text, head) else { return };
         self.times.parsed(&event);
         let result = match &*event.name {
             "Profile" => self.start(&event),
@@ -122,13 +139,17 @@ impl TraceReader {
     pub(crate) fn member(&mut self, key: &str, value: &[u8]) {
         if key == "metadata" {
             self.names.metadata(value);
+            if !self.has_events {
+                let ids = recorded_thread(value);
+                self.recorded = ids.map(|(pid, tid)| RecordedProfile::expected(pid, tid));
+            }
         }
         self.times.member(key, value);
     }
 
-    /// Returns whether the trace is the recording of one thread, by its metadata.
+    /// Returns whether the trace is the recording of one thread.
     pub(crate) fn is_recording(&self) -> bool {
-        self.names.is_recording()
+        self.recorded.as_ref().is_some_and(RecordedProfile::has_begun)
     }
 
     /// Takes the source maps of scripts out.
@@ -168,7 +189,7 @@ impl TraceReader {
     /// Reads a Profile event: a recording starts, with nodes of its own.
     fn start(&mut self, event: &EventJson<'_>) -> serde_json::Result<()> {
         let chunk = ChunkJson::from_args(event.args)?;
-        let start_us = chunk.start_time.unwrap_or(event.ts).0;
+        let start_us = chunk.start_time.map_or(event.ts.0, |start| start.0);
         let mut index = self.find(event, event.ts.0);
         if self.open[index].is_announced && !self.open[index].builder.is_empty() {
             let ended = self.open.swap_remove(index);
@@ -237,7 +258,7 @@ impl TraceReader {
     ) -> serde_json::Result<()> {
         let chunk = ChunkJson::from_args(event.args)?;
         let Some(profile) = &chunk.cpu_profile else { return Ok(()) };
-        let start_us = profile.start_time.unwrap_or(event.ts).0;
+        let start_us = profile.start_time.map_or(event.ts.0, |start| start.0);
         let end_us = profile.end_time.map_or(start_us, |end| end.0);
         let mut builder = ProfileBuilder::new(start_us, self.scope);
         add_samples(&chunk, &mut builder, end_us, frames);
@@ -313,7 +334,7 @@ fn add_samples(
     if builder.has_lines() {
         positions = chunk.positions();
         if positions.is_empty() {
-            positions = builder.take_positions(chunk.samples().iter().map(|id| id.node_id()));
+            positions = builder.take_positions(chunk.samples().iter().map(|id| id.0));
         }
     }
     let position = |index: usize| positions.get(index).copied().unwrap_or_default();

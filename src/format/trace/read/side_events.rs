@@ -43,6 +43,6 @@ pub(super) fn collection(event: &EventJson<'_>) -> CollectionTotals {
 
 /// Returns the memory that an own counter tells; none for a counter of the program.
 pub(super) fn memory(event: &EventJson<'_>) -> Option<MemoryUse> {
-    let args = event.args.filter(|_| event.phase == "C")?;
+    let args = event.args.filter(|_| event.phase == b'C')?;
     serde_json::from_str(args).ok()
 }

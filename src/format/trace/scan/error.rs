@@ -3,7 +3,7 @@
 use std::io;
 
 /// The limit of the size of an event, or of a member of the file's object.
-pub(super) const MAX_VALUE_BYTES: usize = 256 << 20;
+pub(crate) const MAX_VALUE_BYTES: usize = 256 << 20;
 
 /// Why a file cannot be read any further: the end of a sentence that begins with the file's name.
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,15 @@
 //! Finds the events in Trace Event files of any size, whatever state a file is in.
 //!
-//! The scanner is own code, because JSON parsers stop at the first torn byte, or hold the file in
-//! memory. It finds where each event begins and ends, and leaves the contents to others. In an own
-//! trace, one event a line, it looks only for the ends of lines; in any other file it follows
-//! strings and brackets.
+//! `Scanner` is own code, because JSON parsers stop at the first torn byte, or hold the file in
+//! memory. `Scanner` finds where each event begins and ends. `SoundItems` also checks the events, and
+//! is what all tools read: events that break a rule are repaired or left out, for all tools alike.
 
 mod buffer;
 mod error;
 mod scanner;
+mod sound;
 mod value_shape;
 
-pub(crate) use self::error::ScanError;
+pub(crate) use self::error::{MAX_VALUE_BYTES, ScanError};
 pub(crate) use self::scanner::{Item, Scanner};
+pub(crate) use self::sound::{SoundItem, SoundItems};

@@ -9,9 +9,7 @@ use super::buffer::{TextBuffer, ValueEnd};
 use super::error::ScanError;
 use crate::format::json_walk::WalkError;
 use crate::format::trace::head::EventHead;
-use crate::format::trace::moved_event::{moved, moved_member};
 use crate::format::trace::own;
-use crate::profile::time_shift::TimeShift;
 
 /// An item of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,13 +38,11 @@ pub(crate) struct Scanner<R> {
     /// Whether the file is an own trace, with one event a line.
     is_own: bool,
     is_torn: bool,
-    /// Whether events of other tools are parsed, which finds their ends and their heads at once.
+    /// Whether events are parsed, which finds their ends and their heads at once.
     has_heads: bool,
     /// Head of the last event, if it was parsed.
-    head: Option<EventHead>,
-    /// How far times are moved.
-    shift: TimeShift,
-    /// The last item, if it had to be changed: because it was not UTF-8, or to move its times.
+    pub(super) head: Option<EventHead>,
+    /// The last item, if it was not UTF-8.
     changed: Vec<u8>,
 }
 
@@ -65,7 +61,7 @@ enum Position {
 
 /// An item by its place in the buffer.
 #[derive(Debug)]
-enum FoundItem {
+pub(super) enum FoundItem {
     Event(Range<usize>),
     Member { key: Range<usize>, value: Range<usize> },
 }
@@ -81,77 +77,47 @@ impl<R: Read> Scanner<R> {
             is_torn: false,
             has_heads: false,
             head: None,
-            shift: TimeShift::default(),
             changed: Vec::new(),
         }
     }
 
-    /// Returns a scanner whose `next_with_head` returns heads.
-    pub(crate) fn with_heads(reader: R) -> Self {
+    /// Returns a scanner that parses events, as far as they can be parsed.
+    pub(super) fn with_heads(reader: R) -> Self {
         Self { has_heads: true, ..Self::new(reader) }
-    }
-
-    /// Moves the times of all items.
-    pub(crate) fn moved_by(self, shift: TimeShift) -> Self {
-        Self { shift, ..self }
     }
 
     /// Returns the next item; none at the end of the file. The item is valid until the next call.
     #[allow(clippy::should_implement_trait)] // An iterator's items cannot be lent.
     pub(crate) fn next(&mut self) -> Result<Option<Item<'_>>, ScanError> {
-        Ok(self.next_with_head()?.map(|(item, _)| item))
+        let Some(found) = self.find()? else { return Ok(None) };
+        let bytes = &self.buffer.bytes;
+        Ok(Some(match found {
+            FoundItem::Event(event) => Item::Event(as_utf8(&bytes[event], &mut self.changed)),
+            FoundItem::Member { key, value } => Item::Member {
+                key: str::from_utf8(&bytes[key]).unwrap_or_default(),
+                value: as_utf8(&bytes[value], &mut self.changed),
+            },
+        }))
     }
 
-    /// Returns the next item as `next` does, and the head of a valid event of another tool. Events
-    /// without a head are not checked.
-    pub(crate) fn next_with_head(
-        &mut self,
-    ) -> Result<Option<(Item<'_>, Option<EventHead>)>, ScanError> {
-        let found = loop {
+    /// Finds the next item; none at the end of the file. Its places are valid until the next call.
+    pub(super) fn find(&mut self) -> Result<Option<FoundItem>, ScanError> {
+        loop {
             let found = match self.position {
                 Position::Start => self.start()?,
                 Position::Members => self.member()?,
                 Position::Events { in_object } => self.event(in_object)?,
                 Position::End => return Ok(None),
             };
-            if let Some(found) = found {
-                break found;
+            if found.is_some() {
+                return Ok(found);
             }
-        };
-        let mut head = self.head.take();
-        let bytes = &self.buffer.bytes;
-        let item = match found {
-            FoundItem::Event(event) if !self.shift.is_none() => {
-                head = None;
-                let text = as_utf8(&bytes[event.clone()], &mut self.changed);
-                match EventHead::of(text).and_then(|head| moved(text, &head, self.shift)) {
-                    None => Item::Event(as_utf8(&bytes[event], &mut self.changed)),
-                    Some(moved) => {
-                        self.changed = moved;
-                        Item::Event(&self.changed)
-                    }
-                }
-            }
-            FoundItem::Event(event) if self.is_own => Item::Event(&bytes[event]),
-            FoundItem::Event(event) => {
-                let length = event.len();
-                let text = as_utf8(&bytes[event], &mut self.changed);
-                // A head has the places in the text as it was. Replacements are longer.
-                head = head.filter(|_| text.len() == length);
-                Item::Event(text)
-            }
-            FoundItem::Member { key, value } => {
-                let key = str::from_utf8(&bytes[key]).unwrap_or_default();
-                match moved_member(key, &bytes[value.clone()], self.shift) {
-                    None => Item::Member { key, value: as_utf8(&bytes[value], &mut self.changed) },
-                    Some(moved) => {
-                        self.changed = moved;
-                        Item::Member { key, value: &self.changed }
-                    }
-                }
-            }
-        };
-        Ok(Some((item, head)))
+        }
+    }
+
+    /// Returns the text of a place that `find` found.
+    pub(super) fn text(&self, place: Range<usize>) -> &[u8] {
+        &self.buffer.bytes[place]
     }
 
     /// Returns whether the file was cut off or torn, so that something was left out. Known at the
@@ -160,7 +126,7 @@ impl<R: Read> Scanner<R> {
         self.is_torn
     }
 
-    /// Returns whether the next events are those of an own trace, and need no check.
+    /// Returns whether the next events are those of an own trace.
     pub(crate) fn is_own(&self) -> bool {
         self.is_own
     }
@@ -260,13 +226,16 @@ impl<R: Read> Scanner<R> {
 
     /// Reads an event, whose first byte is next.
     fn whole_event(&mut self) -> Result<Option<FoundItem>, ScanError> {
+        self.head = None;
         let mut end = ValueEnd::Cut;
-        if self.is_own {
-            end = self.buffer.line_end()?;
-        } else if self.has_heads
+        if self.has_heads
+            && !self.is_own_chunk()?
             && let Some(length) = self.parse_event()?
         {
             end = ValueEnd::At(length);
+        }
+        if self.head.is_none() && self.is_own {
+            end = self.buffer.line_end()?;
         }
         // The last line of an own trace can be whole, and lack its line end.
         if matches!(end, ValueEnd::Cut) {
@@ -286,7 +255,17 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Parses an event. Returns its length; none if the event cannot be read in this way.
+    /// Returns whether the next event is a part of a profile in an own trace. Such events make up
+    /// most of a trace, and their readers check them.
+    fn is_own_chunk(&mut self) -> Result<bool, ScanError> {
+        if !self.is_own {
+            return Ok(false);
+        }
+        self.buffer.need(own::CHUNK.len())?;
+        Ok(self.buffer.rest().starts_with(own::CHUNK))
+    }
+
+    /// Parses an event. Returns its length; none if the event is not valid.
     fn parse_event(&mut self) -> Result<Option<usize>, ScanError> {
         /// Text to begin with, bytes. Most events are shorter.
         const FIRST: usize = 16 << 10;
@@ -343,7 +322,7 @@ impl<R: Read> Scanner<R> {
 
 /// Returns a text whose bytes that are not UTF-8 are replaced, as a browser does. A name in another
 /// encoding must not cost the event.
-fn as_utf8<'a>(text: &'a [u8], changed: &'a mut Vec<u8>) -> &'a [u8] {
+pub(super) fn as_utf8<'a>(text: &'a [u8], changed: &'a mut Vec<u8>) -> &'a [u8] {
     if str::from_utf8(text).is_err() {
         *changed = String::from_utf8_lossy(text).into_owned().into_bytes();
         return changed;

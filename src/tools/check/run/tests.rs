@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -107,19 +107,19 @@ fn events_against_the_rules_are_found() {
 
 #[test]
 fn spans_without_their_other_end_are_found() {
-    use Severity::{Error, Warning};
+    use Severity::Warning;
     let one = json!({ "id": "1" });
-    assert_problem(&[event("E", json!({}))], Error, "ph", "without a start (B)");
+    assert_problem(&[event("E", json!({}))], Warning, "ph", "without a start (B)");
     assert_problem(&[event("B", json!({}))], Warning, "ph", "never ends");
     let other = [event("B", json!({})), event("E", json!({ "name": "b" }))];
     assert_problem(&other, Warning, "name", "closes 'a', which started in line 2");
     let thread = [event("X", json!({ "dur": 1 })), event("E", json!({ "tid": 2 }))];
-    assert_problem(&thread, Error, "ph", "on its thread");
-    assert_problem(&[event("e", one.clone())], Error, "id", "a start (b)");
+    assert_problem(&thread, Warning, "ph", "on its thread");
+    assert_problem(&[event("e", one.clone())], Warning, "id", "a start (b)");
     assert_problem(&[event("b", one.clone())], Warning, "ph", "never ends");
     assert_problem(&[event("s", one.clone())], Warning, "ph", "no end (f)");
-    assert_problem(&[event("f", one.clone())], Error, "id", "a start (s)");
-    assert_problem(&[event("D", one)], Error, "id", "a creation (N)");
+    assert_problem(&[event("f", one.clone())], Warning, "id", "a start (s)");
+    assert_problem(&[event("D", one)], Warning, "id", "a creation (N)");
     let local =
         |pid: u32, phase: &str| event(phase, json!({ "pid": pid, "id2": { "local": "1" } }));
     assert_eq!(found(&trace_of(&[local(1, "b"), local(2, "b"), local(2, "e"), local(1, "e")])), []);
@@ -173,7 +173,7 @@ fn files_that_cannot_be_loaded_are_fatal() {
         assert!(found[0].3.contains(message), "{text}: {found:?}");
     }
     let mut problems = Problems::default();
-    contents(b"{\n\"\xff\"}", &mut problems);
+    contents(&b"{\n\"\xff\"}"[..], &mut problems);
     assert_eq!(problems.into_list()[0].line, 2);
 }
 

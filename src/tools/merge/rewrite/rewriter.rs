@@ -189,7 +189,7 @@ impl ProfileRewriter {
         let InOrder { list, rest_us } = InOrder::of(deltas);
         let samples = list.into_iter().map(|(index, delta)| {
             let position = positions.get(index).copied().unwrap_or_default();
-            (ids[index].node_id(), delta, position)
+            (ids[index].0, delta, position)
         });
         self.samples(samples, parts)?;
         self.time.run_back(rest_us);

@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use crate::base::numbering::{FxIndexSet, number_of};
 use crate::format::frame_json::{CallFrameJson, is_root, parse_frame};
 use crate::format::node_json::NodeJson;
-use crate::format::number::Number;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::trace::event_args::ChunkNode;
 use crate::profile::frame::CallFrame;
@@ -85,9 +84,9 @@ impl RewrittenTree {
     /// Adds nodes of the recording, parents before their children. An id that is known stays.
     pub(super) fn add(&mut self, nodes: &[NodeJson<'_>]) {
         for node in nodes {
-            let source = node.id.node_id();
+            let source = node.id.0;
             for child in node.children.iter().flatten() {
-                self.parents.entry(child.node_id()).or_insert(source);
+                self.parents.entry(child.0).or_insert(source);
             }
             if !self.ids.contains_key(&source) {
                 let id = self.id_of(node);
@@ -150,8 +149,8 @@ impl RewrittenTree {
     /// parent. Only the node of the root's name is the root; the others are below.
     fn id_of(&mut self, node: &NodeJson<'_>) -> NodeId {
         let parents = &self.parents;
-        let parent = node.parent.map(Number::node_id);
-        let parent = parent.or_else(|| parents.get(&node.id.node_id()).copied());
+        let parent = node.parent.map(|parent| parent.0);
+        let parent = parent.or_else(|| parents.get(&node.id.0).copied());
         let parent = parent.and_then(|parent| self.ids.get(&parent)).copied();
         match (parent, node.call_frame) {
             (None, Some(frame)) if is_root(frame) => {

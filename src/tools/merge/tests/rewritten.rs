@@ -186,7 +186,7 @@ fn chromes_chunks_are_read_as_for_a_report() {
     inner["timeDeltas"] = deltas.clone();
     let chunk = |data: Value| event("ProfileChunk", 1050, &data);
     let plain = chunk(json!({ "cpuProfile": tree, "timeDeltas": deltas }));
-    let fractions = chunk(json!({ "cpuProfile": tree, "timeDeltas": [10.2, "10", 9.8, 20.4] }));
+    let fractions = chunk(json!({ "cpuProfile": tree, "timeDeltas": [10.2, 10, 9.8, 20.4] }));
     let even = chunk(json!({ "cpuProfile": { "nodes": nodes(), "samples": [2, 3, 4, 4, 4] } }));
     let expected = taking([("a", 10), ("b", 10), ("c", 20)]);
     for (case, events) in [

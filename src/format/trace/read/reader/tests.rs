@@ -4,7 +4,7 @@ use proptest::sample::Index;
 use serde_json::json;
 
 use super::*;
-use crate::format::trace::scan::{Item, Scanner};
+use crate::format::trace::scan::{SoundItem, SoundItems};
 
 const OWN: &str = include_str!("../../golden/main.trace.json");
 const WORKER: &str = include_str!("../../golden/worker.trace.json");
@@ -14,11 +14,17 @@ fn events(text: &str) -> Vec<serde_json::Value> {
     json["traceEvents"].as_array().unwrap().clone()
 }
 
+fn read_event(reader: &mut TraceReader, text: &str, frames: &mut FrameTable) {
+    if let Some(head) = EventHead::of_any(text.as_bytes()) {
+        reader.event(text.as_bytes(), &head, false, frames);
+    }
+}
+
 fn read(events: &[serde_json::Value]) -> (Vec<Process>, FrameTable) {
     let mut frames = FrameTable::new();
     let mut reader = TraceReader::new(ReadScope::SAMPLES);
     for event in events {
-        reader.event(event.to_string().as_bytes(), false, &mut frames);
+        read_event(&mut reader, &event.to_string(), &mut frames);
     }
     assert_eq!(reader.unreadable_events(), 0);
     (reader.finish(), frames)
@@ -57,7 +63,7 @@ fn metadata_describes_the_process() {
     let mut frames = FrameTable::new();
     reader.member("metadata", json["metadata"].to_string().as_bytes());
     for event in events(OWN) {
-        reader.event(event.to_string().as_bytes(), false, &mut frames);
+        read_event(&mut reader, &event.to_string(), &mut frames);
     }
     let processes = reader.finish();
     assert_eq!(processes[0].cwd.as_deref(), Some("/r/naïve"));
@@ -74,7 +80,7 @@ fn the_last_counters_are_those_of_the_end() {
     let mut reader = TraceReader::new(ReadScope::LINES);
     let mut frames = FrameTable::new();
     for event in all {
-        reader.event(event.to_string().as_bytes(), false, &mut frames);
+        read_event(&mut reader, &event.to_string(), &mut frames);
     }
     let processes = reader.finish();
     let cpu = processes[0].threads[0].profiles[0].cpu.as_ref().unwrap();
@@ -273,13 +279,13 @@ fn unreadable_profile_events_are_counted() {
     let mut frames = FrameTable::new();
     for text in [
         r#"{"name":"ProfileChunk","pid":1,"args":{"data":{"cpuProfile":5}}}"#,
-        r#"{"name":"ProfileChunk","pid":1,"args":[]}"#,
+        r#"{"name":"ProfileChunk","pid":1,"args":7}"#,
         r#"{"name":"thread_name","pid":1,"args":[]}"#,
         r#"{"name":"ProfileChunk"}"#,
         "{}",
         "no",
     ] {
-        reader.event(text.as_bytes(), false, &mut frames);
+        read_event(&mut reader, text, &mut frames);
     }
     assert_eq!(reader.unreadable_events(), 2);
     assert!(reader.finish().is_empty());
@@ -288,11 +294,11 @@ fn unreadable_profile_events_are_counted() {
 /// Reads the text of a file.
 fn read_text(text: &[u8]) -> Vec<Process> {
     let (mut reader, mut frames) = (TraceReader::new(ReadScope::SAMPLES), FrameTable::new());
-    let mut scanner = Scanner::new(text);
+    let mut scanner = SoundItems::new(text);
     while let Ok(Some(item)) = scanner.next() {
         match item {
-            Item::Event(event) => reader.event(event, false, &mut frames),
-            Item::Member { key, value } => reader.member(key, value),
+            SoundItem::Event { text, head } => reader.event(text, head, false, &mut frames),
+            SoundItem::Member { key, value } => reader.member(key, value),
         }
     }
     reader.finish()

@@ -2,7 +2,7 @@
 
 /// What events of a phase are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PhaseKind {
+pub(crate) enum PhaseKind {
     /// Start or end of a call on a thread.
     Begin,
     End,
@@ -39,35 +39,35 @@ pub(super) enum PhaseKind {
 
 impl PhaseKind {
     /// Returns the kind of a phase; none for an unknown phase.
-    pub(super) fn of(phase: &str) -> Option<Self> {
+    pub(crate) fn of(phase: u8) -> Option<Self> {
         Some(match phase {
-            "B" => Self::Begin,
-            "E" => Self::End,
-            "X" => Self::Complete,
-            "i" | "I" => Self::Instant,
-            "C" => Self::Counter,
-            "b" | "S" => Self::AsyncBegin,
-            "n" | "T" | "p" => Self::AsyncStep,
-            "e" | "F" => Self::AsyncEnd,
-            "s" => Self::FlowStart,
-            "t" => Self::FlowStep,
-            "f" => Self::FlowEnd,
-            "N" => Self::ObjectNew,
-            "O" => Self::ObjectSnapshot,
-            "D" => Self::ObjectDelete,
-            "M" => Self::Metadata,
-            "P" => Self::Sample,
-            "V" | "v" => Self::MemoryDump,
-            "R" => Self::Mark,
-            "c" => Self::ClockSync,
-            "(" | ")" => Self::Context,
-            "=" => Self::LinkedIds,
+            b'B' => Self::Begin,
+            b'E' => Self::End,
+            b'X' => Self::Complete,
+            b'i' | b'I' => Self::Instant,
+            b'C' => Self::Counter,
+            b'b' | b'S' => Self::AsyncBegin,
+            b'n' | b'T' | b'p' => Self::AsyncStep,
+            b'e' | b'F' => Self::AsyncEnd,
+            b's' => Self::FlowStart,
+            b't' => Self::FlowStep,
+            b'f' => Self::FlowEnd,
+            b'N' => Self::ObjectNew,
+            b'O' => Self::ObjectSnapshot,
+            b'D' => Self::ObjectDelete,
+            b'M' => Self::Metadata,
+            b'P' => Self::Sample,
+            b'V' | b'v' => Self::MemoryDump,
+            b'R' => Self::Mark,
+            b'c' => Self::ClockSync,
+            b'(' | b')' => Self::Context,
+            b'=' => Self::LinkedIds,
             _ => return None,
         })
     }
 
     /// Returns whether events of the phase need an id.
-    pub(super) fn needs_id(self) -> bool {
+    pub(crate) fn needs_id(self) -> bool {
         matches!(
             self,
             Self::AsyncBegin
@@ -86,7 +86,7 @@ impl PhaseKind {
     }
 
     /// Returns whether events of the phase need a name: an end closes the last start.
-    pub(super) fn needs_name(self) -> bool {
+    pub(crate) fn needs_name(self) -> bool {
         !matches!(self, Self::End | Self::FlowStep | Self::FlowEnd)
     }
 }

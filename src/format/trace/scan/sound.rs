@@ -1,0 +1,210 @@
+//! Reads the sound events of a file: each is valid, keeps the rules, and has its head.
+
+use std::io::Read;
+use std::ops::Range;
+
+use super::error::ScanError;
+use super::scanner::{FoundItem, Scanner, as_utf8};
+use crate::format::trace::edit::EventEdit;
+use crate::format::trace::head::EventHead;
+use crate::format::trace::moved_event::{moved, moved_member};
+use crate::format::trace::rules;
+use crate::profile::time_shift::TimeShift;
+
+/// An item of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum SoundItem<'a> {
+    /// An event. The arguments of a part of a profile in an own trace are not checked: its reader
+    /// checks them.
+    Event {
+        /// Text, an object. In an own trace the text has no line ends.
+        text: &'a [u8],
+        /// Its members.
+        head: &'a EventHead,
+    },
+    /// A top-level member, except for the list of events. Its value is not checked.
+    Member {
+        /// Name as it is written, without the quotes.
+        key: &'a str,
+        /// Text of the value.
+        value: &'a [u8],
+    },
+}
+
+/// Reads a Trace Event file of any size. Repairs events that break a rule, or leaves them out.
+#[derive(Debug)]
+pub(crate) struct SoundItems<R> {
+    scanner: Scanner<R>,
+    /// How far times are moved.
+    shift: TimeShift,
+    /// Count of events that were left out.
+    left_out: u64,
+    edit: EventEdit,
+    /// The last item, if it had to be changed.
+    changed: Vec<u8>,
+    is_changed: bool,
+}
+
+impl<R: Read> SoundItems<R> {
+    /// Returns a reader that has read nothing yet.
+    pub(crate) fn new(reader: R) -> Self {
+        Self {
+            scanner: Scanner::with_heads(reader),
+            shift: TimeShift::default(),
+            left_out: 0,
+            edit: EventEdit::default(),
+            changed: Vec::new(),
+            is_changed: false,
+        }
+    }
+
+    /// Moves the times of all items.
+    pub(crate) fn moved_by(self, shift: TimeShift) -> Self {
+        Self { shift, ..self }
+    }
+
+    /// Returns whether the next events are those of an own trace.
+    pub(crate) fn is_own(&self) -> bool {
+        self.scanner.is_own()
+    }
+
+    /// Returns whether the file was cut off, or events were left out. Known at the end of the file.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.scanner.is_torn() || self.left_out > 0
+    }
+
+    /// Returns whether the file was cut off or torn. Known at the end of the file.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.scanner.is_torn()
+    }
+
+    /// Returns the count of events that were left out so far.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Returns the next item; none at the end of the file. The item is valid until the next call.
+    #[allow(clippy::should_implement_trait)] // An iterator's items cannot be lent.
+    pub(crate) fn next(&mut self) -> Result<Option<SoundItem<'_>>, ScanError> {
+        loop {
+            match self.scanner.find()? {
+                None => return Ok(None),
+                Some(FoundItem::Event(place)) => {
+                    // Some writers end their list with an empty event.
+                    let is_empty = place.len() <= 2;
+                    if self.check(place.clone()) {
+                        return Ok(self.event(place));
+                    }
+                    self.left_out += u64::from(!is_empty);
+                }
+                Some(FoundItem::Member { key, value }) => return Ok(Some(self.member(key, value))),
+            }
+        }
+    }
+
+    /// Returns the event that was checked.
+    fn event(&self, place: Range<usize>) -> Option<SoundItem<'_>> {
+        let text = if self.is_changed { &self.changed } else { self.scanner.text(place) };
+        Some(SoundItem::Event { text, head: self.scanner.head.as_ref()? })
+    }
+
+    fn member(&mut self, key: Range<usize>, value: Range<usize>) -> SoundItem<'_> {
+        let key = str::from_utf8(self.scanner.text(key)).unwrap_or_default();
+        let value = self.scanner.text(value);
+        match moved_member(key, value, self.shift) {
+            None => SoundItem::Member { key, value: as_utf8(value, &mut self.changed) },
+            Some(moved) => {
+                self.changed = moved;
+                SoundItem::Member { key, value: &self.changed }
+            }
+        }
+    }
+
+    /// Checks and repairs an event, and moves its times. Returns false for an event that has to be left
+    /// out.
+    fn check(&mut self, place: Range<usize>) -> bool {
+        let text = self.scanner.text(place.clone());
+        self.is_changed = false;
+        if str::from_utf8(text).is_err() {
+            // A name in another encoding must not cost the event.
+            self.change(String::from_utf8_lossy(text).into_owned().into_bytes());
+        } else if self.scanner.head.is_none() {
+            let own = EventHead::of_own_chunk(text).filter(|_| self.scanner.is_own());
+            self.scanner.head = own.or_else(|| EventHead::of_any(text));
+        }
+        let Some(head) = &self.scanner.head else { return false };
+        self.edit.clear();
+        let text = if self.is_changed { &self.changed } else { self.scanner.text(place.clone()) };
+        if !rules::keep(head, text, &mut self.edit) {
+            return false;
+        }
+        if !self.edit.is_empty() {
+            let mut repaired = Vec::with_capacity(text.len() + 8);
+            self.edit.apply(text, &mut repaired);
+            self.change(repaired);
+        }
+        let text = if self.is_changed { &self.changed } else { self.scanner.text(place) };
+        if !self.shift.is_none()
+            && let Some(head) = &self.scanner.head
+            && let Some(moved) = moved(text, head, self.shift)
+        {
+            self.change(moved);
+        }
+        self.scanner.head.is_some()
+    }
+
+    fn change(&mut self, text: Vec<u8>) {
+        self.scanner.head = EventHead::of_any(&text);
+        self.changed = text;
+        self.is_changed = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(file: &[u8]) -> (Vec<String>, u64) {
+        let mut items = SoundItems::new(file);
+        let mut texts = Vec::new();
+        while let Some(item) = items.next().unwrap() {
+            if let SoundItem::Event { text, head } = item {
+                assert_eq!(EventHead::of_any(text).as_ref(), Some(head));
+                texts.push(String::from_utf8(text.to_vec()).unwrap());
+            }
+        }
+        (texts, items.left_out())
+    }
+
+    #[test]
+    fn events_are_sound_or_left_out() {
+        let file = b"[{\"name\":\"\xff\",\"ph\":\"B\",\"ts\":1},{},{\"ph\":\"E\",\"ts\":\"2\"},
+            {\"ph\":\"X\"},{\"name\":\"a\",\"ph\":\"B\",\"ts\":[1 2]},{\"ph\":\"X\",\"ts\":01},
+            {\"name\":\"b\",\"ph\":\"B\",\"ts\":3}]";
+        let (texts, left_out) = texts(file);
+        assert_eq!(
+            texts,
+            [
+                "{\"name\":\"\u{fffd}\",\"ph\":\"B\",\"ts\":1}",
+                "{\"name\":\"\",\"ph\":\"E\",\"ts\":2}",
+                "{\"name\":\"b\",\"ph\":\"B\",\"ts\":3}",
+            ]
+        );
+        assert_eq!(left_out, 3);
+    }
+
+    #[test]
+    fn own_traces_are_read_as_those_of_other_tools() {
+        let golden = include_str!("../golden/merged.trace.json");
+        let as_other = golden.replacen("\"source\":\"cpu-prof\"", "\"source\":\"x\"", 1);
+        let (own, left_out) = texts(golden.as_bytes());
+        assert_eq!((own.len() > 20, left_out), (true, 0));
+        assert_eq!(own, texts(as_other.as_bytes()).0);
+        // Two events in one line, and a line that is no event.
+        let two = golden.replacen("},\n{", "},{", 1);
+        assert_eq!(texts(two.as_bytes()).0, own);
+        let broken = golden.replacen("{\"cat\":\"__metadata\",", "{\"cat\":", 1);
+        let (rest, left_out) = texts(broken.as_bytes());
+        assert_eq!((rest.len(), left_out), (own.len() - 1, 1));
+    }
+}

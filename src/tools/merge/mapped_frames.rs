@@ -1,0 +1,129 @@
+//! The frames of all inputs, and their places in the sources.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::format::ascii_json::encode_raw;
+use crate::format::frame_json::{CallFrameJson, parse_frame};
+use crate::format::script_id::ScriptIdOffset;
+use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
+use crate::format::trace::head::{EventHead, Member};
+use crate::format::url::frame_url;
+use crate::profile::frame::CallFrame;
+use crate::profile::position::SourcePosition;
+use crate::profile::program::NodeModules;
+use crate::read::originals::{OriginalFrame, Originals};
+
+/// The frames of all inputs, each looked up once.
+#[derive(Debug, Default)]
+pub(super) struct MappedFrames {
+    /// Whether sources are looked for.
+    is_on: bool,
+    pub originals: Originals,
+    /// Frames of sources by those that were recorded. The texts of one frame differ in each thread, by
+    /// their script ids.
+    found: FxHashMap<CallFrame, Option<OriginalFrame>>,
+    /// Frames by their JSON texts; none for a frame that stays as it is.
+    texts: FxHashMap<Box<[u8]>, Option<Rc<MappedFrame>>>,
+}
+
+/// A frame, and its place in the source.
+#[derive(Debug)]
+pub(super) struct MappedFrame {
+    recorded: CallFrame,
+    original: OriginalFrame,
+    /// The frame in the source, as it is written.
+    pub json: Box<RawValue>,
+    /// Positions in the source, by those that were recorded.
+    positions: RefCell<FxHashMap<SourcePosition, SourcePosition>>,
+}
+
+impl MappedFrame {
+    /// Returns a position in the source.
+    pub(super) fn position(
+        &self,
+        recorded: SourcePosition,
+        frames: &mut MappedFrames,
+    ) -> SourcePosition {
+        let find = || frames.originals.position(&self.recorded, &self.original, recorded);
+        *self.positions.borrow_mut().entry(recorded).or_insert_with(find)
+    }
+}
+
+impl MappedFrames {
+    /// Returns frames that are looked up, or that all stay as they are.
+    pub(super) fn new(is_on: bool) -> Self {
+        Self { is_on, ..Self::default() }
+    }
+
+    /// Takes the source map of a script, which the merged trace then has no use for. Returns whether
+    /// the event holds one.
+    pub(super) fn take_map(&mut self, head: &EventHead, event: &[u8]) -> bool {
+        if !self.is_on || head.name(event) != SCRIPT_SOURCE_MAP.as_bytes() {
+            return false;
+        }
+        let args = head.place(Member::Arguments).and_then(|args| event.get(args));
+        let map = args.and_then(|args| str::from_utf8(args).ok()).and_then(read_args);
+        if let Some((script, map)) = map {
+            self.originals.add_map(script, map);
+        }
+        true
+    }
+
+    /// Returns the sources; none if all frames stay as they are.
+    pub(super) fn originals(&mut self) -> Option<&mut Originals> {
+        self.is_on.then_some(&mut self.originals)
+    }
+
+    /// Returns whether places are looked for.
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Returns whether a frame is valid JSON, and stays as it is written.
+    pub(super) fn stays(&mut self, text: &[u8]) -> bool {
+        if let Some(known) = self.texts.get(text) {
+            return known.is_none();
+        }
+        let Ok(text) = str::from_utf8(text) else { return false };
+        serde_json::from_str::<&RawValue>(text).is_ok() && self.frame(text).is_none()
+    }
+
+    /// Returns the frame in the source; none for a frame that stays as it is.
+    pub(super) fn frame(&mut self, text: &str) -> Option<Rc<MappedFrame>> {
+        if let Some(known) = self.texts.get(text.as_bytes()) {
+            return known.clone();
+        }
+        let frame = if self.is_on { self.look_up(text).map(Rc::new) } else { None };
+        self.texts.insert(text.as_bytes().into(), frame.clone());
+        frame
+    }
+
+    fn look_up(&mut self, text: &str) -> Option<MappedFrame> {
+        let recorded = parse_frame(text);
+        let original = match self.found.get(&recorded) {
+            Some(found) => found.clone(),
+            None => {
+                let original = self.originals.frame(&recorded);
+                self.found.insert(recorded.clone(), original.clone());
+                original
+            }
+        }?;
+        let mut members: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let url = members.get("url").and_then(Value::as_str).unwrap_or_default();
+        let is_shown = url.contains("/node_modules\\");
+        let node_modules = if is_shown { NodeModules::Shown } else { NodeModules::Foldable };
+        let url = frame_url(&original.frame.url, node_modules);
+        let json = CallFrameJson::new(&original.frame, &url, ScriptIdOffset::NONE);
+        let Ok(Value::Object(mut place)) = serde_json::to_value(json) else { return None };
+        // The id is unique in the trace.
+        place.remove("scriptId");
+        members.extend(place);
+        let json = encode_raw(&members)?;
+        Some(MappedFrame { recorded, original, json, positions: RefCell::default() })
+    }
+}
