@@ -355,7 +355,7 @@ export interface MergeResult {
   processes: number
   /** Number of threads in the trace. */
   threads: number
-  /** Input files that were cut off or torn. Their readable part is in the trace. */
+  /** Input files that were cut off, or whose damaged events were left out. The rest is in the trace. */
   repaired: string[]
   /** Input files that are not in the trace, and why. */
   failed: { file: string; reason: string }[]

@@ -10,6 +10,8 @@ mod base;
 mod exports;
 mod files;
 mod format;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod profile;
 mod read;
 mod record;

@@ -3,12 +3,14 @@
 // What `cpu-prof check` says of files of this and of other tools.
 
 const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const zlib = require('node:zlib')
 const test = require('node:test')
 const { check, convert, merge } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
-const { filesIn, temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { filesIn, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../helpers/written.js').Span} Span */
@@ -108,4 +110,54 @@ test('the command lists problems by line and field, and fails for an error or a 
   assert.equal(empty.code, 1)
   assert.match(empty.stderr, /no trace to check/)
   await assert.rejects(check(/** @type {any} */ ([])), /^TypeError: cpu-prof: inputs/)
+})
+
+/** A text of `mb` megabytes that repeats a piece. @param {string} piece @param {number} mb */
+const repeated = (piece, mb) => piece.repeat((mb * 1e6) / piece.length)
+
+const EVENT = '{"ph":"i","name":"a","pid":1,"tid":1,"ts":1}'
+const NODES = '"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":1,"endTime":2'
+/** Texts that a parser turns into many times as much memory, each with its limit in megabytes. */
+const BOMBS = {
+  events: [`[${repeated(`${EVENT},`, 90)}${EVENT}]`, 120],
+  lists: [`[${EVENT.replace('}', `,"args":{"x":[${repeated('[],', 60)}[]]}}`)}]`, 300],
+  samples: [`{"samples":[${repeated('1,', 90)}1],${NODES}}`, 150],
+  nodes: [`{"x":[${repeated('{},', 50)}{}],"nodes":[${repeated('{},', 20)}{}]}`, 150],
+}
+
+for (const [name, [text, limit]] of Object.entries(BOMBS)) {
+  const skip = process.platform === 'linux' ? false : 'the peak of the memory is read from /proc'
+  test(`a check of many ${name} in a small file needs little memory`, { skip }, () => {
+    const file = path.join(temporaryDirectory(), 'bomb.json.gz')
+    fs.writeFileSync(file, zlib.gzipSync(text, { level: 1 }))
+    const program = `
+      const { check } = require(${JSON.stringify(PACKAGE)})
+      check(process.argv[1]).then(({ files: [file] }) => {
+        const status = require('node:fs').readFileSync('/proc/self/status', 'utf8')
+        const mb = Number.parseInt(status.split('VmHWM:')[1]) / 1e3
+        console.log(JSON.stringify({ mb, problems: file.problems.length, kind: file.kind }))
+      })`
+    const run = spawnSync(process.execPath, ['-e', program, file], { encoding: 'utf8' })
+    const { mb, problems, kind } = JSON.parse(run.stdout)
+    assert.equal(kind, name === 'events' || name === 'lists' ? 'trace' : 'cpuprofile')
+    assert.ok(problems < 20, `${problems} problems`)
+    assert.ok(mb < limit, `${mb} MB`)
+  })
+}
+
+test('a fault of the text is told before all others', async () => {
+  const cases = {
+    'utf8.json': [Buffer.from('{"traceEvents":[\n{"name":"\xff"}]}', 'latin1'), /line 2|UTF-8/],
+    'cut.json.gz': [zlib.gzipSync(`[${EVENT}]`).subarray(0, -12), /cut off/],
+    'more.json': [`[${EVENT}] 7`, /not JSON/],
+  }
+  const dir = temporaryDirectory()
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    const file = path.join(dir, name)
+    fs.writeFileSync(file, /** @type {any} */ (text))
+    const { problems, loads } = (await check(file)).files[0]
+    assert.equal(loads, false, name)
+    assert.match(problems[0].message, /** @type {RegExp} */ (expected))
+    fs.rmSync(file)
+  }
 })

@@ -353,7 +353,7 @@ test('equal labels get the folder, also when merged traces are merged', async ()
 })
 
 test('events of other tools keep all fields, except a pid that is already used', async () => {
-  const odd = { ph: '?', pid: 1, tid: 5, ts: 1e9 + 0.5, name: 'odd', sf: 3, deep: [{ a: '}' }] }
+  const odd = { ph: 'R', pid: 1, tid: 5, ts: 1e9 + 0.5, name: 'odd', sf: 3, deep: [{ a: '}' }] }
   const slice = { ph: 'X', pid: 1, tid: 5, ts: 1e9 + 100, dur: 5000, name: 'build "x"', cat: 'c' }
   const named = { ph: 'M', pid: 1, tid: 5, name: 'process_name', args: { name: 'bazel' } }
   const other = { traceEvents: [named, slice, odd], stackFrames: { 3: { name: 'f' } }, samples: [] }

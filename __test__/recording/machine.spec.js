@@ -7,7 +7,7 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../..')
-const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { message, run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
@@ -140,4 +140,28 @@ test('the CPU time of a worker counts for its process, whose main thread waits u
   // Without the worker's time, the parent would have it as that of other programs.
   const others = Number(parent.cpu?.othersMs)
   assert.ok(others < WORKER_MS, `${others} ms of other programs`)
+})
+
+test('the time in which a process is stopped is not work', { skip: NEEDS_INTERRUPT }, async () => {
+  const STOPPED_MS = 1500
+  const program = `
+    const { spin } = require(${SPIN})
+    spin(${PART_MS / 2})
+    process.send('working', () => {
+      spin(${PART_MS / 2})
+      process.disconnect()
+    })`
+  const { cwd, code } = await run(['-e', program], {
+    during: (child) => {
+      message(child).then(() => {
+        child.kill('SIGSTOP')
+        setTimeout(() => child.kill('SIGCONT'), STOPPED_MS)
+      })
+    },
+  })
+  assert.equal(code, 0)
+  const { totals, processes } = await report(cwd)
+  const wallMs = processes[0].threads[0].durationMs
+  assert.ok(totals.blockedMs > STOPPED_MS / 2, `${totals.blockedMs} ms of ${STOPPED_MS} ms`)
+  assert.ok(totals.busyMs < wallMs - STOPPED_MS / 2, `${totals.busyMs} of ${wallMs} ms`)
 })

@@ -5,6 +5,9 @@
 //! that is neither on a core, nor waiting for a core, nor idle was spent blocked. Time that a
 //! hypervisor took away looks the same, but a thread that blocks also gives up its core by itself, at
 //! each sample again. The calls that lasted longest between the two readings were the blocked calls.
+//!
+//! A process that is stopped (SIGSTOP, Ctrl-Z, a debugger) takes no samples at all: one sample lasts until
+//! the process goes on. The thread gave up its core once. Such a gap counts as blocked too.
 
 use super::cpu_use::CpuUse;
 use super::position::SourcePosition;
@@ -14,6 +17,12 @@ use crate::base::cpu_times::CpuTimes;
 /// The shortest time that counts as blocked, microseconds: the counters are read at slightly
 /// different moments.
 const MIN_BLOCKED_US: f64 = 10_000.0;
+
+/// The shortest sample that can be the time of a stop, microseconds.
+const MIN_STOP_US: f64 = 50_000.0;
+
+/// How much longer than other samples the time of a stop is.
+const STOP_FACTOR: f64 = 10.0;
 
 /// A call that lasted for some samples in a row.
 #[derive(Debug, Clone)]
@@ -48,6 +57,8 @@ pub(super) struct CpuAccount {
     calls: Vec<Call>,
     /// Count of samples since the last reading.
     samples: u32,
+    /// Samples since the last reading that are as long as a stop, each as a call of its own.
+    gaps: Vec<Call>,
     idle_us: f64,
     /// Time up to which samples were counted, microseconds.
     counted_until_us: i64,
@@ -62,6 +73,7 @@ impl CpuAccount {
             last: None,
             calls: Vec::new(),
             samples: 0,
+            gaps: Vec::new(),
             idle_us: 0.0,
             counted_until_us: i64::MIN,
             sum: None,
@@ -91,6 +103,10 @@ impl CpuAccount {
             return;
         }
         self.samples += 1;
+        if us >= MIN_STOP_US {
+            let from_us = from_us.max(self.scope.from_us);
+            self.gaps.push(Call { node, positions: vec![(position, us)], from_us, us });
+        }
         match self.calls.last_mut() {
             Some(call) if call.node == node => call.add(position, us),
             _ => {
@@ -136,6 +152,9 @@ impl CpuAccount {
             let called_us: f64 = self.calls.iter().map(|call| call.us).sum();
             let sample_us = called_us / f64::from(self.samples.max(1));
             blocked = self.longest_calls(rest_us.min(switches * sample_us));
+            let blocked_us: f64 = blocked.iter().map(|call| call.us).sum();
+            let stops = self.stops(rest_us - blocked_us, called_us, switches);
+            blocked.extend(stops);
         }
         self.forget_samples();
         blocked
@@ -165,8 +184,31 @@ impl CpuAccount {
         longest
     }
 
+    /// Returns the times in which the process was stopped, of this length in all at most. `called_us` is
+    /// the length of all samples.
+    fn stops(&mut self, mut rest_us: f64, called_us: f64, switches: f64) -> Vec<Call> {
+        let mut gaps = std::mem::take(&mut self.gaps);
+        let gaps_us: f64 = gaps.iter().map(|gap| gap.us).sum();
+        let others = f64::from(self.samples) - gaps.len() as f64;
+        if others < 1.0 {
+            return Vec::new();
+        }
+        let least_us = MIN_STOP_US.max(STOP_FACTOR * (called_us - gaps_us) / others);
+        gaps.retain(|gap| gap.us >= least_us);
+        gaps.sort_by(|one, other| other.us.total_cmp(&one.us));
+        // Each stop is a switch. A core that a hypervisor took away is none.
+        gaps.truncate(switches as usize);
+        gaps.retain_mut(|gap| {
+            gap.us = gap.us.min(rest_us);
+            rest_us -= gap.us;
+            gap.us >= MIN_BLOCKED_US
+        });
+        gaps
+    }
+
     fn forget_samples(&mut self) {
         self.calls.clear();
+        self.gaps.clear();
         (self.samples, self.idle_us) = (0, 0.0);
     }
 
@@ -226,6 +268,27 @@ mod tests {
         let mut account = begun();
         samples(&mut account, WORK, 0..500);
         assert!(account.read(500_000, times(50 + 350, 5, 102)).is_empty());
+    }
+
+    #[test]
+    fn a_stopped_process_takes_no_samples() {
+        let stopped = |switches: i64| {
+            let mut account = begun();
+            samples(&mut account, WORK, 0..100);
+            account.sample(WORK, false, (100_000, 400_000));
+            samples(&mut account, WORK, 400..500);
+            account.read(500_000, times(50 + 198, 5, 100 + switches))
+        };
+        let blocked = stopped(1);
+        assert_eq!(blocked.len(), 1);
+        assert_eq!((blocked[0].us, blocked[0].from_us), (300_000.0, 100_000));
+        // A hypervisor took the cores away.
+        assert!(stopped(0).is_empty());
+        // The thread worked on where V8 took no samples.
+        let mut account = begun();
+        samples(&mut account, WORK, 0..100);
+        account.sample(WORK, false, (100_000, 500_000));
+        assert!(account.read(500_000, times(50 + 499, 5, 101)).is_empty());
     }
 
     #[test]

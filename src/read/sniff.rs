@@ -122,7 +122,6 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
     let mut first = None;
     let mut events = 0;
     let mut is_merged = false;
-    let mut is_cpuprofile = false;
     while let Some(item) = items.next().map_err(|error| error.to_string())? {
         match item {
             SoundItem::Member { key: "metadata", value } if events == 0 => {
@@ -135,7 +134,6 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
                 return cpuprofile(index, input);
             }
             SoundItem::Member { key, value } => {
-                is_cpuprofile |= CPUPROFILE_MEMBERS.contains(&key);
                 is_merged |= is_merged_mark(key, value);
             }
             SoundItem::Event { text, head } => {
@@ -172,9 +170,9 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
     Err(if items.left_out() > 0 {
         "its list does not hold trace events (they have no \"ph\", or are against another rule \
          that cpu-prof check names)"
-    } else if is_cpuprofile && items.is_torn() {
+    } else if is_cpuprofile(input) && items.is_torn() {
         CUT_CPUPROFILE
-    } else if is_cpuprofile {
+    } else if is_cpuprofile(input) {
         "the file looks like a .cpuprofile, but has no nodes"
     } else {
         "the file has no list of trace events"
@@ -198,9 +196,14 @@ pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
 
 /// Returns whether an input is the recording of one thread, by its start.
 pub(crate) fn is_recording(input: &Input) -> bool {
+    is_cpuprofile(input) || read_header(input).is_some()
+}
+
+/// Returns whether an input is a `.cpuprofile`, by its first bytes.
+fn is_cpuprofile(input: &Input) -> bool {
     const START: usize = 4096;
     let start = input.open().and_then(|file| first_bytes(file, START));
-    start.is_ok_and(|(start, _)| begins_as_cpuprofile(&start)) || read_header(input).is_some()
+    start.is_ok_and(|(start, _)| begins_as_cpuprofile(&start))
 }
 
 /// Returns whether an input is a merged trace: the first member says so.

@@ -52,6 +52,12 @@ fn check_file(input: &Input) -> FileCheck {
     file_check(&input.path, found, problems)
 }
 
+/// Checks the text of a file.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn check_text(text: &[u8]) {
+    contents(text, &mut Problems::default());
+}
+
 fn file_check(path: &Path, found: Contents, problems: Problems) -> FileCheck {
     let Contents { kind, events, profiles, samples } = found;
     let problems = problems.into_list();
