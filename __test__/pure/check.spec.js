@@ -117,7 +117,10 @@ const repeated = (piece, mb) => piece.repeat((mb * 1e6) / piece.length)
 
 const EVENT = '{"ph":"i","name":"a","pid":1,"tid":1,"ts":1}'
 const NODES = '"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"startTime":1,"endTime":2'
-/** Texts that a parser turns into many times as much memory, each with its limit in megabytes. */
+/**
+ * Texts that a parser turns into many times as much memory, each with its limit in megabytes.
+ * @type {Record<string, [string, number]>}
+ */
 const BOMBS = {
   events: [`[${repeated(`${EVENT},`, 90)}${EVENT}]`, 120],
   lists: [`[${EVENT.replace('}', `,"args":{"x":[${repeated('[],', 60)}[]]}}`)}]`, 300],
