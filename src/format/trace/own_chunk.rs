@@ -16,10 +16,11 @@ pub(crate) trait ChunkCheck {
     fn sample(&mut self, id: u64) -> bool;
 }
 
-/// Reads the arguments of a chunk. Returns whether they are written as this project writes them, all
-/// lists have the length of the samples, and `check` finds each part sound.
-pub(crate) fn is_sound(args: &[u8], check: &mut impl ChunkCheck) -> bool {
-    Reader { text: args, at: 0 }.chunk(check).is_some()
+/// Reads the arguments of a chunk. Returns none unless they are written as this project writes them, all
+/// lists have the length of the samples, and `check` finds each part sound: then the length of the
+/// samples, microseconds.
+pub(crate) fn length_if_sound(args: &[u8], check: &mut impl ChunkCheck) -> Option<i64> {
+    Reader { text: args, at: 0 }.chunk(check)
 }
 
 /// The last member of a frame that each frame has.
@@ -32,7 +33,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn chunk(&mut self, check: &mut impl ChunkCheck) -> Option<()> {
+    fn chunk(&mut self, check: &mut impl ChunkCheck) -> Option<i64> {
         self.skip(b"{\"data\":{\"cpuProfile\":{")?;
         if self.skip(b"\"nodes\":[").is_some() {
             loop {
@@ -46,7 +47,11 @@ impl<'a> Reader<'a> {
         self.skip(b"\"samples\":[")?;
         let samples = self.list(|id| check.sample(id))?;
         self.skip(b"},\"timeDeltas\":[")?;
-        let deltas = self.signed_list()?;
+        let mut length_us = 0_u64;
+        let deltas = self.list(|delta| {
+            length_us = length_us.saturating_add(delta);
+            true
+        })?;
         let mut is_even = deltas == samples;
         for list in [&b",\"lines\":["[..], b",\"columns\":["] {
             if self.skip(list).is_some() {
@@ -54,7 +59,8 @@ impl<'a> Reader<'a> {
             }
         }
         self.skip(b"}}")?;
-        (is_even && self.at == self.text.len()).then_some(())
+        let is_whole = is_even && self.at == self.text.len();
+        i64::try_from(length_us).ok().filter(|_| is_whole)
     }
 
     fn node(&mut self, check: &mut impl ChunkCheck) -> Option<()> {
@@ -112,28 +118,6 @@ impl<'a> Reader<'a> {
         Some(count)
     }
 
-    /// Reads a list of whole numbers that can be negative.
-    fn signed_list(&mut self) -> Option<usize> {
-        let mut count = 0;
-        if self.skip(b"]").is_some() {
-            return Some(0);
-        }
-        loop {
-            if self.text.get(self.at) == Some(&b'-') {
-                self.at += 1;
-            }
-            self.number()?;
-            count += 1;
-            match self.text.get(self.at)? {
-                b',' => self.at += 1,
-                b']' => break,
-                _ => return None,
-            }
-        }
-        self.at += 1;
-        Some(count)
-    }
-
     fn number(&mut self) -> Option<u64> {
         /// Any number of so many digits is exact in JavaScript.
         const MOST_DIGITS: usize = 15;
@@ -178,17 +162,17 @@ mod tests {
         }
     }
 
-    const CHUNK: &str = r#"{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},{"id":2,"parent":1,"callFrame":{"functionName":"}\"columnNumber\":","scriptId":"7","url":"/a.js","lineNumber":1,"columnNumber":2,"origin":"source map"},"deoptReason":"why"}],"samples":[2,1]},"timeDeltas":[-5,0],"lines":[3,0],"columns":[1,0]}}"#;
+    const CHUNK: &str = r#"{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},{"id":2,"parent":1,"callFrame":{"functionName":"}\"columnNumber\":","scriptId":"7","url":"/a.js","lineNumber":1,"columnNumber":2,"origin":"source map"},"deoptReason":"why"}],"samples":[2,1]},"timeDeltas":[5,0],"lines":[3,0],"columns":[1,0]}}"#;
 
     #[test]
     fn all_parts_are_checked() {
         let mut seen = Seen::default();
-        assert!(is_sound(CHUNK.as_bytes(), &mut seen));
+        assert_eq!(length_if_sound(CHUNK.as_bytes(), &mut seen), Some(5));
         assert_eq!((seen.0[0].0, seen.0[0].1, seen.0[1].0, seen.0[1].1), (1, None, 2, Some(1)));
         assert!(seen.0[1].2.ends_with("\"origin\":\"source map\"}"));
         assert_eq!(seen.1, [2, 1]);
         let short = r#"{"data":{"cpuProfile":{"samples":[]},"timeDeltas":[]}}"#;
-        assert!(is_sound(short.as_bytes(), &mut Seen::default()));
+        assert!(length_if_sound(short.as_bytes(), &mut Seen::default()).is_some());
     }
 
     #[test]
@@ -201,18 +185,18 @@ mod tests {
         assert!(args.len() > 1);
         for args in args {
             let args = args.strip_suffix('}').unwrap();
-            assert!(is_sound(args.as_bytes(), &mut Seen::default()), "{args}");
+            assert!(length_if_sound(args.as_bytes(), &mut Seen::default()).is_some(), "{args}");
         }
     }
 
     #[test]
     fn other_forms_are_not_sound() {
         for (part, other) in [
-            ("[-5,0]", "[-5]"),
-            ("[-5,0]", "[-5,0,]"),
-            ("[-5,0]", "[-5,00]"),
-            ("[-5,0]", "[--5,0]"),
-            ("[-5,0]", "[-5,9999999999999999]"),
+            ("[5,0]", "[5]"),
+            ("[5,0]", "[5,0,]"),
+            ("[5,0]", "[5,00]"),
+            ("[5,0]", "[-5,0]"),
+            ("[5,0]", "[5,9999999999999999]"),
             ("\"lines\":[3,0]", "\"lines\":[3]"),
             ("\"samples\":[2,1]", "\"samples\":[2 ,1]"),
             ("\"samples\":[2,1]", "\"samples\":[-2,1]"),
@@ -224,7 +208,7 @@ mod tests {
         ] {
             let text = CHUNK.replace(part, other);
             assert_ne!(text, CHUNK, "{part}");
-            assert!(!is_sound(text.as_bytes(), &mut Seen::default()), "{text}");
+            assert!(length_if_sound(text.as_bytes(), &mut Seen::default()).is_none(), "{text}");
         }
     }
 
@@ -234,7 +218,7 @@ mod tests {
             let mut text = CHUNK.as_bytes().to_vec();
             let at = at.index(text.len());
             if cut { text.remove(at); } else { text[at] = byte; }
-            if is_sound(&text, &mut Seen::default()) {
+            if length_if_sound(&text, &mut Seen::default()).is_some() {
                 let text = String::from_utf8(text).unwrap();
                 let chunk = ChunkJson::from_args(Some(&text)).unwrap();
                 prop_assert_eq!(chunk.samples().len(), chunk.deltas().len());

@@ -51,8 +51,9 @@ impl EventChecks {
         if !kind.needs_id() || has_id(&event) {
             self.spans.event(kind, &event, line, to);
         }
-        if kind == PhaseKind::Sample {
-            self.profiles.event(&event, line, to);
+        // Readers go by the name, whatever the phase.
+        if let Some(name @ ("Profile" | "ProfileChunk")) = event.name.text().as_deref() {
+            self.profiles.event(name, &event, line, to);
         }
     }
 

@@ -33,8 +33,14 @@ impl Profiles {
         self.known.len()
     }
 
-    /// Checks an event of the phase P.
-    pub(super) fn event(&mut self, event: &EventText<'_>, line: usize, to: &mut Problems) {
+    /// Checks an event of a profile, `Profile` or `ProfileChunk`.
+    pub(super) fn event(
+        &mut self,
+        name: &str,
+        event: &EventText<'_>,
+        line: usize,
+        to: &mut Problems,
+    ) {
         let key = format!("{} {}", event.pid.as_written(), event.id.as_written());
         if self.known.len() >= MAX_PROFILES && !self.known.contains_key(&key) {
             let message = format!(
@@ -45,19 +51,15 @@ impl Profiles {
         }
         let state = self.known.entry(key).or_default();
         let data = event.args.member("data");
-        match event.name.text().as_deref() {
-            Some("Profile") => {
-                state.is_announced = true;
-                if !data.member("startTime").is_number() {
-                    let field = "args.data.startTime";
-                    to.error("Profile", line, field, "a Profile needs the time of its start");
-                }
-            }
-            Some("ProfileChunk") => {
-                state.first_chunk.get_or_insert(line);
-                self.samples += state.chunk(data, line, to);
-            }
-            _ => {}
+        if name == "ProfileChunk" {
+            state.first_chunk.get_or_insert(line);
+            self.samples += state.chunk(data, line, to);
+            return;
+        }
+        state.is_announced = true;
+        if !data.member("startTime").is_number() {
+            let field = "args.data.startTime";
+            to.error("Profile", line, field, "a Profile needs the time of its start");
         }
     }
 

@@ -4,45 +4,36 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::mapped_frames::{MappedFrame, MappedFrames};
-use crate::base::id_set::IdSet;
+use super::repaired_chunk::{KnownNodes, repaired_args};
 use crate::format::ascii_json::encode_raw;
-use crate::format::deltas::deltas_or_even;
-use crate::format::frame_json::CallFrameJson;
+use crate::format::deltas::{InOrder, deltas_or_even};
 use crate::format::node_json::NodeJson;
-use crate::format::number::PlainNumber;
-use crate::format::script_id::ScriptIdOffset;
 use crate::format::trace::chunk_json::ChunkJson;
 use crate::format::trace::edit::EventEdit;
 use crate::format::trace::event::Event;
 use crate::format::trace::events::Events;
 use crate::format::trace::head::{EventHead, Member};
 use crate::format::trace::own_chunk::{self, ChunkCheck};
-use crate::profile::frame::CallFrame;
 use crate::profile::position::SourcePosition;
-
-/// The id of a root that a profile lacks.
-const ADDED_ROOT: u64 = 0;
+use crate::profile::timeline::WrittenTimeline;
 
 /// What is known of a profile from its events so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CopiedProfile {
     /// Whether the `Profile` event was read, without which viewers show nothing.
     is_announced: bool,
-    /// Ids of the nodes that were announced.
-    nodes: IdSet,
-    /// Id of the first node without a parent.
-    root: Option<u64>,
+    /// Nodes that were announced.
+    nodes: KnownNodes,
     /// Nodes whose frames have other places in the sources.
     mapped: FxHashMap<u64, Rc<MappedFrame>>,
     has_samples: bool,
     /// Start of the first chunk, microseconds.
     start_us: Option<i64>,
-    /// Time of the last chunk, microseconds.
-    last_us: i64,
+    /// Times of the samples.
+    time: WrittenTimeline,
 }
 
 /// Returns the `Profile` event of a profile whose own was lost. `id` is its id as it is written.
@@ -53,41 +44,17 @@ pub(super) fn announcement(pid: u32, tid: u32, id: &str, start_us: i64) -> Vec<u
     text.replacen("\"id\":\"\"", &format!("\"id\":{id}"), 1).into_bytes()
 }
 
-/// A chunk that could not be copied, as it is written.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SoundChunk<'a> {
-    cpu_profile: SoundTree<'a>,
-    time_deltas: Vec<i64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lines: Vec<u32>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    columns: Vec<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_time: Option<i64>,
-}
-
-#[derive(Serialize)]
-struct SoundTree<'a> {
-    nodes: Vec<SoundNode<'a>>,
-    samples: Vec<u64>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SoundNode<'a> {
-    id: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<u64>,
-    call_frame: &'a RawValue,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deopt_reason: Option<&'a RawValue>,
-}
-
-/// `args`
-#[derive(Serialize)]
-struct SoundArgs<'a> {
-    data: SoundChunk<'a>,
+impl Default for CopiedProfile {
+    fn default() -> Self {
+        Self {
+            is_announced: false,
+            nodes: KnownNodes::default(),
+            mapped: FxHashMap::default(),
+            has_samples: false,
+            start_us: None,
+            time: WrittenTimeline::new(0),
+        }
+    }
 }
 
 impl CopiedProfile {
@@ -101,7 +68,9 @@ impl CopiedProfile {
         }
         self.is_announced = true;
         let ts = head.ts(event).unwrap_or_default();
-        self.last_us = ts.max(self.last_us);
+        if !self.has_samples {
+            self.time = WrittenTimeline::new(ts);
+        }
         if start.start_time.is_none() {
             let args = format!("{{\"data\":{{\"startTime\":{ts}}}}}");
             let end = event.len() - 1;
@@ -129,46 +98,72 @@ impl CopiedProfile {
     ) -> bool {
         let ts = head.ts(event).unwrap_or_default();
         let Some(args) = head.place(Member::Arguments) else {
-            self.start_us.get_or_insert(ts);
+            self.begin(ts);
             return true;
         };
-        if self.mapped.is_empty() && self.is_own(&event[args.clone()], frames) {
-            self.start_us.get_or_insert(ts);
-            (self.has_samples, self.last_us) = (true, ts);
+        if self.mapped.is_empty()
+            && let Some(length_us) = self.own_length(&event[args.clone()], frames)
+        {
+            self.begin(ts.saturating_sub(length_us));
+            self.time.sample(length_us);
+            self.has_samples = true;
             return true;
         }
         let Ok(chunk) = ChunkJson::from_args(str::from_utf8(&event[args.clone()]).ok()) else {
             return false;
         };
-        self.start_us.get_or_insert(ts.saturating_sub(chunk.length_us()));
+        self.begin(ts.saturating_sub(chunk.length_us()));
+        let deltas = self.deltas(&chunk, ts);
         if self.add(&chunk) {
             self.map(event, &chunk, frames, edit);
-        } else if let Some(repaired) = self.repaired(&chunk, ts, frames) {
+        } else if let Some(repaired) = self.repaired(&chunk, deltas, frames) {
             edit.replace(args, repaired.get());
         }
         self.has_samples |= !chunk.samples().is_empty();
-        self.last_us = ts.max(self.last_us);
         true
     }
 
-    /// Returns whether a chunk is written as this project writes it, and can stay as it is.
-    fn is_own(&mut self, args: &[u8], frames: &mut MappedFrames) -> bool {
-        let mut check = OwnCheck { profile: self, frames, added: Vec::new(), root: None };
-        let is_sound = own_chunk::is_sound(args, &mut check);
-        let OwnCheck { added, root, .. } = check;
-        match is_sound {
-            true => self.root = self.root.or(root),
-            // The chunk is read again.
-            false => added.into_iter().for_each(|id| self.nodes.remove(id)),
+    /// Begins the profile at its first chunk, unless its `Profile` event was read.
+    fn begin(&mut self, start_us: i64) {
+        if self.start_us.is_none() && !self.is_announced {
+            self.time = WrittenTimeline::new(start_us);
         }
-        is_sound
+        self.start_us.get_or_insert(start_us);
+    }
+
+    /// Returns the time before each sample of a chunk as readers understand it, microseconds.
+    fn deltas(&mut self, chunk: &ChunkJson<'_>, ts: i64) -> Vec<i64> {
+        let span_us = ts.saturating_sub(self.time.last_us());
+        let count = chunk.samples().len();
+        let deltas = deltas_or_even(count, chunk.deltas(), !self.has_samples, span_us);
+        let deltas: Vec<i64> = deltas.collect();
+        let InOrder { list, rest_us } = InOrder::of(deltas.iter().copied());
+        for (_, delta) in list {
+            self.time.sample(delta);
+        }
+        self.time.run_back(rest_us);
+        deltas
+    }
+
+    /// Returns the length of the samples of a chunk, microseconds, if the chunk is written as this
+    /// project writes it, and can stay as it is.
+    fn own_length(&mut self, args: &[u8], frames: &mut MappedFrames) -> Option<i64> {
+        let mut check = OwnCheck { profile: self, frames, added: Vec::new(), root: None };
+        let length_us = own_chunk::length_if_sound(args, &mut check);
+        let OwnCheck { added, root, .. } = check;
+        match length_us {
+            Some(_) => self.nodes.root = self.nodes.root.or(root),
+            // The chunk is read again.
+            None => added.into_iter().for_each(|id| self.nodes.ids.remove(id)),
+        }
+        length_us
     }
 
     /// Adds the nodes of a chunk. Returns whether the chunk is sound.
     fn add(&mut self, chunk: &ChunkJson<'_>) -> bool {
         let mut is_sound = true;
         for node in chunk.nodes() {
-            let is_known = |parent: u64| self.nodes.contains(parent);
+            let is_known = |parent: u64| self.nodes.ids.contains(parent);
             is_sound &= node.parent.is_none_or(|parent| is_known(parent.0));
             is_sound &= node.call_frame.is_some_and(|frame| frame.get().starts_with('{'));
             // Viewers do not read a parent where nodes list their children.
@@ -176,15 +171,12 @@ impl CopiedProfile {
             if !is_sound {
                 break;
             }
-            self.nodes.insert(node.id.0);
-            if node.parent.is_none() {
-                self.root.get_or_insert(node.id.0);
-            }
+            self.nodes.announce(node.id.0, node.parent.is_some());
         }
         let samples = chunk.samples();
         is_sound
             && chunk.deltas().len() == samples.len()
-            && samples.iter().all(|id| self.nodes.contains(id.0))
+            && samples.iter().all(|id| self.nodes.ids.contains(id.0))
     }
 
     /// Replaces the frames, lines and columns of a chunk by those in the sources.
@@ -242,119 +234,18 @@ impl CopiedProfile {
     fn repaired(
         &mut self,
         chunk: &ChunkJson<'_>,
-        ts: i64,
+        deltas: Vec<i64>,
         frames: &mut MappedFrames,
     ) -> Option<Box<RawValue>> {
-        let encode =
-            |frame: &CallFrame| CallFrameJson::new(frame, "", ScriptIdOffset::NONE).encode();
-        let (root, unknown) = (encode(&CallFrame::root())?, encode(&CallFrame::unknown())?);
-        let mut tree = RepairedTree { nodes: Vec::new(), root: &root, unknown: &unknown };
-        let parents = parents(chunk.nodes());
         let frame_of = |node: &NodeJson<'_>| frames.frame(node.call_frame?.get());
         let mapped: Vec<_> = chunk.nodes().iter().map(frame_of).collect();
-        for index in parents_first(chunk.nodes(), &parents) {
-            let node = &chunk.nodes()[index];
-            let (id, parent) = (node.id.0, parents[index]);
-            if let Some(parent) = parent {
-                tree.know(parent, self);
-            }
-            self.nodes.insert(id);
-            if parent.is_none() {
-                self.root.get_or_insert(id);
-            }
-            let frame = node.call_frame.filter(|frame| frame.get().starts_with('{'));
-            let frame = match &mapped[index] {
-                Some(mapped) => {
-                    self.mapped.insert(id, Rc::clone(mapped));
-                    Some(&*mapped.json)
-                }
-                None => frame,
-            };
-            tree.nodes.push(SoundNode {
-                id,
-                parent,
-                call_frame: frame.unwrap_or(&unknown),
-                deopt_reason: node.deopt_reason,
-            });
+        for (node, frame) in chunk.nodes().iter().zip(&mapped) {
+            self.mapped.extend(frame.iter().map(|frame| (node.id.0, Rc::clone(frame))));
         }
-        let samples: Vec<u64> = chunk.samples().iter().map(|id| id.0).collect();
-        samples.iter().for_each(|id| tree.know(*id, self));
-        let span_us = ts.saturating_sub(self.last_us);
-        let deltas = deltas_or_even(samples.len(), chunk.deltas(), !self.has_samples, span_us);
         let mut positions = chunk.positions();
         self.map_positions(chunk, &mut positions, frames);
-        if !positions.is_empty() {
-            positions.resize(samples.len(), SourcePosition::default());
-        }
-        encode_raw(&SoundArgs {
-            data: SoundChunk {
-                time_deltas: deltas.collect(),
-                lines: positions.iter().map(|position| position.line).collect(),
-                columns: positions.iter().map(|position| position.column).collect(),
-                cpu_profile: SoundTree { nodes: tree.nodes, samples },
-                end_time: chunk.end_time.map(|PlainNumber(us)| us),
-            },
-        })
-    }
-}
-
-/// Returns the parent of each node, where the node or the list of a parent's children names it.
-fn parents(nodes: &[NodeJson<'_>]) -> Vec<Option<u64>> {
-    let mut of_children = FxHashMap::default();
-    for node in nodes {
-        for child in node.children.iter().flatten() {
-            of_children.entry(child.0).or_insert(node.id.0);
-        }
-    }
-    let parent = |node: &NodeJson<'_>| {
-        let named = node.parent.map(|parent| parent.0);
-        let parent = named.or_else(|| of_children.get(&node.id.0).copied());
-        parent.filter(|parent| *parent != node.id.0)
-    };
-    nodes.iter().map(parent).collect()
-}
-
-/// Returns the indices of nodes, parents before their children.
-fn parents_first(nodes: &[NodeJson<'_>], parents: &[Option<u64>]) -> Vec<usize> {
-    let indices: FxHashMap<u64, usize> =
-        nodes.iter().enumerate().map(|(index, node)| (node.id.0, index)).collect();
-    let mut is_placed = vec![false; nodes.len()];
-    let mut order = Vec::with_capacity(nodes.len());
-    let mut path = Vec::new();
-    for start in 0..nodes.len() {
-        let mut next = Some(start);
-        while let Some(index) = next.filter(|index| !is_placed[*index]) {
-            is_placed[index] = true;
-            path.push(index);
-            next = parents[index].and_then(|parent| indices.get(&parent)).copied();
-        }
-        order.extend(path.drain(..).rev());
-    }
-    order
-}
-
-/// The nodes of a chunk that is repaired.
-struct RepairedTree<'a> {
-    nodes: Vec<SoundNode<'a>>,
-    root: &'a RawValue,
-    unknown: &'a RawValue,
-}
-
-impl RepairedTree<'_> {
-    /// Announces a node that was never announced: a file can have lost the announcement.
-    fn know(&mut self, id: u64, profile: &mut CopiedProfile) {
-        if profile.nodes.contains(id) {
-            return;
-        }
-        let root = *profile.root.get_or_insert(ADDED_ROOT);
-        if profile.nodes.insert(root) {
-            let (parent, call_frame, deopt_reason) = (None, self.root, None);
-            self.nodes.push(SoundNode { id: root, parent, call_frame, deopt_reason });
-        }
-        if profile.nodes.insert(id) {
-            let (parent, call_frame, deopt_reason) = (Some(root), self.unknown, None);
-            self.nodes.push(SoundNode { id, parent, call_frame, deopt_reason });
-        }
+        let frame_of = |index: usize| mapped[index].as_ref().map(|frame| &*frame.json);
+        repaired_args(chunk, &mut self.nodes, frame_of, deltas, positions)
     }
 }
 
@@ -369,7 +260,7 @@ struct OwnCheck<'p, 'f> {
 
 impl ChunkCheck for OwnCheck<'_, '_> {
     fn node(&mut self, id: u64, parent: Option<u64>, frame: &[u8]) -> bool {
-        let nodes = &mut self.profile.nodes;
+        let nodes = &mut self.profile.nodes.ids;
         if parent.is_some_and(|parent| !nodes.contains(parent)) || !nodes.insert(id) {
             return false;
         }
@@ -381,7 +272,7 @@ impl ChunkCheck for OwnCheck<'_, '_> {
     }
 
     fn sample(&mut self, id: u64) -> bool {
-        self.profile.nodes.contains(id)
+        self.profile.nodes.ids.contains(id)
     }
 }
 

@@ -9,6 +9,8 @@
 //! - a `.cpuprofile` as the events of a thread ([`cpuprofile`]);
 //! - any other trace event by event ([`foreign`]).
 //!
+//! What is not sound in a profile that is copied is repaired ([`copied_profile`]).
+//!
 //! The frames of a page pass with their trace ([`frames`]). The labels of processes ([`labels`]) and
 //! the metadata ([`metadata`]) come at the end.
 
@@ -36,6 +38,7 @@ mod process_track;
 mod processes;
 mod profile_ids;
 mod recordings;
+mod repaired_chunk;
 mod rewrite;
 pub(crate) mod run;
 mod sizes;
