@@ -75,7 +75,8 @@ pub fn walk(bytes: &[u8]) {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match (values.next(), walked) {
         (Some(Ok(_)), Ok(end)) => assert_eq!(values.byte_offset(), end),
-        (Some(Err(error)), Err(walked)) => assert_eq!(error.is_eof(), walked == WalkError::Cut),
+        // serde_json takes an escape that is wrong within its four digits for one that is cut.
+        (Some(Err(error)), Err(walked)) => assert!(error.is_eof() || walked != WalkError::Cut),
         (read, walked) => assert_eq!(read.is_some_and(|read| read.is_ok()), walked.is_ok()),
     }
 }
