@@ -11,6 +11,10 @@ use crate::format::trace::moved_event::{moved, moved_member};
 use crate::format::trace::rules;
 use crate::profile::time_shift::TimeShift;
 
+/// The count of events that are left out at a file's start until the file is taken for other data than
+/// a trace, and read no further.
+const MOST_OTHER: u64 = 10_000;
+
 /// An item of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SoundItem<'a> {
@@ -39,6 +43,8 @@ pub(crate) struct SoundItems<R> {
     shift: TimeShift,
     /// Count of events that were left out.
     left_out: u64,
+    /// Whether an event stayed.
+    has_events: bool,
     edit: EventEdit,
     /// The last item, if it had to be changed.
     changed: Vec<u8>,
@@ -52,6 +58,7 @@ impl<R: Read> SoundItems<R> {
             scanner: Scanner::with_heads(reader),
             shift: TimeShift::default(),
             left_out: 0,
+            has_events: false,
             edit: EventEdit::default(),
             changed: Vec::new(),
             is_changed: false,
@@ -93,9 +100,13 @@ impl<R: Read> SoundItems<R> {
                     // Some writers end their list with an empty event.
                     let is_empty = place.len() <= 2;
                     if self.check(place.clone()) {
+                        self.has_events = true;
                         return Ok(self.event(place));
                     }
                     self.left_out += u64::from(!is_empty);
+                    if self.left_out >= MOST_OTHER && !self.has_events {
+                        return Ok(None);
+                    }
                 }
                 Some(FoundItem::Member { key, value }) => return Ok(Some(self.member(key, value))),
             }
@@ -191,6 +202,21 @@ mod tests {
             ]
         );
         assert_eq!(left_out, 3);
+    }
+
+    #[test]
+    fn other_data_is_not_read_to_its_end() {
+        const OTHER: &[u8] = b"{\"a\":1},";
+        struct Endless;
+        impl Read for Endless {
+            fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+                let pieces = out.chunks_exact_mut(OTHER.len());
+                Ok(pieces.map(|piece| piece.copy_from_slice(OTHER)).count() * OTHER.len())
+            }
+        }
+        let mut items = SoundItems::new(b"[".chain(Endless));
+        assert_eq!(items.next().unwrap(), None);
+        assert_eq!(items.left_out(), MOST_OTHER);
     }
 
     #[test]
