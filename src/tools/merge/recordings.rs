@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::copied_profile::{CopiedProfile, announcement};
 use super::cpuprofile;
+use super::foreign_event::PROFILES;
 use super::labels::ProcessLabel;
 use super::mapped_frames::MappedFrames;
 use super::merger::Merger;
@@ -120,7 +121,7 @@ impl Merger<'_> {
             if head.phase != b'M' {
                 part.note(process.pid, head.ts(event).unwrap_or_default());
             }
-            part.events(changed(process, event, head, id, &mut edit, &mut buffer))?;
+            part.events(changed(process, event, head, Some(id), &mut edit, &mut buffer))?;
             Ok(true)
         });
         (self.sizes, self.mapped) = (sizes, frames);
@@ -165,7 +166,7 @@ impl Merger<'_> {
             if !profile_event(&mut profile, event, head, &mut frames, &mut edit) {
                 return Ok(false);
             }
-            let line = changed(process, event, head, "", &mut edit, &mut buffer);
+            let line = changed(process, event, head, None, &mut edit, &mut buffer);
             match head.name(event) {
                 b"TracingStartedInBrowser" => {}
                 b"thread.start" if !has_begun => start = Some(line.to_vec()),
@@ -265,18 +266,22 @@ fn profile_event(
 }
 
 /// Returns an event of a recording with the edits so far. If another process has the pid, the event
-/// gets the pid and the mark of this process.
+/// gets the pid and the mark of this process, and its profile the given id; none for a profile that is
+/// not copied.
 fn changed<'a>(
     process: &OutputProcess,
     event: &'a [u8],
     head: &EventHead,
-    profile_id: &str,
+    profile_id: Option<&str>,
     edit: &mut EventEdit,
     buffer: &'a mut Vec<u8>,
 ) -> &'a [u8] {
     if process.mark.is_some() {
         head.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));
-        head.place(Member::Id).into_iter().for_each(|place| edit.replace(place, profile_id));
+        let id = head.place(Member::Id).filter(|_| PROFILES.contains(&head.name(event)));
+        if let (Some(place), Some(profile_id)) = (id, profile_id) {
+            edit.replace(place, profile_id);
+        }
     }
     if edit.is_empty() {
         return event;

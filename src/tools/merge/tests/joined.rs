@@ -90,3 +90,24 @@ fn the_logs_of_one_process_have_one_pid_and_the_same_ids() {
     let result = run.result.as_ref().unwrap();
     assert_eq!((result.processes, result.threads), (2, 2));
 }
+
+#[test]
+fn ids_of_a_process_with_another_pid_stay_those_of_its_events() {
+    let other = MAIN.replace("\"processStartMs\":522975430", "\"processStartMs\":522970000");
+    let other = other.replace("00c0ffee00c0ffee", "00c0ffee00c0fff0");
+    let mut begin = event("b", "fetch", 4242, 0, NOW);
+    begin["id"] = "0x7".into();
+    let other = other.replace("\n]}", &format!(",\n{begin}\n]}}"));
+    assert!(other.contains("522970000") && other.contains("0x7"));
+    for interval_us in [None, Some(1)] {
+        let options = MergeOptions { interval_us, ..MergeOptions::default() };
+        let trace = run(&[MAIN.as_bytes(), other.as_bytes()], &options).traces().remove(0);
+        let fetch = named(&trace, "fetch");
+        assert_eq!((fetch.len(), &fetch[0]["id"]), (1, &json!("0x7")));
+        assert_ne!(fetch[0]["pid"], 4242);
+        let mut profiles: Vec<String> =
+            named(&trace, "Profile").iter().map(|event| event["id"].to_string()).collect();
+        profiles.dedup();
+        assert_eq!(profiles.len(), 2);
+    }
+}
