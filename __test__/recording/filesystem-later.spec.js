@@ -105,6 +105,32 @@ test('a program that gives up its rights is recorded to the end, in its last seg
   assertSeen(last, 'after')
 })
 
+test('a .cpuprofile of a program that gives up its rights is in the folder for temporary files', {
+  skip: process.getuid?.() !== 0 && 'only root can give up rights',
+}, async () => {
+  const temporary = temporaryDirectory()
+  fs.chmodSync(temporary, 0o777)
+  const source = `
+    const { spin } = require(${SPIN})
+    function before() { spin() }
+    before()
+    require('node:fs').chmodSync('.', 0o755)
+    process.setgid(65534)
+    process.setuid(65534)
+  `
+  const { code, stderr, cwd } = await run(['-e', source], {
+    env: { CPU_PROF_FORMAT: 'cpuprofile', TMPDIR: temporary },
+  })
+  assert.equal(code, 0)
+  const [file, ...others] = filesIn(temporary, '.cpuprofile')
+  assert.deepEqual([others, filesIn(cwd, '.cpuprofile')], [[], []])
+  assert.match(stderr, /^cpu-prof: could not create .*denied.*; the profile is in .*\n$/)
+  assert.ok(stderr.includes(file))
+  const { nodes } = JSON.parse(fs.readFileSync(file, 'utf8'))
+  const names = nodes.map((/** @type {any} */ { callFrame }) => callFrame.functionName)
+  assert.ok(names.includes('before'))
+})
+
 test('a file that takes the place of the output directory is left alone', async () => {
   const source = `${REMOVE}; require('node:fs').writeFileSync('profiles', 'mine'); process.exitCode = 3`
   const { code, complaint, cwd } = await runUnharmed(['-e', source], {

@@ -78,6 +78,16 @@ pub(crate) enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// A file could not be created where it belongs, and is in another place.
+    #[error("could not create {}: {source}; the profile is in {}", .path.display(), .place.display())]
+    OtherPlace {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+        /// The file in the other place.
+        place: PathBuf,
+    },
     /// A file could not be created or written. The program runs on unprofiled.
     #[error("could not {action} {}: {source}{}", .path.display(), advice(.source))]
     Output {
@@ -106,7 +116,19 @@ impl Error {
 
     /// Returns whether the recording goes on after an error that came while it ran.
     pub(crate) fn can_pass(&self) -> bool {
-        matches!(self, Error::Unwritten { .. } | Error::Removed { .. } | Error::NextFile { .. })
+        matches!(
+            self,
+            Error::Unwritten { .. }
+                | Error::Removed { .. }
+                | Error::NextFile { .. }
+                | Error::OtherPlace { .. }
+        )
+    }
+
+    /// Returns whether the process lacks the right to write a file.
+    pub(crate) fn is_of_rights(&self) -> bool {
+        matches!(self, Error::Output { source, .. }
+            if source.kind() == io::ErrorKind::PermissionDenied)
     }
 
     /// Returns one line for stderr: what happened, and what to do.

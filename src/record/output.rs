@@ -1,12 +1,13 @@
 //! The output files of one recording.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::segments::{CompleteSegment, TraceSegments};
 use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::base::name_pattern::FileNames;
+use crate::base::system;
 use crate::files::atomic::write_whole;
 use crate::format::cpuprofile::CpuProfile;
 use crate::format::cpuprofile::facts::ProfileFacts;
@@ -41,6 +42,8 @@ impl OutputFiles {
             profile: CpuProfile::new(start_us, Some(facts)),
             tree: CallTree::new(usize::MAX),
             dir: config.dir.clone(),
+            other_dir: std::env::temp_dir(),
+            user: system::user(),
             names,
         });
         Ok(Self { trace, cpuprofile })
@@ -61,6 +64,10 @@ pub(super) struct CpuProfileFile {
     /// The tree, which forgets no path: the file holds each once.
     tree: CallTree,
     dir: PathBuf,
+    /// Folder for a process that gave up its rights.
+    other_dir: PathBuf,
+    /// User id at the start.
+    user: u32,
     names: FileNames,
 }
 
@@ -82,10 +89,30 @@ impl CpuProfileFile {
         }
     }
 
-    /// Writes the file, and returns its path.
-    pub(super) fn write(mut self, end_us: i64) -> Result<PathBuf, Error> {
+    /// Writes the file, and returns its path. A process that gave up the right to write to the folder
+    /// (`process.setuid()`) writes into the folder for temporary files, which the error tells.
+    pub(super) fn write(mut self, end_us: i64) -> (Option<PathBuf>, Option<Error>) {
         let profile = &self.profile;
-        let write = |file: &mut File| profile.write(file, end_us);
-        write_whole(&self.dir, ".cpuprofile", &mut self.names, write)
+        let names = &mut self.names;
+        let mut write_to = |dir: &Path| {
+            let write = |file: &mut File| profile.write(file, end_us);
+            write_whole(dir, ".cpuprofile", names, write)
+        };
+        let error = match write_to(&self.dir) {
+            Ok(path) => return (Some(path), None),
+            Err(error) => error,
+        };
+        if !error.is_of_rights() || system::user() == self.user {
+            return (None, Some(error));
+        }
+        match write_to(&self.other_dir) {
+            Ok(place) => {
+                let of_file =
+                    |path, source| Error::OtherPlace { path, source, place: place.clone() };
+                let error = error.described(of_file);
+                (Some(place), Some(error))
+            }
+            Err(_) => (None, Some(error)),
+        }
     }
 }
