@@ -70,7 +70,8 @@ function messageOf(error) {
  */
 function printProblems({ repaired, failed, notes }) {
   for (const { file, reason } of failed) printStatus(`left out ${file}: ${reason}`)
-  for (const file of repaired) printStatus(`repaired ${file}: it was cut off`)
+  const what = 'it was cut off, or damaged events were left out (cpu-prof check lists them)'
+  for (const file of repaired) printStatus(`repaired ${file}: ${what}`)
   for (const note of notes) printStatus(note)
 }
 
