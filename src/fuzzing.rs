@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 
 use crate::format::cpuprofile::read::CpuProfileReader;
-use crate::format::json_walk::{WalkError, walk_object};
+use crate::format::json_walk::walk_object;
 use crate::format::source_map::comment::map_url;
 use crate::format::source_map::decode::decode;
 use crate::format::trace::chunk_json::ChunkJson;
@@ -75,8 +75,6 @@ pub fn walk(bytes: &[u8]) {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match (values.next(), walked) {
         (Some(Ok(_)), Ok(end)) => assert_eq!(values.byte_offset(), end),
-        // serde_json takes an escape that is wrong within its four digits for one that is cut.
-        (Some(Err(error)), Err(walked)) => assert!(error.is_eof() || walked != WalkError::Cut),
         (read, walked) => assert_eq!(read.is_some_and(|read| read.is_ok()), walked.is_ok()),
     }
 }
