@@ -118,6 +118,7 @@ impl EventHead {
 
     /// Reads an event at the start of a text, and checks the whole event. Returns the head and the
     /// length of the event. Of equal members the last counts, as in a browser.
+    #[inline]
     pub(crate) fn at_start(text: &[u8]) -> Result<(Self, usize), WalkError> {
         let mut head = Self::default();
         let length = walk_object(text, |key, value| head.set(text, key, value))?;
@@ -137,7 +138,8 @@ impl EventHead {
                     let is_null = &text[value.clone()] == b"null";
                     self.put(member, if is_null { 0..0 } else { value });
                 }
-                None => self.has_escaped_key |= memchr::memchr(b'\\', key).is_some(),
+                // Keys are too short for a call of memchr to pay.
+                None => self.has_escaped_key |= key.contains(&b'\\'),
             },
         }
     }
