@@ -197,6 +197,9 @@ impl CopiedProfile {
                 self.mapped.insert(id.0, frame);
             }
         }
+        if self.mapped.is_empty() {
+            return;
+        }
         let mut positions = chunk.positions();
         if !self.map_positions(chunk, &mut positions, frames) {
             return;
