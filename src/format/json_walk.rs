@@ -41,6 +41,26 @@ pub(crate) fn walk_object(
     }
 }
 
+/// Returns the place of the value of an object's member; none without the member, and for a text that
+/// is no object. Of equal members the last counts, as in a browser.
+pub(crate) fn find_member(object: &[u8], key: &str) -> Option<Range<usize>> {
+    let mut found = None;
+    walk_object(object, |name, value| {
+        if &object[name] == key.as_bytes() {
+            found = Some(value);
+        }
+    })
+    .ok()?;
+    found
+}
+
+/// Returns the length of the value at the start of a text.
+pub(crate) fn value_length(text: &[u8]) -> Result<usize, WalkError> {
+    let mut walk = Walk { text, at: 0 };
+    walk.value()?;
+    Ok(walk.at)
+}
+
 /// The open objects and lists around a place.
 #[derive(Default)]
 struct Nesting {

@@ -9,7 +9,7 @@ use crate::files::input::{Input, first_bytes};
 use crate::format::cpuprofile::file_name::ids_from_file_name;
 use crate::format::cpuprofile::times::ProfileTimes;
 use crate::format::trace::head::EventHead;
-use crate::format::trace::own::{METADATA_KEY, is_merged_mark, recorded_thread};
+use crate::format::trace::own::{METADATA_KEY, is_merged_mark};
 use crate::format::trace::read::process_names::without_pid;
 use crate::format::trace::recorded_profile::RecordedProfile;
 use crate::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
@@ -118,17 +118,17 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
     const EVENTS_UNTIL_FIRST: usize = 16;
     let mut items = open(input)?;
     let mut recording = None;
-    let mut recorded = RecordedProfile::Missing;
+    let mut recorded = RecordedProfile::default();
     let mut first = None;
     let mut events = 0;
     let mut is_merged = false;
     while let Some(item) = items.next().map_err(|error| error.to_string())? {
+        if let SoundItem::Member { key, value } = item {
+            recorded.member(key, value);
+        }
         match item {
             SoundItem::Member { key: "metadata", value } if events == 0 => {
                 recording = header(index, value);
-                if let Some((pid, tid)) = recorded_thread(value) {
-                    recorded = RecordedProfile::expected(pid, tid);
-                }
             }
             SoundItem::Member { key, value } if is_tree(key, value) && events == 0 => {
                 return cpuprofile(index, input);
@@ -152,14 +152,14 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
                         recording.url = url(text, recording.recording_label());
                     }
                 }
-                let is_expected = recording.is_some() && !recorded.is_missing();
+                let is_expected = recording.is_some() && recorded.is_expected();
                 if !is_expected && (first.is_some() || events == EVENTS_UNTIL_FIRST) {
                     break;
                 }
             }
         }
     }
-    if recording.is_some() && !recorded.is_missing() {
+    if recording.is_some() && recorded.is_expected() {
         return Err("the recording ends before its first sample: the program was killed as it \
                     started"
             .to_owned());
@@ -167,17 +167,16 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
     if events > 0 {
         return Ok(SniffedFile::Other { is_merged, first });
     }
-    Err(if items.left_out() > 0 {
-        "its list does not hold trace events (they have no \"ph\", or are against another rule \
-         that cpu-prof check names)"
-    } else if is_cpuprofile(input) && items.is_torn() {
-        CUT_CPUPROFILE
-    } else if is_cpuprofile(input) {
-        "the file looks like a .cpuprofile, but has no nodes"
-    } else {
-        "the file has no list of trace events"
-    }
-    .to_owned())
+    let reason = match (items.left_out() > 0, is_cpuprofile(input), items.is_torn()) {
+        (true, ..) => {
+            "its list does not hold trace events (they have no \"ph\", or are against another rule \
+             that cpu-prof check names)"
+        }
+        (_, true, true) => CUT_CPUPROFILE,
+        (_, true, false) => "the file looks like a .cpuprofile, but has no nodes",
+        (_, false, _) => "the file has no list of trace events",
+    };
+    Err(reason.to_owned())
 }
 
 /// Returns whether a member of a file's object is that of a `.cpuprofile`.

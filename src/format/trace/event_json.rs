@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::head::{EventHead, Member};
-use crate::format::number::{Number, digits};
+use crate::format::number::Number;
 
 /// The members of an event that have to do with profiles and names.
 #[derive(Debug)]
@@ -30,9 +30,9 @@ impl<'a> EventJson<'a> {
     /// Reads an event, whose head is known; none for an event of no process.
     pub(crate) fn read(text: &'a [u8], head: &EventHead) -> Option<Self> {
         let written = |member| str::from_utf8(&text[head.place(member)?]).ok();
-        let number = |member| written(member).and_then(number);
+        let number = |member| head.number(member, text);
         Some(Self {
-            name: name(text, head)?,
+            name: head.name_text(text).unwrap_or_default(),
             phase: head.phase,
             pid: number(Member::Pid)?,
             tid: number(Member::Tid).unwrap_or_default(),
@@ -42,20 +42,6 @@ impl<'a> EventJson<'a> {
             args: written(Member::Arguments),
         })
     }
-}
-
-fn name<'a>(text: &'a [u8], head: &EventHead) -> Option<Cow<'a, str>> {
-    let name = head.name(text);
-    if memchr::memchr(b'\\', name).is_none() {
-        return Some(str::from_utf8(name).ok()?.into());
-    }
-    let place = head.name_place();
-    let quoted = &text[place.start - 1..=place.end];
-    Some(serde_json::from_slice::<String>(quoted).unwrap_or_default().into())
-}
-
-fn number(text: &str) -> Option<Number> {
-    digits(text.as_bytes()).map(Number).or_else(|| serde_json::from_str(text).ok())
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! The head of an event: its members, found without reading their values.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::edit::EventEdit;
 use super::own::{CHUNK, PROFILER};
 use crate::format::json_walk::{WalkError, walk_object};
-use crate::format::number::{MAX_US, as_time, digits};
+use crate::format::number::{MAX_US, Number, as_time, digits};
 
 /// The members that events of all kinds have, by their place in the event's text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -159,6 +160,17 @@ impl EventHead {
         self.name.range()
     }
 
+    /// Returns the event's name without escapes; none if they cannot be resolved.
+    pub(crate) fn name_text<'a>(&self, event: &'a [u8]) -> Option<Cow<'a, str>> {
+        let name = self.name(event);
+        if memchr::memchr(b'\\', name).is_none() {
+            return str::from_utf8(name).ok().map(Cow::Borrowed);
+        }
+        let place = self.name_place();
+        let quoted = &event[place.start - 1..=place.end];
+        serde_json::from_slice(quoted).ok().map(Cow::Owned)
+    }
+
     /// Returns the event's name, as it is written.
     pub(crate) fn name<'a>(&self, event: &'a [u8]) -> &'a [u8] {
         &event[self.name.range()]
@@ -177,6 +189,12 @@ impl EventHead {
     /// Returns `pid` as it is written.
     pub(crate) fn pid_text<'a>(&self, event: &'a [u8]) -> Option<&'a str> {
         self.text(Member::Pid, event)
+    }
+
+    /// Returns a member, if it is a number in any form.
+    pub(crate) fn number(&self, member: Member, event: &[u8]) -> Option<Number> {
+        let text = self.text(member, event)?;
+        digits(text.as_bytes()).map(Number).or_else(|| serde_json::from_str(text).ok())
     }
 
     /// Returns the thread id, if it is a whole number.

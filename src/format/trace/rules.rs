@@ -1,12 +1,13 @@
 //! The rules of single events. An event that breaks one is not shown by DevTools, or makes DevTools
 //! refuse the whole file. So all tools repair the event in the same way, or leave it out.
 
-use super::chunk_json::WHOLE_PROFILE;
+use std::borrow::Cow;
+
+use super::chunk_json::{PROFILE_EVENTS, WHOLE_PROFILE};
 use super::edit::EventEdit;
 use super::head::{EventHead, Member};
 use super::phase::PhaseKind;
-use crate::format::json_walk::walk_object;
-use crate::format::number::Number;
+use crate::format::json_walk::find_member;
 
 /// Returns whether an event can stay, and adds to `edit` what has to be repaired.
 pub(super) fn keep(head: &EventHead, event: &[u8], edit: &mut EventEdit) -> bool {
@@ -57,15 +58,10 @@ fn repair_name(head: &EventHead, event: &[u8], edit: &mut EventEdit) {
             true => edit.replace(start..start, "\"name\":\"\","),
             false => edit.replace(name, "\"\""),
         }
-    } else if memchr::memchr(b'\\', head.name(event)).is_some() {
-        let place = head.name_place();
-        let quoted = &event[place.start - 1..=place.end];
-        let name: Option<String> = serde_json::from_slice(quoted).ok();
-        let is_plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_graphic());
-        let has_no_escape = |name: &String| !name.contains(['"', '\\']);
-        if let Some(name) = name.filter(is_plain).filter(has_no_escape) {
-            edit.replace(place, name);
-        }
+    } else if let Some(Cow::Owned(name)) = head.name_text(event)
+        && name.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
+    {
+        edit.replace(head.name_place(), name);
     }
 }
 
@@ -74,9 +70,11 @@ fn has_ids(kind: PhaseKind, head: &EventHead, event: &[u8]) -> bool {
     let name = head.name(event);
     // Most names begin in another way.
     if matches!(name.first(), Some(b'P' | b'C')) {
-        let is_part = matches!(name, b"Profile" | b"ProfileChunk");
+        let is_part = PROFILE_EVENTS.contains(&name);
         let is_profile = is_part || name == WHOLE_PROFILE;
-        if (is_part && !has(Member::Id)) || (is_profile && !has_process(head, event)) {
+        if (is_part && !has(Member::Id))
+            || (is_profile && head.number(Member::Pid, event).is_none())
+        {
             return false;
         }
     }
@@ -86,11 +84,6 @@ fn has_ids(kind: PhaseKind, head: &EventHead, event: &[u8]) -> bool {
         return false;
     }
     !kind.needs_id() || has(Member::Id) || has(Member::Id2) || has(Member::BindId)
-}
-
-/// Returns whether an event names its process by a number.
-fn has_process(head: &EventHead, event: &[u8]) -> bool {
-    head.pid_text(event).is_some_and(|pid| serde_json::from_str::<Number>(pid).is_ok())
 }
 
 /// Returns whether an event has the arguments without which it says nothing.
@@ -108,14 +101,8 @@ fn has_facts(kind: PhaseKind, head: &EventHead, event: &[u8]) -> bool {
 
 /// Returns the value of an object's member, as it is written; none if there is none, or `null`.
 fn member_of<'a>(object: &'a [u8], key: &str) -> Option<&'a [u8]> {
-    let mut found = None;
-    walk_object(object, |name, value| {
-        if &object[name] == key.as_bytes() {
-            found = Some(&object[value]);
-        }
-    })
-    .ok()?;
-    found.filter(|value| *value != b"null")
+    let value = &object[find_member(object, key)?];
+    (value != b"null").then_some(value)
 }
 
 #[cfg(test)]

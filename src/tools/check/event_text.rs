@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::format::json_walk::walk_object;
+use crate::format::json_walk::{find_member, walk_object};
 
 /// A value as it is written; none if it is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -109,13 +109,8 @@ impl<'a> WrittenValue<'a> {
 
     /// Returns the value of an object's member.
     pub(super) fn member(self, key: &str) -> Self {
-        let mut found = Self(None);
-        self.each_member(|name, value| {
-            if name == key {
-                found = value;
-            }
-        });
-        found
+        let text = self.as_written();
+        Self(find_member(text.as_bytes(), key).map(|value| &text[value]))
     }
 
     /// Calls `f` for each member of an object, with its key as it is written.

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
-use super::foreign_event::{COUNTERS, FRAMES, ForeignEvent, PROFILES};
+use super::foreign_event::{COUNTERS, FRAMES, ForeignEvent};
 use super::foreign_ids::ForeignIds;
 use super::foreign_pids::{ForeignPid, ForeignPids};
 use super::foreign_profiles::ForeignProfiles;
@@ -20,7 +20,7 @@ use super::part::OutputParts;
 use super::process_track;
 use super::spans::OpenSpans;
 use crate::files::input::Input;
-use crate::format::trace::chunk_json::WHOLE_PROFILE;
+use crate::format::trace::chunk_json::{PROFILE_EVENTS, WHOLE_PROFILE};
 use crate::format::trace::edit::EventEdit;
 use crate::format::trace::events::on_one_line;
 use crate::format::trace::head::EventHead;
@@ -240,7 +240,7 @@ impl ForeignTrace {
         let is_chosen = |one: &[u8]| merger.categories.iter().any(|all| all.as_bytes() == one);
         merger.categories.is_empty()
             || is_name
-            || PROFILES.contains(&name)
+            || PROFILE_EVENTS.contains(&name)
             || name == WHOLE_PROFILE
             || COUNTERS.contains(&name)
             || head.categories(text).any(is_chosen)

@@ -4,14 +4,12 @@ use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::spans::OpenSpans;
 use crate::format::number::digits;
+use crate::format::trace::chunk_json::PROFILE_EVENTS;
 use crate::format::trace::edit::EventEdit;
 use crate::format::trace::head::{EventHead, Member};
 
 /// Events that name frames.
 pub(super) const FRAMES: [&[u8]; 2] = [b"TracingStartedInBrowser", b"FrameCommittedInBrowser"];
-
-/// Events of profiles.
-pub(super) const PROFILES: [&[u8]; 2] = [b"Profile", b"ProfileChunk"];
 
 /// Own events with the counters of a thread; the first begins a recording.
 pub(super) const COUNTERS: [&[u8]; 3] = [b"thread.start", b"thread.flush", b"trace.end"];
@@ -39,7 +37,7 @@ impl ForeignEvent<'_> {
     }
 
     pub(super) fn is_profile(&self) -> bool {
-        PROFILES.contains(&self.name())
+        PROFILE_EVENTS.contains(&self.name())
     }
 
     pub(super) fn is_counter(&self) -> bool {

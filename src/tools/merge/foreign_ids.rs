@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
-use crate::format::json_walk::walk_object;
+use crate::format::json_walk::{value_length, walk_object};
 use crate::format::trace::edit::EventEdit;
 use crate::format::trace::head::{EventHead, Member};
 
@@ -109,20 +109,8 @@ fn reference(event: &[u8], at: usize) -> Option<Range<usize>> {
     };
     let colon = skip_space(at + KEY.len()).filter(|at| event[*at] == b':')?;
     let start = skip_space(colon + 1)?;
-    let rest = &event[start..];
-    let length = match rest[0] {
-        b'"' => {
-            let inside = &rest[1..];
-            let mut ends = memchr::memchr_iter(b'"', inside);
-            let is_end = |end: &usize| {
-                let escapes = inside[..*end].iter().rev().take_while(|byte| **byte == b'\\');
-                escapes.count() % 2 == 0
-            };
-            ends.find(is_end)? + 2
-        }
-        b'-' | b'0'..=b'9' => rest.iter().position(|byte| b",}] \t\r\n".contains(byte))?,
-        _ => return None,
-    };
+    let is_id = matches!(event[start], b'"' | b'-' | b'0'..=b'9');
+    let length = value_length(&event[start..]).ok().filter(|_| is_id)?;
     Some(start..start + length)
 }
 

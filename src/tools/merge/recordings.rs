@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::copied_profile::{CopiedProfile, announcement};
 use super::cpuprofile;
-use super::foreign_event::PROFILES;
 use super::labels::ProcessLabel;
 use super::mapped_frames::MappedFrames;
 use super::merger::Merger;
@@ -14,10 +13,10 @@ use super::processes::OutputProcess;
 use super::rewrite::ProfileRewriter;
 use crate::files::input::Input;
 use crate::format::ascii_json::encode;
+use crate::format::trace::chunk_json::PROFILE_EVENTS;
 use crate::format::trace::edit::EventEdit;
 use crate::format::trace::events::on_one_line;
 use crate::format::trace::head::{EventHead, Member};
-use crate::format::trace::own::recorded_thread;
 use crate::format::trace::recorded_profile::RecordedProfile;
 use crate::format::trace::scan::SoundItem;
 use crate::format::trace::thread::profile_id;
@@ -218,23 +217,16 @@ impl Merger<'_> {
         mut f: impl FnMut(&[u8], &EventHead) -> Result<bool, MergeError>,
     ) -> Result<(), MergeError> {
         let Some(mut items) = self.open(input) else { return Ok(()) };
-        let mut recorded = RecordedProfile::Missing;
-        let mut has_events = false;
+        let mut recorded = RecordedProfile::default();
         let mut is_damaged = false;
         loop {
             match items.next() {
                 Ok(Some(SoundItem::Event { text, head })) => {
                     // Another tool may have formatted the recording. Line ends have the length of spaces.
                     let line = on_one_line(text);
-                    has_events = true;
                     is_damaged |= !recorded.has(head, &line) || !f(&line, head)?;
                 }
-                Ok(Some(SoundItem::Member { key: "metadata", value })) if !has_events => {
-                    if let Some((pid, tid)) = recorded_thread(value) {
-                        recorded = RecordedProfile::expected(pid, tid);
-                    }
-                }
-                Ok(Some(SoundItem::Member { .. })) => {}
+                Ok(Some(SoundItem::Member { key, value })) => recorded.member(key, value),
                 Ok(None) => break,
                 Err(error) => {
                     self.fail_midway(input, &error);
@@ -278,7 +270,7 @@ fn changed<'a>(
 ) -> &'a [u8] {
     if process.mark.is_some() {
         head.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));
-        let id = head.place(Member::Id).filter(|_| PROFILES.contains(&head.name(event)));
+        let id = head.place(Member::Id).filter(|_| PROFILE_EVENTS.contains(&head.name(event)));
         if let (Some(place), Some(profile_id)) = (id, profile_id) {
             edit.replace(place, profile_id);
         }

@@ -13,7 +13,6 @@ use crate::format::trace::chunk_json::{ChunkJson, ProfileOrigin};
 use crate::format::trace::event_json::EventJson;
 use crate::format::trace::event_times::TraceTimes;
 use crate::format::trace::head::EventHead;
-use crate::format::trace::own::recorded_thread;
 use crate::format::trace::recorded_profile::RecordedProfile;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::frame_table::FrameTable;
@@ -25,9 +24,7 @@ use crate::profile::thread_profile::{ReadScope, ThreadProfile};
 pub(crate) struct TraceReader {
     scope: ReadScope,
     names: TraceNames,
-    /// The profile that the header announces; none for a file of another kind.
-    recorded: Option<RecordedProfile>,
-    has_events: bool,
+    recorded: RecordedProfile,
     /// Profiles that can go on.
     open: Vec<OpenProfile>,
     finished: Vec<FinishedProfile>,
@@ -68,8 +65,7 @@ impl TraceReader {
         Self {
             scope,
             names: TraceNames::default(),
-            recorded: None,
-            has_events: false,
+            recorded: RecordedProfile::default(),
             open: Vec::new(),
             finished: Vec::new(),
             starts: BTreeMap::new(),
@@ -87,8 +83,7 @@ impl TraceReader {
         is_own: bool,
         frames: &mut FrameTable,
     ) {
-        self.has_events = true;
-        if self.recorded.as_mut().is_some_and(|recorded| !recorded.has(head, text)) {
+        if !self.recorded.has(head, text) {
             self.unreadable_events += 1;
             return;
         }
@@ -139,17 +134,14 @@ impl TraceReader {
     pub(crate) fn member(&mut self, key: &str, value: &[u8]) {
         if key == "metadata" {
             self.names.metadata(value);
-            if !self.has_events {
-                let ids = recorded_thread(value);
-                self.recorded = ids.map(|(pid, tid)| RecordedProfile::expected(pid, tid));
-            }
         }
+        self.recorded.member(key, value);
         self.times.member(key, value);
     }
 
     /// Returns whether the trace is the recording of one thread.
     pub(crate) fn is_recording(&self) -> bool {
-        self.recorded.as_ref().is_some_and(RecordedProfile::has_begun)
+        self.recorded.has_begun()
     }
 
     /// Takes the source maps of scripts out.
