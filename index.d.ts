@@ -435,7 +435,7 @@ export interface Report {
   counts: { functions: number; lines: number; files: number; packages: number }
   /** Number of input files in the report. */
   inputs: number
-  /** Input files that were cut off or torn. Their readable part is in the report. */
+  /** Input files that were cut off, or whose damaged events were left out. The rest is in the report. */
   repaired: string[]
   /** Input files that are not in the report, and why. */
   failed: { file: string; reason: string }[]
@@ -795,7 +795,7 @@ export type ConvertOptions = Selection
 export interface ConvertResult {
   /** Absolute paths of the files written. */
   files: string[]
-  /** Input files that were cut off or torn. Their readable part was converted. */
+  /** Input files that were cut off, or whose damaged events were left out. The rest was converted. */
   repaired: string[]
   /** Input files that were not converted, and why. */
   failed: { file: string; reason: string }[]
@@ -891,7 +891,7 @@ export interface Comparison {
   rows: ComparedRow[]
   /** The rules of `failOn`, in their order. */
   rules: ComparedRule[]
-  /** Paths of files that were cut off: their whole part was read. */
+  /** Input files that were cut off, or whose damaged events were left out. The rest was compared. */
   repaired: string[]
   /** Paths that could not be read, and why. */
   failed: { file: string; reason: string }[]

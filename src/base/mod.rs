@@ -16,3 +16,5 @@ pub(crate) mod regular_file;
 pub(crate) mod run_folder;
 pub(crate) mod stderr;
 pub(crate) mod system;
+#[cfg(test)]
+pub(crate) mod test_reader;

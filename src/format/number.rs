@@ -46,31 +46,8 @@ impl<'de> Deserialize<'de> for Number {
 
 impl<'de> Deserialize<'de> for PlainNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Plain;
-        impl Visitor<'_> for Plain {
-            type Value = PlainNumber;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a time in microseconds")
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<PlainNumber, E> {
-                if number.unsigned_abs() > MAX_US.unsigned_abs() {
-                    return Err(E::custom("a time is too large"));
-                }
-                Ok(PlainNumber(number))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<PlainNumber, E> {
-                self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<PlainNumber, E> {
-                // The conversion saturates.
-                self.visit_i64(number.round() as i64)
-            }
-        }
-        deserializer.deserialize_any(Plain)
+        let us = as_time(f64::deserialize(deserializer)?);
+        us.map(|us| Self(us.round() as i64)).ok_or_else(|| D::Error::custom("a time is too large"))
     }
 }
 

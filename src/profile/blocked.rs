@@ -103,17 +103,14 @@ impl CpuAccount {
             return;
         }
         self.samples += 1;
+        let from_us = from_us.max(self.scope.from_us);
+        let call = || Call { node, positions: vec![(position, us)], from_us, us };
         if us >= MIN_STOP_US {
-            let from_us = from_us.max(self.scope.from_us);
-            self.gaps.push(Call { node, positions: vec![(position, us)], from_us, us });
+            self.gaps.push(call());
         }
         match self.calls.last_mut() {
-            Some(call) if call.node == node => call.add(position, us),
-            _ => {
-                let from_us = from_us.max(self.scope.from_us);
-                let positions = vec![(position, us)];
-                self.calls.push(Call { node, positions, from_us, us });
-            }
+            Some(last) if last.node == node => last.add(position, us),
+            _ => self.calls.push(call()),
         }
     }
 

@@ -91,7 +91,7 @@ impl CpuProfileFile {
 
     /// Writes the file, and returns its path. A process that gave up the right to write to the folder
     /// (`process.setuid()`) writes into the folder for temporary files, which the error tells.
-    pub(super) fn write(mut self, end_us: i64) -> (Option<PathBuf>, Option<Error>) {
+    pub(super) fn write(mut self, end_us: i64) -> Result<PathBuf, Error> {
         let profile = &self.profile;
         let names = &mut self.names;
         let mut write_to = |dir: &Path| {
@@ -99,20 +99,14 @@ impl CpuProfileFile {
             write_whole(dir, ".cpuprofile", names, write)
         };
         let error = match write_to(&self.dir) {
-            Ok(path) => return (Some(path), None),
-            Err(error) => error,
+            Err(error) if error.is_of_rights() && system::user() != self.user => error,
+            result => return result,
         };
-        if !error.is_of_rights() || system::user() == self.user {
-            return (None, Some(error));
-        }
         match write_to(&self.other_dir) {
             Ok(place) => {
-                let of_file =
-                    |path, source| Error::OtherPlace { path, source, place: place.clone() };
-                let error = error.described(of_file);
-                (Some(place), Some(error))
+                Err(error.described(|path, source| Error::OtherPlace { path, source, place }))
             }
-            Err(_) => (None, Some(error)),
+            Err(_) => Err(error),
         }
     }
 }

@@ -321,17 +321,18 @@ impl RecordingSink {
             });
         }
         if let Some(file) = self.cpuprofile.take() {
-            let (path, error) = file.write(end_us);
-            if let Some(error) = error {
-                self.fail(&error);
-            }
-            match path {
-                Some(path) => self.totals.files.push(path),
-                None if self.trace.is_none() => {
-                    let dropped_samples = self.totals.samples + self.totals.dropped_samples;
-                    self.totals = RecordingTotals { dropped_samples, ..RecordingTotals::default() };
+            match file.write(end_us) {
+                Ok(path) => self.totals.files.push(path),
+                Err(error) => {
+                    self.fail(&error);
+                    if let Error::OtherPlace { place, .. } = error {
+                        self.totals.files.push(place);
+                    } else if self.trace.is_none() {
+                        let dropped_samples = self.totals.samples + self.totals.dropped_samples;
+                        self.totals =
+                            RecordingTotals { dropped_samples, ..RecordingTotals::default() };
+                    }
                 }
-                None => {}
             }
         }
     }

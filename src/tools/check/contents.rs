@@ -4,14 +4,14 @@ use std::fmt;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::cpuprofile::ProfileChecks;
 use super::events::EventChecks;
-use super::list::List;
+use super::list::{List, TakeItems};
 use super::problems::Problems;
-use super::strict_text::{StrictText, TextFault, TextPosition};
+use super::strict_text::{TextFault, TextPosition, strict_text};
 use crate::format::trace::scan::MAX_VALUE_BYTES;
 
 /// What a file contains.
@@ -26,7 +26,7 @@ pub(super) struct Contents {
 /// Reads a file, and checks its contents.
 pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
     let position = Rc::new(TextPosition::default());
-    let text = match StrictText::new(file, MAX_VALUE_BYTES, Rc::clone(&position)) {
+    let text = match strict_text(file, MAX_VALUE_BYTES, Rc::clone(&position)) {
         Ok(text) => text,
         Err(error) => {
             to.fatal(0, unreadable(&error));
@@ -93,6 +93,27 @@ struct FileChecks<'a> {
     to: &'a mut Problems,
 }
 
+impl TakeItems for FileChecks<'_> {
+    type Item<'de> = Box<RawValue>;
+
+    fn take(&mut self, event: Box<RawValue>) {
+        let text = event.get();
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let line = self.position.line_of_end(text) - lines;
+        self.events.get_or_insert_default().event(text, line, self.to);
+        self.position.begin_item();
+    }
+}
+
+impl FileChecks<'_> {
+    /// Notes that the file has a list of events, which can be empty.
+    fn has_events(&mut self, has_list: bool) {
+        if has_list {
+            self.events.get_or_insert_default();
+        }
+    }
+}
+
 impl<'de> DeserializeSeed<'de> for &mut FileChecks<'_> {
     type Value = ();
 
@@ -109,7 +130,9 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, events: A) -> Result<(), A::Error> {
-        self.events(events)
+        let has_list = List(&mut *self).visit_seq(events)?;
+        self.has_events(has_list);
+        Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut file: A) -> Result<(), A::Error> {
@@ -118,7 +141,10 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
             let Some(key) = file.next_key::<String>()? else { return Ok(()) };
             let profile = self.profile.get_or_insert_default();
             match &*key {
-                "traceEvents" => file.next_value_seed(EventList(self))?,
+                "traceEvents" => {
+                    let has_list = file.next_value_seed(List(&mut *self))?;
+                    self.has_events(has_list);
+                }
                 "nodes" => {
                     profile.nodes.are_there |= file.next_value_seed(List(&mut profile.nodes))?
                 }
@@ -134,65 +160,5 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
                 }
             }
         }
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-impl FileChecks<'_> {
-    fn events<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
-        let events = self.events.get_or_insert_default();
-        loop {
-            self.position.begin_item();
-            let Some(event) = list.next_element::<Box<RawValue>>()? else { return Ok(()) };
-            let text = event.get();
-            let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-            events.event(text, self.position.line_of_end(text) - lines, self.to);
-        }
-    }
-}
-
-/// Reads `traceEvents`.
-struct EventList<'a, 'c>(&'a mut FileChecks<'c>);
-
-impl<'de> DeserializeSeed<'de> for EventList<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
-        list.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for EventList<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of events")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, events: A) -> Result<(), A::Error> {
-        self.0.events(events)
     }
 }

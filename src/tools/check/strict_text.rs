@@ -1,9 +1,11 @@
 //! The text of a file on its way to a parser: counts lines, and finds bytes that are not UTF-8.
 
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 use std::str;
+
+use crate::files::input::first_bytes;
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -66,27 +68,25 @@ pub(super) struct StrictText<R> {
     end: usize,
 }
 
-impl<R: Read> StrictText<R> {
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Returns the text of a file, without a mark of its byte order.
+pub(super) fn strict_text(
+    file: impl Read,
+    most: usize,
+    position: Rc<TextPosition>,
+) -> io::Result<StrictText<impl Read>> {
     const BUFFER_BYTES: usize = 64 << 10;
-
-    /// Returns the text of a file, without a mark of its byte order.
-    pub(super) fn new(mut reader: R, most: usize, position: Rc<TextPosition>) -> io::Result<Self> {
-        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-        let mut bytes = vec![0; Self::BUFFER_BYTES].into_boxed_slice();
-        let mut end = 0;
-        while end < BYTE_ORDER_MARK.len() {
-            match reader.read(&mut bytes[end..])? {
-                0 => break,
-                length => end += length,
-            }
-        }
-        let start =
-            if bytes[..end].starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        let mut text = Self { reader, position, most, bytes, start, valid_end: start, end };
-        text.validate();
-        Ok(text)
+    let (mut start, rest) = first_bytes(file, BYTE_ORDER_MARK.len())?;
+    if start == BYTE_ORDER_MARK {
+        start.clear();
     }
+    let reader = Cursor::new(start).chain(rest);
+    let bytes = vec![0; BUFFER_BYTES].into_boxed_slice();
+    Ok(StrictText { reader, position, most, bytes, start: 0, valid_end: 0, end: 0 })
+}
 
+impl<R: Read> StrictText<R> {
     /// Finds the end of the valid text.
     fn validate(&mut self) {
         match str::from_utf8(&self.bytes[self.valid_end..self.end]) {
@@ -105,7 +105,12 @@ impl<R: Read> StrictText<R> {
     fn fill(&mut self) -> io::Result<()> {
         self.bytes.copy_within(self.valid_end..self.end, 0);
         (self.start, self.end, self.valid_end) = (0, self.end - self.valid_end, 0);
-        let length = self.reader.read(&mut self.bytes[self.end..])?;
+        let length = loop {
+            match self.reader.read(&mut self.bytes[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
         if length == 0 && self.end > 0 {
             self.position.fault.set(Some(TextFault::NotUtf8));
         }
@@ -155,22 +160,12 @@ impl<R: Read> Read for StrictText<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::test_reader::Pieces;
     use proptest::prelude::*;
-
-    struct Pieces<'a>(&'a [u8], usize);
-
-    impl Read for Pieces<'_> {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            let length = self.1.min(self.0.len()).min(out.len());
-            out[..length].copy_from_slice(&self.0[..length]);
-            self.0 = &self.0[length..];
-            Ok(length)
-        }
-    }
 
     fn read(bytes: &[u8], piece: usize, most: usize) -> (Vec<u8>, usize, Option<TextFault>) {
         let position = Rc::new(TextPosition::default());
-        let mut text = StrictText::new(Pieces(bytes, piece), most, Rc::clone(&position)).unwrap();
+        let mut text = strict_text(Pieces(bytes, piece), most, Rc::clone(&position)).unwrap();
         let mut out = Vec::new();
         let _ = text.read_to_end(&mut out);
         (out, position.line(), position.fault())

@@ -30,10 +30,18 @@ pub(super) struct CopiedProfile {
     /// Nodes whose frames have other places in the sources.
     mapped: FxHashMap<u64, Rc<MappedFrame>>,
     has_samples: bool,
-    /// Start of the first chunk, microseconds.
-    start_us: Option<i64>,
+    first: Option<FirstChunk>,
     /// Times of the samples.
     time: WrittenTimeline,
+}
+
+/// The first chunk of a profile.
+#[derive(Debug)]
+pub(super) struct FirstChunk {
+    /// Start, microseconds.
+    pub start_us: i64,
+    /// Id of the profile as it is written.
+    pub id: String,
 }
 
 /// Returns the `Profile` event of a profile whose own was lost. `id` is its id as it is written.
@@ -51,17 +59,36 @@ impl Default for CopiedProfile {
             nodes: KnownNodes::default(),
             mapped: FxHashMap::default(),
             has_samples: false,
-            start_us: None,
+            first: None,
             time: WrittenTimeline::new(0),
         }
     }
 }
 
 impl CopiedProfile {
-    /// Begins a profile with nodes of its own, by its `Profile` event. Adds to `edit` what the event
-    /// lacks. Returns whether the event can be read.
-    pub(super) fn start(&mut self, event: &[u8], head: &EventHead, edit: &mut EventEdit) -> bool {
-        let Ok((_, start)) = ChunkJson::from_event(event) else { return false };
+    /// Adds to `edit` what makes an event of the profile sound, and its places in the sources; other
+    /// events are sound. Returns whether the event can be read.
+    pub(super) fn event(
+        &mut self,
+        event: &[u8],
+        head: &EventHead,
+        frames: &mut MappedFrames,
+        edit: &mut EventEdit,
+    ) -> bool {
+        match head.name(event) {
+            b"Profile" => self.start(event, head, edit),
+            b"ProfileChunk" => self.chunk(event, head, frames, edit),
+            _ => true,
+        }
+    }
+
+    /// Begins a profile with nodes of its own, by its `Profile` event.
+    fn start(&mut self, event: &[u8], head: &EventHead, edit: &mut EventEdit) -> bool {
+        let args = head.place(Member::Arguments).map(|args| &event[args]);
+        let Ok(start) = ChunkJson::from_args(args.and_then(|args| str::from_utf8(args).ok()))
+        else {
+            return false;
+        };
         // A profile can be announced after its first chunks.
         if self.is_announced {
             *self = Self::default();
@@ -82,14 +109,13 @@ impl CopiedProfile {
         true
     }
 
-    /// Returns the start of a profile that was never announced, microseconds.
-    pub(super) fn missing_start(&self) -> Option<i64> {
-        self.start_us.filter(|_| !self.is_announced)
+    /// Returns the first chunk of a profile that was never announced.
+    pub(super) fn unannounced(&self) -> Option<&FirstChunk> {
+        self.first.as_ref().filter(|_| !self.is_announced)
     }
 
-    /// Adds to `edit` what makes a `ProfileChunk` sound, and the places in the sources. Returns whether
-    /// the event can be read.
-    pub(super) fn chunk(
+    /// Reads a `ProfileChunk`.
+    fn chunk(
         &mut self,
         event: &[u8],
         head: &EventHead,
@@ -98,13 +124,13 @@ impl CopiedProfile {
     ) -> bool {
         let ts = head.ts(event).unwrap_or_default();
         let Some(args) = head.place(Member::Arguments) else {
-            self.begin(ts);
+            self.begin(ts, event, head);
             return true;
         };
         if self.mapped.is_empty()
             && let Some(length_us) = self.own_length(&event[args.clone()], frames)
         {
-            self.begin(ts.saturating_sub(length_us));
+            self.begin(ts.saturating_sub(length_us), event, head);
             self.time.sample(length_us);
             self.has_samples = true;
             return true;
@@ -112,23 +138,33 @@ impl CopiedProfile {
         let Ok(chunk) = ChunkJson::from_args(str::from_utf8(&event[args.clone()]).ok()) else {
             return false;
         };
-        self.begin(ts.saturating_sub(chunk.length_us()));
-        let deltas = self.deltas(&chunk, ts);
+        let length_us = chunk.length_us();
+        self.begin(ts.saturating_sub(length_us), event, head);
         if self.add(&chunk) {
+            if chunk.deltas().iter().all(|delta| delta.0 >= 0) {
+                self.time.sample(length_us);
+            } else {
+                self.deltas(&chunk, ts);
+            }
             self.map(event, &chunk, frames, edit);
-        } else if let Some(repaired) = self.repaired(&chunk, deltas, frames) {
-            edit.replace(args, repaired.get());
+        } else {
+            let deltas = self.deltas(&chunk, ts);
+            if let Some(repaired) = self.repaired(&chunk, deltas, frames) {
+                edit.replace(args, repaired.get());
+            }
         }
         self.has_samples |= !chunk.samples().is_empty();
         true
     }
 
     /// Begins the profile at its first chunk, unless its `Profile` event was read.
-    fn begin(&mut self, start_us: i64) {
-        if self.start_us.is_none() && !self.is_announced {
-            self.time = WrittenTimeline::new(start_us);
+    fn begin(&mut self, start_us: i64, event: &[u8], head: &EventHead) {
+        if self.first.is_some() || self.is_announced {
+            return;
         }
-        self.start_us.get_or_insert(start_us);
+        self.time = WrittenTimeline::new(start_us);
+        let id = String::from_utf8_lossy(head.id(event).unwrap_or_default()).into_owned();
+        self.first = Some(FirstChunk { start_us, id });
     }
 
     /// Returns the time before each sample of a chunk as readers understand it, microseconds.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::copied_profile::{CopiedProfile, announcement};
+use super::copied_profile::{CopiedProfile, FirstChunk, announcement};
 use super::cpuprofile;
 use super::foreign_event::ForeignEvent;
 use super::mapped_frames::MappedFrames;
@@ -61,10 +61,7 @@ impl ForeignProfiles {
         let tid = event.tid.unwrap_or_default();
         let new = || (tid, CopiedProfile::default());
         let (_, profile) = self.copied.entry((pid, id.to_owned())).or_insert_with(new);
-        let is_read = match event.name() {
-            b"Profile" => profile.start(event.text, event.head, edit),
-            _ => profile.chunk(event.text, event.head, frames, edit),
-        };
+        let is_read = profile.event(event.text, event.head, frames, edit);
         self.broken += u64::from(!is_read);
         is_read
     }
@@ -141,16 +138,16 @@ impl ForeignProfiles {
 
     /// Ends the profiles. Announces those whose announcement the file has lost.
     pub(super) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
-        for ((pid, id), (tid, profile)) in &self.copied {
-            let key = (*pid, id.clone());
-            let Some(start_us) = profile.missing_start() else { continue };
-            if self.rewriters.contains_key(&key) {
-                continue;
+        for (key, (tid, profile)) in &self.copied {
+            if let Some(FirstChunk { start_us, id }) = profile.unannounced()
+                && !self.rewriters.contains_key(key)
+            {
+                let pid = key.0;
+                let new_id = self.ids.get(key).and_then(Option::as_ref);
+                parts.list[0].note(pid, *start_us);
+                let event = announcement(pid, *tid, new_id.unwrap_or(id), *start_us);
+                parts.list[0].events(&event)?;
             }
-            let new_id = self.ids.get(&key).cloned().flatten();
-            let id = new_id.unwrap_or_else(|| String::from_utf8_lossy(id).into_owned());
-            parts.list[0].note(*pid, start_us);
-            parts.list[0].events(&announcement(*pid, *tid, &id, start_us))?;
         }
         self.rewriters.values_mut().try_for_each(|rewriter| rewriter.finish(parts).map(|_| ()))
     }

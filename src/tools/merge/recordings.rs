@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::copied_profile::{CopiedProfile, announcement};
+use super::copied_profile::{CopiedProfile, FirstChunk, announcement};
 use super::cpuprofile;
 use super::labels::ProcessLabel;
-use super::mapped_frames::MappedFrames;
 use super::merger::Merger;
 use super::outcome::MergeError;
 use super::part::{OutputPart, OutputParts};
@@ -100,7 +99,6 @@ impl Merger<'_> {
         let mut sizes = std::mem::take(&mut self.sizes);
         let mut frames = std::mem::take(&mut self.mapped);
         let mut profile = CopiedProfile::default();
-        let mut written_id = id.to_owned();
         let copied = self.each_event(&self.inputs[recording.input], |event, head| {
             sizes.event((process.pid, recording.tid), head.name(event), event);
             // The merge writes the frames of all processes at the end.
@@ -108,14 +106,8 @@ impl Merger<'_> {
                 return Ok(true);
             }
             edit.clear();
-            if !profile_event(&mut profile, event, head, &mut frames, &mut edit) {
+            if !profile.event(event, head, &mut frames, &mut edit) {
                 return Ok(false);
-            }
-            if process.mark.is_none()
-                && let Some(id) = head.id(event).filter(|_| head.name(event) == b"ProfileChunk")
-                && id != written_id.as_bytes()
-            {
-                written_id = String::from_utf8_lossy(id).into_owned();
             }
             if head.phase != b'M' {
                 part.note(process.pid, head.ts(event).unwrap_or_default());
@@ -125,9 +117,10 @@ impl Merger<'_> {
         });
         (self.sizes, self.mapped) = (sizes, frames);
         copied?;
-        match profile.missing_start() {
-            Some(start_us) => {
-                part.events(&announcement(process.pid, recording.tid, &written_id, start_us))
+        match profile.unannounced() {
+            Some(FirstChunk { start_us, id: own_id }) => {
+                let id = if process.mark.is_some() { id } else { own_id };
+                part.events(&announcement(process.pid, recording.tid, id, *start_us))
             }
             None => Ok(()),
         }
@@ -162,7 +155,7 @@ impl Merger<'_> {
                 return Ok(true);
             }
             edit.clear();
-            if !profile_event(&mut profile, event, head, &mut frames, &mut edit) {
+            if !profile.event(event, head, &mut frames, &mut edit) {
                 return Ok(false);
             }
             let line = changed(process, event, head, None, &mut edit, &mut buffer);
@@ -238,22 +231,6 @@ impl Merger<'_> {
             self.repaired(input);
         }
         Ok(())
-    }
-}
-
-/// Adds to `edit` what makes an event of the recording's profile sound. Returns whether the event can
-/// be read.
-fn profile_event(
-    profile: &mut CopiedProfile,
-    event: &[u8],
-    head: &EventHead,
-    frames: &mut MappedFrames,
-    edit: &mut EventEdit,
-) -> bool {
-    match head.name(event) {
-        b"Profile" => profile.start(event, head, edit),
-        b"ProfileChunk" => profile.chunk(event, head, frames, edit),
-        _ => true,
     }
 }
 

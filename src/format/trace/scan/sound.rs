@@ -21,7 +21,7 @@ pub(crate) enum SoundItem<'a> {
     /// An event. The arguments of a part of a profile in an own trace are not checked: its reader
     /// checks them.
     Event {
-        /// Text, an object. In an own trace the text has no line ends.
+        /// Text, an object.
         text: &'a [u8],
         /// Its members.
         head: &'a EventHead,

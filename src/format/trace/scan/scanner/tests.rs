@@ -2,20 +2,9 @@ use std::io;
 
 use super::super::buffer::BUFFER_BYTES;
 use super::*;
+use crate::base::test_reader::Pieces;
 use proptest::collection::vec;
 use proptest::prelude::*;
-
-/// Gives a few bytes at a time, so that each item is cut somewhere.
-struct Drops<'a>(&'a [u8], usize);
-
-impl Read for Drops<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let length = self.1.min(self.0.len()).min(out.len());
-        out[..length].copy_from_slice(&self.0[..length]);
-        self.0 = &self.0[length..];
-        Ok(length)
-    }
-}
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Scanned {
@@ -26,7 +15,7 @@ struct Scanned {
 
 fn scan_by(bytes: &[u8], piece: usize) -> Result<Scanned, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut scanner = Scanner::new(Drops(bytes, piece));
+    let mut scanner = Scanner::new(Pieces(bytes, piece));
     let mut scanned = Scanned::default();
     while let Some(item) = scanner.next().map_err(|error| error.to_string())? {
         match item {
@@ -178,7 +167,7 @@ fn other_files_are_errors() {
 
 #[test]
 fn a_disk_error_is_returned_and_file_damage_repaired() {
-    struct Fails<'a>(Drops<'a>, io::ErrorKind);
+    struct Fails<'a>(Pieces<'a>, io::ErrorKind);
     impl Read for Fails<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
             match self.0.read(out)? {
@@ -188,7 +177,7 @@ fn a_disk_error_is_returned_and_file_damage_repaired() {
         }
     }
     let read = |kind| {
-        let mut scanner = Scanner::new(Fails(Drops(b"[{\"a\":1},{", usize::MAX), kind));
+        let mut scanner = Scanner::new(Fails(Pieces(b"[{\"a\":1},{", usize::MAX), kind));
         assert!(matches!(scanner.next(), Ok(Some(Item::Event(_)))));
         let is_end = matches!(scanner.next(), Ok(None));
         (is_end, scanner.is_torn())
@@ -201,7 +190,7 @@ fn a_disk_error_is_returned_and_file_damage_repaired() {
 fn the_buffer_grows_for_a_large_event_and_shrinks_again() {
     let large = format!("{{\"a\":\"{}\"}}", "x".repeat(3 * BUFFER_BYTES));
     let text = format!("[{large},{}{{\"b\":2}}]", "{\"c\":3},".repeat(BUFFER_BYTES));
-    let mut scanner = Scanner::new(Drops(text.as_bytes(), usize::MAX));
+    let mut scanner = Scanner::new(Pieces(text.as_bytes(), usize::MAX));
     assert_eq!(scanner.next().unwrap(), Some(Item::Event(large.as_bytes())));
     let mut count = 0;
     while scanner.next().unwrap().is_some() {
