@@ -119,7 +119,6 @@ impl EventHead {
 
     /// Reads an event at the start of a text, and checks the whole event. Returns the head and the
     /// length of the event. Of equal members the last counts, as in a browser.
-    #[inline]
     pub(crate) fn at_start(text: &[u8]) -> Result<(Self, usize), WalkError> {
         let mut head = Self::default();
         let length = walk_object(text, |key, value| head.set(text, key, value))?;

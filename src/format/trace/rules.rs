@@ -17,7 +17,6 @@ pub(super) fn keep(head: &EventHead, event: &[u8], edit: &mut EventEdit) -> bool
     }
     match head.place(Member::Ts) {
         _ if kind == PhaseKind::Metadata => {}
-        Some(ts) if is_short_number(&event[ts.clone()]) => {}
         Some(ts) => match head.ts(event) {
             // Some writers put a time into a string.
             Some(us) if event[ts.start] == b'"' => edit.replace(ts, us),
@@ -42,12 +41,6 @@ pub(super) fn keep(head: &EventHead, event: &[u8], edit: &mut EventEdit) -> bool
     true
 }
 
-/// Returns whether a value is a number of a few digits, as almost all times are.
-fn is_short_number(value: &[u8]) -> bool {
-    const MOST_BYTES: usize = 15;
-    value.len() <= MOST_BYTES && value.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.'))
-}
-
 /// Gives an event without a name an empty one. Resolves escapes of a name, because a reader that
 /// resolves them can take the event for another.
 fn repair_name(head: &EventHead, event: &[u8], edit: &mut EventEdit) {
@@ -68,15 +61,10 @@ fn repair_name(head: &EventHead, event: &[u8], edit: &mut EventEdit) {
 fn has_ids(kind: PhaseKind, head: &EventHead, event: &[u8]) -> bool {
     let has = |member| head.place(member).is_some();
     let name = head.name(event);
-    // Most names begin in another way.
-    if matches!(name.first(), Some(b'P' | b'C')) {
-        let is_part = PROFILE_EVENTS.contains(&name);
-        let is_profile = is_part || name == WHOLE_PROFILE;
-        if (is_part && !has(Member::Id))
-            || (is_profile && head.number(Member::Pid, event).is_none())
-        {
-            return false;
-        }
+    let is_part = PROFILE_EVENTS.contains(&name);
+    let is_profile = is_part || name == WHOLE_PROFILE;
+    if (is_part && !has(Member::Id)) || (is_profile && head.number(Member::Pid, event).is_none()) {
+        return false;
     }
     if let Some(ids) = head.place(Member::Id2)
         && !["local", "global"].iter().any(|key| member_of(&event[ids.clone()], key).is_some())

@@ -42,8 +42,6 @@ struct ForeignTrace {
     /// Facts about the processes of a merged trace.
     facts: Vec<Map<String, Value>>,
     threads: FxHashSet<(u32, u32)>,
-    /// The thread of the last event: most events are of the same.
-    last_thread: Option<(u32, u32)>,
     frames: TraceFrames,
     spans: OpenSpans,
     first_us: Option<i64>,
@@ -261,12 +259,8 @@ impl ForeignTrace {
         let Some(pid) = event.pid else { return Ok(()) };
         let ts = event.ts();
         if event.head.phase != b'M' {
-            let thread = (pid, event.tid.unwrap_or_default());
-            if self.last_thread != Some(thread)
-                && (parts.slices.is_everything() || parts.slices.part(ts).is_some())
-            {
-                self.threads.insert(thread);
-                self.last_thread = Some(thread);
+            if parts.slices.is_everything() || parts.slices.part(ts).is_some() {
+                self.threads.insert((pid, event.tid.unwrap_or_default()));
             }
             if ts > 0 {
                 self.first_us = Some(self.first_us.map_or(ts, |first| first.min(ts)));

@@ -19,8 +19,6 @@ pub(super) enum ForeignPid {
 #[derive(Debug, Default)]
 pub(super) struct ForeignPids {
     pids: FxHashMap<ForeignPid, u32>,
-    /// The process of the last event: most events are of the same.
-    last: Option<(ForeignPid, u32)>,
     /// Pids that changed: the file's, and the trace's.
     pub renumbered: Vec<(ForeignPid, u32)>,
 }
@@ -69,14 +67,8 @@ impl ForeignPids {
 
     /// Returns the pid in the output: the same if it is free there.
     pub(super) fn pid(&mut self, own: ForeignPid, processes: &mut OutputProcesses) -> u32 {
-        if let Some((last, pid)) = &self.last
-            && *last == own
-        {
+        if let Some(pid) = self.pids.get(&own) {
             return *pid;
-        }
-        if let Some(pid) = self.pids.get(&own).copied() {
-            self.last = Some((own, pid));
-            return pid;
         }
         let pid = match own.as_number() {
             Some(number) => processes.take_pid(number),

@@ -68,7 +68,6 @@ impl OutputPart {
     }
 
     /// Notes that a process has an event at this time.
-    #[inline]
     pub(super) fn note(&mut self, pid: u32, ts: i64) {
         let (first, last) = self.pids.entry(pid).or_insert((ts, ts));
         *first = ts.min(*first);
