@@ -74,7 +74,12 @@ pub fn walk(bytes: &[u8]) {
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match (values.next(), walked) {
-        (Some(Ok(_)), Ok(end)) => assert_eq!(values.byte_offset(), end),
+        (Some(Ok(_)), Ok(walked)) => {
+            assert_eq!(values.byte_offset(), walked.end);
+            let object = &bytes[..walked.end];
+            assert!(!walked.is_ascii || object.is_ascii());
+            assert_eq!(walked.has_line_ends, object.contains(&b'\n') || object.contains(&b'\r'));
+        }
         (read, walked) => assert_eq!(read.is_some_and(|read| read.is_ok()), walked.is_ok()),
     }
 }

@@ -15,17 +15,28 @@ pub(crate) enum WalkError {
     Broken,
 }
 
+/// An object that was walked over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Walked {
+    /// Place behind the object.
+    pub end: usize,
+    /// Whether line ends stand between its tokens.
+    pub has_line_ends: bool,
+    /// Whether all bytes are known to be ASCII. Can be false for an ASCII text, if other bytes follow
+    /// the object.
+    pub is_ascii: bool,
+}
+
 /// Walks over the object at the start of a text, after white space. Calls `member` with the places
-/// of each key, without its quotes, and of the value. Returns the place behind the object. Does not
-/// check whether the text is UTF-8.
+/// of each key, without its quotes, and of the value. Does not check whether the text is UTF-8.
 pub(crate) fn walk_object(
     text: &[u8],
     mut member: impl FnMut(Range<usize>, Range<usize>),
-) -> Result<usize, WalkError> {
-    let mut walk = Walk { text, at: 0 };
+) -> Result<Walked, WalkError> {
+    let mut walk = Walk::new(text);
     walk.expect(b'{')?;
     if walk.next_token()? == b'}' {
-        return Ok(walk.at + 1);
+        return Ok(walk.end());
     }
     loop {
         let key = walk.key()?;
@@ -35,7 +46,7 @@ pub(crate) fn walk_object(
         member(key, start..walk.at);
         match walk.next_token()? {
             b',' => walk.at += 1,
-            b'}' => return Ok(walk.at + 1),
+            b'}' => return Ok(walk.end()),
             _ => return Err(WalkError::Broken),
         }
     }
@@ -56,7 +67,7 @@ pub(crate) fn find_member(object: &[u8], key: &str) -> Option<Range<usize>> {
 
 /// Returns the length of the value at the start of a text.
 pub(crate) fn value_length(text: &[u8]) -> Result<usize, WalkError> {
-    let mut walk = Walk { text, at: 0 };
+    let mut walk = Walk::new(text);
     walk.value()?;
     Ok(walk.at)
 }
@@ -98,9 +109,23 @@ impl Nesting {
 struct Walk<'a> {
     text: &'a [u8],
     at: usize,
+    has_line_ends: bool,
+    /// All bytes of strings, eight at a time, combined by "or".
+    bits: u64,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0, has_line_ends: false, bits: 0 }
+    }
+
+    /// Skips the last bracket of the object.
+    fn end(&self) -> Walked {
+        // No byte outside of a string can be another than ASCII.
+        let is_ascii = self.bits & HIGHEST == 0;
+        Walked { end: self.at + 1, has_line_ends: self.has_line_ends, is_ascii }
+    }
+
     fn byte(&self) -> Result<u8, WalkError> {
         self.text.get(self.at).copied().ok_or(WalkError::Cut)
     }
@@ -109,7 +134,11 @@ impl Walk<'_> {
     fn next_token(&mut self) -> Result<u8, WalkError> {
         loop {
             match self.byte()? {
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                b' ' | b'\t' => self.at += 1,
+                b'\n' | b'\r' => {
+                    self.has_line_ends = true;
+                    self.at += 1;
+                }
                 byte => return Ok(byte),
             }
         }
@@ -136,13 +165,32 @@ impl Walk<'_> {
 
     /// Skips a value.
     fn value(&mut self) -> Result<(), WalkError> {
+        match self.next_token()? {
+            b'{' | b'[' => self.nested(),
+            byte => self.scalar(byte),
+        }
+    }
+
+    /// Skips a string, a number or a word, by its first byte.
+    fn scalar(&mut self, first: u8) -> Result<(), WalkError> {
+        match first {
+            b'"' => {
+                self.at += 1;
+                self.string()
+            }
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.word(b"true"),
+            b'f' => self.word(b"false"),
+            b'n' => self.word(b"null"),
+            _ => Err(WalkError::Broken),
+        }
+    }
+
+    /// Skips an object or a list.
+    fn nested(&mut self) -> Result<(), WalkError> {
         let mut nesting = Nesting::default();
         loop {
             match self.next_token()? {
-                b'"' => {
-                    self.at += 1;
-                    self.string()?;
-                }
                 b'{' => {
                     self.at += 1;
                     if self.next_token()? != b'}' {
@@ -160,11 +208,7 @@ impl Walk<'_> {
                     }
                     self.at += 1;
                 }
-                b'-' | b'0'..=b'9' => self.number()?,
-                b't' => self.word(b"true")?,
-                b'f' => self.word(b"false")?,
-                b'n' => self.word(b"null")?,
-                _ => return Err(WalkError::Broken),
+                byte => self.scalar(byte)?,
             }
             // The value may be the last of some objects and lists.
             loop {
@@ -192,7 +236,7 @@ impl Walk<'_> {
     /// Skips a string, behind its first quote.
     fn string(&mut self) -> Result<(), WalkError> {
         loop {
-            self.at += plain_length(&self.text[self.at..]);
+            self.skip_plain();
             match self.byte()? {
                 b'"' => {
                     self.at += 1;
@@ -202,6 +246,27 @@ impl Walk<'_> {
                 // A control character.
                 _ => return Err(WalkError::Broken),
             }
+        }
+    }
+
+    /// Skips the bytes before the first quote, backslash or control character.
+    fn skip_plain(&mut self) {
+        // Most strings are too short for a call of memchr to pay.
+        while let Some(bytes) = self.text[self.at..].first_chunk() {
+            let bytes = u64::from_le_bytes(*bytes);
+            self.bits |= bytes;
+            let special = special_bytes(bytes);
+            if special != 0 {
+                self.at += special.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += size_of_val(&bytes);
+        }
+        while let Some(byte) = self.text.get(self.at)
+            && !matches!(byte, b'"' | b'\\' | 0..0x20)
+        {
+            self.bits |= u64::from(*byte);
+            self.at += 1;
         }
     }
 
@@ -266,28 +331,15 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the count of bytes before the first quote, backslash or control character.
-fn plain_length(text: &[u8]) -> usize {
-    const BYTES: usize = size_of::<u64>();
-    let mut length = 0;
-    // Most strings are too short for a call of memchr to pay.
-    while let Some(bytes) = text[length..].first_chunk::<BYTES>() {
-        let special = special_bytes(u64::from_le_bytes(*bytes));
-        if special != 0 {
-            return length + special.trailing_zeros() as usize / 8;
-        }
-        length += BYTES;
-    }
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    let rest = &text[length..];
-    length + rest.iter().position(is_special).unwrap_or(rest.len())
-}
+/// Each of eight bytes is 1.
+const EACH: u64 = u64::MAX / 255;
+
+/// The highest bit of each of eight bytes.
+const HIGHEST: u64 = EACH * 0x80;
 
 /// Marks the quotes, backslashes and control characters among eight bytes, each by its highest bit.
 /// Only the lowest mark is exact: behind that a subtraction may have borrowed.
 fn special_bytes(bytes: u64) -> u64 {
-    const EACH: u64 = u64::MAX / 255;
-    const HIGHEST: u64 = EACH * 0x80;
     let below = |bytes: u64, limit: u64| bytes.wrapping_sub(EACH * limit) & !bytes;
     let equal = |byte: u8| below(bytes ^ (EACH * u64::from(byte)), 1);
     (below(bytes, 0x20) | equal(b'"') | equal(b'\\')) & HIGHEST
@@ -306,10 +358,13 @@ mod tests {
 
     fn members(text: &str) -> Result<Found<'_>, WalkError> {
         let mut members = Vec::new();
-        let end = walk_object(text.as_bytes(), |key, value| {
+        let walked = walk_object(text.as_bytes(), |key, value| {
             members.push((&text[key], &text[value]));
         })?;
-        Ok((members, end))
+        let object = &text[..walked.end];
+        assert!(object.is_ascii() || !walked.is_ascii, "{object}");
+        assert_eq!(walked.has_line_ends, object.contains(['\n', '\r']), "{object}");
+        Ok((members, walked.end))
     }
 
     #[test]

@@ -109,10 +109,12 @@ pub(crate) fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 /// Reads a number of a few digits, as almost all times and ids are.
 pub(crate) fn digits(text: &[u8]) -> Option<i64> {
     const MOST_DIGITS: usize = 18;
-    if text.is_empty() || text.len() > MOST_DIGITS || !text.iter().all(u8::is_ascii_digit) {
+    if text.is_empty() || text.len() > MOST_DIGITS {
         return None;
     }
-    Some(text.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+    let add =
+        |number, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'));
+    text.iter().try_fold(0, add)
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
             }
             SoundItem::Event { text, head } => {
                 events += 1;
-                let pid = head.pid_text(text).and_then(|pid| pid.parse().ok());
+                let pid = head.pid(text).and_then(|pid| pid.try_into().ok());
                 let ts = head.ts(text).filter(|ts| *ts > 0 && head.phase != b'M');
                 first = first.or(pid.zip(ts).map(|(pid, ts)| FirstEvent { pid, ts }));
                 recorded.has(head, text);

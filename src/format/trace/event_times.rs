@@ -70,7 +70,7 @@ impl TraceTimes {
     /// Adds an event. Returns its time, microseconds; none if the event has no time.
     pub(crate) fn event(&mut self, head: &EventHead, event: &[u8]) -> Option<i64> {
         let ts = head.ts(event).filter(|_| head.phase != b'M')?;
-        let pid = head.pid_text(event).and_then(|pid| pid.parse().ok()).unwrap_or_default();
+        let pid = head.pid(event).unwrap_or_default();
         self.add(pid, ts, head.dur(event).unwrap_or_default());
         if head.name(event) == WHOLE_PROFILE
             && let Ok((_, profile)) = ChunkJson::from_event(event)

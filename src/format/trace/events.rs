@@ -1,7 +1,5 @@
 //! Encoded events, one a line, with separators between them.
 
-use std::borrow::Cow;
-
 use crate::base::event_lines::SEPARATOR;
 use crate::format::ascii_json::encode;
 use crate::format::trace::event::Event;
@@ -65,15 +63,6 @@ impl Events {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
     }
-}
-
-/// Replaces line ends by spaces. A JSON string has no raw line ends, so they stand between tokens.
-pub(crate) fn on_one_line(event: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memchr2(b'\n', b'\r', event).is_none() {
-        return Cow::Borrowed(event);
-    }
-    let space = |byte: &u8| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte };
-    Cow::Owned(event.iter().map(space).collect())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::edit::EventEdit;
 use super::own::{CHUNK, PROFILER};
-use crate::format::json_walk::{WalkError, walk_object};
+use crate::format::json_walk::{WalkError, Walked, walk_object};
 use crate::format::number::{MAX_US, Number, as_time, digits};
 
 /// The members that events of all kinds have, by their place in the event's text.
@@ -113,16 +113,15 @@ impl EventHead {
     /// Returns the head of any event; none if the event is not a valid JSON object. Checks the
     /// whole event.
     pub(crate) fn of_any(event: &[u8]) -> Option<Self> {
-        let (head, length) = Self::at_start(event).ok()?;
-        event[length..].trim_ascii().is_empty().then_some(head)
+        let mut head = Self::default();
+        let end = head.read(event).ok()?.end;
+        event[end..].trim_ascii().is_empty().then_some(head)
     }
 
-    /// Reads an event at the start of a text, and checks the whole event. Returns the head and the
-    /// length of the event. Of equal members the last counts, as in a browser.
-    pub(crate) fn at_start(text: &[u8]) -> Result<(Self, usize), WalkError> {
-        let mut head = Self::default();
-        let length = walk_object(text, |key, value| head.set(text, key, value))?;
-        Ok((head, length))
+    /// Reads an event at the start of a text into an empty head, and checks the whole event. Of equal
+    /// members the last counts, as in a browser.
+    pub(super) fn read(&mut self, text: &[u8]) -> Result<Walked, WalkError> {
+        walk_object(text, |key, value| self.set(text, key, value))
     }
 
     /// Sets a member of an event, by the places of the key and of the value.
@@ -186,8 +185,13 @@ impl EventHead {
     }
 
     /// Returns `pid` as it is written.
-    pub(crate) fn pid_text<'a>(&self, event: &'a [u8]) -> Option<&'a str> {
-        self.text(Member::Pid, event)
+    pub(crate) fn written_pid<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
+        Some(&event[self.place(Member::Pid)?])
+    }
+
+    /// Returns the process id, if it is a whole number.
+    pub(crate) fn pid(&self, event: &[u8]) -> Option<i64> {
+        digits(self.written_pid(event)?).or_else(|| self.text(Member::Pid, event)?.parse().ok())
     }
 
     /// Returns a member, if it is a number in any form.
@@ -301,10 +305,7 @@ mod tests {
         let head = EventHead::of_own_chunk(OWN).unwrap();
         assert_eq!(EventHead::of_any(OWN).unwrap(), head);
         assert_eq!((head.name(OWN), head.phase), (&b"ProfileChunk"[..], b'P'));
-        assert_eq!(
-            (head.pid_text(OWN), head.tid(OWN), head.ts(OWN)),
-            (Some("42"), Some(3), Some(5))
-        );
+        assert_eq!((head.pid(OWN), head.tid(OWN), head.ts(OWN)), (Some(42), Some(3), Some(5)));
         assert_eq!(head.id(OWN), Some(&b"\"0x1\""[..]));
         for other in ["\"pid\":042", "\"pid\":-1", "\"pid\":4 ", "\"pid\":"] {
             let text = String::from_utf8_lossy(OWN).replace("\"pid\":42", other);
@@ -318,7 +319,7 @@ mod tests {
             br#" { "ts" : 12.75, "args":{"name":"x"}, "dur":"3", "pid":"main", "ph":"X" } "#;
         let head = EventHead::of_any(event).unwrap();
         assert_eq!((head.ts(event), head.dur(event)), (Some(12), Some(3)));
-        assert_eq!((head.pid_text(event), head.name(event)), (Some("\"main\""), &b""[..]));
+        assert_eq!((head.written_pid(event), head.name(event)), (Some(&b"\"main\""[..]), &b""[..]));
         assert_eq!(head.phase, b'X');
         // As JSON.parse does.
         let twice = br#"{"ts":1,"ts":2,"id":null}"#;
@@ -342,7 +343,7 @@ mod tests {
             let event = if own { &OWN[..cut.min(OWN.len())] } else { &event[..] };
             let found = [EventHead::of_any(event), EventHead::of_own_chunk(event)];
             for head in found.into_iter().flatten() {
-                let _ = (head.name(event), head.pid_text(event), head.ts(event), head.id(event));
+                let _ = (head.name(event), head.pid(event), head.ts(event), head.id(event));
                 head.moved(event, 1, Some(2));
             }
         }

@@ -63,8 +63,8 @@ impl RecordedProfile {
             Self::Begun { key } => return !is_profile || **key == *key_of(head, text),
             Self::Expected { pid, tid, events } => {
                 *events += 1;
-                let own_pid = head.pid_text(text).and_then(|pid| pid.parse().ok());
-                let is_own = own_pid == Some(*pid) && head.tid(text) == Some(*tid);
+                let own_pid = head.pid(text);
+                let is_own = own_pid == Some((*pid).into()) && head.tid(text) == Some(*tid);
                 if name == b"Profile" && is_own {
                     *self = Self::Begun { key: key_of(head, text).into() };
                 } else if is_profile || *events == EVENTS_BEFORE_PROFILE {

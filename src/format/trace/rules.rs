@@ -51,7 +51,8 @@ fn repair_name(head: &EventHead, event: &[u8], edit: &mut EventEdit) {
             true => edit.replace(start..start, "\"name\":\"\","),
             false => edit.replace(name, "\"\""),
         }
-    } else if let Some(Cow::Owned(name)) = head.name_text(event)
+    } else if head.name(event).contains(&b'\\')
+        && let Some(Cow::Owned(name)) = head.name_text(event)
         && name.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
     {
         edit.replace(head.name_place(), name);

@@ -33,7 +33,7 @@ impl<'a> EventText<'a> {
     /// Reads an event; none if the text is not an object.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let mut event = Self::default();
-        let end = walk_object(text.as_bytes(), |key, value| {
+        let walked = walk_object(text.as_bytes(), |key, value| {
             let member = match &text[key] {
                 "name" => &mut event.name,
                 "ph" => &mut event.phase,
@@ -52,7 +52,7 @@ impl<'a> EventText<'a> {
             };
             *member = WrittenValue(Some(&text[value]));
         });
-        end.is_ok().then_some(event)
+        walked.is_ok().then_some(event)
     }
 }
 

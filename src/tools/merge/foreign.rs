@@ -22,7 +22,6 @@ use super::spans::OpenSpans;
 use crate::files::input::Input;
 use crate::format::trace::chunk_json::{PROFILE_EVENTS, WHOLE_PROFILE};
 use crate::format::trace::edit::EventEdit;
-use crate::format::trace::events::on_one_line;
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own::is_merged_mark;
 use crate::format::trace::process_span::PROCESSES;
@@ -141,7 +140,7 @@ impl ForeignTrace {
         if is_own && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
             return Ok(());
         }
-        let own = head.pid_text(text).map(ForeignPid::read);
+        let own = head.written_pid(text).map(ForeignPid::read);
         let own_tid = head.tid(text);
         let recorded_tid = own_tid.and_then(|tid| self.recorded_tid(own.as_ref(), tid));
         let tid = recorded_tid.or(own_tid);
@@ -172,13 +171,13 @@ impl ForeignTrace {
         }
         let id = self.profiles.new_id(&event, &mut merger.profile_ids);
         let mut buffer = std::mem::take(&mut self.buffer);
-        let line = on_one_line(self.changed(&event, id.as_deref(), &mut buffer));
+        let line = self.changed(&event, id.as_deref(), &mut buffer);
         let thread = (pid.unwrap_or_default(), tid.unwrap_or_default());
         merger.sizes.event(thread, event.name(), text);
         let is_rewritten = !merger.copies_profiles(parts)
-            && self.profiles.rewrite(&event, &line, id, merger, parts)?;
+            && self.profiles.rewrite(&event, line, id, merger, parts)?;
         if !is_rewritten {
-            event.write(&line, &mut self.spans, parts)?;
+            event.write(line, &mut self.spans, parts)?;
         }
         self.buffer = buffer;
         Ok(())

@@ -76,9 +76,11 @@ impl ForeignEvent<'_> {
         };
         let pid = self.pid.unwrap_or_default();
         if parts.slices.is_everything() {
-            parts.list[0]
-                .note(pid, ts.saturating_add(self.head.dur(self.text).unwrap_or_default()));
-        } else if spans.write(line, self.head.phase, (pid, self.tid.unwrap_or_default()), parts)? {
+            let dur = self.head.dur(self.text).unwrap_or_default().max(0);
+            parts.list[0].note_span(pid, ts, ts.saturating_add(dur));
+            return parts.list[0].events(line);
+        }
+        if spans.write(line, self.head.phase, (pid, self.tid.unwrap_or_default()), parts)? {
             return Ok(());
         }
         let Some(part) = parts.at(ts) else { return Ok(()) };

@@ -25,10 +25,11 @@ pub(super) struct ForeignPids {
 
 impl ForeignPid {
     /// Reads a pid as an event has it: a JSON value.
-    pub(super) fn read(json: &str) -> Self {
-        if let Some(number) = digits(json.as_bytes()) {
+    pub(super) fn read(json: &[u8]) -> Self {
+        if let Some(number) = digits(json) {
             return Self::Number(number);
         }
+        let json = &*String::from_utf8_lossy(json);
         let text = json.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(json);
         let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
         let number = text.parse().ok().or_else(|| text.parse().ok().and_then(whole));
@@ -94,11 +95,11 @@ mod tests {
     #[test]
     fn pids_of_all_forms_are_read() {
         for (json, number) in [("7", 7), ("-7", -7), ("\"7\"", 7), ("7.0", 7), ("0", 0)] {
-            assert_eq!(ForeignPid::read(json), ForeignPid::Number(number));
+            assert_eq!(ForeignPid::read(json.as_bytes()), ForeignPid::Number(number));
         }
         for json in ["\"main\"", "1.5", "\"\"", "null", "1e300x"] {
             let text = json.trim_matches('"').to_owned();
-            assert_eq!(ForeignPid::read(json), ForeignPid::Text(text));
+            assert_eq!(ForeignPid::read(json.as_bytes()), ForeignPid::Text(text));
         }
     }
 

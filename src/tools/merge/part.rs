@@ -69,9 +69,14 @@ impl OutputPart {
 
     /// Notes that a process has an event at this time.
     pub(super) fn note(&mut self, pid: u32, ts: i64) {
-        let (first, last) = self.pids.entry(pid).or_insert((ts, ts));
-        *first = ts.min(*first);
-        *last = ts.max(*last);
+        self.note_span(pid, ts, ts);
+    }
+
+    /// Notes that a process has an event between these times.
+    pub(super) fn note_span(&mut self, pid: u32, from_us: i64, to_us: i64) {
+        let (first, last) = self.pids.entry(pid).or_insert((from_us, to_us));
+        *first = from_us.min(*first);
+        *last = to_us.max(*last);
     }
 
     /// Returns the first and the last time of the processes that `is_included` accepts.

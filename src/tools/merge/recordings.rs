@@ -14,7 +14,6 @@ use crate::files::input::Input;
 use crate::format::ascii_json::encode;
 use crate::format::trace::chunk_json::PROFILE_EVENTS;
 use crate::format::trace::edit::EventEdit;
-use crate::format::trace::events::on_one_line;
 use crate::format::trace::head::{EventHead, Member};
 use crate::format::trace::recorded_profile::RecordedProfile;
 use crate::format::trace::scan::SoundItem;
@@ -215,9 +214,7 @@ impl Merger<'_> {
         loop {
             match items.next() {
                 Ok(Some(SoundItem::Event { text, head })) => {
-                    // Another tool may have formatted the recording. Line ends have the length of spaces.
-                    let line = on_one_line(text);
-                    is_damaged |= !recorded.has(head, &line) || !f(&line, head)?;
+                    is_damaged |= !recorded.has(head, text) || !f(text, head)?;
                 }
                 Ok(Some(SoundItem::Member { key, value })) => recorded.member(key, value),
                 Ok(None) => break,

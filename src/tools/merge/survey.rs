@@ -181,7 +181,7 @@ impl Survey {
             {
                 names.event(&json);
             }
-            let pid = head.pid_text(event).map(ForeignPid::read);
+            let pid = head.written_pid(event).map(ForeignPid::read);
             if let Some(pid) = pid.filter(|_| head.phase != b'M') {
                 let tid = head.tid(event).unwrap_or_default();
                 let thread = threads.entry((pid, tid)).or_default();

@@ -7,7 +7,7 @@ use std::str;
 
 use super::buffer::{TextBuffer, ValueEnd};
 use super::error::ScanError;
-use crate::format::json_walk::WalkError;
+use crate::format::json_walk::{WalkError, Walked};
 use crate::format::trace::head::EventHead;
 use crate::format::trace::own;
 
@@ -42,6 +42,8 @@ pub(crate) struct Scanner<R> {
     has_heads: bool,
     /// Head of the last event, if it was parsed.
     pub(super) head: Option<EventHead>,
+    /// The parser's findings about the last event. An event that was not parsed ends with its line.
+    pub(super) walked: Walked,
     /// The last item, if it was not UTF-8.
     changed: Vec<u8>,
 }
@@ -77,6 +79,7 @@ impl<R: Read> Scanner<R> {
             is_torn: false,
             has_heads: false,
             head: None,
+            walked: Walked::default(),
             changed: Vec::new(),
         }
     }
@@ -226,7 +229,7 @@ impl<R: Read> Scanner<R> {
 
     /// Reads an event, whose first byte is next.
     fn whole_event(&mut self) -> Result<Option<FoundItem>, ScanError> {
-        self.head = None;
+        (self.head, self.walked) = (None, Walked::default());
         let mut end = ValueEnd::Cut;
         if self.has_heads
             && !self.is_own_chunk()?
@@ -271,11 +274,14 @@ impl<R: Read> Scanner<R> {
         const FIRST: usize = 16 << 10;
         self.buffer.need(FIRST)?;
         loop {
-            match EventHead::at_start(self.buffer.rest()) {
-                Ok((head, length)) => {
-                    self.head = Some(head);
-                    return Ok(Some(length));
-                }
+            // The head is read in its place, because a copy for each event takes time.
+            let read = self.head.insert(EventHead::default()).read(self.buffer.rest());
+            self.walked = read.unwrap_or_default();
+            if read.is_err() {
+                self.head = None;
+            }
+            match read {
+                Ok(walked) => return Ok(Some(walked.end)),
                 Err(WalkError::Broken) => return Ok(None),
                 Err(WalkError::Cut) => {
                     let length = self.buffer.rest().len();

@@ -21,7 +21,7 @@ pub(crate) enum SoundItem<'a> {
     /// An event. The arguments of a part of a profile in an own trace are not checked: its reader
     /// checks them.
     Event {
-        /// Text, an object.
+        /// Text, an object on one line.
         text: &'a [u8],
         /// Its members.
         head: &'a EventHead,
@@ -136,9 +136,15 @@ impl<R: Read> SoundItems<R> {
     fn check(&mut self, place: Range<usize>) -> bool {
         let text = self.scanner.text(place.clone());
         self.is_changed = false;
-        if str::from_utf8(text).is_err() {
+        let walked = self.scanner.walked;
+        if !walked.is_ascii && str::from_utf8(text).is_err() {
             // A name in another encoding must not cost the event.
-            self.change(String::from_utf8_lossy(text).into_owned().into_bytes());
+            let text = String::from_utf8_lossy(text).into_owned().into_bytes();
+            self.change(on_one_line(text));
+        } else if walked.has_line_ends {
+            // All members stay in their places.
+            self.changed = on_one_line(text.to_owned());
+            self.is_changed = true;
         } else if self.scanner.head.is_none() {
             let own = EventHead::of_own_chunk(text).filter(|_| self.scanner.is_own());
             self.scanner.head = own.or_else(|| EventHead::of_any(text));
@@ -169,6 +175,16 @@ impl<R: Read> SoundItems<R> {
         self.changed = text;
         self.is_changed = true;
     }
+}
+
+/// Replaces line ends by spaces. A JSON string has no raw line ends, so they stand between tokens.
+fn on_one_line(mut event: Vec<u8>) -> Vec<u8> {
+    for byte in &mut event {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    event
 }
 
 #[cfg(test)]
@@ -202,6 +218,17 @@ mod tests {
             ]
         );
         assert_eq!(left_out, 3);
+    }
+
+    #[test]
+    fn an_event_has_one_line() {
+        let file = b"[{\n\"name\":\"a\\n\",\r\n\"ph\":\"B\",\"ts\":1},{\n\"name\":\"\xff\",\"ph\":\"B\",\"ts\":1}]";
+        let (texts, left_out) = texts(file);
+        let expected = [
+            r#"{ "name":"a\n",  "ph":"B","ts":1}"#,
+            "{ \"name\":\"\u{fffd}\",\"ph\":\"B\",\"ts\":1}",
+        ];
+        assert_eq!((&texts[..], left_out), (&expected.map(String::from)[..], 0));
     }
 
     #[test]
