@@ -60,10 +60,19 @@ function specs(args) {
   })
 }
 
+/**
+ * Returns the command of the Rust tests. Tests that only root can run are ignored for other users.
+ * @param {string[]} names parts of paths; none: all tests
+ */
+function rustTests(...names) {
+  const ignored = process.getuid?.() === 0 ? ['--include-ignored'] : []
+  return ['cargo', 'test', '--quiet', '--', ...ignored, ...names]
+}
+
 /** Runs the linters, then the Rust tests, which also build the libraries that recordings load. */
 async function lintAndRust() {
   await step('lint', ['npm', 'run', '--silent', 'lint'], { isHeldBack: true })
-  await step('cargo test', ['cargo', 'test', '--quiet'], { isHeldBack: true })
+  await step('cargo test', rustTests(), { isHeldBack: true })
 }
 
 async function everything() {
@@ -77,8 +86,10 @@ async function everything() {
  * @param {string[]} rust parts of paths; none: no Rust test @param {string[]} names of spec files
  */
 async function some(rust, names) {
-  const tests = ['cargo', 'test', '--quiet', '--', ...rust]
-  const [output] = await all([rust.length > 0 ? step('cargo test', tests) : '', build()])
+  const [output] = await all([
+    rust.length > 0 ? step('cargo test', rustTests(...rust)) : '',
+    build(),
+  ])
   const ran = [...output.matchAll(/^running (\d+) tests?$/gm)].some(([, count]) => count !== '0')
   if (selectSpecs({ names }).length > 0 && names.length > 0) return specs(names)
   if (!ran) throw new Error(`no test is named after ${[...rust, ...names].join(' or ')}`)

@@ -113,6 +113,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "only root can give files away"]
     fn what_another_user_laid_in_a_shared_folder_is_refused() {
         const NOBODY: Option<u32> = Some(65_534);
         let dir = tempfile::tempdir().unwrap();
@@ -129,10 +130,7 @@ mod tests {
         set_mode(0o1777).unwrap();
         assert_eq!(refused(), [false; 4]);
         for name in ["link", "dangling", "device"] {
-            if lchown(at(name), NOBODY, None).is_err() {
-                // Only root can give files away.
-                return;
-            }
+            lchown(at(name), NOBODY, None).unwrap();
         }
         assert_eq!(refused(), [false, true, true, true]);
         assert!(without_links(&at("link")).is_err());
