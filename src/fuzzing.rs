@@ -40,7 +40,7 @@ pub fn trace(bytes: &[u8]) {
 
 fn sound_event(text: &[u8], head: &EventHead) {
     assert!(str::from_utf8(text).is_ok());
-    let args = head.place(Member::Arguments).map_or(&[][..], |args| &text[args]);
+    let args = head.written(Member::Arguments, text).unwrap_or_default();
     if own_chunk::length_if_sound(args, &mut AnyChunk).is_some() {
         let args = str::from_utf8(args).ok();
         assert!(ChunkJson::from_args(args).is_ok(), "{args:?}");

@@ -29,7 +29,6 @@ pub(crate) struct EventJson<'a> {
 impl<'a> EventJson<'a> {
     /// Reads an event, whose head is known; none for an event of no process.
     pub(crate) fn read(text: &'a [u8], head: &EventHead) -> Option<Self> {
-        let written = |member| str::from_utf8(&text[head.place(member)?]).ok();
         let number = |member| head.number(member, text);
         Some(Self {
             name: head.name_text(text).unwrap_or_default(),
@@ -38,8 +37,8 @@ impl<'a> EventJson<'a> {
             tid: number(Member::Tid).unwrap_or_default(),
             ts: number(Member::Ts).unwrap_or_default(),
             dur: head.dur(text),
-            id: written(Member::Id),
-            args: written(Member::Arguments),
+            id: head.text(Member::Id, text),
+            args: head.text(Member::Arguments, text),
         })
     }
 }

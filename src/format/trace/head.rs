@@ -179,30 +179,31 @@ impl EventHead {
         event[self.categories.range()].split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
     }
 
-    /// Returns a member as it is written.
-    fn text<'a>(&self, member: Member, event: &'a [u8]) -> Option<&'a str> {
-        str::from_utf8(&event[self.place(member)?]).ok()
+    /// Returns a member as it is written; none if it is missing.
+    pub(crate) fn written<'a>(&self, member: Member, event: &'a [u8]) -> Option<&'a [u8]> {
+        Some(&event[self.place(member)?])
     }
 
-    /// Returns `pid` as it is written.
-    pub(crate) fn written_pid<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
-        Some(&event[self.place(Member::Pid)?])
+    /// Returns a member as it is written, as a text; none if the member is missing or not UTF-8.
+    pub(crate) fn text<'a>(&self, member: Member, event: &'a [u8]) -> Option<&'a str> {
+        str::from_utf8(self.written(member, event)?).ok()
     }
 
     /// Returns the process id, if it is a whole number.
     pub(crate) fn pid(&self, event: &[u8]) -> Option<i64> {
-        digits(self.written_pid(event)?).or_else(|| self.text(Member::Pid, event)?.parse().ok())
+        let pid = self.written(Member::Pid, event)?;
+        digits(pid).or_else(|| str::from_utf8(pid).ok()?.parse().ok())
     }
 
     /// Returns a member, if it is a number in any form.
     pub(crate) fn number(&self, member: Member, event: &[u8]) -> Option<Number> {
-        let text = self.text(member, event)?;
-        digits(text.as_bytes()).map(Number).or_else(|| serde_json::from_str(text).ok())
+        let number = self.written(member, event)?;
+        digits(number).map(Number).or_else(|| serde_json::from_slice(number).ok())
     }
 
     /// Returns the thread id, if it is a whole number.
     pub(crate) fn tid(&self, event: &[u8]) -> Option<u32> {
-        u32::try_from(digits(&event[self.place(Member::Tid)?])?).ok()
+        u32::try_from(digits(self.written(Member::Tid, event)?)?).ok()
     }
 
     /// Returns the time, microseconds, rounded down.
@@ -216,7 +217,7 @@ impl EventHead {
     }
 
     fn micros(&self, member: Member, event: &[u8]) -> Option<i64> {
-        if let Some(us) = digits(&event[self.place(member)?]) {
+        if let Some(us) = digits(self.written(member, event)?) {
             return Some(us).filter(|us| *us < MAX_US);
         }
         // Some writers put a time into a string, or give fractions of a microsecond.
@@ -226,7 +227,7 @@ impl EventHead {
 
     /// Returns `id` as it is written, with its quotes if it has quotes.
     pub(crate) fn id<'a>(&self, event: &'a [u8]) -> Option<&'a [u8]> {
-        Some(&event[self.place(Member::Id)?])
+        self.written(Member::Id, event)
     }
 
     /// Returns the event with another time, and with another duration if one is given.
@@ -319,7 +320,10 @@ mod tests {
             br#" { "ts" : 12.75, "args":{"name":"x"}, "dur":"3", "pid":"main", "ph":"X" } "#;
         let head = EventHead::of_any(event).unwrap();
         assert_eq!((head.ts(event), head.dur(event)), (Some(12), Some(3)));
-        assert_eq!((head.written_pid(event), head.name(event)), (Some(&b"\"main\""[..]), &b""[..]));
+        assert_eq!(
+            (head.written(Member::Pid, event), head.name(event)),
+            (Some(&b"\"main\""[..]), &b""[..])
+        );
         assert_eq!(head.phase, b'X');
         // As JSON.parse does.
         let twice = br#"{"ts":1,"ts":2,"id":null}"#;

@@ -67,8 +67,8 @@ fn has_ids(kind: PhaseKind, head: &EventHead, event: &[u8]) -> bool {
     if (is_part && !has(Member::Id)) || (is_profile && head.number(Member::Pid, event).is_none()) {
         return false;
     }
-    if let Some(ids) = head.place(Member::Id2)
-        && !["local", "global"].iter().any(|key| member_of(&event[ids.clone()], key).is_some())
+    if let Some(ids) = head.written(Member::Id2, event)
+        && !["local", "global"].iter().any(|key| member_of(ids, key).is_some())
     {
         return false;
     }
@@ -77,7 +77,7 @@ fn has_ids(kind: PhaseKind, head: &EventHead, event: &[u8]) -> bool {
 
 /// Returns whether an event has the arguments without which it says nothing.
 fn has_facts(kind: PhaseKind, head: &EventHead, event: &[u8]) -> bool {
-    let args = head.place(Member::Arguments).map_or(&[][..], |args| &event[args]);
+    let args = head.written(Member::Arguments, event).unwrap_or_default();
     match kind {
         PhaseKind::Metadata if matches!(head.name(event), b"process_name" | b"thread_name") => {
             member_of(args, "name").is_some_and(|name| name.starts_with(b"\""))

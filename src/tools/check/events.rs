@@ -4,6 +4,7 @@ use super::event_text::{EventText, WrittenValue};
 use super::problems::{Problems, Severity};
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
+use crate::format::trace::chunk_json::PROFILE_EVENTS;
 use crate::format::trace::phase::PhaseKind;
 
 /// Names of facts about processes and threads that a tool shows or uses.
@@ -52,8 +53,10 @@ impl EventChecks {
             self.spans.event(kind, &event, line, to);
         }
         // Readers go by the name, whatever the phase.
-        if let Some(name @ ("Profile" | "ProfileChunk")) = event.name.text().as_deref() {
-            self.profiles.event(name, &event, line, to);
+        if let Some(name) = event.name.text()
+            && PROFILE_EVENTS.contains(&name.as_bytes())
+        {
+            self.profiles.event(&name, &event, line, to);
         }
     }
 

@@ -84,9 +84,7 @@ impl CopiedProfile {
 
     /// Begins a profile with nodes of its own, by its `Profile` event.
     fn start(&mut self, event: &[u8], head: &EventHead, edit: &mut EventEdit) -> bool {
-        let args = head.place(Member::Arguments).map(|args| &event[args]);
-        let Ok(start) = ChunkJson::from_args(args.and_then(|args| str::from_utf8(args).ok()))
-        else {
+        let Ok(start) = ChunkJson::from_args(head.text(Member::Arguments, event)) else {
             return false;
         };
         // A profile can be announced after its first chunks.
@@ -135,7 +133,7 @@ impl CopiedProfile {
             self.has_samples = true;
             return true;
         }
-        let Ok(chunk) = ChunkJson::from_args(str::from_utf8(&event[args.clone()]).ok()) else {
+        let Ok(chunk) = ChunkJson::from_args(head.text(Member::Arguments, event)) else {
             return false;
         };
         let length_us = chunk.length_us();

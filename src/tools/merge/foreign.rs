@@ -22,7 +22,7 @@ use super::spans::OpenSpans;
 use crate::files::input::Input;
 use crate::format::trace::chunk_json::{PROFILE_EVENTS, WHOLE_PROFILE};
 use crate::format::trace::edit::EventEdit;
-use crate::format::trace::head::EventHead;
+use crate::format::trace::head::{EventHead, Member};
 use crate::format::trace::own::is_merged_mark;
 use crate::format::trace::process_span::PROCESSES;
 use crate::format::trace::scan::SoundItem;
@@ -140,7 +140,7 @@ impl ForeignTrace {
         if is_own && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
             return Ok(());
         }
-        let own = head.written_pid(text).map(ForeignPid::read);
+        let own = head.written(Member::Pid, text).map(ForeignPid::read);
         let own_tid = head.tid(text);
         let recorded_tid = own_tid.and_then(|tid| self.recorded_tid(own.as_ref(), tid));
         let tid = recorded_tid.or(own_tid);

@@ -66,9 +66,7 @@ impl MappedFrames {
         if !self.is_on || head.name(event) != SCRIPT_SOURCE_MAP.as_bytes() {
             return false;
         }
-        let args = head.place(Member::Arguments).and_then(|args| event.get(args));
-        let map = args.and_then(|args| str::from_utf8(args).ok()).and_then(read_args);
-        if let Some((script, map)) = map {
+        if let Some((script, map)) = head.text(Member::Arguments, event).and_then(read_args) {
             self.originals.add_map(script, map);
         }
         true

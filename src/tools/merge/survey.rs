@@ -14,6 +14,7 @@ use super::times::EventTimes;
 use crate::files::input::Input;
 use crate::format::trace::event_json::EventJson;
 use crate::format::trace::event_times::TraceTimes;
+use crate::format::trace::head::Member;
 use crate::format::trace::read::process_names::TraceNames;
 use crate::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
 use crate::profile::frame_table::FrameTable;
@@ -181,7 +182,7 @@ impl Survey {
             {
                 names.event(&json);
             }
-            let pid = head.written_pid(event).map(ForeignPid::read);
+            let pid = head.written(Member::Pid, event).map(ForeignPid::read);
             if let Some(pid) = pid.filter(|_| head.phase != b'M') {
                 let tid = head.tid(event).unwrap_or_default();
                 let thread = threads.entry((pid, tid)).or_default();

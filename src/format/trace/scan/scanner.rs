@@ -275,15 +275,16 @@ impl<R: Read> Scanner<R> {
         self.buffer.need(FIRST)?;
         loop {
             // The head is read in its place, because a copy for each event takes time.
-            let read = self.head.insert(EventHead::default()).read(self.buffer.rest());
-            self.walked = read.unwrap_or_default();
-            if read.is_err() {
-                self.head = None;
-            }
-            match read {
-                Ok(walked) => return Ok(Some(walked.end)),
-                Err(WalkError::Broken) => return Ok(None),
-                Err(WalkError::Cut) => {
+            match self.head.insert(EventHead::default()).read(self.buffer.rest()) {
+                Ok(walked) => {
+                    self.walked = walked;
+                    return Ok(Some(walked.end));
+                }
+                Err(error) => {
+                    self.head = None;
+                    if error == WalkError::Broken {
+                        return Ok(None);
+                    }
                     let length = self.buffer.rest().len();
                     // The event is parsed again from its start.
                     self.buffer.need(2 * length)?;
