@@ -3,6 +3,7 @@
 //! Viewers look for such ids in the whole trace. So the ids of the second file and of later files
 //! change, and events of unrelated files are not linked by chance.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -42,27 +43,27 @@ impl ForeignIds {
             return;
         }
         let place = |member| head.place(member);
+        let mut replace = |id: Range<usize>| {
+            let new_id = self.id(&written(&event[id.clone()]));
+            edit.replace(id, format_args!("\"{new_id}\""));
+        };
         let own_id = place(Member::Id).filter(|_| LINKED_PHASES.contains(&head.phase));
         for id in own_id.into_iter().chain(place(Member::BindId)) {
-            edit.replace(id.clone(), self.id(&written(&event[id])));
+            replace(id);
         }
         if let Some(ids) = place(Member::Id2) {
             let start = ids.start;
             // Anything but an object stays.
-            let _ = walk_object(&event[ids], |_, id| {
-                let id = start + id.start..start + id.end;
-                edit.replace(id.clone(), self.id(&written(&event[id])));
-            });
-        }
-        for frame in place(Member::StackFrame).into_iter().chain(place(Member::EndStackFrame)) {
-            edit.replace(frame.clone(), self.stack_frame(&written(&event[frame])));
+            let _ = walk_object(&event[ids], |_, id| replace(start + id.start..start + id.end));
         }
         if let Some(args) = place(Member::Arguments) {
             for at in REFERENCE.find_iter(&event[args.clone()]) {
-                if let Some(id) = reference(event, args.start + at) {
-                    edit.replace(id.clone(), self.id(&written(&event[id])));
-                }
+                reference(event, args.start + at).into_iter().for_each(&mut replace);
             }
+        }
+        for frame in place(Member::StackFrame).into_iter().chain(place(Member::EndStackFrame)) {
+            let new_id = Value::from(self.stack_frame_id(&written(&event[frame.clone()])));
+            edit.replace(frame, new_id);
         }
     }
 
@@ -85,10 +86,10 @@ impl ForeignIds {
     }
 
     /// Returns the id in the output: hexadecimal, because some viewers read ids as numbers.
-    fn id(&self, id: &Value) -> Value {
+    fn id(&self, id: &str) -> String {
         let mut hasher = DefaultHasher::new();
-        (self.trace, text(id)).hash(&mut hasher);
-        format!("{:#x}", hasher.finish()).into()
+        (self.trace, id).hash(&mut hasher);
+        format!("{:#x}", hasher.finish())
     }
 
     fn stack_frame(&self, id: &Value) -> Value {
@@ -114,9 +115,15 @@ fn reference(event: &[u8], at: usize) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// Reads an id as an event has it.
-fn written(id: &[u8]) -> Value {
-    serde_json::from_slice(id).unwrap_or_default()
+/// Returns the text of an id as an event has it.
+fn written(id: &[u8]) -> Cow<'_, str> {
+    if let [b'"', inside @ .., b'"'] = id
+        && !inside.contains(&b'\\')
+        && let Ok(inside) = str::from_utf8(inside)
+    {
+        return Cow::Borrowed(inside);
+    }
+    Cow::Owned(text(&serde_json::from_slice(id).unwrap_or_default()))
 }
 
 fn text(id: &Value) -> String {
@@ -159,7 +166,7 @@ mod tests {
         let event = r#"{"ph":"X","args":{"id_ref" : "0x1","x":["id_ref",{"id_ref":7}, "\"id_ref\":1"],
             "y":{"id_ref":"a\"\\"},"id_ref":{"id_ref":1.5}}}"#;
         let changed = changed(1, &serde_json::from_str(event).unwrap());
-        let id = |id: Value| ForeignIds::of_trace(1).id(&id);
+        let id = |id: Value| ForeignIds::of_trace(1).id(&text(&id));
         let args = changed.unwrap()["args"].clone();
         assert_eq!(args["x"][0], "id_ref");
         assert_eq!(args["x"][1]["id_ref"], id(json!(7)));
