@@ -13,11 +13,12 @@ use crate::base::system;
 use crate::profile::program::Program;
 use crate::record::coverage::{self, WorkerCoverage};
 use crate::record::finish;
+use crate::record::inspector::{self, NextStep};
 use crate::record::lifecycle;
 use crate::record::own_frames;
 use crate::record::process::{preload_config, read_config, run};
 use crate::record::state;
-use crate::record::thread::{self, InspectorPlan, NextStep, StartRequest};
+use crate::record::thread::{self, InspectorPlan, StartRequest};
 use crate::record::worker_name::WorkerName;
 
 /// The properties of a thread that only JavaScript knows.
@@ -239,7 +240,7 @@ pub(crate) fn stop() -> Option<JsRecording> {
 /// that has only waited for events since its last window needs none.
 #[napi(js_name = "cpuProfNeedsWindow", catch_unwind)]
 pub(crate) fn needs_window() -> bool {
-    thread::needs_inspector_window()
+    inspector::needs_inspector_window()
 }
 
 /// Hands over a window of the inspector: its profile as JSON, the time when JavaScript began to hand
@@ -248,7 +249,7 @@ pub(crate) fn needs_window() -> bool {
 /// next profile starts.
 #[napi(js_name = "cpuProfWindow", catch_unwind)]
 pub(crate) fn window(json: String, since_us: i64, own_from_us: i64, own_to_us: i64) -> u32 {
-    match thread::hand_over_inspector_window(json, since_us, (own_from_us, own_to_us)) {
+    match inspector::hand_over_inspector_window(json, since_us, (own_from_us, own_to_us)) {
         NextStep::Continue => 0,
         NextStep::GiveUp => 1,
         NextStep::Restart => 2,

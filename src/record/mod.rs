@@ -6,6 +6,7 @@ mod event_buffer;
 mod exit_code;
 pub(crate) mod finish;
 mod heap_trim;
+pub(crate) mod inspector;
 pub(crate) mod lifecycle;
 mod link;
 mod output;

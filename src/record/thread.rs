@@ -1,15 +1,13 @@
-//! Starts the recording of the calling thread, and takes the windows of the inspector.
+//! Starts the recording of the calling thread.
 
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
-use super::finish::end_early;
 use super::lifecycle::{self, InterruptedRecording};
 use super::link::RecordingLink;
 use super::output::OutputFiles;
@@ -19,8 +17,7 @@ use super::segments::CompleteSegment;
 use super::signals;
 use super::sink::RecordingSink;
 use super::state::{
-    BegunRotation, ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording,
-    ThreadSampler,
+    ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, ThreadSampler,
 };
 use crate::base::config::{Categories, Config, Source};
 use crate::base::cpu_times::MeasuredThread;
@@ -30,8 +27,7 @@ use crate::base::system;
 use crate::format::trace::thread::{Segment, ThreadInfo};
 use crate::profile::idle::{IdleTimes, WaitCounters};
 use crate::profile::program::Program;
-use crate::sampler::inspector::InspectorProfile;
-use crate::sampler::source::{RawWindow, best_source};
+use crate::sampler::source::best_source;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
 
 /// A request to record the calling thread.
@@ -58,17 +54,6 @@ pub(crate) struct InspectorPlan {
     pub flush_ms: u32,
     /// Whether the user set the time between two windows.
     pub is_fixed: bool,
-}
-
-/// The inspector's next step after a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NextStep {
-    /// Continue to sample.
-    Continue,
-    /// Stop for good: the recording has ended.
-    GiveUp,
-    /// Stop before the next profile starts, so that V8 starts another sampling thread.
-    Restart,
 }
 
 /// Starts recording this thread, which must not be recorded already. `program` is called for the
@@ -187,58 +172,6 @@ fn start_profiler(env: &Env, interval_us: u32, has_scripts: bool) -> Result<Prof
             IDLE_PROFILER.set(Some(profiler));
             Err(error)
         }
-    }
-}
-
-/// Returns whether this thread, which is sampled by the inspector, needs a window. Extends the trace
-/// of a thread that has only waited since its last window.
-pub(crate) fn needs_inspector_window() -> bool {
-    RECORDING.with_borrow(|recording| {
-        let Some(recording) = recording else { return true };
-        let has_waited = recording.has_waited() && !recording.link.is_stop_requested();
-        if has_waited {
-            recording.process.writer.extend(&recording.link);
-        }
-        !has_waited
-    })
-}
-
-/// Hands over a window of the inspector: its profile as JSON, the time when JavaScript began to hand
-/// it over, and the time in which JavaScript started the next profile (CLOCK_MONOTONIC,
-/// microseconds).
-pub(crate) fn hand_over_inspector_window(
-    json: String,
-    since_us: i64,
-    own_span_us: (i64, i64),
-) -> NextStep {
-    let next_step = RECORDING.with_borrow(|recording| match recording {
-        Some(recording) => rotate_inspector(recording, json, since_us, own_span_us),
-        None => NextStep::GiveUp,
-    });
-    if next_step == NextStep::GiveUp {
-        end_early();
-    }
-    next_step
-}
-
-fn rotate_inspector(
-    recording: &ThreadRecording,
-    json: String,
-    since_us: i64,
-    span_us: (i64, i64),
-) -> NextStep {
-    if recording.link.has_failed() {
-        return NextStep::GiveUp;
-    }
-    let micros = |us: i64| Duration::from_micros(u64::try_from(us).unwrap_or(0));
-    let (from_us, to_us) = span_us;
-    recording.rotation.set(Some(BegunRotation { pause: micros(to_us - from_us), span_us }));
-    let window = RawWindow::Inspector(InspectorProfile::new(json));
-    recording.hand_over(recording.window(window, micros(system::now_us() - since_us)));
-    match (recording.link.is_stop_requested(), recording.link.take_restart_request()) {
-        (true, _) => NextStep::GiveUp,
-        (false, true) => NextStep::Restart,
-        (false, false) => NextStep::Continue,
     }
 }
 

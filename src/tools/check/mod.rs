@@ -5,6 +5,7 @@ mod contents;
 mod cpuprofile;
 mod event_text;
 mod events;
+mod fields;
 mod list;
 pub(crate) mod one_event;
 mod problems;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::event_text::EventText;
-use super::events::{fields, kind_of};
+use super::fields::{fields, kind_of};
 use super::problems::{Problem, Problems, Severity};
 use crate::format::trace::phase::PhaseKind;
 

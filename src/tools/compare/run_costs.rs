@@ -10,11 +10,12 @@ use crate::profile::thread_profile::{NONE, ThreadProfile};
 use crate::read::load::Loaded;
 use crate::tools::report::costs::{Costs, WeightedTree};
 use crate::tools::report::frame_index::FrameIndex;
+use crate::tools::report::heap;
 use crate::tools::report::launchers::{launchers, shown_profiles};
 use crate::tools::report::machine::{cpu_of_processes, parents};
 use crate::tools::report::owners::Owners;
-use crate::tools::report::shape::{ReportCost, ReportTimes};
-use crate::tools::report::{build, heap};
+use crate::tools::report::shared_json::{ReportCost, ReportTimes};
+use crate::tools::report::times::{sum_of_times, thread_times};
 
 /// Items with less than this part of the work are left out of a run.
 const NOTABLE: f64 = 0.0002;
@@ -109,7 +110,7 @@ fn add_totals(
 ) -> ReportTimes {
     let session = &loaded.session;
     let threads = || session.processes.iter().flat_map(|process| &process.threads);
-    let times = build::sum_of_times(threads().map(|thread| build::thread_times(thread, index)));
+    let times = sum_of_times(threads().map(|thread| thread_times(thread, index)));
     let told: Option<u64> =
         threads().map(|thread| heap::collections(thread).map(|each| each.total_us)).sum();
     let cpu = cpu_of_processes(loaded, parents).into_iter();

@@ -2,7 +2,7 @@
 
 use super::costs::{Costs, WeightedTree};
 use super::detail::{details, details_of};
-use super::frame_index::{FrameIndex, FrameKind};
+use super::frame_index::FrameIndex;
 use super::heap;
 use super::imports::imports;
 use super::launchers::{launchers, shown_profiles};
@@ -13,9 +13,10 @@ use super::owners::Owners;
 use super::scripts::scripts;
 use super::shape::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
-    ReportTimes,
 };
+use super::shared_json::ReportTimes;
 use super::stalls::stalls;
+use super::times::{sum_of_times, thread_times};
 use super::tree::tree;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::session::{Process, Session, Thread};
@@ -221,37 +222,9 @@ fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
     is_counted.then(|| whole(uses(thread).map(count_us).sum()))
 }
 
-/// Returns the sums of a thread's times.
-pub(in crate::tools) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
-    let mut times = ReportTimes::default();
-    for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
-        let sum = match index.kind(node.frame) {
-            FrameKind::Function(_) => &mut times.busy_us,
-            FrameKind::Idle => &mut times.idle_us,
-            FrameKind::Gc => &mut times.gc_us,
-            FrameKind::Program => &mut times.program_us,
-            FrameKind::Unrecorded => continue,
-        };
-        *sum = sum.saturating_add(node.self_us);
-        times.blocked_us = times.blocked_us.saturating_add(node.blocked_us);
-    }
-    times
-}
-
 fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {
     let threads = processes.iter().flat_map(|process| &process.threads);
     sum_of_times(threads.map(|thread| thread.times))
-}
-
-/// Returns the sums of the times of all threads.
-pub(in crate::tools) fn sum_of_times(list: impl Iterator<Item = ReportTimes>) -> ReportTimes {
-    list.fold(ReportTimes::default(), |sum, times| ReportTimes {
-        busy_us: sum.busy_us.saturating_add(times.busy_us),
-        idle_us: sum.idle_us.saturating_add(times.idle_us),
-        gc_us: sum.gc_us.saturating_add(times.gc_us),
-        program_us: sum.program_us.saturating_add(times.program_us),
-        blocked_us: sum.blocked_us.saturating_add(times.blocked_us),
-    })
 }
 
 fn to_ms(us: i64) -> f64 {

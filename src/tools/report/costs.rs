@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::shape::ReportCost;
+use super::shared_json::ReportCost;
 use crate::profile::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files or packages, numbered from 0.

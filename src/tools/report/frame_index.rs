@@ -1,6 +1,6 @@
 //! The meaning of frames: functions in files in packages, or states of V8.
 
-use super::shape::ReportPlace;
+use super::shared_json::ReportPlace;
 use crate::base::numbering::FxIndexSet;
 use crate::format::url::file_path;
 use crate::profile::frame::{CallFrame, FrameOrigin};

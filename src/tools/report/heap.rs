@@ -1,6 +1,6 @@
 //! The collections and the memory of a thread.
 
-use super::shape::{ReportCollections, ReportMemory};
+use super::shared_json::{ReportCollections, ReportMemory};
 use crate::profile::collection::{CollectionTotals, MemoryRange, MemoryUse};
 use crate::profile::session::Thread;
 use crate::profile::thread_profile::ThreadProfile;

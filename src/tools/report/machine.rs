@@ -1,7 +1,7 @@
 //! The CPU time of processes by the system's count: of threads that run JavaScript, of other threads,
 //! and of other programs.
 
-use super::shape::ReportCpu;
+use super::shared_json::ReportCpu;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::session::{Process, Session, Thread};
 use crate::read::load::Loaded;

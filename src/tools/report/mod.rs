@@ -16,7 +16,9 @@ pub(in crate::tools) mod path_tree;
 mod samples;
 mod scripts;
 pub(in crate::tools) mod shape;
+pub(in crate::tools) mod shared_json;
 mod stalls;
 #[cfg(test)]
 mod tests;
+pub(in crate::tools) mod times;
 mod tree;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::costs::WeightedTree;
 use super::frame_index::{FrameIndex, SourceFunction};
 use super::launchers::shown_profiles;
-use super::shape::{ReportCost, ReportOwner};
+use super::shared_json::{ReportCost, ReportOwner};
 use crate::base::numbering::FxIndexSet;
 use crate::profile::owner::{CodeOwner, ESLINT, OwnerKind, owner_of};
 use crate::profile::session::Session;

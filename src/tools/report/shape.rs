@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+use super::shared_json::{
+    ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner, ReportPlace, ReportTimes,
+    as_ms, as_optional_ms, is_false,
+};
 use crate::files::input::{Failed, lossy_list};
 
 #[derive(Debug, Serialize)]
@@ -34,43 +38,6 @@ pub(super) struct Report<'a> {
     pub repaired: &'a [PathBuf],
     pub failed: &'a [Failed],
     pub notes: &'a [String],
-}
-
-/// Times in microseconds, which JSON gives in milliseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(in crate::tools) struct ReportTimes {
-    #[serde(rename = "busyMs", serialize_with = "as_ms")]
-    pub busy_us: u64,
-    #[serde(rename = "idleMs", serialize_with = "as_ms")]
-    pub idle_us: u64,
-    #[serde(rename = "gcMs", serialize_with = "as_ms")]
-    pub gc_us: u64,
-    #[serde(rename = "programMs", serialize_with = "as_ms")]
-    pub program_us: u64,
-    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
-    pub blocked_us: u64,
-}
-
-impl ReportTimes {
-    /// Returns the time of work: the tables share it out.
-    pub(in crate::tools) fn work_us(&self) -> u64 {
-        self.busy_us.saturating_add(self.gc_us).saturating_add(self.program_us)
-    }
-}
-
-/// CPU times in microseconds, which JSON gives in milliseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(in crate::tools) struct ReportCpu {
-    #[serde(rename = "javascriptMs", serialize_with = "as_ms")]
-    pub javascript_us: u64,
-    #[serde(rename = "nativeMs", serialize_with = "as_ms")]
-    pub native_us: u64,
-    #[serde(
-        rename = "othersMs",
-        serialize_with = "as_optional_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub others_us: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -123,53 +90,6 @@ pub(super) struct ReportThread<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_file: Option<&'a str>,
     pub samples: u64,
-}
-
-/// Garbage collections.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(in crate::tools) struct ReportCollections {
-    pub minor: u64,
-    pub major: u64,
-    #[serde(rename = "totalMs", serialize_with = "as_ms")]
-    pub total_us: u64,
-    #[serde(rename = "longestMs", serialize_with = "as_ms")]
-    pub longest_us: u64,
-}
-
-/// Memory, bytes.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::tools) struct ReportMemory {
-    pub heap_peak: u64,
-    pub heap_growth: i64,
-    pub external_peak: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rss_peak: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rss_growth: Option<i64>,
-}
-
-/// Times in microseconds, which JSON gives in milliseconds.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(in crate::tools) struct ReportCost {
-    #[serde(rename = "selfMs", serialize_with = "as_ms")]
-    pub self_us: u64,
-    #[serde(rename = "totalMs", serialize_with = "as_ms")]
-    pub total_us: u64,
-    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
-    pub blocked_us: u64,
-}
-
-/// The name and the place of a function.
-#[derive(Debug, Serialize)]
-pub(in crate::tools) struct ReportPlace<'a> {
-    pub name: &'a str,
-    pub file: &'a str,
-    pub line: i32,
-    pub column: i32,
-    #[serde(skip_serializing_if = "is_false")]
-    pub transpiled: bool,
-    pub package: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -297,14 +217,6 @@ pub(super) struct ReportPackage<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(in crate::tools) struct ReportOwner<'a> {
-    pub kind: &'static str,
-    pub name: &'a str,
-    #[serde(flatten)]
-    pub cost: ReportCost,
-}
-
-#[derive(Debug, Serialize)]
 pub(super) struct ReportScript<'a> {
     pub name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -320,16 +232,4 @@ pub(super) struct ReportCounts {
     pub lines: usize,
     pub files: usize,
     pub packages: usize,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-    as_ms(&us.unwrap_or_default(), serializer)
-}
-
-fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(*us as f64 / 1000.0)
 }
