@@ -4,6 +4,7 @@ pub(crate) mod amount;
 pub(crate) mod ancestors;
 pub(crate) mod config;
 pub(crate) mod cpu_times;
+pub(crate) mod environment;
 pub(crate) mod error;
 pub(crate) mod event_lines;
 pub(crate) mod id_set;

@@ -7,6 +7,7 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
 use crate::base::ancestors::ancestors;
+use crate::base::environment::{preload_config, read_config, run};
 use crate::base::error::Error;
 use crate::base::stderr::warn_once;
 use crate::base::system;
@@ -16,7 +17,6 @@ use crate::record::finish;
 use crate::record::inspector::{self, NextStep};
 use crate::record::lifecycle;
 use crate::record::own_frames;
-use crate::record::process::{preload_config, read_config, run};
 use crate::record::state;
 use crate::record::thread::{self, InspectorPlan, StartRequest};
 use crate::record::worker_name::WorkerName;

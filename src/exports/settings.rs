@@ -7,11 +7,11 @@ use std::os::fd::IntoRawFd;
 
 use napi_derive::napi;
 
+use crate::base::environment::read_config;
 use crate::base::name_pattern::NamePattern;
 use crate::base::regular_file;
 use crate::base::run_folder;
 use crate::base::system;
-use crate::record::process::read_config;
 
 /// Returns one sentence on what is wrong with settings for other processes, or nothing. `options`
 /// override the environment; their values are text.

@@ -8,12 +8,6 @@ use crate::format::node_json::NodeJson;
 use crate::format::number::{NodeNumber, Number, PlainNumber};
 use crate::profile::position::SourcePosition;
 
-/// The events of a profile, the first of which announces it.
-pub(crate) const PROFILE_EVENTS: [&[u8]; 2] = [b"Profile", b"ProfileChunk"];
-
-/// The event of a whole profile, which older tools write.
-pub(crate) const WHOLE_PROFILE: &[u8] = b"CpuProfile";
-
 /// The data of such an event. Each event has a part of the members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::chunk_json::{ChunkJson, WHOLE_PROFILE};
+use super::chunk_json::ChunkJson;
 use super::event_json::EventJson;
+use super::event_names::WHOLE_PROFILE;
 use super::head::EventHead;
 use super::own::OwnMember;
 

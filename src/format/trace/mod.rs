@@ -7,6 +7,7 @@ pub(crate) mod emitted;
 pub(crate) mod event;
 pub(crate) mod event_args;
 pub(crate) mod event_json;
+pub(crate) mod event_names;
 pub(crate) mod event_times;
 pub(crate) mod events;
 pub(crate) mod head;

@@ -1,6 +1,6 @@
 //! Tells which profile of a file is the recording that the file's header announces.
 
-use super::chunk_json::PROFILE_EVENTS;
+use super::event_names::PROFILE_EVENTS;
 use super::head::{EventHead, Member};
 use super::own::recorded_thread;
 

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::chunk_json::{PROFILE_EVENTS, WHOLE_PROFILE};
 use super::edit::EventEdit;
+use super::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
 use super::head::{EventHead, Member};
 use super::phase::PhaseKind;
 use crate::format::json_walk::find_member;

@@ -5,7 +5,7 @@ use super::fields::{fields, has_id, kind_of};
 use super::problems::Problems;
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
-use crate::format::trace::chunk_json::PROFILE_EVENTS;
+use crate::format::trace::event_names::PROFILE_EVENTS;
 
 /// Checks the events of a trace.
 #[derive(Debug, Default)]

@@ -4,15 +4,9 @@ use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::spans::OpenSpans;
 use crate::format::number::digits;
-use crate::format::trace::chunk_json::PROFILE_EVENTS;
 use crate::format::trace::edit::EventEdit;
+use crate::format::trace::event_names::{COUNTERS, PROFILE_EVENTS};
 use crate::format::trace::head::{EventHead, Member};
-
-/// Events that name frames.
-pub(super) const FRAMES: [&[u8]; 2] = [b"TracingStartedInBrowser", b"FrameCommittedInBrowser"];
-
-/// Own events with the counters of a thread; the first begins a recording.
-pub(super) const COUNTERS: [&[u8]; 3] = [b"thread.start", b"thread.flush", b"trace.end"];
 
 /// An event, with the parts of it that place the event.
 pub(super) struct ForeignEvent<'a> {

@@ -11,8 +11,8 @@ use super::outcome::MergeError;
 use super::part::OutputParts;
 use super::profile_ids::ProfileIds;
 use super::rewrite::ProfileRewriter;
-use crate::format::trace::chunk_json::WHOLE_PROFILE;
 use crate::format::trace::edit::EventEdit;
+use crate::format::trace::event_names::WHOLE_PROFILE;
 use crate::profile::frame_table::FrameTable;
 
 /// A profile, by the pid in the trace and the file's id.

@@ -4,8 +4,8 @@ use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
-use super::foreign_event::COUNTERS;
 use super::thread_cpu::{ThreadCpu, count_idle};
+use crate::format::trace::event_names::COUNTERS;
 
 /// The count of nodes grows as this power of the count of samples (measured: 0.43 to 0.46 for tsc with
 /// intervals from 100 to 20,000 µs).

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::slice::from_ref;
 
-use super::foreign_event::{COUNTERS, FRAMES};
 use super::foreign_pids::ForeignPid;
 use super::home::{Home, OtherTrace};
 use super::input_process::InputProcess;
@@ -13,6 +12,7 @@ use super::thread_cpu::ThreadCpu;
 use super::times::EventTimes;
 use crate::files::input::Input;
 use crate::format::trace::event_json::EventJson;
+use crate::format::trace::event_names::{COUNTERS, FRAMES};
 use crate::format::trace::event_times::TraceTimes;
 use crate::format::trace::head::Member;
 use crate::format::trace::read::process_names::TraceNames;

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::foreign_event::COUNTERS;
+use crate::format::trace::event_names::COUNTERS;
 
 /// The share of all time on a core that the idle threads may have together: percent.
 const IDLE_PERCENT: u64 = 1;
