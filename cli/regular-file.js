@@ -3,14 +3,14 @@
 // Reads files that somebody else can have made: a pipe would never end, and a device has no end.
 
 const fs = require('node:fs')
-const { load } = require('../lib/addon.js')
+const { loadTools } = require('../lib/addon.js')
 
 /**
  * Calls `read` with the descriptor of a regular file. Throws if the file is none.
  * @template T @param {string} file @param {(fd: number) => T} read @returns {T}
  */
 function withRegularFile(file, read) {
-  const fd = load().cpuProfOpenRegularFile(file)
+  const fd = loadTools().cpuProfOpenRegularFile(file)
   if (fd === null) throw new Error(`${file} is not a regular file, or cannot be read`)
   try {
     return read(fd)

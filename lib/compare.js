@@ -3,7 +3,7 @@
 // Compares two sets of runs, and decides whether rules are broken.
 
 const path = require('node:path')
-const { load } = require('./addon.js')
+const { loadTools } = require('./addon.js')
 const { check, checkOptions } = require('./check.js')
 const { SELECTION, checkInputs, checkSelection, ofAddon, parseResult } = require('./offline.js')
 const { parseRule, evaluate } = require('./compare-rules.js')
@@ -32,7 +32,7 @@ async function compare(base, head, options = {}) {
   const selection = checkSelection(given)
   const [baseRuns, headRuns] = sides.map(runsOf)
   const found = await parseResult(() =>
-    load().cpuProfCompare(baseRuns, headRuns, wanted, shares, selection),
+    loadTools().cpuProfCompare(baseRuns, headRuns, wanted, shares, selection),
   )
   return { ...found, rules: rules.map((rule) => evaluate(rule, found.rows)) }
 }
@@ -50,7 +50,7 @@ function comparePageData(sides, selection) {
     (runs, side) =>
       `${isClear ? names[side] : sides[side]} (${runs.length} ${runs.length === 1 ? 'run' : 'runs'})`,
   )
-  return ofAddon(() => load().cpuProfComparePage(base, head, baseName, headName, checked))
+  return ofAddon(() => loadTools().cpuProfComparePage(base, head, baseName, headName, checked))
 }
 
 /** Returns the runs of a side, each a list of inputs. @param {string[]} inputs */

@@ -2,7 +2,7 @@
 
 // Merges, reports on, converts and checks recordings.
 
-const { load } = require('./addon.js')
+const { loadTools } = require('./addon.js')
 const {
   check,
   checkNotNegative,
@@ -36,7 +36,7 @@ async function merge(inputs, output, options = {}) {
   const paths = hasNames && Array.isArray(inputs) && inputs.length === 0 ? [] : checkInputs(inputs)
   checkPath('output', output)
 
-  const addon = load()
+  const addon = loadTools()
   const progress = addon.cpuProfMergeProgress()
   const tell = () => {
     const [done, total] = addon.cpuProfMergeProgressNow(progress)
@@ -67,7 +67,7 @@ async function report(inputs, options = {}) {
     checkNotNegative('stalls', 'a number of milliseconds, 0 or more', stalls)
   const settings = { top, function: wanted, details, tree, imports, stalls }
   const selection = checkSelection(given)
-  return parseResult(() => load().cpuProfReport(paths, settings, selection))
+  return parseResult(() => loadTools().cpuProfReport(paths, settings, selection))
 }
 
 /**
@@ -77,7 +77,7 @@ async function report(inputs, options = {}) {
  */
 function pageData(inputs, options) {
   const selection = checkSelection(checkOptions(options, SELECTION, 'report()'))
-  return ofAddon(() => load().cpuProfPage(inputs, selection))
+  return ofAddon(() => loadTools().cpuProfPage(inputs, selection))
 }
 
 /**
@@ -88,13 +88,13 @@ async function convert(inputs, output, options = {}) {
   const paths = checkInputs(inputs)
   checkPath('output', output)
   const selection = checkSelection(checkOptions(options, SELECTION, 'convert()'))
-  return parseResult(() => load().cpuProfConvert(paths, output, selection))
+  return parseResult(() => loadTools().cpuProfConvert(paths, output, selection))
 }
 
 /** @param {string | string[]} inputs */
 async function checkFiles(inputs) {
   const paths = checkInputs(inputs)
-  return parseResult(() => load().cpuProfCheck(paths))
+  return parseResult(() => loadTools().cpuProfCheck(paths))
 }
 
 /** @param {unknown} options */

@@ -10,6 +10,7 @@ const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { build, fileName } = require('./build.js')
 
 const root = path.join(__dirname, '..')
 const [node = process.execPath, seed = String(Date.now() % 1e6)] = process.argv.slice(2)
@@ -52,16 +53,13 @@ fs.writeFileSync(deep, 'function deep() { deep() }\ntry { deep() } catch {}\n')
 
 /** Copies the package, with an addon that has symbols and line numbers. */
 function debugPackage() {
-  const build = ['build', '--quiet', '--target-dir', path.join(root, 'target')]
-  const { status } = spawnSync('cargo', build, { cwd: root, stdio: 'inherit' })
-  if (status !== 0) throw new Error('cargo build failed')
+  const built = build(['--quiet', '--package', 'cpu-prof'])
   const copy = path.join(dir, 'package')
   fs.mkdirSync(copy)
   for (const file of ['package.json', 'index.js', 'lib']) {
     fs.cpSync(path.join(root, file), path.join(copy, file), { recursive: true })
   }
-  const built = path.join(root, 'target', 'debug', 'libcpu_prof.so')
-  fs.copyFileSync(built, path.join(copy, 'cpu-prof.linux-x64-gnu.node'))
+  fs.copyFileSync(built['cpu-prof'], path.join(copy, fileName('cpu-prof')))
   return copy
 }
 

@@ -12,7 +12,7 @@ const zlib = require('node:zlib')
 
 const ROOT = path.join(__dirname, '..')
 const FUZZ = path.join(ROOT, 'fuzz')
-const GOLDEN = path.join(ROOT, 'src/format/trace/golden')
+const GOLDEN = path.join(ROOT, 'src/core/format/trace/golden')
 const FOREIGN = path.join(ROOT, '__test__/fixtures/foreign')
 /** The most bytes of a seed: a fuzzer is faster with short ones. */
 const SEED_BYTES = 30_000

@@ -1,26 +1,25 @@
 'use strict'
 
-// Copies the addon that was built on this machine into its platform's package, for `npm pack`.
+// Copies the addons that were built on this machine into their platform's package, for `npm pack`.
 
 const fs = require('node:fs')
 const path = require('node:path')
-
-const root = path.join(__dirname, '..')
+const { ADDONS, ROOT } = require('./build.js')
 const { version } = require('../package.json')
 
-for (const platform of fs.readdirSync(path.join(root, 'npm'))) {
-  const addon = `cpu-prof.${platform}.node`
-  const source = path.join(root, addon)
-  if (!fs.existsSync(source)) {
-    console.error(`${addon} was not built on this machine, so its package stays empty`)
+for (const platform of fs.readdirSync(path.join(ROOT, 'npm'))) {
+  const addons = ADDONS.map((addon) => `${addon}.${platform}.node`)
+  const missing = addons.find((addon) => !fs.existsSync(path.join(ROOT, addon)))
+  if (missing !== undefined) {
+    console.error(`${missing} was not built on this machine, so its package stays empty`)
     continue
   }
-  const dir = path.join(root, 'npm', platform)
-  fs.copyFileSync(source, path.join(dir, addon))
+  const dir = path.join(ROOT, 'npm', platform)
+  for (const addon of addons) fs.copyFileSync(path.join(ROOT, addon), path.join(dir, addon))
   const file = path.join(dir, 'package.json')
   const manifest = JSON.parse(fs.readFileSync(file, 'utf8'))
   if (manifest.version !== version) {
     fs.writeFileSync(file, `${JSON.stringify({ ...manifest, version }, null, 2)}\n`)
   }
-  console.error(`${path.relative(process.cwd(), dir)} now contains ${addon}`)
+  console.error(`${path.relative(process.cwd(), dir)} now contains ${addons.join(' and ')}`)
 }

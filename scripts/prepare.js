@@ -1,6 +1,6 @@
 'use strict'
 
-// Runs in a clone at `npm install`: builds the addon if no prebuilt addon loads.
+// Runs in a clone at `npm install`: builds the addons if no prebuilt ones load.
 
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
@@ -8,7 +8,9 @@ const path = require('node:path')
 const root = path.join(__dirname, '..')
 
 try {
-  require('../lib/addon.js').load()
+  const { load, loadTools } = require('../lib/addon.js')
+  load()
+  loadTools()
 } catch {
   const cargo = spawnSync('cargo', ['--version'])
   if (cargo.error) {

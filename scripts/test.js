@@ -66,7 +66,7 @@ function specs(args) {
  */
 function rustTests(...names) {
   const ignored = process.getuid?.() === 0 ? ['--include-ignored'] : []
-  return ['cargo', 'test', '--quiet', '--', ...ignored, ...names]
+  return ['cargo', 'test', '--workspace', '--quiet', '--', ...ignored, ...names]
 }
 
 /** Runs the linters, then the Rust tests, which also build the libraries that recordings load. */

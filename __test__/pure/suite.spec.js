@@ -178,7 +178,7 @@ test('a change touches the specs of its room, and everything where no rule is kn
   assert.ok(specs.includes('pure/merge.spec.js') && specs.includes('pure/report-html.spec.js'))
   assert.ok(!specs.includes('recording/idle.spec.js'))
   assert.deepEqual(rust, ['merge'])
-  assert.equal(touchedBy(['src/base/config.rs']).isAll, true)
+  assert.equal(touchedBy(['src/core/base/settings/config.rs']).isAll, true)
   assert.equal(touchedBy(['package.json']).isAll, true)
   assert.deepEqual(touchedBy(['__test__/pure/suite.spec.js']).specs, ['pure/suite.spec.js'])
   assert.ok(

@@ -17,8 +17,9 @@ function npm(args, cwd) {
 test('the packed packages work when installed in an empty folder', async () => {
   const platform = path.join(temporaryDirectory(), 'platform')
   fs.cpSync(path.join(PACKAGE, 'npm', 'linux-x64-gnu'), platform, { recursive: true })
-  const addon = 'cpu-prof.linux-x64-gnu.node'
-  fs.copyFileSync(path.join(PACKAGE, addon), path.join(platform, addon))
+  for (const addon of ['cpu-prof.linux-x64-gnu.node', 'cpu-prof-tools.linux-x64-gnu.node']) {
+    fs.copyFileSync(path.join(PACKAGE, addon), path.join(platform, addon))
+  }
 
   const project = temporaryDirectory()
   const { dependencies } = require('../../package.json')

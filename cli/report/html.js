@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { promisify } = require('node:util')
 const zlib = require('node:zlib')
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 const { ofAddon } = require('../../lib/offline.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const { isStdout, printResult } = require('../terminal/output.js')
@@ -22,7 +22,7 @@ async function writeHtml(file, data) {
   if (isFolder(file)) throw new Error(`${file} is a folder; --html needs the name of a file`)
   const html = await renderHtml(await data())
   if (isStdout(file)) return printResult(html)
-  await withCleanup(() => ofAddon(() => load().cpuProfWriteFile(file, html)))
+  await withCleanup(() => ofAddon(() => loadTools().cpuProfWriteFile(file, html)))
 }
 
 /** @param {string} file */

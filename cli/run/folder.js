@@ -4,7 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 const { IGNORE_FILE, createFolder } = require('./destination.js')
 
 /**
@@ -38,7 +38,7 @@ function openFolder(dir, run, name = '') {
       const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
       const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
       if (files.length === 0) return files
-      const others = new Set(load().cpuProfOfOtherRuns(files, run))
+      const others = new Set(loadTools().cpuProfOfOtherRuns(files, run))
       return files.filter((file) => !others.has(file)).sort()
     },
     isGone: () => !fs.existsSync(dir),
@@ -95,7 +95,7 @@ function filesAt({ at, depth, pattern }) {
   const chosen =
     pattern === undefined
       ? files
-      : files.filter((file) => load().cpuProfIsRecordingName(pattern, file))
+      : files.filter((file) => loadTools().cpuProfIsRecordingName(pattern, file))
   return chosen.map((file) => path.join(at, file))
 }
 

@@ -3,7 +3,7 @@
 // Passes on the file descriptors above 2 that this process has inherited, as a shell does.
 
 const fs = require('node:fs')
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 
 const FOLDER = '/proc/self/fd'
 
@@ -16,7 +16,7 @@ function passOnFiles({ MAKEFLAGS = '', NODE_CHANNEL_FD }) {
   const ownChannel = Number(NODE_CHANNEL_FD)
   const inherited = inheritedAbove2(jobserver(MAKEFLAGS)).filter((fd) => fd !== ownChannel)
   // Most processes have none, and loading the addon takes milliseconds.
-  if (inherited.length > 0) load().cpuProfPassOn(inherited)
+  if (inherited.length > 0) loadTools().cpuProfPassOn(inherited)
 }
 
 /** @param {Set<number>} known to be inherited @returns {number[]} */

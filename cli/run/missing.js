@@ -3,7 +3,7 @@
 // Tells which Node processes under a run left no recording, and why.
 
 const fs = require('node:fs')
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 const { readStat } = require('./proc.js')
 const { withRegularFile } = require('../regular-file.js')
 
@@ -50,7 +50,7 @@ const BLOCK = 1 << 20
  */
 function findMissing(nodes, recordings) {
   /** @type {{ pid: number, startMs?: number }[] | null} */
-  const recorders = load().cpuProfRecorders(recordings)
+  const recorders = loadTools().cpuProfRecorders(recordings)
   if (recorders === null) return { missing: [], total: 0 }
   const recorded = new Set(recorders.map(({ pid, startMs }) => keyOf(pid, startMs)))
   const ownStartMs = ownStart()

@@ -4,7 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 const { RUNS, SETTINGS } = require('../../lib/options.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { checkFolder, firstExisting } = require('./destination.js')
@@ -137,7 +137,7 @@ function checkSettings(settings, env) {
   const isSet = (/** @type {string} */ variable) => Boolean(env[variable])
   // Loading the addon takes milliseconds, and most runs have only `dir`, which any text suits.
   if (Object.keys(settings).length === 1 && !Object.values(VARIABLES).some(isSet)) return
-  const wrong = load().cpuProfCheckSettings(settings)
+  const wrong = loadTools().cpuProfCheckSettings(settings)
   // The addon knows an option by its name in code.
   if (wrong !== null) throw new Error(wrong.replace(/^(\w+)(?==)/, flagOf))
 }
@@ -157,7 +157,10 @@ function checkOutput(flag, given, { dir, name }) {
   const output = absolute(given, flag)
   const problem = outputProblem(flag, given, output)
   if (problem !== undefined) throw new Error(`${flag}=${given} ${problem}`)
-  if (name && load().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))) {
+  if (
+    name &&
+    loadTools().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))
+  ) {
     throw new Error(`${flag}=${given} is the name of a recording; choose another`)
   }
   return output

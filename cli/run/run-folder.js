@@ -7,7 +7,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 
 /** The addon knows a run's folder by this name. */
 const NAME = 'cpu-prof-run-'
@@ -92,7 +92,7 @@ function attempt(change) {
 function outerRun({ NODE_OPTIONS = '' }) {
   // Most commands need no addon, which takes milliseconds to load.
   if (!NODE_OPTIONS.includes(NAME)) return undefined
-  const folder = load().cpuProfRunFolder(NODE_OPTIONS)
+  const folder = loadTools().cpuProfRunFolder(NODE_OPTIONS)
   return folder === null ? undefined : readInfo(folder, RUN_FILE)
 }
 
@@ -101,7 +101,7 @@ function outerRun({ NODE_OPTIONS = '' }) {
  * @param {string} folder @param {string} file its name @returns {RunInfo | undefined}
  */
 function readInfo(folder, file) {
-  const text = load().cpuProfReadRunFile(folder, file)
+  const text = loadTools().cpuProfReadRunFile(folder, file)
   if (text === null) return undefined
   try {
     const info = JSON.parse(text)
@@ -159,7 +159,7 @@ function remainsIn(folder, cwd) {
 /** Returns whether a process that has a recording in the folder is alive. @param {string} folder */
 function grows(folder) {
   /** @type {{ pid: number }[] | null} */
-  const recorders = load().cpuProfRecorders([folder])
+  const recorders = loadTools().cpuProfRecorders([folder])
   return recorders?.some(({ pid }) => isAlive(pid)) ?? false
 }
 

@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge, report } = require('../../index.js')
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 const { createFolder, moveFiles, removeFiles } = require('./destination.js')
 const { hiddenName, nameTrace } = require('./trace-name.js')
 const { MAX_ROWS } = require('../report/tables.js')
@@ -49,7 +49,7 @@ async function summarizeRun(recordings, run) {
   const cwd = workingDirectory()
   const living = recordings.filter(isLiving)
   const complete = run.files.filter((file) => !living.includes(file))
-  const count = load().cpuProfCountRecordings(recordings)
+  const count = loadTools().cpuProfCountRecordings(recordings)
   if (!merge) {
     await writePage(recordings, cwd, run)
     const place = formatPath(bringHome(complete, run), cwd)
@@ -93,7 +93,7 @@ function describe(count, place) {
 
 /** Returns whether a process still records into a file. @param {string} file */
 function isLiving(file) {
-  return load().cpuProfLivingRecorders([file]).length > 0
+  return loadTools().cpuProfLivingRecorders([file]).length > 0
 }
 
 /**
@@ -202,7 +202,7 @@ function printTrace({ files, bytes, processes, threads }, cwd) {
  */
 function printLiving(living, cwd) {
   /** @type {number[]} */
-  const pids = load().cpuProfLivingRecorders(living)
+  const pids = loadTools().cpuProfLivingRecorders(living)
   if (pids.length === 0) return
   const who =
     pids.length === 1

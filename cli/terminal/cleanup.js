@@ -2,7 +2,7 @@
 
 // Removes unfinished files when a signal ends the process.
 
-const { load } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 const { listen } = require('../signals.js')
 const { printStatus } = require('./output.js')
 
@@ -14,7 +14,7 @@ const { printStatus } = require('./output.js')
  */
 async function withCleanup(write, message) {
   return beforeSignals(write, () => {
-    load().cpuProfAbandonFiles()
+    loadTools().cpuProfAbandonFiles()
     if (message !== undefined) printStatus(message)
   })
 }

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cpu_prof::fuzzing::source_map(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cpu_prof_tools::fuzzing::source_map(bytes));

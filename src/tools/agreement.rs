@@ -15,21 +15,21 @@ use proptest::sample::Index;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
-use super::check::run::check;
-use super::compare::build::{CompareOptions, compare};
-use super::convert::run::convert;
+use super::check::check::check;
+use super::compare::compare::{CompareOptions, compare};
+use super::convert::convert::convert;
+use super::merge::merge::merge;
 use super::merge::outcome::{MergeOptions, MergeProgress};
-use super::merge::run::merge;
-use super::report::build::{ReportOptions, report};
-use crate::profile::session::Session;
-use crate::profile::thread_profile::ReadScope;
-use crate::read::load::load;
-use crate::read::selection::Selection;
-use crate::read::slice::SliceLimits;
+use super::read::load::load;
+use super::read::selection::Selection;
+use super::read::slice::SliceLimits;
+use super::report::report::{ReportOptions, report};
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
-const MAIN: &str = include_str!("../format/trace/golden/main.trace.json");
-const WORKER: &str = include_str!("../format/trace/golden/worker.trace.json");
-const MERGED: &str = include_str!("../format/trace/golden/merged.trace.json");
+use cpu_prof_core::testing::traces::MAIN;
+use cpu_prof_core::testing::traces::MERGED;
+use cpu_prof_core::testing::traces::WORKER;
 
 /// The most bytes of a seed. Of larger traces, events in their middle are left out.
 const SEED_BYTES: usize = 20_000;
@@ -180,7 +180,7 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
         [("main.trace.json", MAIN), ("worker.trace.json", WORKER), ("merged.json", MERGED)]
             .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
             .into();
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("__test__/fixtures/foreign");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/foreign");
     let mut paths: Vec<PathBuf> =
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

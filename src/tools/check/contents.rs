@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use super::cpuprofile::ProfileChecks;
 use super::events::EventChecks;
 use super::list::{List, TakeItems};
-use super::problems::Problems;
 use super::strict_text::{TextFault, TextPosition, strict_text};
-use crate::format::trace::scan::MAX_VALUE_BYTES;
+use cpu_prof_core::format::trace::check::problems::Problems;
+use cpu_prof_core::format::trace::scan::MAX_VALUE_BYTES;
 
 /// What a file contains.
 #[derive(Debug, Default)]

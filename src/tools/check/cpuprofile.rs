@@ -2,11 +2,11 @@
 
 use serde_json::value::RawValue;
 
-use super::event_text::WrittenValue;
 use super::list::{List, ListNumber, TakeItems};
-use super::problems::Problems;
 use super::profiles::{Deltas, NodeText};
-use crate::base::id_set::IdSet;
+use cpu_prof_core::base::id_set::IdSet;
+use cpu_prof_core::format::trace::check::event_text::WrittenValue;
+use cpu_prof_core::format::trace::check::problems::Problems;
 
 /// What is known of a profile so far.
 #[derive(Debug, Default)]

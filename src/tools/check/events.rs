@@ -1,11 +1,11 @@
 //! The events of a trace, one by one.
 
-use super::event_text::EventText;
-use super::fields::{fields, has_id, kind_of};
-use super::problems::Problems;
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
-use crate::format::trace::event_names::PROFILE_EVENTS;
+use cpu_prof_core::format::trace::check::event_text::EventText;
+use cpu_prof_core::format::trace::check::fields::{fields, has_id, kind_of};
+use cpu_prof_core::format::trace::check::problems::Problems;
+use cpu_prof_core::format::trace::event::event_names::PROFILE_EVENTS;
 
 /// Checks the events of a trace.
 #[derive(Debug, Default)]

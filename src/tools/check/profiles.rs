@@ -3,10 +3,10 @@
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
-use super::event_text::{EventText, WrittenValue};
 use super::list::{List, ListNumber, TakeItems};
-use super::problems::Problems;
-use crate::base::id_set::IdSet;
+use cpu_prof_core::base::id_set::IdSet;
+use cpu_prof_core::format::trace::check::event_text::{EventText, WrittenValue};
+use cpu_prof_core::format::trace::check::problems::Problems;
 
 /// The most profiles that are checked. Real traces have one for each thread.
 const MAX_PROFILES: usize = 100_000;

@@ -4,9 +4,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rustc_hash::FxHashMap;
 
-use super::event_text::EventText;
-use super::problems::Problems;
-use crate::format::trace::phase::PhaseKind;
+use cpu_prof_core::format::trace::check::event_text::EventText;
+use cpu_prof_core::format::trace::check::problems::Problems;
+use cpu_prof_core::format::trace::event::phase::PhaseKind;
 
 /// The most starts without an end that are kept. Real traces have a few thousand at a time.
 const MAX_OPEN: usize = 1_000_000;

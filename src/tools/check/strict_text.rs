@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 use std::str;
 
-use crate::files::input::first_bytes;
+use cpu_prof_core::files::input::first_bytes;
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ impl<R: Read> Read for StrictText<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::test_reader::Pieces;
+    use cpu_prof_core::testing::reader::Pieces;
     use proptest::prelude::*;
 
     fn read(bytes: &[u8], piece: usize, most: usize) -> (Vec<u8>, usize, Option<TextFault>) {

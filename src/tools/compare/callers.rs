@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::profile::thread_profile::{NONE, ThreadProfile};
-use crate::tools::report::frame_index::FrameIndex;
+use crate::shared::frame_index::FrameIndex;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// Self time of Node's and of native functions, by their numbers and those of their nearest callers that
 /// are code, microseconds.

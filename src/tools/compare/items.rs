@@ -1,6 +1,6 @@
 //! The things that are compared: functions, files, packages, owners, processes and totals.
 
-use crate::base::numbering::FxIndexSet;
+use cpu_prof_core::base::numbering::FxIndexSet;
 
 /// All items of all runs, with their numbers.
 pub(super) type Items = FxIndexSet<ComparedItem>;

@@ -263,7 +263,7 @@ impl Neighbours {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::compare::items::Measure;
+    use crate::compare::items::Measure;
 
     /// Returns a side of functions `name file line`, with calls by their indices.
     fn side(

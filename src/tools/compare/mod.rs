@@ -1,11 +1,11 @@
 //! What has changed between two sets of runs.
 
-pub(crate) mod build;
 mod callers;
+pub(crate) mod compare;
 mod items;
+pub(crate) mod json;
 mod matching;
 mod noise;
 pub(crate) mod page;
 mod run_costs;
-mod shape;
 mod short_path;

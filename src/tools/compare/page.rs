@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 use super::items::{ComparedItem, Items};
 use super::matching::{SideItems, matched};
 use super::run_costs::{Names, root, run_costs};
-use crate::profile::session::Session;
-use crate::profile::thread_profile::{NONE, ReadScope};
+use crate::page::page::{PageSides, PathTime, page_of_sides};
 use crate::read::selection::Selection;
-use crate::tools::report::frame_index::{FrameIndex, FrameKind};
-use crate::tools::report::launchers::{launchers, shown_profiles};
-use crate::tools::report::machine::parents;
-use crate::tools::report::page::build::{PageSides, PathTime, page_of_sides};
-use crate::tools::report::path_tree::PathTree;
+use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::launchers::{launchers, shown_profiles};
+use crate::shared::path_tree::PathTree;
+use crate::shared::process_cpu::parents;
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope};
 
 /// Returns the data of a page that compares runs, each a list of files and folders, as JSON; or the
 /// reason why a run cannot be read.

@@ -5,17 +5,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::callers::{CallersOfBuiltIns, add_callers};
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
-use crate::profile::session::Session;
-use crate::profile::thread_profile::{NONE, ThreadProfile};
 use crate::read::load::Loaded;
-use crate::tools::report::costs::{Costs, WeightedTree};
-use crate::tools::report::frame_index::FrameIndex;
-use crate::tools::report::heap;
-use crate::tools::report::launchers::{launchers, shown_profiles};
-use crate::tools::report::machine::{cpu_of_processes, parents};
-use crate::tools::report::owners::Owners;
-use crate::tools::report::shared_json::{ReportCost, ReportTimes};
-use crate::tools::report::times::{sum_of_times, thread_times};
+use crate::shared::costs::{Costs, WeightedTree};
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::heap;
+use crate::shared::json::{ReportCost, ReportTimes};
+use crate::shared::launchers::{launchers, shown_profiles};
+use crate::shared::owners::Owners;
+use crate::shared::process_cpu::{cpu_of_processes, parents};
+use crate::shared::times::{sum_of_times, thread_times};
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// Items with less than this part of the work are left out of a run.
 const NOTABLE: f64 = 0.0002;

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::atomic::{AtomicFile, WholeFile, keep};
-use crate::files::error::FileError;
+use cpu_prof_core::files::atomic::{AtomicFile, WholeFile, keep};
+use cpu_prof_core::files::error::FileError;
 
 /// Complete files and the paths that they will get.
 #[derive(Default)]

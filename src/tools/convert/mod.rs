@@ -1,7 +1,8 @@
 //! Converts a file to the format of the output's extension.
 
+pub(crate) mod convert;
 mod converted_files;
 mod output_format;
-pub(crate) mod run;
+pub(crate) mod replay;
 #[cfg(test)]
 mod tests;

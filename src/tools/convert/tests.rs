@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::run::ConvertError;
-use crate::format::cpuprofile::CpuProfile;
-use crate::profile::call_tree::CallTree;
-use crate::profile::session::Process;
-use crate::profile::test_windows::any;
-use crate::profile::test_windows::made::START_US;
-use crate::profile::thread_profile::ReadScope;
-use crate::profile::window::Window;
+use super::convert::ConvertError;
 use crate::read::load::load;
 use crate::read::selection::Selection;
+use cpu_prof_core::format::cpuprofile::CpuProfile;
+use cpu_prof_core::profile::session::Process;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::window::Window;
+use cpu_prof_core::profile::window::call_tree::CallTree;
+use cpu_prof_core::testing::windows::any;
+use cpu_prof_core::testing::windows::made::START_US;
 
-const MAIN: &str = include_str!("../../format/trace/golden/main.trace.json");
-const WORKER: &str = include_str!("../../format/trace/golden/worker.trace.json");
+use cpu_prof_core::testing::traces::MAIN;
+use cpu_prof_core::testing::traces::WORKER;
 
 /// A folder with these files in it.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -70,7 +70,7 @@ fn samples(file: &Path) -> Samples {
 }
 
 fn convert(input: &Path, output: &Path) -> Result<Vec<PathBuf>, ConvertError> {
-    super::run::convert(&[input.to_owned()], output, &Selection::default())
+    crate::convert::convert::convert(&[input.to_owned()], output, &Selection::default())
         .map(|result| result.files)
 }
 
@@ -111,7 +111,8 @@ fn a_version_in_a_name_is_not_a_process() {
     let loaded = |paths: &[PathBuf]| load(paths, ReadScope::TIMES).session.processes;
     let found: Vec<_> = loaded(&names.map(at)).into_iter().map(|one| (one.pid, one.name)).collect();
     assert_eq!(found, names.map(|name| (0, name.to_owned())));
-    let written = super::run::convert(&names.map(at), &at("all.json"), &Selection::default());
+    let written =
+        crate::convert::convert::convert(&names.map(at), &at("all.json"), &Selection::default());
     let merged = loaded(&written.unwrap().files);
     assert_eq!(merged.len(), 3);
     let found: Vec<_> = merged.iter().map(|one| (one.pid, one.label())).collect();

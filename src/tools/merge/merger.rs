@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-use super::choose_threads::ChosenThreads;
-use super::foreign_pids::ForeignPid;
-use super::labels::Labels;
-use super::mapped_frames::MappedFrames;
-use super::members::OtherMembers;
-use super::notes;
+use super::inputs::foreign_pids::ForeignPid;
+use super::inputs::processes::OutputProcesses;
 use super::outcome::{MergeOptions, MergeProgress, MergeResult};
-use super::part::OutputParts;
-use super::processes::OutputProcesses;
-use super::profile_ids::ProfileIds;
-use super::rewrite::Rewriting;
-use super::sizes::TraceSizes;
-use crate::files::input::{Failed, Input};
-use crate::format::trace::scan::{ScanError, SoundItems};
+use super::output::labels::Labels;
+use super::output::members::OtherMembers;
+use super::output::part::OutputParts;
+use super::plan::choose_threads::ChosenThreads;
+use super::plan::notes;
+use super::plan::sizes::TraceSizes;
+use super::profiles::ids::ProfileIds;
+use super::profiles::mapped_frames::MappedFrames;
+use super::profiles::rewrite::Rewriting;
+use cpu_prof_core::files::input::{Failed, Input};
+use cpu_prof_core::format::trace::scan::{ScanError, SoundItems};
 
 /// The state of a merge.
 pub(super) struct Merger<'a> {

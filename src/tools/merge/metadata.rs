@@ -4,15 +4,15 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::inputs::processes::OutputProcess;
 use super::merger::Merger;
 use super::outcome::{MergeError, ProcessExit};
-use super::part::OutputPart;
-use super::process_track;
-use super::processes::OutputProcess;
-use crate::format::ascii_json::encode;
-use crate::format::trace::events::Events;
-use crate::format::trace::own;
-use crate::profile::program::Program;
+use super::output::part::OutputPart;
+use super::output::process_track;
+use cpu_prof_core::format::ascii_json::encode;
+use cpu_prof_core::format::trace::own;
+use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::profile::program::Program;
 
 impl Merger<'_> {
     /// Writes the end of each part.

@@ -14,39 +14,15 @@
 //! The frames of a page pass with their trace ([`frames`]). The labels of processes ([`labels`]) and
 //! the metadata ([`metadata`]) come at the end.
 
-mod choose_slices;
-mod choose_threads;
-mod copied_profile;
-mod cpuprofile;
 mod foreign;
-mod foreign_event;
-mod foreign_ids;
-mod foreign_pids;
-mod foreign_profiles;
-mod frames;
-mod home;
-mod input_process;
-mod labels;
-mod mapped_frames;
-mod members;
+pub(crate) mod inputs;
+pub(crate) mod merge;
 mod merger;
 mod metadata;
-pub(crate) mod notes;
 pub(crate) mod outcome;
-mod part;
-mod process_track;
-mod processes;
-mod profile_ids;
+pub(crate) mod output;
+pub(crate) mod plan;
+pub(crate) mod profiles;
 mod recordings;
-mod repaired_chunk;
-mod rewrite;
-pub(crate) mod run;
-mod sizes;
-mod slices;
-mod sorted_inputs;
-mod spans;
-mod survey;
 #[cfg(test)]
 mod tests;
-mod thread_cpu;
-mod times;

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicU64;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::files::error::FileError;
-use crate::files::input::{Failed, lossy_list};
 use crate::read::filter::Filter;
 use crate::read::slice::SliceLimits;
+use cpu_prof_core::files::error::FileError;
+use cpu_prof_core::files::input::{Failed, lossy_list};
 
 /// The end of the process that all others come from.
 #[derive(Debug, Clone, Default)]

@@ -2,24 +2,24 @@
 
 use serde_json::Value;
 
-use super::copied_profile::{CopiedProfile, FirstChunk, announcement};
-use super::cpuprofile;
-use super::labels::ProcessLabel;
+use super::inputs::processes::OutputProcess;
 use super::merger::Merger;
 use super::outcome::MergeError;
-use super::part::{OutputPart, OutputParts};
-use super::processes::OutputProcess;
-use super::rewrite::ProfileRewriter;
-use crate::files::input::Input;
-use crate::format::ascii_json::encode;
-use crate::format::trace::edit::EventEdit;
-use crate::format::trace::event_names::PROFILE_EVENTS;
-use crate::format::trace::head::{EventHead, Member};
-use crate::format::trace::recorded_profile::RecordedProfile;
-use crate::format::trace::scan::SoundItem;
-use crate::format::trace::thread::profile_id;
-use crate::format::trace::thread_names::is_labelled;
+use super::output::labels::ProcessLabel;
+use super::output::part::{OutputPart, OutputParts};
+use super::profiles::copied::{CopiedProfile, FirstChunk, announcement};
+use super::profiles::cpuprofile;
+use super::profiles::rewrite::ProfileRewriter;
 use crate::read::sniff::RecordingFile;
+use cpu_prof_core::files::input::Input;
+use cpu_prof_core::format::ascii_json::encode;
+use cpu_prof_core::format::trace::event::edit::EventEdit;
+use cpu_prof_core::format::trace::event::event_names::PROFILE_EVENTS;
+use cpu_prof_core::format::trace::event::head::{EventHead, Member};
+use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
+use cpu_prof_core::format::trace::scan::SoundItem;
+use cpu_prof_core::format::trace::write::thread::profile_id;
+use cpu_prof_core::format::trace::write::thread_names::is_labelled;
 
 impl Merger<'_> {
     /// Adds the recordings of a process.

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::costs::WeightedTree;
-use super::frame_index::{FrameIndex, SourceFunction};
+use super::json::{ReportCall, ReportDetail, ReportProcessTime};
 use super::lines::LineCosts;
-use super::shape::{ReportCall, ReportDetail, ReportProcessTime};
-use crate::profile::session::{Process, Session};
-use crate::profile::thread_profile::{NONE, ThreadProfile};
+use crate::shared::costs::WeightedTree;
+use crate::shared::frame_index::{FrameIndex, SourceFunction};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::{Process, Session};
 
 /// Functions of a report that match one text.
 const MAX_DETAILS: usize = 3;

@@ -9,11 +9,11 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use super::frame_index::FrameIndex;
-use super::launchers::shown_profiles;
-use super::shape::ReportImport;
-use crate::profile::session::Session;
-use crate::profile::thread_profile::{NONE, ThreadProfile};
+use super::json::ReportImport;
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::launchers::shown_profiles;
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// Levels of the tree: writers and readers of JSON recurse.
 const MAX_LEVELS: usize = 200;
@@ -219,11 +219,11 @@ impl Imports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::builder::ProfileBuilder;
-    use crate::profile::frame::CallFrame;
-    use crate::profile::position::SourcePosition;
-    use crate::profile::session::{Process, Thread};
-    use crate::profile::thread_profile::ReadScope;
+    use cpu_prof_core::profile::frame::CallFrame;
+    use cpu_prof_core::profile::position::SourcePosition;
+    use cpu_prof_core::profile::session::builder::ProfileBuilder;
+    use cpu_prof_core::profile::session::thread_profile::ReadScope;
+    use cpu_prof_core::profile::session::{Process, Thread};
 
     /// Returns file, load, run and total of each module, with its level, for stacks of a millisecond.
     fn found(stacks: &[&[(&str, &str)]]) -> Vec<(usize, String, u64, u64, u64)> {

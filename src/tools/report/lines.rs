@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::frame_index::FrameIndex;
-use super::shape::ReportLine;
-use crate::profile::thread_profile::ThreadProfile;
+use super::json::ReportLine;
+use crate::shared::frame_index::FrameIndex;
+use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// A line of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

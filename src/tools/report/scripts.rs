@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::launchers::{WORK, stem};
-use super::shape::{ReportProcess, ReportScript};
-use crate::base::numbering::FxIndexSet;
-use crate::profile::session::{Process, Session};
+use super::json::{ReportProcess, ReportScript};
+use crate::shared::launchers::{WORK, stem};
+use cpu_prof_core::base::numbering::FxIndexSet;
+use cpu_prof_core::profile::session::{Process, Session};
 
 /// Commands of a package manager that run a script of this name.
 const SCRIPTS: [&str; 5] = ["test", "start", "stop", "restart", "build"];
@@ -110,7 +110,7 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::report::launchers::launchers;
+    use crate::shared::launchers::launchers;
 
     fn process(command: &str, cwd: &str) -> Process {
         let name = command.split(' ').next().unwrap().to_owned();

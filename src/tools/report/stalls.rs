@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::frame_index::{FrameIndex, FrameKind};
-use super::samples::{SampleSpan, spans};
-use super::shape::{ReportStall, ReportStallFrame};
-use crate::profile::session::Session;
-use crate::profile::thread_profile::{NONE, ProfileNode, ThreadProfile};
+use super::json::{ReportStall, ReportStallFrame};
+use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::samples::{SampleSpan, spans};
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
 /// Part of a stall that a function needs to be on the heaviest stack.
 const MOST: f64 = 0.5;
@@ -134,11 +134,11 @@ fn heaviest_stack<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::builder::ProfileBuilder;
-    use crate::profile::frame::CallFrame;
-    use crate::profile::position::SourcePosition;
-    use crate::profile::session::{Clock, Process, Thread};
-    use crate::profile::thread_profile::ReadScope;
+    use cpu_prof_core::profile::frame::CallFrame;
+    use cpu_prof_core::profile::position::SourcePosition;
+    use cpu_prof_core::profile::session::builder::ProfileBuilder;
+    use cpu_prof_core::profile::session::thread_profile::ReadScope;
+    use cpu_prof_core::profile::session::{Clock, Process, Thread};
 
     /// Returns a session of one thread with stacks of ten milliseconds each.
     fn session(stacks: &[&[&str]]) -> Session {

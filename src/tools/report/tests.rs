@@ -1,14 +1,14 @@
 use serde_json::{Value, json};
 
-use super::build::{ReportOptions, report};
-use crate::base::cpu_times::CpuTimes;
-use crate::profile::builder::ProfileBuilder;
-use crate::profile::cpu_use::CpuUse;
-use crate::profile::frame::CallFrame;
-use crate::profile::position::SourcePosition;
-use crate::profile::session::{Process, Thread};
-use crate::profile::thread_profile::{ReadScope, ThreadProfile};
+use super::report::{ReportOptions, report};
 use crate::read::load::{self, Loaded};
+use cpu_prof_core::base::system::cpu_times::CpuTimes;
+use cpu_prof_core::profile::cpu_use::CpuUse;
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::builder::ProfileBuilder;
+use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
+use cpu_prof_core::profile::session::{Process, Thread};
 
 fn frame(name: &str, url: &str) -> CallFrame {
     let script_id = if url.is_empty() { 0 } else { 5 };

@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::costs::WeightedTree;
-use super::frame_index::{FrameIndex, FrameKind};
-use super::launchers::shown_profiles;
-use super::path_tree::PathTree;
-use super::shape::ReportTreeNode;
-use crate::profile::session::Session;
-use crate::profile::thread_profile::NONE;
+use super::json::ReportTreeNode;
+use crate::shared::costs::WeightedTree;
+use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::launchers::shown_profiles;
+use crate::shared::path_tree::PathTree;
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_core::profile::session::thread_profile::NONE;
 
 /// Levels of the tree: what is below counts for the last level. Writers and readers of JSON recurse.
 const MAX_LEVELS: usize = 200;

@@ -6,10 +6,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::outcome::{MergeOptions, MergeProgress};
-use super::super::run::merge;
-use crate::profile::thread_profile::ReadScope;
+use crate::merge::merge::merge;
+use crate::merge::outcome::{MergeOptions, MergeProgress};
 use crate::read::load::load;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// A recording of one thread.
 #[derive(Debug, Clone)]

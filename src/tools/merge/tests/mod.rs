@@ -1,16 +1,5 @@
 //! Merges of files in every state.
 
-use std::fs;
-use std::path::PathBuf;
-
-use proptest::collection::vec;
-use proptest::prelude::*;
-use serde_json::{Value, json};
-
-use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
-use super::run::merge;
-use crate::read::slice::SliceLimits;
-
 mod aligned;
 mod counts;
 mod filtered;
@@ -19,8 +8,19 @@ mod rewritten;
 mod spans;
 mod whole_profiles;
 
-const MAIN: &str = include_str!("../../../format/trace/golden/main.trace.json");
-const WORKER: &str = include_str!("../../../format/trace/golden/worker.trace.json");
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::merge::merge;
+use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
+use crate::read::slice::SliceLimits;
+
+use cpu_prof_core::testing::traces::MAIN;
+use cpu_prof_core::testing::traces::WORKER;
 
 /// Returns the options of a slice.
 fn sliced(from_us: Option<i64>, to_us: Option<i64>) -> MergeOptions {
@@ -104,7 +104,8 @@ fn golden_merged_trace() {
     let merged = run.result.as_ref().unwrap();
     assert_eq!((merged.inputs, merged.processes, merged.threads), (2, 1, 2));
     let text = fs::read_to_string(&merged.files[0]).unwrap();
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/src/format/trace/golden/merged.trace.json");
+    let golden =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../core/format/trace/golden/merged.trace.json");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(golden, &text).unwrap();
     }

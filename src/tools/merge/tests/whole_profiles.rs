@@ -1,8 +1,8 @@
 //! Profiles that are one file or one event.
 
 use super::*;
-use crate::profile::thread_profile::ReadScope;
 use crate::read::load::{Loaded, load, load_slice};
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 const NODES: &str = r#"[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2,3],"hitCount":0},
     {"id":2,"callFrame":{"functionName":"a"},"hitCount":3},

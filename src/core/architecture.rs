@@ -1,0 +1,473 @@
+//! Tests the rules of ARCHITECTURE.md: who may use whom, and where special code may stand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+
+/// The folders in steps. A folder uses only folders of the steps before its own. The compiler keeps
+/// `recorder` and `tools` apart: they are crates that only know `core`.
+const STEPS: [&[&str]; 9] = [
+    &["core/base"],
+    &["core/profile"],
+    &["core/format", "core/files"],
+    &["recorder/sampler", "tools/read"],
+    &["recorder/record", "tools/shared", "tools/merge", "tools/check"],
+    &["tools/page"],
+    &["tools/report", "tools/convert"],
+    &["tools/compare"],
+    &["recorder/exports", "tools/exports"],
+];
+
+/// Where `napi` may be named: the exports, V8's side of the sampler, and what belongs to a thread's
+/// environment.
+const NAPI_ROOMS: [&str; 6] = [
+    "recorder/exports/",
+    "tools/exports/",
+    "recorder/sampler/v8/",
+    "recorder/record/thread/start.rs",
+    "recorder/record/thread/exit_hooks.rs",
+    "recorder/record/process/host.rs",
+];
+
+/// Where `unsafe` may stand. `napi`'s macros also write it into `exports/`.
+const UNSAFE_ROOMS: [&str; 3] =
+    ["recorder/sampler/v8/", "recorder/record/process/signals.rs", "core/base/system/"];
+
+/// What only tests use.
+const TEST_HELPERS: [&str; 3] = ["core/architecture.rs", "core/testing/", "tools/agreement.rs"];
+
+/// The most files in a folder, its `mod.rs` among them.
+const MAX_FILES: usize = 14;
+
+/// Lines of a file before its tests.
+const MAX_LINES: usize = 400;
+
+/// A source file without its tests.
+#[derive(Debug, Default)]
+struct SourceText {
+    /// Path below `src/`, with slashes.
+    path: String,
+    text: String,
+}
+
+/// The facts that the rules are about.
+#[derive(Debug, Default)]
+struct Facts {
+    /// Paths of the file's `use` declarations and expressions. They begin with the crate's folder.
+    uses: BTreeSet<Vec<String>>,
+    /// Names of the public functions and constants that the file defines.
+    public: Vec<String>,
+    /// Names of the types that the file defines.
+    types: Vec<String>,
+    has_unsafe: bool,
+    names_napi: bool,
+}
+
+/// Returns each breach of a rule as a sentence that begins with a file.
+fn breaches(files: &[SourceText]) -> Vec<String> {
+    let modules: BTreeMap<Vec<String>, &str> =
+        files.iter().map(|file| (module_of(&file.path), file.path.as_str())).collect();
+    let mut breaches = Vec::new();
+    let mut edges: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut types: BTreeMap<String, &str> = BTreeMap::new();
+    for file in files {
+        let path = file.path.as_str();
+        let in_rooms = |rooms: &[&str]| rooms.iter().any(|room| path.starts_with(room));
+        let facts = match facts(file) {
+            Ok(facts) => facts,
+            Err(error) => {
+                breaches.push(format!("{path} is not valid Rust: {error}"));
+                continue;
+            }
+        };
+        if !file.text.starts_with("//! ") {
+            breaches
+                .push(format!("{path} does not begin with a line (//!) that states its purpose"));
+        }
+        let lines = file.text.lines().count();
+        if lines > MAX_LINES {
+            breaches.push(format!("{path} has {lines} lines before its tests, over {MAX_LINES}"));
+        }
+        if facts.has_unsafe && !in_rooms(&UNSAFE_ROOMS) {
+            breaches.push(format!("{path} has unsafe code, which stands only in {UNSAFE_ROOMS:?}"));
+        }
+        if facts.names_napi && !in_rooms(&NAPI_ROOMS) {
+            breaches.push(format!("{path} names napi, which stands only in {NAPI_ROOMS:?}"));
+        }
+        for name in facts.public {
+            let is_silent =
+                |file: &SourceText| file.path.starts_with("core/") || !names(file, &name);
+            if path.starts_with("core/") && files.iter().all(is_silent) {
+                breaches.push(format!("{path} makes public {name}, which no other crate names"));
+            }
+        }
+        for name in facts.types {
+            if let Some(other) = types.insert(name.clone(), path) {
+                breaches.push(format!("{path} defines {name}, and so does {other}"));
+            }
+        }
+        for used in &facts.uses {
+            let Some(target) = file_of(used, &modules) else { continue };
+            let (_, from, to) = parted(path, target);
+            if from == to {
+                continue;
+            }
+            if let (Some(from), Some(to)) = (step_of(path), step_of(target))
+                && room_of(path) != room_of(target)
+                && from <= to
+            {
+                breaches.push(format!("{path} uses {target}, whose folder is not below its own"));
+            }
+            let (folder, from, to) = parted(path, target);
+            edges.entry(folder).or_default().entry(from).or_default().insert(to);
+        }
+        *counts.entry(path.rsplit_once('/').map_or("", |(folder, _)| folder)).or_default() += 1;
+    }
+    for (folder, files) in counts {
+        if files > MAX_FILES {
+            breaches.push(format!("{folder} has {files} files, over {MAX_FILES}"));
+        }
+    }
+    for (folder, mut edges) in edges {
+        while let Some(rooms) = cycle(&edges) {
+            let rest = rooms[1..].join(", then ");
+            breaches.push(format!("{folder}{} uses itself by way of {rest}", rooms[0]));
+            // Opens this cycle, to find the others.
+            edges.entry(rooms[0]).or_default().remove(rooms[1]);
+        }
+    }
+    breaches
+}
+
+/// Returns whether a file has a name as a whole word.
+fn names(file: &SourceText, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    file.text.match_indices(name).any(|(at, _)| {
+        !file.text[..at].ends_with(is_word) && !file.text[at + name.len()..].starts_with(is_word)
+    })
+}
+
+/// `core/profile/frame.rs` → `["core", "profile", "frame"]`
+fn module_of(path: &str) -> Vec<String> {
+    let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    path.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
+}
+
+/// `core/profile/frame.rs` → `core/profile`
+fn room_of(path: &str) -> Option<&str> {
+    let (at, _) = path.match_indices('/').nth(1)?;
+    Some(&path[..at])
+}
+
+fn step_of(path: &str) -> Option<usize> {
+    let room = room_of(path)?;
+    STEPS.iter().position(|step| step.contains(&room))
+}
+
+/// Returns the folder that two files share, with a slash at its end, and the room in it where each
+/// of them is: a file or a folder. A file `x.rs` and the folder `x` are one room.
+fn parted<'a>(path: &'a str, target: &'a str) -> (&'a str, &'a str, &'a str) {
+    let mut folders = path.match_indices('/').map(|(at, _)| at + 1).rev();
+    let start = folders.find(|end| target.starts_with(&path[..*end])).unwrap_or(0);
+    let room = |path: &'a str| {
+        let below = &path[start..];
+        below.split_once('/').map_or(below.trim_end_matches(".rs"), |(folder, _)| folder)
+    };
+    (&path[..start], room(path), room(target))
+}
+
+/// Returns the file that defines a path: of the longest module that the path begins with.
+fn file_of<'a>(path: &[String], modules: &BTreeMap<Vec<String>, &'a str>) -> Option<&'a str> {
+    (1..=path.len()).rev().find_map(|length| modules.get(&path[..length]).copied())
+}
+
+/// Returns the rooms of one cycle of uses, if there is one.
+fn cycle<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Option<Vec<&'a str>> {
+    fn follow<'a>(
+        file: &'a str,
+        edges: &BTreeMap<&'a str, BTreeSet<&'a str>>,
+        way: &mut Vec<&'a str>,
+        done: &mut BTreeSet<&'a str>,
+    ) -> Option<Vec<&'a str>> {
+        if let Some(start) = way.iter().position(|other| *other == file) {
+            let mut cycle = way[start..].to_vec();
+            cycle.push(file);
+            return Some(cycle);
+        }
+        if !done.insert(file) {
+            return None;
+        }
+        way.push(file);
+        let found =
+            edges.get(file).into_iter().flatten().find_map(|next| follow(next, edges, way, done));
+        way.pop();
+        found
+    }
+    let mut done = BTreeSet::new();
+    edges.keys().find_map(|file| follow(file, edges, &mut Vec::new(), &mut done))
+}
+
+fn facts(file: &SourceText) -> syn::Result<Facts> {
+    let mut collector = Collector { module: module_of(&file.path), facts: Facts::default() };
+    collector.visit_file(&syn::parse_file(&file.text)?);
+    Ok(collector.facts)
+}
+
+struct Collector {
+    module: Vec<String>,
+    facts: Facts,
+}
+
+impl Collector {
+    /// Adds a path as it is written. `crate`, `self` and `super` are resolved, other first segments
+    /// name crates or what the file has imported.
+    fn add(&mut self, written: &[String]) {
+        let mut path = match written.first().map(String::as_str) {
+            Some("crate") => self.module[..1].to_vec(),
+            Some("cpu_prof_core") => vec!["core".into()],
+            Some("self") => self.module.clone(),
+            Some("super") => self.module[..self.module.len().saturating_sub(1)].to_vec(),
+            Some("napi" | "napi_derive") => {
+                self.facts.names_napi = true;
+                return;
+            }
+            _ => {
+                let mut child = self.module.clone();
+                child.extend_from_slice(written);
+                self.facts.uses.insert(child);
+                return;
+            }
+        };
+        for segment in &written[1..] {
+            if segment == "super" {
+                path.pop();
+            } else {
+                path.push(segment.clone());
+            }
+        }
+        self.facts.uses.insert(path);
+    }
+
+    fn add_tree(&mut self, tree: &syn::UseTree, way: &mut Vec<String>) {
+        match tree {
+            syn::UseTree::Path(path) => {
+                way.push(path.ident.to_string());
+                self.add_tree(&path.tree, way);
+                way.pop();
+            }
+            syn::UseTree::Group(group) => {
+                group.items.iter().for_each(|item| self.add_tree(item, way));
+            }
+            syn::UseTree::Name(name) => self.add_leaf(&name.ident, way),
+            syn::UseTree::Rename(rename) => self.add_leaf(&rename.ident, way),
+            syn::UseTree::Glob(_) => self.add(way),
+        }
+    }
+
+    fn add_leaf(&mut self, name: &syn::Ident, way: &mut Vec<String>) {
+        way.push(name.to_string());
+        self.add(way);
+        way.pop();
+    }
+
+    fn add_public(&mut self, visibility: &syn::Visibility, name: &syn::Ident) {
+        if matches!(visibility, syn::Visibility::Public(_)) {
+            self.facts.public.push(name.to_string());
+        }
+    }
+
+    fn add_type(&mut self, name: &syn::Ident) {
+        self.facts.types.push(name.to_string());
+    }
+}
+
+impl<'ast> Visit<'ast> for Collector {
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.add_tree(&item.tree, &mut Vec::new());
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let written: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if written.len() > 1 || written[0].starts_with("napi") {
+            self.add(&written);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.add_public(&item.vis, &item.sig.ident);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.add_public(&item.vis, &item.sig.ident);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        self.add_public(&item.vis, &item.ident);
+        visit::visit_item_const(self, item);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.add_type(&item.ident);
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.add_type(&item.ident);
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        self.add_type(&item.ident);
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        self.add_type(&item.ident);
+        visit::visit_item_type(self, item);
+    }
+
+    fn visit_expr_unsafe(&mut self, block: &'ast syn::ExprUnsafe) {
+        self.facts.has_unsafe = true;
+        visit::visit_expr_unsafe(self, block);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        self.facts.has_unsafe |= item.unsafety.is_some();
+        visit::visit_item_impl(self, item);
+    }
+
+    fn visit_signature(&mut self, signature: &'ast syn::Signature) {
+        self.facts.has_unsafe |= signature.unsafety.is_some();
+        visit::visit_signature(self, signature);
+    }
+}
+
+/// Reads every source file, each up to its tests. Files that hold only tests are left out.
+fn sources() -> Vec<SourceText> {
+    fn read(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read(&path, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    read(&root, &mut files);
+    files.sort();
+    let is_test = |path: &str| {
+        path.ends_with("/tests.rs")
+            || path.contains("/tests/")
+            || TEST_HELPERS.iter().any(|helper| path.starts_with(helper))
+    };
+    let source = |file: PathBuf| {
+        let path = file.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+        let text = fs::read_to_string(&file).unwrap();
+        let end = text.find("\n#[cfg(test)]\nmod tests").map_or(text.len(), |at| at + 1);
+        SourceText { path, text: text[..end].to_owned() }
+    };
+    files.into_iter().map(source).filter(|file| !is_test(&file.path)).collect()
+}
+
+#[test]
+fn the_rules_hold() {
+    let sources = sources();
+    assert!(sources.len() > 50, "only {} files were found", sources.len());
+    let breaches = breaches(&sources);
+    assert!(breaches.is_empty(), "\n{}\n", breaches.join("\n"));
+}
+
+#[test]
+fn permitted_paths_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let steps = STEPS.iter().copied().flatten();
+    for path in steps.chain(&NAPI_ROOMS).chain(&UNSAFE_ROOMS).chain(&TEST_HELPERS) {
+        assert!(root.join(path).exists(), "{path} is permitted, but not there");
+    }
+}
+
+#[test]
+fn every_folder_has_a_step() {
+    for file in sources() {
+        let known = room_of(&file.path).is_none() || step_of(&file.path).is_some();
+        assert!(known, "{} stands in a folder without a step", file.path);
+    }
+}
+
+#[test]
+fn each_rule_can_be_broken() {
+    let file = |path: &str, text: &str| SourceText { path: path.into(), text: text.into() };
+    let long = format!("//! Long.\n{}", "\n".repeat(MAX_LINES));
+    for (files, breach) in [
+        (
+            vec![
+                file("tools/read/load.rs", "//! A.\nuse crate::merge::merge;"),
+                file("tools/merge/mod.rs", "//! B."),
+            ],
+            "tools/read/load.rs uses tools/merge/mod.rs",
+        ),
+        (
+            vec![
+                file("core/format/url.rs", "//! A.\nfn f() { crate::files::input::open() }"),
+                file("core/files/input.rs", "//! B."),
+            ],
+            "core/format/url.rs uses core/files/input.rs",
+        ),
+        (
+            vec![
+                file("tools/read/load.rs", "//! A.\nuse super::group::{self, add as _};"),
+                file("tools/read/group.rs", "//! B.\nuse crate::read::load::Loaded;"),
+            ],
+            "tools/read/group uses itself by way of load",
+        ),
+        (
+            vec![
+                file("tools/read/mod.rs", "//! A.\npub use load::Loaded;"),
+                file("tools/read/load.rs", "//! B.\nuse super::Other;"),
+            ],
+            "uses itself by way of",
+        ),
+        (
+            vec![
+                file("tools/merge/plan/times.rs", "//! A.\nuse crate::merge::output::Part;"),
+                file("tools/merge/output/mod.rs", "//! B.\nuse super::plan::sizes::Sizes;"),
+                file("tools/merge/plan/sizes.rs", "//! C."),
+            ],
+            "tools/merge/output uses itself by way of plan",
+        ),
+        (
+            (0..=MAX_FILES).map(|n| file(&format!("core/files/f{n}.rs"), "//! A.")).collect(),
+            "core/files has 15 files",
+        ),
+        (vec![file("core/files/input.rs", "//! A.\npub fn open() {}")], "open, which no"),
+        (vec![file("core/files/input.rs", "//! A.\npub const OPEN: u32 = 0;")], "OPEN, which no"),
+        (vec![file("core/profile/frame.rs", "//! A.\nuse napi::Env;")], "names napi"),
+        (vec![file("core/profile/frame.rs", "//! A.\nfn f() { unsafe { g() } }")], "has unsafe"),
+        (vec![file("core/profile/frame.rs", "//! A.\nunsafe fn f() {}")], "has unsafe code"),
+        (vec![file("core/profile/frame.rs", "fn f() {}")], "does not begin with a line"),
+        (vec![file("core/profile/frame.rs", &long)], "lines before its tests"),
+        (
+            vec![
+                file("tools/read/load.rs", "//! A.\nstruct Node;"),
+                file("core/files/input.rs", "//! B.\nfn f() { enum Node {} }"),
+            ],
+            "defines Node, and so does",
+        ),
+    ] {
+        let breaches = breaches(&files);
+        assert!(
+            matches!(breaches.as_slice(), [only] if only.contains(breach)),
+            "{breach}: {breaches:?}"
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! Settings, errors and system calls, which every other folder may use.
+
+pub mod error;
+pub mod id_set;
+pub mod name_list;
+pub mod numbering;
+pub mod settings;
+pub mod stderr;
+pub mod system;

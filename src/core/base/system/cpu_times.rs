@@ -1,0 +1,117 @@
+//! The CPU time of a thread and its process, read by any thread of the process.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::system::{self, ThreadCpuClock};
+
+/// Counters that only grow. Times are in microseconds. The difference of two readings belongs to the time
+/// between them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CpuTimes {
+    /// CPU time of the thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_us: Option<i64>,
+    /// Time that the thread was ready to run and waited for a core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_us: Option<i64>,
+    /// How often the thread has given up its core by itself, to wait for something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<i64>,
+    /// CPU time of all threads of the process. Only a main thread has this counter and the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_cpu_us: Option<i64>,
+    /// CPU time of the process's children that have ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub children_cpu_us: Option<i64>,
+}
+
+/// The thread whose times are read.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasuredThread {
+    clock: Option<ThreadCpuClock>,
+    /// The system's id.
+    id: Option<i32>,
+    is_main: bool,
+}
+
+impl MeasuredThread {
+    /// Returns the calling thread.
+    pub fn this(is_main: bool) -> Self {
+        Self { clock: ThreadCpuClock::of_this_thread(), id: system::thread_id(), is_main }
+    }
+
+    /// Returns the CPU time of the thread, microseconds.
+    pub fn cpu_us(&self) -> Option<i64> {
+        self.clock?.now_us()
+    }
+
+    /// Returns all counters.
+    pub fn times(&self) -> CpuTimes {
+        CpuTimes {
+            cpu_us: self.cpu_us(),
+            wait_us: self.id.and_then(core_wait_us),
+            switches: self.id.and_then(voluntary_switches),
+            process_cpu_us: self.is_main.then(system::process_cpu_us).flatten(),
+            children_cpu_us: self.is_main.then(system::children_cpu_us).flatten(),
+        }
+    }
+}
+
+/// Returns the time that a thread of this process was ready to run and waited for a core,
+/// microseconds; none if the kernel does not count this time.
+fn core_wait_us(thread: i32) -> Option<i64> {
+    let counters = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    // Nanoseconds on a core, nanoseconds of waiting, count of time slices.
+    let wait_ns: i64 = counters.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(wait_ns / 1000)
+}
+
+/// Returns how often a thread of this process has given up its core by itself.
+fn voluntary_switches(thread: i32) -> Option<i64> {
+    let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    count.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn the_time_of_a_busy_thread_grows() {
+        let thread = MeasuredThread::this(true);
+        let before = thread.times();
+        let end = Instant::now() + Duration::from_millis(30);
+        while Instant::now() < end {
+            black_box(0);
+        }
+        let (cpu, wait) = std::thread::spawn(move || {
+            let after = thread.times();
+            assert!(after.process_cpu_us > before.process_cpu_us);
+            assert!(after.children_cpu_us >= before.children_cpu_us);
+            (
+                after.cpu_us.zip(before.cpu_us).map(|(after, before)| after - before),
+                after.wait_us.zip(before.wait_us).map(|(after, before)| after - before),
+            )
+        })
+        .join()
+        .unwrap();
+        // The thread ran or waited for a core all the time.
+        assert!(cpu.unwrap() > 0);
+        assert!(cpu.unwrap() + wait.unwrap_or(30_000) > 20_000, "{cpu:?} {wait:?}");
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_has_no_times() {
+        let thread = std::thread::spawn(|| MeasuredThread::this(false)).join().unwrap();
+        // The system removes the thread soon after the join.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while thread.times() != CpuTimes::default() {
+            assert!(Instant::now() < deadline, "{:?}", thread.times());
+            std::thread::yield_now();
+        }
+    }
+}

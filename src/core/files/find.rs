@@ -1,0 +1,149 @@
+//! The files to read: given by their own paths, or found in folders.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::input::{Failed, Input};
+use crate::profile::time_shift::TimeShift;
+
+/// Returns the files among `paths`, and the files in the folders among `paths` and in their folders,
+/// sorted by name. Each file comes once.
+///
+/// Only files with the extension of a trace are taken from a folder. Hidden files, hidden folders and
+/// `node_modules` are skipped.
+pub fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
+    let mut search = FileSearch::default();
+    for (group, path) in paths.iter().enumerate() {
+        search.group = group;
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => search.folder(path),
+            Ok(metadata) => search.file(path, &metadata, true),
+            Err(error) => search.fail(path, &error),
+        }
+    }
+    (search.inputs, search.failed)
+}
+
+#[derive(Default)]
+struct FileSearch {
+    inputs: Vec<Input>,
+    failed: Vec<Failed>,
+    /// Index of the given path.
+    group: usize,
+    /// Device and inode of each input.
+    seen: HashSet<(u64, u64)>,
+}
+
+impl FileSearch {
+    fn folder(&mut self, folder: &Path) {
+        let entries =
+            fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+        let mut entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => return self.fail(folder, &error),
+        };
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if name.starts_with('.') || name == "node_modules" {
+                continue;
+            }
+            // Does not follow links to folders, which could lead in a circle.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                self.folder(&path);
+            } else if has_trace_extension(&name) {
+                match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => {}
+                    Ok(metadata) => self.file(&path, &metadata, false),
+                    Err(error) => self.fail(&path, &error),
+                }
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata, is_named: bool) {
+        if !metadata.is_file() {
+            let reason = "it is not a regular file; copy its content into a file first".to_owned();
+            self.failed.push(Failed { path: path.to_owned(), reason });
+        } else if self.seen.insert((metadata.dev(), metadata.ino())) {
+            self.inputs.push(Input {
+                path: path.to_owned(),
+                bytes: metadata.len(),
+                is_named,
+                group: self.group,
+                shift: TimeShift::default(),
+            });
+        }
+    }
+
+    fn fail(&mut self, path: &Path, error: &io::Error) {
+        let reason = match error.kind() {
+            io::ErrorKind::NotFound => "it does not exist".to_owned(),
+            _ => format!("it cannot be read: {error}"),
+        };
+        self.failed.push(Failed { path: path.to_owned(), reason });
+    }
+}
+
+fn has_trace_extension(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    // Node's own trace events.
+    let is_log = name.starts_with("node_trace.") && name.ends_with(".log");
+    is_log || [".json", ".cpuprofile", ".trace"].iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_read_in_order_and_files_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for folder in ["b", "node_modules", ".git"] {
+            fs::create_dir(at(folder)).unwrap();
+        }
+        for name in [
+            "c.cpuprofile",
+            "a.trace.json",
+            "b/x.json.gz",
+            "b/notes.txt",
+            "b/other.log",
+            "b/node_trace.1.log",
+            "b/x.trace.json.partial",
+            "node_modules/package.json",
+            ".git/x.json",
+            ".x.json",
+            "named.txt",
+        ] {
+            fs::write(at(name), "{}").unwrap();
+        }
+        std::os::unix::fs::symlink(dir.path(), at("b/round.json")).unwrap();
+        let (inputs, failed) =
+            find(&[at("named.txt"), dir.path().into(), at("a.trace.json"), at("missing")]);
+        let names: Vec<_> = inputs
+            .iter()
+            .map(|input| input.path.strip_prefix(dir.path()).unwrap().to_str().unwrap())
+            .collect();
+        assert_eq!(
+            names,
+            ["named.txt", "a.trace.json", "b/node_trace.1.log", "b/x.json.gz", "c.cpuprofile"]
+        );
+        assert!(inputs[0].is_named && !inputs[1].is_named);
+        assert_eq!(inputs[0].bytes, 2);
+        let reason = "it does not exist".to_owned();
+        assert_eq!(failed, [Failed { path: at("missing"), reason }]);
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let (inputs, failed) = find(&["/dev/null".into()]);
+        assert!(inputs.is_empty());
+        assert!(failed[0].reason.contains("not a regular file"));
+    }
+}

@@ -1,0 +1,251 @@
+//! Reads a `.cpuprofile` into a profile, member by member, in any order of the members.
+
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+
+use super::file_name::ids_from_file_name;
+use super::head_tree;
+use super::times::ProfileTimes;
+use crate::format::deltas::push_samples;
+use crate::format::node_json::NodeJson;
+use crate::format::number::{NodeNumber, PlainNumber};
+use crate::format::trace::own::METADATA_KEY;
+use crate::format::trace::read::process_names::TraceNames;
+use crate::profile::frame_table::FrameTable;
+use crate::profile::session::builder::ProfileBuilder;
+use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
+use crate::profile::session::{Process, Thread};
+
+/// Reads the members of one file.
+#[derive(Debug)]
+pub struct CpuProfileReader {
+    names: TraceNames,
+    /// Ids of the process and the thread, if the file gives them.
+    ids: Option<(i64, i64)>,
+    builder: ProfileBuilder,
+    has_nodes: bool,
+    times: ProfileTimes,
+    samples: Vec<NodeNumber>,
+    deltas: Vec<PlainNumber>,
+}
+
+impl CpuProfileReader {
+    /// Returns a reader that has read nothing yet.
+    pub fn new(scope: ReadScope) -> Self {
+        Self {
+            names: TraceNames::default(),
+            ids: None,
+            builder: ProfileBuilder::new(0, scope),
+            has_nodes: false,
+            times: ProfileTimes::default(),
+            samples: Vec::new(),
+            deltas: Vec::new(),
+        }
+    }
+
+    /// Reads a member of the file's object. The error ends a sentence that begins with the file.
+    pub fn member(
+        &mut self,
+        key: &str,
+        value: &[u8],
+        frames: &mut FrameTable,
+    ) -> Result<(), String> {
+        self.times.member(key, value);
+        match key {
+            "head" => {
+                let read = head_tree::announce(value, &mut self.builder, frames);
+                read.map_err(|error| invalid(key, &error))?;
+                self.has_nodes = true;
+            }
+            "nodes" => {
+                let nodes = NodeList { builder: &mut self.builder, frames };
+                let read = nodes.deserialize(&mut serde_json::Deserializer::from_slice(value));
+                read.map_err(|error| invalid(key, &error))?;
+                self.has_nodes = true;
+            }
+            "samples" => self.samples = parse(key, value)?,
+            "timeDeltas" => self.deltas = parse(key, value)?,
+            METADATA_KEY => self.ids = self.names.of_cpuprofile(value),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns whether the file has nodes, and so is a `.cpuprofile`.
+    pub fn has_nodes(&self) -> bool {
+        self.has_nodes
+    }
+
+    /// Returns the profile as a process with one thread; none if the file is not a `.cpuprofile`.
+    /// A file that does not tell its process can have a name that does.
+    pub fn finish_process(mut self, file_name: &str) -> Option<Process> {
+        let of_name = ids_from_file_name(file_name);
+        let (pid, id) = self.ids.or(of_name).unwrap_or((0, 0));
+        let is_named = self.ids.is_some();
+        let name = if of_name.is_some() { "node" } else { file_name };
+        let names = self.names.take(pid);
+        let thread = Thread {
+            id,
+            name: names.thread(id),
+            recording_label: names.recording_label(id),
+            profiles: vec![self.finish()?],
+        };
+        let mut process = names.process(pid, vec![thread]);
+        if !is_named {
+            (process.name, process.command) = (name.to_owned(), name.to_owned());
+        }
+        Some(process)
+    }
+
+    /// Returns the profile; none if the file is not a `.cpuprofile`.
+    pub fn finish(mut self) -> Option<ThreadProfile> {
+        if !self.has_nodes {
+            return None;
+        }
+        let start_us = self.times.start_us().unwrap_or(0);
+        let end_us = self.times.end_us().unwrap_or(start_us);
+        if self.deltas.is_empty() {
+            let mut last_us = start_us;
+            let delta =
+                |time: &PlainNumber| PlainNumber(time.0 - std::mem::replace(&mut last_us, time.0));
+            self.deltas = self.times.timestamps.iter().map(delta).collect();
+        }
+        self.builder.set_start(start_us);
+        let nodes = self.samples.iter().map(|id| id.0);
+        let positions =
+            if self.samples.is_empty() { Vec::new() } else { self.builder.take_positions(nodes) };
+        let position = |index: usize| positions.get(index).copied().unwrap_or_default();
+        push_samples(&mut self.builder, &self.samples, &self.deltas, position, end_us);
+        self.builder.extend_to(end_us);
+        Some(self.builder.finish())
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(key: &str, value: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(value).map_err(|error| invalid(key, &error))
+}
+
+fn invalid(key: &str, error: &serde_json::Error) -> String {
+    format!("\"{key}\" is not valid: {error}")
+}
+
+/// Reads the list of nodes, of which there can be millions, one by one.
+struct NodeList<'b> {
+    builder: &'b mut ProfileBuilder,
+    frames: &'b mut FrameTable,
+}
+
+impl<'de> DeserializeSeed<'de> for NodeList<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+        list.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NodeList<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of nodes")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(node) = list.next_element::<NodeJson<'de>>()? {
+            node.announce(self.builder, self.frames);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::trace::scan::{Item, Scanner};
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Option<ThreadProfile> {
+        let mut frames = FrameTable::new();
+        let mut reader = CpuProfileReader::new(ReadScope::SAMPLES);
+        let mut scanner = Scanner::new(text.as_bytes());
+        while let Ok(Some(item)) = scanner.next() {
+            if let Item::Member { key, value } = item {
+                let _ = reader.member(key, value, &mut frames);
+            }
+        }
+        reader.finish()
+    }
+
+    fn self_times(profile: &ThreadProfile) -> Vec<u64> {
+        profile.nodes.iter().map(|node| node.self_us).collect()
+    }
+
+    const NODES: &str = r#""nodes":[{"id":1,"callFrame":{"functionName":"main"},"children":[2],
+        "hitCount":0},{"id":2,"callFrame":{"functionName":"a"},"hitCount":4}]"#;
+
+    #[test]
+    fn members_come_in_any_order() {
+        let rest = r#""startTime":100,"endTime":150,"samples":[2,1,2],"timeDeltas":[10,10,10]"#;
+        let before = read(&format!("{{{rest},{NODES}}}")).unwrap();
+        let after = read(&format!("{{{NODES},{rest}}}")).unwrap();
+        assert_eq!((self_times(&before), self_times(&after)), (vec![10, 30], vec![10, 30]));
+        assert_eq!(before.nodes[1].parent, 0);
+        assert_eq!((before.start_us, before.end_us, before.samples[0].time_us), (100, 150, 110));
+    }
+
+    #[test]
+    fn samples_without_times_are_spread_evenly() {
+        let text = format!(r#"{{{NODES},"startTime":0,"endTime":40,"samples":[1,2,2,1]}}"#);
+        let profile = read(&text).unwrap();
+        assert_eq!(self_times(&profile), [20, 20]);
+        assert_eq!(profile.samples[3].time_us, 30);
+    }
+
+    #[test]
+    fn nodes_without_samples_share_the_time_by_their_hits() {
+        let profile = read(&format!(r#"{{{NODES},"startTime":0,"endTime":40}}"#)).unwrap();
+        assert_eq!(self_times(&profile), [0, 40]);
+        assert_eq!(profile.sample_count, 4);
+    }
+
+    #[test]
+    fn samples_get_the_lines_of_their_node() {
+        let lines_at = |url: &str, ticks: &str| -> Vec<u32> {
+            let nodes = NODES.replace(r#""hitCount":4"#, ticks);
+            let nodes = nodes.replace(r#""a""#, &format!(r#""a","url":"{url}""#));
+            let rest = r#""startTime":0,"samples":[2,1,2,2,2],"timeDeltas":[1,1,1,1,1]"#;
+            let profile = read(&format!("{{{nodes},{rest}}}")).unwrap();
+            assert_eq!(profile.samples[1].position.line, 0);
+            let mut lines: Vec<_> =
+                profile.samples.iter().map(|sample| sample.position.line).collect();
+            lines.remove(1);
+            lines.sort_unstable();
+            lines
+        };
+        let lines = |ticks: &str| lines_at("/a.js", ticks);
+        let three = r#""positionTicks":[{"line":9,"ticks":1},{"line":8,"ticks":2}]"#;
+        assert_eq!(lines(three), [0, 8, 8, 9]);
+        // A function without a script has the line of its caller.
+        assert_eq!(lines_at("", three), [0; 4]);
+        let eight = r#""positionTicks":[{"line":9,"ticks":4},{"line":8,"ticks":4}]"#;
+        assert_eq!(lines(eight), [8, 8, 9, 9]);
+        for strange in ["5", "null", "[{\"line\":1}]", "{}", "[]"] {
+            assert_eq!(lines(&format!(r#""positionTicks":{strange}"#)), [0; 4]);
+        }
+    }
+
+    #[test]
+    fn other_objects_are_not_profiles() {
+        assert!(read("{\"traceEvents\":[]}").is_none());
+        assert!(read("{}").is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_cut_anywhere_does_no_harm(cut in 0_usize..220) {
+            let text = format!(r#"{{{NODES},"startTime":1,"endTime":9,"samples":[1,7],"timeDeltas":[1]}}"#);
+            read(&text[..cut.min(text.len())]);
+        }
+    }
+}

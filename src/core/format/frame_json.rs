@@ -1,0 +1,136 @@
+//! Call frames as the DevTools protocol has them, written and read.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::ascii_json::encode_raw;
+use super::number::or_none;
+use super::script_id::{ScriptIdOffset, as_string, without_offset};
+use super::url::true_url;
+use crate::profile::frame::{CallFrame, FrameOrigin};
+
+/// A call frame to be written.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallFrameJson<'a> {
+    function_name: &'a str,
+    #[serde(serialize_with = "as_string")]
+    script_id: u64,
+    url: &'a str,
+    line_number: i32,
+    column_number: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
+}
+
+/// A member of a frame whose line and column are those of a source.
+const SOURCE_MAP: &str = "source map";
+/// A member of a frame whose line and column are those of transpiled code.
+const TRANSPILED: &str = "transpiled";
+
+impl<'a> CallFrameJson<'a> {
+    /// Returns a frame with another URL and script id.
+    pub fn new(frame: &'a CallFrame, url: &'a str, offset: ScriptIdOffset) -> Self {
+        Self {
+            function_name: &frame.function_name,
+            script_id: offset.apply(frame),
+            url,
+            line_number: frame.line,
+            column_number: frame.column,
+            origin: match frame.origin {
+                FrameOrigin::Executed => None,
+                FrameOrigin::SourceMap => Some(SOURCE_MAP),
+                FrameOrigin::Transpiled => Some(TRANSPILED),
+            },
+        }
+    }
+
+    /// Encodes the frame. Most frames stand in several nodes.
+    pub fn encode(&self) -> Option<Box<RawValue>> {
+        encode_raw(self)
+    }
+}
+
+/// A call frame as it is read. Any member may be missing or of another type.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ParsedFrame<'a> {
+    #[serde(borrow)]
+    function_name: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "or_none")]
+    script_id: Option<i64>,
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "or_none")]
+    line_number: Option<i64>,
+    #[serde(deserialize_with = "or_none")]
+    column_number: Option<i64>,
+    #[serde(borrow)]
+    origin: Option<&'a RawValue>,
+}
+
+/// Reads a `callFrame`, and undoes what writing changed in its URL and script id.
+pub fn parse_frame(text: &str) -> CallFrame {
+    let written: ParsedFrame<'_> = serde_json::from_str(text).unwrap_or_default();
+    let place = |number: Option<i64>| i32::try_from(number.unwrap_or(-1)).unwrap_or(-1).max(-1);
+    CallFrame {
+        function_name: written.function_name.unwrap_or_default().into_owned(),
+        url: true_url(&written.url.unwrap_or_default()).into_owned(),
+        script_id: without_offset(written.script_id.unwrap_or(0)),
+        line: place(written.line_number),
+        column: place(written.column_number),
+        origin: match written.origin.map(|origin| origin.get().trim_matches('"')) {
+            Some(SOURCE_MAP) => FrameOrigin::SourceMap,
+            Some(TRANSPILED) => FrameOrigin::Transpiled,
+            _ => FrameOrigin::Executed,
+        },
+    }
+}
+
+/// Returns whether a `callFrame` is that of the call tree's root.
+pub fn is_root(call_frame: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct FunctionName<'a> {
+        #[serde(borrow, rename = "functionName")]
+        function_name: Cow<'a, str>,
+    }
+    serde_json::from_str::<FunctionName<'_>>(call_frame.get())
+        .is_ok_and(|frame| frame.function_name == "(root)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_as_they_were_recorded() {
+        let expected = CallFrame {
+            function_name: "f".into(),
+            url: "file:///r/node_modules/typescript/lib/tsc.js".into(),
+            script_id: 17,
+            line: 1,
+            column: 2,
+            origin: FrameOrigin::Executed,
+        };
+        let own = r#"{"functionName":"f","scriptId":"1424200017","lineNumber":1,"columnNumber":2,
+            "url":"file:///r/node_modules\\typescript/lib/tsc.js","codeType":"JS"}"#;
+        assert_eq!(parse_frame(own), expected);
+        assert_eq!(parse_frame(&own.replace("\"1424200017\"", "17")), expected);
+    }
+
+    #[test]
+    fn missing_members_are_none() {
+        let none = CallFrame { function_name: String::new(), ..CallFrame::root() };
+        for text in [
+            "{}",
+            r#"{"url":null,"scriptId":"x","lineNumber":null,"columnNumber":-7}"#,
+            r#"{"scriptId":[1,{}],"lineNumber":{"a":[]},"columnNumber":true}"#,
+        ] {
+            assert!(serde_json::from_str::<ParsedFrame<'_>>(text).is_ok(), "{text}");
+            assert_eq!(parse_frame(text), none, "{text}");
+        }
+        assert!(parse_frame(r#"{"functionName":"(idle)","scriptId":0}"#).is_meta());
+    }
+}

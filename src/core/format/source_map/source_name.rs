@@ -1,0 +1,159 @@
+//! The names that tools give to the sources of a map, and where such a source may be.
+
+use crate::format::url::file_path;
+
+/// Where a source may be.
+#[derive(Debug, PartialEq, Eq)]
+pub enum SourcePlace {
+    /// An absolute path, with slashes.
+    Path(String),
+    /// A path below a folder that the name does not tell: that of the project.
+    InProject {
+        /// The path.
+        path: String,
+        /// A URL of the source, if no folder has the path.
+        url: String,
+    },
+    /// No file: code of a bundler, or a page.
+    Url(String),
+}
+
+/// Folders and beginnings of names that a bundler gives to its own code.
+const OF_BUNDLERS: [&str; 6] =
+    ["webpack/", "(webpack)/", "external ", "external commonjs", "[turbopack]/", "[next]/"];
+
+/// Returns the place of a source; none for a source without a name. `folder` is the folder of the
+/// map, absolute and with slashes.
+pub fn place(name: &str, folder: &str) -> Option<SourcePlace> {
+    let name = name.trim_start_matches('\0');
+    if name.is_empty() {
+        return None;
+    }
+    let windows = with_slashes(name);
+    let name = windows.as_deref().unwrap_or(name);
+    let place = match scheme(name) {
+        Some("file") => SourcePlace::Path(normal(&file_path(name))),
+        Some("http" | "https" | "node" | "data") => SourcePlace::Url(name.to_owned()),
+        Some(scheme) => of_bundler(scheme, &name[scheme.len() + 1..]),
+        None if name.starts_with("[project]/") => of_bundler("turbopack", name),
+        None if name.starts_with('/') || is_drive(name) => SourcePlace::Path(normal(name)),
+        None => SourcePlace::Path(normal(&format!("{folder}/{}", without_query(name)))),
+    };
+    Some(place)
+}
+
+/// `webpack` for `webpack://app/./a.ts`; none for a path, also for one that begins with a drive.
+fn scheme(name: &str) -> Option<&str> {
+    let (scheme, _) = name.split_once(':')?;
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'));
+    is_scheme.then_some(scheme)
+}
+
+/// Returns the place of a source by what stands behind the colon of its scheme.
+fn of_bundler(scheme: &str, rest: &str) -> SourcePlace {
+    // `//name-of-the-bundle/path`
+    let (bundle, path) = match rest.strip_prefix("//") {
+        Some(rest) => rest.split_once('/').unwrap_or(("", rest)),
+        None => ("", rest),
+    };
+    let path = without_query(path.trim_start_matches('/'));
+    let path = path.strip_prefix("[project]/").unwrap_or(path);
+    if OF_BUNDLERS.iter().any(|own| path.starts_with(own)) {
+        return SourcePlace::Url(format!("{scheme}://{bundle}/{path}"));
+    }
+    let path = normal(&format!("/{path}"));
+    let url = format!("{scheme}://{bundle}{path}");
+    SourcePlace::InProject { path: path[1..].to_owned(), url }
+}
+
+/// Returns a path of Windows with slashes; none for any other text.
+fn with_slashes(name: &str) -> Option<String> {
+    let is_windows = name.contains('\\') && (is_drive(name) || !name.contains('/'));
+    is_windows.then(|| name.replace('\\', "/"))
+}
+
+fn is_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
+}
+
+/// Removes what bundlers append to tell the parts of a file apart: `a.vue?vue&type=script`.
+fn without_query(name: &str) -> &str {
+    name.split_once('?').map_or(name, |(path, _)| path)
+}
+
+/// Removes `.` and `..` from an absolute path.
+fn normal(path: &str) -> String {
+    let mut parts = Vec::new();
+    let has_drive = is_drive(path);
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            // There is nothing above a drive.
+            ".." if has_drive && parts.len() == 1 => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    match parts.as_slice() {
+        [drive] if has_drive => format!("{drive}/"),
+        _ if has_drive => parts.join("/"),
+        _ => format!("/{}", parts.join("/")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::SourcePlace::{Path, Url};
+    use super::*;
+
+    fn in_project(path: &str, url: &str) -> SourcePlace {
+        SourcePlace::InProject { path: path.into(), url: url.into() }
+    }
+
+    #[test]
+    fn names_tell_places() {
+        for (name, expected) in [
+            ("../src/a.ts", Path("/r/src/a.ts".into())),
+            ("a.ts", Path("/r/dist/a.ts".into())),
+            ("./x/../a.ts?v=1", Path("/r/dist/a.ts".into())),
+            ("/abs/a.ts", Path("/abs/a.ts".into())),
+            ("file:///abs/a%20b.ts", Path("/abs/a b.ts".into())),
+            ("file:///C:/p/a.ts", Path("C:/p/a.ts".into())),
+            ("C:\\p\\src\\a.ts", Path("C:/p/src/a.ts".into())),
+            ("C:\\..\\a.ts", Path("C:/a.ts".into())),
+            ("..\\src\\a.ts", Path("/r/src/a.ts".into())),
+            ("webpack://app/./src/a.ts", in_project("src/a.ts", "webpack://app/src/a.ts")),
+            ("webpack:///./src/a.ts?1f3c", in_project("src/a.ts", "webpack:///src/a.ts")),
+            ("webpack:///src/a.ts", in_project("src/a.ts", "webpack:///src/a.ts")),
+            (
+                "webpack://app/../node_modules/lodash/x.js",
+                in_project("node_modules/lodash/x.js", "webpack://app/node_modules/lodash/x.js"),
+            ),
+            ("turbopack:///[project]/src/a.ts", in_project("src/a.ts", "turbopack:///src/a.ts")),
+            ("[project]/src/a.ts", in_project("src/a.ts", "turbopack:///src/a.ts")),
+            ("webpack://app/webpack/runtime/x", Url("webpack://app/webpack/runtime/x".into())),
+            ("webpack://app/external \"fs\"", Url("webpack://app/external \"fs\"".into())),
+            ("https://host/a.ts", Url("https://host/a.ts".into())),
+            ("\0virtual:x", in_project("x", "virtual:///x")),
+        ] {
+            assert_eq!(place(name, "/r/dist"), Some(expected), "{name}");
+        }
+        assert_eq!(place("", "/r"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_has_an_absolute_place(name in "(webpack|file|:|/|\\.\\.|\\.|\\\\|C|a|\\?|\\x00|é){1,9}") {
+            if let Some(Path(path)) = place(&name, "/r/dist") {
+                prop_assert!(path.starts_with('/') || is_drive(&path), "{name} {path}");
+                prop_assert!(!path.contains("/../") && !path.contains("//"), "{name} {path}");
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! One event of a trace that is read: its parts, its rules, and edits of its text.
+
+pub mod chunk_json;
+pub mod edit;
+pub mod event_json;
+pub mod event_names;
+pub mod event_times;
+pub mod head;
+pub mod moved_event;
+pub mod own_chunk;
+pub mod phase;
+pub mod recorded_profile;
+pub mod rules;

@@ -1,0 +1,10 @@
+//! The Trace Event Format: <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>
+//! and the dialect of it that Chrome DevTools reads.
+
+pub mod check;
+pub mod event;
+pub mod lines;
+pub mod own;
+pub mod read;
+pub mod scan;
+pub mod write;

@@ -1,0 +1,7 @@
+//! Reads trace events into processes with their threads and profiles.
+
+pub mod process_names;
+pub mod reader;
+mod side_events;
+
+pub use self::reader::TraceReader;

@@ -1,0 +1,280 @@
+//! The names of processes and threads in a trace, and the facts of its metadata.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::format::trace::event::event_json::EventJson;
+use crate::format::trace::own::OwnMember;
+use crate::format::trace::write::thread_names::{label_after, without_label};
+use crate::profile::program::{without_place, without_recording_label};
+use crate::profile::session::{Identity, Process, Thread};
+
+/// The names of all processes of a trace, by process id.
+#[derive(Debug, Default)]
+pub struct TraceNames {
+    processes: BTreeMap<i64, ProcessNames>,
+}
+
+/// The names of a process and its threads.
+#[derive(Debug, Default)]
+pub struct ProcessNames {
+    /// `process_name`: `nx (pid 4242)`
+    name: Option<String>,
+    /// The frame's `url`: `nx: run-many (pid 4242)`
+    label: Option<String>,
+    /// `thread_name`, with its `ts`.
+    threads: BTreeMap<i64, (i64, String)>,
+    /// Labels of the threads' recordings.
+    recording_labels: BTreeMap<i64, String>,
+    program: ProgramJson,
+}
+
+/// The facts of own metadata about a process.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ProgramJson {
+    pid: Option<i64>,
+    ppid: Option<i64>,
+    ancestors: Vec<i64>,
+    cwd: Option<String>,
+    node: Option<String>,
+    process_start_ms: Option<u64>,
+    boot: Option<String>,
+    process_key: Option<String>,
+    pid_namespace: Option<u64>,
+    recording_label: Option<String>,
+    /// In a merged trace, the process's own pid, where another process had the same.
+    own_pid: Option<i64>,
+    /// Label of the process: `nx: run-many (pid 4242)`
+    label: Option<String>,
+    /// In a `.cpuprofile`, the short label of the process: `nx (pid 4242)`
+    process_name: Option<String>,
+    thread_id: Option<i64>,
+    /// In a `.cpuprofile`, the name of the thread within its process.
+    thread_name: Option<String>,
+}
+
+/// The facts of own metadata: about one process, or in a merged trace about all processes.
+#[derive(Deserialize)]
+struct OwnFacts {
+    #[serde(flatten)]
+    program: ProgramJson,
+    #[serde(default)]
+    processes: Vec<ProgramJson>,
+}
+
+#[derive(Deserialize)]
+struct NameArgs {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct FrameArgs {
+    data: FrameData,
+}
+
+/// The data of TracingStartedInBrowser, which has a list of frames, and of FrameCommittedInBrowser,
+/// which is a frame itself.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct FrameData {
+    frames: Vec<FrameLabel>,
+    process_id: Option<i64>,
+    url: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct FrameLabel {
+    process_id: Option<i64>,
+    url: String,
+}
+
+impl TraceNames {
+    /// Reads an event, if it names a process or a thread.
+    pub fn event(&mut self, event: &EventJson<'_>) {
+        let Some(args) = event.args else { return };
+        match &*event.name {
+            "process_name" => {
+                if let Ok(NameArgs { name }) = serde_json::from_str(args) {
+                    self.process(event.pid.0).name = Some(name);
+                }
+            }
+            "thread_name" => {
+                if let Ok(NameArgs { name }) = serde_json::from_str(args) {
+                    self.process(event.pid.0).name_thread(event.tid.0, event.ts.0, name);
+                }
+            }
+            "TracingStartedInBrowser" | "FrameCommittedInBrowser" => self.frames(event, args),
+            _ => {}
+        }
+    }
+
+    /// Reads the file's metadata.
+    pub(super) fn metadata(&mut self, value: &[u8]) {
+        let Ok(OwnMember { facts }) = serde_json::from_slice::<OwnMember<OwnFacts>>(value) else {
+            return;
+        };
+        for program in facts.processes.into_iter().chain([facts.program]) {
+            if let Some(pid) = program.pid {
+                self.process(pid).program = program;
+            }
+        }
+    }
+
+    /// Reads the facts of a `.cpuprofile`. Returns the ids of its process and its thread.
+    pub(crate) fn of_cpuprofile(&mut self, facts: &[u8]) -> Option<(i64, i64)> {
+        let mut program: ProgramJson = serde_json::from_slice(facts).ok()?;
+        let (pid, tid) = (program.pid?, program.thread_id?);
+        let names = self.process(pid);
+        names.name = program.process_name.take();
+        names.label = program.label.take();
+        if let Some(name) = program.thread_name.take() {
+            names.threads.insert(tid, (0, name));
+        }
+        if let Some(label) = program.recording_label.take() {
+            names.recording_labels.insert(tid, label);
+        }
+        names.program = program;
+        Some((pid, tid))
+    }
+
+    /// Takes the names of a process out.
+    pub fn take(&mut self, pid: i64) -> ProcessNames {
+        self.processes.remove(&pid).unwrap_or_default()
+    }
+
+    fn frames(&mut self, event: &EventJson<'_>, args: &str) {
+        let Ok(FrameArgs { data }) = serde_json::from_str(args) else { return };
+        let one = FrameLabel { process_id: data.process_id, url: data.url };
+        for frame in data.frames.into_iter().chain([one]) {
+            // The URL of a page is not a label of a process.
+            if without_pid(&frame.url).is_some() {
+                let pid = frame.process_id.unwrap_or(event.pid.0);
+                self.process(pid).label = Some(frame.url);
+            }
+        }
+    }
+
+    fn process(&mut self, pid: i64) -> &mut ProcessNames {
+        self.processes.entry(pid).or_default()
+    }
+}
+
+impl ProcessNames {
+    /// Returns the name of a thread within its process.
+    pub fn thread(&self, tid: i64) -> String {
+        match self.known_thread(tid) {
+            Some(name) => name.to_owned(),
+            None if tid == 0 => "main".to_owned(),
+            None => format!("thread {tid}"),
+        }
+    }
+
+    /// Returns the name of a thread within its process, if an event has named the thread.
+    pub fn known_thread(&self, tid: i64) -> Option<&str> {
+        let (_, name) = self.threads.get(&tid)?;
+        let name = without_label(name, self.name.as_deref().unwrap_or_default());
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// Returns the label of a thread's recording.
+    pub fn recording_label(&self, tid: i64) -> Option<String> {
+        self.recording_labels.get(&tid).cloned()
+    }
+
+    /// Returns the process with its names.
+    pub fn process(mut self, pid: i64, threads: Vec<Thread>) -> Process {
+        if let (Some(label), Some(cwd)) = (&mut self.label, &self.program.cwd) {
+            *label = without_place(label, cwd);
+        }
+        if let (Some(label), Some(of_recording)) = (&mut self.label, &self.program.recording_label)
+        {
+            *label = without_recording_label(label, of_recording);
+        }
+        let (name, command) = (self.short_name(), self.command());
+        // A converted trace has these members, without values.
+        let is_known = |text: &String| !text.is_empty();
+        let ProgramJson { process_start_ms, boot, process_key, pid_namespace, .. } = self.program;
+        let ProgramJson { ppid, ancestors, cwd, node, own_pid, .. } = self.program;
+        let identity = process_start_ms.zip(boot).map(|(process_start_ms, boot)| Identity {
+            process_start_ms,
+            boot,
+            key: process_key,
+            pid_namespace,
+        });
+        Process {
+            pid: own_pid.unwrap_or(pid),
+            name,
+            command,
+            url_label: self.label.as_deref().and_then(without_pid).map(str::to_owned),
+            cwd: cwd.filter(is_known),
+            parent_pid: ppid.filter(|pid| *pid > 0),
+            ancestors,
+            node: node.filter(is_known),
+            identity,
+            threads,
+            ..Process::default()
+        }
+    }
+
+    fn short_name(&self) -> String {
+        match &self.name {
+            Some(name) => without_pid(name).unwrap_or(name).to_owned(),
+            None => "process".to_owned(),
+        }
+    }
+
+    /// Returns the name with the arguments that the label has.
+    fn command(&self) -> String {
+        let name = self.short_name();
+        let label = self.label.as_deref().and_then(without_pid);
+        let arguments =
+            label.and_then(|label| label.split_once(':')).map(|(_, rest)| rest.trim_start());
+        match arguments {
+            None | Some("") => name,
+            Some(arguments) => format!("{name} {arguments}"),
+        }
+    }
+
+    /// Sets the name of a thread. The name of the latest time holds: a main thread has an earlier
+    /// name for DevTools, and a worker a later name with its script.
+    fn name_thread(&mut self, tid: i64, ts: i64, name: String) {
+        let known = self.threads.entry(tid).or_insert((i64::MIN, String::new()));
+        if let Some(label) = label_after(&known.1, ts, &name) {
+            self.recording_labels.insert(tid, label.to_owned());
+            return;
+        }
+        if ts >= known.0 {
+            *known = (ts, name);
+        }
+    }
+}
+
+/// Returns `nx: run-many` of `nx: run-many (pid 4242)`; none without such an end. A merge puts a
+/// mark behind the end (` #2`) where two processes had one pid.
+pub fn without_pid(label: &str) -> Option<&str> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let label = match label.rsplit_once(" #") {
+        Some((start, mark)) if is_number(mark) => start,
+        _ => label,
+    };
+    let (start, pid) = label.strip_suffix(')')?.rsplit_once("(pid ")?;
+    (is_number(pid) || pid == "unknown").then(|| start.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pid_stands_at_the_end() {
+        assert_eq!(without_pid("nx: run (pid 1) (pid 42)"), Some("nx: run (pid 1)"));
+        assert_eq!(without_pid("nx: (pid 42)"), Some("nx:"));
+        assert_eq!(without_pid("nx: (pid 42) #2"), Some("nx:"));
+        for label in ["https://x/", "(pid )", "nx (pid 4x)", "", "nx (pid 4) "] {
+            assert_eq!(without_pid(label), None);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Reads the events of a trace: own ones and Chrome's, in any order and state.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::mem;
+
+use super::process_names::TraceNames;
+use super::side_events;
+use crate::base::system::cpu_times::CpuTimes;
+use crate::format::deltas::push_samples;
+use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
+use crate::format::trace::event::chunk_json::{ChunkJson, ProfileOrigin};
+use crate::format::trace::event::event_json::EventJson;
+use crate::format::trace::event::event_times::TraceTimes;
+use crate::format::trace::event::head::EventHead;
+use crate::format::trace::event::recorded_profile::RecordedProfile;
+use crate::profile::frame_table::FrameTable;
+use crate::profile::session::builder::ProfileBuilder;
+use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
+use crate::profile::session::{Process, ScriptKey, Thread};
+
+/// Reads the events of one file.
+#[derive(Debug)]
+pub struct TraceReader {
+    scope: ReadScope,
+    names: TraceNames,
+    recorded: RecordedProfile,
+    /// Profiles that can go on.
+    open: Vec<OpenProfile>,
+    finished: Vec<FinishedProfile>,
+    /// The counters of threads at the starts of recordings, whose profiles follow.
+    starts: BTreeMap<(i64, i64), (i64, CpuTimes)>,
+    times: TraceTimes,
+    script_maps: Vec<(ScriptKey, String)>,
+    unreadable_events: u64,
+}
+
+/// A profile that can go on.
+#[derive(Debug)]
+struct OpenProfile {
+    pid: i64,
+    /// `id`, as it is written.
+    id: String,
+    tid: i64,
+    origin: ProfileOrigin,
+    /// Whether the Profile event was read. Only this event names the thread.
+    is_announced: bool,
+    /// Offset of the trace's clock from V8's, microseconds.
+    offset_us: i64,
+    builder: ProfileBuilder,
+}
+
+/// A profile that has ended.
+#[derive(Debug)]
+struct FinishedProfile {
+    pid: i64,
+    tid: i64,
+    origin: ProfileOrigin,
+    profile: ThreadProfile,
+}
+
+impl TraceReader {
+    /// Returns a reader that has read nothing yet.
+    pub fn new(scope: ReadScope) -> Self {
+        Self {
+            scope,
+            names: TraceNames::default(),
+            recorded: RecordedProfile::default(),
+            open: Vec::new(),
+            finished: Vec::new(),
+            starts: BTreeMap::new(),
+            times: TraceTimes::default(),
+            script_maps: Vec::new(),
+            unreadable_events: 0,
+        }
+    }
+
+    /// Reads an event. Skips events of no process. `is_own` tells that the event is in an own trace.
+    pub fn event(&mut self, text: &[u8], head: &EventHead, is_own: bool, frames: &mut FrameTable) {
+        if !self.recorded.has(head, text) {
+            self.unreadable_events += 1;
+            return;
+        }
+        let Some(event) = EventJson::read(text, head) else { return };
+        self.times.parsed(&event);
+        let result = match &*event.name {
+            "Profile" => self.start(&event),
+            "ProfileChunk" => self.chunk(&event, frames),
+            "CpuProfile" => self.whole_profile(&event, frames),
+            "thread.start" => self.thread_start(&event),
+            "thread.flush" => self.flush(&event),
+            // In own traces, heartbeats have the totals of all collections.
+            "MinorGC" | "MajorGC" if !is_own => {
+                let collection = side_events::collection(&event);
+                self.each_of_thread(&event, |builder, time_us| {
+                    builder.add_collections(time_us, collection);
+                })
+            }
+            name if is_own && name.starts_with(side_events::MEMORY) => {
+                let Some(memory) = side_events::memory(&event) else { return };
+                self.each_of_thread(&event, |builder, time_us| builder.add_memory(time_us, memory))
+            }
+            "trace.end" => {
+                let collections = side_events::collections_of_flush(&event);
+                self.each_of_thread(&event, |builder, time_us| {
+                    if let Some(times) = cpu_times(&event) {
+                        builder.read_last_cpu(time_us, times);
+                    }
+                    if let Some(collections) = collections {
+                        builder.add_collections(time_us, collections);
+                    }
+                    builder.end_at(time_us);
+                })
+            }
+            SCRIPT_SOURCE_MAP => {
+                self.script_maps.extend(event.args.and_then(read_args));
+                Ok(())
+            }
+            _ => {
+                self.names.event(&event);
+                Ok(())
+            }
+        };
+        self.unreadable_events += u64::from(result.is_err());
+    }
+
+    /// Reads a member of the file's object.
+    pub fn member(&mut self, key: &str, value: &[u8]) {
+        if key == "metadata" {
+            self.names.metadata(value);
+        }
+        self.recorded.member(key, value);
+        self.times.member(key, value);
+    }
+
+    /// Returns whether the trace is the recording of one thread.
+    pub fn is_recording(&self) -> bool {
+        self.recorded.has_begun()
+    }
+
+    /// Takes the source maps of scripts out.
+    pub fn take_script_maps(&mut self) -> Vec<(ScriptKey, String)> {
+        mem::take(&mut self.script_maps)
+    }
+
+    /// Takes the times of all events out.
+    pub fn take_times(&mut self) -> TraceTimes {
+        mem::take(&mut self.times)
+    }
+
+    /// Returns the count of profile events that could not be read.
+    pub fn unreadable_events(&self) -> u64 {
+        self.unreadable_events
+    }
+
+    /// Returns the processes that have profiles.
+    pub fn finish(mut self) -> Vec<Process> {
+        for open in mem::take(&mut self.open) {
+            self.close(open);
+        }
+        let mut names = self.names;
+        let process = |(pid, threads): (i64, BTreeMap<i64, Vec<ThreadProfile>>)| {
+            let names = names.take(pid);
+            let thread = |(id, profiles)| {
+                let profiles = one_at_a_time(profiles);
+                let recording_label = names.recording_label(id);
+                Thread { id, name: names.thread(id), recording_label, profiles }
+            };
+            let threads = threads.into_iter().map(thread).collect();
+            names.process(pid, threads)
+        };
+        of_one_origin(self.finished).into_iter().map(process).collect()
+    }
+
+    /// Reads a Profile event: a recording starts, with nodes of its own.
+    fn start(&mut self, event: &EventJson<'_>) -> serde_json::Result<()> {
+        let chunk = ChunkJson::from_args(event.args)?;
+        let start_us = chunk.start_time.map_or(event.ts.0, |start| start.0);
+        let mut index = self.find(event, event.ts.0);
+        if self.open[index].is_announced && !self.open[index].builder.is_empty() {
+            let ended = self.open.swap_remove(index);
+            self.close(ended);
+            index = self.find(event, event.ts.0);
+        }
+        let open = &mut self.open[index];
+        (open.tid, open.origin, open.is_announced) = (event.tid.0, chunk.source, true);
+        open.offset_us = event.ts.0.saturating_sub(start_us);
+        open.builder.set_start(event.ts.0);
+        if let Some((time_us, times)) = self.starts.remove(&(event.pid.0, event.tid.0)) {
+            open.builder.begin_cpu(time_us, times);
+        }
+        Ok(())
+    }
+
+    /// Reads a thread.start event: a recording starts. In a merged trace, the recording can go on with
+    /// the profile of an earlier one.
+    fn thread_start(&mut self, event: &EventJson<'_>) -> serde_json::Result<()> {
+        let Some(times) = cpu_times(event) else { return Ok(()) };
+        let (pid, tid, time_us) = (event.pid.0, event.tid.0, event.ts.0);
+        let is_open = |open: &OpenProfile| open.pid == pid && open.tid == tid && open.is_announced;
+        if self.open.iter().any(is_open) {
+            return self.each_of_thread(event, |builder, _| builder.begin_cpu(time_us, times));
+        }
+        self.starts.insert((pid, tid), (time_us, times));
+        Ok(())
+    }
+
+    /// Reads a heartbeat: counters up to now, and the collections since the last heartbeat.
+    fn flush(&mut self, event: &EventJson<'_>) -> serde_json::Result<()> {
+        let (times, collections) = (cpu_times(event), side_events::collections_of_flush(event));
+        if let Some(lost) = side_events::lost_time(event) {
+            let times = times.unwrap_or_default();
+            return self.each_of_thread(event, |builder, us| builder.end_gap(us, lost, times));
+        }
+        self.each_of_thread(event, |builder, time_us| {
+            builder.extend_to(time_us);
+            if let Some(times) = times {
+                builder.read_cpu(time_us, times);
+            }
+            if let Some(collections) = collections {
+                builder.add_collections(time_us, collections);
+            }
+        })
+    }
+
+    /// Reads a ProfileChunk event.
+    fn chunk(&mut self, event: &EventJson<'_>, frames: &mut FrameTable) -> serde_json::Result<()> {
+        let chunk = ChunkJson::from_args(event.args)?;
+        // Without a Profile event, a chunk is known to end about when it was written.
+        let index = self.find(event, event.ts.0.saturating_sub(chunk.length_us()));
+        let open = &mut self.open[index];
+        add_samples(&chunk, &mut open.builder, event.ts.0, frames);
+        if let Some(end) = chunk.end_time {
+            open.builder.extend_to(end.0.saturating_add(open.offset_us));
+        }
+        Ok(())
+    }
+
+    /// Reads a CpuProfile event, which older versions of Chrome write: a whole `.cpuprofile`.
+    fn whole_profile(
+        &mut self,
+        event: &EventJson<'_>,
+        frames: &mut FrameTable,
+    ) -> serde_json::Result<()> {
+        let chunk = ChunkJson::from_args(event.args)?;
+        let Some(profile) = &chunk.cpu_profile else { return Ok(()) };
+        let start_us = profile.start_time.map_or(event.ts.0, |start| start.0);
+        let end_us = profile.end_time.map_or(start_us, |end| end.0);
+        let mut builder = ProfileBuilder::new(start_us, self.scope);
+        add_samples(&chunk, &mut builder, end_us, frames);
+        builder.extend_to(end_us);
+        self.finished.push(FinishedProfile {
+            pid: event.pid.0,
+            tid: event.tid.0,
+            origin: ProfileOrigin::default(),
+            profile: builder.finish(),
+        });
+        Ok(())
+    }
+
+    /// Returns the index of the event's profile in `open`. A new profile starts at `start_us`.
+    fn find(&mut self, event: &EventJson<'_>, start_us: i64) -> usize {
+        let (pid, id) = (event.pid.0, event.id.unwrap_or_default());
+        if let Some(index) = self.open.iter().position(|open| open.pid == pid && open.id == id) {
+            return index;
+        }
+        self.open.push(OpenProfile {
+            pid,
+            id: id.to_owned(),
+            tid: event.tid.0,
+            origin: ProfileOrigin::default(),
+            is_announced: false,
+            offset_us: 0,
+            builder: ProfileBuilder::new(start_us, self.scope),
+        });
+        self.open.len() - 1
+    }
+
+    /// Tells the profiles of the event's thread the event's time.
+    fn each_of_thread(
+        &mut self,
+        event: &EventJson<'_>,
+        tell: impl Fn(&mut ProfileBuilder, i64),
+    ) -> serde_json::Result<()> {
+        for open in &mut self.open {
+            if open.pid == event.pid.0 && open.tid == event.tid.0 {
+                tell(&mut open.builder, event.ts.0);
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, open: OpenProfile) {
+        let OpenProfile { pid, tid, origin, builder, .. } = open;
+        self.finished.push(FinishedProfile { pid, tid, origin, profile: builder.finish() });
+    }
+}
+
+/// Returns the counters of an event, if it has any.
+fn cpu_times(event: &EventJson<'_>) -> Option<CpuTimes> {
+    #[derive(serde::Deserialize)]
+    struct CpuArgs {
+        data: CpuTimes,
+    }
+    let CpuArgs { data } = serde_json::from_str(event.args?).ok()?;
+    (data != CpuTimes::default()).then_some(data)
+}
+
+/// Adds nodes and samples, of which the last is not after `until_us` where times are missing.
+fn add_samples(
+    chunk: &ChunkJson<'_>,
+    builder: &mut ProfileBuilder,
+    until_us: i64,
+    frames: &mut FrameTable,
+) {
+    for node in chunk.nodes() {
+        node.announce(builder, frames);
+    }
+    let mut positions = Vec::new();
+    if builder.has_lines() {
+        positions = chunk.positions();
+        if positions.is_empty() {
+            positions = builder.take_positions(chunk.samples().iter().map(|id| id.0));
+        }
+    }
+    let position = |index: usize| positions.get(index).copied().unwrap_or_default();
+    push_samples(builder, chunk.samples(), chunk.deltas(), position, until_us);
+}
+
+/// Returns the profiles by process and thread. Of several recorders of one thread, one counts, as in
+/// DevTools.
+fn of_one_origin(
+    profiles: Vec<FinishedProfile>,
+) -> BTreeMap<i64, BTreeMap<i64, Vec<ThreadProfile>>> {
+    let mut origins: BTreeMap<(i64, i64), ProfileOrigin> = BTreeMap::new();
+    for finished in &profiles {
+        let best = origins.entry((finished.pid, finished.tid)).or_insert(finished.origin);
+        *best = finished.origin.min(*best);
+    }
+    let mut processes: BTreeMap<i64, BTreeMap<i64, Vec<ThreadProfile>>> = BTreeMap::new();
+    for FinishedProfile { pid, tid, origin, profile } in profiles {
+        if origins.get(&(pid, tid)) == Some(&origin) {
+            processes.entry(pid).or_default().entry(tid).or_default().push(profile);
+        }
+    }
+    processes
+}
+
+/// Returns profiles of different times. Of profiles that were recorded side by side, as by
+/// `--cpu-prof` and a trace category, the one with the most samples remains.
+fn one_at_a_time(mut profiles: Vec<ThreadProfile>) -> Vec<ThreadProfile> {
+    profiles.sort_by_key(|profile| Reverse(profile.sample_count));
+    let mut kept: Vec<ThreadProfile> = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        if !kept.iter().any(|other| other.overlaps(&profile)) {
+            kept.push(profile);
+        }
+    }
+    kept.sort_by_key(|profile| profile.recorded_us);
+    kept
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Reads the events beside a profile: collections, memory, and gaps.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::format::trace::event::event_json::EventJson;
+use crate::profile::gap::LostTime;
+use crate::profile::gc::{CollectionTotals, MemoryUse};
+
+/// The start of the names of a process's memory counters.
+pub(super) const MEMORY: &str = "memory";
+
+/// Returns the collections that a heartbeat or the end of a recording tells.
+pub(super) fn collections_of_flush(event: &EventJson<'_>) -> Option<CollectionTotals> {
+    #[derive(Deserialize)]
+    struct FlushData {
+        gc: CollectionTotals,
+    }
+    data_of::<FlushData>(event).map(|data| data.gc)
+}
+
+/// Returns the gap that a heartbeat ends.
+pub(super) fn lost_time(event: &EventJson<'_>) -> Option<LostTime> {
+    if event.args?.contains("lostUs") { data_of(event) } else { None }
+}
+
+/// Returns `args.data`, if it has the members of `T`.
+fn data_of<T: DeserializeOwned>(event: &EventJson<'_>) -> Option<T> {
+    #[derive(Deserialize)]
+    struct DataArgs<T> {
+        data: T,
+    }
+    let DataArgs { data } = serde_json::from_str(event.args?).ok()?;
+    Some(data)
+}
+
+/// Returns the totals of one collection of any writer.
+pub(super) fn collection(event: &EventJson<'_>) -> CollectionTotals {
+    let us = event.dur.and_then(|dur| u64::try_from(dur).ok()).unwrap_or_default();
+    let major = u64::from(event.name == "MajorGC");
+    CollectionTotals { minor: 1 - major, major, us, longest_us: us }
+}
+
+/// Returns the memory that an own counter tells; none for a counter of the program.
+pub(super) fn memory(event: &EventJson<'_>) -> Option<MemoryUse> {
+    let args = event.args.filter(|_| event.phase == b'C')?;
+    serde_json::from_str(args).ok()
+}

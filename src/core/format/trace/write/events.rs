@@ -1,0 +1,114 @@
+//! Encoded events, one a line, with separators between them.
+
+use super::event::Event;
+use crate::format::ascii_json::encode;
+use crate::format::trace::lines::SEPARATOR;
+
+/// Encoded events that wait to be written.
+#[derive(Default)]
+pub struct Events {
+    bytes: Vec<u8>,
+    /// Length of the events before the provisional ones, bytes; none if there are none.
+    lasting: Option<usize>,
+}
+
+impl Events {
+    /// Appends one event.
+    pub fn push(&mut self, event: &Event<'_>) {
+        self.separate();
+        encode(&mut self.bytes, event);
+    }
+
+    /// Adds the separator before the next event.
+    fn separate(&mut self) {
+        if !self.bytes.is_empty() {
+            self.bytes.extend_from_slice(SEPARATOR);
+        }
+    }
+
+    /// Appends events that are encoded already, with separators between them.
+    pub fn push_encoded(&mut self, events: &[u8]) {
+        if !events.is_empty() {
+            self.separate();
+            self.bytes.extend_from_slice(events);
+        }
+    }
+
+    /// Makes all later events provisional: the next flush replaces them.
+    pub fn begin_provisional(&mut self) {
+        self.lasting.get_or_insert(self.bytes.len());
+    }
+
+    /// Returns the length of the events that last, bytes, without a separator after them.
+    pub fn lasting_bytes(&self) -> usize {
+        self.lasting.unwrap_or(self.bytes.len())
+    }
+
+    /// Returns the events, without a separator before the first or after the last.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the count of the events.
+    pub fn count(&self) -> u64 {
+        let separators = memchr::memchr_iter(b'\n', &self.bytes).count();
+        (separators + usize::from(!self.bytes.is_empty())) as u64
+    }
+
+    /// Removes the events. Keeps memory for the next flush, but not as much as an unusually large
+    /// flush needed.
+    pub fn clear(&mut self) {
+        const KEPT_BYTES: usize = 256 << 10;
+        self.lasting = None;
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::trace::write::event::Phase;
+    use crate::format::trace::write::event_args::Args;
+
+    #[test]
+    fn every_phase_has_its_letter_and_fields() {
+        for (phase, fields) in [
+            (Phase::Instant, r#""ph":"I","s":"t""#),
+            (Phase::Sample { id: "0x9" }, r#""ph":"P","id":"0x9""#),
+            (Phase::Metadata, r#""ph":"M""#),
+            (Phase::Counter, r#""ph":"C""#),
+            (Phase::Complete { dur: 7 }, r#""ph":"X""#),
+        ] {
+            let event =
+                Event { cat: "c", name: "n", phase, pid: 1, tid: 2, ts: 3, args: Args::Empty {} };
+            let mut events = Events::default();
+            events.push(&event);
+            let dur = if phase == (Phase::Complete { dur: 7 }) { r#","dur":7"# } else { "" };
+            let expected = format!(
+                r#"{{"cat":"c","name":"n",{fields},"pid":1,"tid":2,"ts":3{dur},"args":{{}}}}"#
+            );
+            assert_eq!(String::from_utf8(events.bytes).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn one_event_a_line() {
+        let event = Event {
+            cat: "c",
+            name: "a\nb",
+            phase: Phase::Metadata,
+            pid: 1,
+            tid: 2,
+            ts: 3,
+            args: Args::Empty {},
+        };
+        let mut events = Events::default();
+        events.push(&event);
+        events.push(&event);
+        let text = std::str::from_utf8(events.as_bytes()).unwrap();
+        assert_eq!(text.split(",\n").count(), 2);
+        assert_eq!(text.matches('\n').count(), 1);
+        assert_eq!((events.count(), Events::default().count()), (2, 0));
+    }
+}

@@ -1,0 +1,11 @@
+//! Events as we write them.
+
+pub mod emitted;
+pub mod event;
+pub mod event_args;
+pub mod events;
+pub mod process_span;
+pub mod side_event;
+pub mod thread;
+pub mod thread_names;
+pub mod timing;

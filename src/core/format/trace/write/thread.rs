@@ -1,0 +1,353 @@
+//! The events of one thread: names and markers that DevTools needs, then chunk after chunk.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::event::{Event, SAMPLES_PER_CHUNK};
+use super::event_args::{ChunkNode, ChunkSamples, Flush, ProcessFrame, ProfileChunk, TraceEnd};
+use super::events::Events;
+use super::side_event;
+use super::thread_names::{each_name, thread_name, worker_name};
+use crate::base::system::cpu_times::CpuTimes;
+use crate::format::ascii_json::encode;
+use crate::format::frame_json::CallFrameJson;
+use crate::format::script_id::ScriptIdOffset;
+use crate::format::trace::own::{self, OwnMember};
+use crate::format::url::frame_url;
+use crate::profile::gap::Gap;
+use crate::profile::gc::{Collection, MemoryUse};
+use crate::profile::position::SourcePosition;
+use crate::profile::program::{NodeModules, Program};
+use crate::profile::timeline::Timeline;
+use crate::profile::window::Window;
+use crate::profile::window::call_tree::PlacedWindow;
+use crate::profile::window::path_ids::NodeId;
+use crate::profile::window::task::Task;
+
+/// The facts that a trace has about its thread.
+#[derive(Debug, Clone)]
+pub struct ThreadInfo {
+    /// Process of the thread.
+    pub program: Program,
+    /// Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// The system's thread id, if known. Other tools name threads by this id.
+    pub os_thread_id: Option<u32>,
+    /// Form of the frames under `node_modules`.
+    pub node_modules: NodeModules,
+    /// Time between two samples, microseconds.
+    pub interval_us: u32,
+    /// Start of the trace: ISO 8601, UTC.
+    pub started: String,
+    /// CPU times at the start, if they are known.
+    pub cpu: Option<CpuTimes>,
+    /// The place of the trace in its recording, if the recording is a chain of traces.
+    pub segment: Option<Segment>,
+    /// Label of the recording, if the program gives one.
+    pub recording_label: Option<String>,
+}
+
+/// The place of a trace in a chain.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Segment {
+    /// Number of the recording in its process.
+    pub recording: u32,
+    /// Number of the trace in the recording, from 1.
+    pub segment: u32,
+}
+
+/// Returns a profile's id. DevTools expects it hexadecimal, and unique in the whole trace.
+pub fn profile_id(pid: u32, tid: u32) -> String {
+    format!("0x{pid:x}{tid:06x}")
+}
+
+/// Turns a thread's windows into events.
+#[derive(Clone)]
+pub struct ThreadTrace {
+    info: ThreadInfo,
+    profile_id: String,
+    script_offset: ScriptIdOffset,
+    time: Timeline,
+    /// Name of the worker, once it is known.
+    worker_name: Option<String>,
+}
+
+impl ThreadTrace {
+    /// Returns a trace that starts at `start_us`.
+    pub fn new(info: ThreadInfo, start_us: i64) -> Self {
+        let (pid, tid) = (info.program.pid, info.thread_id);
+        Self {
+            profile_id: profile_id(pid, tid),
+            script_offset: ScriptIdOffset::of_thread(pid, tid),
+            time: Timeline::new(start_us),
+            worker_name: None,
+            info,
+        }
+    }
+
+    /// Begins the next trace of the recording, which needs a head of its own.
+    pub fn begin_next(&mut self, start_us: i64, started: String, cpu: CpuTimes) {
+        self.time = Timeline::new(start_us);
+        self.info.started = started;
+        self.info.cpu = Some(cpu);
+        if let Some(segment) = &mut self.info.segment {
+            segment.segment += 1;
+        }
+    }
+
+    /// Returns the time of the last sample, microseconds; at first the start.
+    pub fn last_us(&self) -> i64 {
+        self.time.last_us()
+    }
+
+    /// Returns the state of the time line, for [`Self::return_to`].
+    pub fn time(&self) -> Timeline {
+        self.time
+    }
+
+    /// Takes back the samples since an earlier state, because they were not written.
+    pub fn return_to(&mut self, time: Timeline) {
+        self.time = time;
+    }
+
+    /// Returns the file's text up to the events that stand once in it, with these.
+    pub fn head(&self) -> Vec<u8> {
+        let mut out = br#"{"metadata":"#.to_vec();
+        self.encode_metadata(&mut out);
+        out.extend_from_slice(b",\"traceEvents\":[\n");
+        let mut events = Events::default();
+        self.start(&mut events);
+        out.extend_from_slice(events.as_bytes());
+        out
+    }
+
+    fn encode_metadata(&self, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        struct RecordingMetadata<'a> {
+            // Readers recognise the file by this member, which has to be the first.
+            source: &'a str,
+            #[serde(rename = "startTime")]
+            start_time: &'a str,
+            #[serde(rename = "dataOrigin")]
+            data_origin: &'a str,
+            #[serde(flatten)]
+            own: OwnMember<RecordingFacts<'a>>,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct RecordingFacts<'a> {
+            version: &'a str,
+            #[serde(flatten)]
+            program: &'a Program,
+            thread_id: u32,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            os_thread_id: Option<u32>,
+            interval_us: u32,
+            #[serde(flatten)]
+            segment: Option<Segment>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            recording_label: Option<&'a str>,
+        }
+        let facts = RecordingFacts {
+            version: env!("CARGO_PKG_VERSION"),
+            program: &self.info.program,
+            thread_id: self.info.thread_id,
+            os_thread_id: self.info.os_thread_id,
+            interval_us: self.info.interval_us,
+            segment: self.info.segment,
+            recording_label: self.recording_label(),
+        };
+        let metadata = RecordingMetadata {
+            source: own::SOURCE,
+            start_time: &self.info.started,
+            data_origin: "TraceEvents",
+            own: OwnMember { facts },
+        };
+        encode(out, &metadata);
+    }
+
+    /// Adds the events that come before the first window.
+    fn start(&self, events: &mut Events) {
+        let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
+        let label = self.recording_label();
+        // DevTools shows a worker by its name, and a main thread by the label of the process.
+        let url = self.info.program.url_label_with(label.filter(|_| !self.is_worker()));
+        let frame = ProcessFrame::new(ProcessFrame::ROOT, None, pid, &url);
+        events.push(&Event::tracing_started(tid, ts, frame));
+        each_name(pid, tid, &self.info.program.short_label(), label, |name| events.push(name));
+        self.name_worker(events);
+        events.push(&Event::thread_start(pid, tid, ts, self.info.cpu));
+        events.push(&Event::profile(&self.profile_id, pid, tid, ts));
+    }
+
+    /// Adds the new nodes and the samples of a window, and a heartbeat that extends the visible
+    /// range.
+    pub fn window(
+        &mut self,
+        events: &mut Events,
+        window: &Window,
+        placed: &PlacedWindow,
+        flush: Flush,
+    ) {
+        let call_frames = self.encode_frames(window, placed);
+        let deopts: FxHashMap<NodeId, &str> = placed.deopts(window).collect();
+        let nodes: Vec<ChunkNode<'_>> = placed
+            .new_nodes
+            .iter()
+            .filter_map(|node| {
+                let call_frame = call_frames[node.frame as usize].as_deref()?;
+                let deopt_reason = deopts.get(&node.id).copied();
+                Some(ChunkNode { id: node.id, parent: node.parent, call_frame, deopt_reason })
+            })
+            .collect();
+        let (pid, tid) = (self.pid(), self.tid());
+        let mut nodes = nodes.as_slice();
+        let mut chunk_samples = ChunkSamples::default();
+        for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
+            let ids: Vec<u32> =
+                samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
+            chunk_samples.clear();
+            for sample in samples {
+                chunk_samples.push(self.time.delta(sample.time_us), sample.position);
+            }
+            let chunk = ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids };
+            let (id, ts) = (&self.profile_id, self.time.last_us());
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &chunk_samples));
+        }
+        let ts = window.end_us.max(self.time.last_us());
+        events.push(&Event::thread_flush(pid, tid, ts, flush));
+    }
+
+    /// Adds the end of a gap. `root` is the id of the root, if the file has one: a sample of the root
+    /// ends the last sample before the gap. `cpu` are the CPU times at the end of the gap. A name that
+    /// was given in the gap is given again.
+    pub fn gap(&mut self, events: &mut Events, root: Option<NodeId>, gap: Gap, cpu: CpuTimes) {
+        let (pid, tid) = (self.pid(), self.tid());
+        if let Some(root) = root {
+            let mut samples = ChunkSamples::default();
+            samples.push(self.time.delta(gap.from_us), SourcePosition::default());
+            let chunk = ProfileChunk { nodes: &[], samples: &[root] };
+            let (id, ts) = (&self.profile_id, self.time.last_us());
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
+        }
+        let flush = Flush { cpu, lost: Some(gap.lost()), ..Flush::default() };
+        events.push(&Event::thread_flush(pid, tid, gap.to_us.max(self.time.last_us()), flush));
+        self.name_worker(events);
+    }
+
+    /// Adds the events that extend a trace to `now_us` while its thread waits. `idle` is the time at
+    /// which the thread became idle, and the id of the idle node. The extension belongs at the end
+    /// of the trace, and the next window replaces it.
+    pub fn extension(
+        &self,
+        events: &mut Events,
+        idle: Option<(i64, NodeId)>,
+        now_us: i64,
+        flush: Flush,
+    ) {
+        let (pid, tid) = (self.pid(), self.tid());
+        let mut time = self.time;
+        if let Some((time_us, node)) = idle {
+            let mut samples = ChunkSamples::default();
+            samples.push(time.delta(time_us), SourcePosition::default());
+            let chunk = ProfileChunk { nodes: &[], samples: &[node] };
+            let (id, ts) = (&self.profile_id, time.last_us());
+            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
+        }
+        events.push(&Event::thread_flush(pid, tid, now_us.max(time.last_us()), flush));
+    }
+
+    /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share
+    /// frames, and a frame is most of a node's text.
+    fn encode_frames(&self, window: &Window, placed: &PlacedWindow) -> Vec<Option<Box<RawValue>>> {
+        let mut encoded = vec![None; window.frames.len()];
+        for node in &placed.new_nodes {
+            let index = node.frame as usize;
+            if encoded[index].is_none() {
+                let frame = &window.frames[index];
+                let url = frame_url(&frame.url, self.info.node_modules);
+                encoded[index] = CallFrameJson::new(frame, &url, self.script_offset).encode();
+            }
+        }
+        encoded
+    }
+
+    /// Adds the source map of a script, as JSON without line ends. `script` is V8's name of the script.
+    pub fn source_map(&self, events: &mut Events, script_id: u32, script: &str, map: &[u8]) {
+        let url = frame_url(script, self.info.node_modules);
+        let id = self.script_offset.of_script(script_id);
+        if let Ok(map) = serde_json::from_slice::<&RawValue>(map) {
+            let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
+            events.push(&Event::script_source_map(pid, tid, ts, (id, &url), map));
+        }
+    }
+
+    /// Adds a task, which is marked only if it is long.
+    pub fn task(&self, events: &mut Events, task: &Task) {
+        let (pid, tid) = (self.pid(), self.tid());
+        if task.is_long() {
+            events.push(&Event::task(pid, tid, task));
+        }
+        if task.collected_until_us.is_some() {
+            events.push(&Event::call(pid, tid, task));
+        }
+    }
+
+    /// Adds a collection.
+    pub fn collection(&self, events: &mut Events, collection: &Collection) {
+        events.push(&Event::collection(self.pid(), self.tid(), collection));
+    }
+
+    /// Adds the memory at a moment.
+    pub fn memory(&self, events: &mut Events, time_us: i64, memory: MemoryUse) {
+        let (pid, tid) = (self.pid(), self.tid());
+        let name = side_event::memory_name(tid);
+        events.push(&Event::heap_counters(pid, tid, time_us, memory));
+        events.push(&Event::memory(pid, tid, time_us, &name, memory));
+    }
+
+    /// Adds the end of the recording, which is the end of the visible range, with the CPU times up to
+    /// the end: a thread that has waited since its last window has no later ones.
+    pub fn close(&self, events: &mut Events, end_us: i64, end: Option<TraceEnd>) {
+        let ts = end_us.max(self.time.last_us());
+        events.push(&Event::trace_end(self.pid(), self.tid(), ts, end));
+    }
+
+    /// Returns whether the thread is a worker.
+    pub fn is_worker(&self) -> bool {
+        self.tid() != 0
+    }
+
+    /// Names a worker. Its name is known only after the recording has started.
+    pub fn rename_worker(&mut self, events: &mut Events, name: &str) {
+        self.worker_name = Some(name.to_owned());
+        self.name_worker(events);
+    }
+
+    fn name_worker(&self, events: &mut Events) {
+        if let Some(name) = &self.worker_name {
+            let (label, recording_label) =
+                (self.info.program.short_label(), self.recording_label());
+            let name = thread_name(self.tid(), Some(name));
+            worker_name(self.pid(), self.tid(), &label, &name, recording_label, |name| {
+                events.push(name);
+            });
+        }
+    }
+
+    fn recording_label(&self) -> Option<&str> {
+        self.info.recording_label.as_deref()
+    }
+
+    fn pid(&self) -> u32 {
+        self.info.program.pid
+    }
+
+    fn tid(&self) -> u32 {
+        self.info.thread_id
+    }
+}
+
+#[cfg(test)]
+pub mod tests;

@@ -1,0 +1,83 @@
+//! The names of a thread and its process, as DevTools and speedscope show them.
+//!
+//! Of several names of a thread, DevTools takes the last in the file, and speedscope the last by
+//! time. DevTools knows a main thread by the name `CrRendererMain`; so a main thread has two names.
+
+use super::event::Event;
+use crate::format::trace::event::head::EventHead;
+use crate::profile::program::{labelled, shortened};
+
+/// The time of a thread's name with the label of its recording, which comes after the same name
+/// without the label.
+const LABELLED_TS: i64 = 3;
+
+/// Writes the names of a thread and its process. `label` is the process's label.
+pub fn each_name(
+    pid: u32,
+    tid: u32,
+    label: &str,
+    recording_label: Option<&str>,
+    mut write: impl FnMut(&Event<'_>),
+) {
+    write(&Event::process_name(pid, label));
+    let name = full_name(label, &thread_name(tid, None));
+    write_name(pid, tid, 1, &name, recording_label, &mut write);
+    if tid == 0 {
+        write(&Event::thread_name(pid, tid, 0, "CrRendererMain"));
+    }
+}
+
+fn write_name(
+    pid: u32,
+    tid: u32,
+    ts: i64,
+    name: &str,
+    recording_label: Option<&str>,
+    write: &mut impl FnMut(&Event<'_>),
+) {
+    write(&Event::thread_name(pid, tid, ts, name));
+    if let Some(label) = recording_label {
+        write(&Event::thread_name(pid, tid, LABELLED_TS, &labelled(name, label)));
+    }
+}
+
+/// Returns whether an own event names a thread by the label of its recording.
+pub fn is_labelled(event: &[u8], head: &EventHead) -> bool {
+    head.name(event) == b"thread_name" && head.ts(event) == Some(LABELLED_TS)
+}
+
+/// Returns the label of a recording from a name of its thread at a time, if it is `name` with a label.
+pub(crate) fn label_after<'a>(name: &str, ts: i64, full_name: &'a str) -> Option<&'a str> {
+    let is_own = ts == LABELLED_TS && !name.is_empty();
+    is_own.then(|| full_name.strip_prefix(name)?.strip_prefix(": ")).flatten()
+}
+
+/// Returns the name of a thread without the process's label.
+pub(crate) fn without_label<'a>(name: &'a str, label: &str) -> &'a str {
+    name.strip_prefix(label).and_then(|rest| rest.strip_prefix(" - ")).unwrap_or(name)
+}
+
+/// Writes a worker's name within its process, which replaces its earlier names.
+pub fn worker_name(
+    pid: u32,
+    tid: u32,
+    label: &str,
+    name: &str,
+    recording_label: Option<&str>,
+    mut write: impl FnMut(&Event<'_>),
+) {
+    write_name(pid, tid, 2, &full_name(label, name), recording_label, &mut write);
+}
+
+/// Returns the name of a thread within its process: `main`, `worker 3: crunch.js`.
+pub fn thread_name(tid: u32, worker: Option<&str>) -> String {
+    match worker {
+        _ if tid == 0 => "main".to_owned(),
+        None => format!("worker {tid}"),
+        Some(name) => format!("worker {tid}: {}", shortened(name)),
+    }
+}
+
+fn full_name(label: &str, name: &str) -> String {
+    format!("{label} - {name}")
+}

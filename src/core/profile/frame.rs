@@ -1,0 +1,79 @@
+//! Call frames: the functions that a stack consists of.
+
+/// The place of a function in the source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CallFrame {
+    /// Name of the function, from V8; empty for an anonymous function.
+    pub function_name: String,
+    /// V8's resource name: an absolute path, a `file:` or `node:` URL, or empty.
+    pub url: String,
+    /// V8's script id within its isolate; 0 outside of any script.
+    pub script_id: u32,
+    /// Line, from 0; -1 outside of any script.
+    pub line: i32,
+    /// Column, from 0; -1 outside of any script.
+    pub column: i32,
+    /// The code that line and column count in.
+    pub origin: FrameOrigin,
+}
+
+/// The code that the line and the column of a frame count in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum FrameOrigin {
+    /// The code that ran.
+    #[default]
+    Executed,
+    /// The source that the code that ran was made from, by its source map.
+    SourceMap,
+    /// The code that ran, which is not the text of the file: a transpiler made it, and no source map
+    /// was found.
+    Transpiled,
+}
+
+impl CallFrame {
+    /// Name of the state in which a thread waits for events.
+    pub const IDLE: &str = "(idle)";
+    /// Name of the state in which a thread runs native code outside of JavaScript.
+    pub const PROGRAM: &str = "(program)";
+
+    /// Returns the frame of a state.
+    pub fn state(name: &str) -> Self {
+        Self::outside_of_scripts(name)
+    }
+
+    /// Returns the root of every stack.
+    pub fn root() -> Self {
+        Self::outside_of_scripts("(root)")
+    }
+
+    /// Returns the frame of a node about which a file says nothing.
+    pub fn unknown() -> Self {
+        Self::outside_of_scripts("(unknown)")
+    }
+
+    fn outside_of_scripts(name: &str) -> Self {
+        Self {
+            function_name: name.into(),
+            url: String::new(),
+            script_id: 0,
+            line: -1,
+            column: -1,
+            origin: FrameOrigin::Executed,
+        }
+    }
+
+    /// Returns whether the function has no script.
+    pub fn is_native(&self) -> bool {
+        self.script_id == 0 && self.url.is_empty()
+    }
+
+    /// Returns whether the frame is a state that V8 gives as a frame, and not a function of the
+    /// program.
+    pub fn is_meta(&self) -> bool {
+        self.script_id == 0
+            && matches!(
+                self.function_name.as_str(),
+                "(root)" | "(program)" | "(idle)" | "(garbage collector)"
+            )
+    }
+}

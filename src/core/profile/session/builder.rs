@@ -1,0 +1,395 @@
+//! Builds a thread's profile from nodes and samples that come in any order.
+
+use crate::profile::gc::{CollectionTotals, MemoryRange, MemoryUse};
+use std::mem;
+
+use rustc_hash::FxHashMap;
+
+use super::blocked::{Call, CpuAccount};
+use super::order;
+use super::thread_profile::{
+    NONE, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
+};
+use crate::base::system::cpu_times::CpuTimes;
+use crate::profile::frame_table::FrameTable;
+use crate::profile::gap::LostTime;
+use crate::profile::position::{PositionTicks, SourcePosition, Uncounted, spread};
+use crate::profile::timeline::WrittenTimeline;
+
+/// A profile that is being read.
+#[derive(Debug)]
+pub struct ProfileBuilder {
+    scope: ReadScope,
+    start_us: i64,
+    time: WrittenTimeline,
+    /// The last sample, until the next one ends it.
+    open: Option<ProfileSample>,
+    /// Time of the first sample, microseconds.
+    first_us: Option<i64>,
+    /// Time until which the recording lasts at least, microseconds.
+    known_end_us: i64,
+    /// Count of all samples, in the scope or not.
+    count: u64,
+    /// Nodes with the counts of their samples, of profiles without samples.
+    hits: Vec<(u32, u64)>,
+    /// Counts of samples on the lines of nodes, of profiles whose samples have no lines.
+    ticks: Vec<PositionTicks>,
+    /// Indices in `ThreadProfile::lines`, by node and position.
+    line_indices: FxHashMap<(u32, SourcePosition), u32>,
+    /// Indices of nodes by their ids.
+    indices: FxHashMap<u64, u32>,
+    cpu: CpuAccount,
+    /// Calls with their blocked times.
+    blocked: Vec<Call>,
+    profile: ThreadProfile,
+}
+
+impl ProfileBuilder {
+    /// Returns a profile that starts at `start_us`.
+    pub fn new(start_us: i64, scope: ReadScope) -> Self {
+        Self {
+            scope,
+            start_us,
+            time: WrittenTimeline::new(start_us),
+            open: None,
+            first_us: None,
+            known_end_us: i64::MIN,
+            count: 0,
+            hits: Vec::new(),
+            ticks: Vec::new(),
+            line_indices: FxHashMap::default(),
+            indices: FxHashMap::default(),
+            cpu: CpuAccount::new(scope),
+            blocked: Vec::new(),
+            profile: ThreadProfile::default(),
+        }
+    }
+
+    /// Returns whether there is neither a node nor a sample.
+    pub fn is_empty(&self) -> bool {
+        self.profile.nodes.is_empty()
+    }
+
+    /// Returns whether there is a sample.
+    pub fn has_samples(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Returns the time of the last sample, or the start: microseconds.
+    pub fn last_us(&self) -> i64 {
+        self.time.last_us()
+    }
+
+    /// Sets the start. Earlier samples keep their times.
+    pub(crate) fn set_start(&mut self, start_us: i64) {
+        if self.count == 0 {
+            self.start_us = start_us;
+            self.time = WrittenTimeline::new(start_us);
+        } else {
+            self.start_us = start_us.min(self.start_us);
+        }
+    }
+
+    /// Adds a node, whose parent may be announced later. `frame` is a number of [`FrameTable`].
+    pub fn announce(&mut self, id: u64, parent: Option<u64>, frame: u32) {
+        let index = self.index(id);
+        let node = &mut self.profile.nodes[index as usize];
+        if node.frame == FrameTable::UNKNOWN {
+            node.frame = frame;
+        }
+        if let Some(parent) = parent {
+            self.adopt(parent, id);
+        }
+    }
+
+    /// Makes `child` a child of `parent`, unless `child` has another parent.
+    pub(crate) fn adopt(&mut self, parent: u64, child: u64) {
+        let (parent, child) = (self.index(parent), self.index(child));
+        let node = &mut self.profile.nodes[child as usize];
+        if node.parent == NONE && parent != child {
+            node.parent = parent;
+        }
+    }
+
+    /// Adds a sample of a node, `delta_us` after the last sample, or the start.
+    pub fn sample(&mut self, id: u64, delta_us: i64, position: SourcePosition) {
+        let node = self.index(id);
+        let now_us = self.time.sample(delta_us);
+        if self.profile.nodes[node as usize].frame == FrameTable::ROOT {
+            return self.pause(now_us);
+        }
+        self.charge(now_us);
+        self.open = Some(ProfileSample { time_us: now_us, node, position });
+        self.first_us.get_or_insert(now_us);
+        self.count += 1;
+        if (self.scope.from_us..=self.scope.to_us).contains(&now_us) {
+            self.profile.sample_count += 1;
+        }
+        self.keep(now_us, node, position);
+    }
+
+    /// Moves the time from which the next sample counts, microseconds.
+    pub fn run_back(&mut self, us: i64) {
+        self.time.run_back(us);
+    }
+
+    /// Adds the count of a node's samples, for a profile without samples.
+    pub fn hits(&mut self, id: u64, hits: u64) {
+        let node = self.index(id);
+        self.hits.push((node, hits));
+    }
+
+    /// Returns whether lines of samples are of use.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.scope.lines || self.scope.samples
+    }
+
+    /// Adds the count of a node's samples on a line, for samples without lines.
+    pub fn ticks(&mut self, id: u64, line: u32, ticks: u32) {
+        let node = self.index(id);
+        self.ticks.push(PositionTicks { node, position: SourcePosition::line(line), ticks });
+    }
+
+    /// Returns the positions of samples by the ticks so far, which are used up. `ids` are the ids of
+    /// the samples' nodes.
+    pub(crate) fn take_positions(&mut self, ids: impl Iterator<Item = u64>) -> Vec<SourcePosition> {
+        if self.ticks.is_empty() {
+            return Vec::new();
+        }
+        let nodes: Vec<u32> = ids.map(|id| self.index(id)).collect();
+        spread(&nodes, mem::take(&mut self.ticks), Uncounted::Unknown)
+    }
+
+    /// Adds the reason why V8 does not optimize a node's function.
+    pub(crate) fn deopt(&mut self, id: u64, reason: String) {
+        if self.scope.samples {
+            let node = self.index(id);
+            self.profile.deopts.push((node, reason));
+        }
+    }
+
+    /// Begins a recording of the thread with these counters.
+    pub(crate) fn begin_cpu(&mut self, time_us: i64, times: CpuTimes) {
+        if self.scope.lines {
+            self.cpu.begin(time_us, times);
+        }
+    }
+
+    /// Reads the counters at a time within the recording.
+    pub(crate) fn read_cpu(&mut self, time_us: i64, times: CpuTimes) {
+        if !self.scope.lines {
+            return;
+        }
+        if let Some(open) = self.open {
+            self.count_cpu(open, time_us);
+        }
+        self.blocked.extend(self.cpu.read(time_us, times));
+    }
+
+    /// Reads the counters at the end of the recording. The thread is not sampled while it ends, so
+    /// nothing tells which call was blocked.
+    pub(crate) fn read_last_cpu(&mut self, time_us: i64, times: CpuTimes) {
+        if self.scope.lines {
+            self.cpu.read(time_us, times);
+        }
+    }
+
+    fn count_cpu(
+        &mut self,
+        ProfileSample { time_us, node, position }: ProfileSample,
+        until_us: i64,
+    ) {
+        if self.cpu.is_in_use() {
+            let is_idle = self.profile.nodes[node as usize].frame == FrameTable::IDLE;
+            self.cpu.sample((node, position), is_idle, (time_us, until_us));
+        }
+    }
+
+    /// Reads the counters at the end of a gap that the file lacks. Nothing is known of the time in the
+    /// gap, also not whether the thread was blocked.
+    pub(crate) fn end_gap(&mut self, time_us: i64, lost: LostTime, times: CpuTimes) {
+        let from_us = time_us.saturating_sub(lost.lost_us.max(0)).max(self.scope.from_us);
+        let lost_us = time_us.min(self.scope.to_us).saturating_sub(from_us).max(0);
+        self.profile.lost_us = self.profile.lost_us.saturating_add(lost_us);
+        self.begin_cpu(time_us, times);
+    }
+
+    /// Adds the collections of the time before a moment.
+    pub(crate) fn add_collections(&mut self, time_us: i64, totals: CollectionTotals) {
+        if self.scope.contains(time_us) {
+            self.profile.collections.get_or_insert_default().add_totals(totals);
+        }
+    }
+
+    /// Adds the memory at a moment.
+    pub(crate) fn add_memory(&mut self, time_us: i64, memory: MemoryUse) {
+        if self.scope.contains(time_us) {
+            MemoryRange::add(&mut self.profile.memory, memory);
+        }
+    }
+
+    /// Notes that the recording lasts at least until a time.
+    pub fn extend_to(&mut self, time_us: i64) {
+        self.known_end_us = self.known_end_us.max(time_us);
+    }
+
+    /// Ends the recording. Later samples belong to the next recording of the thread.
+    pub fn end_at(&mut self, time_us: i64) {
+        self.extend_to(time_us);
+        self.pause(time_us);
+        self.profile.has_ended = true;
+    }
+
+    /// Ends the last sample. The time until the next sample belongs to no node.
+    fn pause(&mut self, time_us: i64) {
+        if self.open.is_some() {
+            let end_us = self.time.move_to(time_us);
+            self.charge(end_us);
+            self.keep(end_us, NONE, SourcePosition::default());
+        }
+    }
+
+    /// Returns the profile.
+    pub fn finish(mut self) -> ThreadProfile {
+        let end_us = self.end_us();
+        self.charge(end_us);
+        self.share_out_hits(end_us);
+        self.take_blocked_time_off();
+        let mut profile = self.profile;
+        profile.cpu = self.cpu.finish();
+        let is_end = |sample: &ProfileSample| sample.node == NONE && sample.time_us >= end_us;
+        if profile.samples.last().is_some_and(is_end) {
+            profile.samples.pop();
+        }
+        let in_scope = |time: i64| time.max(self.scope.from_us).min(self.scope.to_us);
+        profile.recorded_us = (self.start_us, end_us.max(self.start_us));
+        profile.start_us = in_scope(self.start_us);
+        profile.end_us = in_scope(end_us).max(profile.start_us);
+        order::parents_first(&mut profile);
+        profile.lines.sort_unstable_by_key(|line| (line.node, line.position));
+        profile.blocked_spans.sort_unstable();
+        profile
+    }
+
+    /// Turns the blocked time of nodes and lines from time of their samples into blocked time.
+    fn take_blocked_time_off(&mut self) {
+        for Call { node: index, positions, from_us, us } in mem::take(&mut self.blocked) {
+            let node = &mut self.profile.nodes[index as usize];
+            let us = (us as u64).min(node.self_us);
+            node.self_us -= us;
+            node.blocked_us = node.blocked_us.saturating_add(us);
+            if self.scope.samples {
+                let to_us = from_us.saturating_add_unsigned(us);
+                self.profile.blocked_spans.push((from_us, to_us));
+            }
+            let mut rest_us = us;
+            for (position, us) in positions {
+                let us = (us as u64).min(rest_us);
+                rest_us -= us;
+                if let Some(at) = self.line_indices.get(&(index, position)) {
+                    let self_us = &mut self.profile.lines[*at as usize].self_us;
+                    *self_us = self_us.saturating_sub(us);
+                }
+            }
+        }
+    }
+
+    /// Returns the end of the recording. Without a known end after the last sample, this sample is
+    /// as long as the average sample, as in DevTools.
+    fn end_us(&self) -> i64 {
+        let last_us = self.time.last_us();
+        if self.open.is_some() && self.known_end_us <= last_us && self.count > 1 {
+            let first_us = self.first_us.unwrap_or(last_us);
+            let average = last_us.saturating_sub(first_us) / (self.count - 1) as i64;
+            return last_us.saturating_add(average);
+        }
+        self.known_end_us.max(last_us)
+    }
+
+    /// Ends the last sample, and adds its time to its node.
+    fn charge(&mut self, now_us: i64) {
+        let Some(open) = self.open.take() else { return };
+        self.count_cpu(open, now_us);
+        let ProfileSample { time_us, node, position } = open;
+        let from = time_us.max(self.scope.from_us);
+        let to = now_us.min(self.scope.to_us);
+        let us = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+        let self_us = &mut self.profile.nodes[node as usize].self_us;
+        *self_us = self_us.saturating_add(us);
+        let is_in_scope = (self.scope.from_us..=self.scope.to_us).contains(&time_us);
+        self.charge_line(node, position, us, u64::from(is_in_scope || us > 0));
+    }
+
+    /// Adds time and samples to a line, if lines are kept.
+    fn charge_line(&mut self, node: u32, position: SourcePosition, us: u64, samples: u64) {
+        if !self.scope.lines || (us == 0 && samples == 0) {
+            return;
+        }
+        let lines = &mut self.profile.lines;
+        let index = *self.line_indices.entry((node, position)).or_insert_with(|| {
+            lines.push(ProfileLine { node, position, self_us: 0, samples: 0 });
+            (lines.len() - 1) as u32
+        });
+        let line = &mut lines[index as usize];
+        line.self_us = line.self_us.saturating_add(us);
+        line.samples = line.samples.saturating_add(samples);
+    }
+
+    /// Shares the recording's time out by the counts of samples, if there are no samples.
+    fn share_out_hits(&mut self, end_us: i64) {
+        let total = self.hits.iter().map(|(_, hits)| u128::from(*hits)).sum::<u128>();
+        if self.count > 0 || total == 0 {
+            return;
+        }
+        let from = self.start_us.max(self.scope.from_us);
+        let to = end_us.min(self.scope.to_us);
+        let us = u128::try_from(to.saturating_sub(from)).unwrap_or(0);
+        let mut lines: FxHashMap<u32, Vec<PositionTicks>> = FxHashMap::default();
+        for at in mem::take(&mut self.ticks) {
+            lines.entry(at.node).or_default().push(at);
+        }
+        for (node, hits) in mem::take(&mut self.hits) {
+            let share = us.saturating_mul(u128::from(hits)) / total;
+            let self_us = u64::try_from(share).unwrap_or(0);
+            let sum_us = &mut self.profile.nodes[node as usize].self_us;
+            *sum_us = sum_us.saturating_add(self_us);
+            self.share_out_lines(node, self_us, hits, &lines.remove(&node).unwrap_or_default());
+        }
+        self.profile.sample_count = u64::try_from(total).unwrap_or(u64::MAX);
+    }
+
+    /// Shares a node's time out by the ticks of its lines. The rest is that of an unknown line.
+    fn share_out_lines(&mut self, node: u32, self_us: u64, hits: u64, ticks: &[PositionTicks]) {
+        let counted: u64 = ticks.iter().map(|at| u64::from(at.ticks)).sum();
+        let whole = u128::from(counted.max(hits).max(1));
+        let part = |of: u64, ticks: u32| {
+            u64::try_from(u128::from(of) * u128::from(ticks) / whole).unwrap_or(0)
+        };
+        let (mut rest_us, mut rest) = (self_us, hits);
+        for at in ticks {
+            let (us, samples) = (part(self_us, at.ticks), part(hits, at.ticks));
+            self.charge_line(node, at.position, us, samples);
+            (rest_us, rest) = (rest_us - us, rest - samples);
+        }
+        self.charge_line(node, SourcePosition::default(), rest_us, rest);
+    }
+
+    fn keep(&mut self, time_us: i64, node: u32, position: SourcePosition) {
+        if self.scope.samples {
+            self.profile.samples.push(ProfileSample { time_us, node, position });
+        }
+    }
+
+    /// Returns the index of a node, which may be announced later, or never.
+    fn index(&mut self, id: u64) -> u32 {
+        *self.indices.entry(id).or_insert_with(|| {
+            let nodes = &mut self.profile.nodes;
+            let frame = FrameTable::UNKNOWN;
+            nodes.push(ProfileNode { parent: NONE, frame, self_us: 0, blocked_us: 0 });
+            (nodes.len() - 1) as u32
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! Sessions: the processes, threads and recordings that were read back from one or many files.
+
+pub mod blocked;
+pub mod builder;
+pub mod order;
+pub mod thinner;
+pub mod thread_profile;
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use super::frame_table::FrameTable;
+use super::program::{labelled, pid_mark};
+use crate::profile::session::thread_profile::ThreadProfile;
+
+/// The contents of all files that were read.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// Call frames of all profiles.
+    pub frames: FrameTable,
+    /// Processes in the order of their clocks, then of their starts.
+    pub processes: Vec<Process>,
+    /// Clocks of the processes, that of most recordings first.
+    pub clocks: Vec<Clock>,
+    /// JSON of the source maps of scripts that are in no file.
+    pub script_maps: FxHashMap<ScriptKey, String>,
+}
+
+/// A script: two processes that run the same program mostly give a file the same id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ScriptKey {
+    /// V8's name of the script, as in frames.
+    pub url: String,
+    /// V8's id of the script within its isolate.
+    pub script_id: u32,
+}
+
+/// A process.
+#[derive(Debug, Default)]
+pub struct Process {
+    /// Process id at the time of the recording; 0 if the id is not known. Two processes can have
+    /// had the same id.
+    pub pid: i64,
+    /// Name: `tsc`.
+    pub name: String,
+    /// Name with the arguments, shortened: `tsc -p .`.
+    pub command: String,
+    /// Label of the process in the trace, without the pid: `tsc: -p .`. Without a label, `name` and
+    /// `command` are guesses from the file's name.
+    pub url_label: Option<String>,
+    /// Working directory.
+    pub cwd: Option<String>,
+    /// Pid of the parent process.
+    pub parent_pid: Option<i64>,
+    /// Pids of the parent process, of its parent and so on; empty if they are not known.
+    pub ancestors: Vec<i64>,
+    /// `process.version`
+    pub node: Option<String>,
+    /// Start of the process and of the system.
+    pub identity: Option<Identity>,
+    /// Threads, each id once.
+    pub threads: Vec<Thread>,
+    /// Index into [`Session::clocks`].
+    pub clock: usize,
+}
+
+/// A thread.
+#[derive(Debug, Default)]
+pub struct Thread {
+    /// Node's thread id, or the system's id in traces of other tools.
+    pub id: i64,
+    /// Name within the process: `main`.
+    pub name: String,
+    /// Label that all recordings of the thread have.
+    pub recording_label: Option<String>,
+    /// Recordings in the order of their starts; not empty.
+    pub profiles: Vec<ThreadProfile>,
+}
+
+/// The facts that identify a process, whatever its pid.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// Start of the process: milliseconds after the system's start.
+    pub process_start_ms: u64,
+    /// Id of the system's start.
+    pub boot: String,
+    /// Random text that all recordings of the process have; none in older files.
+    pub key: Option<String>,
+    /// Number of the namespace that the pid is from; none in older files.
+    pub pid_namespace: Option<u64>,
+}
+
+/// The span of all recordings whose times come from one clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clock {
+    /// Id of the system's start, if the recordings give one.
+    pub boot: Option<String>,
+    /// First start of a recording, microseconds.
+    pub start_us: i64,
+    /// Last end of a recording, microseconds.
+    pub end_us: i64,
+}
+
+impl Identity {
+    /// Returns whether both are those of one process.
+    pub fn is_of_same_process(&self, other: &Self) -> bool {
+        match (&self.key, &other.key) {
+            (Some(key), Some(other)) => key == other,
+            _ => (self.process_start_ms, &self.boot) == (other.process_start_ms, &other.boot),
+        }
+    }
+}
+
+impl Session {
+    /// Returns the length of the longest clock's span: microseconds.
+    pub fn length_us(&self) -> i64 {
+        let lengths = self.clocks.iter().map(|clock| clock.end_us.saturating_sub(clock.start_us));
+        lengths.max().unwrap_or(0)
+    }
+
+    /// Returns the clock that a process's times come from.
+    pub fn clock(&self, process: &Process) -> &Clock {
+        &self.clocks[process.clock]
+    }
+
+    /// Removes profiles without time, then threads and processes without profiles.
+    pub fn drop_empty(&mut self) {
+        for process in &mut self.processes {
+            for thread in &mut process.threads {
+                thread.profiles.retain(|profile| profile.start_us < profile.end_us);
+            }
+            process.threads.retain(|thread| !thread.profiles.is_empty());
+        }
+        self.processes.retain(|process| !process.threads.is_empty());
+    }
+}
+
+impl Process {
+    /// Returns the first start of a recording: microseconds.
+    pub fn start_us(&self) -> i64 {
+        self.threads.iter().map(Thread::start_us).min().unwrap_or(0)
+    }
+
+    /// Returns the last end of a recording: microseconds.
+    pub fn end_us(&self) -> i64 {
+        self.threads.iter().map(Thread::end_us).max().unwrap_or(0)
+    }
+
+    /// Returns `tsc (pid 4242)`.
+    pub fn label(&self) -> String {
+        format!("{} {}", self.name, pid_mark(self.pid))
+    }
+
+    /// Returns the first start and the last end of a recording, even if the times were outside of the
+    /// slice that was read: microseconds.
+    pub fn recorded_us(&self) -> (i64, i64) {
+        let profiles = || self.threads.iter().flat_map(|thread| &thread.profiles);
+        let start_us = profiles().map(|profile| profile.recorded_us.0).min();
+        let end_us = profiles().map(|profile| profile.recorded_us.1).max();
+        (start_us.unwrap_or(0), end_us.unwrap_or(0))
+    }
+
+    /// Returns the count of recordings.
+    pub fn recordings(&self) -> usize {
+        self.threads.iter().map(|thread| thread.profiles.len()).sum()
+    }
+
+    /// Adds the contents of another file of this process. A recording in both counts once.
+    pub fn join(&mut self, other: Self) {
+        if self.url_label.is_none() && other.url_label.is_some() {
+            (self.name, self.command) = (other.name, other.command);
+            self.url_label = other.url_label;
+        }
+        self.identity = self.identity.take().or(other.identity);
+        self.node = self.node.take().or(other.node);
+        self.cwd = self.cwd.take().or(other.cwd);
+        self.parent_pid = self.parent_pid.or(other.parent_pid);
+        if self.ancestors.is_empty() {
+            self.ancestors = other.ancestors;
+        }
+        for thread in other.threads {
+            match self.threads.iter_mut().find(|known| known.id == thread.id) {
+                Some(known) => known.join(thread),
+                None => self.threads.push(thread),
+            }
+        }
+    }
+}
+
+impl Thread {
+    /// Adds the recordings of the same thread in another file.
+    fn join(&mut self, other: Self) {
+        for profile in other.profiles {
+            let is_same = |known: &ThreadProfile| known.recorded_us.0 == profile.recorded_us.0;
+            if self.profiles.iter().any(is_same) {
+                continue;
+            }
+            if self.recording_label != other.recording_label {
+                self.recording_label = None;
+            }
+            self.profiles.push(profile);
+        }
+    }
+
+    /// Returns the name, with the label if there is one: `main: big file`.
+    pub fn full_name(&self) -> Cow<'_, str> {
+        match &self.recording_label {
+            Some(label) => labelled(&self.name, label).into(),
+            None => self.name.as_str().into(),
+        }
+    }
+
+    /// Returns the first start of a recording: microseconds.
+    pub fn start_us(&self) -> i64 {
+        self.profiles.iter().map(|profile| profile.start_us).min().unwrap_or(0)
+    }
+
+    /// Returns the last end of a recording: microseconds.
+    pub fn end_us(&self) -> i64 {
+        self.profiles.iter().map(|profile| profile.end_us).max().unwrap_or(0)
+    }
+
+    /// Returns whether the thread is the main thread of its process.
+    pub fn is_main(&self) -> bool {
+        self.id == 0 || self.name == "CrRendererMain"
+    }
+}

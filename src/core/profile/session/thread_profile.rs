@@ -1,0 +1,125 @@
+//! The profile of one thread, as it was read from a file: a call tree with times, and samples.
+
+use crate::profile::cpu_use::CpuUse;
+use crate::profile::gc::{CollectionTotals, MemoryRange};
+use crate::profile::position::SourcePosition;
+
+/// The index of no node.
+pub const NONE: u32 = u32::MAX;
+
+/// Time that two recordings of a thread may overlap, microseconds: an end can be an estimate.
+pub const END_TOLERANCE_US: i64 = 10_000;
+
+/// A profile of one thread, from start to stop. Times are microseconds of the recording machine's
+/// clock.
+#[derive(Debug, Default)]
+pub struct ThreadProfile {
+    /// Start of the profile within the scope of reading.
+    pub start_us: i64,
+    /// End of the profile within the scope: not before `start_us`, nor before the last sample.
+    pub end_us: i64,
+    /// Nodes, parents before their children.
+    pub nodes: Vec<ProfileNode>,
+    /// Samples in the order of their times; empty if the scope is without samples.
+    pub samples: Vec<ProfileSample>,
+    /// Count of samples in the scope.
+    pub sample_count: u64,
+    /// Positions of nodes, in the order of the nodes; empty if the scope is without lines.
+    pub lines: Vec<ProfileLine>,
+    /// Nodes with the reason why V8 does not optimize their functions; empty if the scope is without
+    /// samples.
+    pub deopts: Vec<(u32, String)>,
+    /// Start and end of each time in which the thread was blocked in a call, in order: microseconds.
+    /// Empty if the scope is without lines or without samples.
+    pub blocked_spans: Vec<(i64, i64)>,
+    /// The system's count of the thread's time in the scope; none if the file has no counters, or the
+    /// scope is without lines.
+    pub cpu: Option<CpuUse>,
+    /// Collections in the scope; none if the file does not tell them.
+    pub collections: Option<CollectionTotals>,
+    /// Memory in the scope; none if the file does not tell it.
+    pub memory: Option<MemoryRange>,
+    /// Time within the scope that the file lacks, because it could not be written: microseconds.
+    pub lost_us: i64,
+    /// Whether the file tells the end of the recording.
+    pub has_ended: bool,
+    /// Start and end of the recording, whatever the scope. They identify the recording.
+    pub recorded_us: (i64, i64),
+}
+
+impl ThreadProfile {
+    /// Returns whether both were recorded at the same time.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (one, other) = (self.recorded_us, other.recorded_us);
+        one.1.min(other.1).saturating_sub(one.0.max(other.0)) > END_TOLERANCE_US
+    }
+}
+
+/// A node of the call tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProfileNode {
+    /// Index into `ThreadProfile::nodes`; [`NONE`] for a root.
+    pub parent: u32,
+    /// Number of the call frame in the `FrameTable`.
+    pub frame: u32,
+    /// Time of the node's samples, microseconds, without blocked time. A sample lasts until the next
+    /// sample.
+    pub self_us: u64,
+    /// Time in which the thread was blocked in this call, microseconds.
+    pub blocked_us: u64,
+}
+
+/// A position of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProfileLine {
+    /// Index into `ThreadProfile::nodes`.
+    pub node: u32,
+    /// Position; the unknown one for the samples of the node whose lines are unknown.
+    pub position: SourcePosition,
+    /// Time of the position's samples, microseconds, without blocked time.
+    pub self_us: u64,
+    /// Count of samples, also of those with a part of their time in the scope.
+    pub samples: u64,
+}
+
+/// A sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProfileSample {
+    /// Time, microseconds.
+    pub time_us: i64,
+    /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next
+    /// sample.
+    pub node: u32,
+    /// Position in the function.
+    pub position: SourcePosition,
+}
+
+/// The part of a recording that is read.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadScope {
+    /// Whether single samples are kept, with their lines, and the reasons of nodes.
+    pub samples: bool,
+    /// Whether times of lines are kept.
+    pub lines: bool,
+    /// Start: earlier time is left out.
+    pub from_us: i64,
+    /// End: later time is left out.
+    pub to_us: i64,
+}
+
+impl ReadScope {
+    /// All times, without lines and single samples.
+    pub const TIMES: Self =
+        Self { samples: false, lines: false, from_us: i64::MIN, to_us: i64::MAX };
+    /// All times, with lines.
+    pub const LINES: Self = Self { lines: true, ..Self::TIMES };
+    /// All times, with single samples.
+    pub const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
+    /// Everything.
+    pub const ALL: Self = Self { samples: true, ..Self::LINES };
+
+    /// Returns whether a moment is in the scope.
+    pub fn contains(&self, time_us: i64) -> bool {
+        (self.from_us..=self.to_us).contains(&time_us)
+    }
+}

@@ -1,0 +1,4 @@
+//! Windows for tests.
+
+pub mod any;
+pub mod made;

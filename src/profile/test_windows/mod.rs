@@ -1,4 +1,0 @@
-//! Windows for tests.
-
-pub(crate) mod any;
-pub(crate) mod made;

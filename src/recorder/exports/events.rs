@@ -1,0 +1,96 @@
+//! The exports by which a program adds events to its recording.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use napi_derive::napi;
+use serde_json::{Map, Value};
+
+use crate::record::thread::user_events;
+use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::check::one_event::problem_of;
+use cpu_prof_core::format::trace::write::emitted;
+use cpu_prof_core::format::trace::write::timing::Timing;
+
+/// Returns which entries of Node's performance timeline the calling thread's recording wants: 1 for
+/// user timings, 2 for requests of HTTP, 3 for both.
+#[napi(js_name = "cpuProfWantedTimings", catch_unwind)]
+pub(crate) fn wanted_timings() -> u32 {
+    let (timings, http) = user_events::wanted_timings();
+    u32::from(timings) | u32::from(http) << 1
+}
+
+/// Adds an event of any phase, as JSON, to the calling thread's recording. Fills in what is missing.
+/// Returns what is wrong with the event.
+#[napi(js_name = "cpuProfEmit", catch_unwind)]
+pub(crate) fn emit(json: String) -> Option<String> {
+    let (pid, tid) = user_events::ids()?;
+    let mut event: Value = match serde_json::from_str(&json) {
+        Ok(event) => event,
+        Err(error) => return Some(format!("the event is not JSON: {error}")),
+    };
+    if let Value::Object(event) = &mut event {
+        emitted::fill_in(event, pid, tid, system::now_us());
+    }
+    if let Some(problem) = problem_of(&event) {
+        return Some(problem);
+    }
+    if let Value::Object(event) = &mut event {
+        name_end(event);
+        user_events::add(|events| emitted::push(events, event));
+    }
+    None
+}
+
+/// Gives the end of a call the name of its beginning: DevTools refuses a trace with an event without a
+/// name.
+fn name_end(event: &mut Map<String, Value>) {
+    let name = event.get("name").and_then(Value::as_str).map(str::to_owned);
+    match event.get("ph").and_then(Value::as_str) {
+        Some("B") => user_events::begin_call(&name.unwrap_or_default()),
+        Some("E") => {
+            let begun = user_events::end_call();
+            event.insert("name".into(), name.or(begun).unwrap_or_default().into());
+        }
+        _ if name.is_none() => drop(event.insert("name".into(), "".into())),
+        _ => {}
+    }
+}
+
+/// Adds a mark. `start_us` is its time by the clock of `process.hrtime`, microseconds; `start_ms` by
+/// that of `performance.now()`, milliseconds. `detail` is JSON.
+#[napi(js_name = "cpuProfMark", catch_unwind)]
+pub(crate) fn mark(name: String, start_us: f64, start_ms: f64, detail: Option<String>) {
+    let (start_us, detail) = (start_us as i64, detail.as_deref());
+    user_events::mark(Timing { name: &name, start_us, start_ms, detail });
+}
+
+/// Adds a time that has ended. `duration_us` is in microseconds, the others are as for a mark.
+#[napi(js_name = "cpuProfMeasure", catch_unwind)]
+pub(crate) fn measure(
+    name: String,
+    start_us: f64,
+    start_ms: f64,
+    duration_us: f64,
+    detail: Option<String>,
+) {
+    let (start_us, detail) = (start_us as i64, detail.as_deref());
+    let timing = Timing { name: &name, start_us, start_ms, detail };
+    user_events::measure(timing, duration_us as i64);
+}
+
+/// Adds a mark of this moment.
+#[napi(js_name = "cpuProfInstant", catch_unwind)]
+pub(crate) fn instant(name: String, detail: Option<String>) {
+    user_events::instant(&name, detail.as_deref());
+}
+
+/// Begins a span. Returns the span's number.
+#[napi(js_name = "cpuProfBeginSpan", catch_unwind)]
+pub(crate) fn begin_span(name: String, detail: Option<String>) -> Option<u32> {
+    user_events::begin_span(&name, detail.as_deref())
+}
+
+/// Ends a span.
+#[napi(js_name = "cpuProfEndSpan", catch_unwind)]
+pub(crate) fn end_span(name: String, number: u32) {
+    user_events::end_span(&name, number);
+}

@@ -1,0 +1,4 @@
+//! The functions that JavaScript calls to record.
+
+mod events;
+mod record;

@@ -1,0 +1,365 @@
+//! The exports that record a thread.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::collections::HashMap;
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use crate::record::thread::exit_hooks;
+use crate::record::thread::inspector::{self, NextStep};
+use crate::record::thread::recording;
+use crate::record::thread::start::{self, InspectorPlan, StartRequest};
+use crate::record::thread::stop;
+use crate::record::thread::worker_coverage::{self, WorkerCoverage};
+use crate::record::window::profiler_frames;
+use crate::record::window::worker_name::WorkerName;
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::environment::{preload_config, read_config, run};
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::ancestors::ancestors;
+use cpu_prof_core::profile::program::Program;
+
+/// The properties of a thread that only JavaScript knows.
+#[napi(object)]
+pub(crate) struct CallingThread {
+    /// `worker_threads.threadId`
+    pub thread_id: u32,
+    /// The worker's name, as Node reports it; empty if Node does not.
+    pub name: String,
+    /// `process.execArgv`
+    pub exec_argv: Vec<String>,
+    /// `process.version`
+    pub version: String,
+    /// Folder `lib` of the package.
+    pub lib: String,
+}
+
+/// The reason why a recording did not start.
+#[napi(object)]
+pub(crate) struct StartFailure {
+    /// Whether a setting is wrong.
+    pub is_setting: bool,
+    /// The reason, one line.
+    pub message: String,
+}
+
+/// A recording that was stopped.
+#[napi(object)]
+pub(crate) struct JsRecording {
+    /// Absolute paths of its files.
+    pub files: Vec<String>,
+    /// Number of samples in the files.
+    pub samples: f64,
+    /// Number of call-tree nodes in the files.
+    pub nodes: f64,
+    /// Time from start to stop, milliseconds.
+    pub duration_ms: f64,
+    /// Number of samples that could not be written.
+    pub dropped_samples: f64,
+    /// Number of the program's events that could not be written.
+    pub dropped_events: f64,
+    /// Node's thread id.
+    pub thread_id: u32,
+    /// Id of the process.
+    pub pid: u32,
+    /// Source of the samples.
+    pub source: String,
+}
+
+/// How the workers of a recording are reached.
+#[napi(object, object_from_js = false)]
+pub(crate) struct JsWorkerCoverage {
+    /// Id of the recording.
+    pub recording: u32,
+    /// Name of the linked binding with the function that records a worker; none where JavaScript
+    /// does.
+    pub binding: Option<String>,
+}
+
+/// A worker that is recorded because a recording covers it.
+#[napi(object)]
+pub(crate) struct CoveredWorker {
+    /// The worker.
+    pub thread: CallingThread,
+    /// Id of the recording that covers the worker. The recording may have ended.
+    pub recording: u32,
+    /// Script of the worker; empty for text that the worker evaluates.
+    pub script: String,
+}
+
+/// Starts the inspector. Takes the time between two samples (microseconds), the time between two
+/// windows (milliseconds), whether the user set the latter, and Node's global object. Returns the
+/// reason of a failure, which is empty if there is no inspector.
+type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Option<String>>;
+
+/// Starts recording the calling thread with the settings of the environment, unless it is being
+/// recorded.
+///
+/// `argv` is `process.argv`. Returns false if a setting is wrong, so that the program must be
+/// stopped; the reason is on stderr by then. Any other failure is reported there too, and the
+/// program runs on unprofiled.
+#[napi(js_name = "cpuProfRecord", catch_unwind)]
+pub(crate) fn record(
+    env: Env,
+    thread: CallingThread,
+    argv: Object<'_>,
+    start_inspector: StartInspector<'_>,
+) -> bool {
+    if recording::is_recording() {
+        return true;
+    }
+    let thread_id = thread.thread_id;
+    let name = WorkerName::from_option(&thread.name);
+    profiler_frames::learn(&thread.lib);
+    let started = preload_config(&thread.exec_argv).and_then(|config| {
+        let Some(config) = config else { return Ok(()) };
+        start::start(
+            StartRequest {
+                env: &env,
+                thread_id,
+                config,
+                has_scripts: false,
+                parent: None,
+                earlier: Vec::new(),
+            },
+            || program(thread, Some(&argv)),
+            |plan| call_start_inspector(&env, start_inspector, plan),
+        )
+    });
+    match started {
+        Ok(()) => {
+            recording::name_worker(name);
+            true
+        }
+        // This is a thread that Node itself started. If the whole program had no inspector, its main
+        // thread would have reported that.
+        Err(Error::NoInspector) if thread_id != 0 => true,
+        Err(error) => {
+            warn_once(&error);
+            !error.is_wrong_setting()
+        }
+    }
+}
+
+/// Starts recording the calling thread, which is not being recorded; a worker that is covered by a
+/// recording gets its own instead. `options` take precedence over the environment; their values are
+/// written as text. Returns the reason of a failure.
+#[napi(js_name = "cpuProfStart", catch_unwind)]
+pub(crate) fn start(
+    env: Env,
+    thread: CallingThread,
+    argv: Object<'_>,
+    options: HashMap<String, String>,
+    start_inspector: StartInspector<'_>,
+) -> Option<StartFailure> {
+    // The parent can have reached the worker since JavaScript asked.
+    if recording::is_covered() {
+        stop::stop();
+    }
+    let thread_id = thread.thread_id;
+    let name = WorkerName::from_option(&thread.name);
+    profiler_frames::learn(&thread.lib);
+    let config = read_config(|name| options.get(name).cloned(), &thread.exec_argv);
+    let started = config.and_then(|config| {
+        start::start(
+            StartRequest {
+                env: &env,
+                thread_id,
+                config: &config,
+                has_scripts: true,
+                parent: None,
+                earlier: Vec::new(),
+            },
+            || program(thread, Some(&argv)),
+            |plan| call_start_inspector(&env, start_inspector, plan),
+        )
+    });
+    if started.is_ok() {
+        recording::name_worker(name);
+    }
+    started.err().map(|error| StartFailure {
+        is_setting: error.is_wrong_setting(),
+        message: error.to_string(),
+    })
+}
+
+/// Lets the calling thread's recording cover its workers. Returns nothing if the workers cannot be
+/// reached; the reason is on stderr then.
+#[napi(js_name = "cpuProfCoverWorkers", catch_unwind)]
+pub(crate) fn cover_workers() -> Option<JsWorkerCoverage> {
+    match worker_coverage::cover_workers(record_covered_by_v8) {
+        Ok(coverage) => coverage.map(|WorkerCoverage { recording, binding }| JsWorkerCoverage {
+            recording,
+            binding: binding.map(str::to_owned),
+        }),
+        Err(error) => {
+            warn_once(&error);
+            None
+        }
+    }
+}
+
+/// Starts recording the calling worker with V8's profiler. The worker is in any JavaScript, even in
+/// that of a library that is being loaded.
+fn record_covered_by_v8(env: &Env, request: Object<'_>) {
+    if let Ok(Some(worker)) = request.get::<CoveredWorker>("worker") {
+        record_covered(env, worker, |_| {
+            Err(Error::Unavailable("the inspector cannot start in an interrupt".into()))
+        });
+    }
+}
+
+/// Starts recording the calling worker for the recording that covers it.
+#[napi(js_name = "cpuProfRecordWorker", catch_unwind)]
+pub(crate) fn record_worker(env: Env, worker: CoveredWorker, start_inspector: StartInspector<'_>) {
+    record_covered(&env, worker, |plan| call_start_inspector(&env, start_inspector, plan));
+}
+
+/// Stops recording the calling thread, and returns when its files are complete. Returns nothing if
+/// the thread was not recorded.
+#[napi(js_name = "cpuProfStop", catch_unwind)]
+pub(crate) fn stop() -> Option<JsRecording> {
+    let stopped = stop::stop()?;
+    let totals = stopped.totals;
+    Some(JsRecording {
+        files: totals.files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+        samples: totals.samples as f64,
+        nodes: totals.nodes as f64,
+        duration_ms: stopped.duration_us as f64 / 1000.0,
+        dropped_samples: totals.dropped_samples as f64,
+        dropped_events: totals.dropped_events as f64,
+        thread_id: stopped.thread_id,
+        pid: std::process::id(),
+        source: stopped.source.name().into(),
+    })
+}
+
+/// Returns whether the calling thread, which is sampled by the inspector, needs a window. A thread
+/// that has only waited for events since its last window needs none.
+#[napi(js_name = "cpuProfNeedsWindow", catch_unwind)]
+pub(crate) fn needs_window() -> bool {
+    inspector::needs_inspector_window()
+}
+
+/// Hands over a window of the inspector: its profile as JSON, the time when JavaScript began to hand
+/// it over, and the time in which JavaScript started the next profile, both 0 if it has not. Times
+/// are microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop before the
+/// next profile starts.
+#[napi(js_name = "cpuProfWindow", catch_unwind)]
+pub(crate) fn window(json: String, since_us: i64, own_from_us: i64, own_to_us: i64) -> u32 {
+    match inspector::hand_over_inspector_window(json, since_us, (own_from_us, own_to_us)) {
+        NextStep::Continue => 0,
+        NextStep::GiveUp => 1,
+        NextStep::Restart => 2,
+    }
+}
+
+/// Ends the calling thread's recording because the thread ends. A later `stop` returns the result.
+#[napi(js_name = "cpuProfEnd", catch_unwind)]
+pub(crate) fn end() {
+    exit_hooks::end_in_exit_listener();
+}
+
+/// Ends the recording of the main thread, because `process.execve()` is about to end the program. If
+/// that fails, the program goes on in a second recording.
+#[napi(js_name = "cpuProfEndForNow", catch_unwind)]
+pub(crate) fn end_for_now() {
+    exit_hooks::end_for_now();
+}
+
+/// Names the calling worker by its script.
+#[napi(js_name = "cpuProfNameWorker", catch_unwind)]
+pub(crate) fn name_worker(script: String) {
+    recording::name_worker(WorkerName::from_script(&script));
+}
+
+/// Returns whether the calling thread is being recorded.
+#[napi(js_name = "cpuProfIsRecording", catch_unwind)]
+pub(crate) fn is_recording() -> bool {
+    recording::is_recording()
+}
+
+/// Returns whether the calling thread is a worker that is recorded only because a recording covers
+/// it.
+#[napi(js_name = "cpuProfIsCovered", catch_unwind)]
+pub(crate) fn is_covered() -> bool {
+    recording::is_covered()
+}
+
+/// Returns whether this is the first thread of the process, which is Node's main thread.
+#[napi(js_name = "cpuProfIsFirstThread", catch_unwind)]
+pub(crate) fn is_first_thread() -> bool {
+    system::is_first_thread()
+}
+
+fn record_covered(
+    env: &Env,
+    worker: CoveredWorker,
+    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
+) {
+    let CoveredWorker { thread, recording, script } = worker;
+    let Some(config) =
+        worker_coverage::covering_config(recording).filter(|_| !recording::is_recording())
+    else {
+        return;
+    };
+    let request = StartRequest {
+        env,
+        thread_id: thread.thread_id,
+        config: &config,
+        has_scripts: true,
+        parent: Some(recording),
+        earlier: Vec::new(),
+    };
+    let name = WorkerName::from_option(&thread.name).or_else(|| WorkerName::from_script(&script));
+    profiler_frames::learn(&thread.lib);
+    match start::start(request, || program(thread, None), start_inspector) {
+        Ok(()) => recording::name_worker(name),
+        Err(error) => warn_once(&error),
+    }
+}
+
+fn call_start_inspector(
+    env: &Env,
+    start: StartInspector<'_>,
+    plan: InspectorPlan,
+) -> std::result::Result<(), Error> {
+    let failure = env
+        .get_global()
+        .and_then(|global| {
+            let global = global.to_unknown();
+            start.call((plan.interval_us, plan.flush_ms, plan.is_fixed, global).into())
+        })
+        // The function itself throws nothing, so the thread is being terminated.
+        .map_err(|_| Error::Terminated)?;
+    match failure {
+        None => Ok(()),
+        Some(reason) if reason.is_empty() => Err(Error::NoInspector),
+        Some(reason) => Err(Error::Unavailable(reason)),
+    }
+}
+
+fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
+    Program {
+        pid: std::process::id(),
+        ppid: std::os::unix::process::parent_id(),
+        ancestors: if thread.thread_id == 0 { ancestors() } else { Vec::new() },
+        argv: argv.map(strings).unwrap_or_default(),
+        exec_argv: thread.exec_argv,
+        cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
+        node: thread.version,
+        process_start_ms: system::process_start_ms(),
+        boot: system::boot_id(),
+        process_key: system::process_key(),
+        pid_namespace: system::pid_namespace(),
+        run: run().id().map(str::to_owned),
+    }
+}
+
+/// Returns the strings of an array.
+fn strings(array: &Object<'_>) -> Vec<String> {
+    let length = array.get_array_length().unwrap_or(0);
+    (0..length).filter_map(|index| array.get_element(index).ok()).collect()
+}

@@ -1,0 +1,17 @@
+//! How the process is about to end, once it is.
+
+use parking_lot::Mutex;
+
+use cpu_prof_core::profile::ending::ProcessEnding;
+
+static ENDING: Mutex<Option<ProcessEnding>> = Mutex::new(None);
+
+/// Notes how the process is about to end; none if it goes on.
+pub(crate) fn note(ending: Option<ProcessEnding>) {
+    *ENDING.lock() = ending;
+}
+
+/// Returns how the process is about to end, if it is.
+pub(crate) fn of_process() -> ProcessEnding {
+    ENDING.lock().clone().unwrap_or_default()
+}

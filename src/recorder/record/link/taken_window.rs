@@ -1,0 +1,30 @@
+//! A window as the recorded thread hands it over.
+
+use std::time::Duration;
+
+use super::recording_link::ThreadActivity;
+use crate::sampler::source::RawWindow;
+use cpu_prof_core::profile::gc::MemoryUse;
+
+/// A window on its way to the disk.
+pub(crate) struct TakenWindow {
+    /// The window as its source returned it.
+    pub window: RawWindow,
+    /// Memory of the thread at the end of the window, if it is wanted.
+    pub memory: Option<MemoryUse>,
+    /// Time that taking the window cost the program's thread.
+    pub pause: Duration,
+    /// Time in which the next profile was started: CLOCK_MONOTONIC, microseconds.
+    pub own_span_us: Option<(i64, i64)>,
+    /// Time in which sampling was resumed after a suspension: CLOCK_MONOTONIC, microseconds.
+    pub resumed_us: Option<(i64, i64)>,
+    /// Whether sampling is suspended from the end of this window on.
+    pub is_suspended: bool,
+    /// Time that the thread's event loop has waited for events, up to the end of this window:
+    /// microseconds. None if V8's sampling ends the waits.
+    pub waited_us: Option<i64>,
+    /// Activity of the thread up to this window.
+    pub activity: Option<ThreadActivity>,
+    /// Whether the thread mostly waited for events since its last window.
+    pub was_waiting: bool,
+}

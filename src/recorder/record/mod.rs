@@ -1,0 +1,8 @@
+//! Recording: one folder for each side of the hand-over of windows.
+
+mod link;
+mod output;
+pub(crate) mod process;
+pub(crate) mod thread;
+pub(crate) mod window;
+mod writer;

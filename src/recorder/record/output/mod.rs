@@ -1,0 +1,9 @@
+//! The files of a recording, and what is written into them.
+
+pub(crate) mod files;
+pub(crate) mod live_file;
+pub(crate) mod recording_writer;
+pub(crate) mod segments;
+pub(crate) mod side_events;
+pub(crate) mod totals;
+pub(crate) mod written_time;

@@ -1,0 +1,382 @@
+//! Writes the windows of one recording to its files. Runs on the writer thread.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::files::{CpuProfileFile, OutputFiles};
+use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
+use super::side_events::SideEvents;
+use super::totals::RecordingTotals;
+use super::written_time::{MissingWindows, WrittenTime};
+use crate::record::link::pending_exit;
+use crate::record::link::recording_link::RecordingLink;
+use crate::record::link::script_maps::NeededMap;
+use crate::record::link::taken_window::TakenWindow;
+use crate::record::window::idle::{IdleTimes, WaitCounters};
+use crate::record::window::native_names;
+use crate::record::window::overlap::{self, TakenUntil};
+use crate::record::window::profiler_frames;
+use crate::record::window::worker_name::WorkerName;
+use crate::sampler::source::RawWindow;
+use crate::sampler::v8::StallDetector;
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::config::{Config, Source};
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::write::event_args::{Flush, TraceEnd};
+use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::thread::ThreadTrace;
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::window::Window;
+use cpu_prof_core::profile::window::call_tree::{CallTree, PlacedWindow};
+
+/// A recording's files and the state that is needed to fill them.
+pub(crate) struct RecordingSink {
+    /// Link to the recorded thread.
+    pub link: Arc<RecordingLink>,
+    /// Time between two flushes.
+    pub flush_interval: Duration,
+    /// Time for which the old and the next profile both run in a rotation.
+    pub overlap: Duration,
+    trace: Option<TraceSegments>,
+    /// None once it is written.
+    cpuprofile: Option<CpuProfileFile>,
+    /// Call tree of the trace.
+    tree: CallTree,
+    /// Up to when the trace is written.
+    written: WrittenTime,
+    stall: StallDetector,
+    /// Number of times that V8's sampling thread was restarted.
+    restarts: u32,
+    taken_until: TakenUntil,
+    /// None if V8's sampling ends the waits of the event loop.
+    idle: Option<IdleTimes>,
+    side_events: SideEvents,
+    /// Whether the trace tells how the process ends.
+    tells_ending: bool,
+    /// Name of the worker, if it has one.
+    name: Option<WorkerName>,
+    totals: RecordingTotals,
+}
+
+impl RecordingSink {
+    /// Creates the sink of a recording that writes to `files`.
+    pub(crate) fn new(
+        link: Arc<RecordingLink>,
+        config: &Config,
+        source: Source,
+        files: OutputFiles,
+        idle: Option<IdleTimes>,
+    ) -> Self {
+        let OutputFiles { trace, cpuprofile } = files;
+        link.script_maps.begin_file();
+        let tells_ending = link.is_main() && config.categories.processes;
+        let side_events = SideEvents::new(config, idle.is_some());
+        let mut totals = RecordingTotals::default();
+        if let Some(trace) = &trace {
+            let SegmentContents { samples, nodes } = trace.complete_contents();
+            (totals.samples, totals.nodes) = (samples, nodes);
+        }
+        let start_us = trace.as_ref().map_or(0, TraceSegments::start_us);
+        Self {
+            link,
+            flush_interval: config.flush_interval(source),
+            overlap: overlap::duration(config.interval_us),
+            trace,
+            cpuprofile,
+            tree: CallTree::new(config.max_nodes),
+            written: WrittenTime::starting_at(start_us),
+            stall: StallDetector::new(config.interval_us),
+            restarts: 0,
+            taken_until: TakenUntil::START,
+            idle,
+            side_events,
+            tells_ending,
+            name: None,
+            totals,
+        }
+    }
+
+    /// Writes a window. `events` is a buffer.
+    pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
+        let mut window = self.read(taken.window, taken.was_waiting);
+        profiler_frames::hide(&mut window, self.taken_until.is_start());
+        native_names::rename(&mut window);
+        if self.stall.is_stuck(&window) {
+            self.link.request_restart();
+            self.restarts += 1;
+        }
+        self.taken_until.remove_from(&mut window, taken.own_span_us);
+        if let Some(resumed_us) = taken.resumed_us {
+            overlap::replace_first_sample(&mut window, resumed_us);
+        }
+        let cpu = self.link.cpu_times();
+        if let Some((idle, loop_us)) = self.idle.as_mut().zip(taken.waited_us) {
+            let slept_us = taken.activity.zip(cpu.wait_us);
+            let slept_us = slept_us.map(|(activity, wait_us)| activity.slept_us(wait_us));
+            idle.classify(&mut window, WaitCounters { loop_us, slept_us });
+            if taken.is_suspended {
+                idle.begin_wait(&mut window);
+            }
+        }
+        self.keep_file(false);
+        self.resume(events);
+        self.begin_segment(&window, events);
+        self.rename_by_frames(&window, events);
+        self.add_script_maps(&window, events);
+        self.write_program_events(events);
+        let placed = if window.samples.is_empty() || self.trace.is_none() {
+            PlacedWindow::default()
+        } else {
+            self.tree.place(&window)
+        };
+        let profile_nodes = self.cpuprofile.as_mut().map(|file| file.add(&window));
+        let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
+        let side_events = self.side_events.of_window(&self.link, &window, taken.memory);
+        let collections = side_events.collections();
+        let flush = Flush {
+            pause_us: Some(pause_us),
+            restarts: self.restarts,
+            collections,
+            cpu,
+            lost: None,
+        };
+        let mut sizes = (0, 0);
+        let is_written = self.append(events, |trace, events| {
+            trace.window(events, &window, &placed, flush);
+            sizes.0 = events.lasting_bytes();
+            side_events.add_to(trace, events);
+            sizes.1 = events.lasting_bytes() - sizes.0;
+        });
+        self.side_events.account(sizes.0, sizes.1);
+        let samples = window.samples.len() as u64;
+        if !is_written {
+            self.totals.dropped_samples += samples;
+            self.written.lost(window.end_us, samples, cpu);
+            self.tree.take_back(&placed);
+            return;
+        }
+        self.totals.samples += samples;
+        self.written.written(window.end_us);
+        if let Some(trace) = &mut self.trace {
+            let nodes = placed.new_nodes.len() as u64;
+            self.totals.nodes += nodes;
+            trace.count(SegmentContents { samples, nodes });
+        } else {
+            self.totals.nodes += profile_nodes.unwrap_or_default() as u64;
+        }
+    }
+
+    /// Writes the trace again if it was removed. `is_last` tells that there is no later chance.
+    fn keep_file(&mut self, is_last: bool) {
+        let kept = self.trace.as_mut().map_or(Ok(()), |trace| trace.keep_file(is_last));
+        if let Err(error) = kept {
+            self.fail(&error);
+        }
+    }
+
+    /// Tells the trace which windows it lacks, if there are any and the trace can be written again.
+    fn resume(&mut self, events: &mut Events) {
+        let Some(MissingWindows { gap, cpu }) = self.written.missing() else { return };
+        let root = self.tree.root();
+        if self.append(events, |trace, events| trace.gap(events, root, gap, cpu)) {
+            self.written.written(gap.to_us);
+        }
+    }
+
+    /// Extends the trace to now, for a thread that has waited since its last window.
+    pub(crate) fn extend(&mut self, events: &mut Events) {
+        if self.link.has_failed() {
+            return;
+        }
+        self.keep_file(false);
+        self.resume(events);
+        if !self.link.program_events.is_empty() {
+            self.write_program_events(events);
+        }
+        let Some(trace) = &mut self.trace else { return };
+        let cpu = self.link.cpu_times();
+        let flush = Flush { restarts: self.restarts, cpu, ..Flush::default() };
+        let idle_us = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
+        let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
+        let now_us = system::now_us();
+        let side_events = self.side_events.of_wait(idle_us);
+        let encode = |trace: &mut ThreadTrace, events: &mut Events| {
+            trace.extension(events, idle, now_us, flush);
+            side_events.add_to(trace, events);
+        };
+        if let Err(error) = trace.extend(events, encode) {
+            self.fail(&error);
+        }
+    }
+
+    /// Writes the events of the program that wait.
+    pub(crate) fn write_program_events(&mut self, events: &mut Events) {
+        let (own, dropped) = self.link.program_events.take();
+        self.totals.dropped_events += dropped;
+        if dropped > 0 {
+            warn_once(&Error::DroppedEvents);
+        }
+        if !own.as_bytes().is_empty()
+            && !self.append(events, |_, events| events.push_encoded(own.as_bytes()))
+        {
+            self.totals.dropped_events += own.count();
+        }
+    }
+
+    fn read(&mut self, window: RawWindow, was_waiting: bool) -> Window {
+        match window {
+            RawWindow::V8(profile) => {
+                let window = profile.read();
+                let newest_us = window.samples.last().map(|sample| sample.time_us);
+                self.link.read_profiles.push(profile, newest_us);
+                if !was_waiting {
+                    self.link.read_profiles.delete_elsewhere();
+                }
+                window
+            }
+            RawWindow::Inspector(profile) => profile.read().unwrap_or_else(|error| {
+                warn_once(&error);
+                Window::default()
+            }),
+        }
+    }
+
+    /// Begins the next segment of the trace, if it starts with this window.
+    fn begin_segment(&mut self, window: &Window, events: &mut Events) {
+        if self.link.has_failed() {
+            return;
+        }
+        let Some(trace) = &mut self.trace else { return };
+        let Some(start_us) = trace.next_start(window) else { return };
+        let side_events = self.side_events.at_end(&self.link, start_us);
+        let end = TraceEnd {
+            collections: side_events.collections(),
+            cpu: self.link.cpu_times(),
+            ..TraceEnd::default()
+        };
+        let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
+        match trace.begin_next(events, start_us, end, add_last) {
+            Ok(()) => {
+                // Another file announces its nodes itself.
+                self.tree.clear();
+                self.link.script_maps.begin_file();
+                self.written = WrittenTime::starting_at(start_us);
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Adds the source maps of the scripts that a window samples first.
+    fn add_script_maps(&mut self, window: &Window, events: &mut Events) {
+        if self.trace.is_none() {
+            return;
+        }
+        let maps = self.link.script_maps.clone();
+        maps.each_needed(window, |NeededMap { script_id, script, map }| {
+            self.append(events, |trace, events| trace.source_map(events, *script_id, script, map))
+        });
+    }
+
+    /// Names a worker, unless it has a name of the same source or of a stronger one.
+    pub(crate) fn rename(&mut self, name: &WorkerName, events: &mut Events) {
+        if self.name.as_ref().is_some_and(|known| known.source >= name.source) {
+            return;
+        }
+        let known = self.name.replace(name.clone());
+        // A worker that was named by its frames mostly has the script that they show.
+        if known.is_none_or(|known| known.text != name.text) {
+            if let Some(file) = &mut self.cpuprofile {
+                file.name_worker(&name.text);
+            }
+            self.append(events, |trace, events| trace.rename_worker(events, &name.text));
+        }
+    }
+
+    /// Names a worker that has been busy since its first line, and so could not tell its script.
+    fn rename_by_frames(&mut self, window: &Window, events: &mut Events) {
+        let is_unnamed = self.name.is_none() && self.is_worker();
+        if is_unnamed && let Some(name) = WorkerName::from_frames(window) {
+            self.rename(&name, events);
+        }
+    }
+
+    fn is_worker(&self) -> bool {
+        self.trace.as_ref().is_some_and(TraceSegments::is_worker)
+    }
+
+    /// Completes the files.
+    pub(crate) fn finish(&mut self, events: &mut Events) {
+        let end_us = system::now_us();
+        self.keep_file(true);
+        self.resume(events);
+        self.write_program_events(events);
+        if self.trace.is_some() {
+            let side_events = self.side_events.at_end(&self.link, end_us);
+            let ending =
+                if self.tells_ending { pending_exit::of_process() } else { <_>::default() };
+            let (collections, cpu) = (side_events.collections(), self.link.cpu_times());
+            self.append(events, |trace, events| {
+                side_events.add_to(trace, events);
+                trace.close(events, end_us, Some(TraceEnd { collections, cpu, ending }));
+            });
+        }
+        if let Some(file) = self.cpuprofile.take() {
+            match file.write(end_us) {
+                Ok(path) => self.totals.files.push(path),
+                Err(error) => {
+                    self.fail(&error);
+                    if let Error::OtherPlace { place, .. } = error {
+                        self.totals.files.push(place);
+                    } else if self.trace.is_none() {
+                        let dropped_samples = self.totals.samples + self.totals.dropped_samples;
+                        self.totals =
+                            RecordingTotals { dropped_samples, ..RecordingTotals::default() };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the contents of the files so far.
+    pub(crate) fn totals(&self) -> RecordingTotals {
+        let mut totals = self.totals.clone();
+        if let Some(trace) = &self.trace {
+            totals.files.splice(0..0, trace.paths());
+            let removed = trace.removed();
+            totals.samples -= removed.samples;
+            totals.nodes -= removed.nodes;
+        }
+        totals
+    }
+
+    /// Returns the segments of the trace.
+    pub(crate) fn into_segments(self) -> Vec<CompleteSegment> {
+        self.trace.map(TraceSegments::into_complete).unwrap_or_default()
+    }
+
+    /// Appends events to the trace, if there is one. Returns whether the files are intact.
+    fn append(
+        &mut self,
+        events: &mut Events,
+        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
+    ) -> bool {
+        if self.link.has_failed() {
+            return false;
+        }
+        let Some(trace) = &mut self.trace else { return true };
+        let result = trace.append(events, encode);
+        if let Err(error) = &result {
+            self.fail(error);
+        }
+        result.is_ok()
+    }
+
+    /// Tells the user about an error, and ends the recording if the error lasts.
+    fn fail(&self, error: &Error) {
+        if !error.can_pass() {
+            self.link.fail();
+        }
+        warn_once(error);
+    }
+}

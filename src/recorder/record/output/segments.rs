@@ -1,0 +1,311 @@
+//! The trace of one recording: one file, or a chain of segments of which the oldest are removed.
+//!
+//! A segment is a whole trace of its own. The next segment starts at the time of its first sample,
+//! and the segment before ends at that time: so no time between two segments belongs to none.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chrono::{SecondsFormat, TimeDelta, Utc};
+
+use super::live_file::LiveTrace;
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::config::{Config, HistoryLimits};
+use cpu_prof_core::base::settings::name_pattern::FileNames;
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system;
+use cpu_prof_core::files::own_file::OwnFile;
+use cpu_prof_core::format::trace::write::event_args::TraceEnd;
+use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::thread::{ThreadInfo, ThreadTrace};
+use cpu_prof_core::profile::window::Window;
+
+/// Ending of a trace's name.
+const EXTENSION: &str = ".trace.json";
+
+/// Segments in the history, as far as its limits allow. A part of a segment cannot be removed, so
+/// more segments keep the history closer to its limit, and each costs its names and its call tree.
+const SEGMENTS: u32 = 4;
+
+/// The streamed trace of a recording.
+pub(crate) struct TraceSegments {
+    dir: PathBuf,
+    names: FileNames,
+    limits: HistoryLimits,
+    /// File of the current segment. Valid after each write.
+    output: LiveTrace,
+    /// Whether the file was seen to be removed.
+    is_removed: bool,
+    trace: ThreadTrace,
+    /// Start of the current segment, microseconds.
+    start_us: i64,
+    /// Contents of the current segment.
+    contents: SegmentContents,
+    /// Complete segments, the oldest first.
+    complete: VecDeque<CompleteSegment>,
+    /// Contents of the segments that were removed.
+    removed: SegmentContents,
+}
+
+/// Counts of what a segment holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct SegmentContents {
+    /// Number of samples.
+    pub samples: u64,
+    /// Number of call-tree nodes.
+    pub nodes: u64,
+}
+
+impl SegmentContents {
+    fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.nodes += other.nodes;
+    }
+}
+
+/// A segment that is written to no more.
+pub(crate) struct CompleteSegment {
+    file: OwnFile,
+    /// Size, bytes.
+    bytes: u64,
+    /// End, microseconds.
+    end_us: i64,
+    contents: SegmentContents,
+}
+
+impl CompleteSegment {
+    fn of(output: LiveTrace, end_us: i64, contents: SegmentContents) -> Self {
+        Self { bytes: output.bytes(), file: output.finish(), end_us, contents }
+    }
+
+    /// Returns the path of the file.
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Returns the counts of what the segment holds.
+    pub(super) fn contents(&self) -> SegmentContents {
+        self.contents
+    }
+}
+
+impl TraceSegments {
+    /// Creates the first segment with its head. `earlier` are segments of a recording that this one
+    /// continues.
+    pub(super) fn create(
+        config: &Config,
+        names: &mut FileNames,
+        info: ThreadInfo,
+        start_us: i64,
+        earlier: Vec<CompleteSegment>,
+    ) -> Result<Self, Error> {
+        let trace = ThreadTrace::new(info, start_us);
+        let output = LiveTrace::create(&config.dir, EXTENSION, names, &trace.head())?;
+        Ok(Self {
+            dir: config.dir.clone(),
+            names: names.clone(),
+            limits: config.history,
+            output,
+            is_removed: false,
+            trace,
+            start_us,
+            contents: SegmentContents::default(),
+            complete: earlier.into(),
+            removed: SegmentContents::default(),
+        })
+    }
+
+    /// Writes the current segment again if it was removed, mostly with its folder. A removal that is
+    /// under way must find the folder empty, so this waits for the second look, unless `is_last` tells
+    /// that there is none.
+    pub(super) fn keep_file(&mut self, is_last: bool) -> Result<(), Error> {
+        let was_removed = mem::replace(&mut self.is_removed, self.output.is_removed());
+        if self.is_removed && (was_removed || is_last) {
+            self.output.write_again(&self.dir, EXTENSION, &mut self.names)?;
+            self.is_removed = false;
+        }
+        Ok(())
+    }
+
+    /// Appends the events that `encode` writes into `buffer`.
+    pub(super) fn append(
+        &mut self,
+        buffer: &mut Events,
+        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
+    ) -> Result<(), Error> {
+        buffer.clear();
+        let time = self.trace.time();
+        encode(&mut self.trace, buffer);
+        self.make_room(buffer.as_bytes().len());
+        let written = self.output.append(buffer.as_bytes(), buffer.lasting_bytes());
+        if written.is_err() {
+            self.trace.return_to(time);
+        }
+        written
+    }
+
+    /// Writes events that the next write replaces.
+    pub(super) fn extend(
+        &mut self,
+        buffer: &mut Events,
+        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
+    ) -> Result<(), Error> {
+        self.remove_older_than(system::now_us());
+        self.append(buffer, |trace, events| {
+            events.begin_provisional();
+            encode(trace, events);
+        })
+    }
+
+    /// Returns whether the recorded thread is a worker.
+    pub(super) fn is_worker(&self) -> bool {
+        self.trace.is_worker()
+    }
+
+    /// Counts what was appended.
+    pub(super) fn count(&mut self, contents: SegmentContents) {
+        self.contents.add(contents);
+    }
+
+    /// Removes segments that are too old when a window comes. Returns the time at which the next
+    /// segment starts, if it starts with this window.
+    pub(super) fn next_start(&mut self, window: &Window) -> Option<i64> {
+        self.remove_older_than(window.end_us);
+        let bytes = self.output.bytes();
+        let is_large = |share| self.limits.max_size.is_some_and(|max| bytes >= max / share);
+        let share = u64::from(SEGMENTS);
+        let Some(first) = window.samples.first() else {
+            // A segment without samples waits for one, so that no time is lost at its start.
+            return is_large(share / 2).then(|| window.end_us.max(self.trace.last_us()));
+        };
+        let start_us = first.time_us.max(self.trace.last_us());
+        let is_old = self
+            .limits
+            .keep
+            .is_some_and(|keep| start_us.saturating_sub(self.start_us) >= micros(keep / SEGMENTS));
+        (is_large(share) || is_old).then_some(start_us)
+    }
+
+    /// Begins the next segment, which starts at `start_us`, and completes the current one. `end` are
+    /// the facts of the current segment's end, and `add_last` adds its last events. After an error the
+    /// current segment goes on.
+    pub(super) fn begin_next(
+        &mut self,
+        buffer: &mut Events,
+        start_us: i64,
+        end: TraceEnd,
+        add_last: impl FnOnce(&ThreadTrace, &mut Events),
+    ) -> Result<(), Error> {
+        self.keep_file(true)?;
+        let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
+        let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
+        let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);
+        let mut trace = self.trace.clone();
+        trace.begin_next(start_us, started, end.cpu);
+        let head = trace.head();
+        self.make_room(head.len());
+        // After a failed try, the name is still that of the next segment.
+        if self.current_path().ends_with(format!("{}{EXTENSION}", self.names.current())) {
+            self.names.advance();
+        }
+        let is_full = self.limits.max_size.is_some_and(|max| self.output.bytes() >= max);
+        let next = LiveTrace::create(&self.dir, EXTENSION, &mut self.names, &head);
+        let next = next.map_err(|error| match is_full {
+            true => error,
+            false => error.described(|path, source| Error::NextFile { path, source }),
+        })?;
+        // A disk that is full now leaves the current segment without its end.
+        let _ = self.append(buffer, |trace, events| {
+            add_last(trace, events);
+            trace.close(events, start_us, Some(end));
+        });
+        self.trace = trace;
+        let complete = mem::replace(&mut self.output, next);
+        let contents = mem::take(&mut self.contents);
+        self.complete.push_back(CompleteSegment::of(complete, start_us, contents));
+        self.start_us = start_us;
+        Ok(())
+    }
+
+    /// Returns all segments of a recording that has ended; none if they have no limit.
+    pub(super) fn into_complete(mut self) -> Vec<CompleteSegment> {
+        if !self.limits.is_limited() {
+            return Vec::new();
+        }
+        let end_us = self.trace.last_us();
+        self.complete.push_back(CompleteSegment::of(self.output, end_us, self.contents));
+        self.complete.into()
+    }
+
+    /// Returns the paths of the files that still exist, the oldest first.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let complete = self.complete.iter().map(|segment| &segment.file);
+        let mut paths: Vec<PathBuf> =
+            complete.filter(|file| file.exists()).map(|file| file.path().to_owned()).collect();
+        paths.push(self.current_path().to_owned());
+        paths
+    }
+
+    /// Returns the start of the current segment, microseconds.
+    pub(super) fn start_us(&self) -> i64 {
+        self.start_us
+    }
+
+    /// Returns the path of the current segment.
+    pub(super) fn current_path(&self) -> &Path {
+        self.output.path()
+    }
+
+    /// Returns the contents of the complete segments.
+    pub(super) fn complete_contents(&self) -> SegmentContents {
+        let mut contents = SegmentContents::default();
+        for segment in &self.complete {
+            contents.add(segment.contents);
+        }
+        contents
+    }
+
+    /// Returns the contents of the segments that were removed.
+    pub(super) fn removed(&self) -> SegmentContents {
+        self.removed
+    }
+
+    /// Removes the segments that ended too long before `now_us`.
+    fn remove_older_than(&mut self, now_us: i64) {
+        if let Some(keep) = self.limits.keep {
+            let oldest_us = now_us.saturating_sub(micros(keep));
+            self.remove_while(|_, segment| segment.end_us < oldest_us);
+        }
+    }
+
+    /// Removes the oldest segments until this many bytes more are within the limit.
+    fn make_room(&mut self, bytes: usize) {
+        let Some(max_size) = self.limits.max_size else { return };
+        self.remove_while(|this, _| {
+            let complete: u64 = this.complete.iter().map(|segment| segment.bytes).sum();
+            complete + this.output.bytes() + bytes as u64 > max_size
+        });
+    }
+
+    /// Removes the oldest segment as long as the condition holds for it.
+    fn remove_while(&mut self, condition: impl Fn(&Self, &CompleteSegment) -> bool) {
+        while let Some(oldest) = self.complete.front()
+            && condition(self, oldest)
+        {
+            if let Err(error) = oldest.file.remove() {
+                warn_once(&error);
+            }
+            self.removed.add(oldest.contents);
+            self.complete.pop_front();
+        }
+    }
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! What a process has once.
+
+pub(crate) mod exit_code;
+pub(crate) mod host;
+pub(crate) mod signals;

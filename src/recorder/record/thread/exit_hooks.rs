@@ -1,0 +1,193 @@
+//! Ends the recording of a thread that ends, or whose process ends.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::panic::catch_unwind;
+
+use napi::Env;
+use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
+
+use super::recording::{
+    ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, is_recording,
+    take_recording,
+};
+use super::stop::{StoppedProfiler, end_early, finish};
+use crate::record::link::pending_exit;
+use crate::record::process::exit_code;
+use crate::record::process::signals;
+use crate::sampler::v8::{Callback, Waker, forget_environment};
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::profile::ending::ProcessEnding;
+
+thread_local! {
+    /// Whether a cleanup hook ends the recordings of this thread.
+    static HAS_CLEANUP_HOOK: Cell<bool> = const { Cell::new(false) };
+    /// Whether an exit callback ends the recordings of this thread.
+    static HAS_EXIT_CALLBACK: Cell<bool> = const { Cell::new(false) };
+    /// The environment of the last recording, and the callback that resumes it.
+    static RESUMPTION: Cell<Option<(Env, Callback)>> = const { Cell::new(None) };
+    /// The recording to resume if the process survives.
+    static INTERRUPTED: RefCell<Option<InterruptedRecording>> = const { RefCell::new(None) };
+}
+
+/// A recording of the main thread that ended because the process seemed to end.
+pub(super) struct InterruptedRecording {
+    /// Environment of the thread.
+    pub env: Env,
+    /// Settings of the recording.
+    pub config: Config,
+    /// The recording so far.
+    pub stopped: Option<StoppedRecording>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The whole process ends, and frees V8's memory with it.
+    Process,
+    /// Only the thread ends, so V8's memory must be freed.
+    Thread,
+}
+
+/// Makes sure that the end of this thread or of the process ends the thread's recordings. `resume`
+/// runs if the process survives.
+pub(super) fn watch(
+    env: &Env,
+    waker: Option<&Waker>,
+    thread_id: u32,
+    resume: Callback,
+) -> Result<(), Error> {
+    // The isolate of the main thread ends with the process, which frees its memory faster than V8
+    // can.
+    let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
+    if !HAS_CLEANUP_HOOK.get() {
+        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end_environment(ending))))
+            .map_err(|_| {
+                Error::Unavailable("Node did not add a hook for the end of the thread".into())
+            })?;
+        HAS_CLEANUP_HOOK.set(true);
+    }
+    RESUMPTION.set(Some((*env, resume)));
+    if let (Ending::Process, Some(waker)) = (ending, waker)
+        && !HAS_EXIT_CALLBACK.replace(true)
+    {
+        waker.at_exit(on_exit);
+    }
+    Ok(())
+}
+
+/// Ends the recording. Node calls this after the `exit` listeners, and when the program is about to
+/// send itself a signal, which most likely ends the process.
+extern "C" fn on_exit(_: *mut c_void) {
+    // Unwinding into C++ would end the process.
+    let _ = catch_unwind(end_for_now);
+}
+
+/// Ends the recording of a process that most likely ends now. A process that survives goes on in a
+/// second recording.
+pub(crate) fn end_for_now() {
+    if !is_recording() || !HAS_EXIT_CALLBACK.get() {
+        return;
+    }
+    let config = RECORDING.with_borrow(|recording| Some(recording.as_ref()?.config.clone()));
+    let resumption = RESUMPTION.get();
+    let exit_code = resumption.and_then(|(env, _)| exit_code(&env));
+    if let Some(exit_code) = exit_code {
+        pending_exit::note(Some(ProcessEnding::of_exit(exit_code)));
+    }
+    let stopped = end(Ending::Process);
+    if let Some(config) = config
+        && let Some((env, resume)) = resumption
+        && exit_code.is_none()
+        && let Ok(waker) = Waker::new(None)
+    {
+        INTERRUPTED.set(Some(InterruptedRecording { env, config, stopped }));
+        waker.wake(resume);
+    }
+}
+
+/// Returns the exit code with which Node is ending the program; none if the program goes on,
+/// according to `process._exiting`.
+fn exit_code(env: &Env) -> Option<i32> {
+    /// `process.exitCode` is not set, or is no number.
+    const SUCCESS: i32 = 0;
+    let read = env.run_in_scope(|| {
+        let process: Object<'_> = env.get_global()?.get_named_property("process")?;
+        let is_exiting: Unknown<'_> = process.get_named_property("_exiting")?;
+        if !is_exiting.coerce_to_bool()? {
+            return Ok(None);
+        }
+        let code = process.get_named_property::<Option<f64>>("exitCode");
+        Ok(Some(code.ok().flatten().map_or(SUCCESS, |code| code as i32)))
+    });
+    read.unwrap_or(Some(SUCCESS))
+}
+
+/// Returns the recording to resume, now that the process has survived.
+pub(super) fn take_interrupted() -> Option<InterruptedRecording> {
+    let interrupted = INTERRUPTED.take()?;
+    if is_recording() || signals::is_pending() {
+        return None;
+    }
+    // Node calls an exit callback once, so the next recording must add it again.
+    HAS_EXIT_CALLBACK.set(false);
+    Some(interrupted)
+}
+
+/// Ends the recording because the environment ends.
+fn end_environment(ending: Ending) {
+    let is_last = ending == Ending::Process && is_recording();
+    if is_last {
+        pending_exit::note(Some(ProcessEnding::of_nothing_left()));
+    }
+    let stopped = end(ending);
+    if is_last {
+        add_exit_code(stopped.as_ref());
+    }
+    forget_environment();
+}
+
+/// Ends the recording in the thread's `exit` listener. The exit code may still change.
+pub(crate) fn end_in_exit_listener() {
+    let is_main = |recording: &Option<ThreadRecording>| {
+        recording.as_ref().is_some_and(|recording| recording.thread_id == 0)
+    };
+    let is_last = is_recording() && RECORDING.with_borrow(is_main);
+    if is_last {
+        pending_exit::note(Some(ProcessEnding::of_nothing_left()));
+    }
+    end_early();
+    if is_last {
+        ENDED_EARLY.with_borrow(|stopped| add_exit_code(stopped.as_ref()));
+    }
+}
+
+/// Lets the exit code be added to the trace of a recording that has ended.
+fn add_exit_code(stopped: Option<&StoppedRecording>) {
+    if let Some(trace) = stopped.and_then(|stopped| stopped.totals.last_trace()) {
+        exit_code::add_to(&trace);
+    }
+}
+
+fn end(ending: Ending) -> Option<StoppedRecording> {
+    let (stopped, profiler) = take_recording().map(finish).unzip();
+    let profiler = profiler.flatten();
+    match ending {
+        Ending::Thread => {
+            let idle = || {
+                IDLE_PROFILER
+                    .take()
+                    .map(|profiler| StoppedProfiler { profiler, undeleted: Vec::new() })
+            };
+            if let Some(StoppedProfiler { profiler, undeleted }) = profiler.or_else(idle) {
+                profiler.dispose(undeleted);
+            }
+        }
+        Ending::Process => {
+            if let Some(StoppedProfiler { profiler, .. }) = profiler {
+                IDLE_PROFILER.set(Some(profiler));
+            }
+        }
+    }
+    stopped
+}

@@ -1,0 +1,72 @@
+//! Takes the windows of a thread that the inspector samples.
+
+use std::time::Duration;
+
+use super::recording::{BegunRotation, RECORDING, ThreadRecording};
+use super::stop::end_early;
+use crate::sampler::inspector::InspectorProfile;
+use crate::sampler::source::RawWindow;
+use cpu_prof_core::base::system;
+
+/// The inspector's next step after a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextStep {
+    /// Continue to sample.
+    Continue,
+    /// Stop for good: the recording has ended.
+    GiveUp,
+    /// Stop before the next profile starts, so that V8 starts another sampling thread.
+    Restart,
+}
+
+/// Returns whether this thread, which is sampled by the inspector, needs a window. Extends the trace
+/// of a thread that has only waited since its last window.
+pub(crate) fn needs_inspector_window() -> bool {
+    RECORDING.with_borrow(|recording| {
+        let Some(recording) = recording else { return true };
+        let has_waited = recording.has_waited() && !recording.link.is_stop_requested();
+        if has_waited {
+            recording.process.writer.extend(&recording.link);
+        }
+        !has_waited
+    })
+}
+
+/// Hands over a window of the inspector: its profile as JSON, the time when JavaScript began to hand
+/// it over, and the time in which JavaScript started the next profile (CLOCK_MONOTONIC,
+/// microseconds).
+pub(crate) fn hand_over_inspector_window(
+    json: String,
+    since_us: i64,
+    own_span_us: (i64, i64),
+) -> NextStep {
+    let next_step = RECORDING.with_borrow(|recording| match recording {
+        Some(recording) => rotate_inspector(recording, json, since_us, own_span_us),
+        None => NextStep::GiveUp,
+    });
+    if next_step == NextStep::GiveUp {
+        end_early();
+    }
+    next_step
+}
+
+fn rotate_inspector(
+    recording: &ThreadRecording,
+    json: String,
+    since_us: i64,
+    span_us: (i64, i64),
+) -> NextStep {
+    if recording.link.has_failed() {
+        return NextStep::GiveUp;
+    }
+    let micros = |us: i64| Duration::from_micros(u64::try_from(us).unwrap_or(0));
+    let (from_us, to_us) = span_us;
+    recording.rotation.set(Some(BegunRotation { pause: micros(to_us - from_us), span_us }));
+    let window = RawWindow::Inspector(InspectorProfile::new(json));
+    recording.hand_over(recording.window(window, micros(system::now_us() - since_us)));
+    match (recording.link.is_stop_requested(), recording.link.take_restart_request()) {
+        (true, _) => NextStep::GiveUp,
+        (false, true) => NextStep::Restart,
+        (false, false) => NextStep::Continue,
+    }
+}

@@ -1,0 +1,10 @@
+//! What runs on the recorded thread: start, rotations, stop.
+
+pub(crate) mod exit_hooks;
+pub(crate) mod inspector;
+pub(crate) mod recording;
+pub(crate) mod rotation;
+pub(crate) mod start;
+pub(crate) mod stop;
+pub(crate) mod user_events;
+pub(crate) mod worker_coverage;

@@ -1,0 +1,213 @@
+//! The recording of the calling thread, and what the exports ask of it.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
+use crate::record::link::script_maps::RecordedMaps;
+use crate::record::link::taken_window::TakenWindow;
+use crate::record::output::segments::CompleteSegment;
+use crate::record::output::totals::RecordingTotals;
+use crate::record::process::host::HostProcess;
+use crate::record::process::signals;
+use crate::record::window::worker_name::WorkerName;
+use crate::sampler::source::RawWindow;
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Rotated, V8Profile};
+use cpu_prof_core::base::settings::config::{Config, Source};
+use cpu_prof_core::base::system;
+
+thread_local! {
+    /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
+    /// without a pointer that could outlive it.
+    pub(super) static RECORDING: RefCell<Option<ThreadRecording>> = const { RefCell::new(None) };
+    /// The profiler of the last recording. Creating one is the slowest part of a start.
+    pub(super) static IDLE_PROFILER: RefCell<Option<Profiler>> = const { RefCell::new(None) };
+    /// The recording that ended before the program stopped it.
+    pub(super) static ENDED_EARLY: RefCell<Option<StoppedRecording>> = const { RefCell::new(None) };
+}
+
+/// A running recording.
+pub(super) struct ThreadRecording {
+    /// The process.
+    pub process: &'static HostProcess,
+    /// The source of samples.
+    pub sampler: ThreadSampler,
+    /// Link to the writer thread.
+    pub link: Arc<RecordingLink>,
+    /// Settings.
+    pub config: Config,
+    /// Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// Start: CLOCK_MONOTONIC, microseconds.
+    pub start_us: i64,
+    /// The thread's event loop, if V8's sampling does not end the loop's waits.
+    pub event_loop: Option<EventLoop>,
+    /// The thread's heap, if its collections or its memory are wanted.
+    pub heap: Option<Heap>,
+    /// Resumes the sampling that is suspended while the thread waits.
+    pub entry_hook: Option<EntryHook>,
+    /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
+    /// microseconds.
+    pub resumed_us: Cell<Option<(i64, i64)>>,
+    /// The rotation that has begun.
+    pub rotation: Cell<Option<BegunRotation>>,
+    /// The thread's activity up to the last window.
+    pub last_activity: Cell<Option<ThreadActivity>>,
+    /// The recording before the program sent itself a signal that it survived.
+    pub earlier: Option<StoppedRecording>,
+}
+
+/// The first step of a rotation, which has been taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BegunRotation {
+    /// Time that the step took on the thread.
+    pub pause: Duration,
+    /// Start and end of the step: CLOCK_MONOTONIC, microseconds.
+    pub span_us: (i64, i64),
+}
+
+/// The end of a recording's sampling.
+#[derive(Default)]
+pub(super) struct StoppedSampling {
+    /// Whether V8 has stopped its sampling thread.
+    pub has_stopped: bool,
+    /// The last window. JavaScript hands over its last window itself, and suspended sampling has
+    /// none.
+    pub last: Option<TakenWindow>,
+    /// A profile that repeats a part of the last window.
+    pub surplus: Option<V8Profile>,
+}
+
+/// The source of a recording's samples.
+pub(super) enum ThreadSampler {
+    V8(Profiler),
+    /// JavaScript takes the windows.
+    Inspector,
+}
+
+impl ThreadSampler {
+    /// Returns the source maps of scripts, for the writer thread.
+    pub(super) fn script_maps(&self) -> RecordedMaps {
+        match self {
+            Self::V8(profiler) => RecordedMaps::of_thread(profiler.script_maps()),
+            Self::Inspector => RecordedMaps::default(),
+        }
+    }
+}
+
+/// A recording that has ended, with complete files.
+pub(crate) struct StoppedRecording {
+    /// Contents of the files.
+    pub totals: RecordingTotals,
+    /// Segments among the files, if their history is limited.
+    pub segments: Vec<CompleteSegment>,
+    /// Time from start to end, microseconds.
+    pub duration_us: i64,
+    /// Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// Source of the samples.
+    pub source: Source,
+}
+
+impl StoppedRecording {
+    /// Takes out the segments, for a recording that continues this one.
+    pub(super) fn take_segments(&mut self) -> Vec<CompleteSegment> {
+        let segments = std::mem::take(&mut self.segments);
+        self.totals.take_out(&segments);
+        segments
+    }
+}
+
+impl ThreadRecording {
+    /// Stops sampling, and returns the last window.
+    pub(super) fn stop(&self) -> StoppedSampling {
+        let ThreadSampler::V8(profiler) = &self.sampler else { return StoppedSampling::default() };
+        if self.link.is_suspended() {
+            return StoppedSampling { has_stopped: true, ..StoppedSampling::default() };
+        }
+        let before = Instant::now();
+        let Some(Rotated { profile, surplus }) = profiler.stop() else {
+            return StoppedSampling::default();
+        };
+        let last = Some(self.window(RawWindow::V8(profile), before.elapsed()));
+        StoppedSampling { has_stopped: true, last, surplus }
+    }
+
+    /// Returns whether this thread has only waited for events since its last window.
+    pub(super) fn has_waited(&self) -> bool {
+        let activities = self.last_activity.get().zip(self.activity(self.waited_us()));
+        !self.link.has_failed() && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+    }
+
+    /// Returns a window that ends now. `pause` is the time that the window cost this thread.
+    pub(super) fn window(&self, window: RawWindow, pause: Duration) -> TakenWindow {
+        let begun = self.rotation.take();
+        let mut pause = pause + begun.map(|begun| begun.pause).unwrap_or_default();
+        let resumed_us = self.resumed_us.take();
+        if let Some((from_us, to_us)) = resumed_us {
+            pause += Duration::from_micros(u64::try_from(to_us - from_us).unwrap_or(0));
+        }
+        let own_span_us = begun.map(|begun| begun.span_us);
+        let waited_us = self.waited_us();
+        let activity = self.activity(waited_us);
+        let earlier = self.last_activity.replace(activity);
+        let was_waiting = activity
+            .zip(earlier)
+            .is_some_and(|(activity, earlier)| activity.has_mostly_waited_since(&earlier));
+        let memory = if self.config.categories.memory { self.heap.as_ref() } else { None };
+        TakenWindow {
+            window,
+            memory: memory.map(Heap::memory),
+            pause,
+            own_span_us,
+            resumed_us,
+            is_suspended: self.link.is_suspended(),
+            waited_us,
+            activity,
+            was_waiting,
+        }
+    }
+
+    /// Returns the time that this thread's event loop has waited for events: microseconds.
+    fn waited_us(&self) -> Option<i64> {
+        self.event_loop.as_ref().map(EventLoop::waited_us)
+    }
+
+    fn activity(&self, waited_us: Option<i64>) -> Option<ThreadActivity> {
+        self.link.activity_with(waited_us?)
+    }
+
+    /// Hands a window over to the writer thread.
+    pub(super) fn hand_over(&self, taken: TakenWindow) {
+        self.process.writer.write(&self.link, taken);
+        if self.thread_id == 0 {
+            signals::arm();
+        }
+    }
+}
+
+/// Takes the recording of this thread, to end it. A forked child has the memory of a recording, but
+/// neither the writer thread nor V8's sampling thread, and would wait for both.
+pub(super) fn take_recording() -> Option<ThreadRecording> {
+    if system::is_forked() { None } else { RECORDING.take() }
+}
+
+/// Returns whether this thread is being recorded.
+pub(crate) fn is_recording() -> bool {
+    !system::is_forked() && RECORDING.with_borrow(Option::is_some)
+}
+
+/// Returns whether this is a worker that is recorded only because a recording covers it.
+pub(crate) fn is_covered() -> bool {
+    RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.link.is_covered()))
+}
+
+/// Names this thread, a worker, if there is a name.
+pub(crate) fn name_worker(name: Option<WorkerName>) {
+    RECORDING.with_borrow(|recording| {
+        if let (Some(recording), Some(name)) = (recording, name) {
+            recording.process.writer.rename(&recording.link, name);
+        }
+    });
+}

@@ -1,0 +1,128 @@
+//! Takes the windows of the calling thread when the writer thread requests them.
+//!
+//! V8's sampling thread wakes at each interval, even if the sampled thread is idle. So a thread that
+//! has waited for seconds suspends its sampling, and resumes when V8 is about to run JavaScript.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use super::recording::{BegunRotation, RECORDING, ThreadRecording, ThreadSampler};
+use super::stop::end_early;
+use crate::sampler::source::RawWindow;
+use crate::sampler::v8::{Profiler, Rotated};
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system;
+
+/// Takes the next step to the window that the writer thread requested.
+pub(super) extern "C" fn on_window_request(_: *mut c_void) {
+    // Unwinding into C++ would end the process.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let is_over = RECORDING.with_borrow(|recording| {
+            recording
+                .as_ref()
+                .is_some_and(|recording| recording.link.is_stop_requested() || !rotate(recording))
+        });
+        if is_over {
+            end_early();
+        }
+    }));
+}
+
+/// Begins a rotation, or ends the one that has begun and hands over the window. Returns false if
+/// the recording should end. Runs in V8's interrupts, where no JavaScript may run: so it touches no
+/// JavaScript object.
+fn rotate(recording: &ThreadRecording) -> bool {
+    if recording.link.has_failed() {
+        return false;
+    }
+    let ThreadSampler::V8(profiler) = &recording.sampler else { return true };
+    if recording.link.is_suspended() {
+        resume(recording, profiler);
+    }
+    let step = if recording.link.take_restart_request() {
+        restart(recording, profiler)
+    } else if profiler.is_rotating() {
+        end_rotation(recording, profiler)
+    } else if recording.has_waited() {
+        suspend(recording, profiler)
+    } else {
+        begin_rotation(recording, profiler)
+    };
+    step.inspect_err(warn_once).is_ok()
+}
+
+fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
+    let (begun, start_us) = (Instant::now(), system::now_us());
+    profiler.begin_rotation()?;
+    let span_us = (start_us, own_end_us());
+    recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
+    recording.process.writer.overlap(&recording.link);
+    Ok(())
+}
+
+/// Returns the latest time that a sample taken by now can have: V8 adds a microsecond to its clock.
+fn own_end_us() -> i64 {
+    system::now_us() + 1
+}
+
+fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
+    let before = Instant::now();
+    let profile = profiler.end_rotation()?;
+    let taken = recording.window(RawWindow::V8(profile), before.elapsed());
+    if taken.was_waiting {
+        recording.link.read_profiles.delete_here();
+    }
+    recording.hand_over(taken);
+    Ok(())
+}
+
+fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
+    let (before, start_us) = (Instant::now(), system::now_us());
+    let Rotated { profile, surplus } = profiler.restart()?;
+    if let Some(surplus) = surplus {
+        recording.link.read_profiles.push(surplus, None);
+    }
+    let span_us = (start_us, own_end_us());
+    recording.rotation.set(Some(BegunRotation { pause: before.elapsed(), span_us }));
+    recording.hand_over(recording.window(RawWindow::V8(profile), Duration::ZERO));
+    Ok(())
+}
+
+/// Stops sampling until the thread runs JavaScript again, and hands over the window.
+fn suspend(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
+    // A profile is deleted only while another is running.
+    recording.link.read_profiles.delete_here();
+    let before = Instant::now();
+    let profile = profiler.suspend()?;
+    recording.link.set_suspended(true);
+    recording.hand_over(recording.window(RawWindow::V8(profile), before.elapsed()));
+    Ok(())
+}
+
+/// Resumes sampling if it is suspended. V8 calls this before each entry into JavaScript.
+pub(super) extern "C" fn on_entry(_: *mut c_void) {
+    // Unwinding into C++ would end the process.
+    let _ = catch_unwind(|| {
+        RECORDING.with_borrow(|recording| {
+            if let Some(recording) = recording
+                && recording.link.is_suspended()
+                && let ThreadSampler::V8(profiler) = &recording.sampler
+                && !system::is_forked()
+            {
+                resume(recording, profiler);
+            }
+        });
+    });
+}
+
+fn resume(recording: &ThreadRecording, profiler: &Profiler) {
+    let start_us = system::now_us();
+    recording.link.set_suspended(false);
+    match profiler.resume() {
+        Ok(()) => recording.resumed_us.set(Some((start_us, own_end_us()))),
+        // The next request finds no profile, and ends the recording.
+        Err(error) => warn_once(&error),
+    }
+}

@@ -1,0 +1,205 @@
+//! Starts the recording of the calling thread.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use chrono::{SecondsFormat, Utc};
+use napi::Env;
+
+use super::exit_hooks::{self, InterruptedRecording};
+use super::recording::{
+    ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, ThreadSampler,
+};
+use super::rotation::{on_entry, on_window_request};
+use crate::record::link::recording_link::RecordingLink;
+use crate::record::output::files::OutputFiles;
+use crate::record::output::recording_writer::RecordingSink;
+use crate::record::output::segments::CompleteSegment;
+use crate::record::process::host::HostProcess;
+use crate::record::process::signals;
+use crate::record::window::idle::{IdleTimes, WaitCounters};
+use crate::sampler::source::best_source;
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::config::{Categories, Config, Source};
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::cpu_times::MeasuredThread;
+use cpu_prof_core::format::trace::write::thread::{Segment, ThreadInfo};
+use cpu_prof_core::profile::program::Program;
+
+/// A request to record the calling thread.
+pub(crate) struct StartRequest<'a> {
+    /// Environment of the thread.
+    pub env: &'a Env,
+    /// Node's thread id, 0 for the main thread.
+    pub thread_id: u32,
+    /// Settings.
+    pub config: &'a Config,
+    /// Whether the program has code already whose source maps are wanted.
+    pub has_scripts: bool,
+    /// Id of the recording that covers this worker.
+    pub parent: Option<u32>,
+    /// Segments of the recording that this one continues.
+    pub earlier: Vec<CompleteSegment>,
+}
+
+/// The inspector's task.
+pub(crate) struct InspectorPlan {
+    /// Time between two samples, microseconds.
+    pub interval_us: u32,
+    /// Time between two windows, milliseconds.
+    pub flush_ms: u32,
+    /// Whether the user set the time between two windows.
+    pub is_fixed: bool,
+}
+
+/// Starts recording this thread, which must not be recorded already. `program` is called for the
+/// first recording of a process, `start_inspector` if the inspector is the source.
+pub(crate) fn start(
+    request: StartRequest<'_>,
+    program: impl FnOnce() -> Program,
+    start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let StartRequest { env, thread_id, config, has_scripts, parent, earlier } = request;
+    let source = config.source.unwrap_or_else(best_source);
+    let process = HostProcess::get_or_start(program, on_window_request)?;
+    let event_loop = EventLoop::quieten(env);
+    let waker = match source {
+        Source::V8 => Some(Waker::new(event_loop.as_ref())?),
+        Source::Inspector => None,
+    };
+    exit_hooks::watch(env, waker.as_ref(), thread_id, on_survival)?;
+    // The file comes before the sampling: a profile that cannot be written is not worth its cost.
+    let start_us = system::now_us();
+    let files = create_files(process, config, thread_id, start_us, earlier)?;
+    let sampler = match start_sampler(env, config, source, has_scripts, start_inspector) {
+        Ok(sampler) => sampler,
+        Err(error) => {
+            files.discard();
+            return Err(error);
+        }
+    };
+    let maps = sampler.script_maps();
+    let link = Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps));
+    let idle = event_loop
+        .as_ref()
+        .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
+        .map(|counters| IdleTimes::new(config.interval_us, start_us, counters));
+    let entry_hook = match source {
+        Source::V8 => EntryHook::add(on_entry),
+        Source::Inspector => None,
+    };
+    let Categories { gc, memory, .. } = config.categories;
+    let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
+    let sink = RecordingSink::new(Arc::clone(&link), config, source, files, idle);
+    ENDED_EARLY.take();
+    RECORDING.set(Some(ThreadRecording {
+        process,
+        sampler,
+        link,
+        config: config.clone(),
+        thread_id,
+        start_us,
+        event_loop,
+        heap: heap.flatten(),
+        entry_hook,
+        rotation: Cell::new(None),
+        resumed_us: Cell::new(None),
+        last_activity: Cell::new(None),
+        earlier: None,
+    }));
+    process.writer.open(sink);
+    if thread_id == 0 {
+        signals::arm();
+    }
+    Ok(())
+}
+
+fn create_files(
+    process: &HostProcess,
+    config: &Config,
+    thread_id: u32,
+    start_us: i64,
+    earlier: Vec<CompleteSegment>,
+) -> Result<OutputFiles, Error> {
+    let names = process.file_names(config, thread_id);
+    let segment = Segment { recording: names.sequence(), segment: 1 };
+    let info = ThreadInfo {
+        program: process.program.clone(),
+        thread_id,
+        os_thread_id: system::thread_id().and_then(|id| u32::try_from(id).ok()),
+        node_modules: process.program.node_modules(config.ignore_list),
+        interval_us: config.interval_us,
+        started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
+        cpu: Some(MeasuredThread::this(thread_id == 0).times()),
+        segment: config.history.is_limited().then_some(segment),
+        recording_label: config.label.clone(),
+    };
+    OutputFiles::create(config, names, info, start_us, earlier)
+}
+
+fn start_sampler(
+    env: &Env,
+    config: &Config,
+    source: Source,
+    has_scripts: bool,
+    start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
+) -> Result<ThreadSampler, Error> {
+    match source {
+        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(ThreadSampler::V8),
+        Source::Inspector => {
+            let plan = InspectorPlan {
+                interval_us: config.interval_us,
+                flush_ms: config.flush_interval(source).as_millis() as u32,
+                is_fixed: config.flush_interval.is_some(),
+            };
+            start_inspector(plan).map(|()| ThreadSampler::Inspector)
+        }
+    }
+}
+
+fn start_profiler(env: &Env, interval_us: u32, has_scripts: bool) -> Result<Profiler, Error> {
+    let profiler = match IDLE_PROFILER.take() {
+        Some(profiler) => profiler,
+        None => Profiler::new(env, has_scripts)?,
+    };
+    match profiler.start(interval_us) {
+        Ok(()) => Ok(profiler),
+        Err(error) => {
+            IDLE_PROFILER.set(Some(profiler));
+            Err(error)
+        }
+    }
+}
+
+/// Starts a second recording that continues the first one, because the process has survived.
+extern "C" fn on_survival(_: *mut c_void) {
+    // Unwinding into C++ would end the process.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let Some(interrupted) = exit_hooks::take_interrupted() else { return };
+        let InterruptedRecording { env, config, mut stopped } = interrupted;
+        // The limits of the history hold for both recordings together.
+        let earlier = stopped.as_mut().map(StoppedRecording::take_segments).unwrap_or_default();
+        let request = StartRequest {
+            env: &env,
+            thread_id: 0,
+            config: &config,
+            has_scripts: false,
+            parent: None,
+            earlier,
+        };
+        let no_inspector =
+            |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
+        if let Err(error) = start(request, Program::default, no_inspector) {
+            return warn_once(&error);
+        }
+        RECORDING.with_borrow_mut(|recording| {
+            if let Some(recording) = recording {
+                recording.earlier = stopped;
+            }
+        });
+    }));
+}

@@ -1,0 +1,74 @@
+//! The end of a recording: takes the last window and waits until the files are complete.
+
+use super::recording::{
+    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, StoppedSampling, ThreadRecording, ThreadSampler,
+    take_recording,
+};
+use super::worker_coverage;
+use crate::record::writer::event_loop::ClosedRecording;
+use crate::sampler::v8::{Profiler, V8Profile};
+use cpu_prof_core::base::settings::config::Source;
+use cpu_prof_core::base::system;
+
+/// A profiler that has stopped, with its profiles that are not deleted yet.
+pub(super) struct StoppedProfiler {
+    /// The profiler, which can be started again.
+    pub profiler: Profiler,
+    /// The profiles, which no other thread reads.
+    pub undeleted: Vec<V8Profile>,
+}
+
+/// Stops a recording, and waits for its files. Returns no profiler if it must not be used or freed,
+/// because V8's sampling thread or the writer thread may still be using it.
+pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<StoppedProfiler>) {
+    worker_coverage::stop_workers(&recording);
+    recording.link.close_waker();
+    let StoppedSampling { has_stopped, last, surplus } = recording.stop();
+    if let Some(entry_hook) = recording.entry_hook {
+        entry_hook.remove();
+    }
+    let duration_us = system::now_us() - recording.start_us;
+    let closed = recording.process.writer.close(&recording.link, last);
+    let (source, profiler) = match recording.sampler {
+        ThreadSampler::V8(profiler) => (Source::V8, Some(profiler)),
+        ThreadSampler::Inspector => (Source::Inspector, None),
+    };
+    let has_written = closed.is_some();
+    let ClosedRecording { totals, segments } = closed.unwrap_or_default();
+    let mut stopped =
+        StoppedRecording { totals, segments, duration_us, thread_id: recording.thread_id, source };
+    if let Some(mut earlier) = recording.earlier {
+        earlier.totals.add(stopped.totals);
+        stopped.totals = earlier.totals;
+        stopped.duration_us += earlier.duration_us;
+    }
+    let profiler = profiler.and_then(|profiler| {
+        if !has_written {
+            profiler.forbid_deletion();
+        }
+        (has_stopped && has_written).then(|| {
+            let undeleted = recording.link.read_profiles.take().into_iter().chain(surplus);
+            StoppedProfiler { undeleted: undeleted.collect(), profiler }
+        })
+    });
+    (stopped, profiler)
+}
+
+/// Stops recording this thread, and returns when its files are complete. Returns None if the thread
+/// was not recorded.
+pub(crate) fn stop() -> Option<StoppedRecording> {
+    let Some(recording) = take_recording() else { return ENDED_EARLY.take() };
+    let (stopped, profiler) = finish(recording);
+    if let Some(StoppedProfiler { profiler, undeleted }) = profiler {
+        profiler.delete(undeleted);
+        IDLE_PROFILER.set(Some(profiler));
+    }
+    Some(stopped)
+}
+
+/// Stops recording this thread. A later [`stop`] returns the result.
+pub(crate) fn end_early() {
+    if let Some(stopped) = stop() {
+        ENDED_EARLY.set(Some(stopped));
+    }
+}

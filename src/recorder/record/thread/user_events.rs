@@ -1,0 +1,113 @@
+//! The events that the program adds to its own recording: user timings, and what it emits.
+
+use super::recording::{RECORDING, ThreadRecording};
+use cpu_prof_core::base::settings::config::Categories;
+use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::timing::{self, Timing, TimingThread};
+
+/// Returns the ids that the events of the calling thread get: process and thread. Returns None if
+/// the thread is not being recorded.
+pub(crate) fn ids() -> Option<(u32, u32)> {
+    with_recording(|recording| {
+        let TimingThread { pid, tid } = thread(recording);
+        (pid, tid)
+    })
+}
+
+/// Returns whether the calling thread's recording wants user timings, and requests of HTTP.
+pub(crate) fn wanted_timings() -> (bool, bool) {
+    let wanted = with_recording(|recording| {
+        let Categories { timings, http, .. } = recording.config.categories;
+        let has_trace = recording.config.formats.trace;
+        (has_trace && timings, has_trace && http)
+    });
+    wanted.unwrap_or_default()
+}
+
+/// Adds events to the calling thread's recording, if there is one.
+pub(crate) fn add(encode: impl FnOnce(&mut Events)) {
+    with_recording(|recording| add_to(recording, encode));
+}
+
+/// Notes the beginning of a call that the program emits.
+pub(crate) fn begin_call(name: &str) {
+    with_recording(|recording| recording.link.program_events.begin_call(name));
+}
+
+/// Returns the name of the call whose end the program emits.
+pub(crate) fn end_call() -> Option<String> {
+    with_recording(|recording| recording.link.program_events.end_call()).flatten()
+}
+
+/// Adds a mark.
+pub(crate) fn mark(timing: Timing<'_>) {
+    with_recording(|recording| {
+        add_to(recording, |events| timing.mark(events, thread(recording)));
+    });
+}
+
+/// Adds a span that has ended.
+pub(crate) fn measure(timing: Timing<'_>, duration_us: i64) {
+    with_recording(|recording| {
+        let thread = thread(recording);
+        let id = timing::span_id(thread, recording.link.program_events.next_span());
+        add_to(recording, |events| {
+            timing.begin(events, thread, &id);
+            timing::end(events, thread, timing.name, &id, timing.start_us + duration_us);
+        });
+    });
+}
+
+/// Adds a mark of this moment.
+pub(crate) fn instant(name: &str, detail: Option<&str>) {
+    with_recording(|recording| {
+        let timing = now(recording, name, detail);
+        add_to(recording, |events| timing.mark(events, thread(recording)));
+    });
+}
+
+/// Adds the start of a span that begins now. Returns the span's number in the recording's thread.
+pub(crate) fn begin_span(name: &str, detail: Option<&str>) -> Option<u32> {
+    with_recording(|recording| {
+        let number = recording.link.program_events.next_span();
+        let id = timing::span_id(thread(recording), number);
+        let timing = now(recording, name, detail);
+        add_to(recording, |events| timing.begin(events, thread(recording), &id));
+        number
+    })
+}
+
+/// Adds the end of a span, which ends now.
+pub(crate) fn end_span(name: &str, number: u32) {
+    with_recording(|recording| {
+        let thread = thread(recording);
+        let id = timing::span_id(thread, number);
+        let end_us = system::now_us();
+        add_to(recording, |events| timing::end(events, thread, name, &id, end_us));
+    });
+}
+
+fn add_to(recording: &ThreadRecording, encode: impl FnOnce(&mut Events)) {
+    if !recording.link.has_failed() && recording.link.program_events.add(encode) {
+        recording.process.writer.write_events(&recording.link);
+    }
+}
+
+/// Returns a timing that starts now.
+fn now<'a>(recording: &ThreadRecording, name: &'a str, detail: Option<&'a str>) -> Timing<'a> {
+    let start_us = system::now_us();
+    let start_ms = (start_us - recording.start_us) as f64 / 1000.0;
+    Timing { name, start_us, start_ms, detail }
+}
+
+fn thread(recording: &ThreadRecording) -> TimingThread {
+    TimingThread { pid: recording.process.program.pid, tid: recording.thread_id }
+}
+
+fn with_recording<T>(f: impl FnOnce(&ThreadRecording) -> T) -> Option<T> {
+    if system::is_forked() {
+        return None;
+    }
+    RECORDING.with_borrow(|recording| recording.as_ref().map(f))
+}

@@ -1,0 +1,7 @@
+//! Passes over a window, between the sampler and the call tree.
+
+pub(crate) mod idle;
+pub(crate) mod native_names;
+pub(crate) mod overlap;
+pub(crate) mod profiler_frames;
+pub(crate) mod worker_name;

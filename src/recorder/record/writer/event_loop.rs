@@ -1,0 +1,364 @@
+//! The writer thread: requests windows when they are due, and writes what arrives.
+
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use super::heap_trim::HeapTrim;
+use crate::record::link::recording_link::ThreadActivity;
+use crate::record::link::taken_window::TakenWindow;
+use crate::record::output::recording_writer::RecordingSink;
+use crate::record::output::segments::CompleteSegment;
+use crate::record::output::totals::RecordingTotals;
+use crate::record::window::worker_name::WorkerName;
+use crate::sampler::v8::{Callback, EntryHook};
+use cpu_prof_core::format::trace::write::events::Events;
+
+/// A message to the writer thread. Recordings are named by their ids.
+pub(super) enum WriterMessage {
+    /// A recording has started.
+    Open(Box<RecordingSink>),
+    /// A rotation has begun on a recorded thread.
+    Overlap { recording: u32 },
+    /// A recorded thread has only waited for events since its last window.
+    Extend { recording: u32 },
+    /// A recording's window was taken.
+    Window { recording: u32, taken: TakenWindow },
+    /// Many events of the program wait.
+    Events { recording: u32 },
+    /// A name of a recorded worker is known.
+    Rename { recording: u32, name: WorkerName },
+    /// A recording ends with its last window.
+    Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<ClosedRecording> },
+    /// A signal is about to end the process.
+    FinishAll(Waiter),
+    /// The recording that covers workers is being stopped.
+    StopWorkers { parent: u32, waiter: Waiter },
+}
+
+/// The result of a recording whose files are complete.
+#[derive(Default)]
+pub(crate) struct ClosedRecording {
+    /// Contents of the files, and of those of the workers that the recording covers.
+    pub totals: RecordingTotals,
+    /// Segments of the trace, if their history is limited.
+    pub segments: Vec<CompleteSegment>,
+}
+
+/// A thread that waits for windows of other threads.
+pub(super) struct Waiter {
+    /// Threads that have not answered by then are blocked in native code.
+    pub deadline: Instant,
+    /// Answer to the waiting thread.
+    pub reply: SyncSender<()>,
+}
+
+struct ActiveRecording {
+    sink: RecordingSink,
+    /// Time of the next request for a window.
+    due: Instant,
+    rotation: Rotation,
+    /// Start of the time in which the thread was only seen waiting.
+    idle_since: Option<Instant>,
+    /// The thread's activity up to its last window.
+    activity: Option<ThreadActivity>,
+    /// Whether the files are finished after the next window, which may be the last.
+    is_finishing: bool,
+    /// Totals of the ended workers that this recording covers.
+    worker_totals: RecordingTotals,
+}
+
+impl ActiveRecording {
+    fn id(&self) -> u32 {
+        self.sink.link.id()
+    }
+
+    fn is_covered_by(&self, recording: u32) -> bool {
+        self.sink.link.is_covered_by(recording)
+    }
+
+    /// Begins a rotation, unless one has begun.
+    fn request_window(&mut self, rotate: Callback) {
+        if self.rotation == Rotation::None {
+            self.wake(rotate);
+        }
+    }
+
+    /// Wakes a thread that has waited for long, to suspend its sampling.
+    fn suspend_if_idle_for_long(&mut self, now: Instant, rotate: Callback) {
+        /// A resumed thread is not sampled for an interval, which should be rare.
+        const MIN_IDLE_TIME: Duration = Duration::from_secs(3);
+        let idle_since = *self.idle_since.get_or_insert(now);
+        let is_long = now - idle_since >= MIN_IDLE_TIME;
+        if is_long && !self.sink.link.is_suspended() && EntryHook::is_available() {
+            self.wake(rotate);
+        }
+    }
+
+    fn wake(&mut self, rotate: Callback) {
+        let is_woken = self.sink.link.wake(rotate);
+        self.rotation = if is_woken { Rotation::Requested } else { Rotation::None };
+    }
+
+    /// Returns whether the thread has waited for events since its last window.
+    fn is_idle(&self) -> bool {
+        let link = &self.sink.link;
+        let activities = self.activity.zip(link.activity());
+        self.rotation == Rotation::None
+            && !link.has_failed()
+            && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+    }
+
+    /// Returns the time of the next action.
+    fn next_due(&self) -> Instant {
+        match self.rotation {
+            Rotation::Overlapping { until } => until.min(self.due),
+            _ => self.due,
+        }
+    }
+}
+
+/// The stage of a rotation, as the writer knows it. There is one rotation at a time: a blocked
+/// thread keeps its samples in V8, and they come with its next window. A slow disk delays the next
+/// rotation in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rotation {
+    /// No window is wanted.
+    None,
+    /// The thread was asked to take the next step.
+    Requested,
+    /// The old and the next profile run until then.
+    Overlapping { until: Instant },
+}
+
+/// The state of the writer thread.
+pub(super) struct WriterLoop {
+    /// Takes a window; runs on the recorded thread.
+    rotate: Callback,
+    recordings: Vec<ActiveRecording>,
+    /// Buffer for encoded events.
+    events: Events,
+    /// The thread that waits for all recordings, because a signal is about to end the process.
+    finish_waiter: Option<Waiter>,
+    /// The threads that wait for the workers of a recording, by the recording's id.
+    worker_waiters: Vec<(u32, Waiter)>,
+    heap: HeapTrim,
+}
+
+impl WriterLoop {
+    /// Creates a loop without recordings.
+    pub(super) fn new(rotate: Callback) -> Self {
+        Self {
+            rotate,
+            recordings: Vec::new(),
+            events: Events::default(),
+            finish_waiter: None,
+            worker_waiters: Vec::new(),
+            heap: HeapTrim::default(),
+        }
+    }
+
+    /// Handles messages until the queue is closed.
+    pub(super) fn run(mut self, queue: &Receiver<WriterMessage>) {
+        loop {
+            let message = match self.next_wake_up() {
+                Some(at) => {
+                    queue.recv_timeout(at.saturating_duration_since(Instant::now())).map(Some)
+                }
+                None => queue.recv().map(Some).map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            let message = match message {
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => None,
+                Ok(message) => message,
+            };
+            // A bug in here must cost a profile, not the program.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                match message {
+                    Some(message) => self.handle(message),
+                    None => self.tick(),
+                }
+                self.answer_finish_waiter();
+                self.answer_worker_waiters();
+            }));
+        }
+    }
+
+    fn next_wake_up(&self) -> Option<Instant> {
+        let waiters = self.worker_waiters.iter().map(|(_, waiter)| waiter);
+        let deadlines = waiters.chain(&self.finish_waiter).map(|waiter| waiter.deadline);
+        let windows = self.recordings.iter().map(ActiveRecording::next_due);
+        windows.chain(deadlines).chain(self.heap.due()).min()
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        for recording in &mut self.recordings {
+            if matches!(recording.rotation, Rotation::Overlapping { until } if until <= now) {
+                recording.wake(self.rotate);
+            }
+            if recording.due > now {
+                continue;
+            }
+            recording.due = now + recording.sink.flush_interval;
+            if recording.is_idle() {
+                recording.sink.extend(&mut self.events);
+                recording.suspend_if_idle_for_long(now, self.rotate);
+            } else {
+                recording.request_window(self.rotate);
+            }
+        }
+        self.heap.tick(self.recordings.len(), now);
+    }
+
+    fn handle(&mut self, message: WriterMessage) {
+        match message {
+            WriterMessage::Open(sink) => self.open(*sink),
+            WriterMessage::Overlap { recording } => self.overlap(recording),
+            WriterMessage::Extend { recording } => self.extend(recording),
+            WriterMessage::Window { recording, taken } => self.write(recording, taken),
+            WriterMessage::Events { recording } => self.write_events(recording),
+            WriterMessage::Rename { recording, name } => self.rename(recording, &name),
+            WriterMessage::Close { recording, last, reply } => {
+                if let Some(closed) = self.close(recording, last) {
+                    let _ = reply.send(closed);
+                }
+            }
+            WriterMessage::FinishAll(waiter) => self.finish_all(waiter),
+            WriterMessage::StopWorkers { parent, waiter } => self.stop_workers(parent, waiter),
+        }
+    }
+
+    fn open(&mut self, sink: RecordingSink) {
+        self.recordings.push(ActiveRecording {
+            due: Instant::now() + sink.flush_interval,
+            sink,
+            rotation: Rotation::None,
+            idle_since: None,
+            activity: None,
+            is_finishing: false,
+            worker_totals: RecordingTotals::default(),
+        });
+        self.heap.changed(self.recordings.len());
+    }
+
+    fn overlap(&mut self, recording: u32) {
+        if let Some(index) = self.find(recording) {
+            let recording = &mut self.recordings[index];
+            let until = Instant::now() + recording.sink.overlap;
+            recording.rotation = Rotation::Overlapping { until };
+        }
+    }
+
+    fn extend(&mut self, recording: u32) {
+        if let Some(index) = self.find(recording) {
+            self.recordings[index].sink.extend(&mut self.events);
+        }
+    }
+
+    fn write(&mut self, recording: u32, taken: TakenWindow) {
+        let Some(index) = self.find(recording) else { return };
+        let recording = &mut self.recordings[index];
+        recording.rotation = Rotation::None;
+        recording.idle_since = None;
+        recording.activity = taken.activity;
+        recording.sink.write(taken, &mut self.events);
+        if mem::take(&mut recording.is_finishing) {
+            recording.sink.finish(&mut self.events);
+        }
+    }
+
+    fn write_events(&mut self, recording: u32) {
+        if let Some(index) = self.find(recording) {
+            self.recordings[index].sink.write_program_events(&mut self.events);
+        }
+    }
+
+    fn rename(&mut self, recording: u32, name: &WorkerName) {
+        if let Some(index) = self.find(recording) {
+            self.recordings[index].sink.rename(name, &mut self.events);
+        }
+    }
+
+    fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<ClosedRecording> {
+        let index = self.find(recording)?;
+        let ActiveRecording { mut sink, worker_totals, .. } = self.recordings.swap_remove(index);
+        self.heap.changed(self.recordings.len());
+        if let Some(taken) = last {
+            sink.write(taken, &mut self.events);
+        }
+        sink.finish(&mut self.events);
+        let mut totals = sink.totals();
+        let parent = self.recordings.iter_mut().find(|other| sink.link.is_covered_by(other.id()));
+        if let Some(parent) = parent {
+            parent.worker_totals.add(totals.clone());
+        }
+        totals.add(worker_totals);
+        // The file of a blocked worker exists already, and may still be finished.
+        for worker in self.recordings.iter().filter(|worker| worker.is_covered_by(recording)) {
+            totals.add(worker.sink.totals());
+        }
+        Some(ClosedRecording { totals, segments: sink.into_segments() })
+    }
+
+    fn finish_all(&mut self, waiter: Waiter) {
+        for recording in &mut self.recordings {
+            // A suspended thread has handed over its samples.
+            let link = &recording.sink.link;
+            recording.is_finishing = link.can_wake() && !link.is_suspended();
+            if recording.is_finishing {
+                recording.request_window(self.rotate);
+            } else {
+                recording.sink.finish(&mut self.events);
+            }
+        }
+        self.finish_waiter = Some(waiter);
+    }
+
+    fn stop_workers(&mut self, parent: u32, waiter: Waiter) {
+        for worker in &mut self.recordings {
+            if worker.is_covered_by(parent) {
+                worker.sink.link.request_stop();
+                if worker.rotation != Rotation::Requested {
+                    worker.wake(self.rotate);
+                }
+            }
+        }
+        self.worker_waiters.push((parent, waiter));
+    }
+
+    /// Answers once every thread has handed over its last window, or the deadline has passed.
+    fn answer_finish_waiter(&mut self) {
+        let Some(waiter) = &self.finish_waiter else { return };
+        let is_late = Instant::now() >= waiter.deadline;
+        if !is_late && self.recordings.iter().any(|recording| recording.is_finishing) {
+            return;
+        }
+        for recording in self.recordings.iter_mut().filter(|recording| recording.is_finishing) {
+            recording.is_finishing = false;
+            recording.sink.finish(&mut self.events);
+        }
+        let _ = waiter.reply.send(());
+        self.finish_waiter = None;
+    }
+
+    /// Answers once every worker that can be woken has ended, or the deadline has passed.
+    fn answer_worker_waiters(&mut self) {
+        let (recordings, now) = (&self.recordings, Instant::now());
+        self.worker_waiters.retain(|(parent, waiter)| {
+            let is_over = now >= waiter.deadline
+                || !recordings
+                    .iter()
+                    .any(|worker| worker.is_covered_by(*parent) && worker.sink.link.can_wake());
+            if is_over {
+                let _ = waiter.reply.send(());
+            }
+            !is_over
+        });
+    }
+
+    fn find(&self, recording: u32) -> Option<usize> {
+        self.recordings.iter().position(|other| other.id() == recording)
+    }
+}

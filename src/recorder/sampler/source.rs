@@ -1,0 +1,18 @@
+//! The choice of a source, and its windows before they are read.
+
+use super::inspector::InspectorProfile;
+use super::v8::{self, V8Profile};
+use cpu_prof_core::base::settings::config::Source;
+
+/// Returns the fastest source that this process offers.
+pub(crate) fn best_source() -> Source {
+    if v8::is_available() { Source::V8 } else { Source::Inspector }
+}
+
+/// A window as its source returns it.
+pub(crate) enum RawWindow {
+    /// A finished `v8::CpuProfile`.
+    V8(V8Profile),
+    /// The JSON of the inspector's `Profiler`.
+    Inspector(InspectorProfile),
+}

@@ -1,0 +1,36 @@
+//! V8's own sampling profiler, the fast source.
+//!
+//! Safety rules:
+//! - A [`Profiler`] never leaves its isolate's thread (it is not `Send`).
+//! - A [`V8Profile`] is finished and read-only. V8 holds its nodes, and through them their names,
+//!   until the profile is deleted, so any thread may read it. Any thread may delete it too, but only
+//!   when the [`gate`] is open. V8 can still change one thing in it, which [`details`] handles.
+//! - A [`Waker`] uses its environment under a lock, and is closed under the same lock before the
+//!   environment is destroyed.
+#![allow(unsafe_code)]
+
+mod deletion;
+mod details;
+mod entry_hook;
+mod event_loop;
+mod gate;
+mod heap;
+mod linked_binding;
+mod profiler;
+mod raw_profile;
+mod script_maps;
+mod stall;
+mod symbols;
+mod waker;
+
+pub(crate) use self::deletion::DeletionQueue;
+pub(crate) use self::entry_hook::EntryHook;
+pub(crate) use self::event_loop::EventLoop;
+pub(crate) use self::heap::{CollectionLog, Heap};
+pub(crate) use self::linked_binding::{WorkerFunction, offer as offer_to_workers};
+pub(crate) use self::profiler::{Profiler, Rotated};
+pub(crate) use self::raw_profile::V8Profile;
+pub(crate) use self::script_maps::{ScriptMap, ScriptMaps, forget_environment};
+pub(crate) use self::stall::StallDetector;
+pub(crate) use self::symbols::{Callback, is_available};
+pub(crate) use self::waker::Waker;

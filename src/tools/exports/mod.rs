@@ -1,0 +1,4 @@
+//! The functions that JavaScript calls to work on recordings.
+
+mod run;
+mod tools;

@@ -1,0 +1,55 @@
+//! Questions of JavaScript about settings, and files that it reads, answered without recording
+//! anything.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::collections::HashMap;
+use std::os::fd::IntoRawFd;
+
+use napi_derive::napi;
+
+use cpu_prof_core::base::settings::environment::read_config;
+use cpu_prof_core::base::settings::name_pattern::NamePattern;
+use cpu_prof_core::base::settings::run_folder;
+use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::regular_file;
+
+/// Returns one sentence on what is wrong with settings for other processes, or nothing. `options`
+/// override the environment; their values are text.
+#[napi(js_name = "cpuProfCheckSettings", catch_unwind)]
+pub(crate) fn check_settings(options: HashMap<String, String>) -> Option<String> {
+    read_config(|name| options.get(name).cloned(), &[]).err().map(|error| error.to_string())
+}
+
+/// Lets the programs that this process starts inherit these open files, under the same numbers.
+#[napi(js_name = "cpuProfPassOn", catch_unwind)]
+pub(crate) fn pass_on(files: Vec<i32>) {
+    files.into_iter().for_each(system::pass_on);
+}
+
+/// Returns the folder of the `cpu-prof run` that `node_options`, the text of `NODE_OPTIONS`, belongs
+/// to.
+#[napi(js_name = "cpuProfRunFolder", catch_unwind)]
+pub(crate) fn run_folder(node_options: String) -> Option<String> {
+    run_folder::folder(&node_options).map(|folder| folder.to_string_lossy().into_owned())
+}
+
+/// Returns the text of a file in the folder of a run; nothing if another user can have made the file
+/// or the folder.
+#[napi(js_name = "cpuProfReadRunFile", catch_unwind)]
+pub(crate) fn read_run_file(folder: String, file: String) -> Option<String> {
+    String::from_utf8(run_folder::read(folder.as_ref(), &file)?).ok()
+}
+
+/// Opens a regular file for reading, without waiting. Returns its descriptor, which the caller closes;
+/// nothing if the file cannot be read, or is a device or a pipe.
+#[napi(js_name = "cpuProfOpenRegularFile", catch_unwind)]
+pub(crate) fn open_regular_file(path: String) -> Option<i32> {
+    regular_file::open(path.as_ref()).ok().map(IntoRawFd::into_raw_fd)
+}
+
+/// Returns whether a recording with the name `pattern` may be written to `path`, which has an
+/// extension. Both count from the same folder. An invalid pattern names no file.
+#[napi(js_name = "cpuProfIsRecordingName", catch_unwind)]
+pub(crate) fn is_recording_name(pattern: String, path: String) -> bool {
+    NamePattern::parse(&pattern).is_ok_and(|pattern| pattern.matches(&path))
+}

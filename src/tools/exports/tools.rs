@@ -1,0 +1,367 @@
+//! Functions that JavaScript calls to merge, report and convert. The work runs on other threads and
+//! returns JSON.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use crate::check::check as check_run;
+use crate::compare::compare::{CompareOptions, compare as compare_runs};
+use crate::compare::page as compared_page;
+use crate::convert::convert as convert_run;
+use crate::merge::merge as merge_run;
+use crate::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
+use crate::merge::plan::notes::DEVTOOLS_SLOW_BYTES;
+use crate::page::page as page_build;
+use crate::read::count::count_recordings as count_recordings_in;
+use crate::read::filter::{Filter, StackFilter};
+use crate::read::living;
+use crate::read::recorders::{self, Recorder, recorders as recorders_of};
+use crate::read::selection::Selection;
+use crate::read::slice::SliceLimits;
+use crate::report::report::{self, ReportOptions};
+use cpu_prof_core::files::atomic;
+use cpu_prof_core::files::temporary::remove_partial;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+
+/// JSON, or a message for the user.
+type WorkResult = std::result::Result<String, String>;
+
+/// Work for a thread of libuv's pool.
+pub(crate) struct Work(Option<Box<dyn FnOnce() -> WorkResult + Send>>);
+
+impl Work {
+    fn task(work: impl FnOnce() -> WorkResult + Send + 'static) -> AsyncTask<Self> {
+        AsyncTask::new(Self(Some(Box::new(work))))
+    }
+}
+
+impl Task for Work {
+    type Output = String;
+    type JsValue = String;
+
+    fn compute(&mut self) -> Result<String> {
+        let work = self.0.take().ok_or_else(|| Error::from_reason("the work has run already"))?;
+        // A panic here would end the program.
+        let result = catch_unwind(AssertUnwindSafe(work));
+        result
+            .unwrap_or_else(|_| Err("an internal error happened; please report it".into()))
+            .map_err(Error::from_reason)
+    }
+
+    fn resolve(&mut self, _env: Env, json: String) -> Result<String> {
+        Ok(json)
+    }
+}
+
+/// How a process ended.
+#[napi(object)]
+pub(crate) struct JsMergeExit {
+    /// Process id.
+    pub pid: u32,
+    /// Exit code, if there was one.
+    pub code: Option<i32>,
+    /// Name of the signal that ended the process, if one did.
+    pub signal: Option<String>,
+}
+
+/// An input with a name.
+#[napi(object)]
+pub(crate) struct JsNamedInput {
+    /// Name, which processes have in the trace.
+    pub name: String,
+    /// Path of a file or a folder.
+    pub path: String,
+}
+
+/// The options of a merge.
+#[napi(object)]
+pub(crate) struct JsMergeOptions {
+    /// Inputs with names, after those without.
+    pub names: Vec<JsNamedInput>,
+    /// Whether all inputs begin at one time.
+    pub aligns_starts: bool,
+    /// What goes into the trace.
+    pub selection: JsSelection,
+    /// Whether the trace may become several files.
+    pub split: Option<bool>,
+    /// End of the process that started all others.
+    pub exit: Option<JsMergeExit>,
+    /// Categories of other tools' events; empty for all.
+    pub categories: Vec<String>,
+    /// Whether threads that hardly worked are left out.
+    pub drop_idle: bool,
+    /// Least time between two samples, microseconds.
+    pub interval: Option<i64>,
+}
+
+/// The part of recordings that a tool shows. Lists of texts are empty for everything.
+#[napi(object)]
+pub(crate) struct JsSelection {
+    /// Start of the slice: milliseconds after the first recording's start, or before the last one's
+    /// end if negative. May be infinite.
+    pub from: Option<f64>,
+    /// End of the slice, likewise.
+    pub to: Option<f64>,
+    /// Whether functions and lines are those of the sources.
+    pub source_maps: bool,
+    /// Parts of commands, or pids.
+    pub process: Vec<String>,
+    /// Parts of names of threads, or thread ids.
+    pub thread: Vec<String>,
+    /// Names of packages.
+    pub package: Vec<String>,
+    /// Parts of the names or the places of functions that stacks must have.
+    pub focus: Vec<String>,
+    /// Parts of the names or the places of functions that stacks must not have.
+    pub ignore: Vec<String>,
+}
+
+impl From<JsSelection> for Selection {
+    fn from(selection: JsSelection) -> Self {
+        let JsSelection { from, to, source_maps, .. } = selection;
+        let JsSelection { process, thread, package, focus, ignore, .. } = selection;
+        let stacks = StackFilter::new(&package, &focus, &ignore);
+        Self {
+            slice: SliceLimits::of_ms(from, to),
+            filter: Filter::new(&process, &thread, stacks),
+            source_maps,
+        }
+    }
+}
+
+impl From<JsMergeOptions> for MergeOptions {
+    fn from(options: JsMergeOptions) -> Self {
+        let JsMergeOptions { selection, split, exit, interval, .. } = options;
+        let JsMergeOptions { names, aligns_starts, categories, drop_idle, .. } = options;
+        let Selection { slice, filter, source_maps } = selection.into();
+        let names = names.into_iter().map(|JsNamedInput { name, path }| (name, path.into()));
+        Self {
+            names: names.collect(),
+            aligns_starts,
+            filter,
+            categories,
+            drop_idle,
+            interval_us: interval,
+            slice,
+            source_maps,
+            split: split.unwrap_or(false).then_some(DEVTOOLS_SLOW_BYTES),
+            exit: exit.map(|JsMergeExit { pid, code, signal }| ProcessExit { pid, code, signal }),
+        }
+    }
+}
+
+/// Returns the progress of a merge that starts later, for `merge` and `mergeProgressNow`.
+#[napi(js_name = "cpuProfMergeProgress", catch_unwind)]
+pub(crate) fn merge_progress() -> External<Arc<MergeProgress>> {
+    External::new(Arc::default())
+}
+
+/// Returns the bytes of the inputs that were read so far, and all bytes of the inputs.
+#[napi(js_name = "cpuProfMergeProgressNow", catch_unwind)]
+pub(crate) fn merge_progress_now(progress: &External<Arc<MergeProgress>>) -> Vec<f64> {
+    let (done, total) = (&progress.done, &progress.total);
+    [done.load(Ordering::Relaxed), total.load(Ordering::Relaxed)].map(|bytes| bytes as f64).to_vec()
+}
+
+/// Merges files and folders into one trace. Returns a `MergeResult`.
+#[napi(js_name = "cpuProfMerge", catch_unwind)]
+pub(crate) fn merge(
+    inputs: Vec<String>,
+    output: String,
+    options: JsMergeOptions,
+    progress: &External<Arc<MergeProgress>>,
+) -> AsyncTask<Work> {
+    let progress = Arc::clone(progress);
+    Work::task(move || {
+        let result = merge_run::merge(&paths(inputs), output.as_ref(), &options.into(), &progress);
+        json(&result.map_err(|error| error.to_string())?)
+    })
+}
+
+/// What a report contains.
+#[napi(object)]
+pub(crate) struct JsReportOptions {
+    /// Rows of each list, by each time. May be infinite.
+    pub top: f64,
+    /// A function of which callers, callees, lines and processes are wanted.
+    pub function: Option<String>,
+    /// Count of the functions with the most self time of which the same is wanted.
+    pub details: u32,
+    /// Whether the call tree is wanted.
+    pub tree: bool,
+    /// Whether the modules are wanted, by the time of loading them.
+    pub imports: bool,
+    /// The shortest stall that is wanted, milliseconds.
+    pub stalls: Option<f64>,
+}
+
+impl From<JsReportOptions> for ReportOptions {
+    fn from(options: JsReportOptions) -> Self {
+        let JsReportOptions { top, function, details, tree, imports, stalls } = options;
+        Self {
+            // Conversions saturate: infinity becomes the largest number.
+            top: top as usize,
+            function,
+            details: details as usize,
+            has_tree: tree,
+            has_imports: imports,
+            stalls_us: stalls.map(|ms| (ms * 1000.0) as u64),
+        }
+    }
+}
+
+/// Reports on files and folders. Returns a `Report`.
+#[napi(js_name = "cpuProfReport", catch_unwind)]
+pub(crate) fn report(
+    inputs: Vec<String>,
+    options: JsReportOptions,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let (selection, options) = (Selection::from(selection), ReportOptions::from(options));
+    Work::task(move || {
+        let loaded = selection.load(&paths(inputs), options.scope())?;
+        report::report(&loaded, &options).map_err(|error| error.to_string())
+    })
+}
+
+/// Reads files and folders for an HTML report. Returns the data of the page.
+#[napi(js_name = "cpuProfPage", catch_unwind)]
+pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
+    Work::task(move || {
+        let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
+        page_build::page(&loaded).map_err(|error| error.to_string())
+    })
+}
+
+/// Reads runs, each a list of files and folders, for a page that compares them. Returns the data of the
+/// page.
+#[napi(js_name = "cpuProfComparePage", catch_unwind)]
+pub(crate) fn compare_page(
+    base: Vec<Vec<String>>,
+    head: Vec<Vec<String>>,
+    base_name: String,
+    head_name: String,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
+    Work::task(move || {
+        compared_page::page(&runs(base), &runs(head), [base_name, head_name], &selection)
+    })
+}
+
+/// Checks files and folders. Returns a `Check`.
+#[napi(js_name = "cpuProfCheck", catch_unwind)]
+pub(crate) fn check(inputs: Vec<String>) -> AsyncTask<Work> {
+    Work::task(move || json(&check_run::check(&paths(inputs))))
+}
+
+/// Returns the paths of runs.
+fn runs(side: Vec<Vec<String>>) -> Vec<Vec<PathBuf>> {
+    side.into_iter().map(paths).collect()
+}
+
+/// Something that is compared even if it hardly took time.
+#[napi(object)]
+pub(crate) struct JsWantedItem {
+    /// `function`, `file`, `package`, `process`, or the kind of an owner.
+    pub kind: String,
+    /// Name, as in a comparison.
+    pub name: String,
+}
+
+/// Compares runs, each a list of files and folders. Returns a `Comparison`.
+#[napi(js_name = "cpuProfCompare", catch_unwind)]
+pub(crate) fn compare(
+    base: Vec<Vec<String>>,
+    head: Vec<Vec<String>>,
+    wanted: Vec<JsWantedItem>,
+    shares: bool,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let wanted = wanted.into_iter().map(|JsWantedItem { kind, name }| (kind, name)).collect();
+    let options = CompareOptions { wanted, shares, selection: selection.into() };
+    Work::task(move || compare_runs(&runs(base), &runs(head), &options))
+}
+
+/// Converts files and folders. Returns a `ConvertResult`.
+#[napi(js_name = "cpuProfConvert", catch_unwind)]
+pub(crate) fn convert(
+    inputs: Vec<String>,
+    output: String,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
+    Work::task(move || {
+        let result = convert_run::convert(&paths(inputs), output.as_ref(), &selection);
+        json(&result.map_err(|error| error.to_string())?)
+    })
+}
+
+/// Returns the ids of the living processes that still record into these trace files, each once.
+#[napi(js_name = "cpuProfLivingRecorders", catch_unwind)]
+pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
+    living::living_recorders(&paths(files))
+}
+
+/// Returns the count of recordings in these files. The segments of a recording count once.
+#[napi(js_name = "cpuProfCountRecordings", catch_unwind)]
+pub(crate) fn count_recordings(files: Vec<String>) -> u32 {
+    u32::try_from(count_recordings_in(&paths(files))).unwrap_or(u32::MAX)
+}
+
+/// A process that wrote a recording.
+#[napi(object)]
+pub(crate) struct JsRecorder {
+    /// Process id, as the process itself sees the id.
+    pub pid: u32,
+    /// Start of the process: milliseconds after the system's start.
+    pub start_ms: Option<f64>,
+}
+
+/// Returns the processes that wrote these recordings, each once; nothing if a recording does not
+/// tell its process.
+#[napi(js_name = "cpuProfRecorders", catch_unwind)]
+pub(crate) fn recorders(files: Vec<String>) -> Option<Vec<JsRecorder>> {
+    let known = recorders_of(&paths(files))?;
+    let convert =
+        |Recorder { pid, start_ms }| JsRecorder { pid, start_ms: start_ms.map(|ms| ms as f64) };
+    Some(known.into_iter().map(convert).collect())
+}
+
+/// Returns the files that recordings of other runs than `run` wrote, by the id of the run.
+#[napi(js_name = "cpuProfOfOtherRuns", catch_unwind)]
+pub(crate) fn of_other_runs(files: Vec<String>, run: String) -> Vec<String> {
+    let others = recorders::of_other_runs(&paths(files), &run);
+    others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+/// Writes a text into a file, which is whole or not there, or into a device or a pipe. Compresses a
+/// file whose name ends in `.gz`. Returns nothing.
+#[napi(js_name = "cpuProfWriteFile", catch_unwind)]
+pub(crate) fn write_file(path: String, text: String) -> AsyncTask<Work> {
+    Work::task(move || {
+        let written = atomic::write(path.as_ref(), text.as_bytes());
+        written.map(|()| String::new()).map_err(|error| error.to_string())
+    })
+}
+
+/// Removes unfinished files, for a process that is about to end.
+#[napi(js_name = "cpuProfAbandonFiles", catch_unwind)]
+pub(crate) fn abandon_files() {
+    remove_partial();
+}
+
+fn paths(texts: Vec<String>) -> Vec<PathBuf> {
+    texts.into_iter().map(PathBuf::from).collect()
+}
+
+fn json(value: &impl serde::Serialize) -> WorkResult {
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}

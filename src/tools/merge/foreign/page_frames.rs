@@ -1,0 +1,149 @@
+//! The frames of other tools' traces: a page's frames, or the labels of processes.
+
+use serde_json::Value;
+
+use crate::merge::outcome::MergeError;
+use crate::merge::output::labels::{ForeignFrame, Labels, ProcessLabel};
+use crate::merge::output::part::OutputParts;
+use cpu_prof_core::format::ascii_json::encode;
+use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
+
+/// The text of an event that names frames, and its time in microseconds.
+pub(super) struct FrameEvent {
+    json: Value,
+    ts: i64,
+    is_start: bool,
+}
+
+impl FrameEvent {
+    /// Reads an event; none if the event names no frames.
+    pub(super) fn read(name: &[u8], text: &[u8]) -> Option<Self> {
+        let is_start = name == b"TracingStartedInBrowser";
+        if !is_start && name != b"FrameCommittedInBrowser" {
+            return None;
+        }
+        let json: Value = serde_json::from_slice(text).ok()?;
+        let ts = json.get("ts").and_then(Value::as_f64).unwrap_or_default() as i64;
+        json.pointer("/args/data").is_some().then_some(Self { json, ts, is_start })
+    }
+
+    fn frames(&self) -> Vec<&Value> {
+        let Some(data) = self.json.pointer("/args/data") else { return Vec::new() };
+        match data.get("frames").and_then(Value::as_array) {
+            Some(frames) => frames.iter().collect(),
+            None => vec![data],
+        }
+    }
+
+    /// Returns the id of the page's main frame, as DevTools chooses it.
+    fn main_frame(&self) -> Option<String> {
+        let frames = self.frames();
+        let flag = |frame: &&Value, key: &str| frame.get(key).and_then(Value::as_bool);
+        let is_main = |frame: &&Value| {
+            flag(frame, "isOutermostMainFrame").unwrap_or(true)
+                && flag(frame, "isInPrimaryMainFrame").unwrap_or(true)
+                && frame.get("parent").is_none()
+        };
+        let main = frames.iter().copied().rfind(is_main).or(frames.first().copied())?;
+        main.get("frame").and_then(Value::as_str).map(str::to_owned)
+    }
+
+    /// Gives the frames and the event the pids of the output.
+    fn renumber(&mut self, mut pid: impl FnMut(u32) -> u32) {
+        let mut change = |member: Option<&mut Value>| {
+            if let Some(member) = member
+                && let Some(own) = member.as_u64().and_then(|own| u32::try_from(own).ok())
+            {
+                *member = pid(own).into();
+            }
+        };
+        change(self.json.get_mut("pid"));
+        if let Some(data) = self.json.pointer_mut("/args/data") {
+            change(data.get_mut("processId"));
+            let frames = data.get_mut("frames").and_then(Value::as_array_mut);
+            for frame in frames.into_iter().flatten() {
+                change(frame.get_mut("processId"));
+            }
+        }
+    }
+
+    /// Writes the event to all parts: each has to name its frames. An earlier event counts from the
+    /// start of the part.
+    fn write(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+        for (index, part) in parts.list.iter_mut().enumerate() {
+            let start_us = parts.slices.start(index, self.ts);
+            if start_us > self.ts {
+                self.json["ts"] = start_us.into();
+            }
+            let mut text = Vec::new();
+            encode(&mut text, &self.json);
+            part.events(&text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the frames of a trace go.
+#[derive(Debug, Default)]
+pub(super) struct TraceFrames {
+    /// Whether the trace names frames.
+    pub is_named: bool,
+    /// Whether the frames are those of a page of Chrome, which stay as they are; none if not known.
+    is_page: Option<bool>,
+}
+
+impl TraceFrames {
+    /// Adds an event that names frames. `is_kept` tells whether the process of a pid goes into the
+    /// trace, and `pid` returns the pid there.
+    pub(super) fn add(
+        &mut self,
+        mut event: FrameEvent,
+        is_kept: impl Fn(u32) -> bool,
+        mut pid: impl FnMut(u32) -> u32,
+        all: &mut Labels,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        let frames = event.frames();
+        let is_own = frames.iter().any(|frame| {
+            let id = frame.get("frame").and_then(Value::as_str);
+            id.is_some_and(|id| id.starts_with(ProcessFrame::ROOT))
+        });
+        let stays = !is_own && *self.is_page.get_or_insert_with(|| all.claim_page());
+        if !stays {
+            let named: Vec<_> =
+                frames.into_iter().filter_map(|frame| Some((frame, process(frame)?))).collect();
+            let is_named = !named.is_empty();
+            self.is_named |= is_named;
+            let kept = named.into_iter().filter(|(_, process)| is_kept(*process));
+            let labels: Vec<_> =
+                kept.filter_map(|(frame, own)| label(frame, pid(own), event.ts)).collect();
+            // Chrome can name a frame before the frame's process has an id.
+            if is_named || event.is_start {
+                labels.into_iter().for_each(|label| all.push(label));
+                return Ok(());
+            }
+        } else if event.is_start
+            && let Some(id) = event.main_frame()
+        {
+            all.set_main_frame(id);
+        }
+        self.is_named |= stays;
+        event.renumber(pid);
+        event.write(parts)
+    }
+}
+
+/// Returns the pid of a frame's process; none if the frame names none.
+fn process(frame: &Value) -> Option<u32> {
+    u32::try_from(frame.get("processId")?.as_u64()?).ok()
+}
+
+/// Returns the label of a frame's process, which has this pid in the output.
+fn label(frame: &Value, pid: u32, ts: i64) -> Option<ProcessLabel> {
+    let text = |key| frame.get(key).and_then(Value::as_str).map(str::to_owned);
+    let (url, id) = (text("url")?, text("frame")?);
+    // The frames of recordings have ids with the pid, which may have changed.
+    let is_own = id.starts_with(ProcessFrame::ROOT);
+    let foreign = (!is_own).then(|| ForeignFrame { id, parent: text("parent") });
+    Some(ProcessLabel { pid, url, start_us: ts, foreign, ..ProcessLabel::default() })
+}

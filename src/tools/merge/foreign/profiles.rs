@@ -1,0 +1,154 @@
+//! The profiles of a trace that is not a recording.
+
+use rustc_hash::FxHashMap;
+
+use super::event::ForeignEvent;
+use crate::merge::merger::Merger;
+use crate::merge::outcome::MergeError;
+use crate::merge::output::part::OutputParts;
+use crate::merge::profiles::copied::{CopiedProfile, FirstChunk, announcement};
+use crate::merge::profiles::cpuprofile;
+use crate::merge::profiles::ids::ProfileIds;
+use crate::merge::profiles::mapped_frames::MappedFrames;
+use crate::merge::profiles::rewrite::ProfileRewriter;
+use cpu_prof_core::format::trace::event::edit::EventEdit;
+use cpu_prof_core::format::trace::event::event_names::WHOLE_PROFILE;
+use cpu_prof_core::profile::frame_table::FrameTable;
+
+/// A profile, by the pid in the trace and the file's id.
+type ProfileKey = (u32, Vec<u8>);
+
+/// The profiles of one trace.
+#[derive(Default)]
+pub(super) struct ForeignProfiles {
+    /// New ids of profiles; none where the id stays.
+    ids: FxHashMap<ProfileKey, Option<String>>,
+    /// What was read of the profiles, each with its thread id in the output.
+    copied: FxHashMap<ProfileKey, (u32, CopiedProfile)>,
+    /// Profiles that do not pass unchanged.
+    rewriters: FxHashMap<ProfileKey, ProfileRewriter>,
+    /// Count of events that cannot be read.
+    pub broken: u64,
+}
+
+impl ForeignProfiles {
+    /// Returns the new id of an event's profile, with quotes; none if the id stays.
+    pub(super) fn new_id(
+        &mut self,
+        event: &ForeignEvent<'_>,
+        taken: &mut ProfileIds,
+    ) -> Option<String> {
+        let (pid, id) = (event.pid?, event.head.id(event.text)?);
+        if !event.is_profile() {
+            return None;
+        }
+        let new_id = self.ids.entry((pid, id.to_owned())).or_insert_with(|| {
+            let is_free = taken.take(id);
+            (!is_free).then(|| taken.free(pid, event.tid.unwrap_or_default()))
+        });
+        new_id.clone()
+    }
+
+    /// Adds to `edit` what makes an event of a profile sound, and its places in the sources. Returns
+    /// whether the event can be read.
+    pub(super) fn check(
+        &mut self,
+        event: &ForeignEvent<'_>,
+        frames: &mut MappedFrames,
+        edit: &mut EventEdit,
+    ) -> bool {
+        let (Some(pid), Some(id)) = (event.pid, event.head.id(event.text)) else { return false };
+        let tid = event.tid.unwrap_or_default();
+        let new = || (tid, CopiedProfile::default());
+        let (_, profile) = self.copied.entry((pid, id.to_owned())).or_insert_with(new);
+        let is_read = profile.event(event.text, event.head, frames, edit);
+        self.broken += u64::from(!is_read);
+        is_read
+    }
+
+    /// Adds an event to its profile, if it has one. `line` is the event as the trace has it, with
+    /// `new_id`. Returns whether the event belongs to a profile.
+    pub(super) fn rewrite(
+        &mut self,
+        event: &ForeignEvent<'_>,
+        line: &[u8],
+        new_id: Option<String>,
+        merger: &mut Merger<'_>,
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
+        if event.name() == WHOLE_PROFILE {
+            return self.whole(event, line, merger, parts);
+        }
+        let (Some(pid), Some(id), true) =
+            (event.pid, event.head.id(event.text), event.is_profile())
+        else {
+            return Ok(false);
+        };
+        let tid = event.tid.unwrap_or_default();
+        let count = parts.slices.count();
+        let rewriter = self.rewriters.entry((pid, id.to_owned())).or_insert_with(|| {
+            let id = new_id.unwrap_or_else(|| String::from_utf8_lossy(id).into_owned());
+            let id = id.trim_matches('"').to_owned();
+            ProfileRewriter::new(pid, tid, id, count, &merger.rewriting)
+        });
+        let is_read = match event.name() {
+            b"Profile" => rewriter.start(line, event.ts(), parts)?,
+            _ => rewriter.chunk(line, parts)?,
+        };
+        self.broken += u64::from(!is_read);
+        Ok(true)
+    }
+
+    /// Adds a profile that is one event. Several of a thread are one profile.
+    fn whole(
+        &mut self,
+        event: &ForeignEvent<'_>,
+        line: &[u8],
+        merger: &mut Merger<'_>,
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
+        let mut frames = FrameTable::new();
+        let profile = cpuprofile::of_event(line, &mut frames, &mut merger.mapped);
+        let Some((pid, profile)) = event.pid.zip(profile) else { return Ok(false) };
+        let tid = event.tid.unwrap_or_default();
+        let count = parts.slices.count();
+        let key = (pid, [WHOLE_PROFILE, &tid.to_ne_bytes()].concat());
+        let rewriter = self.rewriters.entry(key).or_insert_with(|| {
+            let id = merger.profile_ids.free(pid, tid).trim_matches('"').to_owned();
+            ProfileRewriter::new(pid, tid, id, count, &merger.rewriting)
+        });
+        rewriter.begin(profile.start_us, parts)?;
+        cpuprofile::add(&profile, &frames, (pid, tid), rewriter, parts)?;
+        rewriter.end_at(profile.end_us);
+        Ok(true)
+    }
+
+    /// Writes the samples of a thread until a time.
+    pub(super) fn write_until(
+        &mut self,
+        pid: u32,
+        tid: u32,
+        ts: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        let all = self.rewriters.values_mut();
+        let mut of_thread = all.filter(|rewriter| rewriter.is_of(pid, tid));
+        of_thread.try_for_each(|rewriter| rewriter.write_until(ts, parts))
+    }
+
+    /// Ends the profiles. Announces those whose announcement the file has lost.
+    pub(super) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+        for (key, (tid, profile)) in &self.copied {
+            if let Some(FirstChunk { start_us, id }) = profile.unannounced()
+                && !self.rewriters.contains_key(key)
+            {
+                let pid = key.0;
+                let new_id = self.ids.get(key).and_then(Option::as_ref);
+                parts.list[0].note(pid, *start_us);
+                let event = announcement(pid, *tid, new_id.unwrap_or(id), *start_us);
+                parts.list[0].events(&event)?;
+            }
+        }
+        self.rewriters.values_mut().try_for_each(|rewriter| rewriter.finish(parts).map(|_| ()))
+    }
+}

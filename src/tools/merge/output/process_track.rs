@@ -1,0 +1,118 @@
+//! The track 'Processes' of a merged trace: when each process and worker ran, and how it ended. The
+//! facts are those in the trace's metadata, so a merge of merged traces has them too.
+
+use serde_json::{Map, Value, json};
+
+use crate::merge::inputs::processes::OutputProcess;
+use crate::read::sniff::RecordingFile;
+use cpu_prof_core::format::trace::write::event::Event;
+use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::process_span::ProcessSpan;
+use cpu_prof_core::profile::ending::ProcessEnding;
+
+/// Adds the facts that the track needs to those of a process.
+pub(crate) fn describe(process: &OutputProcess, about: &mut Map<String, Value>) {
+    let span = |recording: &RecordingFile| {
+        let end_us = recording.end_us.unwrap_or(recording.start_us);
+        json!({ "tid": recording.tid, "startUs": recording.start_us, "endUs": end_us })
+    };
+    let workers = process.threads.iter().filter(|(tid, _)| **tid != 0);
+    let workers: Vec<Value> = workers.flat_map(|(_, recordings)| recordings).map(span).collect();
+    about.insert("endUs".into(), process.span_us().1.into());
+    if !workers.is_empty() {
+        about.insert("workers".into(), workers.into());
+    }
+    let Some(ending) = process.ending() else { return };
+    let is_known = ending.is_known();
+    let ProcessEnding { exit_code, signal, ran_empty } = ending;
+    let facts = [
+        ("exitCode", exit_code.map(Value::from)),
+        ("signal", signal.map(Value::from)),
+        ("ranEmpty", ran_empty.then_some(true.into())),
+        ("unfinished", (!is_known).then_some(true.into())),
+    ];
+    about.extend(facts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+}
+
+/// Moves the times of a process, whose recordings are moved by `moved`.
+pub(crate) fn shift(about: &mut Map<String, Value>, moved: impl Fn(i64) -> i64) {
+    let shift = |facts: &mut Map<String, Value>| {
+        for key in ["startUs", "endUs"] {
+            if let Some(time) = facts.get_mut(key)
+                && let Some(us) = time.as_i64()
+            {
+                *time = moved(us).into();
+            }
+        }
+    };
+    shift(about);
+    let workers = about.get_mut("workers").and_then(Value::as_array_mut);
+    workers.into_iter().flatten().filter_map(Value::as_object_mut).for_each(shift);
+}
+
+/// Adds the spans of processes, of which `abouts` are the facts. The trace shows the times in `range`:
+/// microseconds. A single thread has a track of its own already.
+pub(crate) fn add(events: &mut Events, abouts: &[Value], range: (i64, i64)) {
+    let threads = |about: &Value| about["threads"].as_array().map_or(1, Vec::len);
+    if abouts.iter().map(threads).sum::<usize>() < 2 {
+        return;
+    }
+    for about in abouts {
+        let Some(name) = name(about) else { continue };
+        let ending = ending(about);
+        let span = ProcessSpan {
+            name: &name,
+            pid: about["pid"].as_u64(),
+            parent: parent_of(about, abouts).and_then(self::name),
+            ending: ending.as_ref(),
+            cwd: about["cwd"].as_str(),
+            span_us: (0, 0),
+        };
+        add_span(events, span, about, range);
+        for worker in about["workers"].as_array().into_iter().flatten() {
+            let worker_name = format!("worker {}", worker["tid"]);
+            let span = ProcessSpan::of_worker(&worker_name, &name);
+            add_span(events, span, worker, range);
+        }
+    }
+}
+
+/// Adds a span with the times of `facts`, as far as the trace shows them.
+fn add_span(events: &mut Events, span: ProcessSpan<'_>, facts: &Value, range: (i64, i64)) {
+    let time = |key: &str| facts[key].as_i64();
+    let Some((start_us, end_us)) = time("startUs").zip(time("endUs")) else { return };
+    let span_us = (start_us.max(range.0), end_us.min(range.1));
+    if span_us.0 <= span_us.1 {
+        let span = ProcessSpan { span_us, ..span };
+        events.push(&Event::process_span(&span, &span.devtools()));
+    }
+}
+
+/// Returns the label of a process without the form of a URL.
+fn name(about: &Value) -> Option<String> {
+    Some(about["label"].as_str()?.replacen(": ", " ", 1))
+}
+
+/// Returns how a process ended; none if that was not recorded.
+fn ending(about: &Value) -> Option<ProcessEnding> {
+    let ending = ProcessEnding {
+        exit_code: about["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok()),
+        signal: about["signal"].as_str().map(str::to_owned),
+        ran_empty: about["ranEmpty"] == true,
+    };
+    (ending.is_known() || about["unfinished"] == true).then_some(ending)
+}
+
+/// Returns the process that started another, if it is in the trace.
+fn parent_of<'a>(child: &Value, abouts: &'a [Value]) -> Option<&'a Value> {
+    let ppid = child["ppid"].as_u64()?;
+    let own_pid = |about: &Value| about["ownPid"].as_u64().or_else(|| about["pid"].as_u64());
+    let start_us = |about: &Value| about["startUs"].as_i64();
+    let is_parent = |about: &&Value| {
+        own_pid(about) == Some(ppid)
+            && about["boot"] == child["boot"]
+            && about["pidNamespace"] == child["pidNamespace"]
+            && start_us(about) <= start_us(child)
+    };
+    abouts.iter().filter(is_parent).max_by_key(|about| start_us(about))
+}

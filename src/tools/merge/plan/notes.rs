@@ -1,0 +1,163 @@
+//! Remarks on a merge that a user should know.
+
+use std::path::PathBuf;
+
+use super::sizes::SmallerSizes;
+use crate::merge::inputs::foreign_pids::ForeignPid;
+use crate::merge::inputs::processes::OutputProcesses;
+use cpu_prof_core::base::name_list::first_of;
+use cpu_prof_core::files::input::Input;
+
+/// Names in one remark.
+const SHOWN: usize = 5;
+
+/// DevTools does not load a larger trace: bytes, uncompressed.
+pub(super) const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
+
+/// DevTools takes long to load a larger trace: bytes, uncompressed.
+pub(crate) const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
+
+/// Returns remarks on recordings that are left out, renumbered, or of another machine.
+pub(crate) fn of_processes(processes: &OutputProcesses, inputs: &[Input]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let duplicates = list(processes.duplicates.iter().map(|index| &inputs[*index].path));
+    if !duplicates.is_empty() {
+        notes.push(format!("left out, because other files hold the same recordings: {duplicates}"));
+    }
+    notes.extend(of_marked(processes));
+    let others = processes.list.iter().filter(|process| process.clock > 0);
+    let recordings = others.flat_map(|process| process.threads.values().flatten());
+    let names = list(recordings.map(|recording| &inputs[recording.input].path));
+    if !names.is_empty() {
+        notes.push(format!(
+            "recordings of another machine, or from before a restart, keep their own times, far \
+             from the others in the trace: {names}"
+        ));
+    }
+    notes
+}
+
+/// Returns remarks on processes that had one pid.
+fn of_marked(processes: &OutputProcesses) -> Vec<String> {
+    let marked = processes
+        .list
+        .iter()
+        .filter_map(|process| Some((process.mark.as_deref()?, process.own_pid?, process.pid)));
+    let marked: Vec<_> = marked.collect();
+    if marked.len() > SHOWN {
+        let changes = marked.iter().map(|(mark, own, pid)| format!("{own}{mark} is {pid}"));
+        return vec![format!(
+            "{} processes had the pid of another process (for example in containers); they have a \
+             mark and another pid in the trace: {}",
+            marked.len(),
+            first_of(&changes.collect::<Vec<_>>(), SHOWN)
+        )];
+    }
+    let note = |(mark, own, pid): &(&str, u32, u32)| {
+        format!(
+            "several processes had the pid {own} (for example in containers): one of them has the \
+             mark{mark} and the pid {pid} in the trace"
+        )
+    };
+    marked.iter().map(note).collect()
+}
+
+/// Returns remarks on processes of other tools that have another pid in the trace: path of the trace,
+/// own pid, pid in the output.
+pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
+    if all.len() > SHOWN {
+        let changes =
+            all.iter().map(|(path, own, pid)| format!("{own} of {} is {pid}", path.display()));
+        return vec![format!(
+            "{} processes of other tools have another pid in the trace, because another process has \
+             theirs, or because viewers read only whole numbers from 0: {}",
+            all.len(),
+            first_of(&changes.collect::<Vec<_>>(), SHOWN)
+        )];
+    }
+    let note = |(path, own, pid): &(PathBuf, ForeignPid, u32)| {
+        let reason = match own.as_number() {
+            Some(_) => format!("another process has the pid {own}"),
+            None => "viewers read only whole numbers from 0".to_owned(),
+        };
+        let path = path.display();
+        format!("{path}: its process {own} has the pid {pid} in the trace, because {reason}")
+    };
+    all.iter().map(note).collect()
+}
+
+/// Returns a remark on traces of other tools beside recordings.
+pub(crate) fn of_generic(files: &[PathBuf]) -> Option<String> {
+    (!files.is_empty()).then(|| {
+        format!(
+            "beside recordings, DevTools draws only those events of other tools that DevTools \
+             knows (Perfetto draws all): {}",
+            list(files.iter())
+        )
+    })
+}
+
+/// Returns a remark on traces of other tools whose times are far from those of the recordings.
+pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
+    (!files.is_empty()).then(|| {
+        format!(
+            "the times of other tools are far from those of the recordings, because they count \
+             from 0 or come from another machine; the trace opens at the recordings, and a slice \
+             (from, to) leaves these out: {}",
+            list(files.iter())
+        )
+    })
+}
+
+/// Returns a remark on a size that DevTools does not load, or loads slowly. `smaller` tells what
+/// would help, and `name` the label of a process.
+pub(crate) fn of_size<'a>(
+    bytes: u64,
+    is_split: bool,
+    smaller: &SmallerSizes,
+    name: impl Fn(u32) -> Option<&'a str>,
+) -> Option<String> {
+    let megabytes = bytes / 1_000_000;
+    let problem = if bytes > DEVTOOLS_MAX_BYTES {
+        format!("DevTools loads at most {} MB", DEVTOOLS_MAX_BYTES / 1_000_000)
+    } else if bytes > DEVTOOLS_SLOW_BYTES && !is_split {
+        format!("DevTools takes about {} s to load it", megabytes / 9)
+    } else {
+        return None;
+    };
+    let about = |bytes: u64| format!("about {} MB", bytes.div_ceil(1_000_000));
+    let interval = smaller.interval.map(|(us, size)| format!("interval {us} ({})", about(size)));
+    let idle = smaller.without_idle.map(|size| format!("drop-idle ({})", about(size)));
+    let process = smaller.process.and_then(|(pid, size)| {
+        Some(format!("process {pid} alone, {} ({})", short(name(pid)?), about(size)))
+    });
+    let second = smaller.second.map(|size| format!("from and to ({} a second)", about(size)));
+    let ways = [interval, idle, process, second, Some("several files (split)".to_owned())];
+    let ways = ways.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    Some(format!("the trace has {megabytes} MB, and {problem}; merge can make it smaller: {ways}"))
+}
+
+/// Returns the start of a label.
+fn short(label: &str) -> String {
+    const LENGTH: usize = 30;
+    match label.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}…", &label[..end]),
+        None => label.to_owned(),
+    }
+}
+
+/// Returns a remark on threads that are left out because they hardly worked.
+pub(super) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<String> {
+    let count = match threads.len() {
+        0 => return None,
+        1 => "1 thread".to_owned(),
+        more => format!("{more} threads"),
+    };
+    let names = first_of(&threads.collect::<Vec<_>>(), SHOWN);
+    Some(format!("left out {count} with 1 % of the CPU time or less in all: {names}"))
+}
+
+/// Returns the paths in one line, the first few of many.
+pub(super) fn list<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
+    first_of(&paths.map(|path| path.display().to_string()).collect::<Vec<_>>(), SHOWN)
+}

@@ -1,0 +1,92 @@
+//! How much threads worked, and which hardly did.
+
+use memchr::memmem;
+
+use cpu_prof_core::format::trace::event::event_names::COUNTERS;
+
+/// The share of all time on a core that the idle threads may have together: percent.
+const IDLE_PERCENT: u64 = 1;
+
+/// The time that a thread spent on a core.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct ThreadCpu {
+    /// Sum, microseconds; none if not known.
+    pub sum_us: Option<u64>,
+    /// Last value of the thread's counter, microseconds.
+    counter_us: Option<u64>,
+}
+
+impl ThreadCpu {
+    /// Adds time: microseconds.
+    pub(super) fn add(&mut self, us: u64) {
+        self.sum_us = Some(self.sum_us.unwrap_or_default().saturating_add(us));
+    }
+
+    /// Reads an own event with the thread's counter. What the thread did before a recording does not
+    /// count.
+    pub(super) fn read(&mut self, name: &[u8], event: &[u8]) {
+        let Some(now_us) = counter_us(event) else { return };
+        let last_us = self.counter_us.replace(now_us).filter(|_| name != COUNTERS[0]);
+        self.add(now_us.saturating_sub(last_us.unwrap_or(now_us)));
+    }
+
+    /// Returns a number to sort by. Threads of which nothing is known come last.
+    pub(super) fn order(self) -> u64 {
+        self.sum_us.unwrap_or(u64::MAX)
+    }
+}
+
+/// Returns the count of threads at the start of the list that worked so little, all together, that
+/// they count as idle. The list is sorted by [`ThreadCpu::order`].
+pub(super) fn count_idle(sorted: impl Iterator<Item = ThreadCpu> + Clone) -> usize {
+    let all_us = sorted.clone().filter_map(|cpu| cpu.sum_us).fold(0, u64::saturating_add);
+    let mut idle_us: u64 = 0;
+    let is_idle = |cpu: &ThreadCpu| {
+        idle_us = idle_us.saturating_add(cpu.order());
+        idle_us <= all_us / 100 * IDLE_PERCENT
+    };
+    sorted.take_while(is_idle).count()
+}
+
+/// Returns the thread's counter in an own event: microseconds.
+fn counter_us(event: &[u8]) -> Option<u64> {
+    const KEY: &[u8] = b"\"cpuUs\":";
+    let rest = &event[memmem::find(event, KEY)? + KEY.len()..];
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit())?;
+    str::from_utf8(&rest[..end]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(sum_us: Option<u64>) -> ThreadCpu {
+        ThreadCpu { sum_us, ..ThreadCpu::default() }
+    }
+
+    #[test]
+    fn idle_threads_have_one_percent_together() {
+        for (times, idle) in [
+            (vec![Some(40), Some(50), Some(60), Some(9_900)], 2),
+            (vec![Some(0), Some(0), None], 2),
+            (vec![None, None], 0),
+            (vec![Some(500), Some(500)], 0),
+            (vec![], 0),
+        ] {
+            assert_eq!(count_idle(times.iter().copied().map(cpu)), idle, "{times:?}");
+        }
+    }
+
+    #[test]
+    fn counters_count_from_the_start_of_each_recording() {
+        let event = |us: u64| format!("{{\"args\":{{\"data\":{{\"cpuUs\":{us},\"waitUs\":1}}}}}}");
+        let mut cpu = ThreadCpu::default();
+        for (name, us) in
+            [(COUNTERS[0], 100), (COUNTERS[1], 150), (COUNTERS[0], 400), (COUNTERS[2], 470)]
+        {
+            cpu.read(name, event(us).as_bytes());
+        }
+        cpu.read(COUNTERS[1], b"{}");
+        assert_eq!(cpu.sum_us, Some(120));
+    }
+}

@@ -1,0 +1,164 @@
+//! A `.cpuprofile` as the events of a thread.
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::mapped_frames::MappedFrames;
+use super::rewrite::ProfileRewriter;
+use crate::merge::outcome::MergeError;
+use crate::merge::output::part::OutputParts;
+use crate::read::originals::in_session::map_profile;
+use crate::read::sniff::RecordingFile;
+use cpu_prof_core::format::ascii_json::{encode, encode_raw};
+use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
+use cpu_prof_core::format::frame_json::CallFrameJson;
+use cpu_prof_core::format::node_json::NodeJson;
+use cpu_prof_core::format::number::NodeNumber;
+use cpu_prof_core::format::script_id::ScriptIdOffset;
+use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_core::format::trace::write::event::Event;
+use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::thread_names::{each_name, worker_name};
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::thread_profile::{
+    NONE, ProfileSample, ReadScope, ThreadProfile,
+};
+
+/// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
+pub(crate) fn add_file<R: std::io::Read>(
+    items: &mut SoundItems<R>,
+    recording: &RecordingFile,
+    mapped: &mut MappedFrames,
+    rewriter: &mut ProfileRewriter,
+    pid: u32,
+    parts: &mut OutputParts,
+) -> Result<bool, MergeError> {
+    let mut frames = FrameTable::new();
+    let Some(profile) = read(items, &mut frames, mapped) else { return Ok(false) };
+    add(&profile, &frames, (pid, recording.tid), rewriter, parts)?;
+    if recording.end_us.is_some() {
+        // Later than the end in the file if samples come after that.
+        let end_us = profile.end_us;
+        let mut events = Events::default();
+        events.push(&Event::trace_end(pid, recording.tid, end_us, None));
+        rewriter.other(events.as_bytes(), end_us, parts)?;
+    }
+    Ok(true)
+}
+
+/// Reads the profile of an event that holds a whole `.cpuprofile`.
+pub(crate) fn of_event(
+    event: &[u8],
+    frames: &mut FrameTable,
+    mapped: &mut MappedFrames,
+) -> Option<ThreadProfile> {
+    #[derive(Deserialize)]
+    struct WholeProfile<'a> {
+        #[serde(borrow)]
+        args: WholeArgs<'a>,
+    }
+    #[derive(Deserialize)]
+    struct WholeArgs<'a> {
+        #[serde(borrow)]
+        data: WholeData<'a>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct WholeData<'a> {
+        #[serde(borrow)]
+        cpu_profile: &'a RawValue,
+    }
+    let event: WholeProfile<'_> = serde_json::from_slice(event).ok()?;
+    read(&mut SoundItems::new(event.args.data.cpu_profile.get().as_bytes()), frames, mapped)
+}
+
+/// Adds the samples of a profile to a thread, by its ids of process and thread.
+pub(crate) fn add(
+    profile: &ThreadProfile,
+    frames: &FrameTable,
+    (pid, tid): (u32, u32),
+    rewriter: &mut ProfileRewriter,
+    parts: &mut OutputParts,
+) -> Result<(), MergeError> {
+    let offset = ScriptIdOffset::of_thread(pid, tid);
+    let encode = |frame: &CallFrame| CallFrameJson::new(frame, &frame.url, offset).encode();
+    let frames: Vec<_> = frames.list().iter().map(encode).collect();
+    let root = CallFrameJson::new(&CallFrame::root(), "", ScriptIdOffset::NONE).encode();
+    rewriter.nodes(&[NodeJson::new(ROOT, None, root.as_deref(), None)]);
+    let deopts: FxHashMap<u32, _> =
+        profile.deopts.iter().map(|(node, reason)| (*node, encode_raw(reason))).collect();
+    for (index, node) in (0_u32..).zip(&profile.nodes) {
+        let parent = (node.parent != NONE).then(|| id(node.parent));
+        let call_frame = frames[node.frame as usize].as_deref();
+        let deopt_reason = deopts.get(&index).and_then(Option::as_deref);
+        rewriter.nodes(&[NodeJson::new(id(index), parent, call_frame, deopt_reason)]);
+    }
+    let mut last_us = profile.start_us;
+    let samples = samples(profile).map(|ProfileSample { time_us, node, position }| {
+        let delta = time_us.saturating_sub(last_us);
+        last_us = time_us;
+        let node = if node == NONE { ROOT } else { id(node) };
+        (node.0, delta, position)
+    });
+    rewriter.samples(samples, parts)
+}
+
+/// Returns the samples. A profile with nothing but counts of hits has one for each node, as long as
+/// the node's share of the time.
+fn samples(profile: &ThreadProfile) -> impl Iterator<Item = ProfileSample> {
+    let nodes = if profile.samples.is_empty() { profile.nodes.as_slice() } else { &[] };
+    let mut time_us = profile.start_us;
+    let of_hits = (0_u32..).zip(nodes).filter(|(_, node)| node.self_us > 0);
+    let of_hits = of_hits.map(move |(index, node)| {
+        let sample = ProfileSample { time_us, node: index, position: SourcePosition::default() };
+        time_us = time_us.saturating_add(i64::try_from(node.self_us).unwrap_or(i64::MAX));
+        sample
+    });
+    profile.samples.iter().copied().chain(of_hits)
+}
+
+/// Id of an added root, for which viewers draw nothing.
+const ROOT: NodeNumber = NodeNumber(0);
+
+fn id(index: u32) -> NodeNumber {
+    NodeNumber(u64::from(index) + 1)
+}
+
+fn read<R: std::io::Read>(
+    items: &mut SoundItems<R>,
+    frames: &mut FrameTable,
+    mapped: &mut MappedFrames,
+) -> Option<ThreadProfile> {
+    let mut reader = CpuProfileReader::new(ReadScope::SAMPLES);
+    while let Some(item) = items.next().ok()? {
+        if let SoundItem::Member { key, value } = item {
+            reader.member(key, value, frames).ok()?;
+        }
+    }
+    let mut profile = reader.finish()?;
+    if let Some(originals) = mapped.originals() {
+        map_profile(&mut profile, frames, originals);
+    }
+    Some(profile)
+}
+
+/// Returns the events that name the process and the thread. `process` is the process's short label.
+pub(crate) fn names(process: &str, recording: &RecordingFile, pid: u32) -> Vec<Vec<u8>> {
+    let fact = |key: &str| recording.program.get(key).and_then(Value::as_str);
+    let mut names = Vec::new();
+    let mut write = |name: &Event<'_>| {
+        let mut text = Vec::new();
+        encode(&mut text, name);
+        names.push(text);
+    };
+    let (tid, label) = (recording.tid, recording.recording_label());
+    each_name(pid, tid, process, label, &mut write);
+    if let Some(name) = fact("threadName").filter(|_| tid != 0) {
+        worker_name(pid, tid, process, name, label, &mut write);
+    }
+    names
+}

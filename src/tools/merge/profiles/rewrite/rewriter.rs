@@ -1,0 +1,359 @@
+//! Reads the recordings of a thread sample by sample, and places the samples in the parts.
+
+use std::mem;
+
+use super::thread_output::{NodeSample, ThreadOutput};
+use super::tree::{ROOT, RewrittenTree};
+use crate::merge::outcome::MergeError;
+use crate::merge::output::part::OutputParts;
+use crate::read::filter::StackFilter;
+use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
+use cpu_prof_core::format::node_json::NodeJson;
+use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
+use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::thinner::Thinner;
+use cpu_prof_core::profile::timeline::WrittenTimeline;
+
+/// Changes of profiles that are rewritten.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rewriting {
+    /// Stacks that are kept.
+    pub stacks: StackFilter,
+    /// Least time between two samples, microseconds; none for all samples.
+    pub interval_us: Option<i64>,
+}
+
+impl Rewriting {
+    /// Returns whether samples change.
+    pub(crate) fn is_limited(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// Rewrites the profile of one thread.
+pub(crate) struct ProfileRewriter {
+    output: ThreadOutput,
+    tree: RewrittenTree,
+    thinner: Option<Thinner<NodeSample>>,
+    /// Samples that are to be placed now, each with its time in microseconds.
+    ready: Vec<(NodeSample, i64)>,
+    /// Whether samples are left out because of their stacks.
+    is_filtered: bool,
+    /// Whether no recording has begun.
+    is_first: bool,
+    /// Times of the current recording's samples.
+    time: WrittenTimeline,
+    has_samples: bool,
+    /// The last sample, until the next one ends it.
+    open: Option<OpenSample>,
+    /// Latest time of the recording's events, microseconds.
+    known_end_us: i64,
+    /// End of the recording, where an event gives it: microseconds.
+    stop_us: Option<i64>,
+    /// Offset of the trace's clock from V8's, microseconds.
+    offset_us: i64,
+    /// Whether the `Profile` event was read.
+    is_announced: bool,
+}
+
+/// A sample that may go on in the next part.
+#[derive(Clone, Copy)]
+struct OpenSample {
+    sample: NodeSample,
+    /// Count of the slices' edges before the sample: 0 before the first part.
+    edges: usize,
+    /// Whether the part behind these edges has the sample.
+    is_written: bool,
+}
+
+impl ProfileRewriter {
+    /// Returns the rewriter of a thread. `parts` is the count of parts.
+    pub(crate) fn new(
+        pid: u32,
+        tid: u32,
+        profile_id: String,
+        parts: usize,
+        rewriting: &Rewriting,
+    ) -> Self {
+        Self {
+            output: ThreadOutput::new(pid, tid, profile_id, parts),
+            tree: RewrittenTree::new(rewriting.stacks.clone()),
+            thinner: rewriting.interval_us.map(Thinner::new),
+            ready: Vec::new(),
+            is_filtered: rewriting.stacks.is_limited(),
+            is_first: true,
+            time: WrittenTimeline::new(0),
+            has_samples: false,
+            open: None,
+            known_end_us: i64::MIN,
+            stop_us: None,
+            offset_us: 0,
+            is_announced: false,
+        }
+    }
+
+    /// Begins a recording, which starts after the one before.
+    pub(crate) fn begin(
+        &mut self,
+        start_us: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.tree.begin();
+        if !mem::replace(&mut self.is_first, false) {
+            // The last sample of the recording before must not last until now. The next segment of
+            // a recording starts without a pause.
+            let end_us = self.known_end_us.max(self.time.last_us());
+            if end_us < start_us {
+                self.pause(end_us, parts)?;
+            }
+        }
+        self.time = WrittenTimeline::new(start_us);
+        (self.has_samples, self.known_end_us, self.stop_us) = (false, start_us, None);
+        match parts.slices.part(start_us) {
+            // A thread of which no stack passes is not in the output.
+            _ if self.is_filtered => Ok(()),
+            Some(part) => self.begin_part(part, start_us, parts),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the last recording. Returns whether anything was written.
+    pub(crate) fn finish(&mut self, parts: &mut OutputParts) -> Result<bool, MergeError> {
+        // The events that tell the end of the recording are not written beside some of the stacks.
+        let stop_us = self.stop_us.or(self.is_filtered.then_some(self.known_end_us));
+        match stop_us {
+            Some(stop_us) => self.pause(stop_us.max(self.time.last_us()), parts)?,
+            None => {
+                self.place_rest(self.known_end_us, parts)?;
+                self.carry_over(self.known_end_us, parts)?;
+                self.output.flush(&self.tree, parts)?;
+            }
+        }
+        Ok(self.output.has_begun())
+    }
+
+    /// Notes that the recording lasts at least until a time.
+    pub(crate) fn extend_to(&mut self, ts: i64) {
+        self.known_end_us = self.known_end_us.max(ts);
+    }
+
+    /// Notes that the recording ends at a time, or with its last sample.
+    pub(crate) fn end_at(&mut self, ts: i64) {
+        self.extend_to(ts);
+        self.stop_us = self.stop_us.max(Some(ts));
+    }
+
+    /// Returns whether the profile is that of a thread.
+    pub(crate) fn is_of(&self, pid: u32, tid: u32) -> bool {
+        (self.output.pid, self.output.tid) == (pid, tid)
+    }
+
+    /// Adds an event that names the thread. The same event is written once.
+    pub(crate) fn name(&mut self, event: &[u8], parts: &mut OutputParts) -> Result<(), MergeError> {
+        self.output.name(event, parts)
+    }
+
+    /// Adds an event that is neither a name nor part of the profile.
+    pub(crate) fn other(
+        &mut self,
+        event: &[u8],
+        ts: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.write_until(ts, parts)?;
+        // These events have the counters of the thread, which are those of all stacks.
+        if self.is_filtered {
+            return Ok(());
+        }
+        let Some(part) = parts.slices.part(ts) else { return Ok(()) };
+        self.begin_part(part, ts, parts)?;
+        parts.list[part].note(self.output.pid, ts);
+        parts.list[part].events(event)
+    }
+
+    /// Adds a `ProfileChunk`. Returns whether the event can be read.
+    pub(crate) fn chunk(
+        &mut self,
+        event: &[u8],
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
+        let Ok((ts, chunk)) = ChunkJson::from_event(event) else { return Ok(false) };
+        if self.is_first {
+            // Without a Profile event, a chunk is known to end about when it was written.
+            self.begin(ts.saturating_sub(chunk.length_us()), parts)?;
+        }
+        self.nodes(chunk.nodes());
+        let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time.last_us()));
+        let deltas = deltas_or_even(ids.len(), chunk.deltas(), !self.has_samples, span_us);
+        let positions = chunk.positions();
+        let InOrder { list, rest_us } = InOrder::of(deltas);
+        let samples = list.into_iter().map(|(index, delta)| {
+            let position = positions.get(index).copied().unwrap_or_default();
+            (ids[index].0, delta, position)
+        });
+        self.samples(samples, parts)?;
+        self.time.run_back(rest_us);
+        if let Some(end) = chunk.end_time {
+            self.end_at(end.0.saturating_add(self.offset_us));
+        }
+        Ok(true)
+    }
+
+    /// Adds a `Profile` of another tool's trace. Returns whether the event can be read.
+    pub(crate) fn start(
+        &mut self,
+        event: &[u8],
+        ts: i64,
+        parts: &mut OutputParts,
+    ) -> Result<bool, MergeError> {
+        let Ok((_, start)) = ChunkJson::from_event(event) else { return Ok(false) };
+        self.offset_us = start.start_time.map_or(0, |start| ts.saturating_sub(start.0));
+        // The event can come after the first chunks.
+        if mem::replace(&mut self.is_announced, true) || self.is_first {
+            self.begin(ts, parts)?;
+        }
+        Ok(true)
+    }
+
+    /// Adds nodes, parents before their children.
+    pub(crate) fn nodes(&mut self, nodes: &[NodeJson<'_>]) {
+        self.tree.add(nodes);
+    }
+
+    /// Adds samples: ids of nodes, the microseconds before each sample, and positions.
+    pub(crate) fn samples(
+        &mut self,
+        samples: impl Iterator<Item = (u64, i64, SourcePosition)>,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        for (source, delta_us, position) in samples {
+            let time_us = self.time.sample(delta_us);
+            self.has_samples = true;
+            let node = self.tree.node_of_sample(source);
+            let sample = match node {
+                ROOT => NodeSample::of(ROOT),
+                node => NodeSample { node, position },
+            };
+            match &mut self.thinner {
+                Some(thinner) => thinner.sample(sample, time_us, &mut self.ready),
+                None => self.ready.push((sample, time_us)),
+            }
+            self.place_ready(parts)?;
+        }
+        self.extend_to(self.time.last_us());
+        self.output.flush(&self.tree, parts)
+    }
+
+    /// Writes the samples until a time, before an event of this time is written.
+    pub(crate) fn write_until(
+        &mut self,
+        ts: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.extend_to(ts);
+        if let Some(thinner) = &mut self.thinner {
+            thinner.end_at(ts.max(self.time.last_us()), &mut self.ready);
+            self.place_ready(parts)?;
+            self.output.flush(&self.tree, parts)?;
+        }
+        Ok(())
+    }
+
+    /// Places the samples that wait for the end of their interval.
+    fn place_rest(&mut self, end_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+        if let Some(thinner) = &mut self.thinner {
+            thinner.end_at(end_us, &mut self.ready);
+            thinner.finish();
+        }
+        self.place_ready(parts)
+    }
+
+    fn place_ready(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+        let mut ready = mem::take(&mut self.ready);
+        for (sample, time_us) in ready.drain(..) {
+            self.sample(sample, time_us, parts)?;
+        }
+        self.ready = ready;
+        Ok(())
+    }
+
+    fn sample(
+        &mut self,
+        sample: NodeSample,
+        time_us: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        // Several stacks in a row that do not pass are one gap.
+        if self.is_filtered && sample.node == ROOT && self.open.is_none() {
+            return Ok(());
+        }
+        self.carry_over(time_us, parts)?;
+        let edges = parts.slices.passed(time_us);
+        let part = parts.slices.after(edges);
+        let is_written = part.is_some();
+        self.open = (sample.node != ROOT).then_some(OpenSample { sample, edges, is_written });
+        match part {
+            Some(part) => self.write(sample, time_us, part, parts),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the last sample by a sample of the root, for which viewers draw nothing.
+    fn pause(&mut self, time_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+        self.place_rest(time_us, parts)?;
+        if self.open.is_some() {
+            let root = NodeSample::of(self.tree.root());
+            self.sample(root, time_us, parts)?;
+        }
+        self.output.flush(&self.tree, parts)
+    }
+
+    /// Carries the last sample over the edges of the slices, until a time: the sample ends with a
+    /// part, and begins again in the next.
+    fn carry_over(&mut self, until_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+        let Some(mut open) = self.open else { return Ok(()) };
+        while let Some(end_us) = parts.slices.edge(open.edges) {
+            let part = open.edges.checked_sub(1);
+            if let Some(part) = part.filter(|_| !open.is_written)
+                && let Some(start_us) = parts.slices.edge(part).filter(|start| until_us > *start)
+            {
+                self.write(open.sample, start_us, part, parts)?;
+                open.is_written = true;
+            }
+            if until_us < end_us {
+                break;
+            }
+            if let Some(part) = part.filter(|_| open.is_written) {
+                let root = NodeSample::of(self.tree.root());
+                self.write(root, end_us, part, parts)?;
+            }
+            open.edges += 1;
+            open.is_written = false;
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// Writes a sample into a part.
+    fn write(
+        &mut self,
+        sample: NodeSample,
+        time_us: i64,
+        part: usize,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        self.begin_part(part, time_us, parts)?;
+        self.output.sample(sample, time_us, part, &mut self.tree, parts)
+    }
+
+    /// Begins the profile in a part, at the start of the part if the recording is older.
+    fn begin_part(
+        &mut self,
+        part: usize,
+        time_us: i64,
+        parts: &mut OutputParts,
+    ) -> Result<(), MergeError> {
+        let start_us = time_us.min(self.time.last_us()).min(self.known_end_us);
+        self.output.begin_part(part, start_us, parts)
+    }
+}

@@ -1,0 +1,4 @@
+//! The data of the HTML report: all samples, on one call tree.
+
+pub(crate) mod json;
+pub(crate) mod page;

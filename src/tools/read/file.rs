@@ -1,0 +1,171 @@
+//! Reads single files, several at a time.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use super::sniff::CUT_CPUPROFILE;
+use cpu_prof_core::files::input::Input;
+use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
+use cpu_prof_core::format::trace::event::event_times::TraceTimes;
+use cpu_prof_core::format::trace::read::TraceReader;
+use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::session::{Process, ScriptKey};
+
+/// Files that are read at the same time: each holds its contents in memory.
+const MAX_AT_ONCE: usize = 8;
+
+/// A file that was read.
+pub(super) struct ReadFile {
+    pub contents: FileContents,
+    /// Call frames of the file's profiles.
+    pub frames: FrameTable,
+    /// JSON of the source maps of scripts that are in no file.
+    pub script_maps: Vec<(ScriptKey, String)>,
+}
+
+/// The contents of one file.
+pub(super) struct FileContents {
+    pub processes: Vec<Process>,
+    pub is_trace: bool,
+    /// Times of a trace that is not a recording.
+    pub times: Option<TraceTimes>,
+    /// Whether the file was cut off, or events were left out.
+    pub is_damaged: bool,
+    /// Count of profile events that could not be read.
+    pub unreadable_events: u64,
+}
+
+/// Reads files on as many threads as there are cores, and calls `take` with each in the order of the
+/// inputs.
+pub(super) fn read_all<'a>(
+    inputs: &'a [Input],
+    scope: ReadScope,
+    mut take: impl FnMut(&'a Input, Result<ReadFile, String>),
+) {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let at_once = cores.min(MAX_AT_ONCE).min(inputs.len());
+    if at_once < 2 {
+        return inputs.iter().for_each(|input| take(input, read(input, scope)));
+    }
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = sync_channel(at_once);
+    thread::scope(|threads| {
+        for _ in 0..at_once {
+            let (sender, next) = (sender.clone(), &next);
+            let read_next = move || {
+                while let number = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(input) = inputs.get(number)
+                    && sender.send((number, read(input, scope))).is_ok()
+                {}
+            };
+            // A system can refuse more threads.
+            if thread::Builder::new().spawn_scoped(threads, read_next).is_err() {
+                break;
+            }
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut expected = 0;
+        for (number, file) in receiver {
+            early.insert(number, file);
+            while let Some(file) = early.remove(&expected) {
+                take(&inputs[expected], file);
+                expected += 1;
+            }
+        }
+        inputs[expected..].iter().for_each(|input| take(input, read(input, scope)));
+    });
+}
+
+/// Reads one file.
+fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
+    let mut frames = FrameTable::new();
+    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
+    let mut items = SoundItems::new(file).moved_by(input.shift);
+    let mut trace = TraceReader::new(scope);
+    let mut cpuprofile = CpuProfileReader::new(scope);
+    let mut has_events = false;
+    // A trace of another tool can have members of these names, with other values.
+    let mut cpuprofile_error = None;
+    loop {
+        let is_own = items.is_own();
+        let Some(item) = items.next().map_err(|error| error.to_string())? else { break };
+        match item {
+            // A file with nodes before any event is a `.cpuprofile`.
+            SoundItem::Event { .. } if cpuprofile.has_nodes() => {}
+            SoundItem::Event { text, head } => {
+                has_events = true;
+                trace.event(text, head, is_own, &mut frames);
+            }
+            SoundItem::Member { key, value } => {
+                trace.member(key, value);
+                if !has_events && cpuprofile_error.is_none() {
+                    cpuprofile_error = cpuprofile.member(key, value, &mut frames).err();
+                }
+            }
+        }
+    }
+    if has_events {
+        let unreadable_events = trace.unreadable_events();
+        let script_maps = trace.take_script_maps();
+        let times = (!trace.is_recording()).then(|| trace.take_times());
+        let processes = trace.finish();
+        let is_damaged = items.is_damaged();
+        let contents =
+            FileContents { processes, is_trace: true, times, is_damaged, unreadable_events };
+        return Ok(ReadFile { contents, frames, script_maps });
+    }
+    if let Some(error) = cpuprofile_error {
+        return Err(error);
+    }
+    let is_damaged = items.is_torn();
+    if is_damaged && cpuprofile.has_nodes() {
+        return Err(CUT_CPUPROFILE.to_owned());
+    }
+    let name = input.path.file_name().unwrap_or_default().to_string_lossy();
+    let process = cpuprofile.finish_process(&name);
+    let processes = process.into_iter().collect();
+    let contents =
+        FileContents { processes, is_trace: false, times: None, is_damaged, unreadable_events: 0 };
+    Ok(ReadFile { contents, frames, script_maps: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use cpu_prof_core::files::find::find;
+
+    use cpu_prof_core::testing::traces::MAIN;
+
+    #[test]
+    fn files_come_in_the_order_of_the_inputs() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths: Vec<_> =
+            (0..40).map(|number| dir.path().join(format!("{number}.json"))).collect();
+        for (number, path) in paths.iter().enumerate() {
+            let text = if number % 7 == 3 {
+                "no".to_owned()
+            } else {
+                MAIN.replace("4242", &format!("{number}"))
+            };
+            fs::write(path, text).unwrap();
+        }
+        let (inputs, _) = find(&paths);
+        let mut found = Vec::new();
+        read_all(&inputs, ReadScope::TIMES, |input, file| {
+            let pid = file.ok().map(|file| file.contents.processes[0].pid);
+            found.push((input.path.clone(), pid));
+        });
+        let wanted = paths.iter().zip(0_i64..);
+        let wanted: Vec<_> = wanted
+            .map(|(path, number)| (path.clone(), (number % 7 != 3).then_some(number)))
+            .collect();
+        assert_eq!(found, wanted);
+    }
+}

@@ -1,0 +1,223 @@
+//! Which processes, threads and stacks a user asks for. All tools use the same filter.
+
+use cpu_prof_core::base::name_list::first_of;
+use cpu_prof_core::format::url::file_path;
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::package::package_of;
+use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::{Process, Session, Thread};
+
+/// The texts that a user gives, in lower case. Of one kind, any of several is enough; an empty list
+/// excludes nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    /// Parts of the commands of processes, or pids.
+    processes: Vec<String>,
+    /// Parts of the names of threads, or thread ids.
+    threads: Vec<String>,
+    /// Stacks.
+    pub stacks: StackFilter,
+}
+
+/// The stacks that a user asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StackFilter {
+    /// Names of packages. A stack needs a function of one.
+    packages: Vec<String>,
+    /// Parts of names and places of functions. A stack needs such a function.
+    focus: Vec<String>,
+    /// Parts of names and places of functions. A stack must not have such a function.
+    ignore: Vec<String>,
+}
+
+/// The parts of a filter that a frame, or all frames of a stack, have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct StackMatch {
+    is_in_package: bool,
+    is_focused: bool,
+    is_ignored: bool,
+}
+
+impl Filter {
+    /// Returns a filter. Upper and lower case are equal in all texts.
+    pub(crate) fn new(processes: &[String], threads: &[String], stacks: StackFilter) -> Self {
+        Self { processes: lower_case(processes), threads: lower_case(threads), stacks }
+    }
+
+    /// Returns whether the filter excludes a process or a thread by its name.
+    pub(crate) fn limits_threads(&self) -> bool {
+        !self.processes.is_empty() || !self.threads.is_empty()
+    }
+
+    /// Returns whether a process passes that has this pid, and any of these names.
+    pub(crate) fn has_process<'a>(
+        &self,
+        pid: i64,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> bool {
+        is_any(&self.processes, pid, names)
+    }
+
+    /// Returns whether a thread passes.
+    pub(crate) fn has_thread(&self, tid: i64, name: &str) -> bool {
+        is_any(&self.threads, tid, [name])
+    }
+
+    /// Removes everything that the filter excludes from a session.
+    pub(crate) fn apply(&self, session: &mut Session) {
+        session.processes.retain(|process| {
+            self.has_process(process.pid, [process.command.as_str(), process.name.as_str()])
+        });
+        for process in &mut session.processes {
+            process.threads.retain(|thread| self.has_thread(thread.id, &thread.full_name()));
+        }
+        session.processes.retain(|process| !process.threads.is_empty());
+        if !self.stacks.is_limited() {
+            return;
+        }
+        let frames: Vec<StackMatch> =
+            session.frames.list().iter().map(|frame| self.stacks.of_frame(frame)).collect();
+        let threads = |process: &mut Process| std::mem::take(&mut process.threads);
+        for process in &mut session.processes {
+            process.threads = threads(process)
+                .into_iter()
+                .filter_map(|thread| self.stacks.filtered(thread, &frames))
+                .collect();
+        }
+        session.processes.retain(|process| !process.threads.is_empty());
+    }
+
+    /// Returns the reason why nothing is left of these processes.
+    pub(crate) fn nothing_left(&self, processes: &[String]) -> String {
+        const SHOWN: usize = 10;
+        let StackFilter { packages, focus, ignore } = &self.stacks;
+        let lists = [
+            ("process", &self.processes),
+            ("thread", &self.threads),
+            ("package", packages),
+            ("focus", focus),
+            ("ignore", ignore),
+        ];
+        let given = lists.iter().filter(|(_, texts)| !texts.is_empty());
+        let given: Vec<_> =
+            given.map(|(name, texts)| format!("{name} {}", texts.join(", "))).collect();
+        format!(
+            "nothing in the recordings matches {}; the processes are: {}",
+            given.join(" with "),
+            first_of(processes, SHOWN)
+        )
+    }
+}
+
+impl StackFilter {
+    /// Returns a filter. Upper and lower case are equal in all texts.
+    pub(crate) fn new(packages: &[String], focus: &[String], ignore: &[String]) -> Self {
+        Self {
+            packages: lower_case(packages),
+            focus: lower_case(focus),
+            ignore: lower_case(ignore),
+        }
+    }
+
+    /// Returns whether the filter excludes a stack.
+    pub(crate) fn is_limited(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Returns what a frame has of the filter.
+    pub(crate) fn of_frame(&self, frame: &CallFrame) -> StackMatch {
+        if !self.is_limited() {
+            return StackMatch::default();
+        }
+        let path = file_path(&frame.url);
+        let name = frame.function_name.to_lowercase();
+        let place = format!("{}:{}", path, frame.line.saturating_add(1)).to_lowercase();
+        let matches = |texts: &[String]| {
+            texts.iter().any(|text| name.contains(text.as_str()) || place.contains(text.as_str()))
+        };
+        let package = package_of(&path).to_lowercase();
+        StackMatch {
+            is_in_package: self.packages.contains(&package),
+            is_focused: matches(&self.focus),
+            is_ignored: matches(&self.ignore),
+        }
+    }
+
+    /// Returns whether a stack passes.
+    pub(crate) fn keeps(&self, stack: StackMatch) -> bool {
+        (self.packages.is_empty() || stack.is_in_package)
+            && (self.focus.is_empty() || stack.is_focused)
+            && !stack.is_ignored
+    }
+
+    /// Returns the thread with the stacks that pass; none if no stack passes. `frames` has a match
+    /// for each frame.
+    fn filtered(&self, mut thread: Thread, frames: &[StackMatch]) -> Option<Thread> {
+        let us = thread.profiles.iter_mut().map(|profile| self.limit(profile, frames)).sum::<u64>();
+        (us > 0).then_some(thread)
+    }
+
+    /// Removes the times of stacks that do not pass. Returns the time that is left: microseconds.
+    fn limit(&self, profile: &mut ThreadProfile, frames: &[StackMatch]) -> u64 {
+        let mut stacks: Vec<StackMatch> = Vec::with_capacity(profile.nodes.len());
+        let mut left_us: u64 = 0;
+        for node in &mut profile.nodes {
+            let above = match node.parent {
+                NONE => StackMatch::default(),
+                parent => stacks[parent as usize],
+            };
+            let stack = above.with(frames[node.frame as usize]);
+            stacks.push(stack);
+            if !self.keeps(stack) {
+                (node.self_us, node.blocked_us) = (0, 0);
+            }
+            left_us = left_us.saturating_add(node.self_us).saturating_add(node.blocked_us);
+        }
+        let is_kept = |node: u32| node != NONE && self.keeps(stacks[node as usize]);
+        if !profile.lines.is_empty() {
+            profile.lines.retain(|line| is_kept(line.node));
+            profile.sample_count = profile.lines.iter().map(|line| line.samples).sum();
+        }
+        if !profile.samples.is_empty() {
+            for sample in profile.samples.iter_mut().filter(|sample| !is_kept(sample.node)) {
+                (sample.node, sample.position) = (NONE, SourcePosition::default());
+            }
+            profile.samples.dedup_by(|next, last| (next.node, last.node) == (NONE, NONE));
+            let kept = profile.samples.iter().filter(|sample| sample.node != NONE);
+            profile.sample_count = kept.count() as u64;
+        }
+        profile.deopts.retain(|(node, _)| is_kept(*node));
+        // The system counts all stacks.
+        profile.cpu = None;
+        left_us
+    }
+}
+
+impl StackMatch {
+    /// Returns the match of a stack with one more frame.
+    pub(crate) fn with(self, frame: Self) -> Self {
+        Self {
+            is_in_package: self.is_in_package || frame.is_in_package,
+            is_focused: self.is_focused || frame.is_focused,
+            is_ignored: self.is_ignored || frame.is_ignored,
+        }
+    }
+}
+
+fn lower_case(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| text.to_lowercase()).collect()
+}
+
+/// Returns whether a text is the id or a part of a name, or there are no texts.
+fn is_any<'a>(texts: &[String], id: i64, names: impl IntoIterator<Item = &'a str>) -> bool {
+    if texts.is_empty() {
+        return true;
+    }
+    let names: Vec<String> = names.into_iter().map(str::to_lowercase).collect();
+    let id = id.to_string();
+    texts.iter().any(|text| *text == id || names.iter().any(|name| name.contains(text.as_str())))
+}
+
+#[cfg(test)]
+mod tests;

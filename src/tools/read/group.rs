@@ -1,0 +1,357 @@
+//! Decides which files belong to one process, and which processes share a clock. Reading and
+//! merging both ask here, so that they count alike.
+//!
+//! A pid does not identify a process: containers have equal pids, and systems reuse pids. So a
+//! recording also holds a random key of its process. Where a file lacks the key, the start of the
+//! process and of the system decide. Files of other tools lack these too; other facts must not
+//! contradict, and a thread is never recorded twice at one time.
+
+use std::cmp::Reverse;
+
+use cpu_prof_core::profile::session::thread_profile::END_TOLERANCE_US;
+use cpu_prof_core::profile::session::{Clock, Identity};
+
+/// The facts that a file gives about a process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProcessFacts {
+    /// Process id; none if the file does not give one.
+    pub pid: Option<i64>,
+    /// Key and start of the process, and start of the system.
+    pub identity: Option<Identity>,
+    /// `process.version`
+    pub node: Option<String>,
+    /// Pid of the parent process.
+    pub parent_pid: Option<i64>,
+    /// Working directory.
+    pub cwd: Option<String>,
+    /// Label of the process, without the pid; none if the file does not give one.
+    pub label: Option<String>,
+    /// Recordings of the process.
+    pub recordings: Vec<RecordingSpan>,
+}
+
+/// The time of one recording of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RecordingSpan {
+    /// Thread id.
+    pub tid: i64,
+    /// Start, microseconds.
+    pub start_us: i64,
+    /// End, microseconds; none if the end is not known.
+    pub end_us: Option<i64>,
+}
+
+/// The process that a file belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Other files hold all recordings of this file.
+    Duplicate,
+    /// The process of this index, which earlier files have named.
+    Known(usize),
+    /// A new process, whose index is the count of those before.
+    New,
+}
+
+/// The processes that the files so far belong to.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessGroups {
+    groups: Vec<ProcessFacts>,
+}
+
+impl ProcessGroups {
+    /// Finds the process that a file belongs to, and adds what the file knows of the process. Files
+    /// that know more should come first.
+    pub(crate) fn place(&mut self, facts: ProcessFacts) -> Placement {
+        let mut agreeing = self.groups.iter().filter(|group| group.agrees_with(&facts));
+        if agreeing.any(|group| group.holds(&facts)) {
+            return Placement::Duplicate;
+        }
+        let is_home = |group: &ProcessFacts| {
+            group.agrees_with(&facts) && (group.is_certain(&facts) || !group.overlaps(&facts))
+        };
+        match self.groups.iter().position(is_home) {
+            Some(index) => {
+                self.groups[index].join(facts);
+                Placement::Known(index)
+            }
+            None => {
+                self.groups.push(facts);
+                Placement::New
+            }
+        }
+    }
+}
+
+impl ProcessFacts {
+    /// Returns whether both can be the same process.
+    fn agrees_with(&self, other: &Self) -> bool {
+        fn agree<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
+            one.is_none() || other.is_none() || one == other
+        }
+        let same = self.is_same(other);
+        let agree_otherwise = || {
+            agree(&self.node, &other.node)
+                && agree(&self.parent_pid, &other.parent_pid)
+                && agree(&self.cwd, &other.cwd)
+                && (same.is_some() || agree(&self.label, &other.label))
+        };
+        // Keys leave no doubt, whatever else differs.
+        let are_keyed = self.key().is_some() && other.key().is_some();
+        let can_be_same = same != Some(false) && (are_keyed || agree_otherwise());
+        self.pid.is_some() && self.pid == other.pid && can_be_same
+    }
+
+    /// Returns whether two that agree are the same process beyond doubt.
+    fn is_certain(&self, other: &Self) -> bool {
+        self.is_same(other) == Some(true)
+    }
+
+    /// Returns whether both are one process; none if one does not tell.
+    fn is_same(&self, other: &Self) -> Option<bool> {
+        Some(self.identity.as_ref()?.is_of_same_process(other.identity.as_ref()?))
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.identity.as_ref()?.key.as_deref()
+    }
+
+    /// Returns whether a thread was recorded in both at one time, which does not happen in one
+    /// process.
+    fn overlaps(&self, other: &Self) -> bool {
+        self.recordings.iter().any(|one| other.recordings.iter().any(|other| one.overlaps(*other)))
+    }
+
+    /// Returns whether all recordings of the other are among these.
+    fn holds(&self, other: &Self) -> bool {
+        other.recordings.iter().all(|other| {
+            let is_same =
+                |one: &RecordingSpan| (one.tid, one.start_us) == (other.tid, other.start_us);
+            self.recordings.iter().any(is_same)
+        })
+    }
+
+    fn join(&mut self, other: Self) {
+        self.identity = self.identity.take().or(other.identity);
+        self.node = self.node.take().or(other.node);
+        self.parent_pid = self.parent_pid.or(other.parent_pid);
+        self.cwd = self.cwd.take().or(other.cwd);
+        self.label = self.label.take().or(other.label);
+        self.recordings.extend(other.recordings);
+    }
+}
+
+impl RecordingSpan {
+    fn overlaps(self, other: Self) -> bool {
+        let (first, second) =
+            if self.start_us <= other.start_us { (self, other) } else { (other, self) };
+        let Some(first_end_us) = first.end_us else { return false };
+        let end_us = second.end_us.map_or(first_end_us, |end_us| end_us.min(first_end_us));
+        self.tid == other.tid && end_us.saturating_sub(second.start_us) > END_TOLERANCE_US
+    }
+}
+
+/// The facts about a process that tell its clock.
+#[derive(Debug, Clone)]
+pub(crate) struct ClockFacts {
+    /// Id of the system's start.
+    pub boot: Option<String>,
+    /// First start of a recording, microseconds.
+    pub start_us: i64,
+    /// Last end of a recording, microseconds.
+    pub end_us: i64,
+    /// Count of recordings.
+    pub recordings: usize,
+}
+
+/// Returns the clocks, those of most recordings first, and the index of each process's clock.
+///
+/// Processes under one start of a system share its clock. Where the start is not known, processes
+/// share a clock if their times are within a day.
+pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) {
+    const DAY_US: i64 = 24 * 3600 * 1_000_000;
+    // Known clocks come first: a process of an unknown clock may belong to one.
+    let mut order: Vec<usize> = (0..processes.len()).collect();
+    order.sort_by_key(|index| (processes[*index].boot.is_none(), processes[*index].start_us));
+    let mut clocks: Vec<(Clock, usize)> = Vec::new();
+    let mut found = vec![0; processes.len()];
+    for index in order {
+        let ClockFacts { boot, start_us, end_us, recordings } = processes[index].clone();
+        let is_shared = |(clock, _): &(Clock, usize)| match (&clock.boot, &boot) {
+            (Some(known), Some(boot)) => known == boot,
+            _ => {
+                let earliest = clock.start_us.saturating_sub(DAY_US);
+                let latest = clock.end_us.saturating_add(DAY_US);
+                (earliest..=latest).contains(&start_us)
+            }
+        };
+        let at = clocks.iter().position(is_shared).unwrap_or_else(|| {
+            clocks.push((Clock { boot: boot.clone(), start_us, end_us }, 0));
+            clocks.len() - 1
+        });
+        let (clock, count) = &mut clocks[at];
+        clock.start_us = clock.start_us.min(start_us);
+        clock.end_us = clock.end_us.max(end_us);
+        *count += recordings;
+        found[index] = at;
+    }
+    let mut ranking: Vec<usize> = (0..clocks.len()).collect();
+    ranking.sort_by_key(|at| Reverse(clocks[*at].1));
+    let rank = |at: usize| ranking.iter().position(|ranked| *ranked == at).unwrap_or_default();
+    let indices = found.into_iter().map(rank).collect();
+    (ranking.iter().map(|at| clocks[*at].0.clone()).collect(), indices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000;
+
+    /// Facts of a process that names its command, or of a `.cpuprofile` if `command` is empty.
+    fn facts(pid: i64, command: &str, recordings: &[(i64, i64, i64)]) -> ProcessFacts {
+        let text = |text: &str| Some(text.to_owned()).filter(|_| !command.is_empty());
+        ProcessFacts {
+            pid: Some(pid),
+            node: text("v24.0.0"),
+            cwd: text(command),
+            label: text(command),
+            recordings: recordings
+                .iter()
+                .map(|(tid, start_us, end_us)| RecordingSpan {
+                    tid: *tid,
+                    start_us: *start_us,
+                    end_us: Some(*end_us),
+                })
+                .collect(),
+            ..ProcessFacts::default()
+        }
+    }
+
+    fn identified(process_start_ms: u64, boot: &str, facts: ProcessFacts) -> ProcessFacts {
+        let boot = boot.to_owned();
+        let identity = Identity { process_start_ms, boot, key: None, pid_namespace: None };
+        ProcessFacts { identity: Some(identity), ..facts }
+    }
+
+    fn keyed(key: &str, facts: ProcessFacts) -> ProcessFacts {
+        let identity =
+            facts.identity.map(|identity| Identity { key: Some(key.into()), ..identity });
+        ProcessFacts { identity, ..facts }
+    }
+
+    fn place(files: Vec<ProcessFacts>) -> Vec<Placement> {
+        let mut groups = ProcessGroups::default();
+        files.into_iter().map(|facts| groups.place(facts)).collect()
+    }
+
+    use Placement::{Duplicate, Known, New};
+
+    #[test]
+    fn files_of_one_process_are_joined() {
+        let files = vec![
+            facts(2, "b", &[(0, SECOND, 2 * SECOND)]),
+            facts(1, "a", &[(3, 0, SECOND)]),
+            facts(1, "a", &[(0, 0, SECOND)]),
+            facts(1, "", &[(0, SECOND, 2 * SECOND)]),
+        ];
+        assert_eq!(place(files), [New, New, Known(1), Known(1)]);
+    }
+
+    #[test]
+    fn two_processes_of_one_pid_stay_two() {
+        let containers = vec![facts(7, "a", &[(0, 0, SECOND)]), facts(7, "a", &[(0, 1, SECOND)])];
+        assert_eq!(place(containers), [New, New]);
+        let reused =
+            vec![facts(7, "a", &[(0, 0, SECOND)]), facts(7, "b", &[(0, SECOND, 2 * SECOND)])];
+        assert_eq!(place(reused), [New, New]);
+    }
+
+    #[test]
+    fn a_recording_counts_once() {
+        let file = || facts(7, "a", &[(0, 5, SECOND)]);
+        let files = vec![file(), file(), facts(7, "", &[(1, 5, SECOND)])];
+        assert_eq!(place(files), [New, Duplicate, Known(0)]);
+    }
+
+    #[test]
+    fn a_recording_is_found_in_any_process_of_its_pid() {
+        let files = vec![
+            identified(1, "x", facts(7, "a", &[(0, 0, SECOND)])),
+            identified(2, "x", facts(7, "b", &[(0, 2 * SECOND, 3 * SECOND)])),
+            facts(7, "", &[(0, 2 * SECOND, 3 * SECOND)]),
+        ];
+        assert_eq!(place(files), [New, New, Duplicate]);
+    }
+
+    #[test]
+    fn files_without_a_pid_are_processes_of_their_own() {
+        let unknown = || ProcessFacts { pid: None, ..facts(0, "", &[(0, 5, SECOND)]) };
+        assert_eq!(place(vec![unknown(), unknown()]), [New, New]);
+    }
+
+    #[test]
+    fn other_commands_are_other_processes() {
+        let files = vec![
+            facts(1, "alpha", &[(0, 0, SECOND)]),
+            facts(1, "beta", &[(0, 2 * SECOND, 3 * SECOND)]),
+            facts(1, "gamma", &[(0, 0, SECOND)]),
+        ];
+        assert_eq!(place(files), [New, New, New]);
+    }
+
+    #[test]
+    fn the_start_of_a_process_identifies_the_process() {
+        let same = || facts(7, "a", &[(0, 0, SECOND)]);
+        let later = || facts(7, "a", &[(0, 2 * SECOND, 3 * SECOND)]);
+        let files = vec![
+            identified(1, "x", same()),
+            identified(2, "x", later()),
+            identified(1, "x", later()),
+        ];
+        assert_eq!(place(files), [New, New, Known(0)]);
+    }
+
+    #[test]
+    fn the_key_of_a_process_decides_where_both_have_one() {
+        let first = || identified(1, "x", facts(7, "a", &[(0, 0, SECOND)]));
+        let later = |cwd| identified(1, "x", facts(7, cwd, &[(1, SECOND, 2 * SECOND)]));
+        let containers = vec![keyed("k1", first()), keyed("k2", first()), keyed("k2", later("a"))];
+        assert_eq!(place(containers), [New, New, Known(1)]);
+        let other_folder = vec![keyed("k1", first()), keyed("k1", later("b"))];
+        assert_eq!(place(other_folder), [New, Known(0)]);
+        // A file of an earlier version.
+        assert_eq!(place(vec![keyed("k1", first()), later("a")]), [New, Known(0)]);
+        assert_eq!(place(vec![keyed("k1", first()), later("b")]), [New, New]);
+        let other_pid = ProcessFacts { pid: Some(8), ..first() };
+        assert_eq!(place(vec![keyed("k1", first()), keyed("k1", other_pid)]), [New, New]);
+    }
+
+    #[test]
+    fn an_unknown_end_is_not_an_overlap() {
+        let span = |start_us, end_us| RecordingSpan { tid: 0, start_us, end_us };
+        assert!(!span(0, None).overlaps(span(5, Some(SECOND))));
+        assert!(!span(5, Some(SECOND)).overlaps(span(0, None)));
+        assert!(span(0, Some(SECOND)).overlaps(span(5, None)));
+        assert!(!span(0, Some(SECOND)).overlaps(span(SECOND - 10_000, None)));
+    }
+
+    #[test]
+    fn each_machine_has_a_clock() {
+        const WEEK: i64 = 7 * 24 * 3600 * SECOND;
+        let facts = |boot: Option<&str>, start_us, end_us| ClockFacts {
+            boot: boot.map(str::to_owned),
+            start_us,
+            end_us,
+            recordings: 1,
+        };
+        let (clocks, indices) = find_clocks(&[
+            facts(Some("other"), 0, 5 * SECOND),
+            facts(Some("this"), SECOND, 2 * SECOND),
+            facts(Some("this"), 2 * SECOND, 4 * SECOND),
+            facts(None, WEEK, WEEK + SECOND),
+        ]);
+        assert_eq!(indices, [1, 0, 0, 2]);
+        let spans: Vec<_> = clocks.iter().map(|clock| (clock.start_us, clock.end_us)).collect();
+        assert_eq!(spans, [(SECOND, 4 * SECOND), (0, 5 * SECOND), (WEEK, WEEK + SECOND)]);
+    }
+}

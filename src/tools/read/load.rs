@@ -1,0 +1,457 @@
+//! Reads files into a session.
+
+use std::path::PathBuf;
+
+use super::align::align_clocks;
+use super::file::{FileContents, ReadFile, read_all};
+use super::filter::Filter;
+use super::group::{
+    ClockFacts, Placement, ProcessFacts, ProcessGroups, RecordingSpan, find_clocks,
+};
+use super::slice::{FoundSlice, SliceLimits};
+use super::sniff::{is_merged, is_recording};
+use super::time_line::{InputTimes, find_time_line};
+use cpu_prof_core::files::find::find;
+use cpu_prof_core::files::input::{Failed, Input};
+use cpu_prof_core::profile::program::pid_mark;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::session::{Process, Session};
+
+/// A session, and what happened to each file.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// Processes, threads and recordings.
+    pub session: Session,
+    /// Whether time of the recordings was left out.
+    pub is_slice: bool,
+    /// Whether one of the files is a trace.
+    pub is_trace: bool,
+    /// Count of the files that were read.
+    pub inputs: usize,
+    /// Files that were torn or cut off, or have events that were left out.
+    pub repaired: Vec<PathBuf>,
+    /// Files that could not be read.
+    pub failed: Vec<Failed>,
+    /// Remarks for the user, a sentence each.
+    pub notes: Vec<String>,
+    /// The slice that was read, if a limit was given.
+    slice: Option<FoundSlice>,
+}
+
+/// Reads files, and the files in folders.
+pub(crate) fn load(paths: &[PathBuf], scope: ReadScope) -> Loaded {
+    let mut loaded = load_all(FoundInputs::of(paths), scope);
+    if loaded.session.clocks.len() > 1 {
+        let note = "the recordings come from several machines, or from before and after a restart \
+                    of one: times of each begin at 0";
+        loaded.notes.push(note.into());
+    }
+    loaded
+}
+
+/// Reads a slice of the time, with lines or samples as in `scope`. Only recordings of the first clock
+/// have times in the slice.
+pub(crate) fn load_slice(paths: &[PathBuf], limits: SliceLimits, scope: ReadScope) -> Loaded {
+    if limits.is_everything() {
+        return load(paths, scope);
+    }
+    let found = FoundInputs::of(paths);
+    let Some((start_us, end_us)) = find_time_line(&found.inputs) else {
+        return load_all(found, scope);
+    };
+    let slice = limits.find(start_us, end_us);
+    if slice.is_reversed() {
+        return Loaded { slice: Some(slice), ..Loaded::default() };
+    }
+    let (from_us, to_us) = (slice.from_us.unwrap_or(i64::MIN), slice.to_us.unwrap_or(i64::MAX));
+    let mut loaded = load_all(found, ReadScope { from_us, to_us, ..scope });
+    loaded.slice = Some(slice);
+    let processes = &mut loaded.session.processes;
+    let all = processes.len();
+    processes.retain(|process| process.clock == 0);
+    if processes.len() < all {
+        loaded.notes.push(format!(
+            "left out {} processes: their times come from another machine, or from before a \
+             restart; to see them, give their recordings alone",
+            all - processes.len()
+        ));
+    }
+    loaded.session.drop_empty();
+    sort(&mut loaded.session, |process| (process.start_us(), process.end_us()));
+    loaded.is_slice = from_us > start_us || to_us < end_us;
+    loaded
+}
+
+/// The files to read.
+struct FoundInputs {
+    inputs: Vec<Input>,
+    /// Merged traces of the recordings beside them.
+    copies: Vec<Input>,
+    failed: Vec<Failed>,
+}
+
+impl FoundInputs {
+    fn of(paths: &[PathBuf]) -> Self {
+        let (mut inputs, failed) = find(paths);
+        align_clocks(&mut inputs);
+        let (merged, mut inputs): (Vec<_>, Vec<_>) =
+            inputs.into_iter().partition(|input| !input.is_named && is_merged(input));
+        // A folder may hold the trace that its recordings were merged into. Folders side by side
+        // are those of different runs.
+        let has_recordings = |merged: &Input| {
+            inputs.iter().any(|input| input.is_near(merged) && is_recording(input))
+        };
+        let (copies, merged): (Vec<_>, Vec<_>) = merged.into_iter().partition(has_recordings);
+        inputs.extend(merged);
+        Self { inputs, copies, failed }
+    }
+}
+
+fn load_all(found: FoundInputs, scope: ReadScope) -> Loaded {
+    let FoundInputs { inputs, copies, failed } = found;
+    let mut loaded = Loaded { failed, ..Loaded::default() };
+    let mut files = loaded.read(&inputs, scope);
+    for input in &copies {
+        loaded.note(input, "left out, because it is a merged trace (name the file to read it)");
+    }
+    let times = input_times(&mut files);
+    loaded.add(files);
+    sort(&mut loaded.session, Process::recorded_us);
+    if let Some((clock, (start_us, end_us))) = loaded.session.clocks.first_mut().zip(times.line()) {
+        (clock.start_us, clock.end_us) = (start_us, end_us);
+    }
+    loaded
+}
+
+/// Returns the times of all files.
+fn input_times(files: &mut [(&Input, FileContents)]) -> InputTimes {
+    let mut times = InputTimes::default();
+    for (_, contents) in files {
+        match contents.times.take() {
+            Some(of_trace) => times.trace(of_trace),
+            None => {
+                let facts = contents
+                    .processes
+                    .iter()
+                    .map(|process| clock_facts(process, process.recorded_us()));
+                times.recorded.extend(facts);
+            }
+        }
+    }
+    times
+}
+
+impl Loaded {
+    /// Reads files. Skips those without a profile, unless the user named the file.
+    fn read<'a>(
+        &mut self,
+        inputs: &'a [Input],
+        scope: ReadScope,
+    ) -> Vec<(&'a Input, FileContents)> {
+        let mut files = Vec::new();
+        read_all(inputs, scope, |input, contents| {
+            let contents = contents.map(|file| self.number_frames(file));
+            match contents {
+                // A folder holds other JSON files too.
+                Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
+                Ok(contents) if contents.processes.is_empty() => {
+                    let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
+                    self.fail(input, reason.to_owned());
+                }
+                Ok(contents) => files.push((input, contents)),
+                Err(reason) => self.fail(input, reason),
+            }
+        });
+        files
+    }
+
+    /// Gives the frames of a file their numbers in the session.
+    fn number_frames(
+        &mut self,
+        ReadFile { mut contents, frames, script_maps }: ReadFile,
+    ) -> FileContents {
+        let Session { frames: all, script_maps: known, .. } = &mut self.session;
+        let numbers: Vec<u32> = frames.into_list().map(|frame| all.number(frame)).collect();
+        let threads = contents.processes.iter_mut().flat_map(|process| &mut process.threads);
+        for node in
+            threads.flat_map(|thread| &mut thread.profiles).flat_map(|profile| &mut profile.nodes)
+        {
+            node.frame = numbers[node.frame as usize];
+        }
+        known.extend(script_maps);
+        contents
+    }
+
+    /// Joins the processes of all files. A recording in two files counts once.
+    fn add(&mut self, mut files: Vec<(&Input, FileContents)>) {
+        let mut processes: Vec<(usize, Process)> = Vec::new();
+        for (index, (_, contents)) in files.iter_mut().enumerate() {
+            processes.extend(contents.processes.drain(..).map(|process| (index, process)));
+        }
+        // Traces first: they know more of a process.
+        processes
+            .sort_by_key(|(file, process)| (!files[*file].1.is_trace, process.recorded_us().0));
+        let mut groups = ProcessGroups::default();
+        let mut has_news = vec![false; files.len()];
+        for (file, process) in processes {
+            match groups.place(facts(&process)) {
+                Placement::Duplicate => continue,
+                Placement::Known(index) => self.session.processes[index].join(process),
+                Placement::New => self.session.processes.push(process),
+            }
+            has_news[file] = true;
+        }
+        for ((input, contents), has_news) in files.iter().zip(has_news) {
+            if has_news {
+                self.count(input, contents);
+            } else {
+                // `CPU_PROF_FORMAT=trace,cpuprofile` writes one recording into two files.
+                self.note(input, "left out, because other files hold its recordings");
+            }
+        }
+    }
+
+    fn count(&mut self, input: &Input, contents: &FileContents) {
+        self.inputs += 1;
+        self.is_trace |= contents.is_trace;
+        if contents.is_damaged {
+            self.repaired.push(input.path.clone());
+        }
+        if contents.unreadable_events > 0 {
+            let count = contents.unreadable_events;
+            self.note(input, &format!("{count} profile events could not be read"));
+        }
+    }
+
+    fn note(&mut self, input: &Input, text: &str) {
+        self.notes.push(format!("{}: {text}", input.path.display()));
+    }
+
+    fn fail(&mut self, input: &Input, reason: String) {
+        self.failed.push(Failed { path: input.path.clone(), reason });
+    }
+}
+
+impl Loaded {
+    /// Returns the reason if nothing was read.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !self.session.processes.is_empty() {
+            return Ok(());
+        }
+        if let Some(slice) = self.slice {
+            return Err(slice.reason());
+        }
+        let reasons: Vec<String> = self
+            .failed
+            .iter()
+            .map(|failed| format!("{}: {}", failed.path.display(), failed.reason))
+            .collect();
+        if reasons.is_empty() {
+            return Err("there is no trace to read: give files that a recording has written \
+                        (.trace.json, .cpuprofile, .gz), or a folder of them"
+                .into());
+        }
+        Err(format!("no file could be read. {}", reasons.join(". ")))
+    }
+}
+
+impl Loaded {
+    /// Removes what a filter excludes. Returns the reason if nothing is left.
+    pub(crate) fn keep(&mut self, filter: &Filter) -> Result<(), String> {
+        let label = |process: &Process| format!("{} {}", process.command, pid_mark(process.pid));
+        let before: Vec<String> = self.session.processes.iter().map(label).collect();
+        filter.apply(&mut self.session);
+        if self.session.processes.is_empty() {
+            return Err(filter.nothing_left(&before));
+        }
+        Ok(())
+    }
+}
+
+fn facts(process: &Process) -> ProcessFacts {
+    let recordings = process.threads.iter().flat_map(|thread| {
+        thread.profiles.iter().map(|profile| {
+            let (start_us, end_us) = profile.recorded_us;
+            RecordingSpan { tid: thread.id, start_us, end_us: Some(end_us) }
+        })
+    });
+    ProcessFacts {
+        pid: (process.pid != 0).then_some(process.pid),
+        identity: process.identity.clone(),
+        node: process.node.clone(),
+        parent_pid: process.parent_pid,
+        cwd: process.cwd.clone(),
+        label: process.url_label.clone(),
+        recordings: recordings.collect(),
+    }
+}
+
+/// Finds the clocks, and sorts processes, threads and recordings by their starts; main threads come
+/// first. `span_us` returns the start and the end of a process, microseconds.
+pub(crate) fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i64)) {
+    for process in &mut session.processes {
+        for thread in &mut process.threads {
+            thread.profiles.sort_by_key(|profile| profile.start_us);
+        }
+        process.threads.sort_by_key(|thread| (!thread.is_main(), thread.id));
+    }
+    let facts = |process: &Process| clock_facts(process, span_us(process));
+    let facts: Vec<_> = session.processes.iter().map(facts).collect();
+    let (clocks, indices) = find_clocks(&facts);
+    session.clocks = clocks;
+    for (process, clock) in session.processes.iter_mut().zip(indices) {
+        process.clock = clock;
+    }
+    session.processes.sort_by_key(|process| (process.clock, process.start_us(), process.pid));
+}
+
+fn clock_facts(process: &Process, (start_us, end_us): (i64, i64)) -> ClockFacts {
+    let boot = process.identity.as_ref().map(|identity| identity.boot.clone());
+    ClockFacts { boot, start_us, end_us, recordings: process.recordings() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    use cpu_prof_core::testing::traces::MAIN;
+    use cpu_prof_core::testing::traces::WORKER;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    /// Pids with the ids of their threads.
+    fn found(loaded: &Loaded) -> Vec<(i64, Vec<i64>)> {
+        let threads = |process: &Process| process.threads.iter().map(|thread| thread.id).collect();
+        loaded.session.processes.iter().map(|process| (process.pid, threads(process))).collect()
+    }
+
+    #[test]
+    fn a_folder_is_read_with_other_files_in_it() {
+        let merged = "{\"source\":\"cpu-prof\",\"traceEvents\":[]}";
+        let dir = folder(&[
+            ("main.trace.json", MAIN),
+            ("worker.trace.json", &WORKER[..WORKER.len() - 40]),
+            ("again.json", MAIN),
+            ("package.json", "{\"name\":\"x\"}"),
+            ("broken.json", "no"),
+            ("trace.json", merged),
+        ]);
+        let loaded = load(&[dir.path().to_owned()], ReadScope::TIMES);
+        assert_eq!(found(&loaded), [(4242, vec![0, 3])]);
+        assert_eq!(loaded.inputs, 2);
+        assert_eq!(loaded.repaired, [dir.path().join("worker.trace.json")]);
+        assert_eq!(loaded.failed.len(), 1);
+        assert!(loaded.failed[0].path.ends_with("broken.json"));
+        assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
+        loaded.check().unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_a_merged_trace_alone_is_that_trace() {
+        let merged = MAIN.replacen('{', "{\"source\":\"cpu-prof\",", 1);
+        let dir = folder(&[("trace.json", &merged)]);
+        let loaded = load(&[dir.path().to_owned()], ReadScope::TIMES);
+        assert_eq!(found(&loaded), [(4242, vec![0])]);
+        assert!(loaded.notes.is_empty());
+    }
+
+    #[test]
+    fn the_end_is_that_of_the_clock_of_most_recordings() {
+        let other = MAIN.replace("4242", "4243").replace("5a1f", "ffff").replace("52297", "92297");
+        let dir = folder(&[("a.json", MAIN), ("b.json", WORKER), ("c.json", &other)]);
+        let whole = load(&[dir.path().to_owned()], ReadScope::TIMES).session;
+        assert!(whole.clocks.len() == 2 && whole.clocks[1].end_us > whole.clocks[0].end_us);
+        let limits = SliceLimits::of_ms(Some(-2.5), None);
+        let loaded = load_slice(&[dir.path().to_owned()], limits, ReadScope::LINES);
+        assert_eq!(found(&loaded), [(4242, vec![0, 3])]);
+        assert_eq!(loaded.session.length_us(), 2_500);
+        assert_eq!(loaded.session.clocks[0].end_us, whole.clocks[0].end_us);
+    }
+
+    #[test]
+    fn recordings_replace_the_merged_traces_above_and_below_but_not_beside() {
+        let merged = |text: &str| text.replacen('{', "{\"source\":\"cpu-prof\",", 1);
+        let other = MAIN.replace("4242", "4243");
+        let dir = folder(&[]);
+        for (place, name, text) in [
+            ("1", "trace.json", &merged(MAIN)),
+            ("2", "trace.json", &merged(&other)),
+            ("2/out", "trace.json", &merged(&other)),
+            ("2", "main.trace.json", &other),
+        ] {
+            fs::create_dir_all(dir.path().join(place)).unwrap();
+            fs::write(dir.path().join(place).join(name), text).unwrap();
+        }
+        let loaded = load(&[dir.path().to_owned()], ReadScope::TIMES);
+        assert_eq!(found(&loaded), [(4242, vec![0]), (4243, vec![0])]);
+        assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
+        for (note, place) in loaded.notes.iter().zip(["2/out/trace.json", "2/trace.json"]) {
+            assert!(note.contains(&format!("{place}: left out")), "{note}");
+        }
+    }
+
+    #[test]
+    fn a_named_merged_trace_and_one_of_its_recordings_count_once() {
+        let worker = WORKER.split_once("\"traceEvents\":[\n").unwrap().1;
+        let merged = MAIN.replacen('{', "{\"source\":\"cpu-prof\",", 1);
+        let merged = merged.replace("\n]}", &format!(",\n{worker}"));
+        let merged = merged.replacen("\"threadId\"", "\"x\"", 1);
+        let dir = folder(&[("main.trace.json", MAIN), ("trace.json", &merged)]);
+        let alone = load(&[dir.path().join("trace.json")], ReadScope::TIMES).session;
+        assert_eq!(alone.processes[0].threads.len(), 2);
+        for names in [["main.trace.json", "trace.json"], ["trace.json", "main.trace.json"]] {
+            let both = load(&names.map(|name| dir.path().join(name)), ReadScope::TIMES).session;
+            assert_eq!(both.processes.len(), 1);
+            assert_eq!(both.processes[0].recordings(), 2, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn the_reason_is_given_when_nothing_was_read() {
+        let dir = folder(&[("package.json", "{}"), ("x.json", "no")]);
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("empty")).unwrap();
+        for (path, reason) in [
+            (at("empty"), "no trace to read"),
+            (at("missing"), "does not exist"),
+            (at("package.json"), "no CPU profile"),
+            (at("x.json"), "not a JSON object"),
+        ] {
+            let loaded = load(&[path], ReadScope::TIMES);
+            let error = loaded.check().unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_slice_leaves_out_the_rest() {
+        let dir = folder(&[("main.trace.json", MAIN)]);
+        let paths = [dir.path().to_owned()];
+        let whole = load(&paths, ReadScope::TIMES).session;
+        assert_eq!(whole.length_us(), 10_000);
+        let slice = |from, to| {
+            load_slice(&paths, SliceLimits::of_ms(Some(from), Some(to)), ReadScope::LINES)
+        };
+        let part = slice(2.5, 4.0);
+        assert_eq!(part.session.length_us(), 1_500);
+        let nodes = &part.session.processes[0].threads[0].profiles[0].nodes;
+        assert_eq!(nodes.iter().map(|node| node.self_us).sum::<u64>(), 1_500);
+        let end = load_slice(&paths, SliceLimits::of_ms(Some(-2.5), None), ReadScope::LINES);
+        assert_eq!(end.session.length_us(), 2_500);
+        let none = slice(20.0, 40.0);
+        assert!(none.check().unwrap_err().contains("in that time"));
+        let reversed = slice(8.0, -5.0);
+        assert!(reversed.check().unwrap_err().contains("ends before it starts"));
+        let missing =
+            load_slice(&[dir.path().join("missing")], SliceLimits::default(), ReadScope::LINES);
+        assert!(missing.check().unwrap_err().contains("does not exist"));
+    }
+}

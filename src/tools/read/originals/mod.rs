@@ -1,0 +1,287 @@
+//! The sources that code was made from: finds each function and line by the source maps of the code.
+
+mod allowance;
+mod code_text;
+mod function_text;
+mod generated_file;
+pub(crate) mod in_session;
+mod remarks;
+mod source_files;
+#[cfg(test)]
+mod tests;
+
+use std::io::ErrorKind;
+
+use rustc_hash::FxHashMap;
+
+use self::allowance::Allowance;
+use self::generated_file::{FunctionSpot, GeneratedFile, MapProblem, SourceSpot};
+use self::remarks::Remarks;
+use self::source_files::SourceFiles;
+use cpu_prof_core::format::source_map::decode::MapError;
+use cpu_prof_core::format::url::file_path;
+use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
+use cpu_prof_core::profile::package::package_folder;
+use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::ScriptKey;
+
+/// Maps that are followed from one file: a bundle of files that another tool has made.
+const LEVELS: usize = 8;
+
+/// Languages that Node does not run without a transpiler, or with one that keeps all places.
+const TRANSPILED: [&str; 9] =
+    [".ts", ".tsx", ".mts", ".cts", ".jsx", ".vue", ".svelte", ".astro", ".mdx"];
+
+/// Finds the sources of frames. Each file is read once.
+#[derive(Debug, Default)]
+pub(crate) struct Originals {
+    /// Indices of the files, by the URLs in frames; none for a file without a map and without text to
+    /// compare.
+    files: FxHashMap<String, Option<usize>>,
+    list: Vec<KnownFile>,
+    /// Maps of scripts that are in no file.
+    recorded: FxHashMap<ScriptKey, RecordedMap>,
+    sources: SourceFiles,
+    allowance: Allowance,
+    remarks: Remarks,
+}
+
+/// A file, and how many of its functions are where V8 says.
+#[derive(Debug)]
+struct KnownFile {
+    file: GeneratedFile,
+    executed: usize,
+    other: usize,
+}
+
+/// A map that a trace holds.
+#[derive(Debug)]
+enum RecordedMap {
+    /// JSON that nobody needed so far.
+    Json(String),
+    /// Index of the code that has the map; none for a broken map.
+    Code(Option<usize>),
+}
+
+/// The place of a frame in its source.
+#[derive(Debug, Clone)]
+pub(crate) struct OriginalFrame {
+    /// The frame in the source.
+    pub frame: CallFrame,
+    /// Index of the generated file, and of the source in its map; none for a frame that is not from a
+    /// map.
+    place: Option<(usize, usize)>,
+}
+
+impl OriginalFrame {
+    /// Returns a frame of code that is not the text of its file.
+    fn transpiled(frame: &CallFrame) -> Self {
+        let frame = CallFrame { origin: FrameOrigin::Transpiled, ..frame.clone() };
+        Self { frame, place: None }
+    }
+}
+
+impl Originals {
+    /// Returns the frame in its source; none for a frame that stays as it is.
+    pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
+        if frame.origin != FrameOrigin::Executed || frame.line < 0 {
+            return None;
+        }
+        let (index, spot) = self.function(frame)?;
+        let known = &mut self.list[index];
+        match spot {
+            FunctionSpot::Mapped(spot, name) => {
+                known.executed += 1;
+                let url = known.file.url(spot.source, &mut self.sources)?;
+                let (url, line, column) = self.follow(url, spot.line, spot.column);
+                let name = match name.as_str() {
+                    "" => self.declared_name(&url, line, column).unwrap_or_default(),
+                    _ => name,
+                };
+                let place = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+                let frame = CallFrame {
+                    function_name: name,
+                    url,
+                    line: place(line),
+                    column: place(column),
+                    origin: FrameOrigin::SourceMap,
+                    ..*frame
+                };
+                Some(OriginalFrame { frame, place: Some((index, spot.source)) })
+            }
+            FunctionSpot::Unmapped => {
+                known.executed += 1;
+                // A helper that a transpiler has added, in code that is not the text of the file.
+                let is_in_memory = !known.file.has_text();
+                if is_in_memory {
+                    return Some(OriginalFrame::transpiled(frame));
+                }
+                if !frame.function_name.is_empty() {
+                    return None;
+                }
+                let function_name = known.file.callback_name(frame)?;
+                let frame = CallFrame { function_name, ..frame.clone() };
+                Some(OriginalFrame { frame, place: None })
+            }
+            FunctionSpot::Wrapped => None,
+            FunctionSpot::OtherText => {
+                known.other += 1;
+                self.of_other_text(index, frame)
+            }
+        }
+    }
+
+    /// Returns the code of a frame, and the place of its function there.
+    fn function(&mut self, frame: &CallFrame) -> Option<(usize, FunctionSpot)> {
+        let recorded = self.recorded(frame);
+        // Code that is in a file with its map tells more than the map alone.
+        let file = match recorded {
+            Some(_) => self.file(&frame.url).filter(|index| self.list[*index].file.has_own_map()),
+            None => self.file(&frame.url),
+        };
+        let spot = file.map(|index| (index, self.list[index].file.function(frame)));
+        match (spot, recorded) {
+            (Some((_, FunctionSpot::OtherText)) | None, Some(index)) => {
+                Some((index, self.list[index].file.function(frame)))
+            }
+            (spot, _) => spot,
+        }
+    }
+
+    /// Adds the map of a script that is in no file.
+    pub(crate) fn add_map(&mut self, script: ScriptKey, json: String) {
+        self.recorded.entry(script).or_insert(RecordedMap::Json(json));
+    }
+
+    /// Returns the index of a script whose map a trace holds.
+    fn recorded(&mut self, frame: &CallFrame) -> Option<usize> {
+        if self.recorded.is_empty() {
+            return None;
+        }
+        let key = ScriptKey { url: frame.url.clone(), script_id: frame.script_id };
+        let map = self.recorded.get_mut(&key)?;
+        if let RecordedMap::Json(json) = map {
+            let path = file_path(&key.url);
+            let file = GeneratedFile::of_map(&path, json, &mut self.allowance);
+            if let Err(error @ MapError::TooLarge(_)) = &file {
+                self.remarks.problem(MapProblem::of(&path, format!("its recorded map: {error}")));
+            }
+            let index = file.ok().map(|file| {
+                self.list.push(KnownFile { file, executed: 0, other: 0 });
+                self.list.len() - 1
+            });
+            *map = RecordedMap::Code(index);
+        }
+        match map {
+            RecordedMap::Code(index) => *index,
+            RecordedMap::Json(_) => None,
+        }
+    }
+
+    /// Returns the name that the text of a source gives to the function at a place.
+    fn declared_name(&mut self, url: &str, line: u32, column: u32) -> Option<String> {
+        let index = self.file(url)?;
+        self.list[index].file.declared_name(line, column)
+    }
+
+    /// Returns the frame of a function that is not in the text of its file.
+    fn of_other_text(&mut self, index: usize, frame: &CallFrame) -> Option<OriginalFrame> {
+        let KnownFile { file, executed, other } = &self.list[index];
+        let path = file_path(&frame.url);
+        if file.has_map() {
+            self.remarks.changed(&path);
+            return None;
+        }
+        let is_transpiled = TRANSPILED.iter().any(|ending| path.ends_with(ending));
+        if !is_transpiled && executed >= other {
+            return None;
+        }
+        self.remarks.transpiled(&path);
+        Some(OriginalFrame::transpiled(frame))
+    }
+
+    /// Returns the position in the source for a position in a frame; the unknown position if the map
+    /// does not tell.
+    pub(crate) fn position(
+        &mut self,
+        generated: &CallFrame,
+        original: &OriginalFrame,
+        position: SourcePosition,
+    ) -> SourcePosition {
+        let Some((index, source)) = original.place else { return position };
+        let file = &mut self.list[index].file;
+        let Some(SourceSpot { line, column, .. }) = file.position(generated, position, source)
+        else {
+            return SourcePosition::default();
+        };
+        let Some(url) = file.url(source, &mut self.sources) else {
+            return SourcePosition::default();
+        };
+        let (url, line, column) = self.follow(url, line, column);
+        if url != original.frame.url {
+            return SourcePosition::default();
+        }
+        let column = if position.has_column() { column + 1 } else { position.column };
+        SourcePosition { line: line + 1, column }
+    }
+
+    /// Returns what the user should know, a sentence each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = self.remarks.notes();
+        notes.extend(self.sources.note());
+        notes
+    }
+
+    /// Follows the maps of sources that are themselves generated.
+    fn follow(&mut self, mut url: String, mut line: u32, mut column: u32) -> (String, u32, u32) {
+        for _ in 0..LEVELS {
+            let Some(index) = self.file(&url) else { break };
+            let file = &mut self.list[index].file;
+            let Some(spot) = file.spot(line, column) else { break };
+            let Some(next) = file.url(spot.source, &mut self.sources) else { break };
+            if next == url {
+                break;
+            }
+            (url, line, column) = (next, spot.line, spot.column);
+        }
+        (url, line, column)
+    }
+
+    fn file(&mut self, url: &str) -> Option<usize> {
+        if let Some(known) = self.files.get(url) {
+            return *known;
+        }
+        let index = self.read(url);
+        self.files.insert(url.to_owned(), index);
+        index
+    }
+
+    fn read(&mut self, url: &str) -> Option<usize> {
+        if !url.starts_with('/') && !url.starts_with("file:///") {
+            return None;
+        }
+        let path = file_path(url);
+        let text = match self.allowance.read_code(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                if error.kind() == ErrorKind::FileTooLarge {
+                    self.remarks.problem(MapProblem::of(&path, error.to_string()));
+                }
+                return None;
+            }
+        };
+        let (file, problem) = GeneratedFile::of_text(&path, text, &mut self.allowance);
+        // Many packages ship without the maps that their code names.
+        if let Some(problem) = problem
+            && !(problem.is_missing && package_folder(&path).is_some())
+        {
+            self.remarks.problem(problem);
+        }
+        // Packages ship the code that runs.
+        if !file.has_map() && package_folder(&path).is_some() {
+            return None;
+        }
+        self.list.push(KnownFile { file, executed: 0, other: 0 });
+        Some(self.list.len() - 1)
+    }
+}

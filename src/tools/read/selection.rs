@@ -1,0 +1,41 @@
+//! The part of recordings that a tool shows, and how the tool shows it.
+
+use std::path::PathBuf;
+
+use super::filter::Filter;
+use super::load::{Loaded, load_slice};
+use super::originals::Originals;
+use super::originals::in_session::map_session;
+use super::slice::SliceLimits;
+use super::unrecorded;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+
+/// What a user selects.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// The part of the time line.
+    pub slice: SliceLimits,
+    /// Processes, threads and stacks.
+    pub filter: Filter,
+    /// Whether functions and lines are those of the sources, by source maps.
+    pub source_maps: bool,
+}
+
+impl Selection {
+    /// Reads files, and the files in folders. Returns the reason if there is nothing to show.
+    pub(crate) fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, String> {
+        let mut loaded = load_slice(paths, self.slice, scope);
+        loaded.check()?;
+        if self.source_maps {
+            let mut originals = Originals::default();
+            for (script, map) in loaded.session.script_maps.drain() {
+                originals.add_map(script, map);
+            }
+            map_session(&mut loaded.session, &mut originals);
+            loaded.notes.extend(originals.notes());
+        }
+        loaded.keep(&self.filter)?;
+        loaded.notes.extend(unrecorded::notes(&loaded.session));
+        Ok(loaded)
+    }
+}

@@ -1,0 +1,372 @@
+//! Tells what a file is: reads the start, and for some facts the end.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use serde_json::{Map, Value};
+
+use super::group::{ProcessFacts, RecordingSpan};
+use cpu_prof_core::base::system::regular_file;
+use cpu_prof_core::files::input::{Input, first_bytes};
+use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
+use cpu_prof_core::format::cpuprofile::times::ProfileTimes;
+use cpu_prof_core::format::trace::event::head::EventHead;
+use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
+use cpu_prof_core::format::trace::own::{METADATA_KEY, is_merged_mark};
+use cpu_prof_core::format::trace::read::process_names::without_pid;
+use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
+use cpu_prof_core::profile::ending::ProcessEnding;
+use cpu_prof_core::profile::program::without_recording_label;
+use cpu_prof_core::profile::session::Identity;
+
+/// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be
+/// wrong.
+pub(crate) const CUT_CPUPROFILE: &str = "the .cpuprofile is cut off: it has lost the times of its \
+                                         samples; record traces, which survive a kill";
+
+/// The kind of a file.
+#[derive(Debug)]
+pub(crate) enum SniffedFile {
+    /// The recording of one thread: ours, or a `.cpuprofile`.
+    Recording(RecordingFile),
+    /// Any other trace.
+    Other {
+        /// Whether this project merged the trace.
+        is_merged: bool,
+        /// The first event with a process and a time.
+        first: Option<FirstEvent>,
+    },
+}
+
+/// The process and the time of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FirstEvent {
+    /// Process id.
+    pub pid: u32,
+    /// Time, microseconds; not 0.
+    pub ts: i64,
+}
+
+/// A file with the recording of one thread.
+#[derive(Debug, Clone)]
+pub(crate) struct RecordingFile {
+    /// Index of the input.
+    pub input: usize,
+    /// Whether the file is a `.cpuprofile`.
+    pub is_cpuprofile: bool,
+    /// Process id, if the file or its name gives one.
+    pub pid: Option<u32>,
+    /// Node's thread id.
+    pub tid: u32,
+    /// Start: CLOCK_MONOTONIC of the recording machine, microseconds.
+    pub start_us: i64,
+    /// End, microseconds; none if only a full reading would tell.
+    pub end_us: Option<i64>,
+    /// How the process ended; none if the recording was not completed, or only a full reading would
+    /// tell.
+    pub ending: Option<ProcessEnding>,
+    /// Facts about the process from the header; empty for a `.cpuprofile` of another tool.
+    pub program: Map<String, Value>,
+    /// Label of the process for DevTools.
+    pub url: Option<String>,
+}
+
+/// Members by which a file's start tells a `.cpuprofile`.
+const CPUPROFILE_MEMBERS: [&str; 7] =
+    [METADATA_KEY, "nodes", "startTime", "endTime", "samples", "timeDeltas", "title"];
+
+impl RecordingFile {
+    /// Returns the facts that tell the process of the recording.
+    pub(crate) fn facts(&self) -> ProcessFacts {
+        let text = |key: &str| {
+            let text = self.program.get(key)?.as_str()?;
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        let parent_pid = self.program.get("ppid").and_then(Value::as_i64);
+        ProcessFacts {
+            pid: self.pid.map(i64::from),
+            identity: self.identity(),
+            node: text("node"),
+            parent_pid: parent_pid.filter(|pid| *pid > 0),
+            cwd: text("cwd"),
+            label: self.url.as_deref().and_then(without_pid).map(str::to_owned),
+            recordings: vec![RecordingSpan {
+                tid: self.tid.into(),
+                start_us: self.start_us,
+                end_us: self.end_us,
+            }],
+        }
+    }
+
+    /// Returns the label of the recording, if it has one.
+    pub(crate) fn recording_label(&self) -> Option<&str> {
+        self.program.get("recordingLabel")?.as_str()
+    }
+
+    /// Returns the start of the process and of the system, if the header gives both.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        let process_start_ms = self.program.get("processStartMs")?.as_u64()?;
+        let boot = self.program.get("boot")?.as_str()?.to_owned();
+        let key = self.program.get("processKey").and_then(Value::as_str).map(str::to_owned);
+        let pid_namespace = self.program.get("pidNamespace").and_then(Value::as_u64);
+        Some(Identity { process_start_ms, boot, key, pid_namespace })
+    }
+}
+
+/// Tells what an input is. The error is the end of a sentence that begins with the file.
+pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> {
+    /// Events that are read to find one with a process and a time.
+    const EVENTS_UNTIL_FIRST: usize = 16;
+    let mut items = open(input)?;
+    let mut recording = None;
+    let mut recorded = RecordedProfile::default();
+    let mut first = None;
+    let mut events = 0;
+    let mut is_merged = false;
+    while let Some(item) = items.next().map_err(|error| error.to_string())? {
+        if let SoundItem::Member { key, value } = item {
+            recorded.member(key, value);
+        }
+        match item {
+            SoundItem::Member { key: "metadata", value } if events == 0 => {
+                recording = header(index, value);
+            }
+            SoundItem::Member { key, value } if is_tree(key, value) && events == 0 => {
+                return cpuprofile(index, input);
+            }
+            SoundItem::Member { key, value } => {
+                is_merged |= is_merged_mark(key, value);
+            }
+            SoundItem::Event { text, head } => {
+                events += 1;
+                let pid = head.pid(text).and_then(|pid| pid.try_into().ok());
+                let ts = head.ts(text).filter(|ts| *ts > 0 && head.phase != b'M');
+                first = first.or(pid.zip(ts).map(|(pid, ts)| FirstEvent { pid, ts }));
+                recorded.has(head, text);
+                if let Some(recording) = &mut recording {
+                    if recorded.has_begun() {
+                        recording.start_us = head.ts(text).unwrap_or_default();
+                        (recording.end_us, recording.ending) = end_of(input);
+                        return Ok(SniffedFile::Recording(recording.clone()));
+                    }
+                    if head.name(text) == b"TracingStartedInBrowser" {
+                        recording.url = url(text, recording.recording_label());
+                    }
+                }
+                let is_expected = recording.is_some() && recorded.is_expected();
+                if !is_expected && (first.is_some() || events == EVENTS_UNTIL_FIRST) {
+                    break;
+                }
+            }
+        }
+    }
+    if recording.is_some() && recorded.is_expected() {
+        return Err("the recording ends before its first sample: the program was killed as it \
+                    started"
+            .to_owned());
+    }
+    if events > 0 {
+        return Ok(SniffedFile::Other { is_merged, first });
+    }
+    let reason = match (items.left_out() > 0, is_cpuprofile(input), items.is_torn()) {
+        (true, ..) => {
+            "its list does not hold trace events (they have no \"ph\", or are against another rule \
+             that cpu-prof check names)"
+        }
+        (_, true, true) => CUT_CPUPROFILE,
+        (_, true, false) => "the file looks like a .cpuprofile, but has no nodes",
+        (_, false, _) => "the file has no list of trace events",
+    };
+    Err(reason.to_owned())
+}
+
+/// Returns whether a member of a file's object is that of a `.cpuprofile`.
+fn is_tree(key: &str, value: &[u8]) -> bool {
+    matches!((key, value.first()), ("nodes", Some(b'[')) | ("head", Some(b'{')))
+}
+
+/// Reads the header of a recording: what stands before its events or nodes.
+pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
+    match Scanner::new(input.open().ok()?).next().ok()?? {
+        Item::Member { key: "metadata", value } => header(0, value),
+        Item::Member { key: METADATA_KEY, value } => cpuprofile_header(0, value),
+        _ => None,
+    }
+}
+
+/// Returns whether an input is the recording of one thread, by its start.
+pub(crate) fn is_recording(input: &Input) -> bool {
+    is_cpuprofile(input) || read_header(input).is_some()
+}
+
+/// Returns whether an input is a `.cpuprofile`, by its first bytes.
+fn is_cpuprofile(input: &Input) -> bool {
+    const START: usize = 4096;
+    let start = input.open().and_then(|file| first_bytes(file, START));
+    start.is_ok_and(|(start, _)| begins_as_cpuprofile(&start))
+}
+
+/// Returns whether an input is a merged trace: the first member says so.
+pub(crate) fn is_merged(input: &Input) -> bool {
+    let Ok(file) = input.open() else { return false };
+    matches!(
+        Scanner::new(file).next(),
+        Ok(Some(Item::Member { key, value })) if is_merged_mark(key, value)
+    )
+}
+
+/// Returns whether a recording's trace was completed: its last event says so.
+pub(crate) fn is_complete(input: &Input) -> io::Result<bool> {
+    let end = last_bytes(input)?;
+    Ok(last_events(&end).any(|(event, head)| head.name(event) == b"trace.end"))
+}
+
+fn open(input: &Input) -> Result<SoundItems<impl Read>, String> {
+    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
+    Ok(SoundItems::new(file).moved_by(input.shift))
+}
+
+/// Returns whether a text begins as a `.cpuprofile`: an object with these members, in any order.
+fn begins_as_cpuprofile(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let key = start
+        .strip_prefix(b"{")
+        .map(<[u8]>::trim_ascii_start)
+        .and_then(|rest| rest.strip_prefix(b"\""))
+        .and_then(|rest| rest.split(|byte| *byte == b'"').next());
+    key.is_some_and(|key| CPUPROFILE_MEMBERS.iter().any(|member| member.as_bytes() == key))
+}
+
+/// Reads the header of a recording's trace.
+fn header(index: usize, metadata: &[u8]) -> Option<RecordingFile> {
+    let metadata: Value = serde_json::from_slice(metadata).ok()?;
+    let mut program = metadata.get(METADATA_KEY)?.as_object()?.clone();
+    if let Some(start) = metadata.get("startTime") {
+        program.insert("startTime".into(), start.clone());
+    }
+    recording(index, program)
+}
+
+/// Reads the header of an own `.cpuprofile`.
+fn cpuprofile_header(index: usize, facts: &[u8]) -> Option<RecordingFile> {
+    let facts = serde_json::from_slice(facts).ok()?;
+    let file = recording(index, facts)?;
+    let url = file.program.get("label").and_then(Value::as_str).map(str::to_owned);
+    Some(RecordingFile { is_cpuprofile: true, url, ..file })
+}
+
+/// Returns a recording with these facts, whose times are not known yet.
+fn recording(index: usize, program: Map<String, Value>) -> Option<RecordingFile> {
+    let id = |key: &str| u32::try_from(program.get(key)?.as_u64()?).ok();
+    let (pid, tid) = (id("pid")?, id("threadId")?);
+    Some(RecordingFile {
+        input: index,
+        is_cpuprofile: false,
+        pid: Some(pid),
+        tid,
+        start_us: 0,
+        end_us: None,
+        ending: None,
+        program,
+        url: None,
+    })
+}
+
+/// Returns the label of a process for DevTools, without the label of the recording.
+fn url(event: &[u8], recording_label: Option<&str>) -> Option<String> {
+    let event: Value = serde_json::from_slice(event).ok()?;
+    let url = event.pointer("/args/data/frames/0/url")?.as_str()?;
+    Some(match recording_label {
+        Some(label) => without_recording_label(url, label),
+        None => url.to_owned(),
+    })
+}
+
+/// Reads the times of a `.cpuprofile`. Where the file does not tell its process and thread, its name
+/// can.
+fn cpuprofile(index: usize, input: &Input) -> Result<SniffedFile, String> {
+    let mut items = open(input)?;
+    let (mut times, mut header) = (ProfileTimes::default(), None);
+    while let Some(item) = items.next().map_err(|error| error.to_string())? {
+        let SoundItem::Member { key, value } = item else { continue };
+        times.member(key, value);
+        if key == METADATA_KEY {
+            header = cpuprofile_header(index, value);
+        }
+    }
+    if items.is_torn() {
+        return Err(CUT_CPUPROFILE.to_owned());
+    }
+    let (start_us, end_us) = (times.start_us().unwrap_or_default(), times.end_us());
+    if let Some(header) = header {
+        return Ok(SniffedFile::Recording(RecordingFile { start_us, end_us, ..header }));
+    }
+    let name = input.path.file_name().unwrap_or_default().to_string_lossy();
+    let small = |id: i64| u32::try_from(id).ok();
+    let (pid, tid) = match ids_from_file_name(&name) {
+        Some((pid, tid)) => (small(pid), small(tid).unwrap_or(0)),
+        None => (None, 0),
+    };
+    Ok(SniffedFile::Recording(RecordingFile {
+        input: index,
+        is_cpuprofile: true,
+        pid,
+        tid,
+        start_us,
+        end_us,
+        ending: None,
+        program: Map::new(),
+        url: None,
+    }))
+}
+
+/// Returns the latest time near the end of a trace that is not compressed: microseconds, and how
+/// the process ended.
+fn end_of(input: &Input) -> (Option<i64>, Option<ProcessEnding>) {
+    let Ok(end) = last_bytes(input) else { return (None, None) };
+    let (mut last_us, mut ending) = (None, None);
+    for (event, head) in last_events(&end) {
+        last_us = last_us.max(head.ts(event));
+        if head.name(event) == b"trace.end" {
+            ending = Some(ending_of(event).unwrap_or_default());
+        }
+    }
+    (last_us.map(|last_us| input.shift.moved(last_us)), ending)
+}
+
+/// Returns how the process ended, according to the last event of its recording.
+fn ending_of(event: &[u8]) -> Option<ProcessEnding> {
+    let event: Value = serde_json::from_slice(event).ok()?;
+    serde_json::from_value(event.pointer("/args/data")?.clone()).ok()
+}
+
+fn last_bytes(input: &Input) -> io::Result<Vec<u8>> {
+    const END: u64 = 64 << 10;
+    let mut file = regular_file::open(&input.path)?;
+    file.seek(SeekFrom::Start(input.bytes.saturating_sub(END)))?;
+    let mut end = Vec::new();
+    file.take(END).read_to_end(&mut end)?;
+    Ok(end)
+}
+
+/// Returns the events in the lines of a file's last bytes, without the first line, which may be cut
+/// off.
+fn last_events(end: &[u8]) -> impl Iterator<Item = (&[u8], EventHead)> {
+    let lines = end.split(|byte| *byte == b'\n').skip(1);
+    let events = lines.map(|line| line.strip_suffix(b",").unwrap_or(line));
+    events.filter_map(|event| Some((event, EventHead::of_any(event)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_member_tells_a_cpuprofile() {
+        for text in ["{\"nodes\":[", " { \"startTime\" : 5", "\u{feff}{\"timeDeltas\":"] {
+            assert!(begins_as_cpuprofile(text.as_bytes()), "{text}");
+        }
+        for text in ["", "[", "{", "{\"traceEvents\":[", "{\"metadata\":{", "[{\"nodes\":"] {
+            assert!(!begins_as_cpuprofile(text.as_bytes()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Tells the user what a recording lacks.
+
+use cpu_prof_core::profile::session::{Process, Session};
+
+/// Returns the remarks, a sentence each.
+pub(super) fn notes(session: &Session) -> Vec<String> {
+    let of_process = |process| lost_time(process).or_else(|| nothing_written(process));
+    session.processes.iter().filter_map(of_process).collect()
+}
+
+/// Tells the time for which the files of a process could not be written.
+fn lost_time(process: &Process) -> Option<String> {
+    let profiles = process.threads.iter().flat_map(|thread| &thread.profiles);
+    let lost_us = profiles.map(|profile| profile.lost_us).max().filter(|us| *us > 0)?;
+    Some(format!(
+        "{} lacks {:.1} s of its time, because its files could not be written (a full disk, mostly)",
+        process.label(),
+        lost_us as f64 / 1e6
+    ))
+}
+
+/// Tells that an own recording has nothing but its beginning.
+fn nothing_written(process: &Process) -> Option<String> {
+    let is_own = process.node.is_some();
+    let mut profiles = process.threads.iter().flat_map(|thread| &thread.profiles);
+    let is_empty = profiles.all(|profile| profile.nodes.is_empty() && !profile.has_ended);
+    (is_own && is_empty).then(|| {
+        format!(
+            "nothing of {} is recorded: the process was killed or crashed before its first flush, or \
+             has just started (CPU_PROF_FLUSH_INTERVAL sets the time between two flushes)",
+            process.label()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::profile::session::Thread;
+    use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
+
+    fn process(name: &str, lost_us: &[i64]) -> Process {
+        let profile = |lost_us: &i64| ThreadProfile { lost_us: *lost_us, ..Default::default() };
+        let thread = |lost_us| Thread { profiles: vec![profile(lost_us)], ..Thread::default() };
+        let threads = lost_us.iter().map(thread).collect();
+        Process { name: name.into(), pid: 7, threads, ..Process::default() }
+    }
+
+    #[test]
+    fn lost_time_is_told_once_for_each_process() {
+        let processes = vec![process("whole", &[0, 0]), process("cut", &[0, 1_500_000, 20_000])];
+        let notes = notes(&Session { processes, ..Session::default() });
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].starts_with("cut (pid 7) lacks 1.5 s of its time, because"));
+    }
+
+    #[test]
+    fn a_recording_without_a_flush_is_told() {
+        let own = |name| Process { node: Some("v20.0.0".into()), ..process(name, &[0]) };
+        let mut ended = own("ended");
+        ended.threads[0].profiles[0].has_ended = true;
+        let mut with_worker = own("with worker");
+        let node = ProfileNode { parent: NONE, frame: 0, self_us: 0, blocked_us: 0 };
+        let worker = ThreadProfile { nodes: vec![node], ..ThreadProfile::default() };
+        with_worker.threads.push(Thread { profiles: vec![worker], ..Thread::default() });
+        let processes = vec![process("foreign", &[0]), ended, with_worker, own("killed")];
+        let notes = notes(&Session { processes, ..Session::default() });
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].starts_with("nothing of killed (pid 7) is recorded: "));
+    }
+}

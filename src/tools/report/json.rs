@@ -1,0 +1,235 @@
+//! The shape of a report's JSON. `index.d.ts` describes each type and field under the same name.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::shared::json::{
+    ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner, ReportPlace, ReportTimes,
+    as_ms, as_optional_ms, is_false,
+};
+use cpu_prof_core::files::input::{Failed, lossy_list};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report<'a> {
+    pub version: u32,
+    pub duration_ms: f64,
+    pub totals: ReportTimes,
+    pub processes: Vec<ReportProcess<'a>>,
+    pub functions: Vec<ReportFunction<'a>>,
+    pub lines: Vec<ReportLine<'a>>,
+    pub files: Vec<ReportFile<'a>>,
+    pub packages: Vec<ReportPackage<'a>>,
+    pub owners: Vec<ReportOwner<'a>>,
+    pub scripts: Vec<ReportScript<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Vec<ReportDetail<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Vec<ReportTreeNode<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imports: Option<Vec<ReportImport<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Vec<ReportStall<'a>>>,
+    pub counts: ReportCounts,
+    pub inputs: usize,
+    #[serde(serialize_with = "lossy_list")]
+    pub repaired: &'a [PathBuf],
+    pub failed: &'a [Failed],
+    pub notes: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportProcess<'a> {
+    pub pid: i64,
+    pub name: &'a str,
+    pub command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_pid: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<ReportCpu>,
+    pub launcher: bool,
+    pub start_ms: f64,
+    pub duration_ms: f64,
+    pub threads: Vec<ReportThread<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportThread<'a> {
+    pub thread_id: i64,
+    pub name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'a str>,
+    pub start_ms: f64,
+    pub duration_ms: f64,
+    #[serde(flatten)]
+    pub times: ReportTimes,
+    #[serde(
+        rename = "cpuMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cpu_us: Option<u64>,
+    #[serde(
+        rename = "coreWaitMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub core_wait_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collections: Option<ReportCollections>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ReportMemory>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_file: Option<&'a str>,
+    pub samples: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportFunction<'a> {
+    #[serde(flatten)]
+    pub place: ReportPlace<'a>,
+    pub trunk: bool,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportDetail<'a> {
+    #[serde(flatten)]
+    pub function: ReportPlace<'a>,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub callers: Vec<ReportCall<'a>>,
+    pub callees: Vec<ReportCall<'a>>,
+    pub lines: Vec<ReportLine<'a>>,
+    pub processes: Vec<ReportProcessTime<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportCall<'a> {
+    #[serde(flatten)]
+    pub function: Option<ReportPlace<'a>>,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportProcessTime<'a> {
+    pub pid: i64,
+    pub name: &'a str,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportTreeNode<'a> {
+    #[serde(flatten)]
+    pub function: ReportPlace<'a>,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub children: Vec<ReportTreeNode<'a>>,
+}
+
+/// A time in which a thread did not come back to its event loop.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReportStall<'a> {
+    pub pid: i64,
+    pub process: &'a str,
+    pub thread_id: i64,
+    pub thread: Cow<'a, str>,
+    #[serde(rename = "startMs", serialize_with = "as_ms")]
+    pub start_us: u64,
+    #[serde(rename = "durationMs", serialize_with = "as_ms")]
+    pub duration_us: u64,
+    #[serde(rename = "gcMs", serialize_with = "as_ms")]
+    pub gc_us: u64,
+    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
+    pub blocked_us: u64,
+    pub first: bool,
+    pub stack: Vec<ReportStallFrame<'a>>,
+}
+
+/// A function on the stack of a stall.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportStallFrame<'a> {
+    #[serde(flatten)]
+    pub function: ReportPlace<'a>,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+/// A module, loaded by the one above.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportImport<'a> {
+    pub file: &'a str,
+    pub package: &'a str,
+    #[serde(rename = "loadMs", serialize_with = "as_ms")]
+    pub load_us: u64,
+    #[serde(rename = "runMs", serialize_with = "as_ms")]
+    pub run_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub children: Vec<ReportImport<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportLine<'a> {
+    pub name: &'a str,
+    pub file: &'a str,
+    pub line: u32,
+    #[serde(skip_serializing_if = "is_false")]
+    pub transpiled: bool,
+    pub package: &'a str,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    pub samples: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportFile<'a> {
+    pub file: &'a str,
+    pub package: &'a str,
+    pub trunk: bool,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportPackage<'a> {
+    pub name: &'a str,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportScript<'a> {
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    pub processes: usize,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportCounts {
+    pub functions: usize,
+    pub lines: usize,
+    pub files: usize,
+    pub packages: usize,
+}

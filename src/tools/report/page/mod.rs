@@ -1,4 +1,0 @@
-//! The data of the HTML report: all samples, on one call tree.
-
-pub(crate) mod build;
-mod shape;

@@ -1,0 +1,232 @@
+//! Builds a report from a session.
+
+use super::detail::{details, details_of};
+use super::imports::imports;
+use super::json::{
+    Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
+};
+use super::lines::LineCosts;
+use super::scripts::scripts;
+use super::stalls::stalls;
+use super::tree::tree;
+use super::user_files::own_files;
+use crate::read::load::Loaded;
+use crate::shared::costs::{Costs, WeightedTree};
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::heap;
+use crate::shared::json::ReportTimes;
+use crate::shared::launchers::{launchers, shown_profiles};
+use crate::shared::owners::Owners;
+use crate::shared::process_cpu::{cpu_of_processes, parents, uses, whole};
+use crate::shared::times::{sum_of_times, thread_times};
+use cpu_prof_core::profile::cpu_use::CpuUse;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::session::{Process, Session, Thread};
+
+/// What a report contains.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReportOptions {
+    /// Rows of each list, by each time.
+    pub top: usize,
+    /// A function of which callers, callees, lines and processes are wanted.
+    pub function: Option<String>,
+    /// Count of the functions with the most self time of which the same is wanted.
+    pub details: usize,
+    /// Whether the call tree is wanted.
+    pub has_tree: bool,
+    /// Whether the modules are wanted, by the time of loading them.
+    pub has_imports: bool,
+    /// The shortest stall that is wanted, microseconds; none if stalls are not wanted.
+    pub stalls_us: Option<u64>,
+}
+
+impl ReportOptions {
+    /// Returns what has to be read.
+    pub(crate) fn scope(&self) -> ReadScope {
+        if self.has_imports || self.stalls_us.is_some() { ReadScope::ALL } else { ReadScope::LINES }
+    }
+}
+
+/// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
+/// by self time and the first `top` by total time. Lines have self time only.
+pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
+    let ReportOptions { top, function, details: count, .. } = options;
+    let top = *top;
+    let session = &loaded.session;
+    let index = FrameIndex::of(&session.frames);
+    let parents = parents(session);
+    let launchers = launchers(session, &parents);
+    let costs = SessionCosts::of(session, &launchers, &index);
+    let owners = Owners::of(session, &launchers, &index);
+    let details = match function {
+        Some(wanted) => Some(details(wanted, session, &launchers, &index)),
+        None if *count > 0 => {
+            let hottest: Vec<usize> =
+                costs.functions.top(*count).take(*count).map(|(function, _)| function).collect();
+            Some(details_of(&hottest, session, &launchers, &index))
+        }
+        None => None,
+    };
+    let tree = options.has_tree.then(|| tree(session, &launchers, &index));
+    let imports = options.has_imports.then(|| imports(session, &launchers, &index));
+    let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
+    let cpu = cpu_of_processes(loaded, &parents);
+    let mut processes: Vec<_> = session
+        .processes
+        .iter()
+        .zip(cpu.into_iter().zip(launchers))
+        .map(|(process, (cpu, launcher))| {
+            let report = process_report(process, session, &index);
+            ReportProcess { cpu, launcher, ..report }
+        })
+        .collect();
+    let threads = processes.iter_mut().flat_map(|process| &mut process.threads);
+    for (thread, own_file) in threads.zip(own_files(session, &index)) {
+        thread.own_file = own_file;
+    }
+    let scripts = scripts(session, &parents, &processes);
+    serde_json::to_string(&Report {
+        version: 1,
+        duration_ms: to_ms(session.length_us()),
+        totals: totals(&processes),
+        processes,
+        functions: costs.functions(&index, top),
+        lines: costs.lines.top(&index, top),
+        files: costs.files(&index, top),
+        packages: costs.packages(&index, top),
+        owners: owners.top(top),
+        scripts,
+        details,
+        tree,
+        imports,
+        stalls,
+        counts: costs.counts(),
+        inputs: loaded.inputs,
+        repaired: &loaded.repaired,
+        failed: &loaded.failed,
+        notes: &loaded.notes,
+    })
+}
+
+/// The costs of the functions, lines, files and packages of a session, without those of launchers.
+struct SessionCosts {
+    functions: Costs,
+    lines: LineCosts,
+    files: Costs,
+    packages: Costs,
+}
+
+impl SessionCosts {
+    fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
+        let mut costs = Self {
+            functions: Costs::new(index.code_functions()),
+            lines: LineCosts::default(),
+            files: Costs::new(index.code_files()),
+            packages: Costs::new(index.code_packages()),
+        };
+        for profile in shown_profiles(session, launchers) {
+            let tree = WeightedTree::of(profile);
+            tree.add_to(&mut costs.functions, |frame| index.function(frame));
+            costs.lines.add(profile, index);
+            tree.add_to(&mut costs.files, |frame| index.file(frame));
+            tree.add_to(&mut costs.packages, |frame| index.package(frame));
+        }
+        costs
+    }
+
+    fn functions<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFunction<'a>> {
+        let trunk = self.functions.trunk();
+        let rows = self.functions.top(top).map(|(number, cost)| ReportFunction {
+            place: index.place(number),
+            trunk: trunk[number],
+            cost,
+        });
+        rows.collect()
+    }
+
+    fn files<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFile<'a>> {
+        let trunk = self.files.trunk();
+        let rows = self.files.top(top).map(|(number, cost)| {
+            let file = &index.files[number];
+            ReportFile {
+                file: &file.path,
+                package: index.packages[file.package].as_str(),
+                trunk: trunk[number],
+                cost,
+            }
+        });
+        rows.collect()
+    }
+
+    fn packages<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportPackage<'a>> {
+        let names = self.packages.top(top);
+        names
+            .map(|(number, cost)| ReportPackage { name: index.packages[number].as_str(), cost })
+            .collect()
+    }
+
+    fn counts(&self) -> ReportCounts {
+        ReportCounts {
+            functions: self.functions.count(),
+            lines: self.lines.count(),
+            files: self.files.count(),
+            packages: self.packages.count(),
+        }
+    }
+}
+
+fn process_report<'a>(
+    process: &'a Process,
+    session: &Session,
+    index: &'a FrameIndex,
+) -> ReportProcess<'a> {
+    let clock_us = session.clock(process).start_us;
+    let threads = process.threads.iter().map(|thread| thread_report(thread, clock_us, index));
+    ReportProcess {
+        pid: process.pid,
+        name: &process.name,
+        command: &process.command,
+        cwd: process.cwd.as_deref(),
+        parent_pid: process.parent_pid,
+        node: process.node.as_deref(),
+        cpu: None,
+        launcher: false,
+        start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
+        duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
+        threads: threads.collect(),
+    }
+}
+
+/// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
+fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -> ReportThread<'a> {
+    let profiles = &thread.profiles;
+    ReportThread {
+        thread_id: thread.id,
+        name: thread.full_name(),
+        label: thread.recording_label.as_deref(),
+        start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
+        duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
+        times: thread_times(thread, index),
+        cpu_us: sum_of(thread, |cpu| cpu.cpu_us),
+        core_wait_us: sum_of(thread, |cpu| cpu.wait_us),
+        collections: heap::collections(thread),
+        memory: heap::memory(thread),
+        own_file: None,
+        samples: profiles.iter().fold(0, |sum, profile| sum.saturating_add(profile.sample_count)),
+    }
+}
+
+/// Returns the sum of the counts of all recordings; none if a recording has no counts.
+fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
+    let is_counted = uses(thread).count() == thread.profiles.len();
+    is_counted.then(|| whole(uses(thread).map(count_us).sum()))
+}
+
+fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {
+    let threads = processes.iter().flat_map(|process| &process.threads);
+    sum_of_times(threads.map(|thread| thread.times))
+}
+
+fn to_ms(us: i64) -> f64 {
+    us as f64 / 1000.0
+}

@@ -1,0 +1,202 @@
+//! Self and total times over call trees.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::json::ReportCost;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
+
+/// The cost of each item of one sort: functions, files or packages, numbered from 0.
+pub(crate) struct Costs {
+    list: Vec<ReportCost>,
+    /// How often each item is on the stack of the node that a walk has reached.
+    on_stack: Vec<u32>,
+    /// Whether each item is code, neither Node's nor native.
+    is_code: Vec<bool>,
+    /// Code on the stack of that node.
+    code: Vec<usize>,
+    /// Time of code, in calls from other code: by caller and callee.
+    calls_us: FxHashMap<(usize, usize), u64>,
+}
+
+impl Costs {
+    /// Returns costs of 0 for items, of which some are code.
+    pub(crate) fn new(is_code: Vec<bool>) -> Self {
+        let items = is_code.len();
+        Self {
+            list: vec![ReportCost::default(); items],
+            on_stack: vec![0; items],
+            is_code,
+            code: Vec::new(),
+            calls_us: FxHashMap::default(),
+        }
+    }
+
+    /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
+    /// is under one other item, which has hardly any time elsewhere, with or without Node's code in
+    /// between. Both rows would say the same, and the other item is nearer to the work.
+    pub(crate) fn trunk(&self) -> Vec<bool> {
+        const NEARLY_ALL: f64 = 0.9;
+        let mut is_trunk = vec![false; self.list.len()];
+        for ((caller, callee), us) in &self.calls_us {
+            let is_nearly_all =
+                |item: usize| *us as f64 >= NEARLY_ALL * self.list[item].total_us as f64;
+            is_trunk[*caller] |= *us > 0 && is_nearly_all(*caller) && is_nearly_all(*callee);
+        }
+        is_trunk
+    }
+
+    /// Returns the items that cost time.
+    pub(crate) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
+        self.list.iter().copied().enumerate().filter(|(_, cost)| cost.is_known())
+    }
+
+    /// Returns the count of items that cost time.
+    pub(crate) fn count(&self) -> usize {
+        self.known().count()
+    }
+
+    /// Returns the first `top` by self time, by total time and by blocked time, sorted by self time.
+    pub(crate) fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
+        let by_self = |item: &usize| {
+            let cost = self.list[*item];
+            Reverse((cost.self_us, cost.total_us, cost.blocked_us))
+        };
+        let by_total = |item: &usize| {
+            let cost = self.list[*item];
+            Reverse((cost.total_us, cost.self_us))
+        };
+        let by_blocked = |item: &usize| Reverse(self.list[*item].blocked_us);
+        let mut items: Vec<usize> =
+            (0..self.list.len()).filter(|item| self.list[*item].is_known()).collect();
+        items.sort_by_key(by_total);
+        let mut chosen: BTreeSet<usize> = items.iter().copied().take(top).collect();
+        items.sort_by_key(by_blocked);
+        chosen.extend(items.iter().take(top).filter(|item| self.list[**item].blocked_us > 0));
+        items.sort_by_key(by_self);
+        chosen.extend(items.iter().take(top));
+        items.retain(|item| chosen.contains(item));
+        items.into_iter().map(|item| (item, self.list[item]))
+    }
+
+    /// Adds the time of a node with this item, and puts the item on the stack.
+    fn enter(&mut self, item: usize, node: ProfileNode, total_us: u64) {
+        let cost = &mut self.list[item];
+        cost.self_us = cost.self_us.saturating_add(node.self_us);
+        cost.blocked_us = cost.blocked_us.saturating_add(node.blocked_us);
+        // Recursion counts once.
+        if self.on_stack[item] == 0 {
+            cost.total_us = cost.total_us.saturating_add(total_us);
+            if let Some(caller) = self.code.last().filter(|_| self.is_code[item]) {
+                let us = self.calls_us.entry((*caller, item)).or_default();
+                *us = us.saturating_add(total_us);
+            }
+        }
+        self.on_stack[item] += 1;
+        if self.is_code[item] {
+            self.code.push(item);
+        }
+    }
+
+    /// Takes the item of a node off the stack.
+    fn leave(&mut self, item: usize) {
+        self.on_stack[item] -= 1;
+        if self.is_code[item] {
+            self.code.pop();
+        }
+    }
+}
+
+impl ReportCost {
+    /// Returns whether there is any time.
+    fn is_known(&self) -> bool {
+        self.total_us > 0 || self.blocked_us > 0
+    }
+}
+
+/// A profile's call tree with total times.
+pub(crate) struct WeightedTree<'a> {
+    profile: &'a ThreadProfile,
+    /// Time of each node with all nodes below.
+    total_us: Vec<u64>,
+    /// Whether a node, or a node below, has time or blocked time.
+    has_time: Vec<bool>,
+    first_child: Vec<u32>,
+    next_sibling: Vec<u32>,
+    roots: Vec<u32>,
+}
+
+/// A step of a walk over a tree.
+enum WalkStep {
+    Enter(u32),
+    Leave(u32),
+}
+
+impl<'a> WeightedTree<'a> {
+    /// Returns the tree of a profile.
+    pub(crate) fn of(profile: &'a ThreadProfile) -> Self {
+        let nodes = &profile.nodes;
+        let mut tree = Self {
+            profile,
+            total_us: nodes.iter().map(|node| node.self_us).collect(),
+            has_time: nodes.iter().map(|node| node.self_us > 0 || node.blocked_us > 0).collect(),
+            first_child: vec![NONE; nodes.len()],
+            next_sibling: vec![NONE; nodes.len()],
+            roots: Vec::new(),
+        };
+        // Parents come before their children, so that a sum is complete once its node is reached
+        // from the end.
+        for index in (0..nodes.len()).rev() {
+            let parent = nodes[index].parent;
+            if parent == NONE {
+                tree.roots.push(index as u32);
+                continue;
+            }
+            let (parent, us) = (parent as usize, tree.total_us[index]);
+            tree.total_us[parent] = tree.total_us[parent].saturating_add(us);
+            tree.has_time[parent] |= tree.has_time[index];
+            tree.next_sibling[index] = tree.first_child[parent];
+            tree.first_child[parent] = index as u32;
+        }
+        tree
+    }
+
+    /// Returns the time of a node with all nodes below, microseconds.
+    pub(crate) fn total_us(&self, node: u32) -> u64 {
+        self.total_us[node as usize]
+    }
+
+    /// Adds the self and total times of the items that `item` returns for frames.
+    pub(crate) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32) -> Option<usize>) {
+        let item_of = |node: u32| item(self.profile.nodes[node as usize].frame);
+        let mut steps: Vec<WalkStep> = self.roots.iter().copied().map(WalkStep::Enter).collect();
+        while let Some(step) = steps.pop() {
+            match step {
+                WalkStep::Enter(node) => {
+                    let total_us = self.total_us[node as usize];
+                    if !self.has_time[node as usize] {
+                        continue;
+                    }
+                    if let Some(item) = item_of(node) {
+                        costs.enter(item, self.profile.nodes[node as usize], total_us);
+                        steps.push(WalkStep::Leave(node));
+                    }
+                    steps.extend(self.children(node).map(WalkStep::Enter));
+                }
+                WalkStep::Leave(node) => {
+                    if let Some(item) = item_of(node) {
+                        costs.leave(item);
+                    }
+                }
+            }
+        }
+    }
+
+    fn children(&self, node: u32) -> impl Iterator<Item = u32> {
+        let existing = |node: u32| (node != NONE).then_some(node);
+        let first = existing(self.first_child[node as usize]);
+        std::iter::successors(first, move |child| existing(self.next_sibling[*child as usize]))
+    }
+}

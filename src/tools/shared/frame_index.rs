@@ -1,0 +1,210 @@
+//! The meaning of frames: functions in files in packages, or states of V8.
+
+use super::json::ReportPlace;
+use cpu_prof_core::base::numbering::FxIndexSet;
+use cpu_prof_core::format::url::file_path;
+use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
+use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::package::{is_built_in, is_own, package_of};
+
+/// The activity of a thread in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum FrameKind {
+    /// Runs a function: index into [`FrameIndex::functions`].
+    Function(usize),
+    /// `(idle)`
+    Idle,
+    /// `(garbage collector)`
+    Gc,
+    /// `(program)`
+    Program,
+    /// `(root)`: a merged trace has samples of it in the time between two recordings.
+    Unrecorded,
+}
+
+/// A function. Processes that load the same file share its functions.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SourceFunction {
+    /// Name, never empty.
+    pub name: String,
+    /// Index into [`FrameIndex::files`].
+    pub file: usize,
+    /// Line, from 1; 0 for none.
+    pub line: i32,
+    /// Column, from 1; 0 for none.
+    pub column: i32,
+    /// Whether line and column are those of transpiled code, and not of the file.
+    pub is_transpiled: bool,
+}
+
+/// A file.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SourceFile {
+    /// Absolute path, URL, or V8's name for the script; empty for native code.
+    pub path: String,
+    /// Index into [`FrameIndex::packages`].
+    pub package: usize,
+}
+
+/// The functions, files and packages of a session.
+#[derive(Debug, Default)]
+pub(crate) struct FrameIndex {
+    /// Kind of each frame, by its number.
+    kinds: Vec<FrameKind>,
+    /// All functions.
+    pub functions: FxIndexSet<SourceFunction>,
+    /// All files.
+    pub files: FxIndexSet<SourceFile>,
+    /// Names of all packages.
+    pub packages: FxIndexSet<String>,
+}
+
+impl FrameIndex {
+    /// Returns the index of a session's frames.
+    pub(crate) fn of(frames: &FrameTable) -> Self {
+        let mut index = Self::default();
+        index.read(frames);
+        index
+    }
+
+    /// Adds the functions of a session. From now on the numbers of frames are those of this session.
+    pub(crate) fn read(&mut self, frames: &FrameTable) {
+        self.kinds.clear();
+        for frame in frames.list() {
+            let kind = match state(frame) {
+                Some(state) => state,
+                None => FrameKind::Function(self.add_function(frame)),
+            };
+            self.kinds.push(kind);
+        }
+    }
+
+    fn add_function(&mut self, frame: &CallFrame) -> usize {
+        let from_1 = |position: i32| position.saturating_add(1).max(0);
+        let name = match frame.function_name.as_str() {
+            "" => "(anonymous)",
+            name => name,
+        };
+        let function = SourceFunction {
+            name: name.to_owned(),
+            file: self.add_file(&frame.url),
+            line: from_1(frame.line),
+            column: from_1(frame.column),
+            is_transpiled: frame.origin == FrameOrigin::Transpiled,
+        };
+        self.functions.insert_full(function).0
+    }
+
+    fn add_file(&mut self, url: &str) -> usize {
+        let path = file_path(url).into_owned();
+        let package = self.packages.insert_full(package_of(&path).to_owned()).0;
+        self.files.insert_full(SourceFile { path, package }).0
+    }
+
+    /// Returns the name and the place of a function.
+    pub(crate) fn place(&self, function: usize) -> ReportPlace<'_> {
+        let SourceFunction { name, file, line, column, is_transpiled } = &self.functions[function];
+        let SourceFile { path, package } = &self.files[*file];
+        ReportPlace {
+            name,
+            file: path,
+            line: *line,
+            column: *column,
+            transpiled: *is_transpiled,
+            package: &self.packages[*package],
+        }
+    }
+
+    /// Returns a line that V8 or another tool counted for a function; 0 if the line cannot be in the
+    /// function. V8 counts the lines of inlined functions for the caller, and Chrome writes the line of
+    /// the caller where a function has no script.
+    pub(crate) fn line_within(&self, function: usize, line: u32) -> u32 {
+        let SourceFunction { file, line: start, .. } = &self.functions[function];
+        let is_native = self.files[*file].path.is_empty();
+        let is_before = i64::from(line) < i64::from(*start);
+        if is_native || is_before { 0 } else { line }
+    }
+
+    /// Returns for each function whether it is neither Node's nor native.
+    pub(crate) fn code_functions(&self) -> Vec<bool> {
+        let files = self.code_files();
+        self.functions.iter().map(|function| files[function.file]).collect()
+    }
+
+    /// Returns for each file whether it has code that is neither Node's nor native.
+    pub(crate) fn code_files(&self) -> Vec<bool> {
+        self.files.iter().map(|file| !is_built_in(&self.packages[file.package])).collect()
+    }
+
+    /// Returns for each package whether it is neither Node nor native code.
+    pub(crate) fn code_packages(&self) -> Vec<bool> {
+        self.packages.iter().map(|package| !is_built_in(package)).collect()
+    }
+
+    /// Returns whether a file is neither in a package nor Node's.
+    pub(crate) fn is_own(&self, file: usize) -> bool {
+        is_own(&self.packages[self.files[file].package])
+    }
+
+    /// Returns the kind of the frame with this number.
+    pub(crate) fn kind(&self, frame: u32) -> FrameKind {
+        self.kinds[frame as usize]
+    }
+
+    /// Returns the index of the frame's function.
+    pub(crate) fn function(&self, frame: u32) -> Option<usize> {
+        match self.kind(frame) {
+            FrameKind::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// Returns the index of the frame's file.
+    pub(crate) fn file(&self, frame: u32) -> Option<usize> {
+        self.function(frame).map(|function| self.functions[function].file)
+    }
+
+    /// Returns the index of the frame's package.
+    pub(crate) fn package(&self, frame: u32) -> Option<usize> {
+        self.file(frame).map(|file| self.files[file].package)
+    }
+}
+
+/// Returns the kind of a frame that is not a function.
+fn state(frame: &CallFrame) -> Option<FrameKind> {
+    if !frame.is_meta() {
+        return None;
+    }
+    Some(match frame.function_name.as_str() {
+        "(idle)" => FrameKind::Idle,
+        "(garbage collector)" => FrameKind::Gc,
+        "(program)" => FrameKind::Program,
+        _ => FrameKind::Unrecorded,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_in_two_processes_is_indexed_once() {
+        let mut frames = FrameTable::new();
+        let frame = |script_id, line| CallFrame {
+            function_name: String::new(),
+            url: "file:///r/a%20b.js".into(),
+            script_id,
+            line,
+            column: 0,
+            ..CallFrame::root()
+        };
+        let numbers: Vec<u32> =
+            [(1, 0), (2, 0), (2, 5)].map(|(id, line)| frames.number(frame(id, line))).to_vec();
+        let index = FrameIndex::of(&frames);
+        let functions: Vec<_> = numbers.iter().map(|n| index.function(*n).unwrap()).collect();
+        assert!(functions[0] == functions[1] && functions[1] != functions[2]);
+        let function = &index.functions[functions[0]];
+        assert_eq!((&*function.name, function.line, function.column), ("(anonymous)", 1, 1));
+        assert_eq!(index.files[function.file].path, "/r/a b.js");
+    }
+}

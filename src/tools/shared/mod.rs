@@ -1,0 +1,13 @@
+//! What reports, comparisons and pages share.
+
+pub(crate) mod costs;
+pub(crate) mod frame_index;
+pub(crate) mod heap;
+pub(crate) mod json;
+pub(crate) mod launchers;
+pub(crate) mod owner;
+pub(crate) mod owners;
+pub(crate) mod path_tree;
+pub(crate) mod process_cpu;
+pub(crate) mod samples;
+pub(crate) mod times;

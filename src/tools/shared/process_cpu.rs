@@ -1,0 +1,87 @@
+//! The CPU time of processes by the system's count: of threads that run JavaScript, of other threads,
+//! and of other programs.
+
+use super::json::ReportCpu;
+use crate::read::load::Loaded;
+use cpu_prof_core::profile::cpu_use::CpuUse;
+use cpu_prof_core::profile::session::{Process, Session, Thread};
+
+/// The CPU time of a Node process outside of its recording: Node has started before the recording
+/// starts, and ends after the recording ends.
+const END_US: f64 = 15_000.0;
+
+/// Returns the CPU times of each process of a session; none for a process without counters.
+/// `parents` are the indices of the recorded processes above.
+pub(crate) fn cpu_of_processes(
+    loaded: &Loaded,
+    parents: &[Option<usize>],
+) -> Vec<Option<ReportCpu>> {
+    let session = &loaded.session;
+    let of = |(index, process): (usize, &Process)| {
+        let main = main_use(process)?;
+        let process_us = main.iter().filter_map(|cpu| cpu.process_cpu_us).sum::<f64>();
+        let javascript_us: f64 = process.threads.iter().flat_map(uses).map(|cpu| cpu.cpu_us).sum();
+        // A slice begins in the middle of a child, whose time the system counts at the child's end.
+        let others_us = (!loaded.is_slice).then(|| others_us(session, parents, index)).flatten();
+        Some(ReportCpu {
+            javascript_us: whole(javascript_us),
+            native_us: whole(process_us - javascript_us),
+            others_us: others_us.map(whole),
+        })
+    };
+    session.processes.iter().enumerate().map(of).collect()
+}
+
+/// Returns the CPU time of other programs that a process has started: the time of its children that
+/// have ended, without the recorded ones.
+fn others_us(session: &Session, parents: &[Option<usize>], index: usize) -> Option<f64> {
+    let process = &session.processes[index];
+    let mut us = main_use(process)?.last()?.last.children_cpu_us? as f64;
+    for (child, parent) in session.processes.iter().zip(parents) {
+        if *parent != Some(index) || child.end_us() > process.end_us() {
+            continue;
+        }
+        let last = main_use(child).and_then(|cpu| cpu.last().map(|cpu| cpu.last));
+        let last = last.unwrap_or_default();
+        let child_us = last.process_cpu_us.unwrap_or(0) + last.children_cpu_us.unwrap_or(0);
+        us -= child_us as f64 + END_US;
+    }
+    Some(us)
+}
+
+/// Returns for each process the index of the recorded process that it runs under, with or without
+/// other programs in between.
+pub(crate) fn parents(session: &Session) -> Vec<Option<usize>> {
+    session.processes.iter().map(|child| nearest_ancestor(session, child)).collect()
+}
+
+fn nearest_ancestor(session: &Session, child: &Process) -> Option<usize> {
+    let namespace = |process: &Process| process.identity.as_ref()?.pid_namespace;
+    let is_above = |pid: i64, above: &Process| {
+        above.pid == pid
+            && above.clock == child.clock
+            && namespace(above) == namespace(child)
+            && above.start_us() <= child.start_us()
+    };
+    child.ancestors.iter().find_map(|pid| {
+        // Of several processes with one pid, the latest.
+        session.processes.iter().rposition(|above| is_above(*pid, above))
+    })
+}
+
+/// Returns the counts of each recording of the main thread; none if the counts lack the process.
+fn main_use(process: &Process) -> Option<Vec<&CpuUse>> {
+    let main = process.threads.iter().find(|thread| thread.is_main())?;
+    let uses: Vec<_> = uses(main).collect();
+    uses.iter().any(|cpu| cpu.process_cpu_us.is_some()).then_some(uses)
+}
+
+/// Returns the counts of each recording of a thread.
+pub(crate) fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
+    thread.profiles.iter().filter_map(|profile| profile.cpu.as_ref())
+}
+
+/// Returns whole microseconds.
+pub(crate) fn whole(us: f64) -> u64 {
+    us.max(0.0) as u64
+}

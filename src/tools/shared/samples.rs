@@ -1,0 +1,198 @@
+//! The samples of a profile as spans, with those blocked in a call told apart.
+
+use cpu_prof_core::profile::session::thinner::{Thinned, Thinner};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+
+/// A node and a line that a thread had reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct PageSample {
+    /// Index of the profile's node; [`NONE`] where nothing was recorded.
+    pub node: u32,
+    /// Line from 1; 0 for none.
+    pub line: u32,
+    /// Whether the thread was blocked in the call.
+    pub is_blocked: bool,
+}
+
+/// A time in which a thread had one sample after the other of the same node and line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SampleSpan {
+    pub sample: PageSample,
+    /// Length, microseconds.
+    pub us: i64,
+}
+
+impl Thinned for PageSample {
+    type Node = (u32, bool);
+
+    fn node(&self) -> Self::Node {
+        (self.node, self.is_blocked)
+    }
+
+    fn line(&self) -> u32 {
+        self.line
+    }
+
+    fn is_pause(&self) -> bool {
+        self.node == NONE
+    }
+}
+
+/// Returns the spans of a profile from its start to its end, with at most one for each interval, if
+/// there is an interval. `is_idle` tells the nodes of idle threads.
+pub(crate) fn spans(
+    profile: &ThreadProfile,
+    interval_us: Option<i64>,
+    is_idle: impl Fn(u32) -> bool,
+) -> Vec<SampleSpan> {
+    let mut samples = timed_samples(profile, is_idle);
+    if let Some(interval_us) = interval_us {
+        let mut thinner = Thinner::new(interval_us);
+        let mut thinned = Vec::new();
+        for (sample, time_us) in samples {
+            thinner.sample(sample, time_us, &mut thinned);
+        }
+        thinner.end_at(profile.end_us, &mut thinned);
+        samples = thinned;
+    }
+    let mut spans: Vec<SampleSpan> = Vec::new();
+    for (index, (sample, from_us)) in samples.iter().enumerate() {
+        let to_us = samples.get(index + 1).map_or(profile.end_us, |(_, next_us)| *next_us);
+        let us = to_us.saturating_sub(*from_us).max(0);
+        match spans.last_mut() {
+            Some(last) if last.sample == *sample => last.us += us,
+            _ if us > 0 => spans.push(SampleSpan { sample: *sample, us }),
+            _ => {}
+        }
+    }
+    spans
+}
+
+/// Returns samples with their times, from the profile's start on.
+fn timed_samples(profile: &ThreadProfile, is_idle: impl Fn(u32) -> bool) -> Vec<(PageSample, i64)> {
+    let pause = PageSample { node: NONE, line: 0, is_blocked: false };
+    if profile.samples.is_empty() {
+        return with_known_times(profile);
+    }
+    let mut list = Vec::with_capacity(profile.samples.len() + 1);
+    let starts_late = profile.samples.first().is_some_and(|first| first.time_us > profile.start_us);
+    if starts_late {
+        list.push((pause, profile.start_us));
+    }
+    let mut blocked = profile.blocked_spans.iter().copied().peekable();
+    for (index, sample) in profile.samples.iter().enumerate() {
+        let mut at_us = sample.time_us.max(profile.start_us);
+        let next = profile.samples.get(index + 1);
+        let end_us = next.map_or(profile.end_us, |next| next.time_us);
+        if sample.node == NONE {
+            list.push((pause, at_us));
+            continue;
+        }
+        let sample =
+            PageSample { node: sample.node, line: sample.position.line, is_blocked: false };
+        if is_idle(sample.node) {
+            list.push((sample, at_us));
+            continue;
+        }
+        while at_us < end_us {
+            while blocked.next_if(|(_, to_us)| *to_us <= at_us).is_some() {}
+            let (from_us, to_us) = blocked.peek().copied().unwrap_or((i64::MAX, i64::MAX));
+            let is_blocked = from_us <= at_us;
+            list.push((PageSample { is_blocked, ..sample }, at_us));
+            at_us = if is_blocked { to_us } else { from_us };
+        }
+    }
+    list
+}
+
+/// Returns a sample for each node with time, of a profile that counts samples without their times.
+fn with_known_times(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
+    let mut at_us = profile.start_us;
+    let mut list = Vec::new();
+    for (node, data) in (0_u32..).zip(&profile.nodes) {
+        if data.self_us > 0 {
+            list.push((PageSample { node, line: 0, is_blocked: false }, at_us));
+            at_us = at_us.saturating_add_unsigned(data.self_us);
+        }
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::profile::position::SourcePosition;
+    use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ProfileSample};
+
+    fn profile(samples: &[(u32, u32, i64)], blocked_spans: &[(i64, i64)]) -> ThreadProfile {
+        let samples = samples.iter().map(|(node, line, time_us)| ProfileSample {
+            time_us: *time_us,
+            node: *node,
+            position: SourcePosition::line(*line),
+        });
+        ThreadProfile {
+            start_us: 100,
+            end_us: 200,
+            samples: samples.collect(),
+            blocked_spans: blocked_spans.to_vec(),
+            ..ThreadProfile::default()
+        }
+    }
+
+    /// Returns node, line, whether blocked, and length of each span.
+    fn found(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<(u32, u32, bool, i64)> {
+        spans(profile, interval_us, |node| node == 9)
+            .into_iter()
+            .map(|SampleSpan { sample, us }| (sample.node, sample.line, sample.is_blocked, us))
+            .collect()
+    }
+
+    #[test]
+    fn equal_samples_are_one_span_and_all_time_is_told() {
+        let all =
+            profile(&[(1, 5, 110), (1, 5, 120), (1, 6, 130), (NONE, 0, 150), (9, 0, 170)], &[]);
+        assert_eq!(
+            found(&all, None),
+            [
+                (NONE, 0, false, 10),
+                (1, 5, false, 20),
+                (1, 6, false, 20),
+                (NONE, 0, false, 20),
+                (9, 0, false, 30)
+            ]
+        );
+    }
+
+    #[test]
+    fn blocked_time_is_cut_out_of_samples_but_not_of_idle_ones() {
+        let all = profile(&[(1, 5, 100), (9, 0, 150), (2, 0, 180)], &[(110, 130), (140, 185)]);
+        assert_eq!(
+            found(&all, None),
+            [
+                (1, 5, false, 10),
+                (1, 5, true, 20),
+                (1, 5, false, 10),
+                (1, 5, true, 10),
+                (9, 0, false, 30),
+                (2, 0, true, 5),
+                (2, 0, false, 15)
+            ]
+        );
+    }
+
+    #[test]
+    fn thinned_samples_keep_the_length() {
+        let list: Vec<_> = (0..50_u32).map(|at| (at % 3, 0, 100 + 2 * i64::from(at))).collect();
+        let thinned = found(&profile(&list, &[]), Some(20));
+        assert!(thinned.len() <= 5);
+        assert_eq!(thinned.iter().map(|(_, _, _, us)| us).sum::<i64>(), 100);
+    }
+
+    #[test]
+    fn counts_of_samples_become_spans() {
+        let node = |self_us| ProfileNode { parent: NONE, frame: 0, self_us, blocked_us: 0 };
+        let nodes = vec![node(0), node(30), node(70)];
+        let counted = ThreadProfile { nodes, ..profile(&[], &[]) };
+        assert_eq!(found(&counted, None), [(1, 0, false, 30), (2, 0, false, 70)]);
+    }
+}
