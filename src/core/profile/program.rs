@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::base::settings::config::IgnoreList;
+use crate::base::settings::values::IgnoreList;
 
 /// The facts about a process when its first recording started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]

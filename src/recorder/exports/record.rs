@@ -15,6 +15,7 @@ use crate::record::thread::worker_coverage::{self, WorkerCoverage};
 use crate::record::window::profiler_frames;
 use crate::record::window::worker_name::WorkerName;
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::{preload_config, read_config, run};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
@@ -183,6 +184,12 @@ pub(crate) fn start(
         is_setting: error.is_wrong_setting(),
         message: error.to_string(),
     })
+}
+
+/// Returns the settings of a recording as JSON, a list.
+#[napi(js_name = "cpuProfSettings", catch_unwind)]
+pub(crate) fn settings() -> String {
+    config::settings_json()
 }
 
 /// Lets the calling thread's recording cover its workers. Returns nothing if the workers cannot be

@@ -2,7 +2,7 @@
 
 use super::inspector::InspectorProfile;
 use super::v8::{self, V8Profile};
-use cpu_prof_core::base::settings::config::Source;
+use cpu_prof_core::base::settings::values::Source;
 
 /// Returns the fastest source that this process offers.
 pub(crate) fn best_source() -> Source {

@@ -7,11 +7,18 @@ use std::os::fd::IntoRawFd;
 
 use napi_derive::napi;
 
+use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
 use cpu_prof_core::base::settings::name_pattern::NamePattern;
 use cpu_prof_core::base::settings::run_folder;
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::regular_file;
+
+/// Returns the settings of a recording as JSON, a list.
+#[napi(js_name = "cpuProfSettings", catch_unwind)]
+pub(crate) fn settings() -> String {
+    config::settings_json()
+}
 
 /// Returns one sentence on what is wrong with settings for other processes, or nothing. `options`
 /// override the environment; their values are text.

@@ -4,12 +4,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// Returns the bytes that a size names; none if the text is not a size.
-pub fn bytes(text: &str) -> Option<u64> {
+pub(super) fn bytes(text: &str) -> Option<u64> {
     in_units(text, &[('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)])
 }
 
 /// Returns the duration that a text names; none if the text is not a duration.
-pub fn duration(text: &str) -> Option<Duration> {
+pub(super) fn duration(text: &str) -> Option<Duration> {
     in_units(text, &[('s', 1), ('m', 60), ('h', 3600)]).map(Duration::from_secs)
 }
 

@@ -1,12 +1,16 @@
-//! The settings of a recording, read from options in code and from the environment.
+//! The settings of a recording: what a user knows of them, and how they are read from options in code
+//! and from the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::amount;
+use serde::Serialize;
+
+use super::given_value::GivenValue;
 use super::name_pattern::NamePattern;
 use super::node_options::diagnostic_dir;
+use super::values::{Categories, Formats, HistoryLimits, IgnoreList, Source};
 use crate::base::error::Error;
 
 /// Checked settings, with every default filled in.
@@ -37,79 +41,154 @@ pub struct Config {
     pub label: Option<String>,
 }
 
-/// Limits of a recording's history. Without limits the recording is one file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HistoryLimits {
-    /// Size of all files of the recording, bytes.
-    pub max_size: Option<u64>,
-    /// Age of the oldest file's end.
-    pub keep: Option<Duration>,
+/// Type of a setting's value in code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ValueKind {
+    /// A text.
+    String,
+    /// A number.
+    Number,
+    /// True or false.
+    Boolean,
 }
 
-impl HistoryLimits {
-    /// Returns whether there is a limit.
-    pub fn is_limited(self) -> bool {
-        self.max_size.is_some() || self.keep.is_some()
+/// What a user knows of a setting.
+#[derive(Debug, Serialize)]
+pub struct Setting {
+    /// Name in code.
+    pub name: &'static str,
+    /// Type of the value in code.
+    #[serde(rename = "type")]
+    pub kind: ValueKind,
+    /// Name of the environment variable; none for a setting in code alone.
+    pub variable: Option<&'static str>,
+    /// Option of `cpu-prof run`, with a name for the value.
+    pub flag: Option<&'static str>,
+    /// Description for the help of `cpu-prof run`.
+    pub help: &'static str,
+    /// Default, as the help of `cpu-prof run` tells it.
+    pub default: &'static str,
+}
+
+impl Setting {
+    const fn in_code(name: &'static str, kind: ValueKind, default: &'static str) -> Self {
+        Self { name, kind, variable: None, flag: None, help: "", default }
     }
 }
 
-/// The kinds of events that are recorded. The profile itself always is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Categories {
-    /// Garbage collections.
-    pub gc: bool,
-    /// Memory at each flush.
-    pub memory: bool,
-    /// Long tasks of the event loop.
-    pub event_loop: bool,
-    /// User timings.
-    pub timings: bool,
-    /// Requests of HTTP: each costs some ten microseconds, so they are not among the defaults.
-    pub http: bool,
-    /// How processes and workers end.
-    pub processes: bool,
-}
+const DIR: Setting = Setting {
+    name: "dir",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_DIR"),
+    flag: Some("--dir <dir>"),
+    help: "folder of the recordings",
+    default: "profiles/<date.time.pid>",
+};
+const NAME: Setting = Setting {
+    name: "name",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_NAME"),
+    flag: Some("--name <pattern>"),
+    help: "names of the recordings",
+    default: "CPU.%D.%H.%P.%T.%N",
+};
+const INTERVAL: Setting = Setting {
+    name: "interval",
+    kind: ValueKind::Number,
+    variable: Some("CPU_PROF_INTERVAL"),
+    flag: Some("--interval <µs>"),
+    help: "microseconds between two samples",
+    default: "1000",
+};
+const FORMAT: Setting = Setting {
+    name: "format",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_FORMAT"),
+    flag: Some("--format <format>"),
+    help: "trace, cpuprofile or trace,cpuprofile",
+    default: "trace",
+};
+const FLUSH_INTERVAL: Setting = Setting {
+    name: "flushInterval",
+    kind: ValueKind::Number,
+    variable: Some("CPU_PROF_FLUSH_INTERVAL"),
+    flag: Some("--flush-interval <ms>"),
+    help: "milliseconds between two writes",
+    default: "500; with the inspector: 2000",
+};
+const IGNORE_LIST: Setting = Setting {
+    name: "ignoreList",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_IGNORE_LIST"),
+    flag: Some("--ignore-list <mode>"),
+    help: "node_modules in DevTools: auto, keep or show",
+    default: "auto",
+};
+const MAX_NODES: Setting = Setting {
+    name: "maxNodes",
+    kind: ValueKind::Number,
+    variable: Some("CPU_PROF_MAX_NODES"),
+    flag: Some("--max-nodes <n>"),
+    help: "call-tree nodes kept in memory per recording",
+    default: "200000",
+};
+const CATEGORIES: Setting = Setting {
+    name: "categories",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_CATEGORIES"),
+    flag: Some("--categories <list>"),
+    help: "kinds of events: cpu,gc,memory,loop,timings,processes (default: these), and http",
+    default: "",
+};
+const SOURCE: Setting = Setting {
+    name: "source",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_SOURCE"),
+    flag: Some("--source <source>"),
+    help: "source of the samples: auto, v8 or inspector",
+    default: "auto",
+};
+const MAX_SIZE: Setting = Setting {
+    name: "maxSize",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_MAX_SIZE"),
+    flag: Some("--max-size <size>"),
+    help: "size of the files per thread, such as 200M: removes the oldest part",
+    default: "no limit",
+};
+const KEEP: Setting = Setting {
+    name: "keep",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_KEEP"),
+    flag: Some("--keep <time>"),
+    help: "time that is kept, such as 10m: removes what is older",
+    default: "all",
+};
+// Only in code: a preload always records workers, and has no part of a program to name.
+const WORKERS: Setting = Setting::in_code("workers", ValueKind::Boolean, "true");
+const LABEL: Setting = Setting::in_code("label", ValueKind::String, "");
 
-impl Categories {
-    /// The words of the setting, with the profile.
-    pub(crate) const WORDS: &'static str = "cpu, gc, memory, loop, timings, http and processes";
-    /// The profile alone.
-    const CPU: Self = Self {
-        gc: false,
-        memory: false,
-        event_loop: false,
-        timings: false,
-        http: false,
-        processes: false,
-    };
-    /// The kinds whose cost does not show.
-    const DEFAULT: Self = Self {
-        gc: true,
-        memory: true,
-        event_loop: true,
-        timings: true,
-        http: false,
-        processes: true,
-    };
+/// All settings. A new one also needs its type in `index.d.ts` and its row in `docs/settings.md`.
+pub static SETTINGS: [&Setting; 13] = [
+    &DIR,
+    &NAME,
+    &INTERVAL,
+    &FORMAT,
+    &FLUSH_INTERVAL,
+    &IGNORE_LIST,
+    &MAX_NODES,
+    &CATEGORIES,
+    &SOURCE,
+    &MAX_SIZE,
+    &KEEP,
+    &WORKERS,
+    &LABEL,
+];
 
-    /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
-    fn parse(text: &str) -> Option<Self> {
-        let mut categories = Self::CPU;
-        let mut has_cpu = false;
-        for word in text.split(',') {
-            *match word {
-                "cpu" => &mut has_cpu,
-                "gc" => &mut categories.gc,
-                "memory" => &mut categories.memory,
-                "loop" => &mut categories.event_loop,
-                "timings" => &mut categories.timings,
-                "http" => &mut categories.http,
-                "processes" => &mut categories.processes,
-                _ => return None,
-            } = true;
-        }
-        has_cpu.then_some(categories)
-    }
+/// Returns all settings as JSON, for JavaScript.
+pub fn settings_json() -> String {
+    serde_json::to_string(&SETTINGS).unwrap_or_default()
 }
 
 /// Default with V8's profiler, whose rotation takes tens of microseconds.
@@ -120,45 +199,6 @@ const V8_FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 /// Longer windows cost a program with repeating call paths less.
 const INSPECTOR_FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Whether DevTools may fold `node_modules` frames into 'On ignore list'.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IgnoreList {
-    /// `Show` for a program that is itself a tool under `node_modules`, else `Keep`.
-    Auto,
-    /// DevTools decides.
-    Keep,
-    /// The frames are always shown.
-    Show,
-}
-
-/// Source of samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// V8's C++ profiler, looked up at run time.
-    V8,
-    /// A session of `node:inspector`, driven by JavaScript.
-    Inspector,
-}
-
-impl Source {
-    /// Returns the name in settings and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::V8 => "v8",
-            Self::Inspector => "inspector",
-        }
-    }
-}
-
-/// Output formats of a recording, at least one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Formats {
-    /// `.trace.json`, streamed.
-    pub trace: bool,
-    /// `.cpuprofile`, written at the end.
-    pub cpuprofile: bool,
-}
-
 impl Config {
     /// Reads options given in code, and for each missing option its variable. `cwd` is the working
     /// directory of the process, `exec_argv` its `process.execArgv`.
@@ -168,43 +208,44 @@ impl Config {
         cwd: &Path,
         exec_argv: &[String],
     ) -> Result<Self, Error> {
-        let find = |name: &'static str, variable: &'static str| match option(name) {
-            Some(value) => Setting { name, value: Some(value.into()) },
-            // An empty variable counts as unset: that is how a shell removes a setting.
-            None => Setting { name: variable, value: env(variable).filter(|v| !v.is_empty()) },
+        let find = |setting: &Setting| match (option(setting.name), setting.variable) {
+            (None, Some(variable)) => GivenValue {
+                name: variable,
+                // An empty variable counts as unset: that is how a shell removes a setting.
+                value: env(variable).filter(|value| !value.is_empty()),
+            },
+            (value, _) => GivenValue { name: setting.name, value: value.map(OsString::from) },
         };
         let node_dir = || {
             let node_options = env("NODE_OPTIONS").unwrap_or_default();
             diagnostic_dir(exec_argv, &node_options.to_string_lossy())
         };
-        let formats = find("format", "CPU_PROF_FORMAT").formats()?;
+        let formats = find(&FORMAT).formats()?;
         let history = HistoryLimits {
-            max_size: find("maxSize", "CPU_PROF_MAX_SIZE").size(formats)?,
-            keep: find("keep", "CPU_PROF_KEEP").duration(formats)?,
+            max_size: find(&MAX_SIZE).size(formats)?,
+            keep: find(&KEEP).duration(formats)?,
         };
-        let dir = find("dir", "CPU_PROF_DIR").value.map(PathBuf::from).or_else(node_dir);
+        let dir = find(&DIR).value.map(PathBuf::from).or_else(node_dir);
         Ok(Self {
             dir: dir.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir)),
-            name: find("name", "CPU_PROF_NAME").name_pattern()?,
+            name: find(&NAME).name_pattern()?,
             formats,
             history,
-            label: option("label").map(|label| label.trim().to_owned()).filter(|l| !l.is_empty()),
-            interval_us: find("interval", "CPU_PROF_INTERVAL")
-                .number((1, 1_000_000), "microseconds")?
-                .unwrap_or(1000),
-            flush_interval: find("flushInterval", "CPU_PROF_FLUSH_INTERVAL")
+            label: find(&LABEL).label(),
+            interval_us: find(&INTERVAL).number((1, 1_000_000), "microseconds")?.unwrap_or(1000),
+            flush_interval: find(&FLUSH_INTERVAL)
                 .number((10, 60_000), "milliseconds")?
                 .map(|ms| Duration::from_millis(u64::from(ms))),
-            ignore_list: find("ignoreList", "CPU_PROF_IGNORE_LIST").choice(&[
+            ignore_list: find(&IGNORE_LIST).choice(&[
                 ("auto", IgnoreList::Auto),
                 ("keep", IgnoreList::Keep),
                 ("show", IgnoreList::Show),
             ])?,
-            max_nodes: find("maxNodes", "CPU_PROF_MAX_NODES")
+            max_nodes: find(&MAX_NODES)
                 .number((1000, 100_000_000), "call-tree nodes")?
                 .unwrap_or(200_000) as usize,
-            categories: find("categories", "CPU_PROF_CATEGORIES").categories()?,
-            source: find("source", "CPU_PROF_SOURCE").choice(&[
+            categories: find(&CATEGORIES).categories()?,
+            source: find(&SOURCE).choice(&[
                 ("auto", None),
                 ("v8", Some(Source::V8)),
                 ("inspector", Some(Source::Inspector)),
@@ -221,111 +262,10 @@ impl Config {
     }
 }
 
-/// A setting before it is checked.
-struct Setting {
-    /// Name of the option or variable, as the user knows it.
-    name: &'static str,
-    value: Option<OsString>,
-}
-
-impl Setting {
-    fn text(&self) -> Option<String> {
-        self.value.as_ref().map(|value| value.to_string_lossy().into_owned())
-    }
-
-    fn wrong(&self, allowed: String) -> Error {
-        Error::Setting { name: self.name, value: self.text().unwrap_or_default(), allowed }
-    }
-
-    fn name_pattern(&self) -> Result<NamePattern, Error> {
-        let name = self.text().unwrap_or_else(|| NamePattern::DEFAULT.to_owned());
-        NamePattern::parse(&name).map_err(|allowed| self.wrong(allowed))
-    }
-
-    fn formats(&self) -> Result<Formats, Error> {
-        let mut formats = Formats { trace: false, cpuprofile: false };
-        for word in self.text().as_deref().unwrap_or("trace").split(',') {
-            match word {
-                "trace" => formats.trace = true,
-                "cpuprofile" => formats.cpuprofile = true,
-                _ => {
-                    return Err(
-                        self.wrong("trace, cpuprofile or trace,cpuprofile is allowed".into())
-                    );
-                }
-            }
-        }
-        Ok(formats)
-    }
-
-    fn categories(&self) -> Result<Categories, Error> {
-        let Some(text) = self.text() else { return Ok(Categories::DEFAULT) };
-        Categories::parse(&text).ok_or_else(|| {
-            let words = Categories::WORDS;
-            self.wrong(format!("a list such as cpu,gc is allowed, of {words}; cpu is always in it"))
-        })
-    }
-
-    fn size(&self, formats: Formats) -> Result<Option<u64>, Error> {
-        /// A segment is a quarter of the limit, and needs room for the names and some call paths.
-        const MIN: u64 = 64 << 10;
-        let Some(text) = self.limit_of_trace(formats)? else { return Ok(None) };
-        match amount::bytes(&text) {
-            Some(bytes) if bytes >= MIN => Ok(Some(bytes)),
-            _ => Err(self.wrong("a size such as 200M is allowed (K, M or G), from 64K".into())),
-        }
-    }
-
-    fn duration(&self, formats: Formats) -> Result<Option<Duration>, Error> {
-        let Some(text) = self.limit_of_trace(formats)? else { return Ok(None) };
-        match amount::duration(&text) {
-            Some(duration) if !duration.is_zero() => Ok(Some(duration)),
-            _ => Err(self.wrong("a time such as 10m is allowed (s, m or h), from 1s".into())),
-        }
-    }
-
-    /// Returns the text of a limit of the history, which only a trace can have.
-    fn limit_of_trace(&self, formats: Formats) -> Result<Option<String>, Error> {
-        match self.text() {
-            Some(_) if formats.cpuprofile => Err(self.wrong(
-                "it needs the format trace alone, because a .cpuprofile is kept in memory until the \
-                 end"
-                    .into(),
-            )),
-            text => Ok(text),
-        }
-    }
-
-    fn number(&self, (min, max): (u32, u32), unit: &str) -> Result<Option<u32>, Error> {
-        let Some(text) = self.text() else { return Ok(None) };
-        match amount::whole_number(&text) {
-            Some(number) if (min..=max).contains(&number) => Ok(Some(number)),
-            _ => {
-                Err(self.wrong(format!("a whole number of {unit} from {min} to {max} is allowed")))
-            }
-        }
-    }
-
-    /// Returns the choice with the setting's word. The first choice is the default.
-    fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
-        let text = self.text();
-        let wanted = text.as_deref().unwrap_or(choices[0].0);
-        if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == wanted) {
-            return Ok(*choice);
-        }
-        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        Err(self.wrong(match words.as_slice() {
-            [rest @ .., last] if !rest.is_empty() => {
-                format!("{} or {last} is allowed", rest.join(", "))
-            }
-            _ => format!("only {} is allowed", words.concat()),
-        }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
     use std::collections::HashMap;
     use std::os::unix::ffi::OsStringExt;
 
@@ -344,6 +284,35 @@ mod tests {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         };
         from_env(get)
+    }
+
+    #[test]
+    fn the_table_has_what_is_read_and_one_way_of_names() {
+        let asked = RefCell::new(vec!["workers"]);
+        let option = |name: &str| {
+            let known = SETTINGS.iter().find(|setting| setting.name == name);
+            asked.borrow_mut().push(known.unwrap_or_else(|| panic!("{name}")).name);
+            None
+        };
+        Config::read(option, |_| None, Path::new("/"), &[]).unwrap();
+        let mut asked = asked.into_inner();
+        let mut names: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+        asked.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(asked, names);
+        for Setting { name, variable, flag, .. } in SETTINGS {
+            let words = |between: char| {
+                name.chars().fold(String::new(), |mut text, c| {
+                    text.extend(c.is_uppercase().then_some(between));
+                    text.push(c.to_ascii_lowercase());
+                    text
+                })
+            };
+            let flag = flag.map(|flag| flag.split(' ').next().unwrap_or_default());
+            assert!(flag.is_none_or(|flag| flag == format!("--{}", words('-'))), "{name}");
+            let expected = format!("CPU_PROF_{}", words('_').to_uppercase());
+            assert!(variable.is_none_or(|variable| variable == expected), "{name}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ fn last_value(args: &[String]) -> Option<String> {
 
 /// Splits `NODE_OPTIONS` as Node does: at spaces outside of double quotes, inside of which a
 /// backslash escapes a character.
-pub fn split(node_options: &str) -> Vec<String> {
+pub(super) fn split(node_options: &str) -> Vec<String> {
     let mut args = Vec::new();
     let (mut is_quoted, mut is_new) = (false, true);
     let mut chars = node_options.chars();

@@ -12,8 +12,9 @@ use chrono::{SecondsFormat, TimeDelta, Utc};
 
 use super::live_file::LiveTrace;
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::settings::config::{Config, HistoryLimits};
+use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
+use cpu_prof_core::base::settings::values::HistoryLimits;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
 use cpu_prof_core::files::own_file::OwnFile;

@@ -6,7 +6,8 @@
 //! for, and the totals of all are in each heartbeat.
 
 use crate::record::link::recording_link::RecordingLink;
-use cpu_prof_core::base::settings::config::{Categories, Config};
+use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::ThreadTrace;

@@ -14,7 +14,8 @@ use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::sampler::source::RawWindow;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Rotated, V8Profile};
-use cpu_prof_core::base::settings::config::{Config, Source};
+use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 
 thread_local! {

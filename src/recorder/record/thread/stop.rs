@@ -7,7 +7,7 @@ use super::recording::{
 use super::worker_coverage;
 use crate::record::writer::event_loop::ClosedRecording;
 use crate::sampler::v8::{Profiler, V8Profile};
-use cpu_prof_core::base::settings::config::Source;
+use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 
 /// A profiler that has stopped, with its profiles that are not deleted yet.

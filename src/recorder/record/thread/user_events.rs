@@ -1,7 +1,7 @@
 //! The events that the program adds to its own recording: user timings, and what it emits.
 
 use super::recording::{RECORDING, ThreadRecording};
-use cpu_prof_core::base::settings::config::Categories;
+use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::timing::{self, Timing, TimingThread};
