@@ -14,7 +14,7 @@ use crate::profile::session::thread_profile::{NONE, ProfileNode};
 use crate::profile::session::{Process, Session, Thread};
 
 /// Writes all threads. The root of each stack is its process and thread.
-pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Result<()> {
     for process in &session.processes {
         for thread in &process.threads {
             write_thread(session, process, thread, out)?;
@@ -27,7 +27,7 @@ fn write_thread(
     session: &Session,
     process: &Process,
     thread: &Thread,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     let root = one_field(&format!("{} - {}", process.label(), thread.full_name()));
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
@@ -127,7 +127,7 @@ mod tests {
         let (name, cwd) = ("nx".into(), Some("/r".to_owned()));
         session.processes.push(Process { pid: 42, name, cwd, threads, ..Process::default() });
         let mut out = Vec::new();
-        write(&session, &mut out).unwrap();
+        write(&session, "", &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "nx (pid 42) - main;(anonymous) (src/a b.js:12) 10\n\

@@ -31,7 +31,7 @@ struct SharedFrames {
 }
 
 /// Writes a profile for each thread. Idle time, and time between two recordings, has an empty stack.
-pub fn write(session: &Session, name: &str, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(session: &Session, name: &str, out: &mut dyn Write) -> io::Result<()> {
     let shared = SharedFrames::of(&session.frames);
     out.write_all(
         b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":",
@@ -90,7 +90,7 @@ fn write_thread(
     name: &str,
     clock_start_us: i64,
     frame_indices: &[Option<u32>],
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     let spans = spans(thread);
     let start_us = spans.first().map_or(thread.start_us(), |span| span.from_us);
@@ -169,7 +169,7 @@ fn spans(thread: &Thread) -> Vec<StackSpan<'_>> {
     spans
 }
 
-fn value(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+fn value(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     Ok(serde_json::to_writer(out, value)?)
 }
 

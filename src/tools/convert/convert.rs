@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::converted_files::ConvertedFiles;
-use super::output_format::OutputFormat;
 use super::replay::windows;
 use crate::merge::merge::merge;
 use crate::merge::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
@@ -17,7 +16,7 @@ use cpu_prof_core::files::error::FileError;
 use cpu_prof_core::files::input::{Failed, lossy_list};
 use cpu_prof_core::format::cpuprofile::CpuProfile;
 use cpu_prof_core::format::cpuprofile::facts::ProfileFacts;
-use cpu_prof_core::format::{collapsed, speedscope};
+use cpu_prof_core::format::registry::{FormatWriter, format_of, known_endings};
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
@@ -25,10 +24,7 @@ use cpu_prof_core::profile::session::{Process, Session, Thread};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConvertError {
     /// The output's name does not tell the format.
-    #[error(
-        "{} has no ending that convert knows: .json (a trace), .cpuprofile, .collapsed, .folded or \
-         .txt (stacks), .speedscope.json, each also with .gz", .0.display()
-    )]
+    #[error("{} has no ending that convert knows: {}, each also with .gz", .0.display(), known_endings())]
     UnknownExtension(PathBuf),
     /// The input could not be read.
     #[error("{0}")]
@@ -70,34 +66,29 @@ pub(crate) fn convert(
     output: &Path,
     selection: &Selection,
 ) -> Result<ConvertResult, ConvertError> {
-    let Some(format) = OutputFormat::of(output) else {
+    let Some(format) = format_of(output) else {
         return Err(ConvertError::UnknownExtension(output.to_owned()));
     };
     let path = std::path::absolute(output)
         .map_err(|source| ConvertError::WorkingDirectory { path: output.to_owned(), source })?;
     let read = |scope| selection.load(inputs, scope).map_err(ConvertError::Input);
     let mut files = ConvertedFiles::default();
-    let loaded = match format {
-        OutputFormat::Trace => {
+    let loaded = match format.writer {
+        FormatWriter::Merge => {
             let Selection { slice, filter, source_maps } = selection.clone();
             let options = MergeOptions { slice, filter, source_maps, ..MergeOptions::default() };
             let merged = merge(inputs, &path, &options, &MergeProgress::default())?;
             let MergeResult { files, repaired, failed, notes, .. } = merged;
             return Ok(ConvertResult { files, repaired, failed, notes });
         }
-        OutputFormat::CpuProfile => {
+        FormatWriter::EachThread => {
             let loaded = read(ReadScope::SAMPLES)?;
             write_cpuprofiles(&loaded.session, &path, &mut files)?;
             loaded
         }
-        OutputFormat::Collapsed => {
-            let loaded = read(ReadScope::TIMES)?;
-            files.write(&path, |out| collapsed::write(&loaded.session, out))?;
-            loaded
-        }
-        OutputFormat::Speedscope => {
-            let loaded = read(ReadScope::SAMPLES)?;
-            files.write(&path, |out| speedscope::write(&loaded.session, &name(inputs), out))?;
+        FormatWriter::Session { scope, write } => {
+            let loaded = read(scope)?;
+            files.write(&path, |out| write(&loaded.session, &name(inputs), out))?;
             loaded
         }
     };

@@ -2,7 +2,6 @@
 
 pub(crate) mod convert;
 mod converted_files;
-mod output_format;
 pub(crate) mod replay;
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@ use crate::read::slice::SliceLimits;
 use crate::report::report::{self, ReportOptions};
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
+use cpu_prof_core::format::registry::formats_json;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// JSON, or a message for the user.
@@ -288,6 +289,12 @@ pub(crate) fn compare(
     let wanted = wanted.into_iter().map(|JsWantedItem { kind, name }| (kind, name)).collect();
     let options = CompareOptions { wanted, shares, selection: selection.into() };
     Work::task(move || compare_runs(&runs(base), &runs(head), &options))
+}
+
+/// Returns the formats that `convert` writes as JSON, a list.
+#[napi(js_name = "cpuProfFormats", catch_unwind)]
+pub(crate) fn formats() -> String {
+    formats_json()
 }
 
 /// Converts files and folders. Returns a `ConvertResult`.
