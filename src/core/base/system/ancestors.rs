@@ -1,5 +1,7 @@
 //! The processes above this one.
 
+use super::parent_of;
+
 /// The most processes that are looked at: a look takes some microseconds.
 const MAX: usize = 12;
 
@@ -11,13 +13,6 @@ pub fn ancestors() -> Vec<u32> {
         .take_while(|pid| *pid > 1)
         .take(MAX)
         .collect()
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses can contain anything.
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::system::{self, ThreadCpuClock};
+use super::{
+    ThreadCpuClock, children_cpu_us, core_wait_us, process_cpu_us, thread_cpu_clock, thread_id,
+    voluntary_switches,
+};
 
 /// Counters that only grow. Times are in microseconds. The difference of two readings belongs to the time
 /// between them.
@@ -38,7 +41,7 @@ pub struct MeasuredThread {
 impl MeasuredThread {
     /// Returns the calling thread.
     pub fn this(is_main: bool) -> Self {
-        Self { clock: ThreadCpuClock::of_this_thread(), id: system::thread_id(), is_main }
+        Self { clock: thread_cpu_clock(), id: thread_id(), is_main }
     }
 
     /// Returns the CPU time of the thread, microseconds.
@@ -52,26 +55,10 @@ impl MeasuredThread {
             cpu_us: self.cpu_us(),
             wait_us: self.id.and_then(core_wait_us),
             switches: self.id.and_then(voluntary_switches),
-            process_cpu_us: self.is_main.then(system::process_cpu_us).flatten(),
-            children_cpu_us: self.is_main.then(system::children_cpu_us).flatten(),
+            process_cpu_us: self.is_main.then(process_cpu_us).flatten(),
+            children_cpu_us: self.is_main.then(children_cpu_us).flatten(),
         }
     }
-}
-
-/// Returns the time that a thread of this process was ready to run and waited for a core,
-/// microseconds; none if the kernel does not count this time.
-fn core_wait_us(thread: i32) -> Option<i64> {
-    let counters = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
-    // Nanoseconds on a core, nanoseconds of waiting, count of time slices.
-    let wait_ns: i64 = counters.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(wait_ns / 1000)
-}
-
-/// Returns how often a thread of this process has given up its core by itself.
-fn voluntary_switches(thread: i32) -> Option<i64> {
-    let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
-    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-    count.trim().parse().ok()
 }
 
 #[cfg(test)]

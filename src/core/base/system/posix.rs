@@ -1,0 +1,101 @@
+//! The few system calls of POSIX that Rust's standard library does not offer.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::{mem, ptr};
+
+/// Returns the time on the clock of V8 and Node: CLOCK_MONOTONIC, microseconds.
+pub fn now_us() -> i64 {
+    // The call cannot fail for this clock.
+    clock_us(libc::CLOCK_MONOTONIC).unwrap_or(0)
+}
+
+/// The clock of a thread's CPU time, which every thread of the process can read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ThreadCpuClock(pub(super) libc::clockid_t);
+
+impl ThreadCpuClock {
+    /// Returns the thread's CPU time, microseconds; none once the thread has ended.
+    pub(super) fn now_us(self) -> Option<i64> {
+        clock_us(self.0)
+    }
+}
+
+/// Returns the CPU time of all threads of this process, microseconds.
+pub(super) fn process_cpu_us() -> Option<i64> {
+    clock_us(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn clock_us(clock: libc::clockid_t) -> Option<i64> {
+    // SAFETY: may be called on any thread. The call fills the struct, or fails if the clock's thread
+    // has ended.
+    unsafe {
+        let mut time: libc::timespec = mem::zeroed();
+        (libc::clock_gettime(clock, &mut time) == 0)
+            .then(|| time.tv_sec * 1_000_000 + time.tv_nsec / 1000)
+    }
+}
+
+/// Returns the CPU time of this process's children that have ended and were waited for,
+/// microseconds.
+pub(super) fn children_cpu_us() -> Option<i64> {
+    // SAFETY: may be called on any thread. The call fills the struct.
+    let usage = unsafe {
+        let mut usage: libc::rusage = mem::zeroed();
+        (libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) == 0).then_some(usage)
+    }?;
+    let us = |time: libc::timeval| time.tv_sec * 1_000_000 + time.tv_usec;
+    Some(us(usage.ru_utime) + us(usage.ru_stime))
+}
+
+/// Lets the programs that this process starts inherit an open file, under the same number.
+pub fn pass_on(file: c_int) {
+    // SAFETY: may be called on any thread. The calls only read and set a flag, or fail.
+    unsafe {
+        let flags = libc::fcntl(file, libc::F_GETFD);
+        if flags >= 0 {
+            libc::fcntl(file, libc::F_SETFD, flags & !libc::FD_CLOEXEC);
+        }
+    }
+}
+
+/// Returns the id of the user for whom this process opens files.
+pub fn user() -> u32 {
+    // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Returns whether a process has this id, of any user.
+pub fn is_process_alive(pid: u32) -> bool {
+    // 0 and negative numbers stand for groups of processes.
+    let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 0) else { return false };
+    // SAFETY: any thread; signal 0 is never sent, only checked.
+    let is_found = unsafe { libc::kill(pid, 0) == 0 };
+    is_found || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
+/// Runs `f` with every signal blocked on this thread. A thread started by `f` inherits the mask, so
+/// the program's signals reach the program's own threads only.
+pub fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
+    // SAFETY: may be called on any thread. Both sets live on this stack, and the old mask is
+    // restored.
+    unsafe {
+        let mut all: libc::sigset_t = mem::zeroed();
+        let mut old: libc::sigset_t = mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
+        let result = f();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &old, ptr::null_mut());
+        result
+    }
+}
+
+/// Returns whether stderr can be written without blocking, now or within a quarter of a second:
+/// stderr may be a full pipe that nobody reads.
+pub(crate) fn is_stderr_writable() -> bool {
+    const TIMEOUT_MS: c_int = 250;
+    let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: may be called on any thread. The pointer is to the one struct on this stack that the
+    // count names.
+    unsafe { libc::poll(&mut stderr, 1, TIMEOUT_MS) != 0 }
+}
