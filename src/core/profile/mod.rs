@@ -6,6 +6,7 @@ pub mod frame;
 pub mod frame_table;
 pub mod gap;
 pub mod gc;
+pub mod label;
 pub mod package;
 pub mod position;
 pub mod program;

@@ -13,7 +13,7 @@ use super::sniff::{is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
-use cpu_prof_core::profile::program::pid_mark;
+use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, Session};
 

@@ -12,10 +12,10 @@ use cpu_prof_core::format::cpuprofile::times::ProfileTimes;
 use cpu_prof_core::format::trace::event::head::EventHead;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::own::{METADATA_KEY, is_merged_mark};
+use cpu_prof_core::format::trace::process_label::without_recording_label;
 use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
 use cpu_prof_core::profile::ending::ProcessEnding;
-use cpu_prof_core::profile::program::without_recording_label;
 use cpu_prof_core::profile::session::Identity;
 
 /// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::format::trace::write::thread::ThreadInfo;
 use crate::format::trace::write::thread_names::thread_name;
-use crate::profile::program::pid_mark;
+use crate::profile::label::pid_mark;
 use crate::profile::session::{Process, Thread};
 
 /// The facts, under the names that they have in a trace's metadata.

@@ -5,6 +5,7 @@ pub mod check;
 pub mod event;
 pub mod lines;
 pub mod own;
+pub mod process_label;
 pub mod read;
 pub mod scan;
 pub mod write;

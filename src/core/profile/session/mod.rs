@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::frame_table::FrameTable;
-use super::program::{labelled, pid_mark};
+use crate::profile::label::{labelled, pid_mark};
 use crate::profile::session::thread_profile::ThreadProfile;
 
 /// The contents of all files that were read.

@@ -6,11 +6,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::part::OutputPart;
 use crate::merge::outcome::MergeError;
+use cpu_prof_core::format::trace::process_label::{with_input_name, with_place};
 use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::profile::program::{with_input_name, with_place};
 
 /// The label of a process in the trace.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use super::thread_cpu::count_idle;
 use crate::merge::inputs::input_process::InputProcess;
 use crate::merge::inputs::processes::OutputProcess;
 use crate::merge::outcome::{MergeError, MergeOptions};
-use cpu_prof_core::profile::program::pid_mark;
+use cpu_prof_core::profile::label::pid_mark;
 
 /// The processes and threads that go into the trace.
 #[derive(Debug, Default, Clone)]

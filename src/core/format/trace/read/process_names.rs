@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::own::OwnMember;
+use crate::format::trace::process_label::{without_place, without_recording_label};
 use crate::format::trace::write::thread_names::{label_after, without_label};
-use crate::profile::program::{without_place, without_recording_label};
 use crate::profile::session::{Identity, Process, Thread};
 
 /// The names of all processes of a trace, by process id.

@@ -5,7 +5,7 @@
 
 use super::event::Event;
 use crate::format::trace::event::head::EventHead;
-use crate::profile::program::{labelled, shortened};
+use crate::profile::label::{labelled, shortened};
 
 /// The time of a thread's name with the label of its recording, which comes after the same name
 /// without the label.
