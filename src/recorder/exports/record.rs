@@ -255,8 +255,14 @@ pub(crate) fn needs_window() -> bool {
 /// are microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop before the
 /// next profile starts.
 #[napi(js_name = "cpuProfWindow", catch_unwind)]
-pub(crate) fn window(json: String, since_us: i64, own_from_us: i64, own_to_us: i64) -> u32 {
-    match inspector::hand_over_inspector_window(json, since_us, (own_from_us, own_to_us)) {
+pub(crate) fn window(
+    json: String,
+    since_us: i64,
+    profiler_from_us: i64,
+    profiler_to_us: i64,
+) -> u32 {
+    match inspector::hand_over_inspector_window(json, since_us, (profiler_from_us, profiler_to_us))
+    {
         NextStep::Continue => 0,
         NextStep::GiveUp => 1,
         NextStep::Restart => 2,

@@ -14,8 +14,14 @@ pub(crate) struct TakenWindow {
     pub memory: Option<MemoryUse>,
     /// Time that taking the window cost the program's thread.
     pub pause: Duration,
+    /// What the thread knows about the samples of the window.
+    pub circumstances: Circumstances,
+}
+
+/// The circumstances in which a window was sampled.
+pub(crate) struct Circumstances {
     /// Time in which the next profile was started: CLOCK_MONOTONIC, microseconds.
-    pub own_span_us: Option<(i64, i64)>,
+    pub profiler_span_us: Option<(i64, i64)>,
     /// Time in which sampling was resumed after a suspension: CLOCK_MONOTONIC, microseconds.
     pub resumed_us: Option<(i64, i64)>,
     /// Whether sampling is suspended from the end of this window on.

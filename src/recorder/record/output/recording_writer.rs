@@ -12,13 +12,11 @@ use crate::record::link::pending_exit;
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::script_maps::NeededMap;
 use crate::record::link::taken_window::TakenWindow;
-use crate::record::window::idle::{IdleTimes, WaitCounters};
-use crate::record::window::native_names;
-use crate::record::window::overlap::{self, TakenUntil};
-use crate::record::window::profiler_frames;
+use crate::record::window::idle::IdleTimes;
+use crate::record::window::overlap;
+use crate::record::window::passes::WindowPasses;
 use crate::record::window::worker_name::WorkerName;
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::StallDetector;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
@@ -32,7 +30,7 @@ use cpu_prof_core::profile::window::Window;
 use cpu_prof_core::profile::window::call_tree::{CallTree, PlacedWindow};
 
 /// A recording's files and the state that is needed to fill them.
-pub(crate) struct RecordingSink {
+pub(crate) struct RecordingWriter {
     /// Link to the recorded thread.
     pub link: Arc<RecordingLink>,
     /// Time between two flushes.
@@ -46,12 +44,9 @@ pub(crate) struct RecordingSink {
     tree: CallTree,
     /// Up to when the trace is written.
     written: WrittenTime,
-    stall: StallDetector,
+    passes: WindowPasses,
     /// Number of times that V8's sampling thread was restarted.
     restarts: u32,
-    taken_until: TakenUntil,
-    /// None if V8's sampling ends the waits of the event loop.
-    idle: Option<IdleTimes>,
     side_events: SideEvents,
     /// Whether the trace tells how the process ends.
     tells_ending: bool,
@@ -60,7 +55,7 @@ pub(crate) struct RecordingSink {
     totals: RecordingTotals,
 }
 
-impl RecordingSink {
+impl RecordingWriter {
     /// Creates the sink of a recording that writes to `files`.
     pub(crate) fn new(
         link: Arc<RecordingLink>,
@@ -73,6 +68,7 @@ impl RecordingSink {
         link.script_maps.begin_file();
         let tells_ending = link.is_main() && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
+        let passes = WindowPasses::new(config.interval_us, idle);
         let mut totals = RecordingTotals::default();
         if let Some(trace) = &trace {
             let SegmentContents { samples, nodes } = trace.complete_contents();
@@ -87,10 +83,8 @@ impl RecordingSink {
             cpuprofile,
             tree: CallTree::new(config.max_nodes),
             written: WrittenTime::starting_at(start_us),
-            stall: StallDetector::new(config.interval_us),
             restarts: 0,
-            taken_until: TakenUntil::START,
-            idle,
+            passes,
             side_events,
             tells_ending,
             name: None,
@@ -100,25 +94,12 @@ impl RecordingSink {
 
     /// Writes a window. `events` is a buffer.
     pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
-        let mut window = self.read(taken.window, taken.was_waiting);
-        profiler_frames::hide(&mut window, self.taken_until.is_start());
-        native_names::rename(&mut window);
-        if self.stall.is_stuck(&window) {
+        let TakenWindow { window, memory, pause, circumstances } = taken;
+        let mut window = self.read(window, circumstances.was_waiting);
+        let cpu = self.link.cpu_times();
+        if self.passes.run(&mut window, &circumstances, &cpu) {
             self.link.request_restart();
             self.restarts += 1;
-        }
-        self.taken_until.remove_from(&mut window, taken.own_span_us);
-        if let Some(resumed_us) = taken.resumed_us {
-            overlap::replace_first_sample(&mut window, resumed_us);
-        }
-        let cpu = self.link.cpu_times();
-        if let Some((idle, loop_us)) = self.idle.as_mut().zip(taken.waited_us) {
-            let slept_us = taken.activity.zip(cpu.wait_us);
-            let slept_us = slept_us.map(|(activity, wait_us)| activity.slept_us(wait_us));
-            idle.classify(&mut window, WaitCounters { loop_us, slept_us });
-            if taken.is_suspended {
-                idle.begin_wait(&mut window);
-            }
         }
         self.keep_file(false);
         self.resume(events);
@@ -132,8 +113,8 @@ impl RecordingSink {
             self.tree.place(&window)
         };
         let profile_nodes = self.cpuprofile.as_mut().map(|file| file.add(&window));
-        let pause_us = u64::try_from(taken.pause.as_micros()).unwrap_or(u64::MAX);
-        let side_events = self.side_events.of_window(&self.link, &window, taken.memory);
+        let pause_us = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX);
+        let side_events = self.side_events.of_window(&self.link, &window, memory);
         let collections = side_events.collections();
         let flush = Flush {
             pause_us: Some(pause_us),
@@ -142,14 +123,14 @@ impl RecordingSink {
             cpu,
             lost: None,
         };
-        let mut sizes = (0, 0);
+        let (mut profile_bytes, mut side_bytes) = (0, 0);
         let is_written = self.append(events, |trace, events| {
             trace.window(events, &window, &placed, flush);
-            sizes.0 = events.lasting_bytes();
+            profile_bytes = events.lasting_bytes();
             side_events.add_to(trace, events);
-            sizes.1 = events.lasting_bytes() - sizes.0;
+            side_bytes = events.lasting_bytes() - profile_bytes;
         });
-        self.side_events.account(sizes.0, sizes.1);
+        self.side_events.account(profile_bytes, side_bytes);
         let samples = window.samples.len() as u64;
         if !is_written {
             self.totals.dropped_samples += samples;
@@ -198,7 +179,7 @@ impl RecordingSink {
         let Some(trace) = &mut self.trace else { return };
         let cpu = self.link.cpu_times();
         let flush = Flush { restarts: self.restarts, cpu, ..Flush::default() };
-        let idle_us = self.idle.as_ref().and_then(IdleTimes::next_idle_us);
+        let idle_us = self.passes.next_idle_us();
         let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
         let side_events = self.side_events.of_wait(idle_us);

@@ -38,10 +38,10 @@ pub(crate) fn needs_inspector_window() -> bool {
 pub(crate) fn hand_over_inspector_window(
     json: String,
     since_us: i64,
-    own_span_us: (i64, i64),
+    profiler_span_us: (i64, i64),
 ) -> NextStep {
     let next_step = RECORDING.with_borrow(|recording| match recording {
-        Some(recording) => rotate_inspector(recording, json, since_us, own_span_us),
+        Some(recording) => rotate_inspector(recording, json, since_us, profiler_span_us),
         None => NextStep::GiveUp,
     });
     if next_step == NextStep::GiveUp {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
 use crate::record::link::script_maps::RecordedMaps;
-use crate::record::link::taken_window::TakenWindow;
+use crate::record::link::taken_window::{Circumstances, TakenWindow};
 use crate::record::output::segments::CompleteSegment;
 use crate::record::output::totals::RecordingTotals;
 use crate::record::process::host::HostProcess;
@@ -149,7 +149,7 @@ impl ThreadRecording {
         if let Some((from_us, to_us)) = resumed_us {
             pause += Duration::from_micros(u64::try_from(to_us - from_us).unwrap_or(0));
         }
-        let own_span_us = begun.map(|begun| begun.span_us);
+        let profiler_span_us = begun.map(|begun| begun.span_us);
         let waited_us = self.waited_us();
         let activity = self.activity(waited_us);
         let earlier = self.last_activity.replace(activity);
@@ -161,12 +161,14 @@ impl ThreadRecording {
             window,
             memory: memory.map(Heap::memory),
             pause,
-            own_span_us,
-            resumed_us,
-            is_suspended: self.link.is_suspended(),
-            waited_us,
-            activity,
-            was_waiting,
+            circumstances: Circumstances {
+                profiler_span_us,
+                resumed_us,
+                is_suspended: self.link.is_suspended(),
+                waited_us,
+                activity,
+                was_waiting,
+            },
         }
     }
 

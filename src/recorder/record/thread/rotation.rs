@@ -71,7 +71,7 @@ fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), 
     let before = Instant::now();
     let profile = profiler.end_rotation()?;
     let taken = recording.window(RawWindow::V8(profile), before.elapsed());
-    if taken.was_waiting {
+    if taken.circumstances.was_waiting {
         recording.link.read_profiles.delete_here();
     }
     recording.hand_over(taken);

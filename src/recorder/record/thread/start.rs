@@ -15,7 +15,7 @@ use super::recording::{
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::output::files::OutputFiles;
-use crate::record::output::recording_writer::RecordingSink;
+use crate::record::output::recording_writer::RecordingWriter;
 use crate::record::output::segments::CompleteSegment;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
@@ -95,7 +95,7 @@ pub(crate) fn start(
     };
     let Categories { gc, memory, .. } = config.categories;
     let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
-    let sink = RecordingSink::new(Arc::clone(&link), config, source, files, idle);
+    let sink = RecordingWriter::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,

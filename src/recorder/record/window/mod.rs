@@ -3,5 +3,6 @@
 pub(crate) mod idle;
 pub(crate) mod native_names;
 pub(crate) mod overlap;
+pub(crate) mod passes;
 pub(crate) mod profiler_frames;
 pub(crate) mod worker_name;

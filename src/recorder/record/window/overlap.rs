@@ -26,14 +26,18 @@ impl TakenUntil {
         self.0 == i64::MIN
     }
 
-    /// Removes the samples that the recording has already, and V8's own sample of `own_span_us`, the
+    /// Removes the samples that the recording has already, and V8's own sample of `profiler_span_us`, the
     /// time in which the next profile was started. V8 takes that sample last in the span. An earlier
     /// sample of the span is an ordinary one, whose signal came while the profile was started.
-    pub(crate) fn remove_from(&mut self, window: &mut Window, own_span_us: Option<(i64, i64)>) {
+    pub(crate) fn remove_from(
+        &mut self,
+        window: &mut Window,
+        profiler_span_us: Option<(i64, i64)>,
+    ) {
         window.samples.retain(|sample| sample.time_us > self.0);
         let last_us = window.samples.last().map(|sample| sample.time_us);
         self.0 = self.0.max(last_us.unwrap_or(i64::MIN));
-        if let Some((from_us, to_us)) = own_span_us {
+        if let Some((from_us, to_us)) = profiler_span_us {
             let is_own = |sample: &Sample| (from_us..=to_us).contains(&sample.time_us);
             if let Some(own) = window.samples.iter().rposition(is_own) {
                 window.samples.remove(own);
@@ -58,11 +62,11 @@ mod tests {
     fn taken(
         until: &mut TakenUntil,
         times_us: &[i64],
-        own_span_us: Option<(i64, i64)>,
+        profiler_span_us: Option<(i64, i64)>,
     ) -> Vec<i64> {
         let samples = times_us.iter().map(|&time_us| Sample { time_us, ..Sample::default() });
         let mut window = Window { samples: samples.collect(), ..Window::default() };
-        until.remove_from(&mut window, own_span_us);
+        until.remove_from(&mut window, profiler_span_us);
         window.samples.iter().map(|sample| sample.time_us).collect()
     }
 

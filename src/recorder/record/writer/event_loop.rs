@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::heap_trim::HeapTrim;
 use crate::record::link::recording_link::ThreadActivity;
 use crate::record::link::taken_window::TakenWindow;
-use crate::record::output::recording_writer::RecordingSink;
+use crate::record::output::recording_writer::RecordingWriter;
 use crate::record::output::segments::CompleteSegment;
 use crate::record::output::totals::RecordingTotals;
 use crate::record::window::worker_name::WorkerName;
@@ -18,7 +18,7 @@ use cpu_prof_core::format::trace::write::events::Events;
 /// A message to the writer thread. Recordings are named by their ids.
 pub(super) enum WriterMessage {
     /// A recording has started.
-    Open(Box<RecordingSink>),
+    Open(Box<RecordingWriter>),
     /// A rotation has begun on a recorded thread.
     Overlap { recording: u32 },
     /// A recorded thread has only waited for events since its last window.
@@ -55,7 +55,7 @@ pub(super) struct Waiter {
 }
 
 struct ActiveRecording {
-    sink: RecordingSink,
+    sink: RecordingWriter,
     /// Time of the next request for a window.
     due: Instant,
     rotation: Rotation,
@@ -230,7 +230,7 @@ impl WriterLoop {
         }
     }
 
-    fn open(&mut self, sink: RecordingSink) {
+    fn open(&mut self, sink: RecordingWriter) {
         self.recordings.push(ActiveRecording {
             due: Instant::now() + sink.flush_interval,
             sink,
@@ -262,7 +262,7 @@ impl WriterLoop {
         let recording = &mut self.recordings[index];
         recording.rotation = Rotation::None;
         recording.idle_since = None;
-        recording.activity = taken.activity;
+        recording.activity = taken.circumstances.activity;
         recording.sink.write(taken, &mut self.events);
         if mem::take(&mut recording.is_finishing) {
             recording.sink.finish(&mut self.events);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::event_loop::{ClosedRecording, Waiter, WriterLoop, WriterMessage};
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::TakenWindow;
-use crate::record::output::recording_writer::RecordingSink;
+use crate::record::output::recording_writer::RecordingWriter;
 use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8::Callback;
 use cpu_prof_core::base::system;
@@ -35,7 +35,7 @@ impl Writer {
     }
 
     /// Hands over the sink of a recording that has started.
-    pub(crate) fn open(&self, sink: RecordingSink) {
+    pub(crate) fn open(&self, sink: RecordingWriter) {
         let _ = self.queue.send(WriterMessage::Open(Box::new(sink)));
     }
 

@@ -1,0 +1,67 @@
+//! The passes over a window, between the sampler and the call tree, in their order.
+
+use super::idle::{IdleTimes, WaitCounters};
+use super::overlap::{self, TakenUntil};
+use super::{native_names, profiler_frames};
+use crate::record::link::taken_window::Circumstances;
+use crate::sampler::v8::StallDetector;
+use cpu_prof_core::base::system::cpu_times::CpuTimes;
+use cpu_prof_core::profile::window::Window;
+
+/// What the passes remember from one window to the next.
+pub(crate) struct WindowPasses {
+    stall: StallDetector,
+    taken_until: TakenUntil,
+    /// None if V8's sampling ends the waits of the event loop.
+    idle: Option<IdleTimes>,
+}
+
+impl WindowPasses {
+    /// Returns the state of a recording without windows. `interval_us` is the time between two
+    /// samples, microseconds.
+    pub(crate) fn new(interval_us: u32, idle: Option<IdleTimes>) -> Self {
+        let stall = StallDetector::new(interval_us);
+        Self { stall, taken_until: TakenUntil::START, idle }
+    }
+
+    /// Changes a window into what is written of it. `cpu` has the thread's counters at the end of the
+    /// window. Returns whether V8's sampling is stuck.
+    pub(crate) fn run(
+        &mut self,
+        window: &mut Window,
+        circumstances: &Circumstances,
+        cpu: &CpuTimes,
+    ) -> bool {
+        profiler_frames::hide(window, self.taken_until.is_start());
+        native_names::rename(window);
+        let is_stuck = self.stall.is_stuck(window);
+        self.taken_until.remove_from(window, circumstances.profiler_span_us);
+        if let Some(resumed_us) = circumstances.resumed_us {
+            overlap::replace_first_sample(window, resumed_us);
+        }
+        self.tell_idle_from_work(window, circumstances, cpu);
+        is_stuck
+    }
+
+    fn tell_idle_from_work(
+        &mut self,
+        window: &mut Window,
+        circumstances: &Circumstances,
+        cpu: &CpuTimes,
+    ) {
+        let Circumstances { waited_us, activity, is_suspended, .. } = circumstances;
+        let Some((idle, loop_us)) = self.idle.as_mut().zip(*waited_us) else { return };
+        let slept_us = activity.as_ref().zip(cpu.wait_us);
+        let slept_us = slept_us.map(|(activity, wait_us)| activity.slept_us(wait_us));
+        idle.classify(window, WaitCounters { loop_us, slept_us });
+        if *is_suspended {
+            idle.begin_wait(window);
+        }
+    }
+
+    /// Returns the time of the next idle sample of a thread that waits, microseconds; none if the
+    /// event loop does not tell.
+    pub(crate) fn next_idle_us(&self) -> Option<i64> {
+        self.idle.as_ref()?.next_idle_us()
+    }
+}
