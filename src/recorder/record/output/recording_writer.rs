@@ -56,7 +56,7 @@ pub(crate) struct RecordingWriter {
 }
 
 impl RecordingWriter {
-    /// Creates the sink of a recording that writes to `files`.
+    /// Creates the writer of a recording that writes to `files`.
     pub(crate) fn new(
         link: Arc<RecordingLink>,
         config: &Config,

@@ -95,7 +95,7 @@ pub(crate) fn start(
     };
     let Categories { gc, memory, .. } = config.categories;
     let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
-    let sink = RecordingWriter::new(Arc::clone(&link), config, source, files, idle);
+    let output = RecordingWriter::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,
@@ -112,7 +112,7 @@ pub(crate) fn start(
         last_activity: Cell::new(None),
         earlier: None,
     }));
-    process.writer.open(sink);
+    process.writer.open(output);
     if thread_id == 0 {
         signals::arm();
     }

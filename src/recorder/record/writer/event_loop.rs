@@ -55,7 +55,7 @@ pub(super) struct Waiter {
 }
 
 struct ActiveRecording {
-    sink: RecordingWriter,
+    output: RecordingWriter,
     /// Time of the next request for a window.
     due: Instant,
     rotation: Rotation,
@@ -71,11 +71,11 @@ struct ActiveRecording {
 
 impl ActiveRecording {
     fn id(&self) -> u32 {
-        self.sink.link.id()
+        self.output.link.id()
     }
 
     fn is_covered_by(&self, recording: u32) -> bool {
-        self.sink.link.is_covered_by(recording)
+        self.output.link.is_covered_by(recording)
     }
 
     /// Begins a rotation, unless one has begun.
@@ -91,19 +91,19 @@ impl ActiveRecording {
         const MIN_IDLE_TIME: Duration = Duration::from_secs(3);
         let idle_since = *self.idle_since.get_or_insert(now);
         let is_long = now - idle_since >= MIN_IDLE_TIME;
-        if is_long && !self.sink.link.is_suspended() && EntryHook::is_available() {
+        if is_long && !self.output.link.is_suspended() && EntryHook::is_available() {
             self.wake(rotate);
         }
     }
 
     fn wake(&mut self, rotate: Callback) {
-        let is_woken = self.sink.link.wake(rotate);
+        let is_woken = self.output.link.wake(rotate);
         self.rotation = if is_woken { Rotation::Requested } else { Rotation::None };
     }
 
     /// Returns whether the thread has waited for events since its last window.
     fn is_idle(&self) -> bool {
-        let link = &self.sink.link;
+        let link = &self.output.link;
         let activities = self.activity.zip(link.activity());
         self.rotation == Rotation::None
             && !link.has_failed()
@@ -201,9 +201,9 @@ impl WriterLoop {
             if recording.due > now {
                 continue;
             }
-            recording.due = now + recording.sink.flush_interval;
+            recording.due = now + recording.output.flush_interval;
             if recording.is_idle() {
-                recording.sink.extend(&mut self.events);
+                recording.output.extend(&mut self.events);
                 recording.suspend_if_idle_for_long(now, self.rotate);
             } else {
                 recording.request_window(self.rotate);
@@ -214,7 +214,7 @@ impl WriterLoop {
 
     fn handle(&mut self, message: WriterMessage) {
         match message {
-            WriterMessage::Open(sink) => self.open(*sink),
+            WriterMessage::Open(output) => self.open(*output),
             WriterMessage::Overlap { recording } => self.overlap(recording),
             WriterMessage::Extend { recording } => self.extend(recording),
             WriterMessage::Window { recording, taken } => self.write(recording, taken),
@@ -230,10 +230,10 @@ impl WriterLoop {
         }
     }
 
-    fn open(&mut self, sink: RecordingWriter) {
+    fn open(&mut self, output: RecordingWriter) {
         self.recordings.push(ActiveRecording {
-            due: Instant::now() + sink.flush_interval,
-            sink,
+            due: Instant::now() + output.flush_interval,
+            output,
             rotation: Rotation::None,
             idle_since: None,
             activity: None,
@@ -246,14 +246,14 @@ impl WriterLoop {
     fn overlap(&mut self, recording: u32) {
         if let Some(index) = self.find(recording) {
             let recording = &mut self.recordings[index];
-            let until = Instant::now() + recording.sink.overlap;
+            let until = Instant::now() + recording.output.overlap;
             recording.rotation = Rotation::Overlapping { until };
         }
     }
 
     fn extend(&mut self, recording: u32) {
         if let Some(index) = self.find(recording) {
-            self.recordings[index].sink.extend(&mut self.events);
+            self.recordings[index].output.extend(&mut self.events);
         }
     }
 
@@ -263,54 +263,54 @@ impl WriterLoop {
         recording.rotation = Rotation::None;
         recording.idle_since = None;
         recording.activity = taken.circumstances.activity;
-        recording.sink.write(taken, &mut self.events);
+        recording.output.write(taken, &mut self.events);
         if mem::take(&mut recording.is_finishing) {
-            recording.sink.finish(&mut self.events);
+            recording.output.finish(&mut self.events);
         }
     }
 
     fn write_events(&mut self, recording: u32) {
         if let Some(index) = self.find(recording) {
-            self.recordings[index].sink.write_program_events(&mut self.events);
+            self.recordings[index].output.write_program_events(&mut self.events);
         }
     }
 
     fn rename(&mut self, recording: u32, name: &WorkerName) {
         if let Some(index) = self.find(recording) {
-            self.recordings[index].sink.rename(name, &mut self.events);
+            self.recordings[index].output.rename(name, &mut self.events);
         }
     }
 
     fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<ClosedRecording> {
         let index = self.find(recording)?;
-        let ActiveRecording { mut sink, worker_totals, .. } = self.recordings.swap_remove(index);
+        let ActiveRecording { mut output, worker_totals, .. } = self.recordings.swap_remove(index);
         self.heap.changed(self.recordings.len());
         if let Some(taken) = last {
-            sink.write(taken, &mut self.events);
+            output.write(taken, &mut self.events);
         }
-        sink.finish(&mut self.events);
-        let mut totals = sink.totals();
-        let parent = self.recordings.iter_mut().find(|other| sink.link.is_covered_by(other.id()));
+        output.finish(&mut self.events);
+        let mut totals = output.totals();
+        let parent = self.recordings.iter_mut().find(|other| output.link.is_covered_by(other.id()));
         if let Some(parent) = parent {
             parent.worker_totals.add(totals.clone());
         }
         totals.add(worker_totals);
         // The file of a blocked worker exists already, and may still be finished.
         for worker in self.recordings.iter().filter(|worker| worker.is_covered_by(recording)) {
-            totals.add(worker.sink.totals());
+            totals.add(worker.output.totals());
         }
-        Some(ClosedRecording { totals, segments: sink.into_segments() })
+        Some(ClosedRecording { totals, segments: output.into_segments() })
     }
 
     fn finish_all(&mut self, waiter: Waiter) {
         for recording in &mut self.recordings {
             // A suspended thread has handed over its samples.
-            let link = &recording.sink.link;
+            let link = &recording.output.link;
             recording.is_finishing = link.can_wake() && !link.is_suspended();
             if recording.is_finishing {
                 recording.request_window(self.rotate);
             } else {
-                recording.sink.finish(&mut self.events);
+                recording.output.finish(&mut self.events);
             }
         }
         self.finish_waiter = Some(waiter);
@@ -319,7 +319,7 @@ impl WriterLoop {
     fn stop_workers(&mut self, parent: u32, waiter: Waiter) {
         for worker in &mut self.recordings {
             if worker.is_covered_by(parent) {
-                worker.sink.link.request_stop();
+                worker.output.link.request_stop();
                 if worker.rotation != Rotation::Requested {
                     worker.wake(self.rotate);
                 }
@@ -337,7 +337,7 @@ impl WriterLoop {
         }
         for recording in self.recordings.iter_mut().filter(|recording| recording.is_finishing) {
             recording.is_finishing = false;
-            recording.sink.finish(&mut self.events);
+            recording.output.finish(&mut self.events);
         }
         let _ = waiter.reply.send(());
         self.finish_waiter = None;
@@ -350,7 +350,7 @@ impl WriterLoop {
             let is_over = now >= waiter.deadline
                 || !recordings
                     .iter()
-                    .any(|worker| worker.is_covered_by(*parent) && worker.sink.link.can_wake());
+                    .any(|worker| worker.is_covered_by(*parent) && worker.output.link.can_wake());
             if is_over {
                 let _ = waiter.reply.send(());
             }

@@ -34,9 +34,9 @@ impl Writer {
         Ok(Self { queue, has_timed_out: AtomicBool::new(false) })
     }
 
-    /// Hands over the sink of a recording that has started.
-    pub(crate) fn open(&self, sink: RecordingWriter) {
-        let _ = self.queue.send(WriterMessage::Open(Box::new(sink)));
+    /// Hands over the writer of a recording that has started.
+    pub(crate) fn open(&self, output: RecordingWriter) {
+        let _ = self.queue.send(WriterMessage::Open(Box::new(output)));
     }
 
     /// Tells that a rotation has begun on a thread.

@@ -70,7 +70,7 @@ impl<'a> Event<'a> {
         Self { cat, name, phase: Phase::Instant, pid, tid, ts, args }
     }
 
-    /// Returns all values of the memory. `name` is that of [`memory_name`].
+    /// Returns all values of the memory. `name` is that of `memory_name`.
     pub fn memory(pid: u32, tid: u32, ts: i64, name: &'a str, memory: MemoryUse) -> Self {
         let args = Args::Memory(memory);
         Self { cat: "cpu-prof", name, phase: Phase::Counter, pid, tid, ts, args }

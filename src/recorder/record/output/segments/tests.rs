@@ -15,7 +15,7 @@ use cpu_prof_core::testing::windows::made::{self, START_US, frame};
 
 const SECOND: i64 = 1_000_000;
 
-/// A recording of made windows, as the sink writes it.
+/// A recording of made windows, as the recording writer writes it.
 struct Recorder {
     dir: tempfile::TempDir,
     segments: TraceSegments,
