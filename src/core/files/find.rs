@@ -49,13 +49,13 @@ impl FileSearch {
         for entry in entries {
             let (path, name) = (entry.path(), entry.file_name());
             let name = name.to_string_lossy();
-            if name.starts_with('.') || name == "node_modules" {
+            if is_left_out(&name) {
                 continue;
             }
             // Does not follow links to folders, which could lead in a circle.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 self.folder(&path);
-            } else if has_trace_extension(&name) {
+            } else if is_input_name(&name) {
                 match fs::metadata(&path) {
                     Ok(metadata) if metadata.is_dir() => {}
                     Ok(metadata) => self.file(&path, &metadata, false),
@@ -89,7 +89,13 @@ impl FileSearch {
     }
 }
 
-fn has_trace_extension(name: &str) -> bool {
+/// Returns whether an entry of a folder is left out, with all below it.
+pub fn is_left_out(name: &str) -> bool {
+    name.starts_with('.') || name == "node_modules"
+}
+
+/// Returns whether a file in a folder is an input, by its name.
+pub fn is_input_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     // Node's own trace events.

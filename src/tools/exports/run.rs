@@ -7,6 +7,7 @@ use std::os::fd::IntoRawFd;
 
 use napi_derive::napi;
 
+use crate::read::runs::FolderRuns;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
 use cpu_prof_core::base::settings::name_pattern::NamePattern;
@@ -31,6 +32,12 @@ pub(crate) fn check_settings(options: HashMap<String, String>) -> Option<String>
 #[napi(js_name = "cpuProfPassOn", catch_unwind)]
 pub(crate) fn pass_on(files: Vec<i32>) {
     files.into_iter().for_each(system::pass_on);
+}
+
+/// Returns the runs of a folder, a `FolderRuns` as JSON.
+#[napi(js_name = "cpuProfRunsIn", catch_unwind)]
+pub(crate) fn runs_in(folder: String) -> String {
+    serde_json::to_string(&FolderRuns::of(folder.as_ref())).unwrap_or_default()
 }
 
 /// Returns the folder of the `cpu-prof run` that `node_options`, the text of `NODE_OPTIONS`, belongs

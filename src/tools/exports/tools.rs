@@ -18,10 +18,8 @@ use crate::merge::merge as merge_run;
 use crate::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
 use crate::merge::plan::notes::DEVTOOLS_SLOW_BYTES;
 use crate::page::page as page_build;
-use crate::read::count::count_recordings as count_recordings_in;
 use crate::read::filter::{Filter, StackFilter};
-use crate::read::living;
-use crate::read::recorders::{self, Recorder, recorders as recorders_of};
+use crate::read::headers::{self, Recorder};
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::report::report::{self, ReportOptions};
@@ -314,13 +312,13 @@ pub(crate) fn convert(
 /// Returns the ids of the living processes that still record into these trace files, each once.
 #[napi(js_name = "cpuProfLivingRecorders", catch_unwind)]
 pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
-    living::living_recorders(&paths(files))
+    headers::living_recorders(&paths(files))
 }
 
 /// Returns the count of recordings in these files. The segments of a recording count once.
 #[napi(js_name = "cpuProfCountRecordings", catch_unwind)]
 pub(crate) fn count_recordings(files: Vec<String>) -> u32 {
-    u32::try_from(count_recordings_in(&paths(files))).unwrap_or(u32::MAX)
+    u32::try_from(headers::count_recordings(&paths(files))).unwrap_or(u32::MAX)
 }
 
 /// A process that wrote a recording.
@@ -336,7 +334,7 @@ pub(crate) struct JsRecorder {
 /// tell its process.
 #[napi(js_name = "cpuProfRecorders", catch_unwind)]
 pub(crate) fn recorders(files: Vec<String>) -> Option<Vec<JsRecorder>> {
-    let known = recorders_of(&paths(files))?;
+    let known = headers::recorders(&paths(files))?;
     let convert =
         |Recorder { pid, start_ms }| JsRecorder { pid, start_ms: start_ms.map(|ms| ms as f64) };
     Some(known.into_iter().map(convert).collect())
@@ -345,7 +343,7 @@ pub(crate) fn recorders(files: Vec<String>) -> Option<Vec<JsRecorder>> {
 /// Returns the files that recordings of other runs than `run` wrote, by the id of the run.
 #[napi(js_name = "cpuProfOfOtherRuns", catch_unwind)]
 pub(crate) fn of_other_runs(files: Vec<String>, run: String) -> Vec<String> {
-    let others = recorders::of_other_runs(&paths(files), &run);
+    let others = headers::of_other_runs(&paths(files), &run);
     others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 

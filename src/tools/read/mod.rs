@@ -1,14 +1,13 @@
 //! Files into sessions.
 
 pub(crate) mod align;
-pub(crate) mod count;
 mod file;
 pub(crate) mod filter;
 pub(crate) mod group;
-pub(crate) mod living;
+pub(crate) mod headers;
 pub(crate) mod load;
 pub(crate) mod originals;
-pub(crate) mod recorders;
+pub(crate) mod runs;
 pub(crate) mod selection;
 pub(crate) mod slice;
 pub(crate) mod sniff;
