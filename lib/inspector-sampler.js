@@ -18,9 +18,9 @@ const { stringify } = JSON
 const number = Number
 const { setInterval, clearInterval, setTimeout } = timers
 
-/** Answers of the addon to a window. The third is 2: stop before the next start. */
-const CONTINUE = 0
-const GIVE_UP = 1
+/** Answers of the addon to a window. The third is `restart`: stop before the next start. */
+const CONTINUE = 'continue'
+const GIVE_UP = 'give up'
 
 /** Share of the thread's time that taking windows may cost, unless the user set the flush interval. */
 const MAX_SHARE = 1 / 20
@@ -101,6 +101,7 @@ class Sampler {
   #since = 0n
   /** The earliest time of the next window, ns. */
   #due = 0n
+  /** @type {string} */
   #answer = CONTINUE
   #plan
   /** Time for which the old and the next profile both run. */

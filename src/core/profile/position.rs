@@ -1,4 +1,5 @@
-//! The lines of samples. V8 counts ticks for the lines of a node, and tells no line of a sample.
+//! The lines of samples. V8 counts ticks for the lines of a node, and does not give the line
+//! of a sample.
 
 use std::ops::Range;
 

@@ -252,20 +252,20 @@ pub(crate) fn needs_window() -> bool {
 
 /// Hands over a window of the inspector: its profile as JSON, the time when JavaScript began to hand
 /// it over, and the time in which JavaScript started the next profile, both 0 if it has not. Times
-/// are microseconds of `process.hrtime`. Returns 0 to continue, 1 to give up, 2 to stop before the
-/// next profile starts.
+/// are microseconds of `process.hrtime`. Returns `continue`, `give up`, or `restart`: stop before
+/// the next profile starts.
 #[napi(js_name = "cpuProfWindow", catch_unwind)]
 pub(crate) fn window(
     json: String,
     since_us: i64,
     profiler_from_us: i64,
     profiler_to_us: i64,
-) -> u32 {
+) -> &'static str {
     match inspector::hand_over_inspector_window(json, since_us, (profiler_from_us, profiler_to_us))
     {
-        NextStep::Continue => 0,
-        NextStep::GiveUp => 1,
-        NextStep::Restart => 2,
+        NextStep::Continue => "continue",
+        NextStep::GiveUp => "give up",
+        NextStep::Restart => "restart",
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct ConvertResult {
     pub repaired: Vec<PathBuf>,
     /// Inputs that could not be read.
     pub failed: Vec<Failed>,
-    /// Remarks for the user.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 

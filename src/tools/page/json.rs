@@ -33,7 +33,7 @@ pub(super) struct Page<'a> {
     pub leaves: PageLeaves,
     /// Processes in the order of their starts.
     pub processes: Vec<PageProcess<'a>>,
-    /// Remarks for the user.
+    /// Notes for the user.
     pub notes: &'a [String],
 }
 

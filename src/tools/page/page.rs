@@ -52,7 +52,7 @@ pub(crate) struct PageSides<'a> {
     pub names: [String; 2],
     /// Folder in which the runs of head were started.
     pub cwd: &'a str,
-    /// Remarks for the user.
+    /// Notes for the user.
     pub notes: &'a [String],
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Loaded {
     pub repaired: Vec<PathBuf>,
     /// Files that could not be read.
     pub failed: Vec<Failed>,
-    /// Remarks for the user, a sentence each.
+    /// Notes for the user, a sentence each.
     pub notes: Vec<String>,
     /// The slice that was read, if a limit was given.
     slice: Option<FoundSlice>,

@@ -2,7 +2,7 @@
 
 use cpu_prof_core::profile::session::{Process, Session};
 
-/// Returns the remarks, a sentence each.
+/// Returns the notes, a sentence each.
 pub(super) fn notes(session: &Session) -> Vec<String> {
     let of_process = |process| lost_time(process).or_else(|| nothing_written(process));
     session.processes.iter().filter_map(of_process).collect()

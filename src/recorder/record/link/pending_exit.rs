@@ -12,6 +12,6 @@ pub(crate) fn note(ending: Option<ProcessEnding>) {
 }
 
 /// Returns how the process is about to end, if it is.
-pub(crate) fn of_process() -> ProcessEnding {
+pub(crate) fn pending_exit() -> ProcessEnding {
     ENDING.lock().clone().unwrap_or_default()
 }

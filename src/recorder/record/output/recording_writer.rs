@@ -8,7 +8,7 @@ use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
 use super::side_events::SideEvents;
 use super::totals::RecordingTotals;
 use super::written_time::{MissingWindows, WrittenTime};
-use crate::record::link::pending_exit;
+use crate::record::link::pending_exit::pending_exit;
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::script_maps::NeededMap;
 use crate::record::link::taken_window::TakenWindow;
@@ -295,8 +295,7 @@ impl RecordingWriter {
         self.write_program_events(events);
         if self.trace.is_some() {
             let side_events = self.side_events.at_end(&self.link, end_us);
-            let ending =
-                if self.tells_ending { pending_exit::of_process() } else { <_>::default() };
+            let ending = if self.tells_ending { pending_exit() } else { <_>::default() };
             let (collections, cpu) = (side_events.collections(), self.link.cpu_times());
             self.append(events, |trace, events| {
                 side_events.add_to(trace, events);

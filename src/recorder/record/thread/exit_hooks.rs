@@ -42,7 +42,7 @@ pub(super) struct InterruptedRecording {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum Scope {
     /// The whole process ends, and frees V8's memory with it.
     Process,
     /// Only the thread ends, so V8's memory must be freed.
@@ -59,16 +59,16 @@ pub(super) fn watch(
 ) -> Result<(), Error> {
     // The isolate of the main thread ends with the process, which frees its memory faster than V8
     // can.
-    let ending = if thread_id == 0 { Ending::Process } else { Ending::Thread };
+    let scope = if thread_id == 0 { Scope::Process } else { Scope::Thread };
     if !HAS_CLEANUP_HOOK.get() {
-        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end_environment(ending))))
+        env.add_env_cleanup_hook((), move |()| drop(catch_unwind(|| end_environment(scope))))
             .map_err(|_| {
                 Error::Unavailable("Node did not add a hook for the end of the thread".into())
             })?;
         HAS_CLEANUP_HOOK.set(true);
     }
     RESUMPTION.set(Some((*env, resume)));
-    if let (Ending::Process, Some(waker)) = (ending, waker)
+    if let (Scope::Process, Some(waker)) = (scope, waker)
         && !HAS_EXIT_CALLBACK.replace(true)
     {
         waker.at_exit(on_exit);
@@ -95,7 +95,7 @@ pub(crate) fn end_for_now() {
     if let Some(exit_code) = exit_code {
         pending_exit::note(Some(ProcessEnding::of_exit(exit_code)));
     }
-    let stopped = end(Ending::Process);
+    let stopped = end(Scope::Process);
     if let Some(config) = config
         && let Some((env, resume)) = resumption
         && exit_code.is_none()
@@ -135,12 +135,12 @@ pub(super) fn take_interrupted() -> Option<InterruptedRecording> {
 }
 
 /// Ends the recording because the environment ends.
-fn end_environment(ending: Ending) {
-    let is_last = ending == Ending::Process && is_recording();
+fn end_environment(scope: Scope) {
+    let is_last = scope == Scope::Process && is_recording();
     if is_last {
         pending_exit::note(Some(ProcessEnding::of_nothing_left()));
     }
-    let stopped = end(ending);
+    let stopped = end(scope);
     if is_last {
         add_exit_code(stopped.as_ref());
     }
@@ -169,11 +169,11 @@ fn add_exit_code(stopped: Option<&StoppedRecording>) {
     }
 }
 
-fn end(ending: Ending) -> Option<StoppedRecording> {
+fn end(scope: Scope) -> Option<StoppedRecording> {
     let (stopped, profiler) = take_recording().map(finish).unzip();
     let profiler = profiler.flatten();
-    match ending {
-        Ending::Thread => {
+    match scope {
+        Scope::Thread => {
             let idle = || {
                 IDLE_PROFILER
                     .take()
@@ -183,7 +183,7 @@ fn end(ending: Ending) -> Option<StoppedRecording> {
                 profiler.dispose(undeleted);
             }
         }
-        Ending::Process => {
+        Scope::Process => {
             if let Some(StoppedProfiler { profiler, .. }) = profiler {
                 IDLE_PROFILER.set(Some(profiler));
             }

@@ -1,4 +1,4 @@
-//! How functions stand in the text of code: at the place that V8 gives, and by their names.
+//! Finds a function in source text: at the place that V8 gives, or by its name.
 
 /// Bytes of text that are looked at on each side of a place.
 const NEAR: usize = 256;

@@ -5,7 +5,7 @@ mod code_text;
 mod function_text;
 mod generated_file;
 pub(crate) mod in_session;
-mod remarks;
+mod notes;
 mod source_files;
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use self::allowance::Allowance;
 use self::generated_file::{FunctionSpot, GeneratedFile, MapProblem, SourceSpot};
-use self::remarks::Remarks;
+use self::notes::SourceNotes;
 use self::source_files::SourceFiles;
 use cpu_prof_core::format::source_map::decode::MapError;
 use cpu_prof_core::format::url::file_path;
@@ -43,7 +43,7 @@ pub(crate) struct Originals {
     recorded: FxHashMap<ScriptKey, RecordedMap>,
     sources: SourceFiles,
     allowance: Allowance,
-    remarks: Remarks,
+    notes: SourceNotes,
 }
 
 /// A file, and how many of its functions are where V8 says.
@@ -164,7 +164,7 @@ impl Originals {
             let path = file_path(&key.url);
             let file = GeneratedFile::of_map(&path, json, &mut self.allowance);
             if let Err(error @ MapError::TooLarge(_)) = &file {
-                self.remarks.problem(MapProblem::of(&path, format!("its recorded map: {error}")));
+                self.notes.problem(MapProblem::of(&path, format!("its recorded map: {error}")));
             }
             let index = file.ok().map(|file| {
                 self.list.push(KnownFile { file, executed: 0, other: 0 });
@@ -189,14 +189,14 @@ impl Originals {
         let KnownFile { file, executed, other } = &self.list[index];
         let path = file_path(&frame.url);
         if file.has_map() {
-            self.remarks.changed(&path);
+            self.notes.changed(&path);
             return None;
         }
         let is_transpiled = TRANSPILED.iter().any(|ending| path.ends_with(ending));
         if !is_transpiled && executed >= other {
             return None;
         }
-        self.remarks.transpiled(&path);
+        self.notes.transpiled(&path);
         Some(OriginalFrame::transpiled(frame))
     }
 
@@ -227,7 +227,7 @@ impl Originals {
 
     /// Returns what the user should know, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes = self.remarks.notes();
+        let mut notes = self.notes.texts();
         notes.extend(self.sources.note());
         notes
     }
@@ -265,7 +265,7 @@ impl Originals {
             Ok(text) => text,
             Err(error) => {
                 if error.kind() == ErrorKind::FileTooLarge {
-                    self.remarks.problem(MapProblem::of(&path, error.to_string()));
+                    self.notes.problem(MapProblem::of(&path, error.to_string()));
                 }
                 return None;
             }
@@ -275,7 +275,7 @@ impl Originals {
         if let Some(problem) = problem
             && !(problem.is_missing && package_folder(&path).is_some())
         {
-            self.remarks.problem(problem);
+            self.notes.problem(problem);
         }
         // Packages ship the code that runs.
         if !file.has_map() && package_folder(&path).is_some() {

@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use super::generated_file::MapProblem;
 use cpu_prof_core::base::name_list::first_of;
 
-/// Files that are named in a remark.
+/// Files that are named in a note.
 const NAMED: usize = 3;
 /// Characters of a name or a reason. A recording can name files at any length.
 const MAX_TEXT: usize = 300;
 
 /// Files about which there is something to say.
 #[derive(Debug, Default)]
-pub(super) struct Remarks {
+pub(super) struct SourceNotes {
     problems: Vec<MapProblem>,
     changed: BTreeSet<String>,
     transpiled: BTreeSet<String>,
 }
 
-impl Remarks {
+impl SourceNotes {
     /// Notes a map that cannot be used.
     pub(super) fn problem(&mut self, problem: MapProblem) {
         self.problems.push(problem);
@@ -34,8 +34,8 @@ impl Remarks {
         self.transpiled.insert(path.to_owned());
     }
 
-    /// Returns the remarks, a sentence each.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// Returns the notes, a sentence each.
+    pub(super) fn texts(&self) -> Vec<String> {
         let list = |files: &BTreeSet<String>| {
             first_of(&files.iter().map(|file| short(file)).collect::<Vec<_>>(), NAMED)
         };
