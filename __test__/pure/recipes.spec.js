@@ -1,0 +1,174 @@
+'use strict'
+
+// The recipes of CONTRIBUTING.md: adds a made-up format, setting and command to a copy of the source, in
+// the files that the recipes name and in no other, and sees all three work.
+
+const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { cleanEnv } = require('../helpers/run.js')
+const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
+const { writeTrace } = require('../helpers/written.js')
+
+const ADDON = 'cpu-prof-tools.linux-x64-gnu.node'
+const SOURCES = [
+  ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'package.json', 'Cargo.toml'],
+  ...['Cargo.lock', '__test__/fixtures/native.rs', '__test__/fixtures/interposed.rs'],
+]
+
+/** An edit of a file: a text that is found once, and the text that replaces it; or the whole new file. @typedef {[string, string] | string} Edit */
+
+/** @type {Record<string, Record<string, Edit>>} */
+const RECIPES = {
+  'A format': {
+    'src/core/format/made.rs': `//! A made-up format: the count of processes.
+
+use std::io::{self, Write};
+
+use crate::profile::session::Session;
+
+/// Writes the count.
+pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{} processes", session.processes.len())
+}
+`,
+    'src/core/format/mod.rs': ['pub mod number;', 'mod made;\npub mod number;'],
+    'src/core/format/registry.rs': [
+      'pub static FORMATS: [Format; 4] = [',
+      `pub static FORMATS: [Format; 5] = [
+    Format {
+        endings: &[".made"],
+        about: "a made-up format",
+        writer: FormatWriter::Session { scope: ReadScope::TIMES, write: super::made::write },
+    },`,
+    ],
+    'docs/formats.md': ['# Formats', '# Formats\n\n`.made` counts processes.'],
+  },
+  'A setting': {
+    'src/core/base/settings/config.rs': [
+      'pub static SETTINGS: [&Setting; 13] = [',
+      `const MADE: Setting = Setting {
+    name: "madeUp",
+    kind: ValueKind::Number,
+    variable: Some("CPU_PROF_MADE_UP"),
+    flag: Some("--made-up <n>"),
+    help: "a made-up number",
+    default: "7",
+};
+
+pub static SETTINGS: [&Setting; 14] = [&MADE,`,
+    ],
+    'index.d.ts': [
+      '  interval?: number',
+      '  interval?: number\n  /** `CPU_PROF_MADE_UP` */\n  madeUp?: number',
+    ],
+    'docs/settings.md': ['# Settings', '# Settings\n\n`madeUp` is made up.'],
+  },
+  'A command': {
+    'cli/commands/made.js': `'use strict'
+
+// Defines the command 'made'.
+
+/** @param {import('commander').Command} program */
+function define(program) {
+  program.command('made').description('A made-up command.').action(() => console.log('made'))
+}
+
+module.exports = { define }
+`,
+    'cli/commands/index.js': [
+      "  require('./check.js'),",
+      "  require('./check.js'),\n  require('./made.js'),",
+    ],
+    'docs/commands/made.md': '# made\n',
+  },
+}
+/** The most files that a recipe touches. @type {Record<string, number>} */
+const MOST = { 'A format': 4, 'A setting': 3, 'A command': 3 }
+
+/** Applies a recipe to a copy of the source. @param {string} copy @param {string} name */
+function apply(copy, name) {
+  for (const [file, edit] of Object.entries(RECIPES[name])) {
+    const target = path.join(copy, file)
+    if (typeof edit === 'string') {
+      assert.ok(!fs.existsSync(target), `${file} is there already`)
+      fs.writeFileSync(target, edit)
+      continue
+    }
+    const text = fs.readFileSync(target, 'utf8')
+    const [found, replacement] = edit
+    assert.equal(text.split(found).length, 2, `${file} has '${found}' once`)
+    fs.writeFileSync(
+      target,
+      text.replace(found, () => replacement),
+    )
+  }
+}
+
+/** Returns a copy of the source. */
+function copySource() {
+  const copy = temporaryDirectory()
+  for (const name of SOURCES) {
+    fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
+  }
+  fs.symlinkSync(path.join(PACKAGE, 'node_modules'), path.join(copy, 'node_modules'))
+  return copy
+}
+
+/** Builds the addon of the tools in a copy of the source. @param {string} copy */
+function build(copy) {
+  // The libraries that both use are compiled already.
+  const target = path.join(PACKAGE, 'target')
+  const args = ['build', '--quiet', '--package', 'cpu-prof-tools', '--target-dir', target]
+  const { status, stderr } = spawnSync('cargo', args, { cwd: copy, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  const built = path.join(target, 'debug', 'libcpu_prof_tools.so')
+  fs.copyFileSync(built, path.join(copy, ADDON))
+}
+
+/** Runs the command line of a copy. @param {string} copy @param {string[]} args */
+function cliOf(copy, ...args) {
+  const bin = path.join(copy, 'bin', 'cpu-prof.js')
+  const options = { env: cleanEnv(), encoding: /** @type {const} */ ('utf8') }
+  return spawnSync(process.execPath, [bin, ...args], options)
+}
+
+test('a new format, setting and command work once they are in the files of their recipes', () => {
+  const copy = copySource()
+  for (const name of Object.keys(RECIPES)) apply(copy, name)
+  build(copy)
+
+  const trace = writeTrace(path.join(copy, 'a.trace.json'), { spans: [['f', 5]] })
+  const output = path.join(copy, 'a.made')
+  const converted = cliOf(copy, 'convert', trace, '-o', output)
+  assert.equal(converted.status, 0, converted.stderr)
+  assert.equal(fs.readFileSync(output, 'utf8'), '1 processes\n')
+  assert.match(cliOf(copy, 'convert', '--help').stdout, /\.made +a made-up format/)
+
+  assert.match(
+    cliOf(copy, 'run', '--help').stdout,
+    /--made-up <n> +a made-up number \(default: 7\)/,
+  )
+  const { loadTools } = require(path.join(copy, 'lib', 'addon.js'))
+  const { settingsOf } = require(path.join(copy, 'lib', 'settings.js'))
+  const known = settingsOf(loadTools()).map((/** @type {{ name: string }} */ { name }) => name)
+  assert.ok(known.includes('madeUp'))
+
+  assert.equal(cliOf(copy, 'made').stdout, 'made\n')
+  assert.match(cliOf(copy, '--help').stdout, /^ +made +A made-up command\.$/m)
+})
+
+test('CONTRIBUTING.md names the files of each recipe, and they are few', () => {
+  const contributing = fs.readFileSync(path.join(PACKAGE, 'CONTRIBUTING.md'), 'utf8')
+  for (const [name, edits] of Object.entries(RECIPES)) {
+    const files = Object.keys(edits)
+    assert.ok(files.length <= MOST[name], name)
+    const recipe = contributing.split(`**${name}.**`)[1]?.split('\n\n**')[0] ?? ''
+    for (const file of files) {
+      const named = file.replace(/\bmade\b/, '<name>')
+      assert.ok(recipe.includes(`\`${named}\``), `${name} names ${named}`)
+    }
+  }
+})
