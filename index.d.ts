@@ -870,7 +870,7 @@ export interface Problem {
 
 /**
  * Lists what is wrong with traces and `.cpuprofile` files of any tool, plain or as `.gz`, and folders
- * of them. Holds each file in memory.
+ * of them. Each file passes through in pieces.
  */
 export function check(inputs: string | string[]): Promise<Check>
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// The test of docs/compare.md, as a reader would copy it.
+// The test of docs/got-slower.md, as a reader would copy it.
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
@@ -17,7 +17,7 @@ const AFTER_MS = 750
 /** Writes a project with the test of the page. */
 function project() {
   const cwd = temporaryDirectory()
-  const docs = fs.readFileSync(path.join(PACKAGE, 'docs', 'compare.md'), 'utf8')
+  const docs = fs.readFileSync(path.join(PACKAGE, 'docs', 'got-slower.md'), 'utf8')
   const recipe = /```js\n([\s\S]*?)\n```/.exec(docs)?.[1] ?? ''
   fs.mkdirSync(path.join(cwd, 'node_modules', '@org'), { recursive: true })
   fs.symlinkSync(PACKAGE, path.join(cwd, 'node_modules', '@org', 'cpu-prof'))
@@ -37,7 +37,7 @@ function runWith(cwd, args, ms) {
   return run(args, { cwd, env: { MS: `${ms}`, NODE_TEST_CONTEXT: undefined }, preload: null })
 }
 
-test('the test of docs/compare.md fails when the share of a function grows', async () => {
+test('the test of docs/got-slower.md fails when the share of a function grows', async () => {
   const cwd = project()
   const record = `
     const { profile } = require('@org/cpu-prof')

@@ -85,7 +85,7 @@ function tapOutcome(stdout) {
 const RECIPES = new Map(
   Array.from(
     fs
-      .readFileSync(path.join(PACKAGE, 'docs', 'test-runners.md'), 'utf8')
+      .readFileSync(path.join(PACKAGE, 'docs', 'slow-tests.md'), 'utf8')
       .matchAll(/^```js\n\/\/ (\S+)\n([\s\S]*?)^```$/gm),
     ([, file, source]) => [file, source],
   ),

@@ -58,7 +58,7 @@ const RULES = [
   },
   {
     files: /^cli\//,
-    names: ['cli', 'check', 'compare', 'convert', 'merge', 'report', 'run-folder'],
+    names: ['cli', 'check', 'compare', 'convert', 'docs', 'merge', 'report', 'run-folder'],
   },
   {
     files: /^lib\/(compare|compare-rules|runs)\.js$/,
@@ -69,9 +69,9 @@ const RULES = [
   { files: /^scripts\/programs/, names: ['programs'] },
   { files: /^scripts\/(specs|repeat|test|matrix)/, names: ['suite'] },
   { files: /^(bench|examples)\//, names: ['architecture'] },
-  { files: /^docs\/compare\.md$/, names: ['compare-recipe'] },
-  { files: /^docs\/test-runners\.md$/, names: ['runners'] },
-  { files: /\.md$|^docs\/|^LICENSE$/, names: ['architecture'] },
+  { files: /^docs\/got-slower\.md$/, names: ['compare-recipe', 'docs'] },
+  { files: /^docs\/slow-tests\.md$/, names: ['runners', 'docs'] },
+  { files: /\.md$|^docs\/|^LICENSE$/, names: ['architecture', 'docs'] },
 ]
 
 /**
