@@ -47,7 +47,7 @@ const DETAILS = 5
 /** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */
 async function report(inputs, options) {
   await reportOn(inputs, options)
-  require('../run/remains.js').printRemains()
+  require('../run/after/remains.js').printRemains()
 }
 
 /** @param {string[]} inputs @param {Options} options */

@@ -2,10 +2,10 @@
 
 // `cpu-prof run`: records every Node process and thread under a command, once or several times.
 
-const { endAs } = require('../run/child.js')
+const { endAs } = require('../run/watch/child.js')
 const { record } = require('../run/record.js')
 
-/** @param {string[]} command @param {import('../run/plan.js').Options & Record<string, any>} options */
+/** @param {string[]} command @param {import('../run/prepare/plan.js').Options & Record<string, any>} options */
 async function run(command, { repeat, warmup, ...options }) {
   if (repeat !== undefined || warmup !== undefined) {
     const { repeatRun } = require('../run/repeat.js')

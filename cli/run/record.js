@@ -4,22 +4,22 @@
 
 const fs = require('node:fs')
 const { WRONG_USAGE, CANNOT_EXECUTE, NOT_FOUND } = require('../exit-codes.js')
-const { runToEnd } = require('./child.js')
-const { planRun } = require('./plan.js')
-const { createWatcher } = require('./watch.js')
+const { runToEnd } = require('./watch/child.js')
+const { planRun } = require('./prepare/plan.js')
+const { createWatcher } = require('./watch/watch.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
 const { quote } = require('../terminal/shell.js')
 
-/** @typedef {import('../run/plan.js').Options} Options */
-/** @typedef {import('../run/plan.js').Plan} Plan */
-/** @typedef {import('../run/descendants.js').Descendant} Descendant */
+/** @typedef {import('./prepare/plan.js').Options} Options */
+/** @typedef {import('./prepare/plan.js').Plan} Plan */
+/** @typedef {import('./watch/descendants.js').Descendant} Descendant */
 
 /**
  * Runs a command to its end, and records it. Returns how the command ended; undefined if it could not be
  * started, which sets the exit code.
  * @param {string[]} command @param {Options & Record<string, any>} options
- * @returns {Promise<import('./child.js').Ending | undefined>}
+ * @returns {Promise<import('./watch/child.js').Ending | undefined>}
  */
 async function record(command, options) {
   let plan
@@ -56,7 +56,7 @@ function finish({ folder, end }) {
 function offerRemains({ quiet }) {
   if (quiet) return
   try {
-    require('./remains.js').printRemains()
+    require('./after/remains.js').printRemains()
   } catch {
     // For example, the command removed this package.
   }
@@ -65,7 +65,7 @@ function offerRemains({ quiet }) {
 /**
  * Says what was recorded. Never throws, because the exit code is the command's.
  * @param {string} file the command's program @param {Plan} plan
- * @param {import('../run/child.js').Ending} ending
+ * @param {import('./watch/child.js').Ending} ending
  * @param {Descendant[]} nodes Node processes that were seen @param {Options} options
  */
 async function summarize(file, plan, ending, nodes, options) {
@@ -79,7 +79,7 @@ async function summarize(file, plan, ending, nodes, options) {
     }
     if (isNested) return
     const missing = describeMissing(nodes, oneForEachThread(files))
-    const { summarizeRun } = require('./summary.js')
+    const { summarizeRun } = require('./after/collect.js')
     const run = { ...options, dir, files, recordingsDir, isHidden, output, html, ending, missing }
     await summarizeRun(oneForEachThread(files), run)
   } catch (error) {
@@ -139,7 +139,7 @@ function describeMissing(nodes, recordings) {
   // Nothing more is loaded for a short command.
   if (nodes.length === 0) return ''
   try {
-    const { missingText } = require('./missing-lines.js')
+    const { missingText } = require('./after/missing-lines.js')
     return missingText(nodes, recordings, workingDirectory())
   } catch {
     // For example, the command removed this package.

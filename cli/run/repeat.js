@@ -8,12 +8,12 @@ const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { printStatus, fail } = require('../terminal/output.js')
 const { quoteAll, quotePath } = require('../terminal/shell.js')
-const { endAs } = require('./child.js')
-const { newName } = require('./plan.js')
+const { endAs } = require('./watch/child.js')
+const { newName } = require('./prepare/plan.js')
 const { record } = require('./record.js')
 
-/** @typedef {import('./plan.js').Options & Record<string, any>} Options */
-/** @typedef {import('./child.js').Ending} Ending */
+/** @typedef {import('./prepare/plan.js').Options & Record<string, any>} Options */
+/** @typedef {import('./watch/child.js').Ending} Ending */
 
 /** The folder of a run that does not count, within the folder of the runs. */
 const WARMUP = '.warmup'

@@ -4,13 +4,13 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { merge, report } = require('../../index.js')
-const { loadTools } = require('../../lib/addon.js')
-const { createFolder, moveFiles, removeFiles } = require('./destination.js')
+const { merge, report } = require('../../../index.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { createFolder, moveFiles, removeFiles } = require('../prepare/output-dir.js')
 const { hiddenName, nameTrace } = require('./trace-name.js')
-const { MAX_ROWS } = require('../report/tables.js')
-const { renderText } = require('../report/text.js')
-const { withCleanup } = require('../terminal/cleanup.js')
+const { MAX_ROWS } = require('../../report/tables.js')
+const { renderText } = require('../../report/text.js')
+const { withCleanup } = require('../../terminal/cleanup.js')
 const {
   formatBytes,
   formatCount,
@@ -18,11 +18,11 @@ const {
   formatPath,
   printable,
   workingDirectory,
-} = require('../terminal/format.js')
-const { printStatus, writeStderr, messageOf, printProblems } = require('../terminal/output.js')
-const { progress } = require('../terminal/progress.js')
-const { screen } = require('../terminal/screen.js')
-const { quotePath } = require('../terminal/shell.js')
+} = require('../../terminal/format.js')
+const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
+const { progress } = require('../../terminal/progress.js')
+const { screen } = require('../../terminal/screen.js')
+const { quotePath } = require('../../terminal/shell.js')
 
 /** Lines of the report, so that the end of the command's own output stays on the screen. */
 const MAX_LINES = 44
@@ -33,7 +33,7 @@ const MAX_LINES = 44
  * @property {string} recordingsDir absolute; the recordings are here
  * @property {string[]} files of the recordings, in all formats
  * @property {boolean} isHidden whether `recordingsDir` is a temporary folder
- * @property {import('./child.js').Ending} ending
+ * @property {import('../watch/child.js').Ending} ending
  * @property {string} [output] absolute
  * @property {string} [html] absolute
  * @property {string} missing text about Node processes without a recording, empty if there are none
@@ -114,7 +114,7 @@ function bringHome(files, { dir, recordingsDir, isHidden }) {
 /**
  * Removes the recordings that the trace contains whole, so that a run is not stored twice.
  * @param {string[]} recordings @param {string[]} complete files
- * @param {import('../../index.js').MergeResult} merged @param {Run} run
+ * @param {import('../../../index.js').MergeResult} merged @param {Run} run
  */
 function removeMerged(recordings, complete, merged, run) {
   const isWhole = merged.failed.length === 0
@@ -177,8 +177,8 @@ async function printReport(recordings, cwd, { sourceMaps }, told) {
 /** Writes the page for a browser, if one is wanted. @param {string[]} recordings @param {string} cwd @param {Run} run */
 async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
   if (html === undefined) return
-  const { pageData } = require('../../lib/offline.js')
-  const { writeHtml } = require('../report/html.js')
+  const { pageData } = require('../../../lib/offline.js')
+  const { writeHtml } = require('../../report/html.js')
   try {
     await writeHtml(html, () => pageData(recordings, { sourceMaps }))
     if (!quiet) writeStderr(`page: ${printable(formatPath(html, cwd))}\n`)
@@ -187,7 +187,7 @@ async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
   }
 }
 
-/** @param {import('../../index.js').MergeResult} merged @param {string} cwd */
+/** @param {import('../../../index.js').MergeResult} merged @param {string} cwd */
 function printTrace({ files, bytes, processes, threads }, cwd) {
   const what = `${formatBytes(bytes)}, ${formatCounts(processes, threads)}`
   for (const file of files) writeStderr(`trace: ${printable(formatPath(file, cwd))} (${what})\n`)

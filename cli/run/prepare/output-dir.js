@@ -4,7 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { readRegularFile } = require('../regular-file.js')
+const { readRegularFile } = require('../../regular-file.js')
 
 /** Hides a new folder from version control and from watchers: a big trace is nothing for either. */
 const IGNORE_FILE = '.gitignore'

@@ -3,9 +3,9 @@
 // Builds the environment that makes every Node process under a command record itself.
 
 const path = require('node:path')
-const { SETTINGS } = require('../../lib/options.js')
+const { SETTINGS } = require('../../../lib/options.js')
 
-const PRELOAD = path.join(__dirname, '..', '..', 'index.js')
+const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
 
 /** The settings that have an environment variable: names and variables. */
 const VARIABLES = Object.fromEntries(

@@ -3,7 +3,7 @@
 // Passes on the file descriptors above 2 that this process has inherited, as a shell does.
 
 const fs = require('node:fs')
-const { loadTools } = require('../../lib/addon.js')
+const { loadTools } = require('../../../lib/addon.js')
 
 const FOLDER = '/proc/self/fd'
 

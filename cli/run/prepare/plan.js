@@ -4,13 +4,13 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
-const { RUNS, SETTINGS } = require('../../lib/options.js')
-const { workingDirectory } = require('../terminal/format.js')
-const { checkFolder, firstExisting } = require('./destination.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { RUNS, SETTINGS } = require('../../../lib/options.js')
+const { workingDirectory } = require('../../terminal/format.js')
+const { checkFolder, firstExisting } = require('./output-dir.js')
 const { VARIABLES, settingsOf, variablesOf, recordedEnvironment } = require('./environment.js')
-const { openFolder, patternIn } = require('./folder.js')
-const { createRunFolder, outerRun } = require('./run-folder.js')
+const { openFolder, patternIn } = require('./recordings-dir.js')
+const { createRunFolder, outerRun } = require('./run-state-dir.js')
 
 /**
  * @typedef {object} Options
@@ -34,7 +34,7 @@ const { createRunFolder, outerRun } = require('./run-folder.js')
  * @property {boolean} isHidden whether the recordings grow in a temporary folder
  * @property {boolean} isNested whether the run is part of an outer run, whose trace will contain it
  * @property {NodeJS.ProcessEnv} env of the command
- * @property {import('./descendants.js').OwnRun} ownRun
+ * @property {import('../watch/descendants.js').OwnRun} ownRun
  * @property {() => void} end ends the run: processes that start later are not recorded
  */
 
@@ -79,7 +79,7 @@ function planRun(command, options, env) {
 
 /**
  * Plans a run whose recordings belong to an outer run.
- * @param {string[]} command @param {import('./run-folder.js').RunInfo} outer
+ * @param {string[]} command @param {import('./run-state-dir.js').RunInfo} outer
  * @param {Options & Record<string, any>} options @param {NodeJS.ProcessEnv} env @returns {Plan}
  */
 function planNested(command, outer, options, env) {

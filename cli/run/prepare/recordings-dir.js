@@ -4,8 +4,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
-const { IGNORE_FILE, createFolder } = require('./destination.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { IGNORE_FILE, createFolder } = require('./output-dir.js')
 
 /**
  * Creates the folder if it is missing. Throws if recordings cannot be written into it.

@@ -3,12 +3,12 @@
 // Tells which Node processes under a run left no recording, and why.
 
 const fs = require('node:fs')
-const { loadTools } = require('../../lib/addon.js')
-const { readStat } = require('./proc.js')
-const { withRegularFile } = require('../regular-file.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { readStat } = require('../watch/proc.js')
+const { withRegularFile } = require('../../regular-file.js')
 
-/** @typedef {import('./descendants.js').Descendant} Descendant */
-/** @typedef {Descendant & { node: import('./descendants.js').NodeFacts }} NodeProcess */
+/** @typedef {import('../watch/descendants.js').Descendant} Descendant */
+/** @typedef {Descendant & { node: import('../watch/descendants.js').NodeFacts }} NodeProcess */
 /**
  * A process without a recording.
  * @typedef {object} Missing
@@ -133,7 +133,7 @@ function hasSymbol(file) {
 
 /**
  * Returns the likely cause, and what to do.
- * @param {import('./descendants.js').NodeFacts} node @param {number} lifeMs
+ * @param {import('../watch/descendants.js').NodeFacts} node @param {number} lifeMs
  */
 function whyMissing({ nodeOptions, run, under, words, user }, lifeMs) {
   if (user >= 0 && user !== process.getuid?.()) {

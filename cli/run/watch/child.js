@@ -5,9 +5,9 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
-const exitCodes = require('../exit-codes.js')
-const { listen } = require('../signals.js')
-const { passOnFiles } = require('./inherited.js')
+const exitCodes = require('../../exit-codes.js')
+const { listen } = require('../../signals.js')
+const { passOnFiles } = require('../prepare/inherited.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
 /** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */

@@ -7,7 +7,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
+const { loadTools } = require('../../../lib/addon.js')
 
 /** The addon knows a run's folder by this name. */
 const NAME = 'cpu-prof-run-'

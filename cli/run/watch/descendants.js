@@ -3,8 +3,8 @@
 // Finds the processes under a command, and what is known about the Node processes among them.
 
 const path = require('node:path')
-const { VARIABLES } = require('./environment.js')
-const { NAME, outerRun } = require('./run-folder.js')
+const { VARIABLES } = require('../prepare/environment.js')
+const { NAME, outerRun } = require('../prepare/run-state-dir.js')
 const {
   listPids,
   readExecutable,

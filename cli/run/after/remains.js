@@ -2,10 +2,10 @@
 
 // Offers the recordings of earlier runs that are in no trace.
 
-const { printStatus } = require('../terminal/output.js')
-const { workingDirectory } = require('../terminal/format.js')
-const { quotePath } = require('../terminal/shell.js')
-const { findRemains } = require('./run-folder.js')
+const { printStatus } = require('../../terminal/output.js')
+const { workingDirectory } = require('../../terminal/format.js')
+const { quotePath } = require('../../terminal/shell.js')
+const { findRemains } = require('../prepare/run-state-dir.js')
 
 /** Names the runs that were started in the working directory, and left recordings. */
 function printRemains() {
