@@ -18,7 +18,7 @@ function seen(pid, facts = {}, startMs = 1) {
   const node = {
     executable: process.execPath,
     words,
-    ownPid: pid,
+    namespacePid: pid,
     user: process.getuid?.() ?? 0,
     nodeOptions: null,
     run: undefined,

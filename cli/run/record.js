@@ -30,25 +30,25 @@ async function record(command, options) {
     return undefined
   }
   // An outer run watches the processes of this one too.
-  const watcher = options.quiet || plan.isNested ? undefined : createWatcher(plan.ownRun)
+  const watcher = options.quiet || plan.isNested ? undefined : createWatcher(plan.runDirs)
   let ending
   try {
     ending = await runToEnd(command, plan.env, (pid) => watcher?.begin(pid))
   } catch (error) {
-    finish(plan)
+    endRun(plan)
     failToStart(command[0], /** @type {NodeJS.ErrnoException} */ (error))
     return undefined
   }
   const nodes = watcher?.end() ?? []
-  await summarize(command[0], plan, ending, nodes, options)
-  finish(plan)
+  await collect(command[0], plan, ending, nodes, options)
+  endRun(plan)
   if (!plan.isNested) offerRemains(options)
   return ending
 }
 
-/** Removes what the run no longer needs. @param {Plan} plan */
-function finish({ folder, end }) {
-  folder.removeIfEmpty()
+/** Ends the run, and removes the folders that it leaves empty. @param {Plan} plan */
+function endRun({ recordingsDir, end }) {
+  recordingsDir.removeIfEmpty()
   end()
 }
 
@@ -63,25 +63,26 @@ function offerRemains({ quiet }) {
 }
 
 /**
- * Says what was recorded. Never throws, because the exit code is the command's.
+ * Collects the recordings, and says what they are. Never throws, because the exit code is the command's.
  * @param {string} file the command's program @param {Plan} plan
  * @param {import('./watch/child.js').Ending} ending
  * @param {Descendant[]} nodes Node processes that were seen @param {Options} options
  */
-async function summarize(file, plan, ending, nodes, options) {
-  const { dir, output, html, folder, isHidden, isNested } = plan
-  const { recordingsDir } = folder
+async function collect(file, plan, ending, nodes, options) {
+  const { finalDir, output, html, isHidden, isNested } = plan
+  const { path: recordingsDir, listRecordings } = plan.recordingsDir
   try {
-    const files = folder.recordings()
+    const files = listRecordings()
     if (files.length === 0) {
       if (!options.quiet) printNothing(file, plan, nodes)
       return
     }
     if (isNested) return
     const missing = describeMissing(nodes, oneForEachThread(files))
-    const { summarizeRun } = require('./after/collect.js')
-    const run = { ...options, dir, files, recordingsDir, isHidden, output, html, ending, missing }
-    await summarizeRun(oneForEachThread(files), run)
+    const { collectRun } = require('./after/collect.js')
+    const dirs = { finalDir, recordingsDir, isHidden }
+    const run = { ...options, ...dirs, files, output, html, ending, missing }
+    await collectRun(oneForEachThread(files), run)
   } catch (error) {
     printStatus(`no trace: ${whyNone(error)}; the recordings are in ${recordingsDir}`)
   }
@@ -119,8 +120,10 @@ function notFound(file) {
  * Says why there is no recording.
  * @param {string} file the command's program @param {Plan} plan @param {Descendant[]} nodes
  */
-function printNothing(file, { dir, folder }, nodes) {
-  if (folder.isGone()) return printStatus(`the recordings' folder is gone: ${dir}`)
+function printNothing(file, { finalDir, recordingsDir }, nodes) {
+  if (recordingsDir.isGone()) {
+    return printStatus(`the recordings' folder is gone: ${finalDir}`)
+  }
   const nothing = 'no Node process was recorded'
   const missing = describeMissing(nodes, [])
   if (missing === '') {

@@ -4,12 +4,14 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { RUNS } = require('../../lib/options.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { printStatus, fail } = require('../terminal/output.js')
 const { quoteAll, quotePath } = require('../terminal/shell.js')
+const { VARIABLES } = require('../variables.js')
 const { endAs } = require('./watch/child.js')
-const { newName } = require('./prepare/plan.js')
+const { newDirName } = require('./prepare/output-dir.js')
 const { record } = require('./record.js')
 
 /** @typedef {import('./prepare/plan.js').Options & Record<string, any>} Options */
@@ -20,7 +22,7 @@ const WARMUP = '.warmup'
 
 /** @param {string[]} command @param {Options} options */
 async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
-  const folder = path.resolve(dir || process.env.CPU_PROF_DIR || path.join('profiles', newName()))
+  const folder = path.resolve(dir || process.env[VARIABLES.dir] || path.join(RUNS, newDirName()))
   const problem = problemOf(folder)
   if (problem !== undefined) return fail(problem, WRONG_USAGE)
   /** @type {Ending | undefined} */
@@ -53,15 +55,15 @@ function problemOf(folder) {
  */
 async function recordRun(command, options, { folder, number, of, side }) {
   const isWarmup = number < 1
-  const home = path.join(folder, isWarmup ? WARMUP : runName(number))
+  const finalDir = path.join(folder, isWarmup ? WARMUP : runName(number))
   const ending = await timed(
     `${side ? `${side}: ` : ''}${titleOf(number, of)}`,
     options.quiet,
-    () => record(command, { ...options, home, quiet: true }),
+    () => record(command, { ...options, finalDir, quiet: true }),
   )
   if (ending === undefined) return undefined
-  const isRecorded = fs.existsSync(home)
-  if (isWarmup) fs.rmSync(home, { recursive: true, force: true })
+  const isRecorded = fs.existsSync(finalDir)
+  if (isWarmup) fs.rmSync(finalDir, { recursive: true, force: true })
   if (!isRecorded && ending.signal === null) {
     const how = ending.code === 0 ? '' : ` and ended with ${ending.code}`
     fail(`the command left no recording${how}; see what cpu-prof run ${quoteAll(command)} says`)

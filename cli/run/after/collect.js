@@ -1,35 +1,29 @@
 'use strict'
 
-// Merges the recordings of a run into one trace, and prints a short report.
+// Collects the recordings of a run: merges them into one trace, and moves or removes their files.
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { merge, report } = require('../../../index.js')
+const { merge } = require('../../../index.js')
 const { loadTools } = require('../../../lib/addon.js')
-const { createFolder, moveFiles, removeFiles } = require('../prepare/output-dir.js')
-const { hiddenName, nameTrace } = require('./trace-name.js')
-const { MAX_ROWS } = require('../../report/tables.js')
-const { renderText } = require('../../report/text.js')
 const { withCleanup } = require('../../terminal/cleanup.js')
-const {
-  formatBytes,
-  formatCount,
-  formatCounts,
-  formatPath,
-  printable,
-  workingDirectory,
-} = require('../../terminal/format.js')
+const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
 const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
 const { progress } = require('../../terminal/progress.js')
-const { screen } = require('../../terminal/screen.js')
-const { quotePath } = require('../../terminal/shell.js')
-
-/** Lines of the report, so that the end of the command's own output stays on the screen. */
-const MAX_LINES = 44
+const { createFolder } = require('../prepare/output-dir.js')
+const { moveFiles, removeFiles } = require('./recording-files.js')
+const {
+  describeRecordings,
+  printLiving,
+  printReport,
+  printTrace,
+  writePage,
+} = require('./summary.js')
+const { hiddenName, nameTrace } = require('./trace-name.js')
 
 /**
  * @typedef {object} Run
- * @property {string} dir absolute; the trace goes here, and recordings that stay
+ * @property {string} finalDir absolute; the trace goes here, and recordings that stay
  * @property {string} recordingsDir absolute; the recordings are here
  * @property {string[]} files of the recordings, in all formats
  * @property {boolean} isHidden whether `recordingsDir` is a temporary folder
@@ -43,18 +37,18 @@ const MAX_LINES = 44
  * @property {boolean} [quiet]
  */
 
-/** @param {string[]} recordings their files @param {Run} run */
-async function summarizeRun(recordings, run) {
-  const { dir, merge, quiet, output } = run
+/** Collects what a run recorded, and says what it was. @param {string[]} recordings their files @param {Run} run */
+async function collectRun(recordings, run) {
+  const { finalDir, merge, quiet, output } = run
   const cwd = workingDirectory()
   const living = recordings.filter(isLiving)
   const complete = run.files.filter((file) => !living.includes(file))
   const count = loadTools().cpuProfCountRecordings(recordings)
   if (!merge) {
     await writePage(recordings, cwd, run)
-    const place = formatPath(bringHome(complete, run), cwd)
+    const place = formatPath(moveToFinalDir(complete, run), cwd)
     if (!quiet) {
-      printStatus(describe(count, place))
+      printStatus(describeRecordings(count, place))
       writeStderr(run.missing)
       printLiving(living, cwd)
     }
@@ -63,15 +57,15 @@ async function summarizeRun(recordings, run) {
 
   let merged
   try {
-    if (output === undefined) createFolder(dir)
-    const trace = output ?? hiddenName(dir)
+    if (output === undefined) createFolder(finalDir)
+    const trace = output ?? hiddenName(finalDir)
     checkTrace(trace, recordings)
     const mergeAll = () => mergeRecordings(recordings, trace, run)
-    const where = describe(count, formatPath(run.recordingsDir, cwd))
+    const where = describeRecordings(count, formatPath(run.recordingsDir, cwd))
     merged = await withCleanup(mergeAll, `interrupted before the trace was written: ${where}`)
     if (output === undefined) merged.files = [nameTrace(trace)]
   } catch (error) {
-    const place = formatPath(bringHome(complete, run), cwd)
+    const place = formatPath(moveToFinalDir(complete, run), cwd)
     printStatus(`no trace: ${messageOf(error)}; the recordings are in ${place}`)
     return
   }
@@ -86,27 +80,22 @@ async function summarizeRun(recordings, run) {
   removeMerged(recordings, complete, merged, run)
 }
 
-/** @param {number} count of recordings, which can have several files @param {string} place */
-function describe(count, place) {
-  return `${formatCount(count, 'recording')} in ${place} (to merge: cpu-prof merge ${quotePath(place)} -o trace.json)`
-}
-
 /** Returns whether a process still records into a file. @param {string} file */
 function isLiving(file) {
   return loadTools().cpuProfLivingRecorders([file]).length > 0
 }
 
 /**
- * Takes complete files out of a temporary folder. Returns the folder where the recordings are now.
+ * Moves complete files out of a temporary folder. Returns the folder where the recordings are afterwards.
  * @param {string[]} files @param {Run} run
  */
-function bringHome(files, { dir, recordingsDir, isHidden }) {
+function moveToFinalDir(files, { finalDir, recordingsDir, isHidden }) {
   if (!isHidden || files.length === 0) return recordingsDir
   try {
-    moveFiles(files, recordingsDir, dir)
-    return dir
+    moveFiles(files, recordingsDir, finalDir)
+    return finalDir
   } catch (error) {
-    printStatus(`the recordings cannot be moved into ${dir}: ${messageOf(error)}`)
+    printStatus(`the recordings cannot be moved into ${finalDir}: ${messageOf(error)}`)
     return recordingsDir
   }
 }
@@ -122,7 +111,7 @@ function removeMerged(recordings, complete, merged, run) {
   const isRedundant = (/** @type {string} */ file) =>
     isWhole && !run.keepRecordings && file.endsWith('.trace.json') && recordings.includes(file)
   removeFiles(complete.filter(isRedundant), run.recordingsDir)
-  bringHome(
+  moveToFinalDir(
     complete.filter((file) => !isRedundant(file)),
     run,
   )
@@ -146,7 +135,7 @@ function realPath(file) {
   }
 }
 
-/** @param {string[]} recordings @param {string} output @param {Run} run */
+/** Merges the recordings into a trace, with the command's ending. @param {string[]} recordings @param {string} output @param {Run} run */
 async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
   const { pid, code, signal } = ending
   const bar = progress(`merging ${formatCount(recordings.length, 'file')}`)
@@ -158,58 +147,4 @@ async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
   }
 }
 
-/**
- * @param {string[]} recordings @param {string} cwd @param {Run} run
- * @param {string[]} told the remarks that the user has seen
- */
-async function printReport(recordings, cwd, { sourceMaps }, told) {
-  try {
-    const { columns, rows = MAX_LINES, colours } = screen(process.stderr)
-    const lines = Math.min(MAX_LINES, rows - 4)
-    const result = await report(recordings, { top: MAX_ROWS, sourceMaps })
-    for (const note of result.notes) if (!told.includes(note)) printStatus(note)
-    writeStderr(`\n${renderText(result, { columns, lines, colours, cwd })}\n`)
-  } catch (error) {
-    printStatus(`no report: ${messageOf(error)}`)
-  }
-}
-
-/** Writes the page for a browser, if one is wanted. @param {string[]} recordings @param {string} cwd @param {Run} run */
-async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
-  if (html === undefined) return
-  const { pageData } = require('../../../lib/offline.js')
-  const { writeHtml } = require('../../report/html.js')
-  try {
-    await writeHtml(html, () => pageData(recordings, { sourceMaps }))
-    if (!quiet) writeStderr(`page: ${printable(formatPath(html, cwd))}\n`)
-  } catch (error) {
-    printStatus(`no page: ${messageOf(error)}`)
-  }
-}
-
-/** @param {import('../../../index.js').MergeResult} merged @param {string} cwd */
-function printTrace({ files, bytes, processes, threads }, cwd) {
-  const what = `${formatBytes(bytes)}, ${formatCounts(processes, threads)}`
-  for (const file of files) writeStderr(`trace: ${printable(formatPath(file, cwd))} (${what})\n`)
-  writeStderr('  open it in Chrome: F12, Performance, "Load trace" (the arrow up)\n')
-  writeStderr(`  more of the report: cpu-prof report ${quotePath(formatPath(files[0], cwd))}\n`)
-}
-
-/**
- * Names the processes that outlive the command, such as a daemon. They are recorded until they end,
- * and the trace has only what was written so far.
- * @param {string[]} living the files that grow @param {string} cwd
- */
-function printLiving(living, cwd) {
-  /** @type {number[]} */
-  const pids = loadTools().cpuProfLivingRecorders(living)
-  if (pids.length === 0) return
-  const who =
-    pids.length === 1
-      ? 'a process outlives the command and is'
-      : `${pids.length} processes outlive the command and are`
-  const where = formatPath(path.dirname(living[0]), cwd)
-  printStatus(`${who} still recorded in ${where}; the trace ends here: pid ${pids.join(', ')}`)
-}
-
-module.exports = { summarizeRun }
+module.exports = { collectRun }

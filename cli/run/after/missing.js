@@ -53,15 +53,15 @@ function findMissing(nodes, recordings) {
   const recorders = loadTools().cpuProfRecorders(recordings)
   if (recorders === null) return { missing: [], total: 0 }
   const recorded = new Set(recorders.map(({ pid, startMs }) => keyOf(pid, startMs)))
-  const ownStartMs = ownStart()
+  const clockStartMs = clockStart()
   const isTraced = recordings.every((file) => file.endsWith('.trace.json'))
   const missing = nodes.flatMap((descendant) => {
     const process = /** @type {NodeProcess} */ (descendant)
     const { node, startMs, seenMs } = process
-    const isRecorded = [startMs, undefined].some((ms) => recorded.has(keyOf(node.ownPid, ms)))
+    const isRecorded = [startMs, undefined].some((ms) => recorded.has(keyOf(node.namespacePid, ms)))
     if (isRecorded || node.run === 'other' || runsNoProgram(node.words)) return []
-    const lifeMs = Math.max(0, seenMs - (startMs - ownStartMs))
-    const isRunning = runs(process)
+    const lifeMs = Math.max(0, seenMs - (startMs - clockStartMs))
+    const isRunning = isAlive(process)
     // A `.cpuprofile` is written at the end: a killed or running process has none.
     const isLate = (isRunning && lifeMs < STARTING_MS) || !isTraced
     if (node.run === 'this' && isLate) return []
@@ -77,12 +77,12 @@ function keyOf(pid, startMs) {
 }
 
 /** Returns when the clock of `performance.now()` started: milliseconds after the system's start. */
-function ownStart() {
+function clockStart() {
   return readStat(process.pid)?.startMs ?? 0
 }
 
 /** @param {Descendant} process */
-function runs({ pid, startMs }) {
+function isAlive({ pid, startMs }) {
   const stat = readStat(pid)
   // The id can be that of a process that started later.
   return stat !== undefined && !stat.hasEnded && stat.startMs === startMs

@@ -2,22 +2,49 @@
 
 // Offers the recordings of earlier runs that are in no trace.
 
+const { loadTools } = require('../../../lib/addon.js')
 const { printStatus } = require('../../terminal/output.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { quotePath } = require('../../terminal/shell.js')
-const { findRemains } = require('../prepare/run-state-dir.js')
+const { listRunStates, namesIn } = require('../prepare/run-state-dir.js')
 
 /** Names the runs that were started in the working directory, and left recordings. */
 function printRemains() {
-  for (const { folder, recordings, command, wasKilled } of findRemains(workingDirectory())) {
-    const run = `an earlier run (${command.join(' ')})`
+  for (const { folder, recordingsDir, info, hasEnded } of findRemains(workingDirectory())) {
+    const run = `an earlier run (${info.command.join(' ')})`
     printStatus(
-      (wasKilled
-        ? `${run} was killed before its trace was written`
-        : `${run} had a process that went on after the run, and has ended now`) +
-        `; to keep its recordings: cpu-prof merge ${quotePath(recordings)} -o trace.json` +
+      (hasEnded
+        ? `${run} had a process that went on after the run, and has ended now`
+        : `${run} was killed before its trace was written`) +
+        `; to keep its recordings: cpu-prof merge ${quotePath(recordingsDir)} -o trace.json` +
         `; to drop it: rm -r ${quotePath(folder)}`,
     )
+  }
+}
+
+/** Returns the runs of a working directory that left recordings, to which nobody adds. @param {string} cwd */
+function findRemains(cwd) {
+  return listRunStates().filter(
+    ({ recordingsDir, info, hasEnded }) =>
+      info.cwd === cwd &&
+      namesIn(recordingsDir).some((name) => !name.startsWith('.')) &&
+      !(hasEnded ? isGrowing(recordingsDir) : isAlive(info.pid)),
+  )
+}
+
+/** Returns whether a process that has a recording in the folder is alive. @param {string} folder */
+function isGrowing(folder) {
+  /** @type {{ pid: number }[] | null} */
+  const recorders = loadTools().cpuProfRecorders([folder])
+  return recorders?.some(({ pid }) => isAlive(pid)) ?? false
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
   }
 }
 

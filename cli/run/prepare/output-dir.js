@@ -1,6 +1,6 @@
 'use strict'
 
-// Creates the folder where a run's trace and recordings stay, and moves recordings into it.
+// Names, checks and creates the folder where a run's trace and recordings stay.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -64,62 +64,13 @@ function cannotWrite(dir, existing, error) {
   return new Error(`the run cannot be written into ${dir}: ${why}; choose another --dir`)
 }
 
-/**
- * Moves files into a folder, with the subfolders that they are in.
- * @param {string[]} files @param {string} from @param {string} to
- */
-function moveFiles(files, from, to) {
-  createFolder(to)
-  for (const file of files) {
-    const target = path.join(to, path.relative(from, file))
-    fs.mkdirSync(path.dirname(target), { recursive: true })
-    move(file, target)
-  }
-  removeEmptyFolders(files, from)
+/** Returns a name of date, time and process id for the folder of a run. */
+function newDirName() {
+  const now = new Date()
+  /** @param {number[]} numbers */
+  const digits = (...numbers) => numbers.map((n) => String(n).padStart(2, '0')).join('')
+  const date = digits(now.getFullYear(), now.getMonth() + 1, now.getDate())
+  return `${date}.${digits(now.getHours(), now.getMinutes(), now.getSeconds())}.${process.pid}`
 }
 
-/** @param {string} file @param {string} target */
-function move(file, target) {
-  try {
-    fs.renameSync(file, target)
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error
-    // Another file system.
-    fs.copyFileSync(file, target)
-    fs.unlinkSync(file)
-  }
-}
-
-/** Removes files, and the subfolders that they leave empty. @param {string[]} files @param {string} within */
-function removeFiles(files, within) {
-  for (const file of files) {
-    try {
-      fs.unlinkSync(file)
-    } catch {
-      // Gone already.
-    }
-  }
-  removeEmptyFolders(files, within)
-}
-
-/** @param {string[]} files that are gone @param {string} within */
-function removeEmptyFolders(files, within) {
-  for (const file of files) {
-    try {
-      for (let dir = path.dirname(file); dir.length > within.length; dir = path.dirname(dir)) {
-        fs.rmdirSync(dir)
-      }
-    } catch {
-      // Not empty, or gone.
-    }
-  }
-}
-
-module.exports = {
-  IGNORE_FILE,
-  createFolder,
-  firstExisting,
-  checkFolder,
-  moveFiles,
-  removeFiles,
-}
+module.exports = { IGNORE_FILE, createFolder, firstExisting, checkFolder, newDirName }

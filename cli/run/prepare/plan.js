@@ -7,10 +7,11 @@ const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
 const { RUNS, SETTINGS } = require('../../../lib/options.js')
 const { workingDirectory } = require('../../terminal/format.js')
-const { checkFolder, firstExisting } = require('./output-dir.js')
-const { VARIABLES, settingsOf, variablesOf, recordedEnvironment } = require('./environment.js')
-const { openFolder, patternIn } = require('./recordings-dir.js')
-const { createRunFolder, outerRun } = require('./run-state-dir.js')
+const { VARIABLES } = require('../../variables.js')
+const { checkFolder, firstExisting, newDirName } = require('./output-dir.js')
+const { settingsOf, variablesOf, recordedEnvironment } = require('./environment.js')
+const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
+const { createRunStateDir, outerRun } = require('./run-state-dir.js')
 
 /**
  * @typedef {object} Options
@@ -19,7 +20,7 @@ const { createRunFolder, outerRun } = require('./run-state-dir.js')
  * @property {string} [output]
  * @property {string} [html]
  * @property {string} [dir]
- * @property {string} [home] the folder where the trace stays, while the recordings grow elsewhere
+ * @property {string} [finalDir] the folder where the trace stays, while the recordings grow elsewhere
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
  */
@@ -27,14 +28,14 @@ const { createRunFolder, outerRun } = require('./run-state-dir.js')
 /**
  * The facts that a run needs.
  * @typedef {object} Plan
- * @property {string} dir the folder where the trace and the recordings stay, absolute
+ * @property {string} finalDir the folder where the trace and the recordings stay, absolute
  * @property {string} [output] the trace, absolute
  * @property {string} [html] the page, absolute
- * @property {ReturnType<typeof openFolder>} folder where the recordings grow
+ * @property {ReturnType<typeof openRecordingsDir>} recordingsDir where the recordings grow
  * @property {boolean} isHidden whether the recordings grow in a temporary folder
  * @property {boolean} isNested whether the run is part of an outer run, whose trace will contain it
  * @property {NodeJS.ProcessEnv} env of the command
- * @property {import('../watch/descendants.js').OwnRun} ownRun
+ * @property {import('../watch/descendants.js').RunDirs} runDirs
  * @property {() => void} end ends the run: processes that start later are not recorded
  */
 
@@ -46,35 +47,39 @@ const { createRunFolder, outerRun } = require('./run-state-dir.js')
  * @param {NodeJS.ProcessEnv} env @returns {Plan}
  */
 function planRun(command, options, env) {
-  const places = [options.dir, options.output, options.html, options.home]
+  const places = [options.dir, options.output, options.html, options.finalDir]
   const outer = places.every((place) => place === undefined) && outerRun(env)
   if (outer) return planNested(command, outer, options, env)
-  const { home } = options
-  const given = home === undefined ? (options.dir ?? (env[VARIABLES.dir] || undefined)) : undefined
-  const dir = absolute(given ?? home ?? path.join(RUNS, newName()), SETTINGS.dir.flag)
-  const settings = settingsOf({ ...options, dir })
+  const given =
+    options.finalDir === undefined ? (options.dir ?? (env[VARIABLES.dir] || undefined)) : undefined
+  const finalDir = absolute(
+    given ?? options.finalDir ?? path.join(RUNS, newDirName()),
+    SETTINGS.dir.flag,
+  )
+  const settings = settingsOf({ ...options, dir: finalDir })
   checkSettings(settings, env)
-  if (given === undefined && options.output === undefined) checkFolder(dir)
+  if (given === undefined && options.output === undefined) checkFolder(finalDir)
   const variables = variablesOf(env, settings)
   const { output, html } = options
   /** @param {string} recordingsDir @param {string} id of the run */
-  const prepare = (recordingsDir, id) => {
+  const preparePlaces = (recordingsDir, id) => {
     variables[VARIABLES.dir] = recordingsDir
     const name = variables[VARIABLES.name]
     // A name that leads out of the folder leads out of the folder that the user knows.
-    if (name && patternIn(dir, name).startsWith('../')) {
-      variables[VARIABLES.name] = path.resolve(dir, name)
+    if (name && patternIn(finalDir, name).startsWith('../')) {
+      variables[VARIABLES.name] = path.resolve(finalDir, name)
     }
     const recordings = { dir: recordingsDir, name }
     return {
       output: output === undefined ? undefined : checkOutput('--output', output, recordings),
       html: html === undefined ? undefined : checkOutput('--html', html, recordings),
-      folder: openFolder(recordingsDir, id, variables[VARIABLES.name]),
+      recordingsDir: openRecordingsDir(recordingsDir, id, variables[VARIABLES.name]),
     }
   }
   const isHidden = given === undefined
-  const begun = begin(command, variables, env, isHidden ? undefined : dir, prepare)
-  return { dir, isHidden, isNested: false, ...begun }
+  const dir = isHidden ? undefined : finalDir
+  const begun = begin(command, variables, env, dir, preparePlaces)
+  return { finalDir, isHidden, isNested: false, ...begun }
 }
 
 /**
@@ -87,40 +92,32 @@ function planNested(command, outer, options, env) {
   checkSettings({ ...settings, dir: '' }, env)
   const variables = { ...outer.variables, ...variablesOf({}, settings) }
   const dir = outer.variables[VARIABLES.dir]
-  const prepare = () => ({ folder: openFolder(dir, outer.id, variables[VARIABLES.name]) })
-  const begun = begin(command, variables, env, dir, prepare, outer.id)
-  return { dir, isHidden: false, isNested: true, ...begun }
+  const name = variables[VARIABLES.name]
+  const preparePlaces = () => ({ recordingsDir: openRecordingsDir(dir, outer.id, name) })
+  const begun = begin(command, variables, env, dir, preparePlaces, outer.id)
+  return { finalDir: dir, isHidden: false, isNested: true, ...begun }
 }
 
 /**
- * Creates the folder by which the run's processes find their settings.
+ * Creates the folder of the run's state, by which the run's processes find their settings.
  * @template T @param {string[]} command @param {Record<string, string>} variables
  * @param {NodeJS.ProcessEnv} env
- * @param {string | undefined} dir where recordings grow; in the run's folder if undefined
- * @param {(dir: string, id: string) => T} prepare @param {string} [outerId]
+ * @param {string | undefined} dir where recordings grow; in the folder of the state if undefined
+ * @param {(dir: string, id: string) => T} preparePlaces @param {string} [outerId]
  */
-function begin(command, variables, env, dir, prepare, outerId) {
-  const runFolder = createRunFolder()
-  const id = outerId ?? runFolder.id
+function begin(command, variables, env, dir, preparePlaces, outerId) {
+  const stateDir = createRunStateDir()
+  const id = outerId ?? stateDir.id
   try {
-    const prepared = prepare(dir ?? runFolder.recordings, id)
-    runFolder.begin({ id, variables, pid: process.pid, cwd: workingDirectory(), command })
-    const { end } = runFolder
-    const ownRun = { folder: runFolder.path, recordings: variables[VARIABLES.dir] }
-    return { ...prepared, env: recordedEnvironment(env, runFolder.path), ownRun, end }
+    const places = preparePlaces(dir ?? stateDir.recordingsDir, id)
+    stateDir.begin({ id, variables, pid: process.pid, cwd: workingDirectory(), command })
+    const { end } = stateDir
+    const runDirs = { stateDir: stateDir.path, recordingsDir: variables[VARIABLES.dir] }
+    return { ...places, env: recordedEnvironment(env, stateDir.path), runDirs, end }
   } catch (error) {
-    runFolder.end()
+    stateDir.end()
     throw error
   }
-}
-
-/** Returns a folder name of date, time and process id. */
-function newName() {
-  const now = new Date()
-  /** @param {number[]} numbers */
-  const digits = (...numbers) => numbers.map((n) => String(n).padStart(2, '0')).join('')
-  const date = digits(now.getFullYear(), now.getMonth() + 1, now.getDate())
-  return `${date}.${digits(now.getHours(), now.getMinutes(), now.getSeconds())}.${process.pid}`
 }
 
 /** @param {string} file @param {string} [option] the option that names the file */
@@ -187,4 +184,4 @@ function statOf(file) {
   }
 }
 
-module.exports = { planRun, newName }
+module.exports = { planRun }

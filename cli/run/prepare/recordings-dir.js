@@ -1,6 +1,6 @@
 'use strict'
 
-// Opens the folder of a run, and finds the run's recordings in it.
+// Opens the folder where a run's recordings grow, and finds the recordings in it.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -13,7 +13,7 @@ const { IGNORE_FILE, createFolder } = require('./output-dir.js')
  * @param {string} run the id of the run; others can record into the folder at the same time
  * @param {string} [name] the pattern of the recordings' names, which can lead into other folders
  */
-function openFolder(dir, run, name = '') {
+function openRecordingsDir(dir, run, name = '') {
   /** @type {ReturnType<typeof createFolder>} */
   let made
   try {
@@ -32,9 +32,9 @@ function openFolder(dir, run, name = '') {
 
   return {
     /** The folder that the recordings' names lead to. */
-    recordingsDir: outside?.at ?? dir,
+    path: outside?.at ?? dir,
     /** Returns the files recorded since, sorted by name. */
-    recordings() {
+    listRecordings() {
       const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
       const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
       if (files.length === 0) return files
@@ -119,4 +119,4 @@ function read(dir) {
   }
 }
 
-module.exports = { openFolder, patternIn }
+module.exports = { openRecordingsDir, patternIn }

@@ -3,11 +3,11 @@
 // Runs a command as a shell would: with this process's files, signals and ending.
 
 const { spawn } = require('node:child_process')
-const fs = require('node:fs')
 const { isatty } = require('node:tty')
 const exitCodes = require('../../exit-codes.js')
 const { listen } = require('../../signals.js')
 const { passOnFiles } = require('../prepare/inherited.js')
+const { readStat } = require('./proc.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
 /** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */
@@ -54,15 +54,12 @@ function reachesTheChildToo(signal, atStart) {
 
 /** @returns {Terminal} */
 function readTerminal() {
-  try {
-    const stat = fs.readFileSync('/proc/self/stat', 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const [, , group, , terminal, foregroundGroup] = fields
-    return { isThere: terminal !== '0', isForeground: foregroundGroup === group }
-  } catch {
-    const isThere = [0, 1, 2].some((fd) => isatty(fd))
-    return { isThere, isForeground: isThere }
+  const stat = readStat('self')
+  if (stat !== undefined) {
+    return { isThere: stat.terminal !== 0, isForeground: stat.foregroundGroup === stat.group }
   }
+  const isThere = [0, 1, 2].some((fd) => isatty(fd))
+  return { isThere, isForeground: isThere }
 }
 
 /** Ends this process as the command ended. @param {Ending} ending */

@@ -3,8 +3,8 @@
 // Finds the processes under a command, and what is known about the Node processes among them.
 
 const path = require('node:path')
-const { VARIABLES } = require('../prepare/environment.js')
-const { NAME, outerRun } = require('../prepare/run-state-dir.js')
+const { VARIABLES } = require('../../variables.js')
+const { PREFIX, outerRun } = require('../prepare/run-state-dir.js')
 const {
   listPids,
   readExecutable,
@@ -15,8 +15,8 @@ const {
 } = require('./proc.js')
 
 const NODE_NAMES = ['node', 'nodejs']
-/** A run's folder at the start of a preload's path. */
-const RUN = new RegExp(`/(${NAME}\\w+)/\\.\\./`)
+/** The folder of a run's state, at the start of a preload's path. */
+const STATE_DIR = new RegExp(`/(${PREFIX}\\w+)/\\.\\./`)
 /** Time in which most processes run their own program, such as a shell's last command. */
 const YOUNG_MS = 1000
 /** Older processes are asked again in every so many looks. */
@@ -42,7 +42,7 @@ const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'busybox']
  * @typedef {object} NodeFacts
  * @property {string} executable absolute path
  * @property {string[]} words of the command line
- * @property {number} ownPid the pid by which the process knows itself
+ * @property {number} namespacePid the pid by which the process knows itself
  * @property {number} user
  * @property {string | null} nodeOptions the variable; null without the variable
  * @property {'this' | 'other' | undefined} run the run whose preload is in NODE_OPTIONS
@@ -51,14 +51,14 @@ const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'busybox']
  */
 
 /**
- * The run that the processes should belong to.
- * @typedef {object} OwnRun
- * @property {string} folder of the run, absolute
- * @property {string} recordings where recordings are written, absolute
+ * The folders by which a process is known as one of the run.
+ * @typedef {object} RunDirs
+ * @property {string} stateDir of the run, absolute
+ * @property {string} recordingsDir where recordings are written, absolute
  */
 
-/** Returns the processes under a command, as far as scans see them. @param {number} root pid of the command @param {OwnRun} ownRun */
-function descendantsOf(root, ownRun) {
+/** Returns the processes under a command, as far as scans see them. @param {number} root pid of the command @param {RunDirs} runDirs */
+function descendantsOf(root, runDirs) {
   /** All that were seen, by pid. Ended ones stay, as they tell whose child an orphan is. @type {Map<number, Descendant>} */
   const known = new Map()
   /** @type {Set<Descendant>} */
@@ -88,7 +88,7 @@ function descendantsOf(root, ownRun) {
     for (const descendant of living) {
       const isYoung = seenMs - descendant.foundMs < YOUNG_MS
       if (descendant.node !== undefined || !(isYoung || looks % SELDOM === 0)) continue
-      descendant.node = readNode(descendant, ownRun)
+      descendant.node = readNode(descendant, runDirs)
       if (descendant.node !== undefined) nodes.push(descendant)
     }
   }
@@ -133,9 +133,9 @@ function descendantsOf(root, ownRun) {
 
 /**
  * Returns what is known about a Node process; undefined if the process is none, or not yet.
- * @param {Descendant} descendant @param {OwnRun} ownRun @returns {NodeFacts | undefined}
+ * @param {Descendant} descendant @param {RunDirs} runDirs @returns {NodeFacts | undefined}
  */
-function readNode({ pid, parent, startMs }, ownRun) {
+function readNode({ pid, parent, startMs }, runDirs) {
   const executable = readExecutable(pid)?.replace(DELETED, '')
   if (executable === undefined || !NODE_NAMES.includes(path.basename(executable))) return undefined
   const stat = readStat(pid)
@@ -144,39 +144,39 @@ function readNode({ pid, parent, startMs }, ownRun) {
   const words = readWords(pid)
   const nodeOptions = readVariable(pid, 'NODE_OPTIONS')
   if (words.length === 0 || nodeOptions === undefined) return undefined
-  const run = runOf(nodeOptions, ownRun)
+  const run = runOf(nodeOptions, runDirs)
   const facts = { executable, words, ...readIds(pid), nodeOptions }
   if (run !== undefined) return { ...facts, run }
-  const holder = nearestHolder(parent, ownRun)
+  const holder = nearestHolder(parent, runDirs)
   return { ...facts, run: holder.run === 'other' ? 'other' : undefined, under: holder.name }
 }
 
 /**
  * Returns which run's preload is in NODE_OPTIONS. A run inside a run, with a folder of its own,
  * answers for its processes itself.
- * @param {string | null} nodeOptions @param {OwnRun} ownRun @returns {NodeFacts['run']}
+ * @param {string | null} nodeOptions @param {RunDirs} runDirs @returns {NodeFacts['run']}
  */
-function runOf(nodeOptions, { folder, recordings }) {
+function runOf(nodeOptions, { stateDir, recordingsDir }) {
   if (nodeOptions === null) return undefined
   // The innermost run comes first.
-  const name = RUN.exec(nodeOptions)?.[1]
+  const name = STATE_DIR.exec(nodeOptions)?.[1]
   if (name === undefined) return undefined
-  if (name === path.basename(folder)) return 'this'
+  if (name === path.basename(stateDir)) return 'this'
   const run = outerRun({ NODE_OPTIONS: nodeOptions })
-  return run?.variables[VARIABLES.dir] === recordings ? 'this' : 'other'
+  return run?.variables[VARIABLES.dir] === recordingsDir ? 'this' : 'other'
 }
 
 /**
  * Finds the nearest process above that has a run's preload. The process, or a shell below, took
  * the preload away.
- * @param {Descendant | undefined} from @param {OwnRun} ownRun
+ * @param {Descendant | undefined} from @param {RunDirs} runDirs
  */
-function nearestHolder(from, ownRun) {
+function nearestHolder(from, runDirs) {
   /** @type {string | undefined} */
   let name
   for (let process = from; process !== undefined; process = process.parent) {
     const run =
-      process.node?.run ?? runOf(readVariable(process.pid, 'NODE_OPTIONS') ?? null, ownRun)
+      process.node?.run ?? runOf(readVariable(process.pid, 'NODE_OPTIONS') ?? null, runDirs)
     if (run === undefined) continue
     name = nameOf(process)
     // A shell says little: the program that started the shell is better known.
