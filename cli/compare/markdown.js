@@ -3,7 +3,7 @@
 // Renders a comparison as Markdown, for a comment on a pull request.
 
 const { formatCount } = require('../terminal/format.js')
-const { codeCell, codeSpan, table } = require('../report/markdown-text.js')
+const { codeCell, codeSpan, table } = require('../terminal/markdown-text.js')
 const rows = require('./rows.js')
 
 /** @typedef {import('../../index.js').Comparison} Comparison */

@@ -4,7 +4,7 @@
 
 const { formatTime, formatShare, formatPath, printable } = require('../terminal/format.js')
 const { heaviest } = require('./paths.js')
-const { cutEnd, cutStart } = require('./width.js')
+const { cutEnd, cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').ReportImport} Import */
 /** @typedef {{ node: Import, level: number }} Row */

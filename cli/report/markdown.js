@@ -3,7 +3,7 @@
 // Renders a report as Markdown tables, for example for a pull request.
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
-const { codeCell, codeSpan, table } = require('./markdown-text.js')
+const { codeCell, codeSpan, table } = require('../terminal/markdown-text.js')
 const {
   TIMES,
   wholeOf,

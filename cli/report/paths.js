@@ -4,7 +4,7 @@
 
 const { formatTime, formatShare, formatPlace, printable } = require('../terminal/format.js')
 const { workMs } = require('./tables.js')
-const { cutEnd, cutStart, displayWidth } = require('./width.js')
+const { cutEnd, cutStart, displayWidth } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportDetail} Detail */

@@ -3,7 +3,7 @@
 // Renders the longest times without a turn of the event loop.
 
 const { formatPlace, formatShare, formatTime, printable } = require('../terminal/format.js')
-const { cutEnd } = require('./width.js')
+const { cutEnd } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').ReportStall} Stall */
 /** @typedef {import('../../index.js').ReportPlace} Place */

@@ -3,7 +3,7 @@
 // Chooses the rows of a report's tables, for text and for Markdown.
 
 const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
-const { cutStart } = require('./width.js')
+const { cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */

@@ -17,7 +17,7 @@ const {
   countThreads,
 } = require('./tables.js')
 const { summary } = require('./summary.js')
-const { displayWidth, padEnd, cutEnd, cutStart } = require('./width.js')
+const { displayWidth, padEnd, cutEnd, cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportThread} Thread */

@@ -2,7 +2,7 @@
 
 // Puts texts that anybody can have written into Markdown: each stays a text, in its own cell.
 
-const { printable } = require('../terminal/format.js')
+const { printable } = require('./format.js')
 
 /** All punctuation has a meaning somewhere in Markdown, and a backslash before takes it away. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/g
