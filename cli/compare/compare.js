@@ -67,18 +67,18 @@ async function compareRuns(sides, { failOn, json, markdown, html, top, ...select
       return fail(messageOf(error))
     }
   }
-  if (html !== undefined && isStdout(html)) return decide(result)
+  if (html !== undefined && isStdout(html)) return failIfBroken(result)
   if (json) printResult(jsonText(result))
   else if (markdown) printResult(require('./markdown.js').renderMarkdown(result, { top }))
   else {
     const { columns } = screen(process.stdout)
     printResult(require('./text.js').renderText(result, { columns, top, names: sides }))
   }
-  decide(result)
+  failIfBroken(result)
 }
 
 /** Fails if a rule is broken. @param {import('../../index.js').Comparison} result */
-function decide({ rules }) {
+function failIfBroken({ rules }) {
   const broken = rules.filter(({ broken }) => broken)
   if (broken.length > 0) {
     fail(`slower than allowed: ${broken.map(({ rule }) => rule).join(', ')}`, exitCodes.RULE_BROKEN)

@@ -7,7 +7,7 @@ const { RUNS } = require('../../lib/options.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { endAs } = require('../run/watch/child.js')
 const { newDirName } = require('../run/prepare/output-dir.js')
-const { problemOf, recordRun } = require('../run/repeat.js')
+const { problemOfFolder, recordRun } = require('../run/repeat.js')
 const { printStatus, fail } = require('../terminal/output.js')
 const { formatPath, workingDirectory } = require('../terminal/format.js')
 
@@ -28,7 +28,7 @@ async function runInTurn(words, { runs, warmup = 0, dir = path.join(RUNS, newDir
     return undefined
   }
   const folders = SIDES.map((side) => path.resolve(dir, side))
-  const problem = folders.map(problemOf).find((text) => text !== undefined)
+  const problem = folders.map(problemOfFolder).find((text) => text !== undefined)
   if (problem !== undefined) {
     fail(problem, WRONG_USAGE)
     return undefined

@@ -23,7 +23,7 @@ const WARMUP = '.warmup'
 /** @param {string[]} command @param {Options} options */
 async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
   const folder = path.resolve(dir || process.env[VARIABLES.dir] || path.join(RUNS, newDirName()))
-  const problem = problemOf(folder)
+  const problem = problemOfFolder(folder)
   if (problem !== undefined) return fail(problem, WRONG_USAGE)
   /** @type {Ending | undefined} */
   let failed
@@ -38,7 +38,7 @@ async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
 }
 
 /** Returns why runs cannot be written into a folder. @param {string} folder */
-function problemOf(folder) {
+function problemOfFolder(folder) {
   if (!fs.existsSync(path.join(folder, runName(1)))) return undefined
   return (
     `${folder} has runs already, which would be mixed with the new ones; remove the folder, or ` +
@@ -99,4 +99,4 @@ function printRuns(folder, count) {
 /** @param {number} number from 1 */
 const runName = (number) => `run-${number}`
 
-module.exports = { repeatRun, recordRun, problemOf }
+module.exports = { repeatRun, recordRun, problemOfFolder }

@@ -137,7 +137,7 @@ function hasSymbol(file) {
  */
 function whyMissing({ nodeOptions, run, under, words, user }, lifeMs) {
   if (user >= 0 && user !== process.getuid?.()) {
-    return `another user's process takes no settings from this run; ${howToBe(under)}`
+    return `another user's process takes no settings from this run; ${howToChangeUser(under)}`
   }
   if (nodeOptions === null) return `its environment has no NODE_OPTIONS; ${howToPassOn(under)}`
   if (run === undefined) {
@@ -163,7 +163,7 @@ function howToPassOn(under) {
 }
 
 /** @param {string} [under] name of the process that changed the user */
-function howToBe(under) {
+function howToChangeUser(under) {
   return under === 'sudo' ? 'start cpu-prof under sudo' : 'start cpu-prof as that user'
 }
 

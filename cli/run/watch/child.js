@@ -5,7 +5,7 @@
 const { spawn } = require('node:child_process')
 const { isatty } = require('node:tty')
 const exitCodes = require('../../exit-codes.js')
-const { listen } = require('../../signals.js')
+const { onSignals } = require('../../signals.js')
 const { passOnFiles } = require('../prepare/inherited.js')
 const { readStat } = require('./proc.js')
 
@@ -21,7 +21,7 @@ const { readStat } = require('./proc.js')
 function runToEnd([file, ...args], env, onStart) {
   return new Promise((resolve, reject) => {
     const terminalAtStart = readTerminal()
-    const stopListening = listen((signal) => {
+    const stopListening = onSignals((signal) => {
       if (!reachesTheChildToo(signal, terminalAtStart)) child.kill(signal)
     })
     passOnFiles(env)
