@@ -12,7 +12,7 @@ const { missingText } = require('../../cli/run/after/missing-lines.js')
 /** The recording of a process with the id 4242. */
 const MAIN = path.join(PACKAGE, 'src', 'core', 'format', 'trace', 'golden', 'main.trace.json')
 
-/** Returns a process as the watcher knows one. @param {number} pid @param {Partial<import('../../cli/run/watch/descendants.js').NodeFacts>} [facts] @param {number} [startMs] */
+/** Returns a process as the watcher knows one. @param {number} pid @param {Partial<import('../../cli/run/watch/node-facts.js').NodeFacts>} [facts] @param {number} [startMs] */
 function seen(pid, facts = {}, startMs = 1) {
   const words = ['node', 'build.js']
   const node = {

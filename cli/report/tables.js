@@ -45,7 +45,7 @@ const TIMES = {
 
 /** The package of code outside of packages. */
 const OWN_CODE = '(own code)'
-/** Packages of code that a program did not choose to run. They are on every stack. */
+/** Packages of code that a program did not choose to run. */
 const BUILT_IN = new Set(['node:', '(native)'])
 
 /** Longest path shown after a process, in columns. */

@@ -1,15 +1,13 @@
 'use strict'
 
-// Records one run of a command, merges the recordings, and says what was recorded.
+// Records one run of a command, from its plan to what is said at the end.
 
-const fs = require('node:fs')
-const { WRONG_USAGE, CANNOT_EXECUTE, NOT_FOUND } = require('../exit-codes.js')
-const { runToEnd } = require('./watch/child.js')
+const { WRONG_USAGE } = require('../exit-codes.js')
+const { failToStart, runToEnd } = require('./watch/child.js')
 const { planRun } = require('./prepare/plan.js')
 const { createWatcher } = require('./watch/watch.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
-const { quote } = require('../terminal/shell.js')
 
 /** @typedef {import('./prepare/plan.js').Options} Options */
 /** @typedef {import('./prepare/plan.js').Plan} Plan */
@@ -98,22 +96,6 @@ function whyNone(error) {
 function oneForEachThread(files) {
   const traces = files.filter((file) => file.endsWith('.trace.json'))
   return traces.length > 0 ? traces : files
-}
-
-/** @param {string} file @param {NodeJS.ErrnoException} error */
-function failToStart(file, { code, message }) {
-  if (code === 'ENOENT') fail(notFound(file), NOT_FOUND)
-  else fail(`${file} cannot be run: ${message}`, CANNOT_EXECUTE)
-}
-
-/** @param {string} file */
-function notFound(file) {
-  if (!file.includes('/')) {
-    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${quote(file)} …`
-  }
-  return fs.existsSync(file)
-    ? `${file} cannot be run: the interpreter in its first line does not exist`
-    : `${file} was not found`
 }
 
 /**

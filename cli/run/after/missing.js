@@ -8,7 +8,7 @@ const { readStat } = require('../watch/proc.js')
 const { withRegularFile } = require('../../regular-file.js')
 
 /** @typedef {import('../watch/descendants.js').Descendant} Descendant */
-/** @typedef {Descendant & { node: import('../watch/descendants.js').NodeFacts }} NodeProcess */
+/** @typedef {Descendant & { node: import('../watch/node-facts.js').NodeFacts }} NodeProcess */
 /**
  * A process without a recording.
  * @typedef {object} Missing
@@ -133,7 +133,7 @@ function hasSymbol(file) {
 
 /**
  * Returns the likely cause, and what to do.
- * @param {import('../watch/descendants.js').NodeFacts} node @param {number} lifeMs
+ * @param {import('../watch/node-facts.js').NodeFacts} node @param {number} lifeMs
  */
 function whyMissing({ nodeOptions, run, under, words, user }, lifeMs) {
   if (user >= 0 && user !== process.getuid?.()) {

@@ -64,6 +64,18 @@ function cannotWrite(dir, existing, error) {
   return new Error(`the run cannot be written into ${dir}: ${why}; choose another --dir`)
 }
 
+/**
+ * Returns an absolute path. Throws if the working directory is gone.
+ * @param {string} file @param {string} [option] the option that names the file
+ */
+function absolutePath(file, option) {
+  try {
+    return path.resolve(file)
+  } catch {
+    throw new Error(`the working directory no longer exists; use an absolute path for ${option}`)
+  }
+}
+
 /** Returns a name of date, time and process id for the folder of a run. */
 function newDirName() {
   const now = new Date()
@@ -73,4 +85,4 @@ function newDirName() {
   return `${date}.${digits(now.getHours(), now.getMinutes(), now.getSeconds())}.${process.pid}`
 }
 
-module.exports = { IGNORE_FILE, createFolder, firstExisting, checkFolder, newDirName }
+module.exports = { IGNORE_FILE, absolutePath, createFolder, firstExisting, checkFolder, newDirName }

@@ -2,13 +2,12 @@
 
 // Decides where a run records, and checks its options before the command starts.
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
 const { RUNS, SETTINGS } = require('../../../lib/options.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { VARIABLES } = require('../../variables.js')
-const { checkFolder, firstExisting, newDirName } = require('./output-dir.js')
+const { absolutePath, checkFolder, newDirName } = require('./output-dir.js')
 const { settingsOf, variablesOf, recordedEnvironment } = require('./environment.js')
 const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
@@ -35,7 +34,7 @@ const { createRunStateDir, outerRun } = require('./run-state-dir.js')
  * @property {boolean} isHidden whether the recordings grow in a temporary folder
  * @property {boolean} isNested whether the run is part of an outer run, whose trace will contain it
  * @property {NodeJS.ProcessEnv} env of the command
- * @property {import('../watch/descendants.js').RunDirs} runDirs
+ * @property {import('../watch/node-facts.js').RunDirs} runDirs
  * @property {() => void} end ends the run: processes that start later are not recorded
  */
 
@@ -52,7 +51,7 @@ function planRun(command, options, env) {
   if (outer) return planNested(command, outer, options, env)
   const given =
     options.finalDir === undefined ? (options.dir ?? (env[VARIABLES.dir] || undefined)) : undefined
-  const finalDir = absolute(
+  const finalDir = absolutePath(
     given ?? options.finalDir ?? path.join(RUNS, newDirName()),
     SETTINGS.dir.flag,
   )
@@ -60,7 +59,6 @@ function planRun(command, options, env) {
   checkSettings(settings, env)
   if (given === undefined && options.output === undefined) checkFolder(finalDir)
   const variables = variablesOf(env, settings)
-  const { output, html } = options
   /** @param {string} recordingsDir @param {string} id of the run */
   const preparePlaces = (recordingsDir, id) => {
     variables[VARIABLES.dir] = recordingsDir
@@ -69,16 +67,21 @@ function planRun(command, options, env) {
     if (name && patternIn(finalDir, name).startsWith('../')) {
       variables[VARIABLES.name] = path.resolve(finalDir, name)
     }
-    const recordings = { dir: recordingsDir, name }
+    /** Returns a checked path. Most runs name no file. @param {string} flag @param {string} [file] */
+    const checked = (flag, file) => {
+      if (file === undefined) return undefined
+      const { checkOutput } = require('./output-file.js')
+      return checkOutput(flag, file, { dir: recordingsDir, name })
+    }
     return {
-      output: output === undefined ? undefined : checkOutput('--output', output, recordings),
-      html: html === undefined ? undefined : checkOutput('--html', html, recordings),
+      output: checked('--output', options.output),
+      html: checked('--html', options.html),
       recordingsDir: openRecordingsDir(recordingsDir, id, variables[VARIABLES.name]),
     }
   }
   const isHidden = given === undefined
   const dir = isHidden ? undefined : finalDir
-  const begun = begin(command, variables, env, dir, preparePlaces)
+  const begun = beginRun(command, variables, env, dir, preparePlaces)
   return { finalDir, isHidden, isNested: false, ...begun }
 }
 
@@ -94,7 +97,7 @@ function planNested(command, outer, options, env) {
   const dir = outer.variables[VARIABLES.dir]
   const name = variables[VARIABLES.name]
   const preparePlaces = () => ({ recordingsDir: openRecordingsDir(dir, outer.id, name) })
-  const begun = begin(command, variables, env, dir, preparePlaces, outer.id)
+  const begun = beginRun(command, variables, env, dir, preparePlaces, outer.id)
   return { finalDir: dir, isHidden: false, isNested: true, ...begun }
 }
 
@@ -105,7 +108,7 @@ function planNested(command, outer, options, env) {
  * @param {string | undefined} dir where recordings grow; in the folder of the state if undefined
  * @param {(dir: string, id: string) => T} preparePlaces @param {string} [outerId]
  */
-function begin(command, variables, env, dir, preparePlaces, outerId) {
+function beginRun(command, variables, env, dir, preparePlaces, outerId) {
   const stateDir = createRunStateDir()
   const id = outerId ?? stateDir.id
   try {
@@ -117,15 +120,6 @@ function begin(command, variables, env, dir, preparePlaces, outerId) {
   } catch (error) {
     stateDir.end()
     throw error
-  }
-}
-
-/** @param {string} file @param {string} [option] the option that names the file */
-function absolute(file, option) {
-  try {
-    return path.resolve(file)
-  } catch {
-    throw new Error(`the working directory no longer exists; use an absolute path for ${option}`)
   }
 }
 
@@ -144,44 +138,6 @@ function flagOf(name) {
   return name in VARIABLES
     ? (SETTINGS[/** @type {keyof typeof SETTINGS} */ (name)].flag ?? name)
     : name
-}
-
-/**
- * Returns the absolute path of a file that can be written without replacing a recording.
- * @param {string} flag @param {string} given @param {{ dir: string, name?: string }} recordings
- */
-function checkOutput(flag, given, { dir, name }) {
-  const output = absolute(given, flag)
-  const problem = outputProblem(flag, given, output)
-  if (problem !== undefined) throw new Error(`${flag}=${given} ${problem}`)
-  if (
-    name &&
-    loadTools().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))
-  ) {
-    throw new Error(`${flag}=${given} is the name of a recording; choose another`)
-  }
-  return output
-}
-
-/** @param {string} flag @param {string} given @param {string} output the absolute path */
-function outputProblem(flag, given, output) {
-  const stat = statOf(output)
-  const example = path.join(given, flag === '--html' ? 'report.html' : 'trace.json')
-  if (stat?.isDirectory()) return `is a folder; name a file: ${example}`
-  if (stat && !stat.isFile()) return 'is not a regular file; choose another'
-  // Missing folders are created, inside the first folder that exists.
-  const parent = firstExisting(path.dirname(output))
-  const isFolder = statOf(parent)?.isDirectory() !== false
-  return isFolder ? undefined : `cannot be written: ${parent} is not a folder`
-}
-
-/** @param {string} file */
-function statOf(file) {
-  try {
-    return fs.statSync(file)
-  } catch {
-    return undefined
-  }
 }
 
 module.exports = { planRun }

@@ -3,9 +3,12 @@
 // Runs a command as a shell would: with this process's files, signals and ending.
 
 const { spawn } = require('node:child_process')
+const fs = require('node:fs')
 const { isatty } = require('node:tty')
 const exitCodes = require('../../exit-codes.js')
 const { onSignals } = require('../../signals.js')
+const { fail } = require('../../terminal/output.js')
+const { quote } = require('../../terminal/shell.js')
 const { passOnFiles } = require('../prepare/inherited.js')
 const { readStat } = require('./proc.js')
 
@@ -62,6 +65,22 @@ function readTerminal() {
   return { isThere, isForeground: isThere }
 }
 
+/** Says why a command could not be started, and sets the exit code. @param {string} file @param {NodeJS.ErrnoException} error */
+function failToStart(file, { code, message }) {
+  if (code === 'ENOENT') fail(notFound(file), exitCodes.NOT_FOUND)
+  else fail(`${file} cannot be run: ${message}`, exitCodes.CANNOT_EXECUTE)
+}
+
+/** @param {string} file */
+function notFound(file) {
+  if (!file.includes('/')) {
+    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${quote(file)} …`
+  }
+  return fs.existsSync(file)
+    ? `${file} cannot be run: the interpreter in its first line does not exist`
+    : `${file} was not found`
+}
+
 /** Ends this process as the command ended. @param {Ending} ending */
 function endAs({ code, signal }) {
   if (signal === null) {
@@ -73,4 +92,4 @@ function endAs({ code, signal }) {
   process.kill(process.pid, signal)
 }
 
-module.exports = { runToEnd, endAs }
+module.exports = { runToEnd, failToStart, endAs }

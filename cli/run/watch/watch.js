@@ -5,7 +5,7 @@
 const { isProcReadable } = require('./proc.js')
 
 /** @typedef {import('./descendants.js').Descendant} Descendant */
-/** @typedef {import('./descendants.js').RunDirs} RunDirs */
+/** @typedef {import('./node-facts.js').RunDirs} RunDirs */
 
 /** The first look: a Node program takes longer to start. */
 const FIRST_MS = 30
