@@ -1,6 +1,6 @@
 'use strict'
 
-// `cpu-prof compare`: tells what has changed between two sets of runs.
+// `cpu-prof compare`: shows what has changed between two sets of runs.
 
 const index = require('../../index.js')
 const exitCodes = require('../exit-codes.js')

@@ -277,6 +277,7 @@ function countThreads({ processes }) {
 
 module.exports = {
   BUILT_IN,
+  OWN_CODE,
   MAX_ROWS,
   TIMES,
   activeMs,
