@@ -21,21 +21,17 @@ const {
 } = require('./summary.js')
 const { hiddenName, nameTrace } = require('./trace-name.js')
 
+/** @typedef {import('../prepare/plan.js').Options} Options */
+/** @typedef {import('../prepare/plan.js').Plan} Plan */
 /**
- * @typedef {object} Run
- * @property {string} finalDir absolute; the trace goes here, and recordings that stay
+ * What a run recorded.
+ * @typedef {object} Recorded
  * @property {string} recordingsDir absolute; the recordings are here
  * @property {string[]} files of the recordings, in all formats
- * @property {boolean} isHidden whether `recordingsDir` is a temporary folder
  * @property {import('../watch/child.js').Ending} ending
- * @property {string} [output] absolute
- * @property {string} [html] absolute
  * @property {string} missing text about Node processes without a recording, empty if there are none
- * @property {boolean} merge
- * @property {boolean} [keepRecordings]
- * @property {boolean} sourceMaps
- * @property {boolean} [quiet]
  */
+/** @typedef {Options & Pick<Plan, 'finalDir' | 'isHidden' | 'output' | 'html'> & Recorded} Run */
 
 /** Collects what a run recorded, and says what it was. @param {string[]} recordings their files @param {Run} run */
 async function collectRun(recordings, run) {

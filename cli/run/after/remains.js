@@ -6,7 +6,8 @@ const { loadTools } = require('../../../lib/addon.js')
 const { printStatus } = require('../../terminal/output.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { quotePath } = require('../../terminal/shell.js')
-const { listRunStates, namesIn } = require('../prepare/run-state-dir.js')
+const { listNames } = require('../prepare/recordings-dir.js')
+const { listRunStates } = require('../prepare/run-state-dir.js')
 
 /** Names the runs that were started in the working directory, and left recordings. */
 function printRemains() {
@@ -27,7 +28,7 @@ function findRemains(cwd) {
   return listRunStates().filter(
     ({ recordingsDir, info, hasEnded }) =>
       info.cwd === cwd &&
-      namesIn(recordingsDir).some((name) => !name.startsWith('.')) &&
+      listNames(recordingsDir).some((name) => !name.startsWith('.')) &&
       !(hasEnded ? isGrowing(recordingsDir) : isAlive(info.pid)),
   )
 }

@@ -45,7 +45,7 @@ function openRecordingsDir(dir, run, name = '') {
     /** Removes the folders that were created, if they are empty. */
     removeIfEmpty() {
       const { created, ignoreFile } = made
-      if (created === undefined || list(dir, 0).some((file) => file !== IGNORE_FILE)) return
+      if (created === undefined || listNames(dir).some((file) => file !== IGNORE_FILE)) return
       try {
         // rmSync would take 5 ms to load.
         if (ignoreFile !== undefined) fs.unlinkSync(ignoreFile)
@@ -91,7 +91,7 @@ function depthOf(pattern) {
 
 /** Returns the absolute paths of the files that can be recordings. @param {Place} place */
 function filesAt({ at, depth, pattern }) {
-  const files = list(at, depth)
+  const files = listNames(at, depth)
   const chosen =
     pattern === undefined
       ? files
@@ -100,23 +100,21 @@ function filesAt({ at, depth, pattern }) {
 }
 
 /**
- * Lists the entries of a folder and of its subfolders down to a depth, relative to the folder.
- * @param {string} dir @param {number} depth @param {string} [within] a subfolder @returns {string[]}
+ * Lists the entries of a folder and of its subfolders down to a depth, relative to the folder. A folder
+ * that cannot be read has none.
+ * @param {string} dir @param {number} [depth] @param {string} [within] a subfolder @returns {string[]}
  */
-function list(dir, depth, within = '') {
-  return read(path.join(dir, within)).flatMap((entry) => {
-    const name = path.join(within, entry.name)
-    return depth > 0 && entry.isDirectory() ? list(dir, depth - 1, name) : [name]
-  })
-}
-
-/** @param {string} dir */
-function read(dir) {
+function listNames(dir, depth = 0, within = '') {
+  let entries
   try {
-    return fs.readdirSync(dir, { withFileTypes: true })
+    entries = fs.readdirSync(path.join(dir, within), { withFileTypes: true })
   } catch {
     return []
   }
+  return entries.flatMap((entry) => {
+    const name = path.join(within, entry.name)
+    return depth > 0 && entry.isDirectory() ? listNames(dir, depth - 1, name) : [name]
+  })
 }
 
-module.exports = { openRecordingsDir, patternIn }
+module.exports = { openRecordingsDir, listNames, patternIn }

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
+const { listNames } = require('./recordings-dir.js')
 
 /** The addon knows the folder by this start of its name. */
 const PREFIX = 'cpu-prof-run-'
@@ -136,7 +137,7 @@ function isRunInfo(info) {
 /** Returns the states of the runs of this machine, as far as their folders are there. @returns {RunState[]} */
 function listRunStates() {
   const parent = path.resolve(os.tmpdir())
-  return namesIn(parent)
+  return listNames(parent)
     .filter((name) => name.startsWith(PREFIX))
     .flatMap((name) => {
       const folder = path.join(parent, name)
@@ -148,13 +149,4 @@ function listRunStates() {
     })
 }
 
-/** Returns the names in a folder; none if the folder cannot be read. @param {string} folder */
-function namesIn(folder) {
-  try {
-    return fs.readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-module.exports = { PREFIX, createRunStateDir, outerRun, listRunStates, namesIn }
+module.exports = { PREFIX, createRunStateDir, outerRun, listRunStates }
