@@ -12,5 +12,5 @@ else require('../cli/main.js').main(process.argv)
 
 /** @param {string[]} command */
 function run(command) {
-  require('../cli/commands/run.js').run(command, { merge: true, sourceMaps: true })
+  require('../cli/run/run.js').run(command, { merge: true, sourceMaps: true })
 }

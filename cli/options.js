@@ -1,22 +1,37 @@
 'use strict'
 
-// Options that several commands have, and the checks of their values.
+// The options that several commands have, and the checks of their values.
 
 const { InvalidArgumentError, Option } = require('commander')
 
 /** @typedef {import('commander').Command} Command */
 
+/** The help of the argument. */
+const INPUTS = 'files and folders; - is stdin'
+
 /** Adds the options that choose what is read. @param {Command} command */
 function addFilters(command) {
+  const start =
+    "start of the slice after the first recording's start: 1500, 1500ms or 1.5s; -10s counts " +
+    'from the end'
   const place = 'a function with this text in its name or its path:line'
   const options = [
-    list('--process <text>', 'only processes with this text in their command, or with this pid'),
-    list('--thread <text>', 'only threads with this text in their name, or with this thread id'),
-    list('--package <name>', 'only stacks with a function of this package'),
-    list('--focus <text>', `only stacks with ${place}`),
-    list('--ignore <text>', `no stacks with ${place}`),
+    new Option('--from <time>', start).argParser(parseTime),
+    new Option('--to <time>', 'end of the slice, likewise').argParser(parseTime),
+    listOption(
+      '--process <text>',
+      'only processes with this text in their command, or with this pid',
+    ),
+    listOption(
+      '--thread <text>',
+      'only threads with this text in their name, or with this thread id',
+    ),
+    listOption('--package <name>', 'only stacks with a function of this package'),
+    listOption('--focus <text>', `only stacks with ${place}`),
+    listOption('--ignore <text>', `no stacks with ${place}`),
+    sourceMapsOption(),
   ]
-  for (const option of [from(), to(), ...options, noSourceMaps()]) command.addOption(option)
+  for (const option of options) command.addOption(option)
   return command
 }
 
@@ -25,7 +40,7 @@ function addFilters(command) {
  * @param {string} flag @param {string} help @param {(text: string) => void} [check] throws if a text
  *   is invalid
  */
-function list(flag, help, check = () => {}) {
+function listOption(flag, help, check = () => {}) {
   /** @param {string} text @param {string[]} [before] */
   const collect = (text, before = []) => {
     check(text)
@@ -35,26 +50,15 @@ function list(flag, help, check = () => {}) {
   return new Option(flag, help).argParser(collect)
 }
 
-function quiet(help = 'print problems only') {
+function quietOption(help = 'print problems only') {
   return new Option('-q, --quiet', help)
 }
 
-function noSourceMaps() {
+function sourceMapsOption() {
   return new Option('--no-source-maps', 'places in the code that ran, not in its sources')
 }
 
-function from() {
-  const help =
-    "start of the slice after the first recording's start: 1500, 1500ms or 1.5s; -10s counts " +
-    'from the end'
-  return new Option('--from <time>', help).argParser(parseTime)
-}
-
-function to() {
-  return new Option('--to <time>', 'end of the slice, likewise').argParser(parseTime)
-}
-
-/** @param {string[]} lines */
+/** Returns the end of a help. @param {string[]} lines */
 function examples(lines) {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
@@ -68,21 +72,6 @@ function parseTime(text) {
   return Number(match[1]) * (match[2] === 's' ? 1000 : 1)
 }
 
-/** Returns milliseconds. @param {string} text */
-function parseStall(text) {
-  if (!/^\d+$/.test(text)) {
-    throw new InvalidArgumentError('Use milliseconds, or put the inputs before --stalls.')
-  }
-  return Number(text)
-}
-
-/** Throws unless a text is a label with an input. @param {string} text */
-function checkNamed(text) {
-  if (!/^[^=]+=./.test(text)) {
-    throw new InvalidArgumentError('Use a label and an input, such as base=profiles/a.')
-  }
-}
-
 /** @param {string} text */
 function parseCount(text) {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('Use a whole number from 1.')
@@ -90,12 +79,11 @@ function parseCount(text) {
 }
 
 module.exports = {
+  INPUTS,
   addFilters,
-  checkNamed,
   examples,
-  list,
-  noSourceMaps,
+  listOption,
   parseCount,
-  parseStall,
-  quiet,
+  quietOption,
+  sourceMapsOption,
 }

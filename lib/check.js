@@ -6,8 +6,13 @@
  * Throws unless a value has the right type.
  * @param {boolean} isValid @param {string} name @param {string} allowed @param {unknown} value
  */
-function check(isValid, name, allowed, value) {
+function assertArgument(isValid, name, allowed, value) {
   if (!isValid) throw new TypeError(message(name, allowed, value))
+}
+
+/** Throws unless a value is a boolean. @param {string} name @param {unknown} value */
+function checkBoolean(name, value) {
+  assertArgument(typeof value === 'boolean', name, 'a boolean', value)
 }
 
 /**
@@ -15,7 +20,7 @@ function check(isValid, name, allowed, value) {
  * @param {string} name @param {string} allowed @param {unknown} value
  */
 function checkNotNegative(name, allowed, value) {
-  check(typeof value === 'number', name, allowed, value)
+  assertArgument(typeof value === 'number', name, allowed, value)
   if (!(Number(value) >= 0)) throw new RangeError(message(name, allowed, value))
 }
 
@@ -24,13 +29,13 @@ function checkNotNegative(name, allowed, value) {
  * @param {string} name @param {string} allowed @param {unknown} value
  */
 function checkNumber(name, allowed, value) {
-  check(typeof value === 'number', name, allowed, value)
+  assertArgument(typeof value === 'number', name, allowed, value)
   if (Number.isNaN(value)) throw new RangeError(message(name, allowed, value))
 }
 
 /** Throws unless a value is a non-empty string. @param {string} name @param {unknown} value */
 function checkPath(name, value) {
-  check(isPath(value), name, "a file's path", value)
+  assertArgument(isPath(value), name, "a file's path", value)
 }
 
 /** @param {unknown} value @returns {value is string} */
@@ -44,7 +49,7 @@ function isPath(value) {
  */
 function ownValues(name, value) {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  check(isObject, name, 'an object', value)
+  assertArgument(isObject, name, 'an object', value)
   return { __proto__: null, .../** @type {object} */ (value) }
 }
 
@@ -80,7 +85,10 @@ function describe(value) {
 }
 
 module.exports = {
-  check,
+  assertArgument,
+  // The name that `record.js` uses.
+  check: assertArgument,
+  checkBoolean,
   checkNotNegative,
   checkNumber,
   checkPath,

@@ -4,8 +4,8 @@
 
 const path = require('node:path')
 const { loadTools } = require('./addon.js')
-const { check, checkOptions } = require('./check.js')
-const { SELECTION, checkInputs, checkSelection, ofAddon, parseResult } = require('./offline.js')
+const { assertArgument, checkBoolean, checkOptions } = require('./check.js')
+const { SELECTION, checkInputs, checkSelection, callAddon, parseResult } = require('./offline.js')
 const { parseRule, evaluate } = require('./compare-rules.js')
 const { allRunsOf } = require('./runs.js')
 
@@ -19,9 +19,9 @@ async function compare(base, head, options = {}) {
   const sides = [checkInputs(base, 'base'), checkInputs(head, 'head')]
   const given = checkOptions(options, ['failOn', 'shares', ...SELECTION], 'compare()')
   const { failOn = [], shares = false } = given
-  check(typeof shares === 'boolean', 'shares', 'a boolean', shares)
+  checkBoolean('shares', shares)
   const texts = Array.isArray(failOn) ? failOn : [failOn]
-  check(
+  assertArgument(
     texts.every((text) => typeof text === 'string'),
     'failOn',
     'a rule, or an array of rules',
@@ -50,7 +50,7 @@ function comparePageData(sides, selection) {
     (runs, side) =>
       `${isClear ? names[side] : sides[side]} (${runs.length} ${runs.length === 1 ? 'run' : 'runs'})`,
   )
-  return ofAddon(() => loadTools().cpuProfComparePage(base, head, baseName, headName, checked))
+  return callAddon(() => loadTools().cpuProfComparePage(base, head, baseName, headName, checked))
 }
 
 /** Returns the runs of a side, each a list of inputs. @param {string[]} inputs */

@@ -4,7 +4,8 @@
 
 const { loadTools } = require('./addon.js')
 const {
-  check,
+  assertArgument,
+  checkBoolean,
   checkNotNegative,
   checkNumber,
   checkPath,
@@ -38,11 +39,11 @@ async function merge(inputs, output, options = {}) {
 
   const addon = loadTools()
   const progress = addon.cpuProfMergeProgress()
-  const tell = () => {
+  const reportProgress = () => {
     const [done, total] = addon.cpuProfMergeProgressNow(progress)
     if (total > 0) onProgress?.(Math.min(done, total), total)
   }
-  const timer = onProgress && setInterval(tell, PROGRESS_INTERVAL)
+  const timer = onProgress && setInterval(reportProgress, PROGRESS_INTERVAL)
   try {
     return await parseResult(() => addon.cpuProfMerge(paths, output, settings, progress))
   } finally {
@@ -57,12 +58,12 @@ async function report(inputs, options = {}) {
   const { top = 20, function: wanted, details = 0, tree = false, imports = false, stalls } = given
   checkNotNegative('top', 'a number, 0 or more', top)
   const isText = wanted === undefined || (typeof wanted === 'string' && wanted !== '')
-  check(isText, 'function', 'a text', wanted)
+  assertArgument(isText, 'function', 'a text', wanted)
   const isCount =
     Number.isInteger(details) && Number(details) >= 0 && Number(details) <= MAX_DETAILS
-  check(isCount, 'details', `a whole number, 0 to ${MAX_DETAILS}`, details)
-  check(typeof tree === 'boolean', 'tree', 'a boolean', tree)
-  check(typeof imports === 'boolean', 'imports', 'a boolean', imports)
+  assertArgument(isCount, 'details', `a whole number, 0 to ${MAX_DETAILS}`, details)
+  checkBoolean('tree', tree)
+  checkBoolean('imports', imports)
   if (stalls !== undefined)
     checkNotNegative('stalls', 'a number of milliseconds, 0 or more', stalls)
   const settings = { top, function: wanted, details, tree, imports, stalls }
@@ -77,7 +78,7 @@ async function report(inputs, options = {}) {
  */
 function pageData(inputs, options) {
   const selection = checkSelection(checkOptions(options, SELECTION, 'report()'))
-  return ofAddon(() => loadTools().cpuProfPage(inputs, selection))
+  return callAddon(() => loadTools().cpuProfPage(inputs, selection))
 }
 
 /**
@@ -92,7 +93,7 @@ async function convert(inputs, output, options = {}) {
 }
 
 /** @param {string | string[]} inputs */
-async function checkFiles(inputs) {
+async function check(inputs) {
   const paths = checkInputs(inputs)
   return parseResult(() => loadTools().cpuProfCheck(paths))
 }
@@ -101,12 +102,12 @@ async function checkFiles(inputs) {
 function checkMergeOptions(options) {
   const given = checkOptions(options, [...MERGE_OPTIONS, ...SELECTION], 'merge()')
   const { split = false, onProgress, dropIdle = false, interval, align } = given
-  check(typeof split === 'boolean', 'split', 'a boolean', split)
-  check(typeof dropIdle === 'boolean', 'dropIdle', 'a boolean', dropIdle)
+  checkBoolean('split', split)
+  checkBoolean('dropIdle', dropIdle)
   if (interval !== undefined) checkInterval(interval)
-  check(align === undefined || align === 'start', 'align', "'start'", align)
+  assertArgument(align === undefined || align === 'start', 'align', "'start'", align)
   const isFunction = onProgress === undefined || typeof onProgress === 'function'
-  check(isFunction, 'onProgress', 'a function', onProgress)
+  assertArgument(isFunction, 'onProgress', 'a function', onProgress)
   return {
     ...{ split, exit: checkExit(given.exit), onProgress, dropIdle, interval },
     names: checkNames(given.names),
@@ -119,7 +120,7 @@ function checkMergeOptions(options) {
 /** Returns the inputs of an object of names, each with its name. @param {unknown} names */
 function checkNames(names = {}) {
   const isObject = typeof names === 'object' && names !== null && !Array.isArray(names)
-  check(isObject, 'names', 'an object of names with their inputs', names)
+  assertArgument(isObject, 'names', 'an object of names with their inputs', names)
   return Object.entries(/** @type {object} */ (names)).flatMap(([name, inputs]) =>
     checkInputs(inputs, `names[${JSON.stringify(name)}]`).map((path) => ({ name, path })),
   )
@@ -129,7 +130,7 @@ function checkNames(names = {}) {
 function checkSelection(options) {
   const { from, to, sourceMaps = true } = options
   checkSlice(from, to)
-  check(typeof sourceMaps === 'boolean', 'sourceMaps', 'a boolean', sourceMaps)
+  checkBoolean('sourceMaps', sourceMaps)
   const filters = FILTERS.map((name) => [name, checkTexts(name, options[name])])
   return { from, to, sourceMaps, ...Object.fromEntries(filters) }
 }
@@ -138,14 +139,14 @@ function checkSelection(options) {
 function checkTexts(name, value = []) {
   const texts = Array.isArray(value) ? value : [value]
   const isText = (/** @type {unknown} */ text) => typeof text === 'string' && text !== ''
-  check(texts.every(isText), name, 'a text, or an array of texts', value)
+  assertArgument(texts.every(isText), name, 'a text, or an array of texts', value)
   return texts
 }
 
 /** @param {unknown} interval */
 function checkInterval(interval) {
   const allowed = 'a whole number of microseconds from 1'
-  check(Number.isSafeInteger(interval), 'interval', allowed, interval)
+  assertArgument(Number.isSafeInteger(interval), 'interval', allowed, interval)
   if (Number(interval) < 1) {
     throw new RangeError(`cpu-prof: interval must be ${allowed}, not ${interval}`)
   }
@@ -155,7 +156,7 @@ function checkInterval(interval) {
 function checkInputs(inputs, argument = 'inputs') {
   const paths = Array.isArray(inputs) ? inputs : [inputs]
   const allowed = 'a path, or an array of at least one path'
-  check(paths.length > 0 && paths.every(isPath), argument, allowed, inputs)
+  assertArgument(paths.length > 0 && paths.every(isPath), argument, allowed, inputs)
   return paths
 }
 
@@ -179,17 +180,17 @@ function checkExit(exit) {
     Number.isInteger(pid) &&
     (code == null || Number.isInteger(code)) &&
     (signal == null || typeof signal === 'string')
-  check(isExit, 'exit', 'an object with a pid, and a code or a signal', exit)
+  assertArgument(isExit, 'exit', 'an object with a pid, and a code or a signal', exit)
   return { pid, code: code ?? undefined, signal: signal ?? undefined }
 }
 
-/** Parses the addon's result. @param {() => Promise<string>} work */
+/** Calls the addon, and parses its result. @param {() => Promise<string>} work */
 async function parseResult(work) {
-  return JSON.parse(await ofAddon(work))
+  return JSON.parse(await callAddon(work))
 }
 
-/** Puts the package's name before an error of the addon. @param {() => Promise<string>} work */
-async function ofAddon(work) {
+/** Calls the addon, and puts the package's name before its error. @param {() => Promise<string>} work */
+async function callAddon(work) {
   try {
     return await work()
   } catch (error) {
@@ -203,9 +204,9 @@ module.exports = {
   report,
   pageData,
   convert,
-  check: checkFiles,
+  check,
   checkInputs,
   checkSelection,
   parseResult,
-  ofAddon,
+  callAddon,
 }

@@ -11,7 +11,17 @@ const { PACKAGE } = require('../helpers/files.js')
 
 const ENTRIES = ['index.js', 'register.js']
 const FOLDERS = ['bin', 'cli', 'lib']
+/** What runs in a browser, and what it may require besides its own files. */
+const PAGE = 'cli/page'
+const PAGE_MAY_REQUIRE = ['cli/terminal/units.js']
+/** The options and help of all commands. They are loaded for each command, so they load little. */
+const COMMANDS = 'cli/commands'
+const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/options.js']
+const PARSER = 'commander'
+/** The paths that the rules name. */
+const NAMED = [...ENTRIES, ...FOLDERS, PAGE, ...PAGE_MAY_REQUIRE, COMMANDS, ...COMMANDS_MAY_LOAD]
 const MAX_LINES = 400
+const MAX_FILES = 14
 
 /** @typedef {{ target: string, isTopLevel: boolean }} Require the target is a file, a package or `node:…` */
 /** @typedef {Map<string, Require[]>} Graph the requires of each file */
@@ -21,15 +31,18 @@ const MAX_LINES = 400
  * @param {Record<string, string>} sources by path, relative to the package
  */
 function problemsIn(sources) {
-  const graph = new Map(
-    Object.entries(sources).map(([file, source]) => [file, requiresOf(file, source)]),
-  )
+  const files = Object.keys(sources)
+  const scripts = Object.entries(sources).filter(([file]) => file.endsWith('.js'))
+  const graph = new Map(scripts.map(([file, source]) => [file, requiresOf(file, source)]))
   return [
     ...upwardRequires(graph),
-    ...cycles(graph),
+    ...roomCycles(graph),
     ...heavyPreload(graph),
+    ...heavyCommands(graph),
     ...outOfBrowser(graph),
-    ...Object.entries(sources).flatMap(([file, source]) => wrongForm(file, source)),
+    ...scripts.flatMap(([file, source]) => wrongForm(file, source)),
+    ...fullFolders(files),
+    ...missingPaths(files),
   ]
 }
 
@@ -42,22 +55,49 @@ function upwardRequires(graph) {
   )
 }
 
-/** @param {Graph} graph */
-function cycles(graph) {
+/**
+ * Finds rooms of one folder that require each other in a cycle. A room is a file, or a folder with all
+ * that is in it.
+ * @param {Graph} graph
+ */
+function roomCycles(graph) {
+  /** The rooms that each room requires, by the folder that has both. @type {Map<string, Map<string, Set<string>>>} */
+  const folders = new Map()
+  for (const [file, requires] of graph) {
+    for (const { target } of requires.filter(({ target }) => graph.has(target))) {
+      const [folder, from, to] = roomsOf(file, target)
+      const rooms = folders.get(folder) ?? new Map()
+      folders.set(folder, rooms.set(from, (rooms.get(from) ?? new Set()).add(to)))
+    }
+  }
+  return [...folders.values()].flatMap(cycles)
+}
+
+/** Returns the innermost folder that has both files, and the room of each in that folder. @param {string} file @param {string} other */
+function roomsOf(file, other) {
+  const [parts, others] = [file.split('/'), other.split('/')]
+  const different = parts.findIndex((part, index) => part !== others[index])
+  const depth = different < 0 ? parts.length - 1 : different
+  const upTo = (/** @type {number} */ end) => parts.slice(0, end).join('/')
+  return [upTo(depth), upTo(depth + 1), others.slice(0, depth + 1).join('/')]
+}
+
+/** Finds rooms that require themselves by way of others. @param {Map<string, Set<string>>} rooms the rooms that each room requires */
+function cycles(rooms) {
   /** @type {string[]} */
   const found = []
   const done = new Set()
-  /** @param {string} file @param {string[]} trail */
-  const visit = (file, trail) => {
-    if (trail.includes(file)) {
-      found.push(`cycle: ${[...trail.slice(trail.indexOf(file)), file].join(' > ')}`)
+  /** @param {string} room @param {string[]} trail */
+  const visit = (room, trail) => {
+    if (trail.includes(room)) {
+      found.push(`cycle: ${[...trail.slice(trail.indexOf(room)), room].join(' > ')}`)
       return
     }
-    if (done.has(file)) return
-    for (const { target } of graph.get(file) ?? []) visit(target, [...trail, file])
-    done.add(file)
+    if (done.has(room)) return
+    for (const target of rooms.get(room) ?? []) visit(target, [...trail, room])
+    done.add(room)
   }
-  for (const file of graph.keys()) visit(file, [])
+  for (const room of rooms.keys()) visit(room, [])
   return found
 }
 
@@ -77,12 +117,23 @@ function heavyPreload(graph) {
   return found
 }
 
+/** Finds what the definitions of commands load before a command is called. @param {Graph} graph */
+function heavyCommands(graph) {
+  return [...graph].flatMap(([file, requires]) =>
+    requires
+      .filter(({ isTopLevel }) => isTopLevel && file.startsWith(`${COMMANDS}/`))
+      .filter(({ target }) => !target.startsWith(`${COMMANDS}/`))
+      .filter(({ target }) => target !== PARSER && !COMMANDS_MAY_LOAD.includes(target))
+      .map(({ target }) => `all commands: ${file} loads ${target}`),
+  )
+}
+
 /** Finds what the HTML report requires and a browser does not have. @param {Graph} graph */
 function outOfBrowser(graph) {
   return [...graph].flatMap(([file, requires]) =>
     requires
-      .filter(({ target }) => file.startsWith('cli/page/') && !target.startsWith('cli/page/'))
-      .filter(({ target }) => target !== 'cli/terminal/units.js')
+      .filter(({ target }) => file.startsWith(`${PAGE}/`) && !target.startsWith(`${PAGE}/`))
+      .filter(({ target }) => !PAGE_MAY_REQUIRE.includes(target))
       .map(({ target }) => `the page: ${file} requires ${target}`),
   )
 }
@@ -94,9 +145,31 @@ function wrongForm(file, source) {
   const hasHeader =
     strict === "'use strict'" && empty === '' && /^\/\/ \S.*\.$/.test(header) && after === ''
   return [
-    ...(hasHeader ? [] : [`${file} has no one-line comment about its job after 'use strict'`]),
+    ...(hasHeader
+      ? []
+      : [`${file} has no one-line comment that states its purpose after 'use strict'`]),
     ...(lines.length > MAX_LINES ? [`${file} has ${lines.length} lines`] : []),
   ]
+}
+
+/** Finds folders with more files than a reader takes in. @param {string[]} files */
+function fullFolders(files) {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  for (const folder of files.map((file) => path.posix.dirname(file))) {
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  const full = [...counts].filter(([, count]) => count > MAX_FILES)
+  return full.map(([folder, count]) => `${folder} has ${count} files`)
+}
+
+/** Finds what the rules name in vain. @param {string[]} files */
+function missingPaths(files) {
+  const exists = (/** @type {string} */ name) =>
+    files.some((file) => file === name || file.startsWith(`${name}/`))
+  return NAMED.filter((name) => !exists(name)).map(
+    (name) => `a rule names ${name}, which does not exist`,
+  )
 }
 
 /** @param {string} file @param {string} source @returns {Require[]} */
@@ -124,11 +197,9 @@ function targetOf(file, { expression, arguments: [argument] }) {
   return text.startsWith('.') ? path.posix.join(path.posix.dirname(file), text) : text
 }
 
-/** Returns the JavaScript that ships, by path. */
+/** Returns the JavaScript that ships and the files beside it, by path. */
 function shippedSources() {
-  const files = FOLDERS.flatMap((folder) => filesIn(folder))
-    .filter((file) => file.endsWith('.js'))
-    .concat(ENTRIES)
+  const files = FOLDERS.flatMap((folder) => filesIn(folder)).concat(ENTRIES)
   return Object.fromEntries(
     files.map((file) => [file, fs.readFileSync(path.join(PACKAGE, file), 'utf8')]),
   )
@@ -148,36 +219,71 @@ test('the JavaScript that ships follows the rules', () => {
   assert.deepEqual(problemsIn(sources), [])
 })
 
-/** Returns a small tree that keeps every rule, with some files changed. */
+/**
+ * Returns a small tree that keeps every rule, with some files changed.
+ * @param {Record<string, string | undefined>} changes undefined for a file that is missing
+ */
 function tree(changes = {}) {
   const head = "'use strict'\n\n// Does its job.\n\n"
-  const bodies = {
+  const bodies = Object.entries({
     'index.js': "const a = require('./lib/a.js')\nfunction f() { return require('./lib/b.js') }\n",
     'register.js': "require('./lib/a.js')\n",
     'lib/a.js': "const fs = require('node:fs')\n",
     'lib/b.js': "const library = require('library')\nconst a = require('./a.js')\n",
+    'lib/options.js': 'f()\n',
     'cli/main.js': "const library = require('library')\nconst index = require('../index.js')\n",
+    'cli/options.js': "require('commander')\n",
+    'cli/commands/index.js': "require('./a.js')\n",
+    'cli/commands/a.js':
+      "require('commander')\nrequire('../options.js')\nrequire('../../lib/options.js')\n" +
+      "const act = () => require('../a/a.js')\n",
+    'cli/a/a.js': "require('../terminal/units.js')\n",
+    'cli/page/main.js': "require('../terminal/units.js')\n",
+    'cli/terminal/units.js': 'f()\n',
     'bin/cpu-prof.js': "require('../cli/main.js').main()\n",
     ...changes,
-  }
-  return Object.fromEntries(Object.entries(bodies).map(([file, body]) => [file, head + body]))
+  })
+  const present = bodies.filter(([, body]) => body !== undefined)
+  return Object.fromEntries(present.map(([file, body]) => [file, head + body]))
 }
 
 for (const [
   rule,
   changes,
   expected,
-] of /** @type {[string, Record<string, string>, string[]][]} */ ([
+] of /** @type {[string, Record<string, string | undefined>, string[]][]} */ ([
   ['no break in a correct tree', {}, []],
   [
     'a file in lib/ that requires cli/',
     { 'lib/b.js': "function f() {\n  require('../cli/c.js')\n}\n", 'cli/c.js': 'f()\n' },
-    ['lib/b.js requires cli/c.js'],
+    [
+      'lib/b.js requires cli/c.js',
+      'cycle: index.js > lib > cli > index.js',
+      'cycle: lib > cli > lib',
+    ],
   ],
   [
     'a cycle, even if one require is inside a function',
     { 'lib/b.js': "require('./c.js')\n", 'lib/c.js': "const f = () => require('./b.js')\n" },
     ['cycle: lib/b.js > lib/c.js > lib/b.js'],
+  ],
+  [
+    'a cycle of folders, even if no files require each other in a cycle',
+    {
+      'cli/run/b.js': "require('../a/a.js')\n",
+      'cli/a/c.js': "require('../run/d.js')\n",
+      'cli/run/d.js': 'f()\n',
+    },
+    ['cycle: cli/a > cli/run > cli/a'],
+  ],
+  [
+    'a cycle of a folder and a file, at any depth',
+    {
+      'cli/run/after/b.js': "require('../record.js')\n",
+      'cli/run/record.js': "const f = () => require('./after/c.js')\n",
+      'cli/run/after/c.js': 'f()\n',
+    },
+    ['cycle: cli/run/after > cli/run/record.js > cli/run/after'],
   ],
   [
     'a library in a file that the preload loads',
@@ -195,6 +301,26 @@ for (const [
     ['the page: cli/page/main.js requires node:fs'],
   ],
   [
+    'a command that loads code before the command is called',
+    { 'cli/commands/a.js': "require('../a/a.js')\n" },
+    ['all commands: cli/commands/a.js loads cli/a/a.js'],
+  ],
+  [
+    'a folder with more than 14 files, whatever they are',
+    Object.fromEntries(
+      Array.from({ length: 15 }, (_, i) => [`cli/b/${i}.${i < 8 ? 'js' : 'css'}`, 'f()\n']),
+    ),
+    ['cli/b has 15 files'],
+  ],
+  [
+    'a path in a rule to a file that is missing',
+    { 'cli/terminal/units.js': undefined, 'cli/page/main.js': undefined },
+    [
+      'a rule names cli/page, which does not exist',
+      'a rule names cli/terminal/units.js, which does not exist',
+    ],
+  ],
+  [
     'a file of more than 400 lines',
     { 'cli/long.js': 'f()\n'.repeat(400) },
     ['cli/long.js has 404 lines'],
@@ -205,13 +331,13 @@ for (const [
   })
 }
 
-test('the check finds a file without a one-line comment about its job', () => {
+test('the check finds a file without a one-line comment that states its purpose', () => {
   for (const source of [
     "'use strict'\n\nconst fs = require('node:fs')\n",
     "'use strict'\n\n// Starts with one line\n// and goes on.\n",
     '// Does its job.\n\nf()\n',
   ]) {
-    const expected = "lib/c.js has no one-line comment about its job after 'use strict'"
+    const expected = "lib/c.js has no one-line comment that states its purpose after 'use strict'"
     assert.deepEqual(problemsIn({ ...tree(), 'lib/c.js': source }), [expected])
   }
 })

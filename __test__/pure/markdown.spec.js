@@ -6,7 +6,13 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const test = require('node:test')
-const { codeCell, codeSpan, fence, plainText, table } = require('../../cli/report/markdown-text.js')
+const {
+  codeCell,
+  codeSpan,
+  fence,
+  plainText,
+  table,
+} = require('../../cli/terminal/markdown-text.js')
 const { printable } = require('../../cli/terminal/format.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')

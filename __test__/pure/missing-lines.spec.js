@@ -7,18 +7,18 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
-const { missingText } = require('../../cli/run/missing-lines.js')
+const { missingText } = require('../../cli/run/after/missing-lines.js')
 
 /** The recording of a process with the id 4242. */
-const MAIN = path.join(PACKAGE, 'src', 'format', 'trace', 'golden', 'main.trace.json')
+const MAIN = path.join(PACKAGE, 'src', 'core', 'format', 'trace', 'golden', 'main.trace.json')
 
-/** Returns a process as the watcher knows one. @param {number} pid @param {Partial<import('../../cli/run/descendants.js').NodeFacts>} [facts] @param {number} [startMs] */
+/** Returns a process as the watcher knows one. @param {number} pid @param {Partial<import('../../cli/run/watch/node-facts.js').NodeFacts>} [facts] @param {number} [startMs] */
 function seen(pid, facts = {}, startMs = 1) {
   const words = ['node', 'build.js']
   const node = {
     executable: process.execPath,
     words,
-    ownPid: pid,
+    namespacePid: pid,
     user: process.getuid?.() ?? 0,
     nodeOptions: null,
     run: undefined,

@@ -1,88 +1,54 @@
 'use strict'
 
-// `cpu-prof compare`: tells what has changed between two sets of runs.
+// The command `cpu-prof compare`: its options and its help.
 
-const index = require('../../index.js')
-const exitCodes = require('../exit-codes.js')
-const {
-  isStdout,
-  printStatus,
-  printResult,
-  printProblems,
-  fail,
-  messageOf,
-} = require('../terminal/output.js')
-const { jsonText } = require('../terminal/json.js')
-const { screen } = require('../terminal/screen.js')
+const { Option } = require('commander')
+const { addFilters, examples, listOption, parseCount } = require('../options.js')
 
-/**
- * @typedef {object} OwnOptions
- * @property {string[]} [failOn]
- * @property {boolean} [json]
- * @property {boolean} [markdown]
- * @property {string} [html]
- * @property {boolean} [shares]
- * @property {number} [top]
- * @property {number} [runs]
- * @property {number} [warmup]
- * @property {string} [dir]
- *
- * @typedef {OwnOptions & import('../../index.js').Selection} Options
- */
-
-/** @param {string[]} words two paths, or with `runs` two commands @param {Options} options */
-async function compare(words, { runs, warmup, dir, ...options }) {
-  if (runs === undefined) {
-    if (words.length !== 2) {
-      return fail(
-        `compare needs a base and a head, not ${words.length} inputs: cpu-prof compare base head`,
-        exitCodes.WRONG_USAGE,
-      )
-    }
-    return compareRuns([words[0], words[1]], options)
-  }
-  const { runInTurn } = require('../compare/in-turn.js')
-  const sides = await runInTurn(words, { runs, warmup, dir })
-  if (sides !== undefined) await compareRuns(sides, options)
+/** @param {import('commander').Command} program */
+function define(program) {
+  const command = program
+    .command('compare')
+    .summary('show what has become slower or faster between two sets of runs')
+    .description(
+      'Compares two sets of runs: functions, files, packages, rules, processes and the whole. A side ' +
+        'is a recording, a run, or a folder of runs (cpu-prof run --repeat 7 --dir base -- …). Names ' +
+        'only differences beyond the noise of the runs. With --runs, runs two commands in turn first.',
+    )
+    .usage(
+      "[options] <base> <head>\n       cpu-prof compare --runs <n> [options] -- '<base command>' -- '<head command>'",
+    )
+    .argument('<base-and-head...>', 'two inputs, or two commands')
+    .addOption(
+      listOption(
+        '--fail-on <rule>',
+        'exit with 3 if this is exceeded: total>5%, function:name>20ms, …',
+      ),
+    )
+    .option('--shares', 'compare shares of the work, for machines that are not equally fast')
+    .option('--top <n>', 'rows of each table (default: 10)', parseCount)
+    .option('--runs <n>', 'run both commands this often, in turn (A B B A …)', parseCount)
+    .option('--warmup <n>', 'runs of each command before, which do not count', parseCount)
+    .option('--dir <folder>', 'folder of the runs of --runs (default: profiles/<date>)')
+    .addOption(
+      new Option('--json', 'print JSON (type Comparison in index.d.ts)').conflicts('markdown'),
+    )
+    .option('--markdown', 'print Markdown, for a comment on a pull request')
+    .option(
+      '--html <file>',
+      'also write a page with a flame graph of both sides (-: print the page)',
+    )
+  addFilters(command)
+  command
+    .action((words, options) => require('../compare/compare.js').compare(words, options))
+    .addHelpText(
+      'after',
+      `\nExit code: 3 if a rule of --fail-on is broken.\n${examples([
+        'cpu-prof compare base head',
+        'cpu-prof compare base head --fail-on "total>5%" --markdown > comment.md',
+        "cpu-prof compare --runs 7 -- 'node old.js' -- 'node new.js'",
+      ])}`,
+    )
 }
 
-/** @param {[string, string]} sides @param {Options} options */
-async function compareRuns(sides, { failOn, json, markdown, html, top, ...selection }) {
-  let result
-  try {
-    result = await index.compare(sides[0], sides[1], { ...selection, failOn })
-  } catch (error) {
-    return fail(messageOf(error), error instanceof TypeError ? exitCodes.WRONG_USAGE : undefined)
-  }
-  printProblems(result)
-  for (const { rule, row } of result.rules) {
-    if (row === undefined) printStatus(`no run has what the rule names: ${rule}`)
-  }
-  if (html !== undefined) {
-    const { comparePageData } = require('../../lib/compare.js')
-    const { writeHtml } = require('../report/html.js')
-    try {
-      await writeHtml(html, () => comparePageData(sides, selection))
-    } catch (error) {
-      return fail(messageOf(error))
-    }
-  }
-  if (html !== undefined && isStdout(html)) return decide(result)
-  if (json) printResult(jsonText(result))
-  else if (markdown) printResult(require('../compare/markdown.js').renderMarkdown(result, { top }))
-  else {
-    const { columns } = screen(process.stdout)
-    printResult(require('../compare/text.js').renderText(result, { columns, top, names: sides }))
-  }
-  decide(result)
-}
-
-/** Fails if a rule is broken. @param {import('../../index.js').Comparison} result */
-function decide({ rules }) {
-  const broken = rules.filter(({ broken }) => broken)
-  if (broken.length > 0) {
-    fail(`slower than allowed: ${broken.map(({ rule }) => rule).join(', ')}`, exitCodes.RULE_BROKEN)
-  }
-}
-
-module.exports = { compare }
+module.exports = { define }

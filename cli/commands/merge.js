@@ -1,83 +1,64 @@
 'use strict'
 
-// `cpu-prof merge`: merges recordings into one trace.
+// The command `cpu-prof merge`: its options and its help.
 
-const index = require('../../index.js')
-const { WRONG_USAGE } = require('../exit-codes.js')
-const { formatBytes, formatCounts } = require('../terminal/format.js')
-const { withInputs } = require('../terminal/input.js')
-const { jsonText } = require('../terminal/json.js')
-const { progress } = require('../terminal/progress.js')
-const { withCleanup } = require('../terminal/cleanup.js')
+const { InvalidArgumentError, Option } = require('commander')
 const {
-  STDOUT,
-  isStdout,
-  printPaths,
-  printStatus,
-  printResult,
-  printProblems,
-  fail,
-  messageOf,
-} = require('../terminal/output.js')
+  INPUTS,
+  addFilters,
+  examples,
+  listOption,
+  parseCount,
+  quietOption,
+} = require('../options.js')
 
-/**
- * @param {string[]} inputs
- * @param {{ output: string, name?: string[], json?: boolean, quiet?: boolean } & import('../../index.js').MergeOptions} options
- */
-async function merge(inputs, { output, name = [], json, quiet, ...options }) {
-  if (inputs.length + name.length === 0) {
-    return fail("merge needs inputs: files or folders, for example 'profiles'", WRONG_USAGE)
+/** @param {import('commander').Command} program */
+function define(program) {
+  const command = program
+    .command('merge')
+    .summary('merge recordings into one trace for Chrome DevTools')
+    .description(
+      'Merges recordings into one trace for Chrome DevTools, and prints its path. Reads traces ' +
+        '(torn ones and those of other programs too) and .cpuprofile files, plain or gzipped, and ' +
+        'folders of them.',
+    )
+    .argument('[input...]', INPUTS)
+    .requiredOption('-o, --output <file>', 'the trace; .gz compresses it, - is stdout')
+  addFilters(command)
+  command
+    .addOption(
+      listOption('--name <label=input>', 'an input whose processes have this label', checkNamed),
+    )
+    .addOption(
+      new Option('--align <where>', 'move all inputs to the start of the first').choices(['start']),
+    )
+    .option('--interval <µs>', 'fewer samples with the same totals: microseconds', parseCount)
+    .option('--drop-idle', 'leave out threads that hardly worked (1 % of the CPU time together)')
+    .addOption(
+      listOption('--categories <list>', "only these categories of other tools' events: a,b"),
+    )
+    .option('--split', 'write several files that DevTools can open: name.1.json, name.2.json, …')
+    .option('--json', 'print the result as JSON')
+    .addOption(quietOption('print the result and problems only'))
+    .action((inputs, options) => require('../merge/merge.js').merge(inputs, options))
+    .addHelpText(
+      'after',
+      examples([
+        'cpu-prof merge profiles -o trace.json',
+        'cpu-prof merge a.trace.json b.cpuprofile.gz -o both.json.gz',
+        'cpu-prof merge profiles -o start.json --to 10s',
+        'cpu-prof merge profiles -o end.json --from -10s',
+        'cpu-prof merge trace.json -o small.json --process eslint --interval 5000',
+        'cpu-prof merge --name base=profiles/a --name head=profiles/b --align start -o both.json',
+      ]),
+    )
+}
+
+/** Throws unless a text is a label with an input. @param {string} text */
+function checkNamed(text) {
+  if (!/^[^=]+=./.test(text)) {
+    throw new InvalidArgumentError('Use a label and an input, such as base=profiles/a.')
   }
-  const bar = progress('merging')
-  const toStdout = isStdout(output)
-  if (toStdout && json) return fail('--json and the trace cannot both go to stdout')
-  let result
-  try {
-    const onProgress = quiet ? undefined : bar.update
-    const target = toStdout ? STDOUT : output
-    const labelled = name.map(splitName)
-    const all = [...inputs, ...labelled.map(({ input }) => input)]
-    result = await withInputs(all, (files) => {
-      const names = namesOf(labelled, files.slice(inputs.length))
-      const settings = { ...options, names, onProgress }
-      return withCleanup(() => index.merge(files.slice(0, inputs.length), target, settings))
-    })
-  } catch (error) {
-    bar.end()
-    return fail(messageOf(error))
-  }
-  bar.end()
-  printProblems(result)
-  if (!quiet) printStatus(describeResult(result))
-  // The trace itself is on stdout.
-  if (toStdout) return
-  if (json) printResult(jsonText(result))
-  else printPaths(result.files)
 }
 
-/** Splits `base=profiles/a`. @param {string} text */
-function splitName(text) {
-  const at = text.indexOf('=')
-  return { label: text.slice(0, at), input: text.slice(at + 1) }
-}
-
-/** Returns the inputs of each label. @param {{ label: string }[]} labelled @param {string[]} files */
-function namesOf(labelled, files) {
-  // A label can be any text, `__proto__` too.
-  const names = /** @type {Record<string, string[]>} */ (Object.create(null))
-  labelled.forEach(({ label }, i) => {
-    names[label] = [...(names[label] ?? []), files[i]]
-  })
-  return names
-}
-
-/** @param {import('../../index.js').MergeResult} result */
-function describeResult({ files, bytes, processes, threads }) {
-  const size =
-    files.length === 1
-      ? formatBytes(bytes)
-      : `${files.length} files of at most ${formatBytes(bytes)}`
-  return `${formatCounts(processes, threads)}, ${size}`
-}
-
-module.exports = { merge }
+module.exports = { define }

@@ -1,139 +1,92 @@
 'use strict'
 
-// `cpu-prof report`: shows where the time went.
+// The command `cpu-prof report`: its options and its help.
 
-const path = require('node:path')
-const index = require('../../index.js')
-const { withInputs } = require('../terminal/input.js')
-const { chooseInputs } = require('../report/inputs.js')
-const { MAX_ROWS } = require('../report/tables.js')
-const { workingDirectory } = require('../terminal/format.js')
-const {
-  isStdout,
-  printPaths,
-  printResult,
-  printProblems,
-  fail,
-  messageOf,
-} = require('../terminal/output.js')
-const { screen } = require('../terminal/screen.js')
+const { InvalidArgumentError, Option } = require('commander')
+const { INPUTS, addFilters, examples, parseCount } = require('../options.js')
 
-/** Lines of a report that is not printed to a terminal. */
-const LINES = 50
-/** Functions whose code is shown. */
-const EXCERPTS = 5
-/** Functions of a sized report that have callers and callees. */
-const DETAILS = 5
-
-/**
- * @typedef {object} OwnOptions
- * @property {boolean} [all] whether to sum all runs of a folder
- * @property {number} [top]
- * @property {import('../report/tables.js').By} [by]
- * @property {number} [from]
- * @property {number} [to]
- * @property {boolean} [json]
- * @property {boolean} [markdown]
- * @property {string} [function]
- * @property {boolean} [tree]
- * @property {number} [stalls] milliseconds
- * @property {string} [html]
- * @property {number} [budget]
- * @property {boolean} [code]
- *
- * @typedef {OwnOptions & import('../../index.js').Selection} Options
- */
-
-/** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */
-async function report(inputs, options) {
-  await reportOn(inputs, options)
-  require('../run/remains.js').printRemains()
+/** @param {import('commander').Command} program */
+function define(program) {
+  const by = new Option('--by <what>', 'only the table of this')
+  const json = new Option('--json', 'print JSON (type Report in index.d.ts; with --by, one list)')
+  const command = program
+    .command('report')
+    .summary('show where the time went')
+    .description(
+      'Shows where the time of recordings went: by process and thread, by function and by package, or ' +
+        'by line. ' +
+        'Reads the same files as merge. Of a folder with several runs, reports the last; without an ' +
+        'input, the last run in profiles.',
+    )
+    .argument('[input...]', INPUTS)
+    .option('--all', 'sum all runs of a folder')
+    .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
+    .addOption(
+      by.choices(['function', 'line', 'file', 'package', 'owner', 'script', 'import', 'thread']),
+    )
+    .addOption(
+      new Option(
+        '--function <text>',
+        'callers, callees and lines of a function: its name or path:line',
+      ).conflicts(['by', 'tree']),
+    )
+    .addOption(new Option('--tree', 'the heaviest paths of the call tree').conflicts('by'))
+    .addOption(
+      new Option(
+        '--stalls [ms]',
+        'the longest times without a turn of the event loop (50 ms and more)',
+      )
+        .argParser(parseStall)
+        .preset('50')
+        .conflicts(['by', 'function', 'tree']),
+    )
+  addFilters(command)
+    .addOption(json.conflicts('markdown'))
+    .option('--markdown', 'print Markdown tables')
+    .option('--code', 'also the code of the hottest lines')
+    .addOption(
+      new Option('--budget <tokens>', 'Markdown of this size: tables, paths, callers')
+        .argParser(parseCount)
+        .conflicts(['json', 'by', 'top', 'function', 'tree', 'stalls']),
+    )
+    .addOption(
+      new Option(
+        '--html <file>',
+        'write a page for a browser: time line, flame graph, tables; - is stdout',
+      ).conflicts([
+        'json',
+        'markdown',
+        'by',
+        'top',
+        'function',
+        'tree',
+        'stalls',
+        'budget',
+        'code',
+      ]),
+    )
+    .action(async (inputs, options) => {
+      await require('../report/report.js').report(inputs, options)
+      require('../run/after/remains.js').printRemains()
+    })
+    .addHelpText(
+      'after',
+      examples([
+        'cpu-prof report',
+        'cpu-prof report profiles --by package --top 40',
+        'cpu-prof report profiles --function renderTable',
+        'cpu-prof report trace.json --markdown > report.md',
+        'cpu-prof report profiles --html report.html',
+      ]),
+    )
 }
 
-/** @param {string[]} inputs @param {Options} options */
-async function reportOn(inputs, options) {
-  const { all, top, by, json, markdown: _, html, budget, code: _code, ...rest } = options
-  const isSized = budget === undefined ? {} : { tree: true, details: DETAILS }
-  const selection = { ...rest, ...isSized, imports: by === 'import' }
-  const chosen = chooseInputs(inputs, all)
-  if (chosen.length === 0) return
-  if (html !== undefined) return reportHtml(chosen, html, rest)
-  /** @type {import('../../index.js').Report} */
-  let result
-  try {
-    // Text and Markdown do not show every function that they get.
-    const rows = json ? top : Math.max(top ?? 0, MAX_ROWS)
-    result = await withInputs(chosen, (files) => index.report(files, { ...selection, top: rows }))
-  } catch (error) {
-    return fail(messageOf(error))
+/** Returns milliseconds. @param {string} text */
+function parseStall(text) {
+  if (!/^\d+$/.test(text)) {
+    throw new InvalidArgumentError('Use milliseconds, or put the inputs before --stalls.')
   }
-  printProblems(result)
-  if (result.details?.length === 0) return fail(noFunction(options))
-  printResult(render(result, options))
+  return Number(text)
 }
 
-/** @param {string[]} inputs @param {string} file @param {import('../../index.js').Selection} selection */
-async function reportHtml(inputs, file, selection) {
-  const { pageData } = require('../../lib/offline.js')
-  const { writeHtml } = require('../report/html.js')
-  try {
-    await withInputs(inputs, (files) => writeHtml(file, () => pageData(files, selection)))
-  } catch (error) {
-    return fail(messageOf(error))
-  }
-  if (!isStdout(file)) printPaths([path.resolve(file)])
-}
-
-/** @param {Options} options */
-const noFunction = ({ function: wanted }) =>
-  `no recorded function has '${wanted}' in its name or in its path:line; the functions are in ` +
-  'cpu-prof report --by function'
-
-/** @param {import('../../index.js').Report} result @param {Options} options */
-function render(result, { top, by, json, markdown, budget, code }) {
-  if (json) return require('../report/json.js').renderJson(result, by)
-  const cwd = workingDirectory()
-  if (budget !== undefined) {
-    return require('../report/budget.js').renderBudget(result, { cwd, budget, code })
-  }
-  const tail = code ? renderCode(result, { top, markdown, cwd }) : ''
-  if (result.details || result.tree || result.imports || result.stalls) {
-    return `${renderPaths(result, { top, markdown, cwd })}${tail}`
-  }
-  if (markdown) {
-    return `${require('../report/markdown.js').renderMarkdown(result, { cwd, by, top })}${tail}`
-  }
-  const { columns, rows, colours } = screen(process.stdout)
-  // The prompt needs a line too.
-  const lines = rows === undefined ? LINES : rows - 1
-  const view = { columns, lines, colours, cwd, by, top }
-  return `${require('../report/text.js').renderText(result, view)}${tail}`
-}
-
-/** Renders the code of the hottest lines. @param {import('../../index.js').Report} result @param {{ top?: number, markdown?: boolean, cwd: string }} view */
-function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
-  const { excerptsOf, renderExcerpts } = require('../report/code.js')
-  const lines = result.details?.flatMap((detail) => detail.lines) ?? result.lines
-  const text = renderExcerpts(excerptsOf({ ...result, lines }, top, cwd))
-  return markdown ? `\n${require('../report/markdown-text.js').fence(text.trim())}\n` : text
-}
-
-/**
- * @param {import('../../index.js').Report} result
- * @param {{ top?: number, markdown?: boolean, cwd: string }} view
- */
-function renderPaths(result, { top, markdown, cwd }) {
-  const { renderDetails, renderTree } = require('../report/paths.js')
-  const { renderImports } = require('../report/imports.js')
-  const { columns, rows = LINES } = screen(process.stdout)
-  const width = markdown ? Number.POSITIVE_INFINITY : columns
-  const view = { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd }
-  let text = ''
-  if (result.imports) text = renderImports(result, view)
-  else if (result.stalls) text = require('../report/stalls.js').renderStalls(result, view)
-  else if (result.tree) text = renderTree(result, view)
-  else text = renderDetails(result, { ...view, rows: top ?? 8 })
-  return markdown ? `${require('../report/markdown-text.js').fence(text.trimEnd())}\n` : text
-}
-
-module.exports = { report }
+module.exports = { define }

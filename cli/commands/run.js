@@ -1,18 +1,53 @@
 'use strict'
 
-// `cpu-prof run`: records every Node process and thread under a command, once or several times.
+// The command `cpu-prof run`: its options and its help.
 
-const { endAs } = require('../run/child.js')
-const { record } = require('../run/record.js')
+const { Option } = require('commander')
+const { SETTINGS } = require('../../lib/options.js')
+const { examples, sourceMapsOption, parseCount, quietOption } = require('../options.js')
 
-/** @param {string[]} command @param {import('../run/plan.js').Options & Record<string, any>} options */
-async function run(command, { repeat, warmup, ...options }) {
-  if (repeat !== undefined || warmup !== undefined) {
-    const { repeatRun } = require('../run/repeat.js')
-    return repeatRun(command, { ...options, repeat, warmup })
+/** @param {import('commander').Command} program */
+function define(program) {
+  const command = program
+    .command('run')
+    .summary('run a command, and record every Node process and thread under it')
+    .description(
+      'Runs a command, and records every Node process and thread under it. When the command ends, ' +
+        'its recordings are merged into one trace for Chrome DevTools. The command keeps its stdin, ' +
+        'stdout, exit code and signals; cpu-prof prints to stderr.',
+    )
+    .usage('[options] [--] <command…>')
+    .argument('<command...>', 'the command and its own options')
+    .passThroughOptions()
+    .option('-o, --output <file>', 'the trace; .gz compresses it (default: trace.json in --dir)')
+    .option('--no-merge', 'keep only the recordings: no trace, no report')
+    .option('--keep-recordings', 'keep the recordings beside the trace')
+    .option('--html <file>', 'also write a page for a browser, as report --html does')
+    .addOption(
+      new Option('--repeat <n>', 'run the command n times, for compare: each in a folder in --dir')
+        .argParser(parseCount)
+        .conflicts(['output', 'html']),
+    )
+    .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
+    .addOption(sourceMapsOption())
+    .addOption(quietOption())
+  for (const { flag, value, help } of Object.values(SETTINGS)) {
+    if (flag !== undefined) command.option(`${flag} ${value}`, help)
   }
-  const ending = await record(command, options)
-  if (ending !== undefined) endAs(ending)
+  command
+    .action((words, options) => require('../run/run.js').run(words, options))
+    .addHelpText(
+      'after',
+      `
+The environment sets what no option sets: CPU_PROF_INTERVAL for --interval, and so on.
+Exit code: the command's own; 127 if its program was not found, 126 if it cannot be run.
+${examples([
+  'cpu-prof run node main.js --port 80',
+  'cpu-prof run npx nx run-many -t lint',
+  'cpu-prof run --interval 200 --output build.json.gz -- npm run build',
+  'cpu-prof run --repeat 7 --dir base -- npx eslint src',
+])}`,
+    )
 }
 
-module.exports = { run }
+module.exports = { define }

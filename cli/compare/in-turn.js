@@ -5,9 +5,9 @@
 const path = require('node:path')
 const { RUNS } = require('../../lib/options.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
-const { endAs } = require('../run/child.js')
-const { newName } = require('../run/plan.js')
-const { problemOf, recordRun } = require('../run/repeat.js')
+const { endAs } = require('../run/watch/child.js')
+const { newDirName } = require('../run/prepare/output-dir.js')
+const { problemOfFolder, recordRun } = require('../run/repeat.js')
 const { printStatus, fail } = require('../terminal/output.js')
 const { formatPath, workingDirectory } = require('../terminal/format.js')
 
@@ -20,7 +20,7 @@ const SIDES = /** @type {const} */ (['base', 'head'])
  * @param {{ runs: number, warmup?: number, dir?: string }} options
  * @returns {Promise<[string, string] | undefined>}
  */
-async function runInTurn(words, { runs, warmup = 0, dir = path.join(RUNS, newName()) }) {
+async function runInTurn(words, { runs, warmup = 0, dir = path.join(RUNS, newDirName()) }) {
   const commands = commandsOf(words)
   if (commands.length !== 2) {
     const example = "cpu-prof compare --runs 7 -- 'node old.js' -- 'node new.js'"
@@ -28,7 +28,7 @@ async function runInTurn(words, { runs, warmup = 0, dir = path.join(RUNS, newNam
     return undefined
   }
   const folders = SIDES.map((side) => path.resolve(dir, side))
-  const problem = folders.map(problemOf).find((text) => text !== undefined)
+  const problem = folders.map(problemOfFolder).find((text) => text !== undefined)
   if (problem !== undefined) {
     fail(problem, WRONG_USAGE)
     return undefined

@@ -3,7 +3,7 @@
 // Renders a comparison as Markdown, for a comment on a pull request.
 
 const { formatCount } = require('../terminal/format.js')
-const { codeCell, codeSpan, table } = require('../report/markdown-text.js')
+const { codeCell, codeSpan, heading, table } = require('../terminal/markdown-text.js')
 const rows = require('./rows.js')
 
 /** @typedef {import('../../index.js').Comparison} Comparison */
@@ -29,7 +29,7 @@ function renderMarkdown(comparison, { top = rows.ROWS }) {
   for (const { title, rows: all } of changes) {
     const shown = all.slice(0, top)
     const more = all.length > shown.length ? [`and ${all.length - shown.length} more`] : []
-    blocks.push(`### ${title[0].toUpperCase()}${title.slice(1)}`, draw(shown), ...more)
+    blocks.push(heading(title), draw(shown), ...more)
   }
   if (whole !== undefined) {
     blocks.push(`<details><summary>The whole run</summary>`, draw(whole.rows), '</details>')

@@ -2,6 +2,7 @@
 
 // Chooses the rows of a comparison that are shown, and puts their values into words.
 
+const { BUILT_IN, OWN_CODE } = require('../report/tables.js')
 const { formatBytes, formatTime, formatShare, formatCount } = require('../terminal/format.js')
 
 /** @typedef {import('../../index.js').Comparison} Comparison */
@@ -33,10 +34,8 @@ const TOTALS = {
   processes: 'processes',
 }
 
-/** Packages of code that a program did not choose to run. */
-const BUILT_IN = new Set(['(native)', 'node:'])
 /** Names of packages and owners that say nothing more than the whole run. */
-const NO_NAMES = new Set(['(own code)', ...BUILT_IN])
+const NO_NAMES = new Set([OWN_CODE, ...BUILT_IN])
 
 /** Returns the tables of a comparison: the whole run, and what has changed. @param {Comparison} comparison @returns {Table[]} */
 function tablesOf({ rows }) {

@@ -3,7 +3,7 @@
 // Renders a comparison as text for a terminal.
 
 const { formatCount, printable } = require('../terminal/format.js')
-const { cutEnd, cutStart, padEnd } = require('../report/width.js')
+const { cutEnd, cutStart, padEnd } = require('../terminal/width.js')
 const rows = require('./rows.js')
 
 /** @typedef {import('../../index.js').Comparison} Comparison */

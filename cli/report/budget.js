@@ -5,7 +5,7 @@
 const { formatTime } = require('../terminal/format.js')
 const { excerptsOf, excerptLines } = require('./code.js')
 const { renderMarkdown } = require('./markdown.js')
-const { codeSpan, fence, plainText } = require('./markdown-text.js')
+const { codeSpan, fence, plainText } = require('../terminal/markdown-text.js')
 const { renderDetails, renderTree } = require('./paths.js')
 
 /** @typedef {import('../../index.js').Report} Report */

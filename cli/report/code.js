@@ -49,8 +49,8 @@ function excerptsOf({ lines, functions, details = [] }, count, cwd) {
     if (excerpts.length === count) break
     const [{ name, file }] = group
     const text = linesOf(file)
-    const own = places.filter((each) => each.name === name && each.file === file)
-    const excerpt = typeof text === 'string' ? text : excerptOf(group, own, text, cwd)
+    const candidates = places.filter((each) => each.name === name && each.file === file)
+    const excerpt = typeof text === 'string' ? text : excerptOf(group, candidates, text, cwd)
     if (typeof excerpt !== 'string') excerpts.push(excerpt)
     else refused.set(excerpt, (refused.get(excerpt) ?? new Set()).add(formatPath(file, cwd)))
   }
@@ -72,13 +72,13 @@ function refusalOf(why, files, project) {
 }
 
 /**
- * @param {Line[]} lines of one function @param {import('../../index.js').ReportPlace[]} own places of
+ * @param {Line[]} lines of one function @param {import('../../index.js').ReportPlace[]} candidates places of
  *   functions of this name @param {string[]} text of the file @param {string} cwd
  * @returns {Excerpt | 'changed'}
  */
-function excerptOf(lines, own, text, cwd) {
+function excerptOf(lines, candidates, text, cwd) {
   const [{ name, file }] = lines
-  const isCode = !lines[0].transpiled && own.some((place) => isAt(place, text))
+  const isCode = !lines[0].transpiled && candidates.some((place) => isAt(place, text))
   if (!isCode) return 'changed'
   // V8 counts lines of inlined functions, which can be those of longer files.
   const inFile = lines.filter(({ line }) => line <= text.length)
@@ -91,8 +91,8 @@ function excerptOf(lines, own, text, cwd) {
   const code = [...shown]
     .sort((a, b) => a - b)
     .map((number) => ({ number, text: cut(text[number - 1]), selfMs: times.get(number) ?? 0 }))
-  const known = new Set(own.map(({ line }) => line))
-  const place = formatPlace({ file, line: known.size === 1 ? own[0].line : 0 }, cwd)
+  const known = new Set(candidates.map(({ line }) => line))
+  const place = formatPlace({ file, line: known.size === 1 ? candidates[0].line : 0 }, cwd)
   return { name: printable(name), place: printable(place), selfMs, code }
 }
 

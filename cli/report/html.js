@@ -8,7 +8,7 @@ const path = require('node:path')
 const { promisify } = require('node:util')
 const zlib = require('node:zlib')
 const { loadTools } = require('../../lib/addon.js')
-const { ofAddon } = require('../../lib/offline.js')
+const { callAddon } = require('../../lib/offline.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const { isStdout, printResult } = require('../terminal/output.js')
 
@@ -22,7 +22,7 @@ async function writeHtml(file, data) {
   if (isFolder(file)) throw new Error(`${file} is a folder; --html needs the name of a file`)
   const html = await renderHtml(await data())
   if (isStdout(file)) return printResult(html)
-  await withCleanup(() => ofAddon(() => loadTools().cpuProfWriteFile(file, html)))
+  await withCleanup(() => callAddon(() => loadTools().cpuProfWriteFile(file, html)))
 }
 
 /** @param {string} file */
@@ -96,4 +96,4 @@ require(0)
   return script.replaceAll('</script', '<\\/script')
 }
 
-module.exports = { writeHtml, renderHtml }
+module.exports = { writeHtml }

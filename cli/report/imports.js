@@ -4,14 +4,11 @@
 
 const { formatTime, formatShare, formatPath, printable } = require('../terminal/format.js')
 const { heaviest } = require('./paths.js')
-const { cutEnd, cutStart } = require('./width.js')
+const { TIME, SHARE, cutLines, cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').ReportImport} Import */
 /** @typedef {{ node: Import, level: number }} Row */
 
-/** Columns of a time and of a share. */
-const TIME = 8
-const SHARE = 6
 /** Levels that are set in; what is deeper stands below the last. */
 const MAX_LEVEL = 12
 
@@ -33,7 +30,7 @@ function renderImports({ imports = [] }, { columns, rows: count, cwd }) {
     lines.push(`${start}${cutStart(nameOf(node, cwd), Math.max(columns - start.length, 8))}`)
   }
   if (rows.length < all.length) lines.push(`  and ${all.length - rows.length} more`)
-  return `${lines.map((line) => cutEnd(line, columns)).join('\n')}\n`
+  return cutLines(lines, columns)
 }
 
 /** Lists the modules in the order of the tree. @param {Import[]} nodes @param {number} level @returns {Row[]} */

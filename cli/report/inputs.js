@@ -4,7 +4,7 @@
 
 const { RUNS } = require('../../lib/options.js')
 const { allRuns, hasRecordings, lastRun } = require('../../lib/runs.js')
-const { VARIABLES } = require('../run/environment.js')
+const { VARIABLES } = require('../variables.js')
 const { fail, printStatus } = require('../terminal/output.js')
 
 /**

@@ -3,7 +3,7 @@
 // Renders a report as Markdown tables, for example for a pull request.
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
-const { codeCell, codeSpan, table } = require('./markdown-text.js')
+const { codeCell, codeSpan, heading, table } = require('../terminal/markdown-text.js')
 const {
   TIMES,
   wholeOf,
@@ -48,9 +48,8 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
         formatShare(cost[time], whole.ms),
       ]
     })
-    const heading = `### ${title[0].toUpperCase()}${title.slice(1)}`
     const heads = [TIMES[time].head, secondHead(kind, time), `share of ${whole.name}`]
-    blocks.push(heading, table(names, heads, lines))
+    blocks.push(heading(title), table(names, heads, lines))
   }
   if (report.notes.length > 0)
     blocks.push(report.notes.map((note) => `- ${codeSpan(note)}`).join('\n'))
@@ -79,7 +78,7 @@ function threads(report, top, cwd) {
   const names = ['start', 'duration', 'busy', 'gc', 'program', 'blocked', 'idle']
   const more = `and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`
   return [
-    '### Processes and threads',
+    heading('processes and threads'),
     table(['process, thread'], names, lines),
     ...(rest > 0 ? [more] : []),
   ]

@@ -4,7 +4,7 @@
 
 const { formatTime, formatShare, formatPlace, printable } = require('../terminal/format.js')
 const { workMs } = require('./tables.js')
-const { cutEnd, cutStart, displayWidth } = require('./width.js')
+const { TIME, SHARE, cutLines, cutStart, displayWidth } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportDetail} Detail */
@@ -17,9 +17,6 @@ const { cutEnd, cutStart, displayWidth } = require('./width.js')
  */
 /** @typedef {{ node: TreeNode, level: number, above: number }} Row a node, below `above` functions that are not shown */
 
-/** Columns of a time and of a share. */
-const TIME = 8
-const SHARE = 6
 /** Columns that a place needs at least. */
 const MIN_PLACE = 8
 /** A function whose only call has this part of its time is not shown in the tree. */
@@ -67,7 +64,7 @@ function renderDetail(detail, report, view) {
     }))
     list('processes, by total time', processes)
   }
-  return `${lines.map((line) => cutEnd(line, view.columns)).join('\n')}\n`
+  return cutLines(lines, view.columns)
 }
 
 /** @param {Report} report @param {View} view */
@@ -84,7 +81,7 @@ function renderTree(report, view) {
     const end = above === 0 ? '' : `  (below ${above} more)`
     lines.push(`${start}${nameAndPlace(node, view, start.length + end.length)}${end}`)
   }
-  return `${lines.map((line) => cutEnd(line, view.columns)).join('\n')}\n`
+  return cutLines(lines, view.columns)
 }
 
 /**

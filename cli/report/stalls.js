@@ -3,15 +3,11 @@
 // Renders the longest times without a turn of the event loop.
 
 const { formatPlace, formatShare, formatTime, printable } = require('../terminal/format.js')
-const { cutEnd } = require('./width.js')
+const { BUILT_IN } = require('./tables.js')
+const { TIME, cutLines } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').ReportStall} Stall */
 /** @typedef {import('../../index.js').ReportPlace} Place */
-
-/** Columns of a time. */
-const TIME = 8
-/** Packages of code that a program did not choose to run. */
-const NOT_CODE = new Set(['node:', '(native)'])
 
 /** @param {import('../../index.js').Report} report @param {import('./paths.js').View} view */
 function renderStalls({ stalls = [], processes }, { columns, rows, cwd }) {
@@ -32,12 +28,12 @@ function renderStalls({ stalls = [], processes }, { columns, rows, cwd }) {
     const others = details(stall, cwd)
     if (others !== '') lines.push(`  ${''.padStart(2 * TIME + 3)}${others}`)
   }
-  return `${lines.map((line) => cutEnd(line, columns)).join('\n')}\n`
+  return cutLines(lines, columns)
 }
 
 /** Returns the functions for most of the time, without Node's own, unless all are. @param {Stall} stall */
 function codeOf({ stack }) {
-  const code = stack.filter(({ package: name }) => !NOT_CODE.has(name))
+  const code = stack.filter(({ package: name }) => !BUILT_IN.has(name))
   return code.length > 0 ? code : stack
 }
 

@@ -4,7 +4,7 @@
 
 const { formatTime, formatBytes, formatCounts, printable } = require('../terminal/format.js')
 const { countThreads, isMain } = require('./tables.js')
-const { cutEnd } = require('./width.js')
+const { cutEnd } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 

@@ -3,7 +3,7 @@
 // Chooses the rows of a report's tables, for text and for Markdown.
 
 const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
-const { cutStart } = require('./width.js')
+const { cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
@@ -44,9 +44,9 @@ const TIMES = {
 }
 
 /** The package of code outside of packages. */
-const OWN = '(own code)'
-/** Packages that are on every stack, or name no code. */
-const NOT_CODE = new Set(['node:', '(native)'])
+const OWN_CODE = '(own code)'
+/** Packages of code that a program did not choose to run. */
+const BUILT_IN = new Set(['node:', '(native)'])
 
 /** Longest path shown after a process, in columns. */
 const MAX_PLACE = 24
@@ -89,7 +89,7 @@ function threadRows({ processes }, count, cwd) {
     .filter((row) => chosen.has(row))
     .map(({ process, thread }) => {
       const { command, pid } = process
-      const place = folder(process, cwd)
+      const place = placeOfFolder(process, cwd)
       const end = pid === 0 ? ' (pid unknown)' : ` (${pid})`
       if (isMain(thread)) {
         // The command stands for the main thread's name, which has the label of the recording.
@@ -131,7 +131,7 @@ function distinguished(rows, cwd) {
 }
 
 /** Returns the working directory, which can be all that distinguishes a monorepo's tasks. @param {{ cwd?: string }} process @param {string} cwd */
-function folder(process, cwd) {
+function placeOfFolder(process, cwd) {
   if (process.cwd === undefined || process.cwd === cwd) return ''
   return ` · ${cutStart(formatPath(process.cwd, cwd), MAX_PLACE)}`
 }
@@ -161,17 +161,17 @@ function costTables(whole, by) {
     return [
       table(kind, 'selfMs'),
       table(kind, 'totalMs'),
-      ...blocked(report, table(kind, 'blockedMs')),
+      ...blockedTables(report, table(kind, 'blockedMs')),
     ]
   }
   // Node's module loader would take the first rows: it is on the stack of everything it loads.
-  const isCode = (/** @type {{ package: string }} */ cost) => !NOT_CODE.has(cost.package)
-  const packages = report.packages.filter(({ name }) => !NOT_CODE.has(name))
-  const ownFiles = report.files.filter((cost) => cost.package === OWN && !cost.trunk)
+  const isCode = (/** @type {{ package: string }} */ cost) => !BUILT_IN.has(cost.package)
+  const packages = report.packages.filter(({ name }) => !BUILT_IN.has(name))
+  const ownFiles = report.files.filter((cost) => cost.package === OWN_CODE && !cost.trunk)
   const functions = report.functions.filter((cost) => isCode(cost) && !cost.trunk)
   return [
     ...(report.scripts.length > 1 ? [scriptTable(table('scripts', 'totalMs'))] : []),
-    ...owners(report, table('owners', 'selfMs')),
+    ...ownerTables(report, table('owners', 'selfMs')),
     { ...table('packages', 'totalMs'), costs: hottest(packages, 'totalMs') },
     {
       ...table('files', 'totalMs'),
@@ -179,7 +179,7 @@ function costTables(whole, by) {
       costs: hottest(ownFiles, 'totalMs'),
     },
     table('functions', 'selfMs'),
-    ...blocked(report, table('functions', 'blockedMs')),
+    ...blockedTables(report, table('functions', 'blockedMs')),
     {
       ...table('functions', 'totalMs'),
       title: "functions, by total time, without Node's own",
@@ -208,13 +208,13 @@ const ownerTable = (table) => ({ ...table, title: 'owners, by the time that coun
 const scriptTable = (table) => ({ ...table, title: 'scripts, by the work of their processes' })
 
 /** Returns the table of owners, if there are rules, plugins or test files. @param {Report} report @param {CostTable} table */
-function owners(report, table) {
+function ownerTables(report, table) {
   const named = report.owners.filter(({ kind }) => kind !== 'package' && kind !== 'own code')
   return named.length > 1 ? [ownerTable(table)] : []
 }
 
 /** Returns the table of blocked calls, if threads were blocked for long. @param {Report} report @param {CostTable} table */
-function blocked(report, table) {
+function blockedTables(report, table) {
   const { blockedMs } = report.totals
   return blockedMs > 0.05 * (blockedMs + activeMs(report.totals)) ? [table] : []
 }
@@ -257,7 +257,7 @@ function nameOf(cost, kind, cwd) {
     const end = cost.file === '' || cost.line > 0 ? transpiled : ' (unknown line)'
     return [cost.name, `${formatPlace(cost, cwd)}${end}`]
   }
-  if (kind === 'scripts') return [`${cost.name}${folder(cost, cwd)}`, '']
+  if (kind === 'scripts') return [`${cost.name}${placeOfFolder(cost, cwd)}`, '']
   if (kind === 'owners') return nameOfOwner(/** @type {any} */ (cost), cwd)
   if (kind === 'files') return [formatPlace({ ...cost, line: 0 }, cwd), '']
   return [cost.name, '']
@@ -276,6 +276,8 @@ function countThreads({ processes }) {
 }
 
 module.exports = {
+  BUILT_IN,
+  OWN_CODE,
   MAX_ROWS,
   TIMES,
   activeMs,

@@ -17,7 +17,7 @@ const {
   countThreads,
 } = require('./tables.js')
 const { summary } = require('./summary.js')
-const { displayWidth, padEnd, cutEnd, cutStart } = require('./width.js')
+const { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportThread} Thread */
@@ -33,10 +33,6 @@ const { displayWidth, padEnd, cutEnd, cutStart } = require('./width.js')
  * @property {number} [top] rows of each table
  */
 /** @typedef {{ title: string, rows: number, draw: (rows: number) => string[] }} Section */
-
-/** Columns of a time and of a share. */
-const TIME = 8
-const SHARE = 6
 
 /** Rows that every section gets: on a screen of 24 rows, and on a larger one. */
 const MIN_ROWS = { small: 2, large: 3 }

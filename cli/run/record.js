@@ -1,25 +1,23 @@
 'use strict'
 
-// Records one run of a command, merges the recordings, and says what was recorded.
+// Records one run of a command, from its plan to what is said at the end.
 
-const fs = require('node:fs')
-const { WRONG_USAGE, CANNOT_EXECUTE, NOT_FOUND } = require('../exit-codes.js')
-const { runToEnd } = require('./child.js')
-const { planRun } = require('./plan.js')
-const { createWatcher } = require('./watch.js')
+const { WRONG_USAGE } = require('../exit-codes.js')
+const { failToStart, runToEnd } = require('./watch/child.js')
+const { planRun } = require('./prepare/plan.js')
+const { createWatcher } = require('./watch/watch.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
-const { quote } = require('../terminal/shell.js')
 
-/** @typedef {import('../run/plan.js').Options} Options */
-/** @typedef {import('../run/plan.js').Plan} Plan */
-/** @typedef {import('../run/descendants.js').Descendant} Descendant */
+/** @typedef {import('./prepare/plan.js').Options} Options */
+/** @typedef {import('./prepare/plan.js').Plan} Plan */
+/** @typedef {import('./watch/descendants.js').Descendant} Descendant */
 
 /**
  * Runs a command to its end, and records it. Returns how the command ended; undefined if it could not be
  * started, which sets the exit code.
  * @param {string[]} command @param {Options & Record<string, any>} options
- * @returns {Promise<import('./child.js').Ending | undefined>}
+ * @returns {Promise<import('./watch/child.js').Ending | undefined>}
  */
 async function record(command, options) {
   let plan
@@ -30,25 +28,25 @@ async function record(command, options) {
     return undefined
   }
   // An outer run watches the processes of this one too.
-  const watcher = options.quiet || plan.isNested ? undefined : createWatcher(plan.ownRun)
+  const watcher = options.quiet || plan.isNested ? undefined : createWatcher(plan.runDirs)
   let ending
   try {
     ending = await runToEnd(command, plan.env, (pid) => watcher?.begin(pid))
   } catch (error) {
-    finish(plan)
+    endRun(plan)
     failToStart(command[0], /** @type {NodeJS.ErrnoException} */ (error))
     return undefined
   }
   const nodes = watcher?.end() ?? []
-  await summarize(command[0], plan, ending, nodes, options)
-  finish(plan)
+  await collect(command[0], plan, ending, nodes, options)
+  endRun(plan)
   if (!plan.isNested) offerRemains(options)
   return ending
 }
 
-/** Removes what the run no longer needs. @param {Plan} plan */
-function finish({ folder, end }) {
-  folder.removeIfEmpty()
+/** Ends the run, and removes the folders that it leaves empty. @param {Plan} plan */
+function endRun({ recordingsDir, end }) {
+  recordingsDir.removeIfEmpty()
   end()
 }
 
@@ -56,32 +54,33 @@ function finish({ folder, end }) {
 function offerRemains({ quiet }) {
   if (quiet) return
   try {
-    require('./remains.js').printRemains()
+    require('./after/remains.js').printRemains()
   } catch {
     // For example, the command removed this package.
   }
 }
 
 /**
- * Says what was recorded. Never throws, because the exit code is the command's.
+ * Collects the recordings, and says what they are. Never throws, because the exit code is the command's.
  * @param {string} file the command's program @param {Plan} plan
- * @param {import('../run/child.js').Ending} ending
+ * @param {import('./watch/child.js').Ending} ending
  * @param {Descendant[]} nodes Node processes that were seen @param {Options} options
  */
-async function summarize(file, plan, ending, nodes, options) {
-  const { dir, output, html, folder, isHidden, isNested } = plan
-  const { recordingsDir } = folder
+async function collect(file, plan, ending, nodes, options) {
+  const { finalDir, output, html, isHidden, isNested } = plan
+  const { path: recordingsDir, listRecordings } = plan.recordingsDir
   try {
-    const files = folder.recordings()
+    const files = listRecordings()
     if (files.length === 0) {
       if (!options.quiet) printNothing(file, plan, nodes)
       return
     }
     if (isNested) return
     const missing = describeMissing(nodes, oneForEachThread(files))
-    const { summarizeRun } = require('./summary.js')
-    const run = { ...options, dir, files, recordingsDir, isHidden, output, html, ending, missing }
-    await summarizeRun(oneForEachThread(files), run)
+    const { collectRun } = require('./after/collect.js')
+    const dirs = { finalDir, recordingsDir, isHidden }
+    const run = { ...options, ...dirs, files, output, html, ending, missing }
+    await collectRun(oneForEachThread(files), run)
   } catch (error) {
     printStatus(`no trace: ${whyNone(error)}; the recordings are in ${recordingsDir}`)
   }
@@ -99,28 +98,14 @@ function oneForEachThread(files) {
   return traces.length > 0 ? traces : files
 }
 
-/** @param {string} file @param {NodeJS.ErrnoException} error */
-function failToStart(file, { code, message }) {
-  if (code === 'ENOENT') fail(notFound(file), NOT_FOUND)
-  else fail(`${file} cannot be run: ${message}`, CANNOT_EXECUTE)
-}
-
-/** @param {string} file */
-function notFound(file) {
-  if (!file.includes('/')) {
-    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${quote(file)} …`
-  }
-  return fs.existsSync(file)
-    ? `${file} cannot be run: the interpreter in its first line does not exist`
-    : `${file} was not found`
-}
-
 /**
  * Says why there is no recording.
  * @param {string} file the command's program @param {Plan} plan @param {Descendant[]} nodes
  */
-function printNothing(file, { dir, folder }, nodes) {
-  if (folder.isGone()) return printStatus(`the recordings' folder is gone: ${dir}`)
+function printNothing(file, { finalDir, recordingsDir }, nodes) {
+  if (recordingsDir.isGone()) {
+    return printStatus(`the recordings' folder is gone: ${finalDir}`)
+  }
   const nothing = 'no Node process was recorded'
   const missing = describeMissing(nodes, [])
   if (missing === '') {
@@ -139,7 +124,7 @@ function describeMissing(nodes, recordings) {
   // Nothing more is loaded for a short command.
   if (nodes.length === 0) return ''
   try {
-    const { missingText } = require('./missing-lines.js')
+    const { missingText } = require('./after/missing-lines.js')
     return missingText(nodes, recordings, workingDirectory())
   } catch {
     // For example, the command removed this package.

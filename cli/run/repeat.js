@@ -4,24 +4,26 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { RUNS } = require('../../lib/options.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { printStatus, fail } = require('../terminal/output.js')
 const { quoteAll, quotePath } = require('../terminal/shell.js')
-const { endAs } = require('./child.js')
-const { newName } = require('./plan.js')
+const { VARIABLES } = require('../variables.js')
+const { endAs } = require('./watch/child.js')
+const { newDirName } = require('./prepare/output-dir.js')
 const { record } = require('./record.js')
 
-/** @typedef {import('./plan.js').Options & Record<string, any>} Options */
-/** @typedef {import('./child.js').Ending} Ending */
+/** @typedef {import('./prepare/plan.js').Options & Record<string, any>} Options */
+/** @typedef {import('./watch/child.js').Ending} Ending */
 
 /** The folder of a run that does not count, within the folder of the runs. */
 const WARMUP = '.warmup'
 
 /** @param {string[]} command @param {Options} options */
 async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
-  const folder = path.resolve(dir || process.env.CPU_PROF_DIR || path.join('profiles', newName()))
-  const problem = problemOf(folder)
+  const folder = path.resolve(dir || process.env[VARIABLES.dir] || path.join(RUNS, newDirName()))
+  const problem = problemOfFolder(folder)
   if (problem !== undefined) return fail(problem, WRONG_USAGE)
   /** @type {Ending | undefined} */
   let failed
@@ -36,7 +38,7 @@ async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
 }
 
 /** Returns why runs cannot be written into a folder. @param {string} folder */
-function problemOf(folder) {
+function problemOfFolder(folder) {
   if (!fs.existsSync(path.join(folder, runName(1)))) return undefined
   return (
     `${folder} has runs already, which would be mixed with the new ones; remove the folder, or ` +
@@ -53,15 +55,15 @@ function problemOf(folder) {
  */
 async function recordRun(command, options, { folder, number, of, side }) {
   const isWarmup = number < 1
-  const home = path.join(folder, isWarmup ? WARMUP : runName(number))
+  const finalDir = path.join(folder, isWarmup ? WARMUP : runName(number))
   const ending = await timed(
     `${side ? `${side}: ` : ''}${titleOf(number, of)}`,
     options.quiet,
-    () => record(command, { ...options, home, quiet: true }),
+    () => record(command, { ...options, finalDir, quiet: true }),
   )
   if (ending === undefined) return undefined
-  const isRecorded = fs.existsSync(home)
-  if (isWarmup) fs.rmSync(home, { recursive: true, force: true })
+  const isRecorded = fs.existsSync(finalDir)
+  if (isWarmup) fs.rmSync(finalDir, { recursive: true, force: true })
   if (!isRecorded && ending.signal === null) {
     const how = ending.code === 0 ? '' : ` and ended with ${ending.code}`
     fail(`the command left no recording${how}; see what cpu-prof run ${quoteAll(command)} says`)
@@ -97,4 +99,4 @@ function printRuns(folder, count) {
 /** @param {number} number from 1 */
 const runName = (number) => `run-${number}`
 
-module.exports = { repeatRun, recordRun, problemOf }
+module.exports = { repeatRun, recordRun, problemOfFolder }

@@ -3,7 +3,7 @@
 // Removes unfinished files when a signal ends the process.
 
 const { loadTools } = require('../../lib/addon.js')
-const { listen } = require('../signals.js')
+const { onSignals } = require('../signals.js')
 const { printStatus } = require('./output.js')
 
 /**
@@ -13,7 +13,7 @@ const { printStatus } = require('./output.js')
  * @returns {Promise<T>}
  */
 async function withCleanup(write, message) {
-  return beforeSignals(write, () => {
+  return withSignalCleanup(write, () => {
     loadTools().cpuProfAbandonFiles()
     if (message !== undefined) printStatus(message)
   })
@@ -23,8 +23,8 @@ async function withCleanup(write, message) {
  * Calls `work`. If a signal ends the process meanwhile, `clean` is called before.
  * @template T @param {() => Promise<T>} work @param {() => void} clean @returns {Promise<T>}
  */
-async function beforeSignals(work, clean) {
-  const stopListening = listen((signal) => {
+async function withSignalCleanup(work, clean) {
+  const stopListening = onSignals((signal) => {
     stopListening()
     clean()
     // Without a listener, the signal ends the process.
@@ -37,4 +37,4 @@ async function beforeSignals(work, clean) {
   }
 }
 
-module.exports = { withCleanup, beforeSignals }
+module.exports = { withCleanup, withSignalCleanup }

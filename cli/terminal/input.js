@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { pipeline } = require('node:stream/promises')
-const { beforeSignals } = require('./cleanup.js')
+const { withSignalCleanup } = require('./cleanup.js')
 
 const STDIN = '-'
 
@@ -21,7 +21,7 @@ async function withInputs(inputs, work) {
   const remove = () => fs.rmSync(folder, { recursive: true, force: true })
   const file = path.join(folder, 'stdin')
   try {
-    return await beforeSignals(async () => {
+    return await withSignalCleanup(async () => {
       await pipeline(process.stdin, fs.createWriteStream(file))
       return work(inputs.map((input) => (input === STDIN ? file : input)))
     }, remove)

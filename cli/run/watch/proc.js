@@ -16,6 +16,8 @@ const buffer = Buffer.alloc(1024)
  * @property {number} parent process id
  * @property {number} group process id of the group's first process
  * @property {number} session process id of the session's first process
+ * @property {number} terminal its device; 0 without a terminal
+ * @property {number} foregroundGroup the group to which the terminal sends Ctrl-C; -1 without a terminal
  * @property {boolean} hasEnded whether the process only waits for its parent to notice its end
  * @property {boolean} isCopy whether the process has run no program since its fork
  * @property {number} startMs milliseconds after the system's start
@@ -36,7 +38,7 @@ function listPids() {
   return fs.readdirSync('/proc').map(Number).filter(Boolean)
 }
 
-/** @param {number} pid @returns {Stat | undefined} undefined if the process is gone */
+/** Returns the state of a process; undefined if the process is gone. @param {number | 'self'} pid @returns {Stat | undefined} */
 function readStat(pid) {
   const text = readShort(`/proc/${pid}/stat`)
   if (text === undefined) return undefined
@@ -44,11 +46,13 @@ function readStat(pid) {
   const end = text.lastIndexOf(')')
   const fields = text.slice(end + 2).split(' ')
   const [state] = fields
-  const [, parent, group, session, , , flags] = fields.map(Number)
+  const [, parent, group, session, terminal, foregroundGroup, flags] = fields.map(Number)
   return {
     parent,
     group,
     session,
+    terminal,
+    foregroundGroup,
     hasEnded: state === 'Z' || state === 'X',
     isCopy: (flags & FORKED_NO_EXEC) !== 0,
     startMs: Number(fields[19]) * TICK_MS,
@@ -88,9 +92,9 @@ function readVariable(pid, name) {
  */
 function readIds(pid) {
   const text = read(pid, 'status')
-  const ownPid = /^NSpid:.*?(\d+)$/m.exec(text ?? '')?.[1]
+  const namespacePid = /^NSpid:.*?(\d+)$/m.exec(text ?? '')?.[1]
   const user = /^Uid:\s+\d+\s+(\d+)/m.exec(text ?? '')?.[1]
-  return { ownPid: Number(ownPid ?? pid), user: Number(user) }
+  return { namespacePid: Number(namespacePid ?? pid), user: Number(user) }
 }
 
 /** @param {string | undefined} text of words, each with a zero behind it */

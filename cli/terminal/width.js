@@ -6,6 +6,10 @@ const { getEAW } = require('meaw')
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
+/** Columns of `formatTime()` and of `formatShare()`. */
+const TIME = 8
+const SHARE = 6
+
 const ASCII = /^[ -~]*$/
 /** A character followed by the emoji variation selector, or a flag. */
 const EMOJI_SEQUENCE = /\ufe0f|^\p{RI}{2}/u
@@ -36,6 +40,11 @@ function cutStart(text, width) {
     .join('')}`
 }
 
+/** Returns lines as a text of limited width. @param {string[]} lines @param {number} width in columns */
+function cutLines(lines, width) {
+  return `${lines.map((line) => cutEnd(line, width)).join('\n')}\n`
+}
+
 /** Returns the first graphemes that fit. @param {string[]} all @param {number} width in columns */
 function fitting(all, width) {
   let left = width
@@ -59,4 +68,4 @@ function graphemeWidth(grapheme) {
   return Array.from(grapheme.replace(ZERO_WIDTH, '')).length
 }
 
-module.exports = { displayWidth, padEnd, cutEnd, cutStart }
+module.exports = { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart, cutLines }

@@ -2,7 +2,7 @@
 
 // Puts texts that anybody can have written into Markdown: each stays a text, in its own cell.
 
-const { printable } = require('../terminal/format.js')
+const { printable } = require('./format.js')
 
 /** All punctuation has a meaning somewhere in Markdown, and a backslash before takes it away. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/g
@@ -40,6 +40,11 @@ function fence(text) {
   return `${marks}\n${text}\n${marks}`
 }
 
+/** Returns a title as a heading. @param {string} title */
+function heading(title) {
+  return `### ${title[0].toUpperCase()}${title.slice(1)}`
+}
+
 /** Returns the length of the longest run of backticks. @param {string} text */
 const longestRun = (text) =>
   (text.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0)
@@ -55,4 +60,4 @@ function table(texts, numbers, rows) {
   return [line([...texts, ...numbers]), line(rule), ...rows.map(line)].join('\n')
 }
 
-module.exports = { codeSpan, codeCell, plainText, fence, table }
+module.exports = { codeSpan, codeCell, plainText, fence, heading, table }

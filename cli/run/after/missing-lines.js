@@ -4,7 +4,7 @@
 
 const path = require('node:path')
 const { findMissing } = require('./missing.js')
-const { formatCount, formatPath, formatTime, printable } = require('../terminal/format.js')
+const { formatCount, formatPath, formatTime, printable } = require('../../terminal/format.js')
 
 /** @typedef {import('./missing.js').Missing} Missing */
 
@@ -19,7 +19,7 @@ const MAX_SEGMENTS = 3
 
 /**
  * Returns the text that names the processes; empty if none is missing.
- * @param {import('./descendants.js').Descendant[]} nodes that were seen
+ * @param {import('../watch/descendants.js').Descendant[]} nodes that were seen
  * @param {string[]} recordings files @param {string} cwd
  */
 function missingText(nodes, recordings, cwd) {

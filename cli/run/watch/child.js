@@ -5,9 +5,12 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
-const exitCodes = require('../exit-codes.js')
-const { listen } = require('../signals.js')
-const { passOnFiles } = require('./inherited.js')
+const exitCodes = require('../../exit-codes.js')
+const { onSignals } = require('../../signals.js')
+const { fail } = require('../../terminal/output.js')
+const { quote } = require('../../terminal/shell.js')
+const { passOnFiles } = require('../prepare/inherited.js')
+const { readStat } = require('./proc.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
 /** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */
@@ -21,7 +24,7 @@ const { passOnFiles } = require('./inherited.js')
 function runToEnd([file, ...args], env, onStart) {
   return new Promise((resolve, reject) => {
     const terminalAtStart = readTerminal()
-    const stopListening = listen((signal) => {
+    const stopListening = onSignals((signal) => {
       if (!reachesTheChildToo(signal, terminalAtStart)) child.kill(signal)
     })
     passOnFiles(env)
@@ -54,15 +57,28 @@ function reachesTheChildToo(signal, atStart) {
 
 /** @returns {Terminal} */
 function readTerminal() {
-  try {
-    const stat = fs.readFileSync('/proc/self/stat', 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const [, , group, , terminal, foregroundGroup] = fields
-    return { isThere: terminal !== '0', isForeground: foregroundGroup === group }
-  } catch {
-    const isThere = [0, 1, 2].some((fd) => isatty(fd))
-    return { isThere, isForeground: isThere }
+  const stat = readStat('self')
+  if (stat !== undefined) {
+    return { isThere: stat.terminal !== 0, isForeground: stat.foregroundGroup === stat.group }
   }
+  const isThere = [0, 1, 2].some((fd) => isatty(fd))
+  return { isThere, isForeground: isThere }
+}
+
+/** Says why a command could not be started, and sets the exit code. @param {string} file @param {NodeJS.ErrnoException} error */
+function failToStart(file, { code, message }) {
+  if (code === 'ENOENT') fail(notFound(file), exitCodes.NOT_FOUND)
+  else fail(`${file} cannot be run: ${message}`, exitCodes.CANNOT_EXECUTE)
+}
+
+/** @param {string} file */
+function notFound(file) {
+  if (!file.includes('/')) {
+    return `${file} was not found on the PATH; for a package's command: cpu-prof run npx ${quote(file)} …`
+  }
+  return fs.existsSync(file)
+    ? `${file} cannot be run: the interpreter in its first line does not exist`
+    : `${file} was not found`
 }
 
 /** Ends this process as the command ended. @param {Ending} ending */
@@ -76,4 +92,4 @@ function endAs({ code, signal }) {
   process.kill(process.pid, signal)
 }
 
-module.exports = { runToEnd, endAs }
+module.exports = { runToEnd, failToStart, endAs }

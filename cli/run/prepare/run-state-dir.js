@@ -1,16 +1,17 @@
 'use strict'
 
-// Creates the temporary folder of a run, which has the settings and the growing recordings.
+// The temporary folder with a run's state: the settings, and recordings while they grow.
 
 // Watchers, and build tools that compare files, do not see recordings there.
 
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { listNames } = require('./recordings-dir.js')
 
-/** The addon knows a run's folder by this name. */
-const NAME = 'cpu-prof-run-'
+/** The addon knows the folder by this start of its name. */
+const PREFIX = 'cpu-prof-run-'
 /** Lasts as long as the run: a process that starts without this file is not recorded. */
 const RUN_FILE = 'run.json'
 /** The same, if the run is over and a process of the run goes on with its recording. */
@@ -27,12 +28,12 @@ const RECORDINGS = 'recordings'
  * @property {string[]} command
  */
 
-/** Creates the folder of a run. Throws if that is not possible. */
-function createRunFolder() {
+/** Creates the folder. Throws if that is not possible. */
+function createRunStateDir() {
   const parent = path.resolve(os.tmpdir())
   let folder
   try {
-    folder = fs.mkdtempSync(path.join(parent, NAME))
+    folder = fs.mkdtempSync(path.join(parent, PREFIX))
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     throw new Error(`no folder for the run can be created in ${parent}: ${message}; set TMPDIR`)
@@ -46,7 +47,7 @@ function createRunFolder() {
     path: folder,
     id: path.basename(folder),
     /** The folder for recordings that may not grow in the project. */
-    recordings: path.join(folder, RECORDINGS),
+    recordingsDir: path.join(folder, RECORDINGS),
     /** Begins the run. @param {RunInfo} info */
     begin: (info) => fs.writeFileSync(file, JSON.stringify(info), { flag: 'wx', mode: 0o600 }),
     /** Ends the run. The folder stays if it has recordings. */
@@ -91,7 +92,7 @@ function attempt(change) {
  */
 function outerRun({ NODE_OPTIONS = '' }) {
   // Most commands need no addon, which takes milliseconds to load.
-  if (!NODE_OPTIONS.includes(NAME)) return undefined
+  if (!NODE_OPTIONS.includes(PREFIX)) return undefined
   const folder = loadTools().cpuProfRunFolder(NODE_OPTIONS)
   return folder === null ? undefined : readInfo(folder, RUN_FILE)
 }
@@ -125,60 +126,27 @@ function isRunInfo(info) {
 }
 
 /**
- * A run that left recordings nobody merges.
- * @typedef {object} Remains
- * @property {string} folder of the run
- * @property {string} recordings their folder
- * @property {string[]} command
- * @property {boolean} wasKilled `cpu-prof run` was killed before it merged them; else a process
- *   went on when the run was over, and has ended since
+ * What a run left in the folder of its state.
+ * @typedef {object} RunState
+ * @property {string} folder of the state
+ * @property {string} recordingsDir
+ * @property {RunInfo} info
+ * @property {boolean} hasEnded whether the run ended; without an end, it goes on or was killed
  */
 
-/**
- * Returns the runs of this folder that left recordings, to which nobody adds.
- * @param {string} cwd @returns {Remains[]}
- */
-function findRemains(cwd) {
+/** Returns the states of the runs of this machine, as far as their folders are there. @returns {RunState[]} */
+function listRunStates() {
   const parent = path.resolve(os.tmpdir())
-  return namesIn(parent)
-    .filter((name) => name.startsWith(NAME))
-    .flatMap((name) => remainsIn(path.join(parent, name), cwd))
+  return listNames(parent)
+    .filter((name) => name.startsWith(PREFIX))
+    .flatMap((name) => {
+      const folder = path.join(parent, name)
+      const current = readInfo(folder, RUN_FILE)
+      const info = current ?? readInfo(folder, ENDED_FILE)
+      if (info === undefined) return []
+      const recordingsDir = path.join(folder, RECORDINGS)
+      return [{ folder, recordingsDir, info, hasEnded: current === undefined }]
+    })
 }
 
-/** @param {string} folder @param {string} cwd @returns {Remains[]} */
-function remainsIn(folder, cwd) {
-  const killed = readInfo(folder, RUN_FILE)
-  const info = killed ?? readInfo(folder, ENDED_FILE)
-  if (info?.cwd !== cwd) return []
-  const recordings = path.join(folder, RECORDINGS)
-  if (namesIn(recordings).every((name) => name.startsWith('.'))) return []
-  if (killed === undefined ? grows(recordings) : isAlive(killed.pid)) return []
-  return [{ folder, recordings, command: info.command, wasKilled: killed !== undefined }]
-}
-
-/** Returns whether a process that has a recording in the folder is alive. @param {string} folder */
-function grows(folder) {
-  /** @type {{ pid: number }[] | null} */
-  const recorders = loadTools().cpuProfRecorders([folder])
-  return recorders?.some(({ pid }) => isAlive(pid)) ?? false
-}
-
-/** @param {string} folder */
-function namesIn(folder) {
-  try {
-    return fs.readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-/** @param {number} pid */
-function isAlive(pid) {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
-  }
-}
-
-module.exports = { NAME, createRunFolder, outerRun, findRemains }
+module.exports = { PREFIX, createRunStateDir, outerRun, listRunStates }

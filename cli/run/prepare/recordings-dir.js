@@ -1,11 +1,11 @@
 'use strict'
 
-// Opens the folder of a run, and finds the run's recordings in it.
+// Opens the folder where a run's recordings grow, and finds the recordings in it.
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
-const { IGNORE_FILE, createFolder } = require('./destination.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { IGNORE_FILE, createFolder } = require('./output-dir.js')
 
 /**
  * Creates the folder if it is missing. Throws if recordings cannot be written into it.
@@ -13,7 +13,7 @@ const { IGNORE_FILE, createFolder } = require('./destination.js')
  * @param {string} run the id of the run; others can record into the folder at the same time
  * @param {string} [name] the pattern of the recordings' names, which can lead into other folders
  */
-function openFolder(dir, run, name = '') {
+function openRecordingsDir(dir, run, name = '') {
   /** @type {ReturnType<typeof createFolder>} */
   let made
   try {
@@ -32,9 +32,9 @@ function openFolder(dir, run, name = '') {
 
   return {
     /** The folder that the recordings' names lead to. */
-    recordingsDir: outside?.at ?? dir,
+    path: outside?.at ?? dir,
     /** Returns the files recorded since, sorted by name. */
-    recordings() {
+    listRecordings() {
       const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
       const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
       if (files.length === 0) return files
@@ -45,7 +45,7 @@ function openFolder(dir, run, name = '') {
     /** Removes the folders that were created, if they are empty. */
     removeIfEmpty() {
       const { created, ignoreFile } = made
-      if (created === undefined || list(dir, 0).some((file) => file !== IGNORE_FILE)) return
+      if (created === undefined || listNames(dir).some((file) => file !== IGNORE_FILE)) return
       try {
         // rmSync would take 5 ms to load.
         if (ignoreFile !== undefined) fs.unlinkSync(ignoreFile)
@@ -91,7 +91,7 @@ function depthOf(pattern) {
 
 /** Returns the absolute paths of the files that can be recordings. @param {Place} place */
 function filesAt({ at, depth, pattern }) {
-  const files = list(at, depth)
+  const files = listNames(at, depth)
   const chosen =
     pattern === undefined
       ? files
@@ -100,23 +100,21 @@ function filesAt({ at, depth, pattern }) {
 }
 
 /**
- * Lists the entries of a folder and of its subfolders down to a depth, relative to the folder.
- * @param {string} dir @param {number} depth @param {string} [within] a subfolder @returns {string[]}
+ * Lists the entries of a folder and of its subfolders down to a depth, relative to the folder. A folder
+ * that cannot be read has none.
+ * @param {string} dir @param {number} [depth] @param {string} [within] a subfolder @returns {string[]}
  */
-function list(dir, depth, within = '') {
-  return read(path.join(dir, within)).flatMap((entry) => {
-    const name = path.join(within, entry.name)
-    return depth > 0 && entry.isDirectory() ? list(dir, depth - 1, name) : [name]
-  })
-}
-
-/** @param {string} dir */
-function read(dir) {
+function listNames(dir, depth = 0, within = '') {
+  let entries
   try {
-    return fs.readdirSync(dir, { withFileTypes: true })
+    entries = fs.readdirSync(path.join(dir, within), { withFileTypes: true })
   } catch {
     return []
   }
+  return entries.flatMap((entry) => {
+    const name = path.join(within, entry.name)
+    return depth > 0 && entry.isDirectory() ? listNames(dir, depth - 1, name) : [name]
+  })
 }
 
-module.exports = { openFolder, patternIn }
+module.exports = { openRecordingsDir, listNames, patternIn }

@@ -3,12 +3,12 @@
 // Tells which Node processes under a run left no recording, and why.
 
 const fs = require('node:fs')
-const { loadTools } = require('../../lib/addon.js')
-const { readStat } = require('./proc.js')
-const { withRegularFile } = require('../regular-file.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { readStat } = require('../watch/proc.js')
+const { withRegularFile } = require('../../regular-file.js')
 
-/** @typedef {import('./descendants.js').Descendant} Descendant */
-/** @typedef {Descendant & { node: import('./descendants.js').NodeFacts }} NodeProcess */
+/** @typedef {import('../watch/descendants.js').Descendant} Descendant */
+/** @typedef {Descendant & { node: import('../watch/node-facts.js').NodeFacts }} NodeProcess */
 /**
  * A process without a recording.
  * @typedef {object} Missing
@@ -53,15 +53,15 @@ function findMissing(nodes, recordings) {
   const recorders = loadTools().cpuProfRecorders(recordings)
   if (recorders === null) return { missing: [], total: 0 }
   const recorded = new Set(recorders.map(({ pid, startMs }) => keyOf(pid, startMs)))
-  const ownStartMs = ownStart()
+  const clockStartMs = clockStart()
   const isTraced = recordings.every((file) => file.endsWith('.trace.json'))
   const missing = nodes.flatMap((descendant) => {
     const process = /** @type {NodeProcess} */ (descendant)
     const { node, startMs, seenMs } = process
-    const isRecorded = [startMs, undefined].some((ms) => recorded.has(keyOf(node.ownPid, ms)))
+    const isRecorded = [startMs, undefined].some((ms) => recorded.has(keyOf(node.namespacePid, ms)))
     if (isRecorded || node.run === 'other' || runsNoProgram(node.words)) return []
-    const lifeMs = Math.max(0, seenMs - (startMs - ownStartMs))
-    const isRunning = runs(process)
+    const lifeMs = Math.max(0, seenMs - (startMs - clockStartMs))
+    const isRunning = isAlive(process)
     // A `.cpuprofile` is written at the end: a killed or running process has none.
     const isLate = (isRunning && lifeMs < STARTING_MS) || !isTraced
     if (node.run === 'this' && isLate) return []
@@ -77,12 +77,12 @@ function keyOf(pid, startMs) {
 }
 
 /** Returns when the clock of `performance.now()` started: milliseconds after the system's start. */
-function ownStart() {
+function clockStart() {
   return readStat(process.pid)?.startMs ?? 0
 }
 
 /** @param {Descendant} process */
-function runs({ pid, startMs }) {
+function isAlive({ pid, startMs }) {
   const stat = readStat(pid)
   // The id can be that of a process that started later.
   return stat !== undefined && !stat.hasEnded && stat.startMs === startMs
@@ -133,11 +133,11 @@ function hasSymbol(file) {
 
 /**
  * Returns the likely cause, and what to do.
- * @param {import('./descendants.js').NodeFacts} node @param {number} lifeMs
+ * @param {import('../watch/node-facts.js').NodeFacts} node @param {number} lifeMs
  */
 function whyMissing({ nodeOptions, run, under, words, user }, lifeMs) {
   if (user >= 0 && user !== process.getuid?.()) {
-    return `another user's process takes no settings from this run; ${howToBe(under)}`
+    return `another user's process takes no settings from this run; ${howToChangeUser(under)}`
   }
   if (nodeOptions === null) return `its environment has no NODE_OPTIONS; ${howToPassOn(under)}`
   if (run === undefined) {
@@ -163,7 +163,7 @@ function howToPassOn(under) {
 }
 
 /** @param {string} [under] name of the process that changed the user */
-function howToBe(under) {
+function howToChangeUser(under) {
   return under === 'sudo' ? 'start cpu-prof under sudo' : 'start cpu-prof as that user'
 }
 

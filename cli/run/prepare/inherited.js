@@ -3,7 +3,7 @@
 // Passes on the file descriptors above 2 that this process has inherited, as a shell does.
 
 const fs = require('node:fs')
-const { loadTools } = require('../../lib/addon.js')
+const { loadTools } = require('../../../lib/addon.js')
 
 const FOLDER = '/proc/self/fd'
 
@@ -13,8 +13,8 @@ const FOLDER = '/proc/self/fd'
  * @param {NodeJS.ProcessEnv} env
  */
 function passOnFiles({ MAKEFLAGS = '', NODE_CHANNEL_FD }) {
-  const ownChannel = Number(NODE_CHANNEL_FD)
-  const inherited = inheritedAbove2(jobserver(MAKEFLAGS)).filter((fd) => fd !== ownChannel)
+  const ipcChannel = Number(NODE_CHANNEL_FD)
+  const inherited = inheritedAbove2(jobserver(MAKEFLAGS)).filter((fd) => fd !== ipcChannel)
   // Most processes have none, and loading the addon takes milliseconds.
   if (inherited.length > 0) loadTools().cpuProfPassOn(inherited)
 }

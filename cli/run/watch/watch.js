@@ -2,8 +2,10 @@
 
 // Watches the processes under a command while the command runs, at a small and limited cost.
 
+const { isProcReadable } = require('./proc.js')
+
 /** @typedef {import('./descendants.js').Descendant} Descendant */
-/** @typedef {import('./descendants.js').OwnRun} OwnRun */
+/** @typedef {import('./node-facts.js').RunDirs} RunDirs */
 
 /** The first look: a Node program takes longer to start. */
 const FIRST_MS = 30
@@ -14,8 +16,8 @@ const FREE_US = 30_000
 /** Share of the run's time that may be spent beyond that. */
 const SHARE = 0.004
 
-/** Returns a watcher, which does nothing where /proc does not tell about processes. @param {OwnRun} ownRun */
-function createWatcher(ownRun) {
+/** Returns a watcher, which does nothing where /proc does not tell about processes. @param {RunDirs} runDirs */
+function createWatcher(runDirs) {
   /** @type {ReturnType<import('./descendants.js')['descendantsOf']> | undefined} */
   let descendants
   let beganMs = 0
@@ -28,9 +30,9 @@ function createWatcher(ownRun) {
     beganMs = performance.now()
     cpuAtStart = process.cpuUsage()
     try {
+      if (!isProcReadable()) return
       // Loaded while the command runs, which must not wait for a watcher.
-      if (!require('./proc.js').isProcReadable()) return
-      descendants = require('./descendants.js').descendantsOf(pid, ownRun)
+      descendants = require('./descendants.js').descendantsOf(pid, runDirs)
       look()
     } catch {
       // For example, the command removed this package.

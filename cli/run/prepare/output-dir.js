@@ -1,10 +1,10 @@
 'use strict'
 
-// Creates the folder where a run's trace and recordings stay, and moves recordings into it.
+// Names, checks and creates the folder where a run's trace and recordings stay.
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { readRegularFile } = require('../regular-file.js')
+const { readRegularFile } = require('../../regular-file.js')
 
 /** Hides a new folder from version control and from watchers: a big trace is nothing for either. */
 const IGNORE_FILE = '.gitignore'
@@ -65,61 +65,24 @@ function cannotWrite(dir, existing, error) {
 }
 
 /**
- * Moves files into a folder, with the subfolders that they are in.
- * @param {string[]} files @param {string} from @param {string} to
+ * Returns an absolute path. Throws if the working directory is gone.
+ * @param {string} file @param {string} [option] the option that names the file
  */
-function moveFiles(files, from, to) {
-  createFolder(to)
-  for (const file of files) {
-    const target = path.join(to, path.relative(from, file))
-    fs.mkdirSync(path.dirname(target), { recursive: true })
-    move(file, target)
-  }
-  removeEmptyFolders(files, from)
-}
-
-/** @param {string} file @param {string} target */
-function move(file, target) {
+function absolutePath(file, option) {
   try {
-    fs.renameSync(file, target)
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error
-    // Another file system.
-    fs.copyFileSync(file, target)
-    fs.unlinkSync(file)
+    return path.resolve(file)
+  } catch {
+    throw new Error(`the working directory no longer exists; use an absolute path for ${option}`)
   }
 }
 
-/** Removes files, and the subfolders that they leave empty. @param {string[]} files @param {string} within */
-function removeFiles(files, within) {
-  for (const file of files) {
-    try {
-      fs.unlinkSync(file)
-    } catch {
-      // Gone already.
-    }
-  }
-  removeEmptyFolders(files, within)
+/** Returns a name of date, time and process id for the folder of a run. */
+function newDirName() {
+  const now = new Date()
+  /** @param {number[]} numbers */
+  const digits = (...numbers) => numbers.map((n) => String(n).padStart(2, '0')).join('')
+  const date = digits(now.getFullYear(), now.getMonth() + 1, now.getDate())
+  return `${date}.${digits(now.getHours(), now.getMinutes(), now.getSeconds())}.${process.pid}`
 }
 
-/** @param {string[]} files that are gone @param {string} within */
-function removeEmptyFolders(files, within) {
-  for (const file of files) {
-    try {
-      for (let dir = path.dirname(file); dir.length > within.length; dir = path.dirname(dir)) {
-        fs.rmdirSync(dir)
-      }
-    } catch {
-      // Not empty, or gone.
-    }
-  }
-}
-
-module.exports = {
-  IGNORE_FILE,
-  createFolder,
-  firstExisting,
-  checkFolder,
-  moveFiles,
-  removeFiles,
-}
+module.exports = { IGNORE_FILE, absolutePath, createFolder, firstExisting, checkFolder, newDirName }

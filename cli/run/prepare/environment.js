@@ -3,14 +3,9 @@
 // Builds the environment that makes every Node process under a command record itself.
 
 const path = require('node:path')
-const { SETTINGS } = require('../../lib/options.js')
+const { VARIABLES } = require('../../variables.js')
 
-const PRELOAD = path.join(__dirname, '..', '..', 'index.js')
-
-/** The settings that have an environment variable: names and variables. */
-const VARIABLES = Object.fromEntries(
-  Object.entries(SETTINGS).flatMap(([name, { variable }]) => (variable ? [[name, variable]] : [])),
-)
+const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
 
 /** Returns the settings among a command's options. @param {Record<string, any>} options */
 function settingsOf(options) {
@@ -31,20 +26,20 @@ function variablesOf(env, settings) {
 /**
  * Returns the environment of a run's processes. `NODE_OPTIONS` is all that they need: tools that
  * filter the environment of their tasks pass this variable on.
- * @param {NodeJS.ProcessEnv} env @param {string} folder of the run, absolute
+ * @param {NodeJS.ProcessEnv} env @param {string} stateDir of the run, absolute
  */
-function recordedEnvironment(env, folder) {
-  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preloadOf(folder)) }
+function recordedEnvironment(env, stateDir) {
+  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preloadOf(stateDir)) }
 }
 
 /**
  * Returns the path of the preload. The path begins with the run's folder, where the addon finds the
  * settings, and climbs out of the folder. Node does not look at the folder, so a daemon that
  * outlives the run can still start processes once the folder is gone.
- * @param {string} folder
+ * @param {string} stateDir
  */
-function preloadOf(folder) {
-  return `${folder}/${path.relative(folder, PRELOAD)}`
+function preloadOf(stateDir) {
+  return `${stateDir}/${path.relative(stateDir, PRELOAD)}`
 }
 
 /** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */
@@ -63,4 +58,4 @@ function quote(file) {
   return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
 }
 
-module.exports = { VARIABLES, settingsOf, variablesOf, recordedEnvironment, withPreload }
+module.exports = { settingsOf, variablesOf, recordedEnvironment, withPreload }

@@ -1,0 +1,12 @@
+'use strict'
+
+// The commands in the order of the help. Each loads its working code only when it is called.
+
+module.exports = [
+  require('./run.js'),
+  require('./merge.js'),
+  require('./report.js'),
+  require('./compare.js'),
+  require('./convert.js'),
+  require('./check.js'),
+]

@@ -1,0 +1,133 @@
+'use strict'
+
+// `cpu-prof report`: shows where the time went.
+
+const path = require('node:path')
+const index = require('../../index.js')
+const { withInputs } = require('../terminal/input.js')
+const { chooseInputs } = require('./inputs.js')
+const { MAX_ROWS } = require('./tables.js')
+const { workingDirectory } = require('../terminal/format.js')
+const {
+  isStdout,
+  printPaths,
+  printResult,
+  printProblems,
+  fail,
+  messageOf,
+} = require('../terminal/output.js')
+const { screen } = require('../terminal/screen.js')
+
+/** Lines of a report that is not printed to a terminal. */
+const LINES = 50
+/** Functions whose code is shown. */
+const EXCERPTS = 5
+/** Functions of a sized report that have callers and callees. */
+const DETAILS = 5
+
+/**
+ * @typedef {object} ReportOptions
+ * @property {boolean} [all] whether to sum all runs of a folder
+ * @property {number} [top]
+ * @property {import('./tables.js').By} [by]
+ * @property {number} [from]
+ * @property {number} [to]
+ * @property {boolean} [json]
+ * @property {boolean} [markdown]
+ * @property {string} [function]
+ * @property {boolean} [tree]
+ * @property {number} [stalls] milliseconds
+ * @property {string} [html]
+ * @property {number} [budget]
+ * @property {boolean} [code]
+ *
+ * @typedef {ReportOptions & import('../../index.js').Selection} Options
+ */
+
+/** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */
+async function report(inputs, options) {
+  const { all, top, by, json, markdown: _, html, budget, code: _code, ...rest } = options
+  const isSized = budget === undefined ? {} : { tree: true, details: DETAILS }
+  const selection = { ...rest, ...isSized, imports: by === 'import' }
+  const chosen = chooseInputs(inputs, all)
+  if (chosen.length === 0) return
+  if (html !== undefined) return reportHtml(chosen, html, rest)
+  /** @type {import('../../index.js').Report} */
+  let result
+  try {
+    // Text and Markdown do not show every function that they get.
+    const rows = json ? top : Math.max(top ?? 0, MAX_ROWS)
+    result = await withInputs(chosen, (files) => index.report(files, { ...selection, top: rows }))
+  } catch (error) {
+    return fail(messageOf(error))
+  }
+  printProblems(result)
+  if (result.details?.length === 0) return fail(noFunction(options))
+  printResult(render(result, options))
+}
+
+/** @param {string[]} inputs @param {string} file @param {import('../../index.js').Selection} selection */
+async function reportHtml(inputs, file, selection) {
+  const { pageData } = require('../../lib/offline.js')
+  const { writeHtml } = require('./html.js')
+  try {
+    await withInputs(inputs, (files) => writeHtml(file, () => pageData(files, selection)))
+  } catch (error) {
+    return fail(messageOf(error))
+  }
+  if (!isStdout(file)) printPaths([path.resolve(file)])
+}
+
+/** @param {Options} options */
+const noFunction = ({ function: wanted }) =>
+  `no recorded function has '${wanted}' in its name or in its path:line; the functions are in ` +
+  'cpu-prof report --by function'
+
+/** @param {import('../../index.js').Report} result @param {Options} options */
+function render(result, { top, by, json, markdown, budget, code }) {
+  if (json) return require('./json.js').renderJson(result, by)
+  const cwd = workingDirectory()
+  if (budget !== undefined) {
+    return require('./budget.js').renderBudget(result, { cwd, budget, code })
+  }
+  const tail = code ? renderCode(result, { top, markdown, cwd }) : ''
+  if (result.details || result.tree || result.imports || result.stalls) {
+    return `${renderPaths(result, { top, markdown, cwd })}${tail}`
+  }
+  if (markdown) {
+    return `${require('./markdown.js').renderMarkdown(result, { cwd, by, top })}${tail}`
+  }
+  const { columns, rows, colours } = screen(process.stdout)
+  // The prompt needs a line too.
+  const lines = rows === undefined ? LINES : rows - 1
+  const view = { columns, lines, colours, cwd, by, top }
+  return `${require('./text.js').renderText(result, view)}${tail}`
+}
+
+/** Renders the code of the hottest lines. @param {import('../../index.js').Report} result @param {{ top?: number, markdown?: boolean, cwd: string }} view */
+function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
+  const { excerptsOf, renderExcerpts } = require('./code.js')
+  const lines = result.details?.flatMap((detail) => detail.lines) ?? result.lines
+  const text = renderExcerpts(excerptsOf({ ...result, lines }, top, cwd))
+  return markdown ? `\n${require('../terminal/markdown-text.js').fence(text.trim())}\n` : text
+}
+
+/**
+ * @param {import('../../index.js').Report} result
+ * @param {{ top?: number, markdown?: boolean, cwd: string }} view
+ */
+function renderPaths(result, { top, markdown, cwd }) {
+  const { renderDetails, renderTree } = require('./paths.js')
+  const { renderImports } = require('./imports.js')
+  const { columns, rows = LINES } = screen(process.stdout)
+  const width = markdown ? Number.POSITIVE_INFINITY : columns
+  const view = { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd }
+  let text = ''
+  if (result.imports) text = renderImports(result, view)
+  else if (result.stalls) text = require('./stalls.js').renderStalls(result, view)
+  else if (result.tree) text = renderTree(result, view)
+  else text = renderDetails(result, { ...view, rows: top ?? 8 })
+  return markdown ? `${require('../terminal/markdown-text.js').fence(text.trimEnd())}\n` : text
+}
+
+module.exports = { report }

@@ -1,0 +1,146 @@
+'use strict'
+
+// Collects the recordings of a run: merges them into one trace, and moves or removes their files.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { merge } = require('../../../index.js')
+const { loadTools } = require('../../../lib/addon.js')
+const { withCleanup } = require('../../terminal/cleanup.js')
+const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
+const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
+const { progress } = require('../../terminal/progress.js')
+const { createFolder } = require('../prepare/output-dir.js')
+const { moveFiles, removeFiles } = require('./recording-files.js')
+const {
+  describeRecordings,
+  printLiving,
+  printReport,
+  printTrace,
+  writePage,
+} = require('./summary.js')
+const { hiddenName, nameTrace } = require('./trace-name.js')
+
+/** @typedef {import('../prepare/plan.js').Options} Options */
+/** @typedef {import('../prepare/plan.js').Plan} Plan */
+/**
+ * What a run recorded.
+ * @typedef {object} Recorded
+ * @property {string} recordingsDir absolute; the recordings are here
+ * @property {string[]} files of the recordings, in all formats
+ * @property {import('../watch/child.js').Ending} ending
+ * @property {string} missing text about Node processes without a recording, empty if there are none
+ */
+/** @typedef {Options & Pick<Plan, 'finalDir' | 'isHidden' | 'output' | 'html'> & Recorded} Run */
+
+/** Collects what a run recorded, and says what it was. @param {string[]} recordings their files @param {Run} run */
+async function collectRun(recordings, run) {
+  const { finalDir, merge, quiet, output } = run
+  const cwd = workingDirectory()
+  const living = recordings.filter(isLiving)
+  const complete = run.files.filter((file) => !living.includes(file))
+  const count = loadTools().cpuProfCountRecordings(recordings)
+  if (!merge) {
+    await writePage(recordings, cwd, run)
+    const place = formatPath(moveToFinalDir(complete, run), cwd)
+    if (!quiet) {
+      printStatus(describeRecordings(count, place))
+      writeStderr(run.missing)
+      printLiving(living, cwd)
+    }
+    return
+  }
+
+  let merged
+  try {
+    if (output === undefined) createFolder(finalDir)
+    const trace = output ?? hiddenName(finalDir)
+    checkTrace(trace, recordings)
+    const mergeAll = () => mergeRecordings(recordings, trace, run)
+    const where = describeRecordings(count, formatPath(run.recordingsDir, cwd))
+    merged = await withCleanup(mergeAll, `interrupted before the trace was written: ${where}`)
+    if (output === undefined) merged.files = [nameTrace(trace)]
+  } catch (error) {
+    const place = formatPath(moveToFinalDir(complete, run), cwd)
+    printStatus(`no trace: ${messageOf(error)}; the recordings are in ${place}`)
+    return
+  }
+  printProblems(merged)
+  if (!quiet) {
+    await printReport(recordings, cwd, run, merged.notes)
+    writeStderr(run.missing)
+    printLiving(living, cwd)
+    printTrace(merged, cwd)
+  }
+  await writePage(recordings, cwd, run)
+  removeMerged(recordings, complete, merged, run)
+}
+
+/** Returns whether a process still records into a file. @param {string} file */
+function isLiving(file) {
+  return loadTools().cpuProfLivingRecorders([file]).length > 0
+}
+
+/**
+ * Moves complete files out of a temporary folder. Returns the folder where the recordings are afterwards.
+ * @param {string[]} files @param {Run} run
+ */
+function moveToFinalDir(files, { finalDir, recordingsDir, isHidden }) {
+  if (!isHidden || files.length === 0) return recordingsDir
+  try {
+    moveFiles(files, recordingsDir, finalDir)
+    return finalDir
+  } catch (error) {
+    printStatus(`the recordings cannot be moved into ${finalDir}: ${messageOf(error)}`)
+    return recordingsDir
+  }
+}
+
+/**
+ * Removes the recordings that the trace contains whole, so that a run is not stored twice.
+ * @param {string[]} recordings @param {string[]} complete files
+ * @param {import('../../../index.js').MergeResult} merged @param {Run} run
+ */
+function removeMerged(recordings, complete, merged, run) {
+  const isWhole = merged.failed.length === 0
+  // Someone who chose the format `.cpuprofile` wants these files.
+  const isRedundant = (/** @type {string} */ file) =>
+    isWhole && !run.keepRecordings && file.endsWith('.trace.json') && recordings.includes(file)
+  removeFiles(complete.filter(isRedundant), run.recordingsDir)
+  moveToFinalDir(
+    complete.filter((file) => !isRedundant(file)),
+    run,
+  )
+}
+
+/** Throws if the trace would replace a recording. @param {string} trace @param {string[]} recordings */
+function checkTrace(trace, recordings) {
+  const place = realPath(trace)
+  if (recordings.some((file) => realPath(file) === place)) {
+    throw new Error(`${trace} is one of the recordings`)
+  }
+}
+
+/** Resolves the links in a file's folder; the file itself may be missing. @param {string} file */
+function realPath(file) {
+  try {
+    return path.join(fs.realpathSync(path.dirname(file)), path.basename(file))
+  } catch {
+    // The folder does not exist yet.
+    return file
+  }
+}
+
+/** Merges the recordings into a trace, with the command's ending. @param {string[]} recordings @param {string} output @param {Run} run */
+async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
+  const { pid, code, signal } = ending
+  const bar = progress(`merging ${formatCount(recordings.length, 'file')}`)
+  try {
+    const exit = pid === undefined ? undefined : { pid, code, signal }
+    return await merge(recordings, output, { exit, sourceMaps, onProgress: bar.update })
+  } finally {
+    bar.end()
+  }
+}
+
+module.exports = { collectRun }

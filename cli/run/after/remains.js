@@ -1,0 +1,52 @@
+'use strict'
+
+// Offers the recordings of earlier runs that are in no trace.
+
+const { loadTools } = require('../../../lib/addon.js')
+const { printStatus } = require('../../terminal/output.js')
+const { workingDirectory } = require('../../terminal/format.js')
+const { quotePath } = require('../../terminal/shell.js')
+const { listNames } = require('../prepare/recordings-dir.js')
+const { listRunStates } = require('../prepare/run-state-dir.js')
+
+/** Names the runs that were started in the working directory, and left recordings. */
+function printRemains() {
+  for (const { folder, recordingsDir, info, hasEnded } of findRemains(workingDirectory())) {
+    const run = `an earlier run (${info.command.join(' ')})`
+    printStatus(
+      (hasEnded
+        ? `${run} had a process that went on after the run, and has ended now`
+        : `${run} was killed before its trace was written`) +
+        `; to keep its recordings: cpu-prof merge ${quotePath(recordingsDir)} -o trace.json` +
+        `; to drop it: rm -r ${quotePath(folder)}`,
+    )
+  }
+}
+
+/** Returns the runs of a working directory that left recordings, to which nobody adds. @param {string} cwd */
+function findRemains(cwd) {
+  return listRunStates().filter(
+    ({ recordingsDir, info, hasEnded }) =>
+      info.cwd === cwd &&
+      listNames(recordingsDir).some((name) => !name.startsWith('.')) &&
+      !(hasEnded ? isGrowing(recordingsDir) : isAlive(info.pid)),
+  )
+}
+
+/** Returns whether a process that has a recording in the folder is alive. @param {string} folder */
+function isGrowing(folder) {
+  /** @type {{ pid: number }[] | null} */
+  const recorders = loadTools().cpuProfRecorders([folder])
+  return recorders?.some(({ pid }) => isAlive(pid)) ?? false
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
+  }
+}
+
+module.exports = { printRemains }
