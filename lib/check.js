@@ -86,8 +86,6 @@ function describe(value) {
 
 module.exports = {
   assertArgument,
-  // The name that `record.js` uses.
-  check: assertArgument,
   checkBoolean,
   checkNotNegative,
   checkNumber,

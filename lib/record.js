@@ -88,14 +88,14 @@ function isRecording() {
 function settingsAsText(options) {
   // Loaded here because a preload has no options.
   const { settingsOf } = require('./settings.js')
-  const { check, checkOptions } = require('./check.js')
+  const { assertArgument, checkOptions } = require('./check.js')
   // The addon takes all properties, also those of Object.prototype.
   const settings = /** @type {Record<string, string>} */ (Object.create(null))
   const types = new Map(settingsOf(load()).map(({ name, type }) => [name, type]))
   const given = checkOptions(options, [...types.keys()], 'start() and profile()')
   for (const [name, value] of Object.entries(given)) {
     const type = types.get(name)
-    check(typeof value === type, name, `a ${type}`, value)
+    assertArgument(typeof value === type, name, `a ${type}`, value)
     settings[name] = String(value)
   }
   return settings

@@ -18,7 +18,19 @@ const RUNS = 'profiles'
 /** Returns all settings. @param {any} addon either one @returns {Setting[]} */
 const settingsOf = (addon) => JSON.parse(addon.cpuProfSettings())
 
-/** Returns the environment variable of a setting. @param {string} name in code */
-const variableOf = (name) => `CPU_PROF_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`
+/** What the environment variables of all settings begin with. */
+const PREFIX = 'CPU_PROF_'
 
-module.exports = { RUNS, settingsOf, variableOf }
+/** Returns the environment variable of a setting. @param {string} name in code */
+const variableOf = (name) => `${PREFIX}${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`
+
+/** Returns the option of a setting on the command line. @param {string} name in code */
+const flagOf = (name) => `--${name.replace(/[A-Z]/g, '-$&').toLowerCase()}`
+
+/** Returns the settings in an environment, by variable. @param {NodeJS.ProcessEnv} env */
+function variablesIn(env) {
+  const given = Object.entries(env).filter(([name, value]) => name.startsWith(PREFIX) && value)
+  return /** @type {Record<string, string>} */ (Object.fromEntries(given))
+}
+
+module.exports = { RUNS, settingsOf, variableOf, flagOf, variablesIn }

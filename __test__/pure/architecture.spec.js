@@ -16,7 +16,7 @@ const PAGE = 'cli/page'
 const PAGE_MAY_REQUIRE = ['cli/terminal/units.js']
 /** The options and help of all commands. They are loaded for each command, so they load little. */
 const COMMANDS = 'cli/commands'
-const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/options.js']
+const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/settings.js', 'lib/addon.js']
 const PARSER = 'commander'
 /** The paths that the rules name. */
 const NAMED = [...ENTRIES, ...FOLDERS, PAGE, ...PAGE_MAY_REQUIRE, COMMANDS, ...COMMANDS_MAY_LOAD]
@@ -230,12 +230,12 @@ function tree(changes = {}) {
     'register.js': "require('./lib/a.js')\n",
     'lib/a.js': "const fs = require('node:fs')\n",
     'lib/b.js': "const library = require('library')\nconst a = require('./a.js')\n",
-    'lib/options.js': 'f()\n',
+    'lib/settings.js': 'f()\n',
     'cli/main.js': "const library = require('library')\nconst index = require('../index.js')\n",
     'cli/options.js': "require('commander')\n",
     'cli/commands/index.js': "require('./a.js')\n",
     'cli/commands/a.js':
-      "require('commander')\nrequire('../options.js')\nrequire('../../lib/options.js')\n" +
+      "require('commander')\nrequire('../options.js')\nrequire('../../lib/settings.js')\n" +
       "const act = () => require('../a/a.js')\n",
     'cli/a/a.js': "require('../terminal/units.js')\n",
     'cli/page/main.js': "require('../terminal/units.js')\n",

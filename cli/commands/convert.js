@@ -2,7 +2,11 @@
 
 // The command `cpu-prof convert`: its options and its help.
 
+const { loadTools } = require('../../lib/addon.js')
 const { INPUTS, addFilters, examples, quietOption } = require('../options.js')
+
+/** Column of the descriptions of formats. */
+const COLUMN = 26
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -11,11 +15,7 @@ function define(program) {
     .summary("convert recordings to another tool's format")
     .description(
       'Converts traces and .cpuprofile files, plain or gzipped, and prints the paths of the files ' +
-        "written. The output's ending selects the format:\n" +
-        '  .json                     a trace for Chrome DevTools\n' +
-        '  .cpuprofile               one file for each thread\n' +
-        '  .collapsed .folded .txt   stacks for FlameGraph or inferno\n' +
-        '  .speedscope.json          for speedscope',
+        `written. The output's ending selects the format:\n${describeFormats()}`,
     )
     .argument('<input...>', INPUTS)
     .requiredOption('-o, --output <file>', 'the file to write; .gz compresses it')
@@ -29,6 +29,15 @@ function define(program) {
         'cpu-prof convert CPU.cpuprofile -o trace.json.gz',
       ]),
     )
+}
+
+/** Returns a line for each format that the addon writes. */
+function describeFormats() {
+  /** @type {{ endings: string[], about: string }[]} */
+  const formats = JSON.parse(loadTools().cpuProfFormats())
+  const line = (/** @type {typeof formats[number]} */ { endings, about }) =>
+    `  ${endings.join(' ').padEnd(COLUMN)}${about}`
+  return formats.map(line).join('\n')
 }
 
 module.exports = { define }

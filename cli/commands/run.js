@@ -3,7 +3,8 @@
 // The command `cpu-prof run`: its options and its help.
 
 const { Option } = require('commander')
-const { SETTINGS } = require('../../lib/options.js')
+const { loadTools } = require('../../lib/addon.js')
+const { settingsOf } = require('../../lib/settings.js')
 const { examples, sourceMapsOption, parseCount, quietOption } = require('../options.js')
 
 /** @param {import('commander').Command} program */
@@ -31,11 +32,13 @@ function define(program) {
     .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
     .addOption(sourceMapsOption())
     .addOption(quietOption())
-  for (const { flag, value, help } of Object.values(SETTINGS)) {
-    if (flag !== undefined) command.option(`${flag} ${value}`, help)
+  const settings = settingsOf(loadTools()).filter(({ flag }) => flag !== null)
+  for (const { flag, help, default: value } of settings) {
+    command.option(String(flag), value === '' ? help : `${help} (default: ${value})`)
   }
+  const names = settings.map(({ name }) => name)
   command
-    .action((words, options) => require('../run/run.js').run(words, options))
+    .action((words, options) => require('../run/run.js').run(words, parted(options, names)))
     .addHelpText(
       'after',
       `
@@ -48,6 +51,15 @@ ${examples([
   'cpu-prof run --repeat 7 --dir base -- npx eslint src',
 ])}`,
     )
+}
+
+/** Returns options with the settings among them apart. @param {Record<string, any>} options @param {string[]} names */
+function parted({ dir, ...options }, names) {
+  const isSetting = (/** @type {[string, any]} */ [name]) => names.includes(name)
+  const entries = Object.entries(options)
+  const others = Object.fromEntries(entries.filter((entry) => !isSetting(entry)))
+  const settings = Object.fromEntries(entries.filter(isSetting))
+  return { merge: true, sourceMaps: true, ...others, dir, settings }
 }
 
 module.exports = { define }

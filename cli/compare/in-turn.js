@@ -3,7 +3,7 @@
 // Runs two commands in turn, so that a machine that becomes slower meanwhile slows down both.
 
 const path = require('node:path')
-const { RUNS } = require('../../lib/options.js')
+const { RUNS } = require('../../lib/settings.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { endAs } = require('../run/watch/child.js')
 const { newDirName } = require('../run/prepare/output-dir.js')

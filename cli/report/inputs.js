@@ -2,9 +2,8 @@
 
 // Chooses what a report reads: of the runs in a folder the last, unless all are wanted.
 
-const { RUNS } = require('../../lib/options.js')
+const { RUNS, variableOf } = require('../../lib/settings.js')
 const { allRuns, hasRecordings, lastRun } = require('../../lib/runs.js')
-const { VARIABLES } = require('../variables.js')
 const { fail, printStatus } = require('../terminal/output.js')
 
 /**
@@ -14,7 +13,7 @@ const { fail, printStatus } = require('../terminal/output.js')
  */
 function chooseInputs(given, all = false) {
   if (given.length > 0) return all ? given.flatMap(allRuns) : given.map(chooseRun)
-  const folder = process.env[VARIABLES.dir] || RUNS
+  const folder = process.env[variableOf('dir')] || RUNS
   if (!hasRecordings(folder)) {
     fail(
       `there is no run in ${folder}: record one with cpu-prof run <command>, or name files or ` +

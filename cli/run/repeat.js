@@ -4,12 +4,11 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { RUNS } = require('../../lib/options.js')
+const { RUNS, variableOf } = require('../../lib/settings.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { printStatus, fail } = require('../terminal/output.js')
 const { quoteAll, quotePath } = require('../terminal/shell.js')
-const { VARIABLES } = require('../variables.js')
 const { endAs } = require('./watch/child.js')
 const { newDirName } = require('./prepare/output-dir.js')
 const { record } = require('./record.js')
@@ -22,7 +21,9 @@ const WARMUP = '.warmup'
 
 /** @param {string[]} command @param {Options} options */
 async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
-  const folder = path.resolve(dir || process.env[VARIABLES.dir] || path.join(RUNS, newDirName()))
+  const folder = path.resolve(
+    dir || process.env[variableOf('dir')] || path.join(RUNS, newDirName()),
+  )
   const problem = problemOfFolder(folder)
   if (problem !== undefined) return fail(problem, WRONG_USAGE)
   /** @type {Ending | undefined} */

@@ -3,24 +3,20 @@
 // Builds the environment that makes every Node process under a command record itself.
 
 const path = require('node:path')
-const { VARIABLES } = require('../../variables.js')
+const { variableOf, variablesIn } = require('../../../lib/settings.js')
 
 const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
-
-/** Returns the settings among a command's options. @param {Record<string, any>} options */
-function settingsOf(options) {
-  const given = Object.entries(options).filter(([name]) => name in VARIABLES)
-  return /** @type {Record<string, string>} */ (Object.fromEntries(given))
-}
 
 /**
  * Returns the variables of a run: those of the environment, and above them the settings.
  * @param {NodeJS.ProcessEnv} env @param {Record<string, string>} settings
  */
 function variablesOf(env, settings) {
-  const given = Object.values(VARIABLES).flatMap((name) => (env[name] ? [[name, env[name]]] : []))
-  const chosen = Object.entries(settings).map(([name, value]) => [VARIABLES[name], value])
-  return /** @type {Record<string, string>} */ (Object.fromEntries([...given, ...chosen]))
+  const chosen = Object.entries(settings).map(([name, value]) => [variableOf(name), value])
+  return {
+    ...variablesIn(env),
+    .../** @type {Record<string, string>} */ (Object.fromEntries(chosen)),
+  }
 }
 
 /**
@@ -58,4 +54,4 @@ function quote(file) {
   return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
 }
 
-module.exports = { settingsOf, variablesOf, recordedEnvironment, withPreload }
+module.exports = { variablesOf, recordedEnvironment, withPreload }

@@ -4,13 +4,14 @@
 
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
-const { RUNS, SETTINGS } = require('../../../lib/options.js')
+const { RUNS, flagOf, variableOf, variablesIn } = require('../../../lib/settings.js')
 const { workingDirectory } = require('../../terminal/format.js')
-const { VARIABLES } = require('../../variables.js')
 const { absolutePath, checkFolder, newDirName } = require('./output-dir.js')
-const { settingsOf, variablesOf, recordedEnvironment } = require('./environment.js')
+const { variablesOf, recordedEnvironment } = require('./environment.js')
 const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
+
+const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
 
 /**
  * @typedef {object} Options
@@ -22,6 +23,7 @@ const { createRunStateDir, outerRun } = require('./run-state-dir.js')
  * @property {string} [finalDir] the folder where the trace stays, while the recordings grow elsewhere
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
+ * @property {Record<string, string>} [settings] of the recordings, without `dir`
  */
 
 /**
@@ -50,22 +52,22 @@ function planRun(command, options, env) {
   const outer = places.every((place) => place === undefined) && outerRun(env)
   if (outer) return planNested(command, outer, options, env)
   const given =
-    options.finalDir === undefined ? (options.dir ?? (env[VARIABLES.dir] || undefined)) : undefined
+    options.finalDir === undefined ? (options.dir ?? (env[DIR] || undefined)) : undefined
   const finalDir = absolutePath(
     given ?? options.finalDir ?? path.join(RUNS, newDirName()),
-    SETTINGS.dir.flag,
+    flagOf('dir'),
   )
-  const settings = settingsOf({ ...options, dir: finalDir })
+  const settings = { ...options.settings, dir: finalDir }
   checkSettings(settings, env)
   if (given === undefined && options.output === undefined) checkFolder(finalDir)
   const variables = variablesOf(env, settings)
   /** @param {string} recordingsDir @param {string} id of the run */
   const preparePlaces = (recordingsDir, id) => {
-    variables[VARIABLES.dir] = recordingsDir
-    const name = variables[VARIABLES.name]
+    variables[DIR] = recordingsDir
+    const name = variables[NAME]
     // A name that leads out of the folder leads out of the folder that the user knows.
     if (name && patternIn(finalDir, name).startsWith('../')) {
-      variables[VARIABLES.name] = path.resolve(finalDir, name)
+      variables[NAME] = path.resolve(finalDir, name)
     }
     /** Returns a checked path. Most runs name no file. @param {string} flag @param {string} [file] */
     const checked = (flag, file) => {
@@ -76,7 +78,7 @@ function planRun(command, options, env) {
     return {
       output: checked('--output', options.output),
       html: checked('--html', options.html),
-      recordingsDir: openRecordingsDir(recordingsDir, id, variables[VARIABLES.name]),
+      recordingsDir: openRecordingsDir(recordingsDir, id, variables[NAME]),
     }
   }
   const isHidden = given === undefined
@@ -91,11 +93,11 @@ function planRun(command, options, env) {
  * @param {Options & Record<string, any>} options @param {NodeJS.ProcessEnv} env @returns {Plan}
  */
 function planNested(command, outer, options, env) {
-  const settings = settingsOf(options)
+  const { settings = {} } = options
   checkSettings({ ...settings, dir: '' }, env)
   const variables = { ...outer.variables, ...variablesOf({}, settings) }
-  const dir = outer.variables[VARIABLES.dir]
-  const name = variables[VARIABLES.name]
+  const dir = outer.variables[DIR]
+  const name = variables[NAME]
   const preparePlaces = () => ({ recordingsDir: openRecordingsDir(dir, outer.id, name) })
   const begun = beginRun(command, variables, env, dir, preparePlaces, outer.id)
   return { finalDir: dir, isHidden: false, isNested: true, ...begun }
@@ -115,7 +117,7 @@ function beginRun(command, variables, env, dir, preparePlaces, outerId) {
     const places = preparePlaces(dir ?? stateDir.recordingsDir, id)
     stateDir.begin({ id, variables, pid: process.pid, cwd: workingDirectory(), command })
     const { end } = stateDir
-    const runDirs = { stateDir: stateDir.path, recordingsDir: variables[VARIABLES.dir] }
+    const runDirs = { stateDir: stateDir.path, recordingsDir: variables[DIR] }
     return { ...places, env: recordedEnvironment(env, stateDir.path), runDirs, end }
   } catch (error) {
     stateDir.end()
@@ -125,19 +127,16 @@ function beginRun(command, variables, env, dir, preparePlaces, outerId) {
 
 /** @param {Record<string, string>} settings @param {NodeJS.ProcessEnv} env */
 function checkSettings(settings, env) {
-  const isSet = (/** @type {string} */ variable) => Boolean(env[variable])
   // Loading the addon takes milliseconds, and most runs have only `dir`, which any text suits.
-  if (Object.keys(settings).length === 1 && !Object.values(VARIABLES).some(isSet)) return
+  if (Object.keys(settings).length === 1 && Object.keys(variablesIn(env)).length === 0) return
   const wrong = loadTools().cpuProfCheckSettings(settings)
   // The addon knows an option by its name in code.
-  if (wrong !== null) throw new Error(wrong.replace(/^(\w+)(?==)/, flagOf))
-}
-
-/** @param {string} name an option's, or a variable */
-function flagOf(name) {
-  return name in VARIABLES
-    ? (SETTINGS[/** @type {keyof typeof SETTINGS} */ (name)].flag ?? name)
-    : name
+  if (wrong !== null)
+    throw new Error(
+      wrong.replace(/^[a-z]\w*(?==)/i, (/** @type {string} */ name) =>
+        name in settings ? flagOf(name) : name,
+      ),
+    )
 }
 
 module.exports = { planRun }

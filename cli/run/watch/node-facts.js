@@ -3,7 +3,7 @@
 // Reads what is known about a Node process under a command, and of which run the process is.
 
 const path = require('node:path')
-const { VARIABLES } = require('../../variables.js')
+const { variableOf } = require('../../../lib/settings.js')
 const { PREFIX, outerRun } = require('../prepare/run-state-dir.js')
 const { readExecutable, readIds, readStat, readVariable, readWords } = require('./proc.js')
 
@@ -67,7 +67,7 @@ function runOf(nodeOptions, { stateDir, recordingsDir }) {
   if (name === undefined) return undefined
   if (name === path.basename(stateDir)) return 'this'
   const run = outerRun({ NODE_OPTIONS: nodeOptions })
-  return run?.variables[VARIABLES.dir] === recordingsDir ? 'this' : 'other'
+  return run?.variables[variableOf('dir')] === recordingsDir ? 'this' : 'other'
 }
 
 /**
