@@ -2,7 +2,7 @@
 
 // Answers the keyboard.
 
-const { byId } = require('./elements.js')
+const { byId } = require('./views/elements.js')
 const { tablesOf, viewsOf } = require('./state.js')
 
 /** @typedef {import('./state.js').State} State */
@@ -14,11 +14,11 @@ const ZOOM = 1.5
 
 /**
  * @param {object} page
- * @param {ReturnType<typeof import('./flame-view.js').flameView>} page.flame
+ * @param {ReturnType<typeof import('./views/flame.js').flameView>} page.flame
  * @param {(change: Partial<State>) => void} page.change
  * @param {() => void} page.switchTheme
  * @param {() => State} page.state
- * @param {import('./recording.js').Recording} page.recording
+ * @param {import('./data/recording.js').Recording} page.recording
  */
 function listenToKeys({ flame, change, switchTheme, state, recording }) {
   const tables = tablesOf(recording)

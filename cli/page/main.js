@@ -2,16 +2,16 @@
 
 // Opens the page: reads the data, and draws everything again when the user chooses something.
 
-const { costsOf, timeWith } = require('./costs.js')
-const { detailView } = require('./detail-view.js')
-const { byId } = require('./elements.js')
-const { flameView } = require('./flame-view.js')
+const { costsOf, timeWith } = require('./data/costs.js')
+const { detailView } = require('./views/detail.js')
+const { byId } = require('./views/elements.js')
+const { flameView } = require('./views/flame.js')
 const { listenToKeys } = require('./keys.js')
-const { busiestProcess, readRecording } = require('./recording.js')
-const { formatDifference, formatSides, sidesOf } = require('./sides.js')
+const { busiestProcess, readRecording } = require('./data/recording.js')
+const { formatDifference, formatSides, sidesOf } = require('./data/sides.js')
 const { readState, spanOf, threadsOf, writeState, VIEWS } = require('./state.js')
-const { matcher, tableView } = require('./table-view.js')
-const { timelineView } = require('./timeline-view.js')
+const { matcher, tableView } = require('./views/table.js')
+const { timelineView } = require('./views/timeline.js')
 const { formatCount, formatCounts, formatShare, formatTime } = require('../terminal/units.js')
 
 /** @typedef {import('./state.js').State} State */
@@ -36,7 +36,7 @@ async function open() {
   let isDrawing = false
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let writing
-  /** The costs of a selection, until another is made. @type {{ key: string, costs: import('./costs.js').Costs } | undefined} */
+  /** The costs of a selection, until another is made. @type {{ key: string, costs: import('./data/costs.js').Costs } | undefined} */
   let known
 
   /** @param {Partial<State>} changes */
@@ -96,7 +96,7 @@ async function open() {
     detail.draw(state, costs, sides)
   }
 
-  /** @param {import('./costs.js').Costs} costs */
+  /** @param {import('./data/costs.js').Costs} costs */
   function summary({ states }) {
     if (sides) {
       const [baseUs, headUs] = [sides.base.workUs, sides.head.workUs]
@@ -139,7 +139,7 @@ async function open() {
   document.body.classList.remove('loading')
 }
 
-/** Returns the command of the busiest process. @param {import('./recording.js').Recording} recording */
+/** Returns the command of the busiest process. @param {import('./data/recording.js').Recording} recording */
 function titleOf({ processes, compared }) {
   if (compared) return processes.map(({ command }) => command).join(' → ')
   const others = processes.length - 1

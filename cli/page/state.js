@@ -27,7 +27,7 @@ const INITIAL = { view: 'heavy', table: 'functions', sort: 'self', query: '' }
 
 /**
  * Reads a fragment. What is wrong in it is left out.
- * @param {string} fragment @param {import('./recording.js').Recording} recording @returns {State}
+ * @param {string} fragment @param {import('./data/recording.js').Recording} recording @returns {State}
  */
 function readState(fragment, recording) {
   const { durationUs, threads, names } = recording
@@ -73,22 +73,22 @@ function writeState(state) {
   return text === '' ? '' : `#${text}`
 }
 
-/** Returns the tables of a recording: the lines of two versions are not comparable. @param {import('./recording.js').Recording} recording */
+/** Returns the tables of a recording: the lines of two versions are not comparable. @param {import('./data/recording.js').Recording} recording */
 function tablesOf({ compared }) {
   return TABLES.filter((name) => !compared || name !== 'lines')
 }
 
-/** Returns the views of a recording: a comparison has no time line. @param {import('./recording.js').Recording} recording */
+/** Returns the views of a recording: a comparison has no time line. @param {import('./data/recording.js').Recording} recording */
 function viewsOf({ compared }) {
   return VIEWS.filter((name) => !compared || name !== 'time')
 }
 
-/** Returns the selected time. @param {State} state @param {import('./recording.js').Recording} recording */
+/** Returns the selected time. @param {State} state @param {import('./data/recording.js').Recording} recording */
 function spanOf({ from, to }, { durationUs }) {
   return { fromUs: from ?? 0, toUs: to ?? durationUs }
 }
 
-/** Returns the indices of the selected threads. @param {State} state @param {import('./recording.js').Recording} recording */
+/** Returns the indices of the selected threads. @param {State} state @param {import('./data/recording.js').Recording} recording */
 function threadsOf({ threads }, recording) {
   if (threads !== undefined) return threads
   const shown = recording.threads.filter(({ process }) => !process.launcher)

@@ -2,16 +2,24 @@
 
 // Draws what each thread did over time. A drag selects time, a name selects a process or thread.
 
-const { WORK, PROGRAM, GC, IDLE, BLOCKED, processLabel, threadLabel } = require('./recording.js')
+const {
+  WORK,
+  PROGRAM,
+  GC,
+  IDLE,
+  BLOCKED,
+  processLabel,
+  threadLabel,
+} = require('../data/recording.js')
 const { STATES } = require('./colours.js')
 const { prepare, variable } = require('./canvas.js')
 const { byId, element } = require('./elements.js')
-const { formatTime } = require('../terminal/units.js')
-const { spanOf, threadsOf } = require('./state.js')
+const { formatTime } = require('../../terminal/units.js')
+const { spanOf, threadsOf } = require('../state.js')
 
-/** @typedef {import('./recording.js').Recording} Recording */
-/** @typedef {import('./recording.js').Thread} Thread */
-/** @typedef {import('./state.js').State} State */
+/** @typedef {import('../data/recording.js').Recording} Recording */
+/** @typedef {import('../data/recording.js').Thread} Thread */
+/** @typedef {import('../state.js').State} State */
 
 /** Height of a row, of the time scale: pixels. */
 const ROW = 20

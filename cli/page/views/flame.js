@@ -2,21 +2,21 @@
 
 // Draws the flame graph, and answers the pointer.
 
-const { byTime, leftHeavy, inverted, boxAt } = require('./flame-layout.js')
+const { byTime, leftHeavy, inverted, boxAt } = require('../layout/flame.js')
 const { prepare, cutText, variable } = require('./canvas.js')
 const { byId } = require('./elements.js')
 const { coloursOf, differenceColour } = require('./colours.js')
-const { nameOf, placeOf, threadLabel } = require('./recording.js')
-const { formatShare, formatTime } = require('../terminal/units.js')
-const { formatDifference, formatSides, timesOf } = require('./sides.js')
-const { spanOf, threadsOf } = require('./state.js')
+const { nameOf, placeOf, threadLabel } = require('../data/recording.js')
+const { formatShare, formatTime } = require('../../terminal/units.js')
+const { formatDifference, formatSides, timesOf } = require('../data/sides.js')
+const { spanOf, threadsOf } = require('../state.js')
 
-/** @typedef {import('./recording.js').Recording} Recording */
-/** @typedef {import('./costs.js').Costs} Costs */
-/** @typedef {import('./state.js').State} State */
-/** @typedef {import('./flame-layout.js').Box} Box */
-/** @typedef {import('./flame-layout.js').Flame} Flame */
-/** @typedef {{ state: State, costs: Costs, sides?: import('./sides.js').Sides, isDark: boolean, isWanted: (item: number) => boolean }} Shown */
+/** @typedef {import('../data/recording.js').Recording} Recording */
+/** @typedef {import('../data/costs.js').Costs} Costs */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../layout/flame.js').Box} Box */
+/** @typedef {import('../layout/flame.js').Flame} Flame */
+/** @typedef {{ state: State, costs: Costs, sides?: import('../data/sides.js').Sides, isDark: boolean, isWanted: (item: number) => boolean }} Shown */
 
 /** Height of a level: pixels. */
 const LEVEL = 18

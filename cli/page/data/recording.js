@@ -1,6 +1,6 @@
 'use strict'
 
-// Reads the data of the page, which `src/tools/report/page/shape.rs` describes.
+// Reads the data of the page, which `src/tools/page/json.rs` describes.
 
 /** What a thread did at a sample. */
 const WORK = 0

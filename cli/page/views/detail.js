@@ -2,15 +2,15 @@
 
 // Draws the selected function: its times, callers, callees and lines.
 
-const { callsOf, lineCosts } = require('./costs.js')
+const { callsOf, lineCosts } = require('../data/costs.js')
 const { byId, element } = require('./elements.js')
-const { nameOf, placeOf } = require('./recording.js')
-const { callsOfSides, formatDifference, formatSides } = require('./sides.js')
-const { formatShare, formatTime } = require('../terminal/units.js')
+const { nameOf, placeOf } = require('../data/recording.js')
+const { callsOfSides, formatDifference, formatSides } = require('../data/sides.js')
+const { formatShare, formatTime } = require('../../terminal/units.js')
 
-/** @typedef {import('./recording.js').Recording} Recording */
-/** @typedef {import('./costs.js').Costs} Costs */
-/** @typedef {import('./state.js').State} State */
+/** @typedef {import('../data/recording.js').Recording} Recording */
+/** @typedef {import('../data/costs.js').Costs} Costs */
+/** @typedef {import('../state.js').State} State */
 
 /** Rows of each list. */
 const ROWS = 12
@@ -57,7 +57,7 @@ function detailView(recording, change) {
   }
 
   return {
-    /** @param {State} state @param {Costs} costs @param {import('./sides.js').Sides} [sides] */
+    /** @param {State} state @param {Costs} costs @param {import('../data/sides.js').Sides} [sides] */
     draw(state, costs, sides) {
       const item = state.function
       if (item === undefined) {

@@ -2,10 +2,10 @@
 
 // Lays out a flame graph: the boxes of one drawing, each level from left to right.
 
-const { WORK, GC, IDLE, BLOCKED, sampleAt } = require('./recording.js')
+const { WORK, GC, IDLE, BLOCKED, sampleAt } = require('../data/recording.js')
 
-/** @typedef {import('./recording.js').Recording} Recording */
-/** @typedef {import('./costs.js').Costs} Costs */
+/** @typedef {import('../data/recording.js').Recording} Recording */
+/** @typedef {import('../data/costs.js').Costs} Costs */
 /**
  * @typedef {object} Box
  * @property {number} item the function

@@ -2,17 +2,17 @@
 
 // Draws the tables: functions, files, packages, owners and lines of the selection.
 
-const { lineCosts } = require('./costs.js')
+const { lineCosts } = require('../data/costs.js')
 const { byId, element } = require('./elements.js')
-const { nameOf, placeOf, packageOf } = require('./recording.js')
-const { formatShare, formatTime } = require('../terminal/units.js')
-const { formatDifference, joinRows } = require('./sides.js')
-const { tablesOf } = require('./state.js')
+const { nameOf, placeOf, packageOf } = require('../data/recording.js')
+const { formatShare, formatTime } = require('../../terminal/units.js')
+const { formatDifference, joinRows } = require('../data/sides.js')
+const { tablesOf } = require('../state.js')
 
-/** @typedef {import('./recording.js').Recording} Recording */
-/** @typedef {import('./costs.js').Costs} Costs */
-/** @typedef {import('./state.js').State} State */
-/** @typedef {{ state: State, costs: Costs, sides?: import('./sides.js').Sides, isWanted: (item: number) => boolean }} Shown */
+/** @typedef {import('../data/recording.js').Recording} Recording */
+/** @typedef {import('../data/costs.js').Costs} Costs */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {{ state: State, costs: Costs, sides?: import('../data/sides.js').Sides, isWanted: (item: number) => boolean }} Shown */
 /**
  * @typedef {object} Row times in microseconds; differences in a comparison
  * @property {string} name
@@ -123,7 +123,7 @@ function tableView(recording, change) {
     const has = (/** @type {Row} */ { name, place }) =>
       `${name} ${place}`.toLowerCase().includes(query)
     /**
-     * @param {import('./costs.js').Items} items @param {ArrayLike<string>} texts
+     * @param {import('../data/costs.js').Items} items @param {ArrayLike<string>} texts
      * @param {(item: number) => Partial<Row>} [describe]
      */
     const list = ({ self, total, blocked }, texts, describe = () => ({})) => {

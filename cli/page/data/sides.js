@@ -3,7 +3,7 @@
 // Puts the two sides of a comparison beside each other.
 
 const { callsOf, costsOf } = require('./costs.js')
-const { formatTime } = require('../terminal/units.js')
+const { formatTime } = require('../../terminal/units.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
 /** @typedef {import('./costs.js').Costs} Costs */
@@ -19,7 +19,7 @@ function sidesOf(recording) {
 /**
  * Returns the times of a box on both sides, in microseconds. A box that stands for many nodes has the
  * times of its function.
- * @param {Sides} sides @param {import('./flame-layout.js').Box} box @param {boolean} isInverted
+ * @param {Sides} sides @param {import('../layout/flame.js').Box} box @param {boolean} isInverted
  */
 function timesOf({ base, head }, { item, node }, isInverted) {
   // Inverted, a node is the caller of others, and has the part of its time that they took.
