@@ -8,7 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { comparePageData } = require('../../lib/compare.js')
-const { leftHeavy } = require('../../cli/page/layout/flame.js')
+const { layoutFlame } = require('../../cli/page/layout/flame.js')
 const { costsOf } = require('../../cli/page/data/costs.js')
 const { readRecording } = require('../../cli/page/data/recording.js')
 const { callsOfSides, sidesOf, timesOf } = require('../../cli/page/data/sides.js')
@@ -86,7 +86,8 @@ test('a function is one box with its times on both sides, wherever its line is',
     ['base (2 runs)', 'head (2 runs)'],
   )
   const span = { fromUs: 0, toUs: recording.durationUs }
-  const { levels } = leftHeavy(recording, costsOf(recording, [0, 1], span), undefined, 1000)
+  const costs = costsOf(recording, [0, 1], span)
+  const { levels } = layoutFlame(recording, readState('', recording), costs, 1000)
   const found = levels.flat().map((box) => {
     const { baseUs, headUs } = timesOf(sides, box, false)
     return [recording.names[box.item], Math.round(baseUs / 1000), Math.round(headUs / 1000)]

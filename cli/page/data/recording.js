@@ -14,16 +14,13 @@ const STATES = [PROGRAM, GC, IDLE]
  * @typedef {object} Thread
  * @property {number} index
  * @property {Process} process
- * @property {number} id
  * @property {string} name
  * @property {Float64Array} times start of each sample, and the end of the last: microseconds
  * @property {Int32Array} leaves of the samples; -1 where nothing was recorded
  * @property {number} busyUs time at work, microseconds
  *
  * @typedef {object} Process
- * @property {number} index
  * @property {number} pid
- * @property {string} name
  * @property {string} command
  * @property {string} [cwd]
  * @property {boolean} launcher whether the process only started others
@@ -34,34 +31,14 @@ const STATES = [PROGRAM, GC, IDLE]
 
 /** @param {any} data */
 function readRecording(data) {
-  const { tree, leaves, functions, files } = data
-  const count = tree.function.length
-  const parent = new Int32Array(count)
-  const depth = new Int32Array(count)
-  for (let node = 0; node < count; node++) {
-    const up = tree.parent[node]
-    parent[node] = up === 0 ? -1 : node - up
-    depth[node] = up === 0 ? 0 : depth[node - up] + 1
-  }
-  const function_ = Int32Array.from(tree.function)
-  const filesOfFunctions = Int32Array.from(functions.file)
-  const filesOfNodes = function_.map((item) => filesOfFunctions[item])
-  const packagesOfNodes = filesOfNodes.map((file) => (file === -1 ? -1 : files.package[file]))
-  const owners = Int32Array.from(tree.owner)
-  const ownersOfNodes = owners.map((owner, node) => (filesOfNodes[node] === -1 ? -1 : owner))
+  const { functions, files, leaves, owners } = data
+  const functionFiles = Int32Array.from(functions.file)
+  const filePackages = Int32Array.from(files.package)
+  const tree = readTree(data.tree, functionFiles, filePackages)
   const leafNode = Int32Array.from(leaves.node)
-  const leafState = leafNode.map((node) => STATES[function_[node]] ?? WORK)
+  const leafState = leafNode.map((node) => STATES[tree.functions[node]] ?? WORK)
   for (const leaf of leaves.blocked) leafState[leaf] = BLOCKED
-  /** @type {Thread[]} */
-  const threads = []
-  /** @type {Process[]} */
-  const processes = data.processes.map((/** @type {any} */ each, /** @type {number} */ index) => {
-    const process = { ...each, index }
-    process.threads = each.threads.map((/** @type {any} */ thread) =>
-      readThread(thread, process, threads, leafState),
-    )
-    return process
-  })
+  const { processes, threads } = readProcesses(data.processes, leafState)
   return {
     durationUs: /** @type {number} */ (data.durationUs),
     /** Whether the two threads are the sides of a comparison. */
@@ -70,28 +47,55 @@ function readRecording(data) {
     notes: /** @type {string[]} */ (data.notes),
     packages: /** @type {string[]} */ (data.packages),
     filePaths: relativePaths(files.path, processes),
-    filePackages: Int32Array.from(files.package),
+    filePackages,
     names: /** @type {string[]} */ (functions.name),
-    files: filesOfFunctions,
+    files: functionFiles,
     lines: Int32Array.from(functions.line),
     columns: Int32Array.from(functions.column),
     transpiled: new Set(/** @type {number[]} */ (functions.transpiled)),
-    ownerKinds: /** @type {string[]} */ (data.owners.kind),
-    ownerNames: /** @type {string[]} */ (data.owners.name),
-    ...{ parent, depth, ...children(parent), leafNode, leafState },
-    functions: function_,
-    /** Functions, files, packages and owners of nodes; -1 for none. States have only the first. */
-    itemsOfNodes: [function_, filesOfNodes, packagesOfNodes, ownersOfNodes],
-    leafLine: Int32Array.from(leaves.line),
+    ownerKinds: /** @type {string[]} */ (owners.kind),
+    ownerNames: /** @type {string[]} */ (owners.name),
+    ...tree,
+    ...{ leafNode, leafState, leafLine: Int32Array.from(leaves.line) },
     ...{ processes, threads },
   }
 }
 
-/**
- * @param {any} data @param {Process} process @param {Thread[]} threads the thread is added to these
- * @param {Int32Array} leafState
- */
-function readThread({ id, name, startUs, lengths, leaves }, process, threads, leafState) {
+/** @param {any} tree @param {Int32Array} functionFiles @param {Int32Array} filePackages */
+function readTree(tree, functionFiles, filePackages) {
+  const functions = Int32Array.from(tree.function)
+  const parent = functions.map((_, node) =>
+    tree.parent[node] === 0 ? -1 : node - tree.parent[node],
+  )
+  const depth = new Int32Array(parent.length)
+  for (const [node, above] of parent.entries()) depth[node] = above === -1 ? 0 : depth[above] + 1
+  const files = functions.map((item) => functionFiles[item])
+  const packages = files.map((file) => (file === -1 ? -1 : filePackages[file]))
+  const owners = files.map((file, node) => (file === -1 ? -1 : tree.owner[node]))
+  return {
+    ...{ parent, depth, ...children(parent), functions },
+    /** Functions, files, packages and owners of nodes; -1 for none. States have only the first. */
+    itemsOfNodes: [functions, files, packages, owners],
+  }
+}
+
+/** @param {any[]} list @param {Int32Array} leafState */
+function readProcesses(list, leafState) {
+  /** @type {Thread[]} */
+  const threads = []
+  /** @type {Process[]} */
+  const processes = list.map((data) => ({ ...data, threads: [] }))
+  for (const [index, process] of processes.entries()) {
+    for (const data of list[index].threads) {
+      process.threads.push({ ...readThread(data, leafState), index: threads.length, process })
+      threads.push(process.threads[process.threads.length - 1])
+    }
+  }
+  return { processes, threads }
+}
+
+/** @param {any} data @param {Int32Array} leafState */
+function readThread({ name, startUs, lengths, leaves }, leafState) {
   const times = new Float64Array(lengths.length + 1)
   times[0] = startUs
   let busyUs = 0
@@ -99,18 +103,7 @@ function readThread({ id, name, startUs, lengths, leaves }, process, threads, le
     times[index + 1] = times[index] + lengths[index]
     if (leaves[index] !== -1 && leafState[leaves[index]] < IDLE) busyUs += lengths[index]
   }
-  const { length } = threads
-  const thread = {
-    index: length,
-    process,
-    id,
-    name,
-    times,
-    leaves: Int32Array.from(leaves),
-    busyUs,
-  }
-  threads.push(thread)
-  return thread
+  return { name, times, leaves: Int32Array.from(leaves), busyUs }
 }
 
 /** Links each node to its first child and to its next sibling; -1 for none. @param {Int32Array} parent */
@@ -151,17 +144,6 @@ function busiestProcess(processes) {
   return processes.reduce((best, process) => (busyUs(process) > busyUs(best) ? process : best))
 }
 
-/**
- * Returns a function's name; an anonymous one has its file and line.
- * @param {Recording} recording @param {number} item
- */
-function nameOf({ names, files, filePaths, lines }, item) {
-  const name = names[item]
-  if (name !== '(anonymous)' || files[item] === -1) return name
-  const file = filePaths[files[item]].split('/').pop()
-  return file ? `(anonymous ${file}${lines[item] > 0 ? `:${lines[item]}` : ''})` : name
-}
-
 /** Returns the index of the sample at a time, or of the first sample. @param {Float64Array} times @param {number} us */
 function sampleAt(times, us) {
   let low = 0
@@ -174,35 +156,7 @@ function sampleAt(times, us) {
   return low
 }
 
-/** Returns `src/a.ts:12`, or `` for a state. @param {Recording} recording @param {number} item a function */
-function placeOf({ files, filePaths, lines, columns, transpiled }, item) {
-  const file = files[item]
-  if (file === -1) return ''
-  const path = filePaths[file]
-  if (path === '') return '(native)'
-  const line =
-    lines[item] > 0 ? `:${lines[item]}${columns[item] > 1 ? `:${columns[item]}` : ''}` : ''
-  return `${path}${line}${transpiled.has(item) ? ' (transpiled)' : ''}`
-}
-
-/** Returns the package of a function, or its state. @param {Recording} recording @param {number} item */
-function packageOf({ files, filePackages, packages, names }, item) {
-  const file = files[item]
-  return file === -1 ? names[item] : packages[filePackages[file]]
-}
-
-/** @param {Thread} thread */
-function threadLabel({ process, name }) {
-  return `${processLabel(process)} ${name}`
-}
-
-/** @param {Process} process */
-function processLabel({ command, pid }) {
-  return pid === 0 ? command : `${command} (${pid})`
-}
-
 module.exports = {
   ...{ WORK, PROGRAM, GC, IDLE, BLOCKED },
   ...{ readRecording, busiestProcess, sampleAt },
-  ...{ nameOf, placeOf, packageOf, threadLabel, processLabel },
 }

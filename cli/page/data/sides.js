@@ -30,31 +30,6 @@ function timesOf({ base, head }, { item, node }, isInverted) {
 }
 
 /**
- * Joins rows of both sides. Their times are differences, and `sides` has the times.
- * @template {{ item?: number, name: string, place: string }} Row
- * @param {Row[]} base @param {Row[]} head @param {('self' | 'total' | 'blocked')[]} measures
- */
-function joinRows(base, head, measures) {
-  /** @type {Map<number | string, { base?: Row, head?: Row }>} */
-  const pairs = new Map()
-  const keyOf = (/** @type {Row} */ row) => row.item ?? `${row.name}\0${row.place}`
-  for (const row of base) pairs.set(keyOf(row), { base: row })
-  for (const row of head) pairs.set(keyOf(row), { ...pairs.get(keyOf(row)), head: row })
-  return [...pairs.values()].map((pair) => {
-    /** @type {any} */
-    const row = { ...(pair.head ?? pair.base), sides: {} }
-    for (const measure of measures) {
-      const [baseUs, headUs] = [pair.base, pair.head].map((side) =>
-        Number(/** @type {any} */ (side)?.[measure] ?? 0),
-      )
-      row[measure] = headUs - baseUs
-      row.sides[measure] = formatSides(baseUs, headUs)
-    }
-    return row
-  })
-}
-
-/**
  * Returns callers and callees of a function on both sides, the largest difference first.
  * @param {Recording} recording @param {Sides} sides @param {number} item
  */
@@ -67,7 +42,9 @@ function callsOfSides(recording, { base, head }, item) {
       us.set(call.item, { baseUs: us.get(call.item)?.baseUs ?? 0, headUs: call.us })
     }
     return [...us]
-      .map(([called, times]) => ({ item: called, ...times, us: times.headUs - times.baseUs }))
+      .map(([called, { baseUs, headUs }]) => ({
+        ...{ item: called, us: headUs - baseUs, sides: formatSides(baseUs, headUs) },
+      }))
       .sort((a, b) => Math.abs(b.us) - Math.abs(a.us))
   }
   return { callers: join('callers'), callees: join('callees') }
@@ -83,4 +60,12 @@ function formatSides(baseUs, headUs) {
   return `${formatTime(baseUs / 1000)} → ${formatTime(headUs / 1000)}`
 }
 
-module.exports = { sidesOf, timesOf, joinRows, callsOfSides, formatDifference, formatSides }
+/** Returns `12 ms → 30 ms (+18 ms)`. @param {number} baseUs @param {number} headUs */
+function formatChange(baseUs, headUs) {
+  return `${formatSides(baseUs, headUs)} (${formatDifference(headUs - baseUs)})`
+}
+
+module.exports = {
+  ...{ sidesOf, timesOf, callsOfSides },
+  ...{ formatDifference, formatSides, formatChange },
+}

@@ -3,46 +3,81 @@
 // Lays out a flame graph: the boxes of one drawing, each level from left to right.
 
 const { WORK, GC, IDLE, BLOCKED, sampleAt } = require('../data/recording.js')
+const { shownThread, spanOf } = require('../state.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../data/costs.js').Costs} Costs */
+/** @typedef {import('./range.js').Range} Range */
 /**
  * @typedef {object} Box
  * @property {number} item the function
  * @property {number} node of the call tree; -1 where the box stands for many
- * @property {number} from in the unit of the view
+ * @property {number} from microseconds
  * @property {number} to
  * @property {boolean} [isBlocked]
  *
- * @typedef {object} View the visible part
- * @property {number} from microseconds
- * @property {number} to
- * @property {number} width pixels
+ * @typedef {object} Sibling a box that has no place yet
+ * @property {number} item the function
+ * @property {number} node of the call tree; -1 where the box stands for many
+ * @property {number} us
+ *
+ * @typedef {Sibling & { parts: { node: number, us: number }[] }} Group nodes of one function
+ *
+ * @typedef {Box[][]} Levels
  *
  * @typedef {object} Flame
- * @property {Box[][]} levels
- * @property {number} from the whole, microseconds
- * @property {number} to
+ * @property {Levels} levels
+ * @property {Range} whole all that can be visible
+ * @property {Range} visible
  */
 
+/** Height of a level: pixels. */
+const LEVEL = 18
 /** Boxes narrower than this are not drawn: pixels. */
 const MIN_WIDTH = 0.5
 /** Levels that are drawn. */
 const MAX_LEVELS = 300
 
 /**
+ * Lays out the chosen graph.
+ * @param {Recording} recording @param {import('../state.js').State} state @param {Costs} costs
+ * @param {number} width pixels
+ * @param {Range} [zoom] the visible part of a graph without time; all unless given
+ * @returns {Flame}
+ */
+function layoutFlame(recording, state, costs, width, zoom) {
+  if (state.view !== 'time') {
+    const { levels, us } = (state.view === 'heavy' ? leftHeavy : inverted)(
+      recording,
+      costs,
+      width,
+      zoom,
+    )
+    const whole = { from: 0, to: us }
+    return { levels, whole, visible: zoom ?? whole }
+  }
+  const thread = shownThread(state, recording)
+  const { times } = recording.threads[thread]
+  const whole = { from: times[0], to: times[times.length - 1] }
+  const { fromUs, toUs } = spanOf(state, recording)
+  const visible = state.from === undefined ? whole : { from: fromUs, to: toUs }
+  return { levels: byTime(recording, thread, visible, width), whole, visible }
+}
+
+/**
  * Returns the stacks of a thread in the order of time: for each pixel the sample in its middle.
  * Equal functions side by side are one box.
- * @param {Recording} recording @param {number} thread @param {View} view @returns {Flame}
+ * @param {Recording} recording @param {number} thread @param {Range} visible @param {number} width pixels
  */
-function byTime({ threads, parent, depth, functions, leafNode, leafState }, thread, view) {
+function byTime(recording, thread, visible, width) {
+  const { threads, parent, depth, functions, leafNode, leafState } = recording
   const { times, leaves } = threads[thread]
-  /** @type {Box[][]} */
+  /** @type {Levels} */
   const levels = []
-  const usPerPixel = (view.to - view.from) / view.width
+  const usPerPixel = (visible.to - visible.from) / width
   const end = times[times.length - 1]
-  for (let pixel = 0; pixel < view.width; pixel++) {
-    const us = view.from + (pixel + 0.5) * usPerPixel
+  for (let pixel = 0; pixel < width; pixel++) {
+    const us = visible.from + (pixel + 0.5) * usPerPixel
     if (us < times[0] || us >= end) continue
     const sample = sampleAt(times, us)
     const leaf = leaves[sample]
@@ -58,138 +93,120 @@ function byTime({ threads, parent, depth, functions, leafNode, leafState }, thre
       if (touches && before.node === node && before.isBlocked === isBlocked) before.to = to
       else levels[level].push({ item: functions[node], node, from, to, isBlocked })
     }
-    const interrupted = leafState[leaf] === GC ? workBefore(sample) : -1
+    const interrupted = leafState[leaf] === GC ? workBefore(recording, leaves, sample) : -1
     if (interrupted !== -1) add(leafNode[leaf], depth[interrupted] + 1)
     let node = interrupted === -1 ? leafNode[leaf] : interrupted
     for (; node !== -1; node = parent[node]) add(node, depth[node])
   }
-  return { levels: Array.from(levels, (level) => level ?? []), from: view.from, to: view.to }
+  return Array.from(levels, (level) => level ?? [])
+}
 
-  /** Returns the node that a collection interrupted, or -1: V8 puts collections beside all stacks. @param {number} sample */
-  function workBefore(sample) {
-    if (parent[leafNode[leaves[sample]]] !== -1) return -1
-    for (let before = sample - 1; before >= 0; before--) {
-      const leaf = leaves[before]
-      if (leaf === -1 || leafState[leaf] === IDLE) return -1
-      if (leafState[leaf] === WORK) return leafNode[leaf]
-    }
-    return -1
+/**
+ * Returns the node that a collection interrupted, or -1: V8 puts collections beside all stacks.
+ * @param {Recording} recording @param {Int32Array} leaves of a thread @param {number} sample of the
+ *   collection
+ */
+function workBefore({ parent, leafNode, leafState }, leaves, sample) {
+  if (parent[leafNode[leaves[sample]]] !== -1) return -1
+  for (let before = sample - 1; before >= 0; before--) {
+    const leaf = leaves[before]
+    if (leaf === -1 || leafState[leaf] === IDLE) return -1
+    if (leafState[leaf] === WORK) return leafNode[leaf]
   }
+  return -1
 }
 
 /**
  * Returns the call tree with the longest calls on the left.
- * @param {Recording} recording @param {Costs} costs @param {View} [view] all unless given
- * @param {number} [width] pixels, if no view is given @returns {Flame}
+ * @param {Recording} recording @param {Costs} costs @param {number} width pixels @param {Range} [zoom]
  */
-function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, view, width = 1) {
-  const whole = roots.reduce((us, root) => us + total[root], 0)
-  const visible = view ?? { from: 0, to: whole, width }
-  const least = leastUs(visible)
-  /** @type {Box[][]} */
-  const levels = []
-  /** @param {number[]} nodes @param {number} from @param {number} level */
-  const place = (nodes, from, level) => {
-    if (level >= MAX_LEVELS) return
-    nodes.sort((a, b) => total[b] - total[a])
-    for (const node of nodes) {
-      const to = from + total[node]
-      if (total[node] < least) return
-      if (to > visible.from && from < visible.to) {
-        levels[level] ??= []
-        levels[level].push({ item: functions[node], node, from, to })
-        place(childrenOf(node), from, level + 1)
-      }
-      from = to
-    }
+function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, width, zoom) {
+  /** @param {number[]} nodes @returns {Sibling[]} */
+  const siblings = (nodes) =>
+    nodes
+      .filter((node) => total[node] > 0)
+      .map((node) => ({ item: functions[node], node, us: total[node] }))
+  /** @param {Sibling} sibling */
+  const below = ({ node }) => {
+    const nodes = []
+    for (let child = firstChild[node]; child !== -1; child = nextSibling[child]) nodes.push(child)
+    return siblings(nodes)
   }
-  const childrenOf = (/** @type {number} */ node) => {
-    const list = []
-    for (let child = firstChild[node]; child !== -1; child = nextSibling[child]) {
-      if (total[child] > 0) list.push(child)
-    }
-    return list
-  }
-  place(
-    roots.filter((root) => total[root] > 0),
-    0,
-    0,
-  )
-  return { levels, from: 0, to: whole }
+  const us = roots.reduce((sum, root) => sum + total[root], 0)
+  return { levels: place(siblings(roots), below, zoom ?? { from: 0, to: us }, width), us }
 }
 
 /**
  * Returns the functions by their own time, with their callers below.
- * @param {Recording} recording @param {Costs} costs @param {View} [view] all unless given
- * @param {number} [width] pixels, if no view is given @returns {Flame}
+ * @param {Recording} recording @param {Costs} costs @param {number} width pixels @param {Range} [zoom]
  */
-function inverted({ parent, functions }, { self }, view, width = 1) {
-  const whole = self.reduce((sum, us) => sum + us, 0)
-  const visible = view ?? { from: 0, to: whole, width }
-  const least = leastUs(visible)
-  /** @type {Box[][]} */
+function inverted({ parent, functions }, { self }, width, zoom) {
+  /** Joins the nodes of each function. @param {{ node: number, us: number }[]} parts */
+  const siblings = (parts) => {
+    /** @type {Map<number, Group>} */
+    const groups = new Map()
+    for (const part of parts) {
+      if (part.node === -1) continue
+      const item = functions[part.node]
+      const group = groups.get(item)
+      if (group === undefined) {
+        groups.set(item, { item, ...part, parts: [part] })
+      } else {
+        group.node = -1
+        group.us += part.us
+        group.parts.push(part)
+      }
+    }
+    return [...groups.values()]
+  }
+  /** @param {Group} group */
+  const below = ({ parts }) => siblings(parts.map(({ node, us }) => ({ node: parent[node], us })))
+  const parts = []
+  for (const [node, us] of self.entries()) if (us !== 0) parts.push({ node, us })
+  const us = self.reduce((sum, each) => sum + each, 0)
+  return { levels: place(siblings(parts), below, zoom ?? { from: 0, to: us }, width), us }
+}
+
+/**
+ * Places boxes that are visible and not too narrow, the longest on the left.
+ * @template {Sibling} S @param {S[]} roots @param {(sibling: S) => S[]} below
+ * @param {Range} visible @param {number} width pixels
+ */
+function place(roots, below, visible, width) {
+  const leastUs = ((visible.to - visible.from) / Math.max(width, 1)) * MIN_WIDTH || Number.MIN_VALUE
+  /** @type {Levels} */
   const levels = []
-  /**
-   * @param {Map<number, { us: number, nodes: number[], times: number[] }>} groups by function
-   * @param {number} from @param {number} level
-   */
-  const place = (groups, from, level) => {
+  /** @param {S[]} siblings @param {number} start @param {number} level */
+  const add = (siblings, start, level) => {
     if (level >= MAX_LEVELS) return
-    const sorted = [...groups].sort(([, a], [, b]) => b.us - a.us)
-    for (const [item, { us, nodes, times }] of sorted) {
+    let from = start
+    for (const sibling of siblings.sort((a, b) => b.us - a.us)) {
+      const { item, node, us } = sibling
       const to = from + us
-      if (us < least) return
+      if (us < leastUs) return
       if (to > visible.from && from < visible.to) {
         levels[level] ??= []
-        levels[level].push({ item, node: nodes.length === 1 ? nodes[0] : -1, from, to })
-        place(
-          group(
-            nodes.map((node) => parent[node]),
-            times,
-          ),
-          from,
-          level + 1,
-        )
+        levels[level].push({ item, node, from, to })
+        add(below(sibling), from, level + 1)
       }
       from = to
     }
   }
-  /** @param {number[]} nodes @param {number[]} times */
-  const group = (nodes, times) => {
-    /** @type {Map<number, { us: number, nodes: number[], times: number[] }>} */
-    const groups = new Map()
-    for (const [index, node] of nodes.entries()) {
-      if (node === -1) continue
-      const known = groups.get(functions[node])
-      if (known === undefined) {
-        groups.set(functions[node], { us: times[index], nodes: [node], times: [times[index]] })
-      } else {
-        known.us += times[index]
-        known.nodes.push(node)
-        known.times.push(times[index])
-      }
-    }
-    return groups
-  }
-  const nodes = []
-  const times = []
-  for (let node = 0; node < self.length; node++) {
-    if (self[node] === 0) continue
-    nodes.push(node)
-    times.push(self[node])
-  }
-  place(group(nodes, times), 0, 0)
-  return { levels, from: 0, to: whole }
+  add(roots, 0, 0)
+  return levels
 }
 
-/** Returns the least time that is drawn. @param {View} view */
-function leastUs({ from, to, width }) {
-  return ((to - from) / Math.max(width, 1)) * MIN_WIDTH || Number.MIN_VALUE
+/** Returns where a box is, in pixels. @param {Box} box @param {Range} visible @param {number} width pixels */
+function placeOfBox({ from, to }, visible, width) {
+  const scale = width / Math.max(visible.to - visible.from, Number.MIN_VALUE)
+  const left = Math.max(0, (from - visible.from) * scale)
+  return { left, width: Math.min(width, (to - visible.from) * scale) - left }
 }
 
-/** Returns the box at a place, if there is one. @param {Flame} flame @param {number} level @param {number} at */
-function boxAt({ levels }, level, at) {
-  return levels[level]?.find(({ from, to }) => from <= at && at < to)
+/** Returns the box at a place, if there is one. @param {Flame} flame @param {number} share of the width @param {number} y pixels */
+function boxAt({ levels, visible }, share, y) {
+  const at = visible.from + share * (visible.to - visible.from)
+  return levels[Math.floor(y / LEVEL)]?.find(({ from, to }) => from <= at && at < to)
 }
 
-module.exports = { byTime, leftHeavy, inverted, boxAt }
+module.exports = { LEVEL, layoutFlame, placeOfBox, boxAt }

@@ -2,7 +2,7 @@
 
 // Chooses colours that people with colour blindness tell apart, by Okabe and Ito.
 
-const { packageOf } = require('../data/recording.js')
+const { packageOf } = require('../data/names.js')
 
 /** Colours of packages, apart from own code and Node's: fill for the light and the dark theme. */
 const PACKAGES = [

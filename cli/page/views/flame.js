@@ -2,248 +2,221 @@
 
 // Draws the flame graph, and answers the pointer.
 
-const { byTime, leftHeavy, inverted, boxAt } = require('../layout/flame.js')
-const { prepare, cutText, variable } = require('./canvas.js')
-const { byId } = require('./elements.js')
-const { coloursOf, differenceColour } = require('./colours.js')
-const { nameOf, placeOf, threadLabel } = require('../data/recording.js')
+const { nameOf, placeOf, threadLabel } = require('../data/names.js')
+const { formatChange, timesOf } = require('../data/sides.js')
+const { LEVEL, boxAt, layoutFlame, placeOfBox } = require('../layout/flame.js')
+const { inside, moved, scaled } = require('../layout/range.js')
+const { VIEWS, shownThread, threadsOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
-const { formatDifference, formatSides, timesOf } = require('../data/sides.js')
-const { spanOf, threadsOf } = require('../state.js')
+const { cutText, prepare, variable, widthFor } = require('./canvas.js')
+const { coloursOf, differenceColour } = require('./colours.js')
+const { byId } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
-/** @typedef {import('../data/costs.js').Costs} Costs */
-/** @typedef {import('../state.js').State} State */
 /** @typedef {import('../layout/flame.js').Box} Box */
-/** @typedef {import('../layout/flame.js').Flame} Flame */
-/** @typedef {{ state: State, costs: Costs, sides?: import('../data/sides.js').Sides, isDark: boolean, isWanted: (item: number) => boolean }} Shown */
+/** @typedef {import('../layout/range.js').Range} Range */
+/** @typedef {import('../state.js').Shown} Shown */
 
-/** Height of a level: pixels. */
-const LEVEL = 18
 /** Narrower boxes have no name: pixels. */
 const MIN_TEXT = 18
-/** Factor of one step of the wheel or a key. */
+/** Factor of one step of the wheel. */
 const ZOOM = 1.3
 
-/**
- * @param {Recording} recording @param {(change: Partial<State>) => void} change
- */
-function flameView(recording, change) {
-  const [canvas, live, title] = [byId('flame'), byId('hover'), byId('flame-title')]
-  /** @type {Shown | undefined} */
-  let shown
-  /** @type {Flame} */
-  let flame = { levels: [], from: 0, to: 0 }
-  /** The visible part of the graphs without time; all if undefined. @type {{ from: number, to: number } | undefined} */
-  let zoom
-  /** @type {Map<boolean, string[]>} */
-  const colours = new Map()
+class FlameView {
+  /** @type {HTMLCanvasElement} */
+  #canvas = byId('flame')
+  #hover = byId('hover')
+  #recording
+  #change
+  /** Colours of the functions, in the light and in the dark theme. @type {Map<boolean, string[]>} */
+  #colours = new Map()
+  /** The visible part of the graphs without time; all if undefined. @type {Range | undefined} */
+  #zoom
+  /** What is drawn, from the first drawing on. @type {Shown} */
+  #shown = /** @type {any} */ (undefined)
+  /** @type {import('../layout/flame.js').Flame} */
+  #flame = { levels: [], whole: { from: 0, to: 0 }, visible: { from: 0, to: 0 } }
 
-  /** Returns the visible part, microseconds. */
-  function visible() {
-    if (shown?.state.view !== 'time') return zoom ?? whole()
-    if (shown.state.from === undefined) return extentOf(shown.state)
-    const { fromUs, toUs } = spanOf(shown.state, recording)
-    return { from: fromUs, to: toUs }
+  /** @param {Recording} recording @param {import('../state.js').Change} change */
+  constructor(recording, change) {
+    this.#recording = recording
+    this.#change = change
+    const canvas = this.#canvas
+    canvas.addEventListener('pointermove', (event) => this.#describe(event))
+    canvas.addEventListener('pointerleave', () => {
+      this.#hover.textContent = ''
+    })
+    canvas.addEventListener('click', (event) => this.#select(event))
+    canvas.addEventListener('dblclick', (event) => this.#show(this.#boxUnder(event)))
+    canvas.addEventListener('wheel', (event) => this.#turn(event), { passive: false })
+    for (const view of VIEWS) byId(`view-${view}`).addEventListener('click', () => change({ view }))
   }
 
-  /** Returns all that can be visible, microseconds. */
-  function whole() {
-    return shown?.state.view === 'time' ? extentOf(shown.state) : { from: 0, to: flame.to }
-  }
-
-  /** Returns the time of the thread that is shown. @param {State} state */
-  function extentOf(state) {
-    const { times } = recording.threads[shownThread(state, recording)]
-    return { from: times[0], to: times[times.length - 1] }
-  }
-
-  function width() {
-    return canvas.parentElement.clientWidth
-  }
-
-  /** @param {State} state @param {Costs} costs */
-  function layOut(state, costs) {
-    const view = { ...visible(), width: width() }
-    if (state.view === 'time') return byTime(recording, shownThread(state, recording), view)
-    const layOutAll = state.view === 'heavy' ? leftHeavy : inverted
-    return layOutAll(recording, costs, zoom ? view : undefined, view.width)
-  }
-
-  /** @param {MouseEvent} event */
-  function boxUnder(event) {
-    const { left, top } = canvas.getBoundingClientRect()
-    const { from, to } = visible()
-    const at = from + ((event.clientX - left) / width()) * (to - from)
-    return boxAt(flame, Math.floor((event.clientY - top) / LEVEL), at)
-  }
-
-  /** Describes a box on one line. @param {Box} box */
-  function describe(box) {
-    const { item, from, to, isBlocked } = box
-    if (shown?.sides) {
-      const { baseUs, headUs } = timesOf(shown.sides, box, shown.state.view === 'inverted')
-      const change = `${formatSides(baseUs, headUs)} (${formatDifference(headUs - baseUs)})`
-      return `${nameOf(recording, item)}  ${placeOf(recording, item)}  ${change}`
+  /** @param {Shown} shown */
+  draw(shown) {
+    const { costs, state } = shown
+    const isAnother = costs !== this.#shown?.costs || state.view !== this.#shown.state.view
+    if (isAnother) this.#zoom = undefined
+    this.#shown = shown
+    for (const view of VIEWS) {
+      byId(`view-${view}`).setAttribute('aria-pressed', String(view === state.view))
     }
-    const workUs = shown?.costs.workUs ?? 0
-    const share = shown?.state.view === 'time' ? '' : ` (${formatShare(to - from, workUs)})`
-    const time = `${formatTime((to - from) / 1000)}${share}${isBlocked ? ' blocked' : ''}`
-    return `${nameOf(recording, item)}  ${placeOf(recording, item)}  ${time}`
+    this.#drawAgain()
   }
-
-  canvas.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
-    const box = boxUnder(event)
-    live.textContent = box ? describe(box) : ''
-    canvas.style.cursor = box ? 'pointer' : 'default'
-  })
-  canvas.addEventListener('pointerleave', () => {
-    live.textContent = ''
-  })
-  canvas.addEventListener('click', (/** @type {MouseEvent} */ event) => {
-    const box = boxUnder(event)
-    if (box) change({ function: box.item })
-  })
-  canvas.addEventListener('dblclick', (/** @type {MouseEvent} */ event) => {
-    const box = boxUnder(event)
-    if (!box) return reset()
-    if (shown?.state.view === 'time') return change({ from: box.from, to: box.to })
-    zoom = { from: box.from, to: box.to }
-    draw()
-  })
-  canvas.addEventListener(
-    'wheel',
-    (/** @type {WheelEvent} */ event) => {
-      // Without a key, the wheel scrolls.
-      if (!event.ctrlKey && !event.metaKey && event.deltaX === 0) return
-      event.preventDefault()
-      const { left } = canvas.getBoundingClientRect()
-      if (event.deltaX !== 0) return pan(event.deltaX / width())
-      zoomBy(event.deltaY < 0 ? 1 / ZOOM : ZOOM, (event.clientX - left) / width())
-    },
-    { passive: false },
-  )
 
   /** Shows more or less. @param {number} factor @param {number} [centre] from 0 on the left to 1 */
-  function zoomBy(factor, centre = 0.5) {
-    const { from, to } = visible()
-    const at = from + (to - from) * centre
-    show(at - (at - from) * factor, at + (to - at) * factor)
+  zoomBy(factor, centre) {
+    this.#showInside(scaled(this.#flame.visible, factor, centre))
   }
 
   /** @param {number} share of the visible part */
-  function pan(share) {
-    const { from, to } = visible()
-    const { from: start, to: end } = whole()
-    const by = Math.max(start - from, Math.min(end - to, share * (to - from)))
-    show(from + by, to + by)
+  pan(share) {
+    this.#showInside(moved(this.#flame.visible, this.#flame.whole, share))
   }
 
-  /** @param {number} from @param {number} to */
-  function show(from, to) {
-    const isTime = shown?.state.view === 'time'
-    const { from: start, to: end } = whole()
-    const [low, high] = [Math.max(start, from), Math.min(end, to)]
-    const isAll = low <= start && high >= end
-    // Below a microsecond there is nothing to see.
-    if (!isAll && high - low < 1) return
-    if (isTime) return change(isAll ? { from: undefined, to: undefined } : { from: low, to: high })
-    zoom = isAll ? undefined : { from: low, to: high }
-    draw()
+  reset() {
+    this.#show(undefined)
   }
 
-  function reset() {
-    if (shown?.state.view === 'time') return change({ from: undefined, to: undefined })
-    zoom = undefined
-    draw()
+  /** @param {number} width pixels */
+  layout(width) {
+    const { state, costs } = this.#shown
+    return layoutFlame(this.#recording, state, costs, width, this.#zoom)
   }
 
-  function draw() {
-    if (!shown) return
-    const { state, costs, isDark, isWanted } = shown
-    flame = layOut(state, costs)
-    const { from, to } = visible()
-    const all = colours.get(isDark) ?? coloursOf(recording, isDark)
-    colours.set(isDark, all)
-    const whole = width()
-    const scale = whole / Math.max(to - from, Number.MIN_VALUE)
+  #drawAgain() {
+    const width = widthFor(this.#canvas)
+    this.#flame = this.layout(width)
+    const { levels, visible } = this.#flame
     const [text, onBox] = [variable('--text'), variable('--on-box')]
-    const context = prepare(canvas, whole, Math.max(flame.levels.length, 3) * LEVEL)
-    for (const [level, boxes] of flame.levels.entries()) {
+    const context = prepare(this.#canvas, width, Math.max(levels.length, 3) * LEVEL)
+    for (const [level, boxes] of levels.entries()) {
       for (const box of boxes) {
-        const left = Math.max(0, (box.from - from) * scale)
-        const right = Math.min(whole, (box.to - from) * scale)
-        drawBox(context, box, left, level * LEVEL, right - left)
+        const place = { ...placeOfBox(box, visible, width), top: level * LEVEL }
+        this.#drawBox(context, box, place, { text, onBox })
       }
     }
-    if (flame.levels.length === 0) {
+    if (levels.length === 0) {
       context.fillStyle = text
       context.fillText('Nothing ran here.', 8, LEVEL)
     }
-    title.textContent = titleOf(state)
+    byId('flame-title').textContent = this.#title()
+  }
 
-    /** @param {CanvasRenderingContext2D} context @param {Box} box @param {number} x @param {number} y @param {number} boxWidth */
-    function drawBox(context, box, x, y, boxWidth) {
-      const { item, isBlocked } = box
-      const isFaint = state.query !== '' && !isWanted(item)
-      context.globalAlpha = isFaint ? 0.25 : isBlocked ? 0.55 : 1
-      context.fillStyle = colourOf(box, all)
-      context.fillRect(x, y, Math.max(boxWidth - 0.5, 0.5), LEVEL - 1)
-      context.globalAlpha = isFaint ? 0.5 : 1
-      if (item === state.function) {
-        context.strokeStyle = text
-        context.lineWidth = 2
-        if (boxWidth > 2) context.strokeRect(x + 1, y + 1, boxWidth - 2.5, LEVEL - 3)
-      }
-      const name = boxWidth < MIN_TEXT ? '' : cutText(nameOf(recording, item), boxWidth)
-      if (name !== '') {
-        context.fillStyle = onBox
-        context.fillText(name, x + 3, y + LEVEL / 2)
-      }
-      context.globalAlpha = 1
+  /**
+   * @param {CanvasRenderingContext2D} context @param {Box} box
+   * @param {{ left: number, width: number, top: number }} place
+   * @param {{ text: string, onBox: string }} colours
+   */
+  #drawBox(context, box, { left, width, top }, { text, onBox }) {
+    const { state, isWanted } = this.#shown
+    const isFaint = state.query !== '' && !isWanted(box.item)
+    context.globalAlpha = isFaint ? 0.25 : box.isBlocked ? 0.55 : 1
+    context.fillStyle = this.#colourOf(box)
+    context.fillRect(left, top, Math.max(width - 0.5, 0.5), LEVEL - 1)
+    context.globalAlpha = isFaint ? 0.5 : 1
+    if (box.item === state.function && width > 2) {
+      context.strokeStyle = text
+      context.lineWidth = 2
+      context.strokeRect(left + 1, top + 1, width - 2.5, LEVEL - 3)
     }
+    const name = width < MIN_TEXT ? '' : cutText(nameOf(this.#recording, box.item), width)
+    if (name !== '') {
+      context.fillStyle = onBox
+      context.fillText(name, left + 3, top + LEVEL / 2)
+    }
+    context.globalAlpha = 1
   }
 
-  /** @param {Box} box @param {string[]} all colours of functions */
-  function colourOf(box, all) {
-    if (!shown?.sides) return all[box.item]
-    const { sides, state, isDark } = shown
-    const { baseUs, headUs } = timesOf(sides, box, state.view === 'inverted')
-    return differenceColour(headUs - baseUs, sides.base.workUs, isDark)
+  /** @param {Box} box */
+  #colourOf(box) {
+    const { sides, isDark } = this.#shown
+    if (sides) {
+      const { baseUs, headUs } = this.#sidesOf(box, sides)
+      return differenceColour(headUs - baseUs, sides.base.workUs, isDark)
+    }
+    const colours = this.#colours.get(isDark) ?? coloursOf(this.#recording, isDark)
+    this.#colours.set(isDark, colours)
+    return colours[box.item]
   }
 
-  /** @param {State} state */
-  function titleOf(state) {
-    if (shown?.sides) return 'orange: slower, blue: faster; the width is the time of both sides'
+  /** @param {Box} box @param {import('../data/sides.js').Sides} sides */
+  #sidesOf(box, sides) {
+    return timesOf(sides, box, this.#shown.state.view === 'inverted')
+  }
+
+  #title() {
+    const { state, sides } = this.#shown
+    if (sides) return 'orange: slower, blue: faster; the width is the time of both sides'
     if (state.view !== 'time') return ''
-    const thread = recording.threads[shownThread(state, recording)]
-    const isOnly = threadsOf(state, recording).length === 1
+    const thread = this.#recording.threads[shownThread(state, this.#recording)]
+    const isOnly = threadsOf(state, this.#recording).length === 1
     return `${threadLabel(thread)}${isOnly ? '' : ' (click a row above for another thread)'}`
   }
 
-  return {
-    zoomBy,
-    pan,
-    reset,
-    /** @param {Shown} next */
-    draw(next) {
-      const { state, costs } = next
-      if (costs !== shown?.costs || state.view !== shown.state.view) zoom = undefined
-      shown = next
-      draw()
-    },
+  /** @param {MouseEvent} event */
+  #boxUnder({ clientX, clientY }) {
+    const { left, top } = this.#canvas.getBoundingClientRect()
+    return boxAt(this.#flame, (clientX - left) / widthFor(this.#canvas), clientY - top)
+  }
+
+  /** Describes a box on one line. @param {MouseEvent} event */
+  #describe(event) {
+    const box = this.#boxUnder(event)
+    this.#canvas.style.cursor = box ? 'pointer' : 'default'
+    this.#hover.textContent = box ? this.#textOf(box) : ''
+  }
+
+  /** @param {Box} box */
+  #textOf(box) {
+    const [name, place] = [nameOf, placeOf].map((textOf) => textOf(this.#recording, box.item))
+    return `${name}  ${place}  ${this.#timeOf(box)}`
+  }
+
+  /** @param {Box} box */
+  #timeOf(box) {
+    const { state, costs, sides } = this.#shown
+    if (sides) {
+      const { baseUs, headUs } = this.#sidesOf(box, sides)
+      return formatChange(baseUs, headUs)
+    }
+    const us = box.to - box.from
+    const share = state.view === 'time' ? '' : ` (${formatShare(us, costs.workUs)})`
+    return `${formatTime(us / 1000)}${share}${box.isBlocked ? ' blocked' : ''}`
+  }
+
+  /** @param {MouseEvent} event */
+  #select(event) {
+    const box = this.#boxUnder(event)
+    if (box) this.#change({ function: box.item })
+  }
+
+  /** Zooms or moves. Without a key, the wheel scrolls. @param {WheelEvent} event */
+  #turn(event) {
+    const { ctrlKey, metaKey, deltaX, deltaY, clientX } = event
+    if (!ctrlKey && !metaKey && deltaX === 0) return
+    event.preventDefault()
+    const width = widthFor(this.#canvas)
+    if (deltaX !== 0) return this.pan(deltaX / width)
+    const { left } = this.#canvas.getBoundingClientRect()
+    this.zoomBy(deltaY < 0 ? 1 / ZOOM : ZOOM, (clientX - left) / width)
+  }
+
+  /** @param {Range} part */
+  #showInside(part) {
+    const { whole } = this.#flame
+    const { from, to } = inside(part, whole)
+    if (from <= whole.from && to >= whole.to) this.#show(undefined)
+    // Below a microsecond there is nothing to see.
+    else if (to - from >= 1) this.#show({ from, to })
+  }
+
+  /** @param {Range | undefined} part all if undefined */
+  #show(part) {
+    if (this.#shown.state.view === 'time') return this.#change({ from: part?.from, to: part?.to })
+    this.#zoom = part && { from: part.from, to: part.to }
+    this.#drawAgain()
   }
 }
 
-/**
- * Returns the thread that the graph by time shows: the chosen one, or the busiest of the selected.
- * @param {State} state @param {Recording} recording
- */
-function shownThread(state, recording) {
-  const selected = threadsOf(state, recording)
-  if (state.thread !== undefined) return state.thread
-  const busyUs = (/** @type {number} */ thread) => recording.threads[thread].busyUs
-  return selected.reduce((best, thread) => (busyUs(thread) > busyUs(best) ? thread : best))
-}
-
-module.exports = { flameView, shownThread }
+module.exports = { FlameView }
