@@ -89,7 +89,7 @@ test('a function is one box with its times on both sides, wherever its line is',
   const costs = costsOf(recording, [0, 1], span)
   const { levels } = layoutFlame(recording, readState('', recording), costs, 1000)
   const found = levels.flat().map((box) => {
-    const { baseUs, headUs } = timesOf(sides, box, false)
+    const { baseUs, headUs } = timesOf(sides, box)
     return [recording.names[box.item], Math.round(baseUs / 1000), Math.round(headUs / 1000)]
   })
   // The last sample of a profile lasts until its end.

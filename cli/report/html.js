@@ -96,4 +96,4 @@ require(0)
   return script.replaceAll('</script', '<\\/script')
 }
 
-module.exports = { writeHtml, renderHtml }
+module.exports = { writeHtml }

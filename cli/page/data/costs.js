@@ -136,9 +136,9 @@ function lineCosts({ leafNode, leafLine, leafState, functions, lines }, { leafUs
     if (leafUs[leaf] === 0 || !isWanted || lines[item] === 0) continue
     const line = leafLine[leaf]
     const key = `${item}:${line}`
-    const sum = sums.get(key)
-    if (sum === undefined) sums.set(key, { item, line, us: leafUs[leaf] })
-    else sum.us += leafUs[leaf]
+    const sum = sums.get(key) ?? { item, line, us: 0 }
+    sum.us += leafUs[leaf]
+    sums.set(key, sum)
   }
   return [...sums.values()].sort((a, b) => b.us - a.us)
 }

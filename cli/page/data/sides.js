@@ -17,13 +17,12 @@ function sidesOf(recording) {
 }
 
 /**
- * Returns the times of a box on both sides, in microseconds. A box that stands for many nodes has the
- * times of its function.
- * @param {Sides} sides @param {import('../layout/flame.js').Box} box @param {boolean} isInverted
+ * Returns the times of a box on both sides, in microseconds. A box without a node has the times of its
+ * function.
+ * @param {Sides} sides @param {import('../layout/flame.js').Box} box
  */
-function timesOf({ base, head }, { item, node }, isInverted) {
-  // Inverted, a node is the caller of others, and has the part of its time that they took.
-  if (node === -1 || isInverted) {
+function timesOf({ base, head }, { item, node }) {
+  if (node === -1) {
     return { baseUs: base.functionCosts.total[item], headUs: head.functionCosts.total[item] }
   }
   return { baseUs: base.total[node], headUs: head.total[node] }

@@ -11,17 +11,13 @@ const { shownThread, spanOf } = require('../state.js')
 /**
  * @typedef {object} Box
  * @property {number} item the function
- * @property {number} node of the call tree; -1 where the box stands for many
+ * @property {number} node of the call tree; -1 where the box stands for those of its function
  * @property {number} from microseconds
  * @property {number} to
  * @property {boolean} [isBlocked]
  *
- * @typedef {object} Sibling a box that has no place yet
- * @property {number} item the function
- * @property {number} node of the call tree; -1 where the box stands for many
- * @property {number} us
- *
- * @typedef {Sibling & { parts: { node: number, us: number }[] }} Group nodes of one function
+ * @typedef {{ item: number, node: number, us: number }} Sibling a box that has no place yet
+ * @typedef {{ node: number, us: number }} Part time of a function on the path to a node
  *
  * @typedef {Box[][]} Levels
  *
@@ -46,22 +42,18 @@ const MAX_LEVELS = 300
  * @returns {Flame}
  */
 function layoutFlame(recording, state, costs, width, zoom) {
-  if (state.view !== 'time') {
-    const { levels, us } = (state.view === 'heavy' ? leftHeavy : inverted)(
-      recording,
-      costs,
-      width,
-      zoom,
-    )
-    const whole = { from: 0, to: us }
-    return { levels, whole, visible: zoom ?? whole }
+  if (state.view === 'time') {
+    const thread = shownThread(state, recording)
+    const { times } = recording.threads[thread]
+    const whole = { from: times[0], to: times[times.length - 1] }
+    const { fromUs, toUs } = spanOf(state, recording)
+    const visible = state.from === undefined ? whole : { from: fromUs, to: toUs }
+    return { levels: byTime(recording, thread, visible, width), whole, visible }
   }
-  const thread = shownThread(state, recording)
-  const { times } = recording.threads[thread]
-  const whole = { from: times[0], to: times[times.length - 1] }
-  const { fromUs, toUs } = spanOf(state, recording)
-  const visible = state.from === undefined ? whole : { from: fromUs, to: toUs }
-  return { levels: byTime(recording, thread, visible, width), whole, visible }
+  const whole = { from: 0, to: costs.workUs }
+  const visible = zoom ?? whole
+  const layout = state.view === 'heavy' ? leftHeavy : inverted
+  return { levels: layout(recording, costs, visible, width), whole, visible }
 }
 
 /**
@@ -118,9 +110,9 @@ function workBefore({ parent, leafNode, leafState }, leaves, sample) {
 
 /**
  * Returns the call tree with the longest calls on the left.
- * @param {Recording} recording @param {Costs} costs @param {number} width pixels @param {Range} [zoom]
+ * @param {Recording} recording @param {Costs} costs @param {Range} visible @param {number} width pixels
  */
-function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, width, zoom) {
+function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, visible, width) {
   /** @param {number[]} nodes @returns {Sibling[]} */
   const siblings = (nodes) =>
     nodes
@@ -132,39 +124,33 @@ function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, wid
     for (let child = firstChild[node]; child !== -1; child = nextSibling[child]) nodes.push(child)
     return siblings(nodes)
   }
-  const us = roots.reduce((sum, root) => sum + total[root], 0)
-  return { levels: place(siblings(roots), below, zoom ?? { from: 0, to: us }, width), us }
+  return place(siblings(roots), below, visible, width)
 }
 
 /**
  * Returns the functions by their own time, with their callers below.
- * @param {Recording} recording @param {Costs} costs @param {number} width pixels @param {Range} [zoom]
+ * @param {Recording} recording @param {Costs} costs @param {Range} visible @param {number} width pixels
  */
-function inverted({ parent, functions }, { self }, width, zoom) {
-  /** Joins the nodes of each function. @param {{ node: number, us: number }[]} parts */
-  const siblings = (parts) => {
-    /** @type {Map<number, Group>} */
-    const groups = new Map()
+function inverted({ parent, functions }, { self }, visible, width) {
+  /** Joins the nodes of each function. @param {Part[]} parts */
+  const groups = (parts) => {
+    /** @type {Map<number, Sibling & { parts: Part[] }>} */
+    const byFunction = new Map()
     for (const part of parts) {
       if (part.node === -1) continue
       const item = functions[part.node]
-      const group = groups.get(item)
-      if (group === undefined) {
-        groups.set(item, { item, ...part, parts: [part] })
-      } else {
-        group.node = -1
-        group.us += part.us
-        group.parts.push(part)
-      }
+      const group = byFunction.get(item) ?? { item, node: -1, us: 0, parts: [] }
+      group.us += part.us
+      group.parts.push(part)
+      byFunction.set(item, group)
     }
-    return [...groups.values()]
+    return [...byFunction.values()]
   }
-  /** @param {Group} group */
-  const below = ({ parts }) => siblings(parts.map(({ node, us }) => ({ node: parent[node], us })))
+  /** @param {{ parts: Part[] }} group */
+  const below = ({ parts }) => groups(parts.map(({ node, us }) => ({ node: parent[node], us })))
   const parts = []
   for (const [node, us] of self.entries()) if (us !== 0) parts.push({ node, us })
-  const us = self.reduce((sum, each) => sum + each, 0)
-  return { levels: place(siblings(parts), below, zoom ?? { from: 0, to: us }, width), us }
+  return place(groups(parts), below, visible, width)
 }
 
 /**

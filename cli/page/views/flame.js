@@ -132,17 +132,12 @@ class FlameView {
   #colourOf(box) {
     const { sides, isDark } = this.#shown
     if (sides) {
-      const { baseUs, headUs } = this.#sidesOf(box, sides)
+      const { baseUs, headUs } = timesOf(sides, box)
       return differenceColour(headUs - baseUs, sides.base.workUs, isDark)
     }
     const colours = this.#colours.get(isDark) ?? coloursOf(this.#recording, isDark)
     this.#colours.set(isDark, colours)
     return colours[box.item]
-  }
-
-  /** @param {Box} box @param {import('../data/sides.js').Sides} sides */
-  #sidesOf(box, sides) {
-    return timesOf(sides, box, this.#shown.state.view === 'inverted')
   }
 
   #title() {
@@ -177,7 +172,7 @@ class FlameView {
   #timeOf(box) {
     const { state, costs, sides } = this.#shown
     if (sides) {
-      const { baseUs, headUs } = this.#sidesOf(box, sides)
+      const { baseUs, headUs } = timesOf(sides, box)
       return formatChange(baseUs, headUs)
     }
     const us = box.to - box.from

@@ -12,9 +12,6 @@ const { byId } = require('./elements.js')
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../state.js').Shown} Shown */
 
-/** The choices that show everything. */
-const EVERYTHING = { from: undefined, to: undefined, threads: undefined, thread: undefined }
-
 class HeaderView {
   #search = byId('search')
   #recording
@@ -27,7 +24,9 @@ class HeaderView {
     byId('title').textContent = document.title
     const thinned = `one sample stands for ${formatTime(Number(thinnedToUs) / 1000)}, because there are many`
     byId('notes').textContent = [...notes, ...(thinnedToUs ? [thinned] : [])].join('; ')
-    byId('whole').addEventListener('click', () => change(EVERYTHING))
+    byId('whole').addEventListener('click', () =>
+      change({ from: undefined, to: undefined, threads: undefined, thread: undefined }),
+    )
     byId('help').addEventListener('click', () => byId('keys').showModal())
     this.#search.addEventListener('input', () => change({ query: this.#search.value }))
   }

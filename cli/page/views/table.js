@@ -24,7 +24,6 @@ class TableView {
   #more = byId('more')
   #recording
   #change
-  #tables
   #tabs
   #limit = ROWS
   /** What is drawn, from the first drawing on. @type {Shown} */
@@ -34,8 +33,7 @@ class TableView {
   constructor(recording, change) {
     this.#recording = recording
     this.#change = change
-    this.#tables = tablesOf(recording)
-    this.#tabs = this.#tables.map((table) =>
+    this.#tabs = tablesOf(recording).map((table) =>
       button(table, () => change({ table }), { role: 'tab' }),
     )
     byId('tabs').append(...this.#tabs)
@@ -46,8 +44,8 @@ class TableView {
   draw(shown) {
     if (shown.state.table !== this.#shown?.state.table) this.#limit = ROWS
     this.#shown = shown
-    for (const [index, tab] of this.#tabs.entries()) {
-      tab.setAttribute('aria-selected', String(this.#tables[index] === shown.state.table))
+    for (const tab of this.#tabs) {
+      tab.setAttribute('aria-selected', String(tab.textContent === shown.state.table))
     }
     this.#drawRows()
   }
