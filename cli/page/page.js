@@ -1,6 +1,6 @@
 'use strict'
 
-// Holds what the user has chosen, and draws all views again when that changes.
+// Draws all views, and draws them again when the user chooses something.
 
 const { costsOf } = require('./data/costs.js')
 const { matcher } = require('./data/search.js')

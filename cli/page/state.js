@@ -118,7 +118,8 @@ function shownThread(state, recording) {
 }
 
 /**
- * Selects threads alone, or adds and removes them. What is selected alone is no longer alone then.
+ * Selects threads, or all again if these are the only selected ones. Beside the others, adds or removes
+ * them.
  * @param {State} state @param {Recording} recording @param {number[]} threads
  * @param {boolean} isAdded whether the others stay selected
  * @returns {Partial<State>}

@@ -46,7 +46,7 @@ function processLabel({ command, pid }) {
   return pid === 0 ? command : `${command} (${pid})`
 }
 
-/** Returns the command of the busiest process. @param {Recording} recording */
+/** Returns the title of the page: the command of the busiest process, or both sides. @param {Recording} recording */
 function titleOf({ processes, compared }) {
   if (compared) return processes.map(({ command }) => command).join(' → ')
   const others = processes.length - 1

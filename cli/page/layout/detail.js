@@ -34,7 +34,7 @@ function layoutDetail(recording, shown, item) {
   return {
     name: nameOf(recording, item),
     place: placeOf(recording, item),
-    times: timesOf(shown, item).join(' · '),
+    times: textOfTimes(shown, item),
     lists: [
       { title: 'callers, by the time of their calls', rows: callers.map(rowOf) },
       { title: 'callees, by the time of the calls', rows: callees.map(rowOf) },
@@ -48,12 +48,14 @@ function cellsOf(us, workUs) {
   return [formatTime(us / 1000), formatShare(us, workUs)]
 }
 
-/** @param {Shown} shown @param {number} item */
-function timesOf({ costs, sides }, item) {
+/** Returns the times of a function on one line. @param {Shown} shown @param {number} item */
+function textOfTimes({ costs, sides }, item) {
   const names = /** @type {const} */ (['total', 'self'])
   if (sides) {
     const [base, head] = [sides.base.functionCosts, sides.head.functionCosts]
-    return names.map((name) => `${name} ${formatChange(base[name][item], head[name][item])}`)
+    return names
+      .map((name) => `${name} ${formatChange(base[name][item], head[name][item])}`)
+      .join(' · ')
   }
   const { workUs, functionCosts } = costs
   const times = names.map((name) => {
@@ -61,7 +63,8 @@ function timesOf({ costs, sides }, item) {
     return `${name} ${time} (${share})`
   })
   const blockedUs = functionCosts.blocked[item]
-  return blockedUs > 0 ? [...times, `blocked ${formatTime(blockedUs / 1000)}`] : times
+  const blocked = blockedUs > 0 ? [`blocked ${formatTime(blockedUs / 1000)}`] : []
+  return [...times, ...blocked].join(' · ')
 }
 
 module.exports = { layoutDetail }
