@@ -8,10 +8,10 @@ const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { comparePageData } = require('../../lib/compare.js')
-const { leftHeavy } = require('../../cli/page/flame-layout.js')
-const { costsOf } = require('../../cli/page/costs.js')
-const { readRecording } = require('../../cli/page/recording.js')
-const { callsOfSides, sidesOf, timesOf } = require('../../cli/page/sides.js')
+const { layoutFlame } = require('../../cli/page/layout/flame.js')
+const { costsOf } = require('../../cli/page/data/costs.js')
+const { readRecording } = require('../../cli/page/data/recording.js')
+const { callsOfSides, sidesOf, timesOf } = require('../../cli/page/data/sides.js')
 const { readState } = require('../../cli/page/state.js')
 const { cli } = require('../helpers/cli.js')
 const { findChromium, startChromium, until, whyNoBrowser } = require('../helpers/chromium.js')
@@ -86,9 +86,10 @@ test('a function is one box with its times on both sides, wherever its line is',
     ['base (2 runs)', 'head (2 runs)'],
   )
   const span = { fromUs: 0, toUs: recording.durationUs }
-  const { levels } = leftHeavy(recording, costsOf(recording, [0, 1], span), undefined, 1000)
+  const costs = costsOf(recording, [0, 1], span)
+  const { levels } = layoutFlame(recording, readState('', recording), costs, 1000)
   const found = levels.flat().map((box) => {
-    const { baseUs, headUs } = timesOf(sides, box, false)
+    const { baseUs, headUs } = timesOf(sides, box)
     return [recording.names[box.item], Math.round(baseUs / 1000), Math.round(headUs / 1000)]
   })
   // The last sample of a profile lasts until its end.

@@ -8,16 +8,16 @@ const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../../index.js')
 const { pageData } = require('../../lib/offline.js')
-const { costsOf, callsOf, lineCosts } = require('../../cli/page/costs.js')
-const { byTime, inverted, leftHeavy } = require('../../cli/page/flame-layout.js')
-const { readRecording } = require('../../cli/page/recording.js')
+const { costsOf, callsOf, lineCosts } = require('../../cli/page/data/costs.js')
+const { layoutFlame } = require('../../cli/page/layout/flame.js')
+const { readRecording } = require('../../cli/page/data/recording.js')
 const { readState, threadsOf, writeState } = require('../../cli/page/state.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { profileText, writeProfile, writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../helpers/written.js').Span} Span */
-/** @typedef {import('../../cli/page/recording.js').Recording} Recording */
+/** @typedef {import('../../cli/page/data/recording.js').Recording} Recording */
 
 const AGAIN = 'again program.js:6@7 > again program.js:6@7 > again program.js:6@7'
 
@@ -176,7 +176,7 @@ function inMs(states) {
   return Object.fromEntries(Object.entries(states).map(([name, us]) => [name, us / 1000]))
 }
 
-/** @param {import('../../cli/page/costs.js').Items} items microseconds @param {number} item */
+/** @param {import('../../cli/page/data/costs.js').Items} items microseconds @param {number} item */
 function timesOf({ self, total, blocked }, item) {
   return costOf({
     ...{ selfMs: self[item] / 1000, totalMs: total[item] / 1000, blockedMs: blocked[item] / 1000 },
@@ -200,30 +200,26 @@ test('flame graphs have the boxes of the stacks', async () => {
   fs.writeFileSync(file, late.replace('"timeDeltas":[0,', '"timeDeltas":[1000,'))
   const recording = await readPage([file])
   const costs = allCosts(recording)
-  const names = (/** @type {import('../../cli/page/flame-layout.js').Flame} */ { levels }) =>
-    levels.map((level) =>
+  const boxesOf = (/** @type {string} */ fragment) =>
+    layoutFlame(recording, readState(fragment, recording), costs, 700).levels.map((level) =>
       level.map(
         ({ item, from, to }) => `${recording.names[item]} ${Math.round((to - from) / 1000)}`,
       ),
     )
-  assert.deepEqual(names(leftHeavy(recording, costs, undefined, 700)), [
+  assert.deepEqual(boxesOf('#view=heavy'), [
     ['a 3', '(garbage collector) 1', 'c 1'],
     ['b 2', 'b 1'],
   ])
-  assert.deepEqual(names(inverted(recording, costs, undefined, 700)), [
+  assert.deepEqual(boxesOf('#view=inverted'), [
     ['b 3', 'a 1', '(garbage collector) 1'],
     ['a 2', 'c 1'],
   ])
   // The collection is drawn on the stack that it interrupted.
   assert.equal(recording.durationUs, 7000)
-  const view = { from: 0, to: recording.durationUs, width: 700 }
-  assert.deepEqual(names(byTime(recording, 0, view)), [
-    ['a 4', 'c 1'],
-    ['b 3', 'b 1'],
-    ['(garbage collector) 1'],
-  ])
-  const zoomed = byTime(recording, 0, { from: 2000, to: 3000, width: 100 })
-  assert.deepEqual(names(zoomed), [['a 1'], ['b 1']])
+  const byTime = [['a 4', 'c 1'], ['b 3', 'b 1'], ['(garbage collector) 1']]
+  assert.deepEqual(boxesOf('#view=time'), byTime)
+  assert.deepEqual(boxesOf('#view=time&from=0&to=7000'), byTime)
+  assert.deepEqual(boxesOf('#view=time&from=2000&to=3000'), [['a 1'], ['b 1']])
 })
 
 test('a million samples are thinned, with the same times', async () => {

@@ -7,6 +7,7 @@ const TABLES = /** @type {const} */ (['functions', 'files', 'packages', 'owners'
 const SORTS = /** @type {const} */ (['self', 'total', 'blocked'])
 const THEMES = /** @type {const} */ (['light', 'dark'])
 
+/** @typedef {import('./data/recording.js').Recording} Recording */
 /**
  * @typedef {object} State
  * @property {number} [from] start of the selected time, microseconds
@@ -20,6 +21,15 @@ const THEMES = /** @type {const} */ (['light', 'dark'])
  * @property {string} query
  * @property {number} [function] the selected function
  * @property {THEMES[number]} [theme]
+ *
+ * @typedef {(changes: Partial<State>) => void} Change
+ *
+ * @typedef {object} Shown what the views draw
+ * @property {State} state
+ * @property {import('./data/costs.js').Costs} costs of the selection
+ * @property {import('./data/sides.js').Sides} [sides] of a comparison
+ * @property {(item: number) => boolean} isWanted whether the search finds a function
+ * @property {boolean} isDark
  */
 
 /** @type {State} */
@@ -27,7 +37,7 @@ const INITIAL = { view: 'heavy', table: 'functions', sort: 'self', query: '' }
 
 /**
  * Reads a fragment. What is wrong in it is left out.
- * @param {string} fragment @param {import('./recording.js').Recording} recording @returns {State}
+ * @param {string} fragment @param {Recording} recording @returns {State}
  */
 function readState(fragment, recording) {
   const { durationUs, threads, names } = recording
@@ -73,26 +83,60 @@ function writeState(state) {
   return text === '' ? '' : `#${text}`
 }
 
-/** Returns the tables of a recording: the lines of two versions are not comparable. @param {import('./recording.js').Recording} recording */
+/** Returns the tables of a recording: the lines of two versions are not comparable. @param {Recording} recording */
 function tablesOf({ compared }) {
   return TABLES.filter((name) => !compared || name !== 'lines')
 }
 
-/** Returns the views of a recording: a comparison has no time line. @param {import('./recording.js').Recording} recording */
+/** Returns the views of a recording: a comparison has no time line. @param {Recording} recording */
 function viewsOf({ compared }) {
   return VIEWS.filter((name) => !compared || name !== 'time')
 }
 
-/** Returns the selected time. @param {State} state @param {import('./recording.js').Recording} recording */
+/** Returns the selected time. @param {State} state @param {Recording} recording */
 function spanOf({ from, to }, { durationUs }) {
   return { fromUs: from ?? 0, toUs: to ?? durationUs }
 }
 
-/** Returns the indices of the selected threads. @param {State} state @param {import('./recording.js').Recording} recording */
+/** Returns the indices of the selected threads. @param {State} state @param {Recording} recording */
 function threadsOf({ threads }, recording) {
   if (threads !== undefined) return threads
   const shown = recording.threads.filter(({ process }) => !process.launcher)
   return (shown.length > 0 ? shown : recording.threads).map(({ index }) => index)
 }
 
-module.exports = { VIEWS, tablesOf, viewsOf, readState, writeState, spanOf, threadsOf }
+/**
+ * Returns the thread that the graph by time shows: the chosen one, or the busiest of the selected.
+ * @param {State} state @param {Recording} recording
+ */
+function shownThread(state, recording) {
+  if (state.thread !== undefined) return state.thread
+  const { threads } = recording
+  return threadsOf(state, recording).reduce((best, each) =>
+    threads[each].busyUs > threads[best].busyUs ? each : best,
+  )
+}
+
+/**
+ * Selects threads, or all again if these are the only selected ones. Beside the others, adds or removes
+ * them.
+ * @param {State} state @param {Recording} recording @param {number[]} threads
+ * @param {boolean} isAdded whether the others stay selected
+ * @returns {Partial<State>}
+ */
+function chooseThreads(state, recording, threads, isAdded) {
+  const selected = threadsOf(state, recording)
+  const has = threads.every((thread) => selected.includes(thread))
+  const others = selected.filter((thread) => !threads.includes(thread))
+  if (!isAdded) {
+    const isAlone = has && selected.length === threads.length
+    return { threads: isAlone ? undefined : threads, thread: undefined }
+  }
+  const next = has ? others : [...others, ...threads].sort((a, b) => a - b)
+  return { threads: next.length > 0 ? next : undefined, thread: undefined }
+}
+
+module.exports = {
+  ...{ VIEWS, SORTS, tablesOf, viewsOf, readState, writeState },
+  ...{ spanOf, threadsOf, shownThread, chooseThreads },
+}

@@ -10,10 +10,20 @@
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag)
   for (const [name, value] of Object.entries(properties)) {
-    if (name.includes('-') || name === 'role' || name === 'scope') made.setAttribute(name, value)
+    if (name.includes('-') || name === 'role') made.setAttribute(name, value)
     else Object.assign(made, { [name]: value })
   }
   made.append(...children)
+  return made
+}
+
+/**
+ * @param {string} textContent @param {(event: MouseEvent) => void} onClick
+ * @param {Record<string, any>} [properties]
+ */
+function button(textContent, onClick, properties) {
+  const made = element('button', { type: 'button', textContent, ...properties })
+  made.addEventListener('click', onClick)
   return made
 }
 
@@ -22,4 +32,4 @@ function byId(id) {
   return document.getElementById(id)
 }
 
-module.exports = { element, byId }
+module.exports = { element, button, byId }

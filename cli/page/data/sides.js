@@ -3,7 +3,7 @@
 // Puts the two sides of a comparison beside each other.
 
 const { callsOf, costsOf } = require('./costs.js')
-const { formatTime } = require('../terminal/units.js')
+const { formatTime } = require('../../terminal/units.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
 /** @typedef {import('./costs.js').Costs} Costs */
@@ -17,41 +17,15 @@ function sidesOf(recording) {
 }
 
 /**
- * Returns the times of a box on both sides, in microseconds. A box that stands for many nodes has the
- * times of its function.
- * @param {Sides} sides @param {import('./flame-layout.js').Box} box @param {boolean} isInverted
+ * Returns the times of a box on both sides, in microseconds. A box without a node has the times of its
+ * function.
+ * @param {Sides} sides @param {import('../layout/flame.js').Box} box
  */
-function timesOf({ base, head }, { item, node }, isInverted) {
-  // Inverted, a node is the caller of others, and has the part of its time that they took.
-  if (node === -1 || isInverted) {
+function timesOf({ base, head }, { item, node }) {
+  if (node === -1) {
     return { baseUs: base.functionCosts.total[item], headUs: head.functionCosts.total[item] }
   }
   return { baseUs: base.total[node], headUs: head.total[node] }
-}
-
-/**
- * Joins rows of both sides. Their times are differences, and `sides` has the times.
- * @template {{ item?: number, name: string, place: string }} Row
- * @param {Row[]} base @param {Row[]} head @param {('self' | 'total' | 'blocked')[]} measures
- */
-function joinRows(base, head, measures) {
-  /** @type {Map<number | string, { base?: Row, head?: Row }>} */
-  const pairs = new Map()
-  const keyOf = (/** @type {Row} */ row) => row.item ?? `${row.name}\0${row.place}`
-  for (const row of base) pairs.set(keyOf(row), { base: row })
-  for (const row of head) pairs.set(keyOf(row), { ...pairs.get(keyOf(row)), head: row })
-  return [...pairs.values()].map((pair) => {
-    /** @type {any} */
-    const row = { ...(pair.head ?? pair.base), sides: {} }
-    for (const measure of measures) {
-      const [baseUs, headUs] = [pair.base, pair.head].map((side) =>
-        Number(/** @type {any} */ (side)?.[measure] ?? 0),
-      )
-      row[measure] = headUs - baseUs
-      row.sides[measure] = formatSides(baseUs, headUs)
-    }
-    return row
-  })
 }
 
 /**
@@ -67,7 +41,9 @@ function callsOfSides(recording, { base, head }, item) {
       us.set(call.item, { baseUs: us.get(call.item)?.baseUs ?? 0, headUs: call.us })
     }
     return [...us]
-      .map(([called, times]) => ({ item: called, ...times, us: times.headUs - times.baseUs }))
+      .map(([called, { baseUs, headUs }]) => ({
+        ...{ item: called, us: headUs - baseUs, sides: formatSides(baseUs, headUs) },
+      }))
       .sort((a, b) => Math.abs(b.us) - Math.abs(a.us))
   }
   return { callers: join('callers'), callees: join('callees') }
@@ -83,4 +59,12 @@ function formatSides(baseUs, headUs) {
   return `${formatTime(baseUs / 1000)} → ${formatTime(headUs / 1000)}`
 }
 
-module.exports = { sidesOf, timesOf, joinRows, callsOfSides, formatDifference, formatSides }
+/** Returns `12 ms → 30 ms (+18 ms)`. @param {number} baseUs @param {number} headUs */
+function formatChange(baseUs, headUs) {
+  return `${formatSides(baseUs, headUs)} (${formatDifference(headUs - baseUs)})`
+}
+
+module.exports = {
+  ...{ sidesOf, timesOf, callsOfSides },
+  ...{ formatDifference, formatSides, formatChange },
+}

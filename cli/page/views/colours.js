@@ -2,7 +2,7 @@
 
 // Chooses colours that people with colour blindness tell apart, by Okabe and Ito.
 
-const { packageOf } = require('./recording.js')
+const { packageOf } = require('../data/names.js')
 
 /** Colours of packages, apart from own code and Node's: fill for the light and the dark theme. */
 const PACKAGES = [
@@ -27,7 +27,7 @@ const STATES = {
 
 /**
  * Returns the colour of each function.
- * @param {import('./recording.js').Recording} recording @param {boolean} isDark
+ * @param {import('../data/recording.js').Recording} recording @param {boolean} isDark
  */
 function coloursOf(recording, isDark) {
   const theme = isDark ? 1 : 0

@@ -37,29 +37,12 @@ function leafTimes({ leafNode, threads: all }, threads, { fromUs, toUs }) {
 
 /** @param {Recording} recording @param {number[]} threads indices @param {Span} span */
 function costsOf(recording, threads, span) {
-  const { parent, leafNode, leafState } = recording
   const leafUs = leafTimes(recording, threads, span)
   const states = new Float64Array(5)
-  const self = new Float64Array(parent.length)
-  const blocked = new Float64Array(parent.length)
-  for (let leaf = 0; leaf < leafUs.length; leaf++) {
-    const state = leafState[leaf]
-    states[state] += leafUs[leaf]
-    if (state === BLOCKED) blocked[leafNode[leaf]] += leafUs[leaf]
-    else if (state !== IDLE) self[leafNode[leaf]] += leafUs[leaf]
-  }
-  // Parents come before their children.
-  const total = self.slice()
-  const hasTime = self.map((us, node) => us + blocked[node])
-  for (let node = parent.length - 1; node >= 0; node--) {
-    const above = parent[node]
-    if (above === -1) continue
-    total[above] += total[node]
-    hasTime[above] += hasTime[node]
-  }
-  const times = { self, total, blocked, hasTime }
+  for (const [leaf, state] of recording.leafState.entries()) states[state] += leafUs[leaf]
+  const nodes = nodeTimes(recording, leafUs)
   return {
-    ...{ leafUs, self, total, blocked },
+    ...{ leafUs, self: nodes.self, total: nodes.total },
     states: {
       busy: states[WORK],
       program: states[PROGRAM],
@@ -69,8 +52,28 @@ function costsOf(recording, threads, span) {
     },
     /** The time that tables share out. */
     workUs: states[WORK] + states[PROGRAM] + states[GC],
-    ...itemCosts(recording, times),
+    ...itemCosts(recording, nodes),
   }
+}
+
+/** Returns the times of the nodes. @param {Recording} recording @param {Float64Array} leafUs */
+function nodeTimes({ parent, leafNode, leafState }, leafUs) {
+  const self = new Float64Array(parent.length)
+  const blocked = new Float64Array(parent.length)
+  for (let leaf = 0; leaf < leafUs.length; leaf++) {
+    if (leafState[leaf] === BLOCKED) blocked[leafNode[leaf]] += leafUs[leaf]
+    else if (leafState[leaf] !== IDLE) self[leafNode[leaf]] += leafUs[leaf]
+  }
+  const total = self.slice()
+  const hasTime = self.map((us, node) => us + blocked[node])
+  // Parents come before their children.
+  for (let node = parent.length - 1; node >= 0; node--) {
+    const above = parent[node]
+    if (above === -1) continue
+    total[above] += total[node]
+    hasTime[above] += hasTime[node]
+  }
+  return { self, total, blocked, hasTime }
 }
 
 /**
@@ -133,9 +136,9 @@ function lineCosts({ leafNode, leafLine, leafState, functions, lines }, { leafUs
     if (leafUs[leaf] === 0 || !isWanted || lines[item] === 0) continue
     const line = leafLine[leaf]
     const key = `${item}:${line}`
-    const sum = sums.get(key)
-    if (sum === undefined) sums.set(key, { item, line, us: leafUs[leaf] })
-    else sum.us += leafUs[leaf]
+    const sum = sums.get(key) ?? { item, line, us: 0 }
+    sum.us += leafUs[leaf]
+    sums.set(key, sum)
   }
   return [...sums.values()].sort((a, b) => b.us - a.us)
 }
@@ -150,11 +153,8 @@ function callsOf({ functions, files, parent }, { total }, item) {
   const callers = new Map()
   /** @type {Map<number, number>} */
   const callees = new Map()
-  const add = (
-    /** @type {Map<number, number>} */ sums,
-    /** @type {number} */ key,
-    /** @type {number} */ us,
-  ) => sums.set(key, (sums.get(key) ?? 0) + us)
+  /** @param {Map<number, number>} sums @param {number} key @param {number} us */
+  const add = (sums, key, us) => sums.set(key, (sums.get(key) ?? 0) + us)
   for (let node = 0; node < parent.length; node++) {
     if (total[node] === 0) continue
     const above = parent[node]
@@ -180,22 +180,4 @@ function callsOf({ functions, files, parent }, { total }, item) {
   }
 }
 
-/**
- * Returns the time of all stacks with a wanted function, each once.
- * @param {Recording} recording @param {Costs} costs @param {(item: number) => boolean} isWanted
- */
-function timeWith({ functions, parent }, { total }, isWanted) {
-  const isInside = new Uint8Array(parent.length)
-  let us = 0
-  for (let node = 0; node < parent.length; node++) {
-    const above = parent[node]
-    isInside[node] = above === -1 ? 0 : isInside[above]
-    if (isInside[node] === 0 && isWanted(functions[node])) {
-      isInside[node] = 1
-      us += total[node]
-    }
-  }
-  return us
-}
-
-module.exports = { costsOf, lineCosts, callsOf, timeWith }
+module.exports = { costsOf, lineCosts, callsOf }

@@ -2,6 +2,11 @@
 
 // Prepares canvases for sharp drawings, and cuts texts to the width of a box.
 
+/** Returns the width that a canvas can have: pixels. @param {HTMLCanvasElement} canvas */
+function widthFor({ parentElement }) {
+  return /** @type {HTMLElement} */ (parentElement).clientWidth
+}
+
 /**
  * Gives a canvas its size, clears it, and returns its context in CSS pixels.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
@@ -34,4 +39,4 @@ function variable(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }
 
-module.exports = { prepare, cutText, variable }
+module.exports = { widthFor, prepare, cutText, variable }

@@ -1,0 +1,57 @@
+'use strict'
+
+// Names functions, processes and threads.
+
+const { busiestProcess } = require('./recording.js')
+const { formatCount } = require('../../terminal/units.js')
+
+/** @typedef {import('./recording.js').Recording} Recording */
+/** @typedef {import('./recording.js').Process} Process */
+
+/**
+ * Returns a function's name; an anonymous one has its file and line.
+ * @param {Recording} recording @param {number} item
+ */
+function nameOf({ names, files, filePaths, lines }, item) {
+  const name = names[item]
+  if (name !== '(anonymous)' || files[item] === -1) return name
+  const file = filePaths[files[item]].split('/').pop()
+  return file ? `(anonymous ${file}${lines[item] > 0 ? `:${lines[item]}` : ''})` : name
+}
+
+/** Returns `src/a.ts:12`, or `` for a state. @param {Recording} recording @param {number} item a function */
+function placeOf({ files, filePaths, lines, columns, transpiled }, item) {
+  const file = files[item]
+  if (file === -1) return ''
+  const path = filePaths[file]
+  if (path === '') return '(native)'
+  const line =
+    lines[item] > 0 ? `:${lines[item]}${columns[item] > 1 ? `:${columns[item]}` : ''}` : ''
+  return `${path}${line}${transpiled.has(item) ? ' (transpiled)' : ''}`
+}
+
+/** Returns the package of a function, or its state. @param {Recording} recording @param {number} item */
+function packageOf({ files, filePackages, packages, names }, item) {
+  const file = files[item]
+  return file === -1 ? names[item] : packages[filePackages[file]]
+}
+
+/** @param {import('./recording.js').Thread} thread */
+function threadLabel({ process, name }) {
+  return `${processLabel(process)} ${name}`
+}
+
+/** @param {Process} process */
+function processLabel({ command, pid }) {
+  return pid === 0 ? command : `${command} (${pid})`
+}
+
+/** Returns the title of the page: the command of the busiest process, or both sides. @param {Recording} recording */
+function titleOf({ processes, compared }) {
+  if (compared) return processes.map(({ command }) => command).join(' → ')
+  const others = processes.length - 1
+  const more = others > 0 ? ` and ${formatCount(others, 'more process', 'more processes')}` : ''
+  return `${busiestProcess(processes).command}${more}`
+}
+
+module.exports = { nameOf, placeOf, packageOf, threadLabel, processLabel, titleOf }

@@ -1,0 +1,109 @@
+'use strict'
+
+// Draws all views, and draws them again when the user chooses something.
+
+const { costsOf } = require('./data/costs.js')
+const { matcher } = require('./data/search.js')
+const { sidesOf } = require('./data/sides.js')
+const { listenToKeys } = require('./keys.js')
+const { readState, spanOf, threadsOf, writeState } = require('./state.js')
+const { DetailView } = require('./views/detail.js')
+const { byId } = require('./views/elements.js')
+const { FlameView } = require('./views/flame.js')
+const { HeaderView } = require('./views/header.js')
+const { TableView } = require('./views/table.js')
+const { TimelineView } = require('./views/timeline.js')
+
+/** @typedef {import('./data/recording.js').Recording} Recording */
+
+/** Milliseconds after a choice: browsers refuse many changes of the address in a short time. */
+const WRITE_DELAY = 100
+
+class Page {
+  #systemTheme = matchMedia('(prefers-color-scheme: dark)')
+  #willDraw = false
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #writing
+  /** The costs of a selection, until another is made. @type {{ key: string, costs: import('./data/costs.js').Costs } | undefined} */
+  #known
+  #sides
+  #views
+
+  /** @param {Recording} recording */
+  constructor(recording) {
+    this.recording = recording
+    this.state = readState(location.hash, recording)
+    this.#sides = sidesOf(recording)
+    const change = this.change.bind(this)
+    this.flame = new FlameView(recording, change)
+    // A view that gives the page a scroll bar takes the width from those after it.
+    this.#views = [
+      new HeaderView(recording, change),
+      new TimelineView(recording, change),
+      this.flame,
+      new TableView(recording, change),
+      new DetailView(recording, change),
+    ]
+    document.body.classList.toggle('compared', this.#sides !== undefined)
+    byId('theme').addEventListener('click', () => this.switchTheme())
+    this.#systemTheme.addEventListener('change', () => this.#drawSoon())
+    window.addEventListener('resize', () => this.#drawSoon())
+    window.addEventListener('hashchange', () => this.#readAddress())
+    listenToKeys(this)
+  }
+
+  /** @param {Partial<import('./state.js').State>} changes */
+  change(changes) {
+    this.state = { ...this.state, ...changes }
+    clearTimeout(this.#writing)
+    this.#writing = setTimeout(() => this.#writeAddress(), WRITE_DELAY)
+    this.#drawSoon()
+  }
+
+  switchTheme() {
+    this.change({ theme: this.#isDark() ? 'light' : 'dark' })
+  }
+
+  draw() {
+    const { recording, state } = this
+    const isDark = this.#isDark()
+    document.documentElement.dataset.theme = isDark ? 'dark' : 'light'
+    const isWanted = matcher(recording, state.query)
+    const shown = { state, costs: this.#costs(), sides: this.#sides, isWanted, isDark }
+    for (const view of this.#views) view.draw(shown)
+  }
+
+  #drawSoon() {
+    if (this.#willDraw) return
+    this.#willDraw = true
+    requestAnimationFrame(() => {
+      this.#willDraw = false
+      this.draw()
+    })
+  }
+
+  #isDark() {
+    const { theme } = this.state
+    return theme === undefined ? this.#systemTheme.matches : theme === 'dark'
+  }
+
+  #costs() {
+    const { recording, state } = this
+    const [threads, span] = [threadsOf(state, recording), spanOf(state, recording)]
+    const key = `${threads} ${span.fromUs} ${span.toUs}`
+    if (this.#known?.key !== key) this.#known = { key, costs: costsOf(recording, threads, span) }
+    return this.#known.costs
+  }
+
+  #readAddress() {
+    this.state = readState(location.hash, this.recording)
+    this.#drawSoon()
+  }
+
+  #writeAddress() {
+    const { pathname, search } = location
+    history.replaceState(null, '', `${pathname}${search}${writeState(this.state)}`)
+  }
+}
+
+module.exports = { Page }
