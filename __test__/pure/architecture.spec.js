@@ -230,6 +230,7 @@ function tree(changes = {}) {
     'register.js': "require('./lib/a.js')\n",
     'lib/a.js': "const fs = require('node:fs')\n",
     'lib/b.js': "const library = require('library')\nconst a = require('./a.js')\n",
+    'lib/addon.js': 'f()\n',
     'lib/settings.js': 'f()\n',
     'cli/main.js': "const library = require('library')\nconst index = require('../index.js')\n",
     'cli/options.js': "require('commander')\n",

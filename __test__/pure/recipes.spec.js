@@ -8,8 +8,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cleanEnv } = require('../helpers/run.js')
-const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const ADDON = 'cpu-prof-tools.linux-x64-gnu.node'
@@ -61,8 +60,8 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
 pub static SETTINGS: [&Setting; 14] = [&MADE,`,
     ],
     'index.d.ts': [
-      '  interval?: number',
-      '  interval?: number\n  /** `CPU_PROF_MADE_UP` */\n  madeUp?: number',
+      '  flushInterval?: number',
+      '  flushInterval?: number\n  /** `CPU_PROF_MADE_UP` */\n  madeUp?: number',
     ],
     'docs/settings.md': ['# Settings', '# Settings\n\n`madeUp` is made up.'],
   },

@@ -45,18 +45,21 @@ function problemsOf(declarations, page) {
   const options = declaredOptions(declarations)
   const rows = rowsOf(page)
   const problems = []
-  for (const { name, type, variable, flag, default: value } of SETTINGS) {
+  for (const { name, type, variable, default: value } of SETTINGS) {
     const option = options.get(name)
     if (option?.type !== type) problems.push(`index.d.ts: ${name} is a ${type}`)
     else if (variable && !option.text.includes(variable)) problems.push(`index.d.ts: ${variable}`)
-    const cells = [variable ?? '–', name, flag?.split(' ')[0] ?? '–']
-    const row = rows.find((row) => cells.every((cell, at) => row[at + 1] === cell))
-    if (row === undefined) problems.push(`docs/settings.md: ${cells.join(' | ')}`)
-    const isTold = type !== 'number' || row?.[4].startsWith(String(Number.parseInt(value, 10)))
+    if (variable === null) {
+      if (!page.includes(`[\`${name}\`]`)) problems.push(`docs/settings.md: ${name}`)
+      continue
+    }
+    const row = rows.find((row) => row[1] === variable)
+    if (row === undefined) problems.push(`docs/settings.md: ${variable}`)
+    const isTold = type !== 'number' || row?.[2] === String(Number.parseInt(value, 10))
     if (row && !isTold) problems.push(`docs/settings.md: the default of ${name} is ${value}`)
   }
-  const names = SETTINGS.map(({ name }) => name)
-  const unknown = [...options.keys(), ...rows.map((row) => row[2])].filter(
+  const names = SETTINGS.flatMap(({ name, variable }) => [name, variable])
+  const unknown = [...options.keys(), ...rows.map((row) => row[1])].filter(
     (name) => !names.includes(name),
   )
   return [...problems, ...unknown.map((name) => `${name} is no setting`)]
@@ -72,8 +75,9 @@ test('what they tell wrongly is found', () => {
     [types.replace('  interval?: number', '  interval?: string'), page],
     [types.replace('  interval?: number', '  interval?: number\n  made?: number'), page],
     [types.replaceAll('CPU_PROF_INTERVAL', 'CPU_PROF_TIME'), page],
-    [types, page.replace('`CPU_PROF_INTERVAL`', '`CPU_PROF_TIME`')],
-    [types, page.replace('`--interval`', '`--time`')],
+    [types, page.replace('[`workers`]', '[workers]')],
+    [types, page.replace(/^\| `CPU_PROF_INTERVAL`.*\n/m, '')],
+    [types, page.replace(/^\| `CPU_PROF_KEEP`.*\n/m, '$&| `CPU_PROF_MADE` | `1` | any |\n')],
     [types, page.replace('`1000` ', '`2000` ')],
   ]
   for (const [declarations, text] of changed) {

@@ -1,4 +1,4 @@
-//! The shape of the page's data. `cli/page/recording.js` reads it.
+//! The shape of the page's data. `cli/page/data/recording.js` reads it.
 //!
 //! Lists of one length stand beside each other instead of lists of objects: the data can have a
 //! million entries.
