@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge } = require('../../../index.js')
-const { loadTools } = require('../../../lib/addon.js')
+const { headersOf } = require('../headers.js')
 const { withCleanup } = require('../../terminal/cleanup.js')
 const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
 const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
@@ -37,9 +37,11 @@ const { hiddenName, nameTrace } = require('./trace-name.js')
 async function collectRun(recordings, run) {
   const { finalDir, merge, quiet, output } = run
   const cwd = workingDirectory()
-  const living = recordings.filter(isLiving)
+  const headers = headersOf(recordings)
+  const living = headers.filter(({ isGrowing }) => isGrowing).map(({ file }) => file)
   const complete = run.files.filter((file) => !living.includes(file))
-  const count = loadTools().cpuProfCountRecordings(recordings)
+  // The segments of a recording count once.
+  const count = new Set(headers.map(({ recording, file }) => recording ?? file)).size
   if (!merge) {
     await writePage(recordings, cwd, run)
     const place = formatPath(moveToFinalDir(complete, run), cwd)
@@ -74,11 +76,6 @@ async function collectRun(recordings, run) {
   }
   await writePage(recordings, cwd, run)
   removeMerged(recordings, complete, merged, run)
-}
-
-/** Returns whether a process still records into a file. @param {string} file */
-function isLiving(file) {
-  return loadTools().cpuProfLivingRecorders([file]).length > 0
 }
 
 /**

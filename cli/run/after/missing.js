@@ -3,7 +3,7 @@
 // Tells which Node processes under a run left no recording, and why.
 
 const fs = require('node:fs')
-const { loadTools } = require('../../../lib/addon.js')
+const { headersOf } = require('../headers.js')
 const { readStat } = require('../watch/proc.js')
 const { withRegularFile } = require('../../regular-file.js')
 
@@ -49,16 +49,15 @@ const BLOCK = 1 << 20
  * @returns {{ missing: Missing[], total: number }}
  */
 function findMissing(nodes, recordings) {
-  /** @type {{ pid: number, startMs?: number }[] | null} */
-  const recorders = loadTools().cpuProfRecorders(recordings)
-  if (recorders === null) return { missing: [], total: 0 }
-  const recorded = new Set(recorders.map(({ pid, startMs }) => keyOf(pid, startMs)))
+  const headers = headersOf(recordings)
+  if (headers.some(({ pid }) => pid === null)) return { missing: [], total: 0 }
+  const recorded = new Set(headers.map(({ pid, startMs }) => keyOf(pid, startMs)))
   const clockStartMs = clockStart()
   const isTraced = recordings.every((file) => file.endsWith('.trace.json'))
   const missing = nodes.flatMap((descendant) => {
     const process = /** @type {NodeProcess} */ (descendant)
     const { node, startMs, seenMs } = process
-    const isRecorded = [startMs, undefined].some((ms) => recorded.has(keyOf(node.namespacePid, ms)))
+    const isRecorded = [startMs, null].some((ms) => recorded.has(keyOf(node.namespacePid, ms)))
     if (isRecorded || node.run === 'other' || runsNoProgram(node.words)) return []
     const lifeMs = Math.max(0, seenMs - (startMs - clockStartMs))
     const isRunning = isAlive(process)
@@ -68,10 +67,10 @@ function findMissing(nodes, recordings) {
     if (!isNode(node.executable)) return []
     return [{ process, lifeMs, isRunning, why: whyMissing(node, lifeMs) }]
   })
-  return { missing, total: recorders.length + missing.length }
+  return { missing, total: recorded.size + missing.length }
 }
 
-/** @param {number} pid @param {number} [startMs] */
+/** @param {number | null} pid @param {number | null} startMs */
 function keyOf(pid, startMs) {
   return `${pid} ${startMs}`
 }

@@ -2,7 +2,7 @@
 
 // Offers the recordings of earlier runs that are in no trace.
 
-const { loadTools } = require('../../../lib/addon.js')
+const { headersOf } = require('../headers.js')
 const { printStatus } = require('../../terminal/output.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { quotePath } = require('../../terminal/shell.js')
@@ -35,9 +35,7 @@ function findRemains(cwd) {
 
 /** Returns whether a process that has a recording in the folder is alive. @param {string} folder */
 function isGrowing(folder) {
-  /** @type {{ pid: number }[] | null} */
-  const recorders = loadTools().cpuProfRecorders([folder])
-  return recorders?.some(({ pid }) => isAlive(pid)) ?? false
+  return headersOf([folder]).some(({ pid }) => pid !== null && isAlive(pid))
 }
 
 /** @param {number} pid */

@@ -4,7 +4,7 @@
 
 const path = require('node:path')
 const { report } = require('../../../index.js')
-const { loadTools } = require('../../../lib/addon.js')
+const { headersOf } = require('../headers.js')
 const { MAX_ROWS } = require('../../report/tables.js')
 const { renderText } = require('../../report/text.js')
 const {
@@ -72,8 +72,8 @@ function printTrace({ files, bytes, processes, threads }, cwd) {
  * @param {string[]} living the files that grow @param {string} cwd
  */
 function printLiving(living, cwd) {
-  /** @type {number[]} */
-  const pids = loadTools().cpuProfLivingRecorders(living)
+  const growing = headersOf(living).filter(({ isGrowing }) => isGrowing)
+  const pids = [...new Set(growing.map(({ pid }) => pid))]
   if (pids.length === 0) return
   const who =
     pids.length === 1

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
+const { headersOf } = require('../headers.js')
 const { IGNORE_FILE, createFolder } = require('./output-dir.js')
 
 /**
@@ -38,8 +39,9 @@ function openRecordingsDir(dir, run, name = '') {
       const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
       const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
       if (files.length === 0) return files
-      const others = new Set(loadTools().cpuProfOfOtherRuns(files, run))
-      return files.filter((file) => !others.has(file)).sort()
+      const others = headersOf(files).filter((header) => header.run !== null && header.run !== run)
+      const left = new Set(others.map(({ file }) => file))
+      return files.filter((file) => !left.has(file)).sort()
     },
     isGone: () => !fs.existsSync(dir),
     /** Removes the folders that were created, if they are empty. */

@@ -4,9 +4,11 @@
 
 use std::collections::HashMap;
 use std::os::fd::IntoRawFd;
+use std::path::PathBuf;
 
 use napi_derive::napi;
 
+use crate::read::headers::headers as headers_of;
 use crate::read::runs::FolderRuns;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
@@ -32,6 +34,13 @@ pub(crate) fn check_settings(options: HashMap<String, String>) -> Option<String>
 #[napi(js_name = "cpuProfPassOn", catch_unwind)]
 pub(crate) fn pass_on(files: Vec<i32>) {
     files.into_iter().for_each(system::pass_on);
+}
+
+/// Returns what the headers of recordings tell, a list of `FileHeader` as JSON.
+#[napi(js_name = "cpuProfHeaders", catch_unwind)]
+pub(crate) fn headers(files: Vec<String>) -> String {
+    let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
+    serde_json::to_string(&headers_of(&files)).unwrap_or_default()
 }
 
 /// Returns the runs of a folder, a `FolderRuns` as JSON.

@@ -19,7 +19,6 @@ use crate::merge::outcome::{MergeOptions, MergeProgress, ProcessExit};
 use crate::merge::plan::notes::DEVTOOLS_SLOW_BYTES;
 use crate::page::page as page_build;
 use crate::read::filter::{Filter, StackFilter};
-use crate::read::headers::{self, Recorder};
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::report::report::{self, ReportOptions};
@@ -307,44 +306,6 @@ pub(crate) fn convert(
         let result = convert_run::convert(&paths(inputs), output.as_ref(), &selection);
         json(&result.map_err(|error| error.to_string())?)
     })
-}
-
-/// Returns the ids of the living processes that still record into these trace files, each once.
-#[napi(js_name = "cpuProfLivingRecorders", catch_unwind)]
-pub(crate) fn living_recorders(files: Vec<String>) -> Vec<u32> {
-    headers::living_recorders(&paths(files))
-}
-
-/// Returns the count of recordings in these files. The segments of a recording count once.
-#[napi(js_name = "cpuProfCountRecordings", catch_unwind)]
-pub(crate) fn count_recordings(files: Vec<String>) -> u32 {
-    u32::try_from(headers::count_recordings(&paths(files))).unwrap_or(u32::MAX)
-}
-
-/// A process that wrote a recording.
-#[napi(object)]
-pub(crate) struct JsRecorder {
-    /// Process id, as the process itself sees the id.
-    pub pid: u32,
-    /// Start of the process: milliseconds after the system's start.
-    pub start_ms: Option<f64>,
-}
-
-/// Returns the processes that wrote these recordings, each once; nothing if a recording does not
-/// tell its process.
-#[napi(js_name = "cpuProfRecorders", catch_unwind)]
-pub(crate) fn recorders(files: Vec<String>) -> Option<Vec<JsRecorder>> {
-    let known = headers::recorders(&paths(files))?;
-    let convert =
-        |Recorder { pid, start_ms }| JsRecorder { pid, start_ms: start_ms.map(|ms| ms as f64) };
-    Some(known.into_iter().map(convert).collect())
-}
-
-/// Returns the files that recordings of other runs than `run` wrote, by the id of the run.
-#[napi(js_name = "cpuProfOfOtherRuns", catch_unwind)]
-pub(crate) fn of_other_runs(files: Vec<String>, run: String) -> Vec<String> {
-    let others = headers::of_other_runs(&paths(files), &run);
-    others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// Writes a text into a file, which is whole or not there, or into a device or a pipe. Compresses a
