@@ -1,0 +1,8 @@
+//! Profiles that are copied or rewritten.
+
+pub(crate) mod copied;
+pub(crate) mod cpuprofile;
+pub(crate) mod ids;
+pub(crate) mod mapped_frames;
+pub(crate) mod repaired_chunk;
+pub(crate) mod rewrite;
