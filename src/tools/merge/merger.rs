@@ -18,6 +18,7 @@ use super::plan::sizes::TraceSizes;
 use super::profiles::ids::ProfileIds;
 use super::profiles::mapped_frames::MappedFrames;
 use super::profiles::rewrite::Rewriting;
+use crate::read::sniff::open_counted;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::scan::{ScanError, SoundItems};
 
@@ -111,13 +112,8 @@ impl<'a> Merger<'a> {
 
     /// Opens an input; none if the input cannot be read, which is noted.
     pub(super) fn open(&mut self, input: &Input) -> Option<SoundItems<Box<dyn Read>>> {
-        match input.open_counted(&self.progress.done) {
-            Ok(reader) => Some(SoundItems::new(reader).moved_by(input.shift)),
-            Err(error) => {
-                self.fail(input, format!("the file cannot be read: {error}"));
-                None
-            }
-        }
+        let opened = open_counted(input, &self.progress.done);
+        opened.map_err(|reason| self.fail(input, reason)).ok()
     }
 
     /// Notes that an input cannot be read, and why.

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use super::sniff::CUT_CPUPROFILE;
+use super::sniff::{CUT_CPUPROFILE, open};
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
 use cpu_prof_core::format::trace::event::event_times::TraceTimes;
 use cpu_prof_core::format::trace::read::TraceReader;
-use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, ScriptKey};
@@ -84,8 +84,7 @@ pub(super) fn read_all<'a>(
 /// Reads one file.
 fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
     let mut frames = FrameTable::new();
-    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
-    let mut items = SoundItems::new(file).moved_by(input.shift);
+    let mut items = open(input)?;
     let mut trace = TraceReader::new(scope);
     let mut cpuprofile = CpuProfileReader::new(scope);
     let mut has_events = false;

@@ -1,10 +1,12 @@
 //! Tells what a file is: reads the start, and for some facts the end.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use serde_json::{Map, Value};
 
-use super::group::{ProcessFacts, RecordingSpan};
+use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::{Input, first_bytes};
 use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
@@ -83,6 +85,7 @@ impl RecordingFile {
         };
         let parent_pid = self.program.get("ppid").and_then(Value::as_i64);
         ProcessFacts {
+            is_trace: !self.is_cpuprofile,
             pid: self.pid.map(i64::from),
             identity: self.identity(),
             node: text("node"),
@@ -95,6 +98,18 @@ impl RecordingFile {
                 end_us: self.end_us,
             }],
         }
+    }
+
+    /// Returns the facts that tell the clock of the recording, which lasts until `end_us` as far as
+    /// that is known.
+    pub(crate) fn clock_facts(&self, end_us: i64) -> ClockFacts {
+        let boot = self.identity().map(|identity| identity.boot);
+        ClockFacts { boot, start_us: self.start_us, end_us, recordings: 1 }
+    }
+
+    /// Returns the end, or the start if only a full reading would tell the end: microseconds.
+    pub(crate) fn known_end_us(&self) -> i64 {
+        self.end_us.unwrap_or(self.start_us)
     }
 
     /// Returns the label of the recording, if it has one.
@@ -214,14 +229,37 @@ pub(crate) fn is_merged(input: &Input) -> bool {
     )
 }
 
+/// Returns whether a merged trace, whose path nobody named, is a copy of recordings that stand beside
+/// it: a folder may hold the trace that its recordings were merged into. Folders side by side are
+/// those of different runs.
+pub(crate) fn is_copy<'a>(
+    merged: &Input,
+    inputs: impl IntoIterator<Item = &'a Input>,
+    is_recording: impl Fn(&Input) -> bool,
+) -> bool {
+    let mut near = inputs.into_iter().filter(|input| input.is_near(merged));
+    !merged.is_named && near.any(is_recording)
+}
+
 /// Returns whether a recording's trace was completed: its last event says so.
 pub(crate) fn is_complete(input: &Input) -> io::Result<bool> {
     let end = last_bytes(input)?;
     Ok(last_events(&end).any(|(event, head)| head.name(event) == b"trace.end"))
 }
 
-fn open(input: &Input) -> Result<SoundItems<impl Read>, String> {
-    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
+/// Opens an input to read its sound events, by the clock that the input is moved to. The error is the end
+/// of a sentence that begins with the file.
+pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, String> {
+    open_counted(input, &Arc::default())
+}
+
+/// Opens an input as `open` does, and adds the bytes that are read from the disk to `done`.
+pub(crate) fn open_counted(
+    input: &Input,
+    done: &Arc<AtomicU64>,
+) -> Result<SoundItems<Box<dyn Read>>, String> {
+    let file = input.open_counted(done);
+    let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
     Ok(SoundItems::new(file).moved_by(input.shift))
 }
 

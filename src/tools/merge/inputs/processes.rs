@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::read::group::{ClockFacts, Placement, ProcessGroups, find_clocks};
+use crate::read::group::{ClockFacts, Placement, find_clocks, group};
 use crate::read::sniff::RecordingFile;
 use crate::read::time_line::is_far;
 use cpu_prof_core::files::input::Input;
@@ -52,13 +52,14 @@ const FREE_PIDS: u32 = 10_000_000;
 
 impl OutputProcesses {
     /// Sorts recordings into processes.
-    pub(crate) fn of(mut recordings: Vec<RecordingFile>, inputs: &[Input]) -> Self {
-        // Traces know more of a process than a `.cpuprofile` does.
-        recordings.sort_by_key(|recording| (recording.is_cpuprofile, recording.start_us));
-        let mut groups = ProcessGroups::default();
+    pub(crate) fn of(recordings: Vec<RecordingFile>, inputs: &[Input]) -> Self {
         let mut found = Self::default();
-        for recording in recordings {
-            match groups.place(recording.facts()) {
+        let with_facts = recordings.into_iter().map(|recording| {
+            let facts = recording.facts();
+            (recording, facts)
+        });
+        for (recording, placement) in group(with_facts) {
+            match placement {
                 Placement::Duplicate => found.duplicates.push(recording.input),
                 Placement::Known(index) => found.list[index].add(recording),
                 Placement::New => found.list.push(OutputProcess::new(recording)),
@@ -145,26 +146,24 @@ impl OutputProcess {
 
     /// Returns the facts that tell the clock of the process.
     pub(crate) fn clock_facts(&self) -> ClockFacts {
-        let recordings = || self.threads.values().flatten();
-        ClockFacts {
-            boot: recordings().find_map(|recording| Some(recording.identity()?.boot)),
-            start_us: self.start_us,
-            end_us: self.end_us(),
-            recordings: recordings().count(),
+        let (start_us, end_us) = self.span_us();
+        let mut facts = ClockFacts { boot: None, start_us, end_us, recordings: 0 };
+        for recording in self.recordings() {
+            facts.join(recording.clock_facts(recording.known_end_us()));
         }
+        facts
     }
 
-    /// Returns the last end of a recording, as far as the files tell without a full reading:
-    /// microseconds.
-    fn end_us(&self) -> i64 {
-        let recordings = self.threads.values().flatten();
-        let ends = recordings.map(|recording| recording.end_us.unwrap_or(recording.start_us));
-        ends.max().unwrap_or(self.start_us)
-    }
-
-    /// Returns the start and the end of the recordings, microseconds.
+    /// Returns the start and the end of the recordings, as far as the files tell without a full
+    /// reading: microseconds.
     pub(crate) fn span_us(&self) -> (i64, i64) {
-        (self.start_us, self.end_us())
+        let end_us = self.recordings().map(RecordingFile::known_end_us).max();
+        (self.start_us, end_us.unwrap_or(self.start_us))
+    }
+
+    /// Returns the recordings of all threads.
+    pub(crate) fn recordings(&self) -> impl Iterator<Item = &RecordingFile> {
+        self.threads.values().flatten()
     }
 
     /// Returns how the process ended: unknown if the recording of its main thread was not
@@ -181,19 +180,15 @@ impl OutputProcess {
 
     /// Sets the label and the facts: those of the main thread if it was recorded.
     fn label(&mut self, inputs: &[Input]) {
-        let recordings = || self.threads.values().flatten();
-        let traced = recordings().find(|recording| !recording.program.is_empty());
-        if let Some(traced) = traced {
-            self.program = traced.program.clone();
+        let traced = self.recordings().find(|recording| !recording.program.is_empty());
+        if let Some(program) = traced.map(|traced| traced.program.clone()) {
+            self.program = program;
         }
-        let url = recordings().find_map(|recording| recording.url.clone());
-        self.url = match (url, recordings().next()) {
-            (Some(url), _) => url,
-            (None, first) => {
-                let path = first.map(|first| inputs[first.input].path.as_path());
-                self.program_from_name(path.unwrap_or(Path::new(""))).url_label()
-            }
-        };
+        let url = self.recordings().find_map(|recording| recording.url.clone());
+        self.url = url.unwrap_or_else(|| {
+            let path = self.recordings().next().map(|first| inputs[first.input].path.as_path());
+            self.program_from_name(path.unwrap_or(Path::new(""))).url_label()
+        });
         if let Some(mark) = &self.mark {
             self.url.push_str(mark);
         }

@@ -13,8 +13,8 @@ use cpu_prof_core::profile::ending::ProcessEnding;
 /// Adds the facts that the track needs to those of a process.
 pub(crate) fn describe(process: &OutputProcess, about: &mut Map<String, Value>) {
     let span = |recording: &RecordingFile| {
-        let end_us = recording.end_us.unwrap_or(recording.start_us);
-        json!({ "tid": recording.tid, "startUs": recording.start_us, "endUs": end_us })
+        let (tid, start_us) = (recording.tid, recording.start_us);
+        json!({ "tid": tid, "startUs": start_us, "endUs": recording.known_end_us() })
     };
     let workers = process.threads.iter().filter(|(tid, _)| **tid != 0);
     let workers: Vec<Value> = workers.flat_map(|(_, recordings)| recordings).map(span).collect();

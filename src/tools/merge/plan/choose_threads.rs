@@ -8,7 +8,7 @@ use super::thread_cpu::count_idle;
 use crate::merge::inputs::input_process::InputProcess;
 use crate::merge::inputs::processes::OutputProcess;
 use crate::merge::outcome::{MergeError, MergeOptions};
-use cpu_prof_core::profile::program::pid_mark;
+use crate::read::filter::command_label;
 
 /// The processes and threads that go into the trace.
 #[derive(Debug, Default, Clone)]
@@ -110,6 +110,6 @@ impl Candidate<'_> {
 
 impl SurveyedProcess {
     fn label(&self) -> String {
-        format!("{} {}", self.command, pid_mark(self.pid))
+        command_label(&self.command, self.pid)
     }
 }

@@ -11,13 +11,14 @@ use crate::merge::inputs::input_process::InputProcess;
 use crate::merge::inputs::processes::OutputProcess;
 use crate::merge::outcome::MergeProgress;
 use crate::read::load::load;
+use crate::read::sniff::open_counted;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::event::event_json::EventJson;
 use cpu_prof_core::format::trace::event::event_names::{COUNTERS, FRAMES};
 use cpu_prof_core::format::trace::event::event_times::TraceTimes;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::read::process_names::TraceNames;
-use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
+use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem};
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::program::Program;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
@@ -159,8 +160,9 @@ impl Survey {
     ) -> (Threads, TraceNames, TraceTimes) {
         let (mut threads, mut names) = (Threads::default(), TraceNames::default());
         let mut times = TraceTimes::default();
-        let Ok(reader) = input.open_counted(&progress.done) else { return (threads, names, times) };
-        let mut items = SoundItems::new(reader).moved_by(input.shift);
+        let Ok(mut items) = open_counted(input, &progress.done) else {
+            return (threads, names, times);
+        };
         while let Ok(Some(item)) = items.next() {
             let (event, head) = match item {
                 SoundItem::Event { text, head } => (text, head),
