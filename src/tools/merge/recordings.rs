@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::inputs::event::{EventChange, SoundEvent};
 use super::inputs::processes::OutputProcess;
 use super::merger::Merger;
 use super::outcome::MergeError;
@@ -12,10 +13,7 @@ use super::profiles::cpuprofile;
 use super::profiles::rewrite::ProfileRewriter;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::ascii_json::encode;
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::event_names::PROFILE_EVENTS;
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
+use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::thread::profile_id;
@@ -93,25 +91,24 @@ impl Merger<'_> {
         id: &str,
         part: &mut OutputPart,
     ) -> Result<(), MergeError> {
-        let mut buffer = Vec::new();
-        let mut edit = EventEdit::default();
+        let mut change = EventChange::default();
         let mut sizes = std::mem::take(&mut self.sizes);
         let mut frames = std::mem::take(&mut self.mapped);
         let mut profile = CopiedProfile::default();
-        let copied = self.each_event(&self.inputs[recording.input], |event, head| {
-            sizes.event((process.pid, recording.tid), head.name(event), event);
+        let copied = self.each_event(&self.inputs[recording.input], |event| {
+            sizes.event((process.pid, recording.tid), event.name(), event.text);
             // The merge writes the frames of all processes at the end.
-            if head.name(event) == b"TracingStartedInBrowser" || frames.take_map(head, event) {
+            if event.name() == b"TracingStartedInBrowser" || frames.take_map(event) {
                 return Ok(true);
             }
-            edit.clear();
-            if !profile.event(event, head, &mut frames, &mut edit) {
+            change.edit.clear();
+            if !profile.event(event, &mut frames, &mut change.edit) {
                 return Ok(false);
             }
-            if head.phase != b'M' {
-                part.note(process.pid, head.ts(event).unwrap_or_default());
+            if !event.is_metadata() {
+                part.note(process.pid, event.ts().unwrap_or_default());
             }
-            part.events(changed(process, event, head, Some(id), &mut edit, &mut buffer))?;
+            part.events(changed(process, event, Some(id), &mut change))?;
             Ok(true)
         });
         (self.sizes, self.mapped) = (sizes, frames);
@@ -142,26 +139,25 @@ impl Merger<'_> {
         // The marker of the recording's start has counters, and comes before the profile.
         let mut start = None;
         let mut has_begun = false;
-        let mut buffer = Vec::new();
-        let mut edit = EventEdit::default();
+        let mut change = EventChange::default();
         let mut sizes = std::mem::take(&mut self.sizes);
         let mut frames = std::mem::take(&mut self.mapped);
         let mut profile = CopiedProfile::default();
-        let rewritten = self.each_event(input, |event, head| {
-            let ts = head.ts(event).unwrap_or_default();
-            sizes.counters((process.pid, recording.tid), head.name(event), event);
-            if frames.take_map(head, event) {
+        let rewritten = self.each_event(input, |event| {
+            let ts = event.ts().unwrap_or_default();
+            sizes.counters((process.pid, recording.tid), event.name(), event.text);
+            if frames.take_map(event) {
                 return Ok(true);
             }
-            edit.clear();
-            if !profile.event(event, head, &mut frames, &mut edit) {
+            change.edit.clear();
+            if !profile.event(event, &mut frames, &mut change.edit) {
                 return Ok(false);
             }
-            let line = changed(process, event, head, None, &mut edit, &mut buffer);
-            match head.name(event) {
+            let line = changed(process, event, None, &mut change);
+            match event.name() {
                 b"TracingStartedInBrowser" => {}
                 b"thread.start" if !has_begun => start = Some(line.to_vec()),
-                _ if !has_one_label && is_labelled(event, head) => {}
+                _ if !has_one_label && is_labelled(event.text, event.head) => {}
                 b"Profile" => {
                     has_begun = true;
                     rewriter.begin(recording.start_us, parts)?;
@@ -170,7 +166,7 @@ impl Merger<'_> {
                     }
                 }
                 b"ProfileChunk" => return rewriter.chunk(line, parts),
-                _ if head.phase == b'M' => rewriter.name(line, parts)?,
+                _ if event.is_metadata() => rewriter.name(line, parts)?,
                 _ => rewriter.other(line, ts, parts)?,
             }
             Ok(true)
@@ -206,7 +202,7 @@ impl Merger<'_> {
     fn each_event(
         &mut self,
         input: &Input,
-        mut f: impl FnMut(&[u8], &EventHead) -> Result<bool, MergeError>,
+        mut f: impl FnMut(SoundEvent<'_>) -> Result<bool, MergeError>,
     ) -> Result<(), MergeError> {
         let Some(mut items) = self.open(input) else { return Ok(()) };
         let mut recorded = RecordedProfile::default();
@@ -214,7 +210,7 @@ impl Merger<'_> {
         loop {
             match items.next() {
                 Ok(Some(SoundItem::Event { text, head })) => {
-                    is_damaged |= !recorded.has(head, text) || !f(text, head)?;
+                    is_damaged |= !recorded.has(head, text) || !f(SoundEvent { text, head })?;
                 }
                 Ok(Some(SoundItem::Member { key, value })) => recorded.member(key, value),
                 Ok(None) => break,
@@ -231,40 +227,38 @@ impl Merger<'_> {
     }
 }
 
-/// Returns an event of a recording with the edits so far. If another process has the pid, the event
-/// gets the pid and the mark of this process, and its profile the given id; none for a profile that is
-/// not copied.
-fn changed<'a>(
+/// Returns the text of an event of a recording with the changes so far. If another process has the pid,
+/// the event gets the pid and the mark of this process, and its profile the given id; none for a
+/// profile that is not copied.
+fn changed<'t>(
     process: &OutputProcess,
-    event: &'a [u8],
-    head: &EventHead,
+    event: SoundEvent<'t>,
     profile_id: Option<&str>,
-    edit: &mut EventEdit,
-    buffer: &'a mut Vec<u8>,
-) -> &'a [u8] {
-    if process.mark.is_some() {
-        head.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));
-        let id = head.place(Member::Id).filter(|_| PROFILE_EVENTS.contains(&head.name(event)));
+    change: &'t mut EventChange,
+) -> &'t [u8] {
+    if let Some(mark) = &process.mark {
+        let edit = &mut change.edit;
+        event.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));
+        let id = event.place(Member::Id).filter(|_| event.is_profile());
         if let (Some(place), Some(profile_id)) = (id, profile_id) {
             edit.replace(place, profile_id);
         }
+        if event.is_metadata()
+            && let Some(pid) = process.own_pid
+            && let Some(marked) = with_mark(change.apply(event), pid, mark)
+        {
+            return change.encode(&marked);
+        }
     }
-    if edit.is_empty() {
-        return event;
-    }
-    buffer.clear();
-    edit.apply(event, buffer);
-    if head.phase == b'M'
-        && let Some(mark) = &process.mark
-        && let Ok(mut value) = serde_json::from_slice::<Value>(buffer)
-        && let Some(name) = value.pointer_mut("/args/name")
-        && let Some(text) = name.as_str()
-        && let Some(own) = process.own_pid
-    {
-        let pid = format!("(pid {own})");
-        *name = text.replace(&pid, &format!("{pid}{mark}")).into();
-        buffer.clear();
-        encode(buffer, &value);
-    }
-    buffer
+    change.apply(event)
+}
+
+/// Returns an event that names a process or a thread, with a mark behind the pid in the name; none for
+/// an event without a name.
+fn with_mark(event: &[u8], pid: u32, mark: &str) -> Option<Value> {
+    let mut event: Value = serde_json::from_slice(event).ok()?;
+    let name = event.pointer_mut("/args/name")?;
+    let pid = format!("(pid {pid})");
+    *name = name.as_str()?.replace(&pid, &format!("{pid}{mark}")).into();
+    Some(event)
 }

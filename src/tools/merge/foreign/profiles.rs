@@ -38,8 +38,8 @@ impl ForeignProfiles {
         event: &ForeignEvent<'_>,
         taken: &mut ProfileIds,
     ) -> Option<String> {
-        let (pid, id) = (event.pid?, event.head.id(event.text)?);
-        if !event.is_profile() {
+        let (pid, id) = (event.pid?, event.sound.id()?);
+        if !event.sound.is_profile() {
             return None;
         }
         let new_id = self.ids.entry((pid, id.to_owned())).or_insert_with(|| {
@@ -57,11 +57,11 @@ impl ForeignProfiles {
         frames: &mut MappedFrames,
         edit: &mut EventEdit,
     ) -> bool {
-        let (Some(pid), Some(id)) = (event.pid, event.head.id(event.text)) else { return false };
+        let (Some(pid), Some(id)) = (event.pid, event.sound.id()) else { return false };
         let tid = event.tid.unwrap_or_default();
         let new = || (tid, CopiedProfile::default());
         let (_, profile) = self.copied.entry((pid, id.to_owned())).or_insert_with(new);
-        let is_read = profile.event(event.text, event.head, frames, edit);
+        let is_read = profile.event(event.sound, frames, edit);
         self.broken += u64::from(!is_read);
         is_read
     }
@@ -76,11 +76,10 @@ impl ForeignProfiles {
         merger: &mut Merger<'_>,
         parts: &mut OutputParts,
     ) -> Result<bool, MergeError> {
-        if event.name() == WHOLE_PROFILE {
+        if event.sound.name() == WHOLE_PROFILE {
             return self.whole(event, line, merger, parts);
         }
-        let (Some(pid), Some(id), true) =
-            (event.pid, event.head.id(event.text), event.is_profile())
+        let (Some(pid), Some(id), true) = (event.pid, event.sound.id(), event.sound.is_profile())
         else {
             return Ok(false);
         };
@@ -91,7 +90,7 @@ impl ForeignProfiles {
             let id = id.trim_matches('"').to_owned();
             ProfileRewriter::new(pid, tid, id, count, &merger.rewriting)
         });
-        let is_read = match event.name() {
+        let is_read = match event.sound.name() {
             b"Profile" => rewriter.start(line, event.ts(), parts)?,
             _ => rewriter.chunk(line, parts)?,
         };

@@ -10,6 +10,7 @@ use super::event::ForeignEvent;
 use super::page_frames::{FrameEvent, TraceFrames};
 use super::profiles::ForeignProfiles;
 use super::spans::OpenSpans;
+use crate::merge::inputs::event::{EventChange, SoundEvent};
 use crate::merge::inputs::foreign_pids::{ForeignPid, ForeignPids};
 use crate::merge::inputs::host_process::{Home, OtherTrace};
 use crate::merge::merger::Merger;
@@ -20,10 +21,8 @@ use crate::merge::output::members::MergedFacts;
 use crate::merge::output::part::OutputParts;
 use crate::merge::output::process_track;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::event_names::{COUNTERS, FRAMES};
-use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
+use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
+use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::own::is_merged_mark;
 use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::process_span::PROCESSES;
@@ -45,8 +44,7 @@ struct ForeignTrace {
     frames: TraceFrames,
     spans: OpenSpans,
     first_us: Option<i64>,
-    edit: EventEdit,
-    buffer: Vec<u8>,
+    change: EventChange,
 }
 
 impl Merger<'_> {
@@ -63,7 +61,7 @@ impl Merger<'_> {
             let is_own = items.is_own();
             match items.next() {
                 Ok(Some(SoundItem::Event { text, head })) => {
-                    trace.event(text, head, is_own, self, parts)?;
+                    trace.event(SoundEvent { text, head }, is_own, self, parts)?;
                 }
                 Ok(Some(SoundItem::Member { key, value })) => {
                     if key == "metadata"
@@ -131,12 +129,12 @@ impl ForeignTrace {
     /// Adds an event. `is_own` tells that this project wrote the trace.
     fn event(
         &mut self,
-        text: &[u8],
-        head: &EventHead,
+        sound: SoundEvent<'_>,
         is_own: bool,
         merger: &mut Merger<'_>,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
+        let SoundEvent { text, head } = sound;
         // The track is made from the metadata, for the processes that are in the trace.
         if is_own && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
             return Ok(());
@@ -145,78 +143,61 @@ impl ForeignTrace {
         let own_tid = head.tid(text);
         let recorded_tid = own_tid.and_then(|tid| self.recorded_tid(own.as_ref(), tid));
         let tid = recorded_tid.or(own_tid);
-        if !self.is_chosen(head, text, own.as_ref(), (tid, recorded_tid.is_some()), merger) {
+        if !self.is_chosen(sound, own.as_ref(), (tid, recorded_tid.is_some()), merger) {
             return Ok(());
         }
         let Merger { processes, labels, chosen, .. } = merger;
         let pid = own.map(|own| self.pids.pid(own, processes));
-        let event = ForeignEvent { text, pid, tid, ts: head.ts(text), head };
-        if let Some(frames) = FrameEvent::read(event.name(), text) {
+        let event = ForeignEvent { sound, pid, tid, ts: sound.ts() };
+        if let Some(frames) = FrameEvent::read(sound.name(), text) {
             let (pids, index) = (&mut self.pids, self.index);
             let home = self.home.as_ref();
             let is_kept = |pid: u32| chosen.keeps_process(&Home::process(home, index, &pid.into()));
             let pid = |pid: u32| pids.pid(pid.into(), processes);
             return self.frames.add(frames, is_kept, pid, labels, parts);
         }
-        if merger.mapped.take_map(event.head, text) {
+        if merger.mapped.take_map(sound) {
             return Ok(());
         }
         self.note(&event, parts)?;
         // The counters are those of all stacks.
-        if event.is_counter() && merger.rewriting.stacks.is_limited() {
+        if sound.is_counter() && merger.rewriting.stacks.is_limited() {
             return Ok(());
         }
-        self.edit.clear();
-        if event.is_profile() && !self.profiles.check(&event, &mut merger.mapped, &mut self.edit) {
+        let Self { profiles, change, .. } = self;
+        let edit = &mut change.edit;
+        edit.clear();
+        if sound.is_profile() && !profiles.check(&event, &mut merger.mapped, edit) {
             return Ok(());
         }
-        let id = self.profiles.new_id(&event, &mut merger.profile_ids);
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let line = self.changed(&event, id.as_deref(), &mut buffer);
-        let thread = (pid.unwrap_or_default(), tid.unwrap_or_default());
-        merger.sizes.event(thread, event.name(), text);
-        let is_rewritten = !merger.copies_profiles(parts)
-            && self.profiles.rewrite(&event, line, id, merger, parts)?;
+        let id = profiles.new_id(&event, &mut merger.profile_ids);
+        event.renumber(id.as_deref(), edit);
+        self.ids.change(sound, edit);
+        let line = change.apply(sound);
+        merger.sizes.event(event.thread(), sound.name(), text);
+        let is_rewritten =
+            !merger.copies_profiles(parts) && profiles.rewrite(&event, line, id, merger, parts)?;
         if !is_rewritten {
             event.write(line, &mut self.spans, parts)?;
         }
-        self.buffer = buffer;
         Ok(())
-    }
-
-    /// Returns the event with the edits so far, and with the ids that it has in the output.
-    fn changed<'a>(
-        &mut self,
-        event: &'a ForeignEvent<'_>,
-        profile_id: Option<&str>,
-        buffer: &'a mut Vec<u8>,
-    ) -> &'a [u8] {
-        event.renumber(profile_id, &mut self.edit);
-        self.ids.change(event.text, event.head, &mut self.edit);
-        if self.edit.is_empty() {
-            return event.text;
-        }
-        buffer.clear();
-        self.edit.apply(event.text, buffer);
-        buffer
     }
 
     /// Returns whether an event's thread and categories go into the trace. `is_recorded` tells that
     /// another input has the thread.
     fn is_chosen(
         &self,
-        head: &EventHead,
-        text: &[u8],
+        event: SoundEvent<'_>,
         pid: Option<&ForeignPid>,
         (tid, is_recorded): (Option<u32>, bool),
         merger: &Merger<'_>,
     ) -> bool {
-        let name = head.name(text);
+        let name = event.name();
         // Their processes are in the arguments.
         if FRAMES.contains(&name) {
             return true;
         }
-        let is_name = head.phase == b'M';
+        let is_name = event.is_metadata();
         let is_of_thread = !is_name || name.starts_with(b"thread_");
         if let Some(pid) = pid {
             // Another input names the process, and the recorded threads.
@@ -238,10 +219,10 @@ impl ForeignTrace {
         let is_chosen = |one: &[u8]| merger.categories.iter().any(|all| all.as_bytes() == one);
         merger.categories.is_empty()
             || is_name
-            || PROFILE_EVENTS.contains(&name)
+            || event.is_profile()
             || name == WHOLE_PROFILE
-            || COUNTERS.contains(&name)
-            || head.categories(text).any(is_chosen)
+            || event.is_counter()
+            || event.head.categories(event.text).any(is_chosen)
     }
 
     /// Returns the thread id of a recorded thread.
@@ -258,7 +239,7 @@ impl ForeignTrace {
     ) -> Result<(), MergeError> {
         let Some(pid) = event.pid else { return Ok(()) };
         let ts = event.ts();
-        if event.head.phase != b'M' {
+        if !event.sound.is_metadata() {
             if parts.slices.is_everything() || parts.slices.part(ts).is_some() {
                 self.threads.insert((pid, event.tid.unwrap_or_default()));
             }
@@ -266,9 +247,9 @@ impl ForeignTrace {
                 self.first_us = Some(self.first_us.map_or(ts, |first| first.min(ts)));
             }
         }
-        match (event.name(), event.tid) {
+        match (event.sound.name(), event.tid) {
             (b"process_name", _) => {
-                if let Ok(value) = serde_json::from_slice::<Value>(event.text)
+                if let Ok(value) = serde_json::from_slice::<Value>(event.sound.text)
                     && let Some(name) = value.pointer("/args/name").and_then(Value::as_str)
                 {
                     self.process_names.insert(pid, name.to_owned());

@@ -1,5 +1,6 @@
-//! The processes of the inputs.
+//! What a merge reads: events, and the processes that they belong to.
 
+pub(crate) mod event;
 pub(crate) mod foreign_pids;
 pub(crate) mod host_process;
 pub(crate) mod input_process;

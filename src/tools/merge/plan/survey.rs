@@ -5,6 +5,7 @@ use std::slice::from_ref;
 
 use super::thread_cpu::ThreadCpu;
 use super::times::EventTimes;
+use crate::merge::inputs::event::SoundEvent;
 use crate::merge::inputs::foreign_pids::ForeignPid;
 use crate::merge::inputs::host_process::{Home, OtherTrace};
 use crate::merge::inputs::input_process::InputProcess;
@@ -14,7 +15,7 @@ use crate::read::load::load;
 use crate::read::sniff::open_counted;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::event::event_json::EventJson;
-use cpu_prof_core::format::trace::event::event_names::{COUNTERS, FRAMES};
+use cpu_prof_core::format::trace::event::event_names::FRAMES;
 use cpu_prof_core::format::trace::event::event_times::TraceTimes;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::read::process_names::TraceNames;
@@ -164,32 +165,33 @@ impl Survey {
             return (threads, names, times);
         };
         while let Ok(Some(item)) = items.next() {
-            let (event, head) = match item {
-                SoundItem::Event { text, head } => (text, head),
+            let event = match item {
+                SoundItem::Event { text, head } => SoundEvent { text, head },
                 SoundItem::Member { key, value } => {
                     times.member(key, value);
                     continue;
                 }
             };
-            if let Some(ts) = times.event(head, event) {
-                self.times.histogram.add(ts, event.len());
+            let SoundEvent { text, head } = event;
+            if let Some(ts) = times.event(head, text) {
+                self.times.histogram.add(ts, text.len());
             }
             if depth == SurveyDepth::Times {
                 continue;
             }
-            let name = head.name(event);
+            let name = event.name();
             let is_name = [&b"process_name"[..], b"thread_name"].contains(&name);
             if (is_name || FRAMES.contains(&name))
-                && let Some(json) = EventJson::read(event, head)
+                && let Some(json) = EventJson::read(text, head)
             {
                 names.event(&json);
             }
-            let pid = head.written(Member::Pid, event).map(ForeignPid::read);
-            if let Some(pid) = pid.filter(|_| head.phase != b'M') {
-                let tid = head.tid(event).unwrap_or_default();
+            let pid = head.written(Member::Pid, text).map(ForeignPid::read);
+            if let Some(pid) = pid.filter(|_| !event.is_metadata()) {
+                let tid = head.tid(text).unwrap_or_default();
                 let thread = threads.entry((pid, tid)).or_default();
-                if COUNTERS.contains(&name) {
-                    thread.cpu.read(name, event);
+                if event.is_counter() {
+                    thread.cpu.read(name, text);
                 }
             }
         }

@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::merge::inputs::event::SoundEvent;
 use crate::read::originals::{OriginalFrame, Originals};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::{CallFrameJson, parse_frame};
 use cpu_prof_core::format::script_id::ScriptIdOffset;
 use cpu_prof_core::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
 use cpu_prof_core::format::url::frame_url;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
@@ -62,11 +62,11 @@ impl MappedFrames {
 
     /// Takes the source map of a script, which the merged trace then has no use for. Returns whether
     /// the event holds one.
-    pub(crate) fn take_map(&mut self, head: &EventHead, event: &[u8]) -> bool {
-        if !self.is_on || head.name(event) != SCRIPT_SOURCE_MAP.as_bytes() {
+    pub(crate) fn take_map(&mut self, event: SoundEvent<'_>) -> bool {
+        if !self.is_on || event.name() != SCRIPT_SOURCE_MAP.as_bytes() {
             return false;
         }
-        if let Some((script, map)) = head.text(Member::Arguments, event).and_then(read_args) {
+        if let Some((script, map)) = event.arguments().and_then(read_args) {
             self.originals.add_map(script, map);
         }
         true
