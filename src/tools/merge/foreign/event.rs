@@ -2,8 +2,8 @@
 
 use super::spans::OpenSpans;
 use crate::merge::inputs::event::SoundEvent;
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::number::digits;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
 use cpu_prof_core::format::trace::event::head::Member;

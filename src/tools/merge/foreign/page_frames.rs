@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::merge::outcome::MergeError;
 use crate::merge::output::labels::{ForeignFrame, Labels, ProcessLabel};
-use crate::merge::output::part::OutputParts;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
 

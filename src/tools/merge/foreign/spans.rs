@@ -4,8 +4,8 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::head::EventHead;
 
 /// The key that the events of one span or flow share: the thread, or category, scope and id.

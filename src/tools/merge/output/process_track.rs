@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::merge::inputs::processes::OutputProcess;
+use crate::merge::inputs::recorded_processes::RecordedProcess;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::events::Events;
@@ -11,7 +11,7 @@ use cpu_prof_core::format::trace::write::process_span::ProcessSpan;
 use cpu_prof_core::profile::ending::ProcessEnding;
 
 /// Adds the facts that the track needs to those of a process.
-pub(crate) fn describe(process: &OutputProcess, about: &mut Map<String, Value>) {
+pub(crate) fn describe(process: &RecordedProcess, about: &mut Map<String, Value>) {
     let span = |recording: &RecordingFile| {
         let (tid, start_us) = (recording.tid, recording.start_us);
         json!({ "tid": tid, "startUs": start_us, "endUs": recording.known_end_us() })

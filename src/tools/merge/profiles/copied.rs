@@ -6,9 +6,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
-use super::mapped_frames::{MappedFrame, MappedFrames};
 use super::repaired_chunk::{KnownNodes, repaired_args};
 use crate::merge::inputs::event::SoundEvent;
+use crate::merge::output::mapped_frames::{MappedFrame, MappedFrames};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
 use cpu_prof_core::format::node_json::NodeJson;

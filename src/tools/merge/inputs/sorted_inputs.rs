@@ -1,25 +1,27 @@
 //! The inputs of a merge by their kinds.
 
-use super::notes;
 use crate::read::sniff::{FirstEvent, RecordingFile, SniffedFile, is_copy, sniff};
 use cpu_prof_core::files::input::{Failed, Input};
 
 /// The inputs by their kinds.
 #[derive(Default)]
 pub(crate) struct SortedInputs {
+    /// Recordings of one thread each.
     pub recordings: Vec<RecordingFile>,
     /// Indices of inputs that are other traces, each with its first event.
     pub others: Vec<(usize, Option<FirstEvent>)>,
+    /// Indices of inputs that are left out: merged traces of recordings beside them.
+    pub copies: Vec<usize>,
+    /// Inputs that could not be read.
     pub failed: Vec<Failed>,
-    pub notes: Vec<String>,
 }
 
 impl SortedInputs {
     /// Tells what each input is.
-    pub(crate) fn sniff(inputs: &[Input], failed: Vec<Failed>) -> Self {
+    pub(crate) fn sniff(files: &[Input], failed: Vec<Failed>) -> Self {
         let mut sorted = Self { failed, ..Self::default() };
         let mut merged = Vec::new();
-        for (index, input) in inputs.iter().enumerate() {
+        for (index, input) in files.iter().enumerate() {
             match sniff(index, input) {
                 Ok(SniffedFile::Recording(recording)) => sorted.recordings.push(recording),
                 Ok(SniffedFile::Other { is_merged, first }) => {
@@ -30,14 +32,10 @@ impl SortedInputs {
             }
         }
         // Without recordings the merged trace is what was asked for.
-        let recordings = || sorted.recordings.iter().map(|recording| &inputs[recording.input]);
-        merged.retain(|index| is_copy(&inputs[*index], recordings(), |_| true));
-        if !merged.is_empty() {
-            let names = notes::list(merged.iter().map(|index| &inputs[*index].path));
-            let note = format!("left out merged traces (name the file to merge it again): {names}");
-            sorted.notes.push(note);
-            sorted.others.retain(|(index, _)| !merged.contains(index));
-        }
+        let recordings = || sorted.recordings.iter().map(|recording| &files[recording.input]);
+        merged.retain(|index| is_copy(&files[*index], recordings(), |_| true));
+        sorted.others.retain(|(index, _)| !merged.contains(index));
+        sorted.copies = merged;
         sorted
     }
 }

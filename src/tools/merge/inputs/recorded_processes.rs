@@ -1,10 +1,12 @@
 //! The recorded processes of a merge: their recordings, pids and labels.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::chosen_threads::{ChosenThreads, InputProcess};
+use super::taken_pids::{FREE_PIDS, TakenPids};
 use crate::read::group::{ClockFacts, Placement, find_clocks, group};
 use crate::read::sniff::RecordingFile;
 use crate::read::time_line::is_far;
@@ -14,18 +16,18 @@ use cpu_prof_core::profile::ending::ProcessEnding;
 use cpu_prof_core::profile::program::Program;
 
 /// A process with the recordings of its threads.
-#[derive(Debug, Clone)]
-pub(crate) struct OutputProcess {
+#[derive(Debug)]
+pub(crate) struct RecordedProcess {
     /// Pid in the trace.
     pub pid: u32,
     /// Pid at the time of the recording, if known. Several processes can have had the same.
-    pub own_pid: Option<u32>,
+    pub recorded_pid: Option<u32>,
     /// Mark at the end of the label where another process has the same pid: ` #2`.
     pub mark: Option<String>,
     /// Start of the first recording, microseconds.
     pub start_us: i64,
-    /// Label for DevTools.
-    pub url: String,
+    /// Label for DevTools, in the form of a URL.
+    pub label: String,
     /// Facts from the headers of the recordings.
     pub program: Map<String, Value>,
     /// Recordings by thread id, in the order of their starts.
@@ -35,102 +37,94 @@ pub(crate) struct OutputProcess {
 }
 
 /// All recorded processes.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct OutputProcesses {
+#[derive(Debug)]
+pub(crate) struct RecordedProcesses {
     /// Processes in the order of their clocks, then of their starts.
-    pub list: Vec<OutputProcess>,
-    /// Pids in the trace.
-    pub pids: BTreeSet<u32>,
+    pub list: Vec<RecordedProcess>,
     /// Inputs that are left out, because other inputs hold their recordings.
     pub duplicates: Vec<usize>,
-    /// Start and end of each process's recordings, microseconds.
+    /// Start and end of each process's recordings, microseconds; also of those that are not chosen.
     spans_us: Vec<(i64, i64)>,
 }
 
-/// First of the pids that no system assigns.
-const FREE_PIDS: u32 = 10_000_000;
-
-impl OutputProcesses {
-    /// Sorts recordings into processes.
-    pub(crate) fn of(recordings: Vec<RecordingFile>, inputs: &[Input]) -> Self {
-        let mut found = Self::default();
+impl RecordedProcesses {
+    /// Sorts recordings into processes, and takes a pid for each.
+    pub(crate) fn of(
+        recordings: Vec<RecordingFile>,
+        files: &[Input],
+        pids: &mut TakenPids,
+    ) -> Self {
         let with_facts = recordings.into_iter().map(|recording| {
             let facts = recording.facts();
             (recording, facts)
         });
+        let mut list: Vec<RecordedProcess> = Vec::new();
+        let mut duplicates = Vec::new();
         for (recording, placement) in group(with_facts) {
             match placement {
-                Placement::Duplicate => found.duplicates.push(recording.input),
-                Placement::Known(index) => found.list[index].add(recording),
-                Placement::New => found.list.push(OutputProcess::new(recording)),
+                Placement::Duplicate => duplicates.push(recording.input),
+                Placement::Known(index) => list[index].add(recording),
+                Placement::New => list.push(RecordedProcess::new(recording)),
             }
         }
-        found.find_clocks();
-        found.list.sort_by_key(|process| (process.clock, process.start_us));
-        found.number();
-        for process in &mut found.list {
-            process.label(inputs);
-        }
-        found.spans_us = found.list.iter().map(OutputProcess::span_us).collect();
-        found
+        set_clocks(&mut list);
+        list.sort_by_key(|process| (process.clock, process.start_us));
+        set_pids(&mut list, pids);
+        list.iter_mut().for_each(|process| process.set_label(files));
+        let spans_us = list.iter().map(RecordedProcess::span_us).collect();
+        Self { list, duplicates, spans_us }
+    }
+
+    /// Removes threads that are not chosen.
+    pub(super) fn limit(&mut self, chosen: &ChosenThreads) {
+        let mut indices = 0..;
+        self.list.retain_mut(|process| {
+            let key = InputProcess::Recorded(indices.next().unwrap_or_default());
+            process.threads.retain(|tid, _| chosen.keeps_thread(key.clone(), *tid));
+            !process.threads.is_empty()
+        });
     }
 
     /// Returns whether a time is far from all recordings.
-    pub(crate) fn are_far_from(&self, ts: i64) -> bool {
+    pub(super) fn are_far_from(&self, ts: i64) -> bool {
         is_far(ts, &self.spans_us)
-    }
-
-    /// Returns this pid if it is free in the trace, else another one.
-    pub(super) fn take_pid(&mut self, pid: u32) -> u32 {
-        if self.pids.insert(pid) { pid } else { self.new_pid() }
-    }
-
-    /// Returns a pid that no system assigns.
-    pub(super) fn new_pid(&mut self) -> u32 {
-        let last = self.pids.last().copied().unwrap_or_default();
-        let free = last.saturating_add(1).max(FREE_PIDS);
-        self.pids.insert(free);
-        free
-    }
-
-    /// Gives each process a pid in the trace.
-    fn number(&mut self) {
-        let mut times: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut list = std::mem::take(&mut self.list);
-        // Processes that keep their pids come first.
-        for process in &mut list {
-            if let Some(pid) = process.own_pid {
-                let time = times.entry(pid).or_default();
-                *time += 1;
-                match time {
-                    1 => process.pid = self.take_pid(pid),
-                    time => process.mark = Some(format!(" #{time}")),
-                }
-            }
-        }
-        for process in list.iter_mut().filter(|process| process.pid == 0) {
-            process.pid = self.take_pid(process.own_pid.unwrap_or(FREE_PIDS));
-        }
-        self.list = list;
-    }
-
-    fn find_clocks(&mut self) {
-        let facts: Vec<_> = self.list.iter().map(OutputProcess::clock_facts).collect();
-        let (_, indices) = find_clocks(&facts);
-        for (process, clock) in self.list.iter_mut().zip(indices) {
-            process.clock = clock;
-        }
     }
 }
 
-impl OutputProcess {
+fn set_clocks(list: &mut [RecordedProcess]) {
+    let facts: Vec<_> = list.iter().map(RecordedProcess::clock_facts).collect();
+    let (_, indices) = find_clocks(&facts);
+    for (process, clock) in list.iter_mut().zip(indices) {
+        process.clock = clock;
+    }
+}
+
+/// Gives each process a pid in the trace. Processes that keep their pids come first.
+fn set_pids(list: &mut [RecordedProcess], pids: &mut TakenPids) {
+    let mut times: BTreeMap<u32, u32> = BTreeMap::new();
+    for process in &mut *list {
+        if let Some(pid) = process.recorded_pid {
+            let time = times.entry(pid).or_default();
+            *time += 1;
+            match time {
+                1 => process.pid = pids.take(pid),
+                time => process.mark = Some(format!(" #{time}")),
+            }
+        }
+    }
+    for process in list.iter_mut().filter(|process| process.pid == 0) {
+        process.pid = pids.take(process.recorded_pid.unwrap_or(FREE_PIDS));
+    }
+}
+
+impl RecordedProcess {
     fn new(recording: RecordingFile) -> Self {
         Self {
             pid: 0,
-            own_pid: recording.pid,
+            recorded_pid: recording.pid,
             mark: None,
             start_us: recording.start_us,
-            url: String::new(),
+            label: String::new(),
             program: recording.program.clone(),
             threads: BTreeMap::from([(recording.tid, vec![recording])]),
             clock: 0,
@@ -179,19 +173,24 @@ impl OutputProcess {
     }
 
     /// Sets the label and the facts: those of the main thread if it was recorded.
-    fn label(&mut self, inputs: &[Input]) {
+    fn set_label(&mut self, files: &[Input]) {
         let traced = self.recordings().find(|recording| !recording.program.is_empty());
         if let Some(program) = traced.map(|traced| traced.program.clone()) {
             self.program = program;
         }
-        let url = self.recordings().find_map(|recording| recording.url.clone());
-        self.url = url.unwrap_or_else(|| {
-            let path = self.recordings().next().map(|first| inputs[first.input].path.as_path());
+        let label = self.recordings().find_map(|recording| recording.url.clone());
+        self.label = label.unwrap_or_else(|| {
+            let path = self.recordings().next().map(|first| files[first.input].path.as_path());
             self.program_from_name(path.unwrap_or(Path::new(""))).url_label()
         });
         if let Some(mark) = &self.mark {
-            self.url.push_str(mark);
+            self.label.push_str(mark);
         }
+    }
+
+    /// Returns the pid at the time of the recording, or the pid that stands for an unknown one.
+    pub(crate) fn known_pid(&self) -> u32 {
+        self.recorded_pid.unwrap_or(Program::UNKNOWN_PID)
     }
 
     /// Returns the working directory, if the recordings tell it.
@@ -206,7 +205,7 @@ impl OutputProcess {
         let name = fact("processName").and_then(Value::as_str).map(str::to_owned);
         let argv = fact("argv").and_then(|argv| serde_json::from_value(argv.clone()).ok());
         let label = name.unwrap_or_else(|| {
-            let pid = self.own_pid.unwrap_or(Program::UNKNOWN_PID);
+            let pid = self.known_pid();
             let traced = argv.map(|argv| Program { pid, argv, ..Program::default() });
             traced.unwrap_or_else(|| self.program_from_name(path)).short_label()
         });
@@ -216,10 +215,13 @@ impl OutputProcess {
     /// Returns a program for a process that only a file's name tells of.
     fn program_from_name(&self, path: &Path) -> Program {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let argv = match ids_from_file_name(&file) {
-            Some(_) => Vec::new(),
-            None => vec![String::new(), file.into_owned()],
-        };
-        Program { pid: self.own_pid.unwrap_or(Program::UNKNOWN_PID), argv, ..Program::default() }
+        let script = ids_from_file_name(&file).is_none().then(|| file.into_owned());
+        program_of_script(self.known_pid(), script)
     }
+}
+
+/// Returns a program of which only the name of its script is known, or nothing.
+pub(crate) fn program_of_script(pid: u32, script: Option<String>) -> Program {
+    let argv = script.map_or_else(Vec::new, |script| vec![String::new(), script]);
+    Program { pid, argv, ..Program::default() }
 }

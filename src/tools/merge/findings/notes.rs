@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::sizes::SmallerSizes;
-use crate::merge::inputs::foreign_pids::ForeignPid;
-use crate::merge::inputs::processes::OutputProcesses;
+use crate::merge::inputs::foreign_pid::ForeignPid;
+use crate::merge::inputs::recorded_processes::{RecordedProcess, RecordedProcesses};
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::files::input::Input;
 
@@ -12,22 +12,30 @@ use cpu_prof_core::files::input::Input;
 const SHOWN: usize = 5;
 
 /// DevTools does not load a larger trace: bytes, uncompressed.
-pub(super) const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
+const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
 
 /// DevTools takes long to load a larger trace: bytes, uncompressed.
 pub(crate) const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
 
+/// Returns a remark on merged traces that are left out, by their indices.
+pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Option<String> {
+    (!copies.is_empty()).then(|| {
+        let names = list(copies.iter().map(|index| &files[*index].path));
+        format!("left out merged traces (name the file to merge it again): {names}")
+    })
+}
+
 /// Returns remarks on recordings that are left out, renumbered, or of another machine.
-pub(crate) fn of_processes(processes: &OutputProcesses, inputs: &[Input]) -> Vec<String> {
+pub(crate) fn of_processes(processes: &RecordedProcesses, files: &[Input]) -> Vec<String> {
     let mut notes = Vec::new();
-    let duplicates = list(processes.duplicates.iter().map(|index| &inputs[*index].path));
+    let duplicates = list(processes.duplicates.iter().map(|index| &files[*index].path));
     if !duplicates.is_empty() {
         notes.push(format!("left out, because other files hold the same recordings: {duplicates}"));
     }
     notes.extend(of_marked(processes));
     let others = processes.list.iter().filter(|process| process.clock > 0);
-    let recordings = others.flat_map(|process| process.threads.values().flatten());
-    let names = list(recordings.map(|recording| &inputs[recording.input].path));
+    let recordings = others.flat_map(RecordedProcess::recordings);
+    let names = list(recordings.map(|recording| &files[recording.input].path));
     if !names.is_empty() {
         notes.push(format!(
             "recordings of another machine, or from before a restart, keep their own times, far \
@@ -38,11 +46,11 @@ pub(crate) fn of_processes(processes: &OutputProcesses, inputs: &[Input]) -> Vec
 }
 
 /// Returns remarks on processes that had one pid.
-fn of_marked(processes: &OutputProcesses) -> Vec<String> {
+fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
     let marked = processes
         .list
         .iter()
-        .filter_map(|process| Some((process.mark.as_deref()?, process.own_pid?, process.pid)));
+        .filter_map(|process| Some((process.mark.as_deref()?, process.recorded_pid?, process.pid)));
     let marked: Vec<_> = marked.collect();
     if marked.len() > SHOWN {
         let changes = marked.iter().map(|(mark, own, pid)| format!("{own}{mark} is {pid}"));
@@ -147,7 +155,7 @@ fn short(label: &str) -> String {
 }
 
 /// Returns a remark on threads that are left out because they hardly worked.
-pub(super) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<String> {
+pub(crate) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<String> {
     let count = match threads.len() {
         0 => return None,
         1 => "1 thread".to_owned(),
@@ -158,6 +166,6 @@ pub(super) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<
 }
 
 /// Returns the paths in one line, the first few of many.
-pub(super) fn list<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
+fn list<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
     first_of(&paths.map(|path| path.display().to_string()).collect::<Vec<_>>(), SHOWN)
 }
