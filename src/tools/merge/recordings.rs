@@ -27,8 +27,7 @@ pub(super) fn add_process(
     findings: &mut MergeFindings,
 ) -> Result<(), MergeError> {
     findings.sizes.process(&process.program);
-    let copies_profiles =
-        output.parts.slices.is_everything() && !inputs.options().changes_samples();
+    let copies_profiles = output.copies_profiles(inputs.options());
     let mut threads = Vec::new();
     for (tid, recordings) in &process.threads {
         let id = output.profile_ids.recorded(process.pid, *tid);

@@ -284,6 +284,16 @@ mod tests {
     }
 
     #[test]
+    fn traces_come_before_a_cpuprofile_and_earlier_recordings_first() {
+        let cpuprofile = facts(1, "", &[(0, 0, SECOND)]);
+        let later = ProcessFacts { is_trace: true, ..facts(1, "a", &[(0, SECOND, 2 * SECOND)]) };
+        let first = ProcessFacts { is_trace: true, ..facts(1, "a", &[(0, 0, SECOND)]) };
+        let files = [("cpuprofile", cpuprofile), ("later", later), ("first", first)];
+        let expected = [("first", New), ("later", Known(0)), ("cpuprofile", Duplicate)];
+        assert_eq!(group(files), expected);
+    }
+
+    #[test]
     fn two_processes_of_one_pid_stay_two() {
         let containers = vec![facts(7, "a", &[(0, 0, SECOND)]), facts(7, "a", &[(0, 1, SECOND)])];
         assert_eq!(place(containers), [New, New]);
@@ -359,6 +369,21 @@ mod tests {
         assert!(!span(5, Some(SECOND)).overlaps(span(0, None)));
         assert!(span(0, Some(SECOND)).overlaps(span(5, None)));
         assert!(!span(0, Some(SECOND)).overlaps(span(SECOND - 10_000, None)));
+    }
+
+    #[test]
+    fn the_recordings_of_a_process_have_its_clock() {
+        let of = |boot: Option<&str>, start_us, end_us| ClockFacts {
+            boot: boot.map(str::to_owned),
+            start_us,
+            end_us,
+            recordings: 1,
+        };
+        let mut all = of(None, 5, 9);
+        all.join(of(Some("this"), 2, 7));
+        all.join(of(Some("other"), 6, 11));
+        assert_eq!((all.boot.as_deref(), all.start_us, all.end_us), (Some("this"), 2, 11));
+        assert_eq!(all.recordings, 3);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 pub(crate) mod align;
 pub(crate) mod count;
-mod file;
+pub(crate) mod file;
 pub(crate) mod filter;
 pub(crate) mod group;
 pub(crate) mod living;

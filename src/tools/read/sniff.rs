@@ -1,11 +1,10 @@
 //! Tells what a file is: reads the start, and for some facts the end.
 
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use serde_json::{Map, Value};
 
+use super::file::{CUT_CPUPROFILE, open};
 use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::{Input, first_bytes};
@@ -15,15 +14,10 @@ use cpu_prof_core::format::trace::event::head::EventHead;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::own::{METADATA_KEY, is_merged_mark};
 use cpu_prof_core::format::trace::read::process_names::without_pid;
-use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
+use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem};
 use cpu_prof_core::profile::ending::ProcessEnding;
 use cpu_prof_core::profile::program::without_recording_label;
 use cpu_prof_core::profile::session::Identity;
-
-/// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be
-/// wrong.
-pub(crate) const CUT_CPUPROFILE: &str = "the .cpuprofile is cut off: it has lost the times of its \
-                                         samples; record traces, which survive a kill";
 
 /// The kind of a file.
 #[derive(Debug)]
@@ -245,22 +239,6 @@ pub(crate) fn is_copy<'a>(
 pub(crate) fn is_complete(input: &Input) -> io::Result<bool> {
     let end = last_bytes(input)?;
     Ok(last_events(&end).any(|(event, head)| head.name(event) == b"trace.end"))
-}
-
-/// Opens an input to read its sound events, by the clock that the input is moved to. The error is the end
-/// of a sentence that begins with the file.
-pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, String> {
-    open_counted(input, &Arc::default())
-}
-
-/// Opens an input as `open` does, and adds the bytes that are read from the disk to `done`.
-pub(crate) fn open_counted(
-    input: &Input,
-    done: &Arc<AtomicU64>,
-) -> Result<SoundItems<Box<dyn Read>>, String> {
-    let file = input.open_counted(done);
-    let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
-    Ok(SoundItems::new(file).moved_by(input.shift))
 }
 
 /// Returns whether a text begins as a `.cpuprofile`: an object with these members, in any order.

@@ -1,8 +1,9 @@
 //! The time line that limits of time count on. Reports, conversions and merges ask here, so that one
 //! limit is one moment for all.
 
+use super::file::open;
 use super::group::{ClockFacts, find_clocks};
-use super::sniff::{RecordingFile, SniffedFile, open, sniff};
+use super::sniff::{RecordingFile, SniffedFile, sniff};
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::event::event_times::{EventSpan, TraceTimes};
 use cpu_prof_core::format::trace::scan::SoundItem;

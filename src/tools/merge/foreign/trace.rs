@@ -1,13 +1,13 @@
 //! Traces of other tools, and merged traces: events pass unchanged, except for ids that other
 //! inputs have too.
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use super::event::ForeignEvent;
 use super::page_frames::{FrameEvent, TraceFrames};
 use super::pids::ForeignPids;
 use super::profiles::ForeignProfiles;
+use super::seen_threads::SeenThreads;
 use super::spans::OpenSpans;
 use crate::merge::findings::findings::{MergeFindings, Reading};
 use crate::merge::findings::sizes::TraceSizes;
@@ -18,12 +18,11 @@ use crate::merge::inputs::other_trace::OtherTrace;
 use crate::merge::inputs::recorded_processes::program_of_script;
 use crate::merge::output::labels::{Labels, ProcessLabel};
 use crate::merge::output::linked_ids::ForeignIds;
-use crate::merge::output::members::MergedFacts;
+use crate::merge::output::members::{MergedFacts, OtherMembers};
 use crate::merge::output::merge_output::MergeOutput;
 use crate::merge::output::parts::OutputParts;
 use crate::merge::output::process_track;
 use crate::merge::result::MergeError;
-use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::own::is_merged_mark;
@@ -36,13 +35,9 @@ struct ForeignTrace<'a> {
     pids: ForeignPids,
     ids: ForeignIds,
     profiles: ForeignProfiles,
-    process_names: FxHashMap<u32, String>,
-    /// Threads with events in the output, by their ids there.
-    threads: FxHashSet<(u32, u32)>,
     frames: TraceFrames,
     spans: OpenSpans,
-    /// First time that is not 0, microseconds.
-    first_us: Option<i64>,
+    seen: SeenThreads,
     change: EventChange,
 }
 
@@ -76,7 +71,7 @@ pub(crate) fn add_trace(
                         merged = facts.processes;
                         output.members.add_sources(facts.sources);
                     }
-                    None => trace.member(key, value, file, output, findings)?,
+                    None => trace.member(key, value, inputs, &mut output.members, findings)?,
                 }
             }
             Ok(None) => break,
@@ -94,11 +89,11 @@ pub(crate) fn add_trace(
     for facts in merged {
         trace.merged_process(facts, inputs, output, &mut findings.sizes);
     }
-    if trace.first_us.is_some_and(|ts| inputs.are_far_from(ts)) {
-        output.foreign.set_far(trace.threads.iter().map(|(pid, _)| *pid));
+    if trace.seen.first_us.is_some_and(|ts| inputs.are_far_from(ts)) {
+        output.foreign.set_far(trace.seen.pids());
         findings.far(&file.path);
     }
-    trace.count(file, inputs, &mut output.labels, findings);
+    trace.count(inputs, &mut output.labels, findings);
     Ok(())
 }
 
@@ -113,11 +108,9 @@ impl<'a> ForeignTrace<'a> {
             pids,
             ids: ForeignIds::of_trace(source.id_space),
             profiles: ForeignProfiles::default(),
-            process_names: FxHashMap::default(),
-            threads: FxHashSet::default(),
             frames: TraceFrames::default(),
             spans: OpenSpans::default(),
-            first_us: None,
+            seen: SeenThreads::default(),
             change: EventChange::default(),
         }
     }
@@ -127,18 +120,18 @@ impl<'a> ForeignTrace<'a> {
         &self,
         key: &str,
         value: &[u8],
-        file: &Input,
-        output: &mut MergeOutput,
+        inputs: &MergeInputs<'_>,
+        members: &mut OtherMembers,
         findings: &mut MergeFindings,
     ) -> Result<(), MergeError> {
         if is_merged_mark(key, value) {
             return Ok(());
         }
-        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(name) = output.members.add(key, value, self.ids, &name)? {
+        let file_name = inputs.file_name(self.source.input);
+        if let Some(name) = members.add(key, value, self.ids, &file_name)? {
             findings.note(format!(
                 "{}: its {key} have the name {name:?} in the trace, because another file has {key}",
-                file.path.display()
+                inputs.file(self.source.input).path.display()
             ));
         }
         Ok(())
@@ -181,7 +174,10 @@ impl<'a> ForeignTrace<'a> {
         if output.frames.take_map(sound) {
             return Ok(());
         }
-        self.note(&event, &mut output.parts)?;
+        self.seen.note(&event, &output.parts);
+        if let (b"thread.flush" | b"trace.end", Some(pid), Some(tid)) = (sound.name(), pid, tid) {
+            self.profiles.write_until(pid, tid, event.ts(), &mut output.parts)?;
+        }
         // The counters are those of all stacks.
         if sound.is_counter() && options.filter.stacks.is_limited() {
             return Ok(());
@@ -197,8 +193,9 @@ impl<'a> ForeignTrace<'a> {
         self.ids.change(sound, edit);
         let line = change.apply(sound);
         sizes.event(event.thread(), sound.name(), text);
-        let copies_profiles = output.parts.slices.is_everything() && !options.changes_samples();
-        if !copies_profiles && profiles.rewrite(&event, line, id, options, output)? {
+        if !output.copies_profiles(options)
+            && profiles.rewrite(&event, line, id, options, output)?
+        {
             return Ok(());
         }
         event.write(line, &mut self.spans, &mut output.parts)
@@ -247,44 +244,9 @@ impl<'a> ForeignTrace<'a> {
             || event.head.categories(event.text).any(is_chosen)
     }
 
-    /// Notes the thread, the time and the names that an event gives.
-    fn note(
-        &mut self,
-        event: &ForeignEvent<'_>,
-        parts: &mut OutputParts,
-    ) -> Result<(), MergeError> {
-        let Some(pid) = event.pid else { return Ok(()) };
-        let ts = event.ts();
-        if !event.sound.is_metadata() {
-            if parts.slices.is_everything() || parts.slices.part(ts).is_some() {
-                self.threads.insert((pid, event.tid.unwrap_or_default()));
-            }
-            if ts > 0 {
-                self.first_us = Some(self.first_us.map_or(ts, |first| first.min(ts)));
-            }
-        }
-        match (event.sound.name(), event.tid) {
-            (b"process_name", _) => {
-                if let Ok(value) = serde_json::from_slice::<Value>(event.sound.text)
-                    && let Some(name) = value.pointer("/args/name").and_then(Value::as_str)
-                {
-                    self.process_names.insert(pid, name.to_owned());
-                }
-            }
-            (b"thread.flush" | b"trace.end", Some(tid)) => {
-                self.profiles.write_until(pid, tid, ts, parts)?;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Ends the profiles that go into slices.
+    /// Ends the profiles and the spans that go into slices.
     fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
-        // Events whose only time is 0 count too.
-        if self.first_us.is_none() && parts.slices.is_everything() {
-            self.threads.iter().for_each(|(pid, _)| parts.list[0].note(*pid, 0));
-        }
+        self.seen.finish(parts);
         self.spans.finish(parts)?;
         self.profiles.finish(parts)
     }
@@ -318,37 +280,28 @@ impl<'a> ForeignTrace<'a> {
 
     /// Counts the threads and processes. Processes that DevTools would leave out get a label.
     fn count(
-        mut self,
-        file: &Input,
+        &mut self,
         inputs: &MergeInputs<'_>,
         labels: &mut Labels,
         findings: &mut MergeFindings,
     ) {
-        let host = self.source.host.as_ref().filter(|host| host.is_named);
-        let is_of_host = |pid: u32| host.is_some_and(|host| host.pid == pid);
-        let is_new = |(pid, tid): &(u32, u32)| {
-            host.is_none_or(|host| host.pid != *pid || !host.has_recorded(*tid))
-        };
-        let pids = self.threads.iter().map(|(pid, _)| *pid);
-        let mut pids: Vec<u32> = pids.filter(|pid| !is_of_host(*pid)).collect();
-        pids.sort_unstable();
-        pids.dedup();
-        findings.foreign(pids.len(), self.threads.iter().copied().filter(is_new));
+        let pids = self.seen.new_processes(self.source);
+        findings.foreign(pids.len(), self.seen.unrecorded(self.source));
         if let Some(name) = inputs.name(self.source.input) {
             pids.iter().for_each(|pid| labels.set_name(*pid, name));
         }
         if self.frames.is_named {
             return;
         }
-        findings.generic(&file.path);
+        findings.generic(&inputs.file(self.source.input).path);
         for pid in pids {
-            let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-            let name = self.process_names.remove(&pid).unwrap_or_else(|| name.into_owned());
+            let name = self.seen.take_name(pid);
+            let name = name.unwrap_or_else(|| inputs.file_name(self.source.input).into_owned());
             let foreign_pid = self.pids.foreign(pid).and_then(ForeignPid::as_number);
             labels.push(ProcessLabel {
                 pid,
                 url: program_of_script(foreign_pid.unwrap_or(pid), Some(name)).url_label(),
-                start_us: self.first_us.unwrap_or_default(),
+                start_us: self.seen.first_us.unwrap_or_default(),
                 is_generic: true,
                 ..ProcessLabel::default()
             });

@@ -1,5 +1,6 @@
 //! All that a merge reads, and what of it goes into the trace.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::atomic::Ordering;
 
@@ -7,7 +8,7 @@ use super::chosen_threads::ChosenThreads;
 use super::other_trace::OtherTrace;
 use super::recorded_processes::{RecordedProcess, RecordedProcesses};
 use crate::merge::options::{MergeOptions, MergeProgress};
-use crate::read::sniff::open_counted;
+use crate::read::file::open_counted;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::scan::SoundItems;
 
@@ -53,6 +54,11 @@ impl<'a> MergeInputs<'a> {
         &self.files[index]
     }
 
+    /// Returns the name of an input's file.
+    pub(crate) fn file_name(&self, index: usize) -> Cow<'a, str> {
+        self.file(index).path.file_name().unwrap_or_default().to_string_lossy()
+    }
+
     /// Returns the recorded processes that have chosen threads.
     pub(crate) fn recorded(&self) -> &[RecordedProcess] {
         &self.recorded.list
@@ -68,7 +74,7 @@ impl<'a> MergeInputs<'a> {
         &self.chosen
     }
 
-    /// Returns the name that the user gave an input.
+    /// Returns the name that the user gave an input; none without one.
     pub(crate) fn name(&self, index: usize) -> Option<&'a str> {
         let number = self.file(index).group.checked_sub(self.unnamed_paths)?;
         self.options.names.get(number).map(|(name, _)| name.as_str())

@@ -45,4 +45,9 @@ impl MergeOutput {
             foreign: ForeignFacts::default(),
         })
     }
+
+    /// Returns whether profiles pass unchanged.
+    pub(crate) fn copies_profiles(&self, options: &MergeOptions) -> bool {
+        self.parts.slices.is_everything() && !options.changes_samples()
+    }
 }
