@@ -50,7 +50,7 @@ pub(super) fn add_process(
     if let Some(name) = first.and_then(|first| inputs.name(first.input)) {
         output.labels.set_name(process.pid, name);
     }
-    findings.recorded(threads.len());
+    findings.count_recorded(threads.len());
     output.labels.push(ProcessLabel {
         pid: process.pid,
         url: process.label.clone(),
@@ -92,7 +92,7 @@ fn copy(
         part.events(changed(process, event, Some(id), &mut change))?;
         Ok(true)
     })?;
-    findings.reading(inputs.file(recording.input), reading);
+    findings.note_reading(inputs.file(recording.input), reading);
     match profile.unannounced() {
         Some(FirstChunk { start_us, id: written_id }) => {
             let id = if process.mark.is_some() { id } else { written_id };
@@ -173,7 +173,7 @@ fn rewrite(
         }
         Ok(true)
     })?;
-    findings.reading(inputs.file(recording.input), reading);
+    findings.note_reading(inputs.file(recording.input), reading);
     Ok(())
 }
 
@@ -194,12 +194,12 @@ fn rewrite_cpuprofile(
     }
     rewriter.begin(recording.start_us, parts)?;
     match inputs.open(recording.input) {
-        Err(reason) => findings.reading(file, Reading::Failed(reason)),
+        Err(reason) => findings.note_reading(file, Reading::Failed(reason)),
         Ok(mut items) => {
             let pid = process.pid;
             if !cpuprofile::add_file(&mut items, recording, frames, rewriter, pid, parts)? {
                 let reason = "its nodes or samples are not those of a .cpuprofile";
-                findings.unread_recording(file, reason.to_owned());
+                findings.note_unread_recording(file, reason.to_owned());
             }
         }
     }

@@ -27,7 +27,7 @@ pub(crate) struct MergeResult {
     pub repaired: Vec<PathBuf>,
     /// Inputs that could not be read.
     pub failed: Vec<Failed>,
-    /// Remarks for the user.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 

@@ -57,7 +57,7 @@ impl MergeFindings {
     }
 
     /// Notes how an input was read.
-    pub(crate) fn reading(&mut self, input: &Input, reading: Reading) {
+    pub(crate) fn note_reading(&mut self, input: &Input, reading: Reading) {
         let path = &input.path;
         match reading {
             Reading::Whole => {}
@@ -74,26 +74,30 @@ impl MergeFindings {
     }
 
     /// Notes that nothing could be read of a recording.
-    pub(crate) fn unread_recording(&mut self, input: &Input, reason: String) {
-        self.reading(input, Reading::Failed(reason));
+    pub(crate) fn note_unread_recording(&mut self, input: &Input, reason: String) {
+        self.note_reading(input, Reading::Failed(reason));
         self.unread_recordings += 1;
     }
 
     /// Counts a recorded process with its threads.
-    pub(crate) fn recorded(&mut self, threads: usize) {
+    pub(crate) fn count_recorded(&mut self, threads: usize) {
         self.result.processes += 1;
         self.result.threads += threads;
     }
 
     /// Counts processes of another trace, and those of its threads that no earlier trace has.
-    pub(crate) fn foreign(&mut self, processes: usize, threads: impl Iterator<Item = (u32, u32)>) {
+    pub(crate) fn count_foreign(
+        &mut self,
+        processes: usize,
+        threads: impl Iterator<Item = (u32, u32)>,
+    ) {
         let new = threads.filter(|thread| self.foreign_threads.insert(*thread));
         self.result.threads += new.count();
         self.result.processes += processes;
     }
 
     /// Notes processes of another trace that have another pid in the output.
-    pub(crate) fn renumbered(
+    pub(crate) fn note_renumbered(
         &mut self,
         trace: &Path,
         pids: impl Iterator<Item = (ForeignPid, u32)>,
@@ -102,17 +106,17 @@ impl MergeFindings {
     }
 
     /// Notes a trace whose times are far from those of the recordings.
-    pub(crate) fn far(&mut self, trace: &Path) {
+    pub(crate) fn note_far(&mut self, trace: &Path) {
         self.far.push(trace.to_owned());
     }
 
     /// Notes a trace without frames.
-    pub(crate) fn generic(&mut self, trace: &Path) {
+    pub(crate) fn note_generic(&mut self, trace: &Path) {
         self.generic.push(trace.to_owned());
     }
 
     /// Adds a note for the user.
-    pub(crate) fn note(&mut self, note: String) {
+    pub(crate) fn add_note(&mut self, note: String) {
         self.result.notes.push(note);
     }
 

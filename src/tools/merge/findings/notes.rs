@@ -1,4 +1,4 @@
-//! Remarks on a merge that a user should know.
+//! Notes on a merge that a user should know.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::merge::inputs::recorded_processes::{RecordedProcess, RecordedProcesse
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::files::input::Input;
 
-/// Names in one remark.
+/// Names in one note.
 const SHOWN: usize = 5;
 
 /// DevTools does not load a larger trace: bytes, uncompressed.
@@ -17,7 +17,7 @@ const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
 /// DevTools takes long to load a larger trace: bytes, uncompressed.
 pub(crate) const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
 
-/// Returns a remark on merged traces that are left out, by their indices.
+/// Returns a note on merged traces that are left out, by their indices.
 pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Option<String> {
     (!copies.is_empty()).then(|| {
         let names = list(copies.iter().map(|index| &files[*index].path));
@@ -25,7 +25,7 @@ pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Option<String> {
     })
 }
 
-/// Returns remarks on recordings that are left out, renumbered, or of another machine.
+/// Returns notes on recordings that are left out, renumbered, or of another machine.
 pub(crate) fn of_processes(processes: &RecordedProcesses, files: &[Input]) -> Vec<String> {
     let mut notes = Vec::new();
     let duplicates = list(processes.duplicates.iter().map(|index| &files[*index].path));
@@ -45,7 +45,7 @@ pub(crate) fn of_processes(processes: &RecordedProcesses, files: &[Input]) -> Ve
     notes
 }
 
-/// Returns remarks on processes that had one pid.
+/// Returns notes on processes that had one pid.
 fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
     let marked = processes
         .list
@@ -70,7 +70,7 @@ fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
     marked.iter().map(note).collect()
 }
 
-/// Returns remarks on processes of other tools that have another pid in the trace: path of the trace,
+/// Returns notes on processes of other tools that have another pid in the trace: path of the trace,
 /// own pid, pid in the output.
 pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
     if all.len() > SHOWN {
@@ -94,7 +94,7 @@ pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
     all.iter().map(note).collect()
 }
 
-/// Returns a remark on traces of other tools beside recordings.
+/// Returns a note on traces of other tools beside recordings.
 pub(crate) fn of_generic(files: &[PathBuf]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -105,7 +105,7 @@ pub(crate) fn of_generic(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Returns a remark on traces of other tools whose times are far from those of the recordings.
+/// Returns a note on traces of other tools whose times are far from those of the recordings.
 pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -117,7 +117,7 @@ pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Returns a remark on a size that DevTools does not load, or loads slowly. `smaller` tells what
+/// Returns a note on a size that DevTools does not load, or loads slowly. `smaller` tells what
 /// would help, and `name` the label of a process.
 pub(crate) fn of_size<'a>(
     bytes: u64,
@@ -154,7 +154,7 @@ fn short(label: &str) -> String {
     }
 }
 
-/// Returns a remark on threads that are left out because they hardly worked.
+/// Returns a note on threads that are left out because they hardly worked.
 pub(crate) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<String> {
     let count = match threads.len() {
         0 => return None,

@@ -52,7 +52,7 @@ pub(crate) fn add_trace(
     let mut items = match inputs.open(source.input) {
         Ok(items) => items,
         Err(reason) => {
-            findings.reading(file, Reading::Failed(reason));
+            findings.note_reading(file, Reading::Failed(reason));
             return Ok(());
         }
     };
@@ -76,22 +76,22 @@ pub(crate) fn add_trace(
             }
             Ok(None) => break,
             Err(error) => {
-                findings.reading(file, Reading::Cut(error));
+                findings.note_reading(file, Reading::Cut(error));
                 break;
             }
         }
     }
     trace.finish(&mut output.parts)?;
     if items.is_damaged() || trace.profiles.broken > 0 {
-        findings.reading(file, Reading::Damaged);
+        findings.note_reading(file, Reading::Damaged);
     }
-    findings.renumbered(&file.path, trace.pids.renumbered.drain(..));
+    findings.note_renumbered(&file.path, trace.pids.renumbered.drain(..));
     for facts in merged {
         trace.merged_process(facts, inputs, output, &mut findings.sizes);
     }
     if trace.seen.first_us.is_some_and(|ts| inputs.are_far_from(ts)) {
         output.foreign.set_far(trace.seen.pids());
-        findings.far(&file.path);
+        findings.note_far(&file.path);
     }
     trace.count(inputs, &mut output.labels, findings);
     Ok(())
@@ -129,7 +129,7 @@ impl<'a> ForeignTrace<'a> {
         }
         let file_name = inputs.file_name(self.source.input);
         if let Some(name) = members.add(key, value, self.ids, &file_name)? {
-            findings.note(format!(
+            findings.add_note(format!(
                 "{}: its {key} have the name {name:?} in the trace, because another file has {key}",
                 inputs.file(self.source.input).path.display()
             ));
@@ -164,7 +164,7 @@ impl<'a> ForeignTrace<'a> {
         let options = inputs.options();
         let pid = foreign_pid.map(|foreign| self.pids.pid(foreign, &mut output.pids));
         let event = ForeignEvent { sound, pid, tid, ts: sound.ts() };
-        if let Some(frames) = FrameEvent::read(sound.name(), text) {
+        if let Some(frames) = FrameEvent::read(sound) {
             let Self { source, pids, .. } = self;
             let is_kept = |pid: u32| inputs.chosen().keeps_process(&source.process(&pid.into()));
             let MergeOutput { parts, labels, pids: taken, .. } = output;
@@ -286,14 +286,14 @@ impl<'a> ForeignTrace<'a> {
         findings: &mut MergeFindings,
     ) {
         let pids = self.seen.new_processes(self.source);
-        findings.foreign(pids.len(), self.seen.unrecorded(self.source));
+        findings.count_foreign(pids.len(), self.seen.unrecorded(self.source));
         if let Some(name) = inputs.name(self.source.input) {
             pids.iter().for_each(|pid| labels.set_name(*pid, name));
         }
         if self.frames.is_named {
             return;
         }
-        findings.generic(&inputs.file(self.source.input).path);
+        findings.note_generic(&inputs.file(self.source.input).path);
         for pid in pids {
             let name = self.seen.take_name(pid);
             let name = name.unwrap_or_else(|| inputs.file_name(self.source.input).into_owned());

@@ -46,7 +46,7 @@ pub(crate) fn choose_threads(
 }
 
 /// Removes the threads that worked least, as far as they have a small share of the work together.
-/// Threads whose work is not known stay. Returns a remark on them.
+/// Threads whose work is not known stay. Returns a note on them.
 fn drop_idle(chosen: &mut Vec<Candidate<'_>>) -> Option<String> {
     chosen.sort_by_key(|candidate| candidate.thread.cpu.order());
     let count = count_idle(chosen.iter().map(|candidate| candidate.thread.cpu));
