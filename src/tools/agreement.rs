@@ -19,7 +19,7 @@ use super::check::check::check;
 use super::compare::compare::{CompareOptions, compare};
 use super::convert::convert::convert;
 use super::merge::merge::merge;
-use super::merge::outcome::{MergeOptions, MergeProgress};
+use super::merge::options::{MergeOptions, MergeProgress};
 use super::read::load::load;
 use super::read::selection::Selection;
 use super::read::slice::SliceLimits;

@@ -2,19 +2,23 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
-use super::inputs::host_process::{OtherTrace, find_homes};
-use super::inputs::processes::{OutputProcess, OutputProcesses};
-use super::merger::Merger;
-use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
-use super::output::part::{OutputPart, OutputParts};
-use super::output::slices::OutputSlices;
+use super::findings::findings::MergeFindings;
+use super::findings::notes;
+use super::foreign::trace::add_trace;
+use super::inputs::merge_inputs::MergeInputs;
+use super::inputs::other_trace::find_hosts;
+use super::inputs::recorded_processes::RecordedProcesses;
+use super::inputs::sorted_inputs::SortedInputs;
+use super::inputs::taken_pids::TakenPids;
+use super::options::{MergeOptions, MergeProgress};
+use super::output::merge_output::MergeOutput;
+use super::output::parts::OutputPart;
 use super::plan::choose_slices::ChosenSlices;
-use super::plan::choose_threads::ChosenThreads;
-use super::plan::notes;
-use super::plan::sorted_inputs::SortedInputs;
+use super::plan::choose_threads::choose_threads;
 use super::plan::survey::{Survey, SurveyDepth};
+use super::recordings::add_process;
+use super::result::{MergeError, MergeResult};
 use crate::read::align::{align_clocks, align_starts};
 use crate::read::slice::FoundSlice;
 use cpu_prof_core::files::atomic::keep;
@@ -28,57 +32,53 @@ pub(crate) fn merge(
     progress: &MergeProgress,
 ) -> Result<MergeResult, MergeError> {
     let named = options.names.iter().map(|(_, path)| path.clone());
+    let unnamed_paths = paths.len();
     let paths: Vec<PathBuf> = paths.iter().cloned().chain(named).collect();
-    let (mut inputs, failed) = find(&paths);
+    let (mut files, failed) = find(&paths);
     // A folder may hold the result of an earlier merge.
-    inputs.retain(|input| input.is_named || !is_same_file(&input.path, output));
-    if inputs.is_empty() && failed.is_empty() {
+    files.retain(|file| file.is_named || !is_same_file(&file.path, output));
+    if files.is_empty() && failed.is_empty() {
         return Err(MergeError::NoInput { paths });
     }
     match options.aligns_starts {
-        true => align_starts(&mut inputs),
-        false => align_clocks(&mut inputs),
+        true => align_starts(&mut files),
+        false => align_clocks(&mut files),
     }
-    let sorted = SortedInputs::sniff(&inputs, failed);
-    if sorted.recordings.is_empty() && sorted.others.is_empty() {
-        return Err(MergeError::Unreadable { failed: sorted.failed });
+    let SortedInputs { recordings, others, copies, failed } = SortedInputs::sniff(&files, failed);
+    if recordings.is_empty() && others.is_empty() {
+        return Err(MergeError::Unreadable { failed });
     }
-    let SortedInputs { recordings, others, failed, notes } = sorted;
-    let mut processes = OutputProcesses::of(recordings, &inputs);
-    let others = find_homes(others, &inputs, &mut processes);
-    let bytes: u64 = inputs.iter().map(|input| input.bytes).sum();
-    let more_to_read = || progress.total.fetch_add(bytes, Ordering::Relaxed);
-    let (mut slices, chosen) = match survey_depth(options) {
-        Some(depth) => {
-            more_to_read();
-            let survey = Survey::of(&inputs, &processes.list, &others, depth, progress);
-            let chosen = ChosenThreads::of(&survey, options)?;
-            (ChosenSlices::of(survey.times, options)?, chosen)
-        }
-        None => (ChosenSlices::default(), ChosenThreads::default()),
-    };
-    let unnamed_paths = paths.len() - options.names.len();
+    let mut pids = TakenPids::default();
+    let recorded = RecordedProcesses::of(recordings, &files, &mut pids);
+    let others = find_hosts(others, &files, &recorded.list, &mut pids);
+    let mut notes: Vec<String> = notes::of_copies(&copies, &files).into_iter().collect();
+    notes.extend(notes::of_processes(&recorded, &files));
+    let mut inputs = MergeInputs::new(&files, unnamed_paths, options, progress, recorded, others);
+    let mut slices = ChosenSlices::default();
+    if let Some(depth) = survey_depth(options) {
+        inputs.expect_reading();
+        let survey = Survey::of(&inputs, depth);
+        let (chosen, note) = choose_threads(&survey, options)?;
+        inputs.limit(chosen);
+        notes.extend(note);
+        slices = ChosenSlices::of(survey.times, options)?;
+    }
     loop {
-        more_to_read();
-        let mut merger = Merger::new(
-            &inputs,
-            unnamed_paths,
-            output,
-            options,
-            progress,
-            processes.clone(),
-            chosen.clone(),
-        );
-        merger.result.failed = failed.clone();
-        merger.result.notes = notes.clone();
-        merger.result.notes.extend(notes::of_processes(&merger.processes, &inputs));
-        merger.result.notes.extend(chosen.note.clone());
-        let written = write(&mut merger, &others, slices.slices.clone())?;
+        inputs.expect_reading();
+        let mut findings = MergeFindings::new(failed.clone(), notes.clone());
+        let mut out = MergeOutput::create(output, slices.slices.clone(), pids.clone(), options)?;
+        for process in inputs.recorded() {
+            add_process(process, &inputs, &mut out, &mut findings)?;
+        }
+        for trace in inputs.others() {
+            add_trace(trace, &inputs, &mut out, &mut findings)?;
+        }
+        if inputs.others().is_empty() && findings.unread_recordings() == inputs.recordings() {
+            return Err(MergeError::Unreadable { failed: findings.into_failed() });
+        }
         // Nobody knows before which nodes a part repeats.
-        let sizes: Vec<u64> = written.parts.iter().map(OutputPart::bytes).collect();
-        let is_on_its_way = written.parts.iter().any(OutputPart::is_written_through);
-        if is_on_its_way || !slices.refine(&sizes) {
-            return end(merger, written, slices.found, options);
+        if out.parts.are_written_through() || !slices.refine(&out.parts.sizes()) {
+            return end(&inputs, out, findings, slices.found, output);
         }
     }
 }
@@ -96,65 +96,37 @@ fn survey_depth(options: &MergeOptions) -> Option<SurveyDepth> {
     }
 }
 
-/// The parts with all events.
-struct Written {
-    processes: Vec<OutputProcess>,
-    parts: Vec<OutputPart>,
-    /// Count of the inputs.
-    inputs: usize,
-}
-
-/// Writes all events to the parts of these slices.
-fn write(
-    merger: &mut Merger<'_>,
-    others: &[OtherTrace],
-    slices: OutputSlices,
-) -> Result<Written, MergeError> {
-    let mut parts = OutputParts::create(merger.output, slices)?;
-    let all = std::mem::take(&mut merger.processes.list);
-    let processes = merger.chosen.limit(all);
-    for process in &processes {
-        merger.add_process(process, &mut parts)?;
-    }
-    for other in others {
-        merger.add_foreign(other, &mut parts)?;
-    }
-    let recordings = processes.iter().flat_map(|process| process.threads.values());
-    let recordings: usize = recordings.map(Vec::len).sum();
-    if others.is_empty() && merger.empty_inputs == recordings {
-        return Err(MergeError::Unreadable { failed: std::mem::take(&mut merger.result.failed) });
-    }
-    Ok(Written { processes, parts: parts.list, inputs: recordings + others.len() })
-}
-
-/// Writes the ends of the parts, and keeps those with events.
+/// Writes the ends of the parts, and keeps those with events at `path`.
 fn end(
-    mut merger: Merger<'_>,
-    Written { processes, mut parts, inputs }: Written,
-    found: Option<FoundSlice>,
-    options: &MergeOptions,
+    inputs: &MergeInputs<'_>,
+    mut output: MergeOutput,
+    findings: MergeFindings,
+    slice: Option<FoundSlice>,
+    path: &Path,
 ) -> Result<MergeResult, MergeError> {
-    parts.retain(|part| !part.pids.is_empty());
-    if parts.is_empty() {
-        return Err(match found {
+    output.parts.list.retain(|part| !part.pids.is_empty());
+    let options = inputs.options();
+    if output.parts.list.is_empty() {
+        return Err(match slice {
             _ if options.filter.stacks.is_limited() => {
-                let recorded = processes.iter().map(|process| process.url.as_str());
+                let recorded = inputs.recorded().iter().map(|process| process.label.as_str());
                 let labels: Vec<_> =
-                    recorded.chain(merger.labels.urls()).map(str::to_owned).collect();
+                    recorded.chain(output.labels.urls()).map(str::to_owned).collect();
                 MergeError::NothingLeft { reason: options.filter.nothing_left(&labels) }
             }
-            Some(found) => MergeError::NothingInSlice { reason: found.reason() },
-            None => MergeError::Unreadable { failed: merger.result.failed },
+            Some(slice) => MergeError::NothingInSlice { reason: slice.reason() },
+            None => MergeError::Unreadable { failed: findings.into_failed() },
         });
     }
-    merger.write_ends(&processes, &mut parts, options.exit.as_ref())?;
-    let mut result = merger.finish();
-    let ranges = parts.iter().filter_map(|part| part.range(|_| true));
-    let length_us = ranges.map(|(first, last)| last - first).max().unwrap_or_default();
-    (result.files, result.bytes) = keep_parts(parts, merger.output)?;
-    result.notes.extend(merger.size_note(result.bytes, length_us, options.split.is_some()));
-    result.inputs = inputs;
-    Ok(result)
+    let minor = findings.sizes.minor_processes();
+    output.write_ends(inputs.recorded(), &minor, options.exit.as_ref())?;
+    let length_us = output.parts.length_us();
+    let MergeOutput { parts, labels, frames, .. } = output;
+    let (files, bytes) = keep_parts(parts.list, path)?;
+    let size_note = findings.size_note(bytes, length_us, options.split.is_some(), &labels);
+    let mut result = findings.into_result(&labels, &frames);
+    result.notes.extend(size_note);
+    Ok(MergeResult { files, bytes, inputs: inputs.recordings() + inputs.others().len(), ..result })
 }
 
 /// Moves the parts to their places. Returns the paths, and the size of the largest part.

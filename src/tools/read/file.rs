@@ -1,11 +1,12 @@
-//! Reads single files, several at a time.
+//! Opens single files, and reads them, several at a time.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use super::sniff::CUT_CPUPROFILE;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
 use cpu_prof_core::format::trace::event::event_times::TraceTimes;
@@ -14,6 +15,11 @@ use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, ScriptKey};
+
+/// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be
+/// wrong.
+pub(super) const CUT_CPUPROFILE: &str = "the .cpuprofile is cut off: it has lost the times of its \
+                                         samples; record traces, which survive a kill";
 
 /// Files that are read at the same time: each holds its contents in memory.
 const MAX_AT_ONCE: usize = 8;
@@ -37,6 +43,22 @@ pub(super) struct FileContents {
     pub is_damaged: bool,
     /// Count of profile events that could not be read.
     pub unreadable_events: u64,
+}
+
+/// Opens an input to read its sound events, by the clock that the input is moved to. The error is the end
+/// of a sentence that begins with the file.
+pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, String> {
+    open_counted(input, &Arc::default())
+}
+
+/// Opens an input as `open` does, and adds the bytes that are read from the disk to `done`.
+pub(crate) fn open_counted(
+    input: &Input,
+    done: &Arc<AtomicU64>,
+) -> Result<SoundItems<Box<dyn Read>>, String> {
+    let file = input.open_counted(done);
+    let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
+    Ok(SoundItems::new(file).moved_by(input.shift))
 }
 
 /// Reads files on as many threads as there are cores, and calls `take` with each in the order of the
@@ -84,8 +106,7 @@ pub(super) fn read_all<'a>(
 /// Reads one file.
 fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
     let mut frames = FrameTable::new();
-    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
-    let mut items = SoundItems::new(file).moved_by(input.shift);
+    let mut items = open(input)?;
     let mut trace = TraceReader::new(scope);
     let mut cpuprofile = CpuProfileReader::new(scope);
     let mut has_events = false;

@@ -3,6 +3,7 @@
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::package::package_of;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
@@ -207,6 +208,11 @@ impl StackMatch {
 
 fn lower_case(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| text.to_lowercase()).collect()
+}
+
+/// Returns the label by which a user finds a process: `tsc -p . (pid 4242)`.
+pub(crate) fn command_label(command: &str, pid: i64) -> String {
+    format!("{command} {}", pid_mark(pid))
 }
 
 /// Returns whether a text is the id or a part of a name, or there are no texts.

@@ -14,6 +14,8 @@ use cpu_prof_core::profile::session::{Clock, Identity};
 /// The facts that a file gives about a process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProcessFacts {
+    /// Whether the file is a trace, which tells more of a process than a `.cpuprofile` does.
+    pub is_trace: bool,
     /// Process id; none if the file does not give one.
     pub pid: Option<i64>,
     /// Key and start of the process, and start of the system.
@@ -52,24 +54,33 @@ pub(crate) enum Placement {
     New,
 }
 
+/// Finds the process of each file. Returns the files in the order in which they are to be added to
+/// their processes: traces come first, then earlier recordings.
+pub(crate) fn group<T>(files: impl IntoIterator<Item = (T, ProcessFacts)>) -> Vec<(T, Placement)> {
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(_, facts)| (!facts.is_trace, facts.start_us()));
+    let mut groups = ProcessGroups::default();
+    files.into_iter().map(|(file, facts)| (file, groups.place(facts))).collect()
+}
+
 /// The processes that the files so far belong to.
 #[derive(Debug, Default)]
-pub(crate) struct ProcessGroups {
+struct ProcessGroups {
     groups: Vec<ProcessFacts>,
 }
 
 impl ProcessGroups {
     /// Finds the process that a file belongs to, and adds what the file knows of the process. Files
-    /// that know more should come first.
-    pub(crate) fn place(&mut self, facts: ProcessFacts) -> Placement {
+    /// that know more come first.
+    fn place(&mut self, facts: ProcessFacts) -> Placement {
         let mut agreeing = self.groups.iter().filter(|group| group.agrees_with(&facts));
         if agreeing.any(|group| group.holds(&facts)) {
             return Placement::Duplicate;
         }
-        let is_home = |group: &ProcessFacts| {
+        let is_process = |group: &ProcessFacts| {
             group.agrees_with(&facts) && (group.is_certain(&facts) || !group.overlaps(&facts))
         };
-        match self.groups.iter().position(is_home) {
+        match self.groups.iter().position(is_process) {
             Some(index) => {
                 self.groups[index].join(facts);
                 Placement::Known(index)
@@ -83,6 +94,11 @@ impl ProcessGroups {
 }
 
 impl ProcessFacts {
+    /// Returns the first start of a recording, microseconds; 0 without recordings.
+    fn start_us(&self) -> i64 {
+        self.recordings.iter().map(|recording| recording.start_us).min().unwrap_or(0)
+    }
+
     /// Returns whether both can be the same process.
     fn agrees_with(&self, other: &Self) -> bool {
         fn agree<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
@@ -161,6 +177,16 @@ pub(crate) struct ClockFacts {
     pub end_us: i64,
     /// Count of recordings.
     pub recordings: usize,
+}
+
+impl ClockFacts {
+    /// Adds a recording of the same process.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.boot = self.boot.take().or(other.boot);
+        self.start_us = self.start_us.min(other.start_us);
+        self.end_us = self.end_us.max(other.end_us);
+        self.recordings += other.recordings;
+    }
 }
 
 /// Returns the clocks, those of most recordings first, and the index of each process's clock.
@@ -258,6 +284,16 @@ mod tests {
     }
 
     #[test]
+    fn traces_come_before_a_cpuprofile_and_earlier_recordings_first() {
+        let cpuprofile = facts(1, "", &[(0, 0, SECOND)]);
+        let later = ProcessFacts { is_trace: true, ..facts(1, "a", &[(0, SECOND, 2 * SECOND)]) };
+        let first = ProcessFacts { is_trace: true, ..facts(1, "a", &[(0, 0, SECOND)]) };
+        let files = [("cpuprofile", cpuprofile), ("later", later), ("first", first)];
+        let expected = [("first", New), ("later", Known(0)), ("cpuprofile", Duplicate)];
+        assert_eq!(group(files), expected);
+    }
+
+    #[test]
     fn two_processes_of_one_pid_stay_two() {
         let containers = vec![facts(7, "a", &[(0, 0, SECOND)]), facts(7, "a", &[(0, 1, SECOND)])];
         assert_eq!(place(containers), [New, New]);
@@ -333,6 +369,21 @@ mod tests {
         assert!(!span(5, Some(SECOND)).overlaps(span(0, None)));
         assert!(span(0, Some(SECOND)).overlaps(span(5, None)));
         assert!(!span(0, Some(SECOND)).overlaps(span(SECOND - 10_000, None)));
+    }
+
+    #[test]
+    fn the_recordings_of_a_process_have_its_clock() {
+        let of = |boot: Option<&str>, start_us, end_us| ClockFacts {
+            boot: boot.map(str::to_owned),
+            start_us,
+            end_us,
+            recordings: 1,
+        };
+        let mut all = of(None, 5, 9);
+        all.join(of(Some("this"), 2, 7));
+        all.join(of(Some("other"), 6, 11));
+        assert_eq!((all.boot.as_deref(), all.start_us, all.end_us), (Some("this"), 2, 11));
+        assert_eq!(all.recordings, 3);
     }
 
     #[test]

@@ -4,16 +4,13 @@ use std::path::PathBuf;
 
 use super::align::align_clocks;
 use super::file::{FileContents, ReadFile, read_all};
-use super::filter::Filter;
-use super::group::{
-    ClockFacts, Placement, ProcessFacts, ProcessGroups, RecordingSpan, find_clocks,
-};
+use super::filter::{Filter, command_label};
+use super::group::{ClockFacts, Placement, ProcessFacts, RecordingSpan, find_clocks, group};
 use super::slice::{FoundSlice, SliceLimits};
-use super::sniff::{is_merged, is_recording};
+use super::sniff::{is_copy, is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
-use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -32,7 +29,7 @@ pub(crate) struct Loaded {
     pub repaired: Vec<PathBuf>,
     /// Files that could not be read.
     pub failed: Vec<Failed>,
-    /// Notes for the user, a sentence each.
+    /// Remarks for the user, a sentence each.
     pub notes: Vec<String>,
     /// The slice that was read, if a limit was given.
     slice: Option<FoundSlice>,
@@ -96,12 +93,8 @@ impl FoundInputs {
         align_clocks(&mut inputs);
         let (merged, mut inputs): (Vec<_>, Vec<_>) =
             inputs.into_iter().partition(|input| !input.is_named && is_merged(input));
-        // A folder may hold the trace that its recordings were merged into. Folders side by side
-        // are those of different runs.
-        let has_recordings = |merged: &Input| {
-            inputs.iter().any(|input| input.is_near(merged) && is_recording(input))
-        };
-        let (copies, merged): (Vec<_>, Vec<_>) = merged.into_iter().partition(has_recordings);
+        let is_copy = |merged: &Input| is_copy(merged, &inputs, is_recording);
+        let (copies, merged): (Vec<_>, Vec<_>) = merged.into_iter().partition(is_copy);
         inputs.extend(merged);
         Self { inputs, copies, failed }
     }
@@ -184,17 +177,17 @@ impl Loaded {
 
     /// Joins the processes of all files. A recording in two files counts once.
     fn add(&mut self, mut files: Vec<(&Input, FileContents)>) {
-        let mut processes: Vec<(usize, Process)> = Vec::new();
+        let mut processes = Vec::new();
         for (index, (_, contents)) in files.iter_mut().enumerate() {
-            processes.extend(contents.processes.drain(..).map(|process| (index, process)));
+            let is_trace = contents.is_trace;
+            processes.extend(contents.processes.drain(..).map(|process| {
+                let facts = facts(&process, is_trace);
+                ((index, process), facts)
+            }));
         }
-        // Traces first: they know more of a process.
-        processes
-            .sort_by_key(|(file, process)| (!files[*file].1.is_trace, process.recorded_us().0));
-        let mut groups = ProcessGroups::default();
         let mut has_news = vec![false; files.len()];
-        for (file, process) in processes {
-            match groups.place(facts(&process)) {
+        for ((file, process), placement) in group(processes) {
+            match placement {
                 Placement::Duplicate => continue,
                 Placement::Known(index) => self.session.processes[index].join(process),
                 Placement::New => self.session.processes.push(process),
@@ -258,7 +251,7 @@ impl Loaded {
 impl Loaded {
     /// Removes what a filter excludes. Returns the reason if nothing is left.
     pub(crate) fn keep(&mut self, filter: &Filter) -> Result<(), String> {
-        let label = |process: &Process| format!("{} {}", process.command, pid_mark(process.pid));
+        let label = |process: &Process| command_label(&process.command, process.pid);
         let before: Vec<String> = self.session.processes.iter().map(label).collect();
         filter.apply(&mut self.session);
         if self.session.processes.is_empty() {
@@ -268,7 +261,7 @@ impl Loaded {
     }
 }
 
-fn facts(process: &Process) -> ProcessFacts {
+fn facts(process: &Process, is_trace: bool) -> ProcessFacts {
     let recordings = process.threads.iter().flat_map(|thread| {
         thread.profiles.iter().map(|profile| {
             let (start_us, end_us) = profile.recorded_us;
@@ -276,6 +269,7 @@ fn facts(process: &Process) -> ProcessFacts {
         })
     });
     ProcessFacts {
+        is_trace,
         pid: (process.pid != 0).then_some(process.pid),
         identity: process.identity.clone(),
         node: process.node.clone(),

@@ -1,7 +1,7 @@
 //! Files into sessions.
 
 pub(crate) mod align;
-mod file;
+pub(crate) mod file;
 pub(crate) mod filter;
 pub(crate) mod group;
 pub(crate) mod headers;

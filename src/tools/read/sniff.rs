@@ -4,7 +4,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use serde_json::{Map, Value};
 
-use super::group::{ProcessFacts, RecordingSpan};
+use super::file::{CUT_CPUPROFILE, open};
+use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::{Input, first_bytes};
 use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
@@ -14,14 +15,9 @@ use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::own::{METADATA_KEY, is_merged_mark};
 use cpu_prof_core::format::trace::process_label::without_recording_label;
 use cpu_prof_core::format::trace::read::process_names::without_pid;
-use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
+use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem};
 use cpu_prof_core::profile::ending::ProcessEnding;
 use cpu_prof_core::profile::session::Identity;
-
-/// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be
-/// wrong.
-pub(crate) const CUT_CPUPROFILE: &str = "the .cpuprofile is cut off: it has lost the times of its \
-                                         samples; record traces, which survive a kill";
 
 /// The kind of a file.
 #[derive(Debug)]
@@ -83,6 +79,7 @@ impl RecordingFile {
         };
         let parent_pid = self.program.get("ppid").and_then(Value::as_i64);
         ProcessFacts {
+            is_trace: !self.is_cpuprofile,
             pid: self.pid.map(i64::from),
             identity: self.identity(),
             node: text("node"),
@@ -95,6 +92,18 @@ impl RecordingFile {
                 end_us: self.end_us,
             }],
         }
+    }
+
+    /// Returns the facts that tell the clock of the recording, which lasts until `end_us` as far as
+    /// that is known.
+    pub(crate) fn clock_facts(&self, end_us: i64) -> ClockFacts {
+        let boot = self.identity().map(|identity| identity.boot);
+        ClockFacts { boot, start_us: self.start_us, end_us, recordings: 1 }
+    }
+
+    /// Returns the end, or the start if only a full reading would tell the end: microseconds.
+    pub(crate) fn known_end_us(&self) -> i64 {
+        self.end_us.unwrap_or(self.start_us)
     }
 
     /// Returns the label of the recording, if it has one.
@@ -214,15 +223,22 @@ pub(crate) fn is_merged(input: &Input) -> bool {
     )
 }
 
+/// Returns whether a merged trace, whose path nobody named, is a copy of recordings that stand beside
+/// it: a folder may hold the trace that its recordings were merged into. Folders side by side are
+/// those of different runs.
+pub(crate) fn is_copy<'a>(
+    merged: &Input,
+    inputs: impl IntoIterator<Item = &'a Input>,
+    is_recording: impl Fn(&Input) -> bool,
+) -> bool {
+    let mut near = inputs.into_iter().filter(|input| input.is_near(merged));
+    !merged.is_named && near.any(is_recording)
+}
+
 /// Returns whether a recording's trace was completed: its last event says so.
 pub(crate) fn is_complete(input: &Input) -> io::Result<bool> {
     let end = last_bytes(input)?;
     Ok(last_events(&end).any(|(event, head)| head.name(event) == b"trace.end"))
-}
-
-fn open(input: &Input) -> Result<SoundItems<impl Read>, String> {
-    let file = input.open().map_err(|error| format!("the file cannot be read: {error}"))?;
-    Ok(SoundItems::new(file).moved_by(input.shift))
 }
 
 /// Returns whether a text begins as a `.cpuprofile`: an object with these members, in any order.

@@ -1,11 +1,12 @@
 //! The time line that limits of time count on. Reports, conversions and merges ask here, so that one
 //! limit is one moment for all.
 
+use super::file::open;
 use super::group::{ClockFacts, find_clocks};
 use super::sniff::{RecordingFile, SniffedFile, sniff};
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::event::event_times::{EventSpan, TraceTimes};
-use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_core::format::trace::scan::SoundItem;
 
 /// The times of all inputs.
 #[derive(Debug, Default)]
@@ -84,24 +85,18 @@ pub(crate) fn find_times(inputs: &[Input]) -> InputTimes {
 }
 
 fn facts(recording: &RecordingFile, input: &Input) -> ClockFacts {
-    let start_us = recording.start_us;
     let last_us = || {
         let times = trace_times(input);
         times.processes().filter_map(|(_, span)| Some(span.get()?.1)).max()
     };
-    ClockFacts {
-        boot: recording.identity().map(|identity| identity.boot),
-        start_us,
-        end_us: recording.end_us.or_else(last_us).unwrap_or(start_us).max(start_us),
-        recordings: 1,
-    }
+    let end_us = recording.end_us.or_else(last_us).unwrap_or(recording.start_us);
+    recording.clock_facts(end_us.max(recording.start_us))
 }
 
 /// Reads the times of all events.
 fn trace_times(input: &Input) -> TraceTimes {
     let mut times = TraceTimes::default();
-    let Ok(reader) = input.open() else { return times };
-    let mut items = SoundItems::new(reader).moved_by(input.shift);
+    let Ok(mut items) = open(input) else { return times };
     while let Ok(Some(item)) = items.next() {
         match item {
             SoundItem::Event { text, head } => {

@@ -1,17 +1,16 @@
 //! An event of a trace of another tool.
 
 use super::spans::OpenSpans;
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
+use crate::merge::inputs::event::SoundEvent;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::number::digits;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::event_names::{COUNTERS, PROFILE_EVENTS};
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
+use cpu_prof_core::format::trace::event::head::Member;
 
-/// An event, with the parts of it that place the event.
+/// An event, with its place in the output.
 pub(super) struct ForeignEvent<'a> {
-    pub text: &'a [u8],
-    pub head: &'a EventHead,
+    pub sound: SoundEvent<'a>,
     /// Pid in the output.
     pub pid: Option<u32>,
     /// Thread id in the output.
@@ -21,36 +20,29 @@ pub(super) struct ForeignEvent<'a> {
 }
 
 impl ForeignEvent<'_> {
-    pub(super) fn name(&self) -> &[u8] {
-        self.head.name(self.text)
-    }
-
     /// Returns the time; 0 for events without one.
     pub(super) fn ts(&self) -> i64 {
         self.ts.unwrap_or_default()
     }
 
-    pub(super) fn is_profile(&self) -> bool {
-        PROFILE_EVENTS.contains(&self.name())
-    }
-
-    pub(super) fn is_counter(&self) -> bool {
-        COUNTERS.contains(&self.name())
+    /// Returns the process and the thread in the output; 0 for those that the event does not name.
+    pub(super) fn thread(&self) -> (u32, u32) {
+        (self.pid.unwrap_or_default(), self.tid.unwrap_or_default())
     }
 
     /// Replaces the process and the thread by those in the output, and the id of a profile if a new
     /// id is given.
     pub(super) fn renumber(&self, profile_id: Option<&str>, edit: &mut EventEdit) {
         let mut replace = |member, number: Option<u32>| {
-            if let (Some(place), Some(number)) = (self.head.place(member), number)
-                && digits(&self.text[place.clone()]) != Some(number.into())
+            if let (Some(place), Some(number)) = (self.sound.place(member), number)
+                && digits(&self.sound.text[place.clone()]) != Some(number.into())
             {
                 edit.replace(place, number);
             }
         };
         replace(Member::Pid, self.pid);
         replace(Member::Tid, self.tid);
-        if let (Some(place), Some(id)) = (self.head.place(Member::Id), profile_id) {
+        if let (Some(place), Some(id)) = (self.sound.place(Member::Id), profile_id) {
             edit.replace(place, id);
         }
     }
@@ -62,19 +54,19 @@ impl ForeignEvent<'_> {
         spans: &mut OpenSpans,
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
-        let is_name = self.head.phase == b'M';
+        let SoundEvent { text, head } = self.sound;
         let has_zero = parts.slices.has_zero;
-        let ts = self.ts.filter(|ts| !is_name && (*ts != 0 || has_zero));
+        let ts = self.ts.filter(|ts| !self.sound.is_metadata() && (*ts != 0 || has_zero));
         let Some(ts) = ts else {
             return parts.list.iter_mut().try_for_each(|part| part.events(line));
         };
-        let pid = self.pid.unwrap_or_default();
+        let (pid, tid) = self.thread();
         if parts.slices.is_everything() {
-            let dur = self.head.dur(self.text).unwrap_or_default().max(0);
+            let dur = head.dur(text).unwrap_or_default().max(0);
             parts.list[0].note_span(pid, ts, ts.saturating_add(dur));
             return parts.list[0].events(line);
         }
-        if spans.write(line, self.head.phase, (pid, self.tid.unwrap_or_default()), parts)? {
+        if spans.write(line, head.phase, (pid, tid), parts)? {
             return Ok(());
         }
         let Some(part) = parts.at(ts) else { return Ok(()) };

@@ -1,7 +1,9 @@
 //! Traces of other tools.
 
-pub(crate) mod event;
-pub(crate) mod page_frames;
-pub(crate) mod profiles;
-pub(crate) mod spans;
+mod event;
+mod page_frames;
+mod pids;
+mod profiles;
+mod seen_threads;
+mod spans;
 pub(crate) mod trace;

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use crate::merge::outcome::MergeError;
+use crate::merge::inputs::event::SoundEvent;
 use crate::merge::output::labels::{ForeignFrame, Labels, ProcessLabel};
-use crate::merge::output::part::OutputParts;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::ascii_json::encode;
+use cpu_prof_core::format::trace::event::event_names::FRAMES;
 use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
 
 /// The text of an event that names frames, and its time in microseconds.
@@ -17,12 +19,12 @@ pub(super) struct FrameEvent {
 
 impl FrameEvent {
     /// Reads an event; none if the event names no frames.
-    pub(super) fn read(name: &[u8], text: &[u8]) -> Option<Self> {
-        let is_start = name == b"TracingStartedInBrowser";
-        if !is_start && name != b"FrameCommittedInBrowser" {
+    pub(super) fn read(event: SoundEvent<'_>) -> Option<Self> {
+        if !FRAMES.contains(&event.name()) {
             return None;
         }
-        let json: Value = serde_json::from_slice(text).ok()?;
+        let is_start = event.name() == b"TracingStartedInBrowser";
+        let json: Value = serde_json::from_slice(event.text).ok()?;
         let ts = json.get("ts").and_then(Value::as_f64).unwrap_or_default() as i64;
         json.pointer("/args/data").is_some().then_some(Self { json, ts, is_start })
     }

@@ -3,14 +3,15 @@
 use rustc_hash::FxHashMap;
 
 use super::event::ForeignEvent;
-use crate::merge::merger::Merger;
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
+use crate::merge::options::MergeOptions;
+use crate::merge::output::mapped_frames::MappedFrames;
+use crate::merge::output::merge_output::MergeOutput;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::output::profile_ids::ProfileIds;
 use crate::merge::profiles::copied::{CopiedProfile, FirstChunk, announcement};
 use crate::merge::profiles::cpuprofile;
-use crate::merge::profiles::ids::ProfileIds;
-use crate::merge::profiles::mapped_frames::MappedFrames;
 use crate::merge::profiles::rewrite::ProfileRewriter;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
 use cpu_prof_core::format::trace::event::event_names::WHOLE_PROFILE;
 use cpu_prof_core::profile::frame_table::FrameTable;
@@ -38,8 +39,8 @@ impl ForeignProfiles {
         event: &ForeignEvent<'_>,
         taken: &mut ProfileIds,
     ) -> Option<String> {
-        let (pid, id) = (event.pid?, event.head.id(event.text)?);
-        if !event.is_profile() {
+        let (pid, id) = (event.pid?, event.sound.id()?);
+        if !event.sound.is_profile() {
             return None;
         }
         let new_id = self.ids.entry((pid, id.to_owned())).or_insert_with(|| {
@@ -57,11 +58,11 @@ impl ForeignProfiles {
         frames: &mut MappedFrames,
         edit: &mut EventEdit,
     ) -> bool {
-        let (Some(pid), Some(id)) = (event.pid, event.head.id(event.text)) else { return false };
+        let (Some(pid), Some(id)) = (event.pid, event.sound.id()) else { return false };
         let tid = event.tid.unwrap_or_default();
         let new = || (tid, CopiedProfile::default());
         let (_, profile) = self.copied.entry((pid, id.to_owned())).or_insert_with(new);
-        let is_read = profile.event(event.text, event.head, frames, edit);
+        let is_read = profile.event(event.sound, frames, edit);
         self.broken += u64::from(!is_read);
         is_read
     }
@@ -73,25 +74,24 @@ impl ForeignProfiles {
         event: &ForeignEvent<'_>,
         line: &[u8],
         new_id: Option<String>,
-        merger: &mut Merger<'_>,
-        parts: &mut OutputParts,
+        options: &MergeOptions,
+        output: &mut MergeOutput,
     ) -> Result<bool, MergeError> {
-        if event.name() == WHOLE_PROFILE {
-            return self.whole(event, line, merger, parts);
+        if event.sound.name() == WHOLE_PROFILE {
+            return self.whole(event, line, options, output);
         }
-        let (Some(pid), Some(id), true) =
-            (event.pid, event.head.id(event.text), event.is_profile())
+        let (Some(pid), Some(id), true) = (event.pid, event.sound.id(), event.sound.is_profile())
         else {
             return Ok(false);
         };
-        let tid = event.tid.unwrap_or_default();
+        let (tid, parts) = (event.tid.unwrap_or_default(), &mut output.parts);
         let count = parts.slices.count();
         let rewriter = self.rewriters.entry((pid, id.to_owned())).or_insert_with(|| {
             let id = new_id.unwrap_or_else(|| String::from_utf8_lossy(id).into_owned());
             let id = id.trim_matches('"').to_owned();
-            ProfileRewriter::new(pid, tid, id, count, &merger.rewriting)
+            ProfileRewriter::new(pid, tid, id, count, options)
         });
-        let is_read = match event.name() {
+        let is_read = match event.sound.name() {
             b"Profile" => rewriter.start(line, event.ts(), parts)?,
             _ => rewriter.chunk(line, parts)?,
         };
@@ -104,18 +104,19 @@ impl ForeignProfiles {
         &mut self,
         event: &ForeignEvent<'_>,
         line: &[u8],
-        merger: &mut Merger<'_>,
-        parts: &mut OutputParts,
+        options: &MergeOptions,
+        output: &mut MergeOutput,
     ) -> Result<bool, MergeError> {
+        let MergeOutput { parts, profile_ids, .. } = output;
         let mut frames = FrameTable::new();
-        let profile = cpuprofile::of_event(line, &mut frames, &mut merger.mapped);
+        let profile = cpuprofile::of_event(line, &mut frames, &mut output.frames);
         let Some((pid, profile)) = event.pid.zip(profile) else { return Ok(false) };
         let tid = event.tid.unwrap_or_default();
         let count = parts.slices.count();
         let key = (pid, [WHOLE_PROFILE, &tid.to_ne_bytes()].concat());
         let rewriter = self.rewriters.entry(key).or_insert_with(|| {
-            let id = merger.profile_ids.free(pid, tid).trim_matches('"').to_owned();
-            ProfileRewriter::new(pid, tid, id, count, &merger.rewriting)
+            let id = profile_ids.free(pid, tid).trim_matches('"').to_owned();
+            ProfileRewriter::new(pid, tid, id, count, options)
         });
         rewriter.begin(profile.start_us, parts)?;
         cpuprofile::add(&profile, &frames, (pid, tid), rewriter, parts)?;

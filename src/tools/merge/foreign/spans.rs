@@ -4,8 +4,8 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::head::EventHead;
 
 /// The key that the events of one span or flow share: the thread, or category, scope and id.
@@ -192,7 +192,7 @@ fn key(line: &[u8], phase: u8, (pid, tid): (u32, u32)) -> Option<Key> {
     };
     let of_process =
         if event.get("id2").is_some_and(|id| id.get("global").is_none()) { pid } else { 0 };
-    let parts = [Some(id), event.get("cat"), event.get("scope"), name];
-    let text = parts.iter().map(|part| part.map(Value::to_string).unwrap_or_default());
+    let pieces = [Some(id), event.get("cat"), event.get("scope"), name];
+    let text = pieces.iter().map(|piece| piece.map(Value::to_string).unwrap_or_default());
     Some(format!("{kind} {of_process} {}", text.collect::<Vec<_>>().join(" ")))
 }

@@ -1,6 +1,10 @@
-//! The processes of the inputs.
+//! What a merge reads: files by their kinds, the processes that they belong to, and events.
 
-pub(crate) mod foreign_pids;
-pub(crate) mod host_process;
-pub(crate) mod input_process;
-pub(crate) mod processes;
+pub(crate) mod chosen_threads;
+pub(crate) mod event;
+pub(crate) mod foreign_pid;
+pub(crate) mod merge_inputs;
+pub(crate) mod other_trace;
+pub(crate) mod recorded_processes;
+pub(crate) mod sorted_inputs;
+pub(crate) mod taken_pids;

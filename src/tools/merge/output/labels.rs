@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::part::OutputPart;
-use crate::merge::outcome::MergeError;
+use super::parts::OutputPart;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::process_label::{with_input_name, with_place};
 use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::write::event::Event;
@@ -56,6 +56,7 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
+    /// Adds the label of a process.
     pub(crate) fn push(&mut self, label: ProcessLabel) {
         self.list.push(label);
     }
@@ -79,7 +80,7 @@ impl Labels {
     }
 
     /// Returns the label of a process, without its pid.
-    pub(crate) fn url(&self, pid: u32) -> Option<&str> {
+    pub(crate) fn without_pid(&self, pid: u32) -> Option<&str> {
         self.list.iter().find(|label| label.pid == pid).map(ProcessLabel::text)
     }
 

@@ -11,9 +11,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
+use crate::merge::inputs::event::SoundEvent;
 use cpu_prof_core::format::json_walk::{value_length, walk_object};
 use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
+use cpu_prof_core::format::trace::event::head::Member;
 
 /// The ids of one trace.
 #[derive(Debug, Default, Clone, Copy)]
@@ -38,13 +39,14 @@ impl ForeignIds {
     }
 
     /// Replaces the ids of an event by those in the output.
-    pub(crate) fn change(&self, event: &[u8], head: &EventHead, edit: &mut EventEdit) {
+    pub(crate) fn change(&self, event: SoundEvent<'_>, edit: &mut EventEdit) {
         if self.trace == 0 {
             return;
         }
-        let place = |member| head.place(member);
+        let SoundEvent { text, head } = event;
+        let place = |member| event.place(member);
         let mut replace = |id: Range<usize>| {
-            let new_id = self.id(&written(&event[id.clone()]));
+            let new_id = self.id(&written(&text[id.clone()]));
             edit.replace(id, format_args!("\"{new_id}\""));
         };
         let own_id = place(Member::Id).filter(|_| LINKED_PHASES.contains(&head.phase));
@@ -54,15 +56,15 @@ impl ForeignIds {
         if let Some(ids) = place(Member::Id2) {
             let start = ids.start;
             // Anything but an object stays.
-            let _ = walk_object(&event[ids], |_, id| replace(start + id.start..start + id.end));
+            let _ = walk_object(&text[ids], |_, id| replace(start + id.start..start + id.end));
         }
         if let Some(args) = place(Member::Arguments) {
-            for at in REFERENCE.find_iter(&event[args.clone()]) {
-                reference(event, args.start + at).into_iter().for_each(&mut replace);
+            for at in REFERENCE.find_iter(&text[args.clone()]) {
+                reference(text, args.start + at).into_iter().for_each(&mut replace);
             }
         }
         for frame in place(Member::StackFrame).into_iter().chain(place(Member::EndStackFrame)) {
-            let new_id = Value::from(self.stack_frame_id(&written(&event[frame.clone()])));
+            let new_id = Value::from(self.stack_frame_id(&written(&text[frame.clone()])));
             edit.replace(frame, new_id);
         }
     }
@@ -133,13 +135,15 @@ fn text(id: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cpu_prof_core::format::trace::event::head::EventHead;
     use serde_json::json;
 
     fn changed(trace: usize, event: &Value) -> Option<Value> {
         let text = event.to_string();
         let head = EventHead::of_any(text.as_bytes()).unwrap();
         let mut edit = EventEdit::default();
-        ForeignIds::of_trace(trace).change(text.as_bytes(), &head, &mut edit);
+        let event = SoundEvent { text: text.as_bytes(), head: &head };
+        ForeignIds::of_trace(trace).change(event, &mut edit);
         let mut changed = Vec::new();
         edit.apply(text.as_bytes(), &mut changed);
         (!edit.is_empty()).then(|| serde_json::from_slice(&changed).unwrap())
@@ -176,7 +180,7 @@ mod tests {
         let spaced = br#"{"ph":"X","args":{"id_ref" : "0x1"}}"#;
         let head = EventHead::of_any(spaced).unwrap();
         let mut edit = EventEdit::default();
-        ForeignIds::of_trace(1).change(spaced, &head, &mut edit);
+        ForeignIds::of_trace(1).change(SoundEvent { text: spaced, head: &head }, &mut edit);
         assert!(!edit.is_empty());
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::linked_ids::ForeignIds;
-use super::part::OutputPart;
-use crate::merge::outcome::MergeError;
+use super::parts::OutputPart;
+use crate::merge::result::MergeError;
 use cpu_prof_core::files::spool::Spool;
 use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::lines::SEPARATOR;
@@ -41,8 +41,10 @@ struct SharedContents {
 }
 
 /// The members of other traces.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OtherMembers {
+    /// Path of the output, beside which members wait for its end.
+    target: PathBuf,
     /// Encoded members, each behind a separator.
     spool: Option<Spool>,
     /// Members that all traces share.
@@ -50,10 +52,26 @@ pub(crate) struct OtherMembers {
     keys: FxHashSet<String>,
     /// Metadata of other traces, each with the name of its file. As text: values take ten times as
     /// much memory.
-    pub sources: Vec<Box<RawValue>>,
+    pub(super) sources: Vec<Box<RawValue>>,
 }
 
 impl OtherMembers {
+    /// Returns no members, of traces that go into the output at `target`.
+    pub(super) fn new(target: &Path) -> Self {
+        Self {
+            target: target.to_owned(),
+            spool: None,
+            shared: BTreeMap::new(),
+            keys: FxHashSet::default(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// Keeps the metadata of traces that an earlier merge has joined.
+    pub(crate) fn add_sources(&mut self, sources: Vec<Box<RawValue>>) {
+        self.sources.extend(sources);
+    }
+
     /// Keeps a member. Returns the new name if another trace has a member of this name.
     pub(crate) fn add(
         &mut self,
@@ -61,7 +79,6 @@ impl OtherMembers {
         value: &[u8],
         ids: ForeignIds,
         file: &str,
-        output: &Path,
     ) -> Result<Option<String>, MergeError> {
         let is_json = |text: &[u8]| serde_json::from_slice::<IgnoredAny>(text).is_ok();
         // The scanner takes a key as it is written.
@@ -85,7 +102,7 @@ impl OtherMembers {
             return Ok(None);
         }
         if let Some((member, contents)) = shared(key, value, ids) {
-            return self.add_shared(member, &contents, output).map(|()| None);
+            return self.add_shared(member, &contents).map(|()| None);
         }
         // The trace has metadata of its own.
         let is_new = key != "metadata" && self.keys.insert(key.to_owned());
@@ -103,23 +120,18 @@ impl OtherMembers {
         text.extend_from_slice(value);
         let spool = match &mut self.spool {
             Some(spool) => spool,
-            None => self.spool.insert(Spool::create(output)?),
+            None => self.spool.insert(Spool::create(&self.target)?),
         };
         spool.write(&text)?;
         Ok(new_name)
     }
 
     /// Adds encoded contents, without the brackets around them.
-    fn add_shared(
-        &mut self,
-        member: SharedMember,
-        contents: &[u8],
-        output: &Path,
-    ) -> Result<(), MergeError> {
+    fn add_shared(&mut self, member: SharedMember, contents: &[u8]) -> Result<(), MergeError> {
         let shared = match self.shared.entry(member) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(free) => {
-                free.insert(SharedContents { spool: Spool::create(output)?, is_empty: true })
+                free.insert(SharedContents { spool: Spool::create(&self.target)?, is_empty: true })
             }
         };
         if !contents.is_empty() {
@@ -182,9 +194,13 @@ pub(crate) struct MergedFacts {
 }
 
 impl MergedFacts {
-    /// Reads metadata; none if the trace was not merged by this project.
-    pub(crate) fn read(metadata: &[u8]) -> Option<Self> {
-        let member = serde_json::from_slice::<OwnMember<Self>>(metadata).ok()?;
+    /// Reads a member of a trace's object; none if the member is not the metadata of a merged trace of
+    /// this project.
+    pub(crate) fn of_member(key: &str, value: &[u8]) -> Option<Self> {
+        if key != "metadata" {
+            return None;
+        }
+        let member = serde_json::from_slice::<OwnMember<Self>>(value).ok()?;
         Some(member.facts).filter(|facts| !facts.processes.is_empty())
     }
 }

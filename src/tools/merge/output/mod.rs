@@ -1,8 +1,13 @@
-//! The files of a merge, and what stands in them once.
+//! What a merge writes: its files, and what stands in them once.
 
+pub(crate) mod foreign_facts;
 pub(crate) mod labels;
 pub(crate) mod linked_ids;
+pub(crate) mod mapped_frames;
 pub(crate) mod members;
-pub(crate) mod part;
+pub(crate) mod merge_output;
+pub(crate) mod metadata;
+pub(crate) mod parts;
 pub(crate) mod process_track;
+pub(crate) mod profile_ids;
 pub(crate) mod slices;

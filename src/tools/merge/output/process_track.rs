@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::merge::inputs::processes::OutputProcess;
+use crate::merge::inputs::recorded_processes::RecordedProcess;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::events::Events;
@@ -11,10 +11,10 @@ use cpu_prof_core::format::trace::write::process_span::ProcessSpan;
 use cpu_prof_core::profile::ending::ProcessEnding;
 
 /// Adds the facts that the track needs to those of a process.
-pub(crate) fn describe(process: &OutputProcess, about: &mut Map<String, Value>) {
+pub(crate) fn describe(process: &RecordedProcess, about: &mut Map<String, Value>) {
     let span = |recording: &RecordingFile| {
-        let end_us = recording.end_us.unwrap_or(recording.start_us);
-        json!({ "tid": recording.tid, "startUs": recording.start_us, "endUs": end_us })
+        let (tid, start_us) = (recording.tid, recording.start_us);
+        json!({ "tid": tid, "startUs": start_us, "endUs": recording.known_end_us() })
     };
     let workers = process.threads.iter().filter(|(tid, _)| **tid != 0);
     let workers: Vec<Value> = workers.flat_map(|(_, recordings)| recordings).map(span).collect();

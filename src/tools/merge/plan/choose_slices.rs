@@ -1,8 +1,9 @@
 //! Chooses the slices of a merge: what the user asked for, cut where a part would be too large.
 
 use super::times::{EventTimes, Histogram};
-use crate::merge::outcome::{MergeError, MergeOptions};
+use crate::merge::options::MergeOptions;
 use crate::merge::output::slices::OutputSlices;
+use crate::merge::result::MergeError;
 use crate::read::slice::FoundSlice;
 
 /// Times that parts are cut again. Each takes another reading of all inputs.

@@ -3,23 +3,22 @@
 use std::collections::BTreeMap;
 use std::slice::from_ref;
 
-use super::thread_cpu::ThreadCpu;
 use super::times::EventTimes;
-use crate::merge::inputs::foreign_pids::ForeignPid;
-use crate::merge::inputs::host_process::{Home, OtherTrace};
-use crate::merge::inputs::input_process::InputProcess;
-use crate::merge::inputs::processes::OutputProcess;
-use crate::merge::outcome::MergeProgress;
+use crate::merge::findings::thread_cpu::ThreadCpu;
+use crate::merge::inputs::chosen_threads::InputProcess;
+use crate::merge::inputs::event::SoundEvent;
+use crate::merge::inputs::foreign_pid::ForeignPid;
+use crate::merge::inputs::merge_inputs::MergeInputs;
+use crate::merge::inputs::other_trace::OtherTrace;
+use crate::merge::inputs::recorded_processes::RecordedProcess;
 use crate::read::load::load;
-use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::event::event_json::EventJson;
-use cpu_prof_core::format::trace::event::event_names::{COUNTERS, FRAMES};
+use cpu_prof_core::format::trace::event::event_names::FRAMES;
 use cpu_prof_core::format::trace::event::event_times::TraceTimes;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::read::process_names::TraceNames;
-use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem, SoundItems};
+use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem};
 use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::program::Program;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, Thread};
 
@@ -64,38 +63,23 @@ type Threads = BTreeMap<(ForeignPid, u32), SurveyedThread>;
 
 impl Survey {
     /// Reads all inputs.
-    pub(crate) fn of(
-        inputs: &[Input],
-        recorded: &[OutputProcess],
-        others: &[OtherTrace],
-        depth: SurveyDepth,
-        progress: &MergeProgress,
-    ) -> Self {
+    pub(crate) fn of(inputs: &MergeInputs<'_>, depth: SurveyDepth) -> Self {
         let mut survey = Self::default();
-        for (index, process) in recorded.iter().enumerate() {
-            survey.recorded(index, process, inputs, depth, progress);
+        for (index, process) in inputs.recorded().iter().enumerate() {
+            survey.recorded(index, process, inputs, depth);
         }
-        for other in others {
-            survey.other(other, inputs, depth, progress);
+        for other in inputs.others() {
+            survey.other(other, inputs, depth);
         }
         survey
     }
 
-    fn other(
-        &mut self,
-        OtherTrace { input: index, home, .. }: &OtherTrace,
-        inputs: &[Input],
-        depth: SurveyDepth,
-        progress: &MergeProgress,
-    ) {
-        let input = &inputs[*index];
-        let (threads, mut names, times) = self.trace(input, progress, depth);
+    fn other(&mut self, trace: &OtherTrace, inputs: &MergeInputs<'_>, depth: SurveyDepth) {
+        let (threads, mut names, times) = self.trace(trace.input, inputs, depth);
         self.times.inputs.trace(times);
         for ((pid, tid), thread) in threads {
-            let home = home.as_ref().filter(|home| home.is_of(&pid));
-            let tid = home.and_then(|home| home.recorded(tid)).unwrap_or(tid);
-            let key = Home::process(home, *index, &pid);
-            let found = self.processes.entry(key).or_default();
+            let tid = trace.recorded_thread(&pid, tid).unwrap_or(tid);
+            let found = self.processes.entry(trace.process(&pid)).or_default();
             if let ForeignPid::Number(number) = pid {
                 found.pid = number;
             }
@@ -103,40 +87,39 @@ impl Survey {
         }
         for (key, found) in &mut self.processes {
             if let InputProcess::Other(of, ForeignPid::Number(number)) = key
-                && of == index
+                && *of == trace.input
             {
                 found.take_names(*number, &mut names);
             }
         }
         if depth == SurveyDepth::Cpu {
-            self.sampled(*index, input);
+            self.sampled(trace.input, inputs);
         }
     }
 
     fn recorded(
         &mut self,
         index: usize,
-        process: &OutputProcess,
-        inputs: &[Input],
+        process: &RecordedProcess,
+        inputs: &MergeInputs<'_>,
         depth: SurveyDepth,
-        progress: &MergeProgress,
     ) {
-        let pid = process.own_pid.unwrap_or(Program::UNKNOWN_PID).into();
-        let mut found = SurveyedProcess { pid, ..SurveyedProcess::default() };
+        let mut found = SurveyedProcess { pid: process.known_pid().into(), ..Default::default() };
         let mut facts = process.clock_facts();
-        for recording in process.threads.values().flatten() {
-            let input = &inputs[recording.input];
+        for recording in process.recordings() {
             let known = found.threads.entry(recording.tid).or_default();
             if recording.is_cpuprofile {
-                self.times.histogram.add_cpuprofile(recording, text_bytes(input, progress));
+                let bytes = text_bytes(recording.input, inputs);
+                self.times.histogram.add_cpuprofile(recording, bytes);
                 if depth == SurveyDepth::Cpu {
-                    let loaded = load(from_ref(&input.path), ReadScope::TIMES);
+                    let path = &inputs.file(recording.input).path;
+                    let loaded = load(from_ref(path), ReadScope::TIMES);
                     let threads = loaded.session.processes.iter().flat_map(|each| &each.threads);
                     known.cpu.add(threads.map(busy_us).sum());
                 }
                 continue;
             }
-            let (threads, mut names, times) = self.trace(input, progress, depth);
+            let (threads, mut names, times) = self.trace(recording.input, inputs, depth);
             let ends = times.processes().filter_map(|(_, span)| Some(span.get()?.1));
             facts.end_us = ends.fold(facts.end_us, i64::max);
             let cpu_us = threads.values().filter_map(|thread| thread.cpu.sum_us).max();
@@ -144,50 +127,50 @@ impl Survey {
             found.take_names(found.pid, &mut names);
         }
         if found.command.is_empty() {
-            found.command.clone_from(&process.url);
+            found.command.clone_from(&process.label);
         }
         self.times.inputs.recorded.push(facts);
         self.processes.insert(InputProcess::Recorded(index), found);
     }
 
-    /// Reads a trace. Damage is noted later, when the trace is copied.
+    /// Reads a trace, given by the index of its input. Damage is noted later, when the trace is copied.
     fn trace(
         &mut self,
-        input: &Input,
-        progress: &MergeProgress,
+        input: usize,
+        inputs: &MergeInputs<'_>,
         depth: SurveyDepth,
     ) -> (Threads, TraceNames, TraceTimes) {
         let (mut threads, mut names) = (Threads::default(), TraceNames::default());
         let mut times = TraceTimes::default();
-        let Ok(reader) = input.open_counted(&progress.done) else { return (threads, names, times) };
-        let mut items = SoundItems::new(reader).moved_by(input.shift);
+        let Ok(mut items) = inputs.open(input) else { return (threads, names, times) };
         while let Ok(Some(item)) = items.next() {
-            let (event, head) = match item {
-                SoundItem::Event { text, head } => (text, head),
+            let event = match item {
+                SoundItem::Event { text, head } => SoundEvent { text, head },
                 SoundItem::Member { key, value } => {
                     times.member(key, value);
                     continue;
                 }
             };
-            if let Some(ts) = times.event(head, event) {
-                self.times.histogram.add(ts, event.len());
+            let SoundEvent { text, head } = event;
+            if let Some(ts) = times.event(head, text) {
+                self.times.histogram.add(ts, text.len());
             }
             if depth == SurveyDepth::Times {
                 continue;
             }
-            let name = head.name(event);
+            let name = event.name();
             let is_name = [&b"process_name"[..], b"thread_name"].contains(&name);
             if (is_name || FRAMES.contains(&name))
-                && let Some(json) = EventJson::read(event, head)
+                && let Some(json) = EventJson::read(text, head)
             {
                 names.event(&json);
             }
-            let pid = head.written(Member::Pid, event).map(ForeignPid::read);
-            if let Some(pid) = pid.filter(|_| head.phase != b'M') {
-                let tid = head.tid(event).unwrap_or_default();
+            let pid = head.written(Member::Pid, text).map(ForeignPid::read);
+            if let Some(pid) = pid.filter(|_| !event.is_metadata()) {
+                let tid = head.tid(text).unwrap_or_default();
                 let thread = threads.entry((pid, tid)).or_default();
-                if COUNTERS.contains(&name) {
-                    thread.cpu.read(name, event);
+                if event.is_counter() {
+                    thread.cpu.read(name, text);
                 }
             }
         }
@@ -195,8 +178,8 @@ impl Survey {
     }
 
     /// Counts the samples of the threads that have no counters.
-    fn sampled(&mut self, index: usize, input: &Input) {
-        let is_of = |key: &InputProcess| matches!(key, InputProcess::Other(of, _) if *of == index);
+    fn sampled(&mut self, input: usize, inputs: &MergeInputs<'_>) {
+        let is_of = |key: &InputProcess| matches!(key, InputProcess::Other(of, _) if *of == input);
         let mut found = self.processes.iter().filter(|(key, _)| is_of(key));
         let is_counted = |process: &SurveyedProcess| {
             process.threads.values().any(|thread| thread.cpu.sum_us.is_some())
@@ -204,8 +187,9 @@ impl Survey {
         if found.any(|(_, process)| is_counted(process)) {
             return;
         }
-        for process in load(from_ref(&input.path), ReadScope::TIMES).session.processes {
-            let key = InputProcess::Other(index, ForeignPid::Number(process.pid));
+        let path = &inputs.file(input).path;
+        for process in load(from_ref(path), ReadScope::TIMES).session.processes {
+            let key = InputProcess::Other(input, ForeignPid::Number(process.pid));
             let Some(found) = self.processes.get_mut(&key) else { continue };
             for thread in &process.threads {
                 let tid = u32::try_from(thread.id).unwrap_or_default();
@@ -241,8 +225,8 @@ fn busy_us(thread: &Thread) -> u64 {
 }
 
 /// Returns the size of a `.cpuprofile`'s text, about the size of the events in the trace.
-fn text_bytes(input: &Input, progress: &MergeProgress) -> usize {
-    let Ok(reader) = input.open_counted(&progress.done) else { return 0 };
+fn text_bytes(input: usize, inputs: &MergeInputs<'_>) -> usize {
+    let Ok(reader) = inputs.open_text(input) else { return 0 };
     let mut scanner = Scanner::new(reader);
     let mut bytes = 0;
     while let Ok(Some(item)) = scanner.next() {

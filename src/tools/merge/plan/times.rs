@@ -37,7 +37,7 @@ impl Histogram {
     /// Spreads the size of a `.cpuprofile` evenly over its time.
     pub(super) fn add_cpuprofile(&mut self, recording: &RecordingFile, bytes: usize) {
         const PIECES: i64 = 1000;
-        let length = recording.end_us.map_or(0, |end| end - recording.start_us);
+        let length = recording.known_end_us() - recording.start_us;
         for piece in 0..PIECES {
             let ts = recording.start_us + length * piece / PIECES;
             self.add(ts, bytes / PIECES as usize);

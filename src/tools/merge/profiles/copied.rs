@@ -6,14 +6,15 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
-use super::mapped_frames::{MappedFrame, MappedFrames};
 use super::repaired_chunk::{KnownNodes, repaired_args};
+use crate::merge::inputs::event::SoundEvent;
+use crate::merge::output::mapped_frames::{MappedFrame, MappedFrames};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
 use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
+use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::event::own_chunk::{self, ChunkCheck};
 use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::events::Events;
@@ -70,36 +71,33 @@ impl CopiedProfile {
     /// events are sound. Returns whether the event can be read.
     pub(crate) fn event(
         &mut self,
-        event: &[u8],
-        head: &EventHead,
+        event: SoundEvent<'_>,
         frames: &mut MappedFrames,
         edit: &mut EventEdit,
     ) -> bool {
-        match head.name(event) {
-            b"Profile" => self.start(event, head, edit),
-            b"ProfileChunk" => self.chunk(event, head, frames, edit),
+        match event.name() {
+            b"Profile" => self.start(event, edit),
+            b"ProfileChunk" => self.chunk(event, frames, edit),
             _ => true,
         }
     }
 
     /// Begins a profile with nodes of its own, by its `Profile` event.
-    fn start(&mut self, event: &[u8], head: &EventHead, edit: &mut EventEdit) -> bool {
-        let Ok(start) = ChunkJson::from_args(head.text(Member::Arguments, event)) else {
-            return false;
-        };
+    fn start(&mut self, event: SoundEvent<'_>, edit: &mut EventEdit) -> bool {
+        let Ok(start) = ChunkJson::from_args(event.arguments()) else { return false };
         // A profile can be announced after its first chunks.
         if self.is_announced {
             *self = Self::default();
         }
         self.is_announced = true;
-        let ts = head.ts(event).unwrap_or_default();
+        let ts = event.ts().unwrap_or_default();
         if !self.has_samples {
             self.time = WrittenTimeline::new(ts);
         }
         if start.start_time.is_none() {
             let args = format!("{{\"data\":{{\"startTime\":{ts}}}}}");
-            let end = event.len() - 1;
-            match head.place(Member::Arguments) {
+            let end = event.text.len() - 1;
+            match event.place(Member::Arguments) {
                 Some(place) => edit.replace(place, args),
                 None => edit.replace(end..end, format!(",\"args\":{args}")),
             }
@@ -115,36 +113,33 @@ impl CopiedProfile {
     /// Reads a `ProfileChunk`.
     fn chunk(
         &mut self,
-        event: &[u8],
-        head: &EventHead,
+        event: SoundEvent<'_>,
         frames: &mut MappedFrames,
         edit: &mut EventEdit,
     ) -> bool {
-        let ts = head.ts(event).unwrap_or_default();
-        let Some(args) = head.place(Member::Arguments) else {
-            self.begin(ts, event, head);
+        let ts = event.ts().unwrap_or_default();
+        let Some(args) = event.place(Member::Arguments) else {
+            self.begin(ts, event);
             return true;
         };
         if self.mapped.is_empty()
-            && let Some(length_us) = self.own_length(&event[args.clone()], frames)
+            && let Some(length_us) = self.own_length(&event.text[args.clone()], frames)
         {
-            self.begin(ts.saturating_sub(length_us), event, head);
+            self.begin(ts.saturating_sub(length_us), event);
             self.time.sample(length_us);
             self.has_samples = true;
             return true;
         }
-        let Ok(chunk) = ChunkJson::from_args(head.text(Member::Arguments, event)) else {
-            return false;
-        };
+        let Ok(chunk) = ChunkJson::from_args(event.arguments()) else { return false };
         let length_us = chunk.length_us();
-        self.begin(ts.saturating_sub(length_us), event, head);
+        self.begin(ts.saturating_sub(length_us), event);
         if self.add(&chunk) {
             if chunk.deltas().iter().all(|delta| delta.0 >= 0) {
                 self.time.sample(length_us);
             } else {
                 self.deltas(&chunk, ts);
             }
-            self.map(event, &chunk, frames, edit);
+            self.map(event.text, &chunk, frames, edit);
         } else {
             let deltas = self.deltas(&chunk, ts);
             if let Some(repaired) = self.repaired(&chunk, deltas, frames) {
@@ -156,12 +151,12 @@ impl CopiedProfile {
     }
 
     /// Begins the profile at its first chunk, unless its `Profile` event was read.
-    fn begin(&mut self, start_us: i64, event: &[u8], head: &EventHead) {
+    fn begin(&mut self, start_us: i64, event: SoundEvent<'_>) {
         if self.first.is_some() || self.is_announced {
             return;
         }
         self.time = WrittenTimeline::new(start_us);
-        let id = String::from_utf8_lossy(head.id(event).unwrap_or_default()).into_owned();
+        let id = String::from_utf8_lossy(event.id().unwrap_or_default()).into_owned();
         self.first = Some(FirstChunk { start_us, id });
     }
 
@@ -213,10 +208,11 @@ impl CopiedProfile {
             && samples.iter().all(|id| self.nodes.ids.contains(id.0))
     }
 
-    /// Replaces the frames, lines and columns of a chunk by those in the sources.
+    /// Replaces the frames, lines and columns of a chunk by those in the sources. `text` is that of the
+    /// event.
     fn map(
         &mut self,
-        event: &[u8],
+        text: &[u8],
         chunk: &ChunkJson<'_>,
         frames: &mut MappedFrames,
         edit: &mut EventEdit,
@@ -225,9 +221,9 @@ impl CopiedProfile {
             return;
         }
         for NodeJson { id, call_frame, .. } in chunk.nodes() {
-            let Some(text) = call_frame else { continue };
-            if let Some(frame) = frames.frame(text.get()) {
-                edit.replace(range(event, text.get()), frame.json.get());
+            let Some(json) = call_frame else { continue };
+            if let Some(frame) = frames.frame(json.get()) {
+                edit.replace(place_of(json.get(), text), frame.json.get());
                 self.mapped.insert(id.0, frame);
             }
         }
@@ -241,7 +237,7 @@ impl CopiedProfile {
         let mut replace = |list: Option<&RawValue>, number: fn(&SourcePosition) -> u32| {
             let numbers: Vec<u32> = positions.iter().map(number).collect();
             if let Some((list, numbers)) = list.zip(encode_raw(&numbers)) {
-                edit.replace(range(event, list.get()), numbers.get());
+                edit.replace(place_of(list.get(), text), numbers.get());
             }
         };
         replace(chunk.lines, |position| position.line);
@@ -313,8 +309,8 @@ impl ChunkCheck for OwnCheck<'_, '_> {
     }
 }
 
-/// Returns the place of a part of an event.
-fn range(event: &[u8], part: &str) -> std::ops::Range<usize> {
-    let start = (part.as_ptr() as usize).saturating_sub(event.as_ptr() as usize);
-    start..start + part.len()
+/// Returns the place of a value that was read from an event's text.
+fn place_of(value: &str, text: &[u8]) -> std::ops::Range<usize> {
+    let start = (value.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    start..start + value.len()
 }

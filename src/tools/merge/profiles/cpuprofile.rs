@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::mapped_frames::MappedFrames;
 use super::rewrite::ProfileRewriter;
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
+use crate::merge::output::mapped_frames::MappedFrames;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use crate::read::originals::in_session::map_profile;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::ascii_json::{encode, encode_raw};

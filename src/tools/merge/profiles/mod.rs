@@ -2,7 +2,5 @@
 
 pub(crate) mod copied;
 pub(crate) mod cpuprofile;
-pub(crate) mod ids;
-pub(crate) mod mapped_frames;
 pub(crate) mod repaired_chunk;
 pub(crate) mod rewrite;

@@ -101,7 +101,7 @@ fn traces_meet_in_the_moments_that_they_share() {
 }
 
 #[test]
-fn many_processes_with_other_pids_are_one_remark() {
+fn many_processes_with_other_pids_are_one_note() {
     let trace = r#"[{"ph":"X","name":"x","cat":"c","pid":5,"tid":6,"ts":9,"dur":1}]"#;
     for (files, notes) in [(3, 2), (9, 1)] {
         let files = vec![trace.as_bytes(); files];

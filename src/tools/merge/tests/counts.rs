@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::merge::merge::merge;
-use crate::merge::outcome::{MergeOptions, MergeProgress};
+use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::read::load::load;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 

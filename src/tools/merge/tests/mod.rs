@@ -16,7 +16,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::merge::merge;
-use super::outcome::{MergeError, MergeOptions, MergeProgress, MergeResult};
+use super::options::{MergeOptions, MergeProgress};
+use super::result::{MergeError, MergeResult};
 use crate::read::slice::SliceLimits;
 
 use cpu_prof_core::testing::traces::MAIN;

@@ -8,4 +8,4 @@ mod rewriter;
 mod thread_output;
 mod tree;
 
-pub(crate) use self::rewriter::{ProfileRewriter, Rewriting};
+pub(crate) use self::rewriter::ProfileRewriter;

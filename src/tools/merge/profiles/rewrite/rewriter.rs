@@ -4,31 +4,15 @@ use std::mem;
 
 use super::thread_output::{NodeSample, ThreadOutput};
 use super::tree::{ROOT, RewrittenTree};
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
-use crate::read::filter::StackFilter;
+use crate::merge::options::MergeOptions;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
 use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::thinner::Thinner;
 use cpu_prof_core::profile::timeline::WrittenTimeline;
-
-/// Changes of profiles that are rewritten.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rewriting {
-    /// Stacks that are kept.
-    pub stacks: StackFilter,
-    /// Least time between two samples, microseconds; none for all samples.
-    pub interval_us: Option<i64>,
-}
-
-impl Rewriting {
-    /// Returns whether samples change.
-    pub(crate) fn is_limited(&self) -> bool {
-        *self != Self::default()
-    }
-}
 
 /// Rewrites the profile of one thread.
 pub(crate) struct ProfileRewriter {
@@ -73,14 +57,15 @@ impl ProfileRewriter {
         tid: u32,
         profile_id: String,
         parts: usize,
-        rewriting: &Rewriting,
+        options: &MergeOptions,
     ) -> Self {
+        let stacks = &options.filter.stacks;
         Self {
             output: ThreadOutput::new(pid, tid, profile_id, parts),
-            tree: RewrittenTree::new(rewriting.stacks.clone()),
-            thinner: rewriting.interval_us.map(Thinner::new),
+            tree: RewrittenTree::new(stacks.clone()),
+            thinner: options.interval_us.map(Thinner::new),
             ready: Vec::new(),
-            is_filtered: rewriting.stacks.is_limited(),
+            is_filtered: stacks.is_limited(),
             is_first: true,
             time: WrittenTimeline::new(0),
             has_samples: false,
@@ -269,11 +254,11 @@ impl ProfileRewriter {
     }
 
     fn place_ready(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
-        let mut ready = mem::take(&mut self.ready);
-        for (sample, time_us) in ready.drain(..) {
+        for index in 0..self.ready.len() {
+            let (sample, time_us) = self.ready[index];
             self.sample(sample, time_us, parts)?;
         }
-        self.ready = ready;
+        self.ready.clear();
         Ok(())
     }
 

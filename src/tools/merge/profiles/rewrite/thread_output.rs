@@ -1,7 +1,7 @@
 //! The output of a rewritten thread: its names, and its profile in each part.
 
-use crate::merge::outcome::MergeError;
-use crate::merge::output::part::OutputParts;
+use crate::merge::output::parts::OutputParts;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::write::event::{Event, SAMPLES_PER_CHUNK};
 use cpu_prof_core::format::trace::write::event_args::{ChunkNode, ChunkSamples, ProfileChunk};
 use cpu_prof_core::format::trace::write::events::Events;

@@ -1,36 +1,41 @@
 //! The end of a merged trace: labels, members of other traces, and the metadata.
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::inputs::processes::OutputProcess;
-use super::merger::Merger;
-use super::outcome::{MergeError, ProcessExit};
-use super::output::part::OutputPart;
-use super::output::process_track;
+use super::merge_output::MergeOutput;
+use super::process_track;
+use crate::merge::inputs::recorded_processes::RecordedProcess;
+use crate::merge::options::ProcessExit;
+use crate::merge::result::MergeError;
 use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::own;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::profile::program::Program;
 
-impl Merger<'_> {
-    /// Writes the end of each part.
-    pub(super) fn write_ends(
+impl MergeOutput {
+    /// Writes the end of each part. `recorded` are the recorded processes, and `minor` the pids of those
+    /// that hardly worked.
+    pub(crate) fn write_ends(
         &mut self,
-        processes: &[OutputProcess],
-        parts: &mut [OutputPart],
+        recorded: &[RecordedProcess],
+        minor: &FxHashSet<u32>,
         exit: Option<&ProcessExit>,
     ) -> Result<(), MergeError> {
-        self.labels.add_places();
-        self.labels.add_names();
-        let minor = self.sizes.minor_processes();
-        for part in parts {
+        let Self { parts, labels, members, foreign, .. } = self;
+        labels.add_places();
+        labels.add_names();
+        // Times of another clock would shrink all others to nothing.
+        let of_other_clocks = recorded.iter().filter(|process| process.clock > 0);
+        let mut far = foreign.far.clone();
+        far.extend(of_other_clocks.map(|process| process.pid));
+        for part in &mut parts.list {
             let range = part.range(|_| true).unwrap_or_default();
-            self.labels.write(part, range.0, &minor)?;
+            labels.write(part, range.0, minor)?;
             let here = |pid: u32| part.pids.contains_key(&pid);
-            let recorded = processes.iter().filter(|process| here(process.pid));
-            let merged = self.facts.iter().filter(|(pid, _)| here(*pid));
+            let recorded = recorded.iter().filter(|process| here(process.pid));
+            let merged = foreign.merged.iter().filter(|(pid, _)| here(*pid));
             let about: Vec<Value> = recorded
                 .map(|process| about(process, exit))
                 .chain(merged.map(|(_, facts)| facts.clone().into()))
@@ -41,23 +46,18 @@ impl Merger<'_> {
                 part.events(spans.as_bytes())?;
             }
             part.write(b"\n]")?;
-            self.members.write(part)?;
-            // Times of another clock would shrink all others to nothing.
-            let is_far = |pid| {
-                let mut recorded = processes.iter().filter(|process| process.clock > 0);
-                recorded.any(|process| process.pid == pid) || self.far_pids.contains(&pid)
-            };
-            let view = part.range(|pid| !is_far(pid)).unwrap_or(range);
+            members.write(part)?;
+            let view = part.range(|pid| !far.contains(&pid)).unwrap_or(range);
             let start_time = about.first().and_then(|process| process.get("startTime")).cloned();
             let metadata = MergedMetadata {
                 project: MergedProject {
                     processes: about,
-                    sources: &self.members.sources,
+                    sources: &members.sources,
                     version: env!("CARGO_PKG_VERSION"),
                 },
                 data_origin: "TraceEvents",
                 // DevTools chooses the view of a page by itself.
-                modifications: (!self.labels.is_page_alone()).then(|| modifications(range, view)),
+                modifications: (!labels.is_page_alone()).then(|| modifications(range, view)),
                 source: own::SOURCE,
                 start_time,
             };
@@ -116,7 +116,7 @@ fn breadcrumb((min, max): (i64, i64)) -> Value {
 }
 
 /// Returns the metadata of a process.
-fn about(process: &OutputProcess, exit: Option<&ProcessExit>) -> Value {
+fn about(process: &RecordedProcess, exit: Option<&ProcessExit>) -> Value {
     let mut about: Map<String, Value> = process.program.clone();
     const OF_RECORDING: [&str; 8] = [
         "threadId",
@@ -132,15 +132,14 @@ fn about(process: &OutputProcess, exit: Option<&ProcessExit>) -> Value {
         about.remove(*key);
     });
     about.insert("pid".into(), process.pid.into());
-    let own = process.own_pid.unwrap_or(Program::UNKNOWN_PID);
-    if own != process.pid {
-        about.insert("ownPid".into(), own.into());
+    if process.known_pid() != process.pid {
+        about.insert("ownPid".into(), process.known_pid().into());
     }
-    about.insert("label".into(), process.url.clone().into());
+    about.insert("label".into(), process.label.clone().into());
     about.insert("startUs".into(), process.start_us.into());
     about.insert("threads".into(), process.threads.keys().copied().collect());
     process_track::describe(process, &mut about);
-    if let Some(exit) = exit.filter(|exit| Some(exit.pid) == process.own_pid) {
+    if let Some(exit) = exit.filter(|exit| Some(exit.pid) == process.recorded_pid) {
         about.insert("exitCode".into(), exit.code.into());
         about.insert("signal".into(), exit.signal.clone().into());
     }

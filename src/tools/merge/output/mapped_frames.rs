@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::merge::inputs::event::SoundEvent;
 use crate::read::originals::{OriginalFrame, Originals};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::{CallFrameJson, parse_frame};
 use cpu_prof_core::format::script_id::ScriptIdOffset;
 use cpu_prof_core::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
 use cpu_prof_core::format::url::frame_url;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
@@ -23,7 +23,7 @@ use cpu_prof_core::profile::program::NodeModules;
 pub(crate) struct MappedFrames {
     /// Whether sources are looked for.
     is_on: bool,
-    pub originals: Originals,
+    originals: Originals,
     /// Frames of sources by those that were recorded. The texts of one frame differ in each thread, by
     /// their script ids.
     found: FxHashMap<CallFrame, Option<OriginalFrame>>,
@@ -33,7 +33,7 @@ pub(crate) struct MappedFrames {
 
 /// A frame, and its place in the source.
 #[derive(Debug)]
-pub(super) struct MappedFrame {
+pub(crate) struct MappedFrame {
     recorded: CallFrame,
     original: OriginalFrame,
     /// The frame in the source, as it is written.
@@ -44,7 +44,7 @@ pub(super) struct MappedFrame {
 
 impl MappedFrame {
     /// Returns a position in the source.
-    pub(super) fn position(
+    pub(crate) fn position(
         &self,
         recorded: SourcePosition,
         frames: &mut MappedFrames,
@@ -62,28 +62,33 @@ impl MappedFrames {
 
     /// Takes the source map of a script, which the merged trace then has no use for. Returns whether
     /// the event holds one.
-    pub(crate) fn take_map(&mut self, head: &EventHead, event: &[u8]) -> bool {
-        if !self.is_on || head.name(event) != SCRIPT_SOURCE_MAP.as_bytes() {
+    pub(crate) fn take_map(&mut self, event: SoundEvent<'_>) -> bool {
+        if !self.is_on || event.name() != SCRIPT_SOURCE_MAP.as_bytes() {
             return false;
         }
-        if let Some((script, map)) = head.text(Member::Arguments, event).and_then(read_args) {
+        if let Some((script, map)) = event.arguments().and_then(read_args) {
             self.originals.add_map(script, map);
         }
         true
     }
 
     /// Returns the sources; none if all frames stay as they are.
-    pub(super) fn originals(&mut self) -> Option<&mut Originals> {
+    pub(crate) fn originals(&mut self) -> Option<&mut Originals> {
         self.is_on.then_some(&mut self.originals)
     }
 
+    /// Returns what the user should know of the sources, a sentence each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.originals.notes()
+    }
+
     /// Returns whether places are looked for.
-    pub(super) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
 
     /// Returns whether a frame is valid JSON, and stays as it is written.
-    pub(super) fn stays(&mut self, text: &[u8]) -> bool {
+    pub(crate) fn stays(&mut self, text: &[u8]) -> bool {
         if let Some(known) = self.texts.get(text) {
             return known.is_none();
         }
@@ -92,7 +97,7 @@ impl MappedFrames {
     }
 
     /// Returns the frame in the source; none for a frame that stays as it is.
-    pub(super) fn frame(&mut self, text: &str) -> Option<Rc<MappedFrame>> {
+    pub(crate) fn frame(&mut self, text: &str) -> Option<Rc<MappedFrame>> {
         if let Some(known) = self.texts.get(text.as_bytes()) {
             return known.clone();
         }

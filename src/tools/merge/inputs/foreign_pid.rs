@@ -1,10 +1,7 @@
-//! The process ids of another tool's trace, and those in the output.
+//! The id of a process in a trace of another tool.
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
-
-use super::processes::OutputProcesses;
 use cpu_prof_core::format::number::digits;
 
 /// The id of a process in a trace of another tool. Most are small numbers, but some tools write
@@ -13,14 +10,6 @@ use cpu_prof_core::format::number::digits;
 pub(crate) enum ForeignPid {
     Number(i64),
     Text(String),
-}
-
-/// The pids of one trace.
-#[derive(Debug, Default)]
-pub(crate) struct ForeignPids {
-    pids: FxHashMap<ForeignPid, u32>,
-    /// Pids that changed: the file's, and the trace's.
-    pub renumbered: Vec<(ForeignPid, u32)>,
 }
 
 impl ForeignPid {
@@ -60,34 +49,6 @@ impl fmt::Display for ForeignPid {
     }
 }
 
-impl ForeignPids {
-    /// Gives a process a pid that the output has already.
-    pub(crate) fn set(&mut self, own: ForeignPid, pid: u32) {
-        self.pids.insert(own, pid);
-    }
-
-    /// Returns the pid in the output: the same if it is free there.
-    pub(crate) fn pid(&mut self, own: ForeignPid, processes: &mut OutputProcesses) -> u32 {
-        if let Some(pid) = self.pids.get(&own) {
-            return *pid;
-        }
-        let pid = match own.as_number() {
-            Some(number) => processes.take_pid(number),
-            None => processes.new_pid(),
-        };
-        if own.as_number() != Some(pid) {
-            self.renumbered.push((own.clone(), pid));
-        }
-        self.pids.insert(own, pid);
-        pid
-    }
-
-    /// Returns the trace's own id of a process.
-    pub(crate) fn own(&self, pid: u32) -> Option<&ForeignPid> {
-        self.pids.iter().find(|(_, number)| **number == pid).map(|(own, _)| own)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,16 +62,5 @@ mod tests {
             let text = json.trim_matches('"').to_owned();
             assert_eq!(ForeignPid::read(json.as_bytes()), ForeignPid::Text(text));
         }
-    }
-
-    #[test]
-    fn each_process_has_one_pid_in_the_output() {
-        let mut processes = OutputProcesses::default();
-        let mut pids = |list: &[i64]| -> Vec<u32> {
-            let mut trace = ForeignPids::default();
-            list.iter().map(|own| trace.pid(ForeignPid::Number(*own), &mut processes)).collect()
-        };
-        assert_eq!(pids(&[0, 5, 0]), [0, 5, 0]);
-        assert_eq!(pids(&[0, -1, 0, -1, 6]), [10_000_000, 10_000_001, 10_000_000, 10_000_001, 6]);
     }
 }

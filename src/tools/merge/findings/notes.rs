@@ -1,33 +1,41 @@
-//! Remarks on a merge that a user should know.
+//! Notes on a merge that a user should know.
 
 use std::path::PathBuf;
 
 use super::sizes::SmallerSizes;
-use crate::merge::inputs::foreign_pids::ForeignPid;
-use crate::merge::inputs::processes::OutputProcesses;
+use crate::merge::inputs::foreign_pid::ForeignPid;
+use crate::merge::inputs::recorded_processes::{RecordedProcess, RecordedProcesses};
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::files::input::Input;
 
-/// Names in one remark.
+/// Names in one note.
 const SHOWN: usize = 5;
 
 /// DevTools does not load a larger trace: bytes, uncompressed.
-pub(super) const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
+const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
 
 /// DevTools takes long to load a larger trace: bytes, uncompressed.
 pub(crate) const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
 
-/// Returns remarks on recordings that are left out, renumbered, or of another machine.
-pub(crate) fn of_processes(processes: &OutputProcesses, inputs: &[Input]) -> Vec<String> {
+/// Returns a note on merged traces that are left out, by their indices.
+pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Option<String> {
+    (!copies.is_empty()).then(|| {
+        let names = list(copies.iter().map(|index| &files[*index].path));
+        format!("left out merged traces (name the file to merge it again): {names}")
+    })
+}
+
+/// Returns notes on recordings that are left out, renumbered, or of another machine.
+pub(crate) fn of_processes(processes: &RecordedProcesses, files: &[Input]) -> Vec<String> {
     let mut notes = Vec::new();
-    let duplicates = list(processes.duplicates.iter().map(|index| &inputs[*index].path));
+    let duplicates = list(processes.duplicates.iter().map(|index| &files[*index].path));
     if !duplicates.is_empty() {
         notes.push(format!("left out, because other files hold the same recordings: {duplicates}"));
     }
     notes.extend(of_marked(processes));
     let others = processes.list.iter().filter(|process| process.clock > 0);
-    let recordings = others.flat_map(|process| process.threads.values().flatten());
-    let names = list(recordings.map(|recording| &inputs[recording.input].path));
+    let recordings = others.flat_map(RecordedProcess::recordings);
+    let names = list(recordings.map(|recording| &files[recording.input].path));
     if !names.is_empty() {
         notes.push(format!(
             "recordings of another machine, or from before a restart, keep their own times, far \
@@ -37,12 +45,12 @@ pub(crate) fn of_processes(processes: &OutputProcesses, inputs: &[Input]) -> Vec
     notes
 }
 
-/// Returns remarks on processes that had one pid.
-fn of_marked(processes: &OutputProcesses) -> Vec<String> {
+/// Returns notes on processes that had one pid.
+fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
     let marked = processes
         .list
         .iter()
-        .filter_map(|process| Some((process.mark.as_deref()?, process.own_pid?, process.pid)));
+        .filter_map(|process| Some((process.mark.as_deref()?, process.recorded_pid?, process.pid)));
     let marked: Vec<_> = marked.collect();
     if marked.len() > SHOWN {
         let changes = marked.iter().map(|(mark, own, pid)| format!("{own}{mark} is {pid}"));
@@ -62,7 +70,7 @@ fn of_marked(processes: &OutputProcesses) -> Vec<String> {
     marked.iter().map(note).collect()
 }
 
-/// Returns remarks on processes of other tools that have another pid in the trace: path of the trace,
+/// Returns notes on processes of other tools that have another pid in the trace: path of the trace,
 /// own pid, pid in the output.
 pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
     if all.len() > SHOWN {
@@ -86,7 +94,7 @@ pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
     all.iter().map(note).collect()
 }
 
-/// Returns a remark on traces of other tools beside recordings.
+/// Returns a note on traces of other tools beside recordings.
 pub(crate) fn of_generic(files: &[PathBuf]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -97,7 +105,7 @@ pub(crate) fn of_generic(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Returns a remark on traces of other tools whose times are far from those of the recordings.
+/// Returns a note on traces of other tools whose times are far from those of the recordings.
 pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -109,7 +117,7 @@ pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Returns a remark on a size that DevTools does not load, or loads slowly. `smaller` tells what
+/// Returns a note on a size that DevTools does not load, or loads slowly. `smaller` tells what
 /// would help, and `name` the label of a process.
 pub(crate) fn of_size<'a>(
     bytes: u64,
@@ -146,8 +154,8 @@ fn short(label: &str) -> String {
     }
 }
 
-/// Returns a remark on threads that are left out because they hardly worked.
-pub(super) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<String> {
+/// Returns a note on threads that are left out because they hardly worked.
+pub(crate) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<String> {
     let count = match threads.len() {
         0 => return None,
         1 => "1 thread".to_owned(),
@@ -158,6 +166,6 @@ pub(super) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<
 }
 
 /// Returns the paths in one line, the first few of many.
-pub(super) fn list<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
+fn list<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
     first_of(&paths.map(|path| path.display().to_string()).collect::<Vec<_>>(), SHOWN)
 }

@@ -18,27 +18,27 @@ pub(crate) struct ThreadCpu {
 
 impl ThreadCpu {
     /// Adds time: microseconds.
-    pub(super) fn add(&mut self, us: u64) {
+    pub(crate) fn add(&mut self, us: u64) {
         self.sum_us = Some(self.sum_us.unwrap_or_default().saturating_add(us));
     }
 
     /// Reads an own event with the thread's counter. What the thread did before a recording does not
     /// count.
-    pub(super) fn read(&mut self, name: &[u8], event: &[u8]) {
+    pub(crate) fn read(&mut self, name: &[u8], event: &[u8]) {
         let Some(now_us) = counter_us(event) else { return };
         let last_us = self.counter_us.replace(now_us).filter(|_| name != COUNTERS[0]);
         self.add(now_us.saturating_sub(last_us.unwrap_or(now_us)));
     }
 
     /// Returns a number to sort by. Threads of which nothing is known come last.
-    pub(super) fn order(self) -> u64 {
+    pub(crate) fn order(self) -> u64 {
         self.sum_us.unwrap_or(u64::MAX)
     }
 }
 
 /// Returns the count of threads at the start of the list that worked so little, all together, that
 /// they count as idle. The list is sorted by [`ThreadCpu::order`].
-pub(super) fn count_idle(sorted: impl Iterator<Item = ThreadCpu> + Clone) -> usize {
+pub(crate) fn count_idle(sorted: impl Iterator<Item = ThreadCpu> + Clone) -> usize {
     let all_us = sorted.clone().filter_map(|cpu| cpu.sum_us).fold(0, u64::saturating_add);
     let mut idle_us: u64 = 0;
     let is_idle = |cpu: &ThreadCpu| {

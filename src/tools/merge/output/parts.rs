@@ -6,7 +6,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::slices::OutputSlices;
-use crate::merge::outcome::MergeError;
+use crate::merge::result::MergeError;
 use cpu_prof_core::files::atomic::{AtomicFile, WholeFile};
 use cpu_prof_core::files::spool::Spool;
 use cpu_prof_core::format::trace::lines::SEPARATOR;
@@ -33,6 +33,22 @@ impl OutputParts {
             list.push(part);
         }
         Ok(Self { slices, list })
+    }
+
+    /// Returns the sizes of the parts so far: bytes, uncompressed.
+    pub(crate) fn sizes(&self) -> Vec<u64> {
+        self.list.iter().map(|part| part.file.bytes()).collect()
+    }
+
+    /// Returns whether a part goes into a pipe or a device at once.
+    pub(crate) fn are_written_through(&self) -> bool {
+        self.list.iter().any(OutputPart::is_written_through)
+    }
+
+    /// Returns the time in the part with most time, microseconds.
+    pub(crate) fn length_us(&self) -> i64 {
+        let ranges = self.list.iter().filter_map(|part| part.range(|_| true));
+        ranges.map(|(first, last)| last - first).max().unwrap_or_default()
     }
 
     /// Returns the part for a time; none if the time is outside of all slices.
@@ -87,13 +103,8 @@ impl OutputPart {
     }
 
     /// Returns whether the part goes into a pipe or a device at once.
-    pub(crate) fn is_written_through(&self) -> bool {
+    fn is_written_through(&self) -> bool {
         self.file.is_written_through()
-    }
-
-    /// Returns the bytes so far, uncompressed.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.file.bytes()
     }
 
     /// Appends text without a separator.

@@ -1,0 +1,109 @@
+//! All that a merge reads, and what of it goes into the trace.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::sync::atomic::Ordering;
+
+use super::chosen_threads::ChosenThreads;
+use super::other_trace::OtherTrace;
+use super::recorded_processes::{RecordedProcess, RecordedProcesses};
+use crate::merge::options::{MergeOptions, MergeProgress};
+use crate::read::file::open_counted;
+use cpu_prof_core::files::input::Input;
+use cpu_prof_core::format::trace::scan::SoundItems;
+
+/// The inputs of a merge. They stay as they are while events are written.
+pub(crate) struct MergeInputs<'a> {
+    files: &'a [Input],
+    /// Count of the given paths without a name, which come before those with one.
+    unnamed_paths: usize,
+    options: &'a MergeOptions,
+    progress: &'a MergeProgress,
+    recorded: RecordedProcesses,
+    others: Vec<OtherTrace>,
+    chosen: ChosenThreads,
+}
+
+impl<'a> MergeInputs<'a> {
+    /// Returns inputs of which all threads are chosen.
+    pub(crate) fn new(
+        files: &'a [Input],
+        unnamed_paths: usize,
+        options: &'a MergeOptions,
+        progress: &'a MergeProgress,
+        recorded: RecordedProcesses,
+        others: Vec<OtherTrace>,
+    ) -> Self {
+        let chosen = ChosenThreads::default();
+        Self { files, unnamed_paths, options, progress, recorded, others, chosen }
+    }
+
+    /// Leaves out all threads but those that are chosen.
+    pub(crate) fn limit(&mut self, chosen: ChosenThreads) {
+        self.recorded.limit(&chosen);
+        self.chosen = chosen;
+    }
+
+    /// Returns what the user asks for.
+    pub(crate) fn options(&self) -> &'a MergeOptions {
+        self.options
+    }
+
+    /// Returns an input by its index.
+    pub(crate) fn file(&self, index: usize) -> &'a Input {
+        &self.files[index]
+    }
+
+    /// Returns the name of an input's file.
+    pub(crate) fn file_name(&self, index: usize) -> Cow<'a, str> {
+        self.file(index).path.file_name().unwrap_or_default().to_string_lossy()
+    }
+
+    /// Returns the recorded processes that have chosen threads.
+    pub(crate) fn recorded(&self) -> &[RecordedProcess] {
+        &self.recorded.list
+    }
+
+    /// Returns the traces that are not recordings.
+    pub(crate) fn others(&self) -> &[OtherTrace] {
+        &self.others
+    }
+
+    /// Returns the choice of threads.
+    pub(crate) fn chosen(&self) -> &ChosenThreads {
+        &self.chosen
+    }
+
+    /// Returns the name that the user gave an input; none without one.
+    pub(crate) fn name(&self, index: usize) -> Option<&'a str> {
+        let number = self.file(index).group.checked_sub(self.unnamed_paths)?;
+        self.options.names.get(number).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the count of the recordings that have chosen threads.
+    pub(crate) fn recordings(&self) -> usize {
+        self.recorded().iter().flat_map(RecordedProcess::recordings).count()
+    }
+
+    /// Returns whether a time is far from all recordings.
+    pub(crate) fn are_far_from(&self, ts: i64) -> bool {
+        self.recorded.are_far_from(ts)
+    }
+
+    /// Adds the bytes of one reading of all inputs to the bytes to read.
+    pub(crate) fn expect_reading(&self) {
+        let bytes: u64 = self.files.iter().map(|file| file.bytes).sum();
+        self.progress.total.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Opens an input to read its sound events. The error is the end of a sentence that begins with the
+    /// file.
+    pub(crate) fn open(&self, index: usize) -> Result<SoundItems<Box<dyn Read>>, String> {
+        open_counted(self.file(index), &self.progress.done)
+    }
+
+    /// Opens an input to read its text.
+    pub(crate) fn open_text(&self, index: usize) -> io::Result<Box<dyn Read>> {
+        self.file(index).open_counted(&self.progress.done)
+    }
+}

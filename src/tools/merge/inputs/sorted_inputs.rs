@@ -1,0 +1,41 @@
+//! The inputs of a merge by their kinds.
+
+use crate::read::sniff::{FirstEvent, RecordingFile, SniffedFile, is_copy, sniff};
+use cpu_prof_core::files::input::{Failed, Input};
+
+/// The inputs by their kinds.
+#[derive(Default)]
+pub(crate) struct SortedInputs {
+    /// Recordings of one thread each.
+    pub recordings: Vec<RecordingFile>,
+    /// Indices of inputs that are other traces, each with its first event.
+    pub others: Vec<(usize, Option<FirstEvent>)>,
+    /// Indices of inputs that are left out: merged traces of recordings beside them.
+    pub copies: Vec<usize>,
+    /// Inputs that could not be read.
+    pub failed: Vec<Failed>,
+}
+
+impl SortedInputs {
+    /// Tells what each input is.
+    pub(crate) fn sniff(files: &[Input], failed: Vec<Failed>) -> Self {
+        let mut sorted = Self { failed, ..Self::default() };
+        let mut merged = Vec::new();
+        for (index, input) in files.iter().enumerate() {
+            match sniff(index, input) {
+                Ok(SniffedFile::Recording(recording)) => sorted.recordings.push(recording),
+                Ok(SniffedFile::Other { is_merged, first }) => {
+                    sorted.others.push((index, first.filter(|_| !is_merged)));
+                    merged.extend(is_merged.then_some(index));
+                }
+                Err(reason) => sorted.failed.push(Failed { path: input.path.clone(), reason }),
+            }
+        }
+        // Without recordings the merged trace is what was asked for.
+        let recordings = || sorted.recordings.iter().map(|recording| &files[recording.input]);
+        merged.retain(|index| is_copy(&files[*index], recordings(), |_| true));
+        sorted.others.retain(|(index, _)| !merged.contains(index));
+        sorted.copies = merged;
+        sorted
+    }
+}

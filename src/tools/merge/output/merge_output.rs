@@ -1,0 +1,53 @@
+//! All that a merge writes, and what is unique in the trace.
+
+use std::path::Path;
+
+use super::foreign_facts::ForeignFacts;
+use super::labels::Labels;
+use super::mapped_frames::MappedFrames;
+use super::members::OtherMembers;
+use super::parts::OutputParts;
+use super::profile_ids::ProfileIds;
+use super::slices::OutputSlices;
+use crate::merge::inputs::taken_pids::TakenPids;
+use crate::merge::options::MergeOptions;
+use crate::merge::result::MergeError;
+
+/// The output of a merge.
+pub(crate) struct MergeOutput {
+    /// Files, one a slice of the time.
+    pub parts: OutputParts,
+    pub labels: Labels,
+    pub pids: TakenPids,
+    pub profile_ids: ProfileIds,
+    pub members: OtherMembers,
+    /// Frames, and their places in the sources.
+    pub frames: MappedFrames,
+    /// What other traces tell of their processes.
+    pub foreign: ForeignFacts,
+}
+
+impl MergeOutput {
+    /// Begins a file for each slice, beside `path`. `pids` are those of the recorded processes.
+    pub(crate) fn create(
+        path: &Path,
+        slices: OutputSlices,
+        pids: TakenPids,
+        options: &MergeOptions,
+    ) -> Result<Self, MergeError> {
+        Ok(Self {
+            parts: OutputParts::create(path, slices)?,
+            labels: Labels::default(),
+            pids,
+            profile_ids: ProfileIds::default(),
+            members: OtherMembers::new(path),
+            frames: MappedFrames::new(options.source_maps),
+            foreign: ForeignFacts::default(),
+        })
+    }
+
+    /// Returns whether profiles pass unchanged.
+    pub(crate) fn copies_profiles(&self, options: &MergeOptions) -> bool {
+        self.parts.slices.is_everything() && !options.changes_samples()
+    }
+}
