@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, FixedOffset};
 
 use super::name_label::{name_part, part_lengths};
+use super::values::Formats;
 
 /// Values of the placeholders.
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ const U32_DIGITS: usize = 10;
 const NODE_PID: &str = "${pid}";
 
 /// Extensions that the formats add. A pattern may end in one of them, and it is not added again.
-const EXTENSIONS: [&str; 2] = [".trace.json", ".cpuprofile"];
+const EXTENSIONS: [&str; 2] = [Formats::TRACE_EXTENSION, Formats::CPUPROFILE_EXTENSION];
 
 impl NamePattern {
     /// The pattern of the built-in `--cpu-prof`, without its extension.

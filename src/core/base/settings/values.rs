@@ -115,3 +115,10 @@ pub struct Formats {
     /// `.cpuprofile`, written at the end.
     pub cpuprofile: bool,
 }
+
+impl Formats {
+    /// Extension of the traces of recordings.
+    pub const TRACE_EXTENSION: &'static str = ".trace.json";
+    /// Extension of the `.cpuprofile` files of recordings.
+    pub const CPUPROFILE_EXTENSION: &'static str = ".cpuprofile";
+}

@@ -7,6 +7,7 @@ use super::segments::{CompleteSegment, TraceSegments};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
+use cpu_prof_core::base::settings::values::Formats;
 use cpu_prof_core::base::system;
 use cpu_prof_core::files::atomic::write_whole;
 use cpu_prof_core::format::cpuprofile::CpuProfile;
@@ -96,7 +97,7 @@ impl CpuProfileFile {
         let names = &mut self.names;
         let mut write_to = |dir: &Path| {
             let write = |file: &mut File| profile.write(file, end_us);
-            write_whole(dir, ".cpuprofile", names, write)
+            write_whole(dir, Formats::CPUPROFILE_EXTENSION, names, write)
         };
         let error = match write_to(&self.dir) {
             Err(error) if error.is_of_rights() && system::user() != self.user => error,

@@ -14,7 +14,7 @@ use super::live_file::LiveTrace;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
-use cpu_prof_core::base::settings::values::HistoryLimits;
+use cpu_prof_core::base::settings::values::{Formats, HistoryLimits};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
 use cpu_prof_core::files::own_file::OwnFile;
@@ -24,7 +24,7 @@ use cpu_prof_core::format::trace::write::thread::{ThreadInfo, ThreadTrace};
 use cpu_prof_core::profile::window::Window;
 
 /// Ending of a trace's name.
-const EXTENSION: &str = ".trace.json";
+const EXTENSION: &str = Formats::TRACE_EXTENSION;
 
 /// Segments in the history, as far as its limits allow. A part of a segment cannot be removed, so
 /// more segments keep the history closer to its limit, and each costs its names and its call tree.
