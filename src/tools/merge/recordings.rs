@@ -27,18 +27,10 @@ pub(super) fn add_process(
     findings: &mut MergeFindings,
 ) -> Result<(), MergeError> {
     findings.sizes.process(&process.program);
-    let copies_profiles = output.copies_profiles(inputs.options());
+    let mut merge = ProcessMerge { process, inputs, output, findings };
     let mut threads = Vec::new();
-    for (tid, recordings) in &process.threads {
-        let id = output.profile_ids.recorded(process.pid, *tid);
-        let is_written = match recordings.as_slice() {
-            [only] if !only.is_cpuprofile && copies_profiles => {
-                copy(process, only, &id, inputs, output, findings)?;
-                true
-            }
-            _ => rewrite_thread(process, *tid, inputs, output, findings)?,
-        };
-        if is_written {
+    for tid in process.threads.keys() {
+        if merge.thread(*tid)? {
             threads.push(*tid);
         }
     }
@@ -62,148 +54,148 @@ pub(super) fn add_process(
     Ok(())
 }
 
-/// Copies the only recording of a thread: unchanged lines, unless the process has another pid in the
-/// trace.
-fn copy(
-    process: &RecordedProcess,
-    recording: &RecordingFile,
-    id: &str,
-    inputs: &MergeInputs<'_>,
-    output: &mut MergeOutput,
-    findings: &mut MergeFindings,
-) -> Result<(), MergeError> {
-    let MergeOutput { parts, frames, .. } = output;
-    let part = &mut parts.list[0];
-    let mut change = EventChange::default();
-    let mut profile = CopiedProfile::default();
-    let reading = each_event(recording, inputs, |event| {
-        findings.sizes.event((process.pid, recording.tid), event.name(), event.text);
-        // The merge writes the frames of all processes at the end.
-        if event.name() == b"TracingStartedInBrowser" || frames.take_map(event) {
-            return Ok(true);
-        }
-        change.edit.clear();
-        if !profile.event(event, frames, &mut change.edit) {
-            return Ok(false);
-        }
-        if !event.is_metadata() {
-            part.note(process.pid, event.ts().unwrap_or_default());
-        }
-        part.events(changed(process, event, Some(id), &mut change))?;
-        Ok(true)
-    })?;
-    findings.note_reading(inputs.file(recording.input), reading);
-    match profile.unannounced() {
-        Some(FirstChunk { start_us, id: written_id }) => {
-            let id = if process.mark.is_some() { id } else { written_id };
-            part.events(&announcement(process.pid, recording.tid, id, *start_us))
-        }
-        None => Ok(()),
-    }
+/// The merge of one process.
+struct ProcessMerge<'m, 'a> {
+    process: &'m RecordedProcess,
+    inputs: &'m MergeInputs<'a>,
+    output: &'m mut MergeOutput,
+    findings: &'m mut MergeFindings,
 }
 
-/// Rewrites the recordings of a thread. Returns whether anything was written.
-fn rewrite_thread(
-    process: &RecordedProcess,
-    tid: u32,
-    inputs: &MergeInputs<'_>,
-    output: &mut MergeOutput,
-    findings: &mut MergeFindings,
-) -> Result<bool, MergeError> {
-    let recordings = &process.threads[&tid];
-    let count = output.parts.slices.count();
-    let id = profile_id(process.pid, tid);
-    let mut rewriter = ProfileRewriter::new(process.pid, tid, id, count, inputs.options());
-    let mut labels = recordings.iter().map(RecordingFile::recording_label);
-    let first = labels.next();
-    let has_one_label = labels.all(|label| Some(label) == first);
-    for recording in recordings {
-        if recording.is_cpuprofile {
-            rewrite_cpuprofile(process, recording, &mut rewriter, inputs, output, findings)?;
-        } else {
-            let rewriter = &mut rewriter;
-            rewrite(process, recording, has_one_label, rewriter, inputs, output, findings)?;
-        }
-    }
-    rewriter.finish(&mut output.parts)
-}
-
-/// Adds a recording to its thread, after the recordings before it. The recording's label is written only
-/// if all recordings of the thread have this label.
-fn rewrite(
-    process: &RecordedProcess,
-    recording: &RecordingFile,
-    has_one_label: bool,
-    rewriter: &mut ProfileRewriter,
-    inputs: &MergeInputs<'_>,
-    output: &mut MergeOutput,
-    findings: &mut MergeFindings,
-) -> Result<(), MergeError> {
-    let MergeOutput { parts, frames, .. } = output;
-    // The marker of the recording's start has counters, and comes before the profile.
-    let mut start = None;
-    let mut has_begun = false;
-    let mut change = EventChange::default();
-    let mut profile = CopiedProfile::default();
-    let reading = each_event(recording, inputs, |event| {
-        let ts = event.ts().unwrap_or_default();
-        findings.sizes.counters((process.pid, recording.tid), event.name(), event.text);
-        if frames.take_map(event) {
+impl ProcessMerge<'_, '_> {
+    /// Adds the recordings of a thread. Returns whether anything was written.
+    fn thread(&mut self, tid: u32) -> Result<bool, MergeError> {
+        let (pid, options) = (self.process.pid, self.inputs.options());
+        let recordings = self.process.threads[&tid].as_slice();
+        let id = self.output.profile_ids.recorded(pid, tid);
+        if let [only] = recordings
+            && !only.is_cpuprofile
+            && self.output.copies_profiles(options)
+        {
+            self.copy(only, &id)?;
             return Ok(true);
         }
-        change.edit.clear();
-        if !profile.event(event, frames, &mut change.edit) {
-            return Ok(false);
+        let count = self.output.parts.slices.count();
+        let mut rewriter = ProfileRewriter::new(pid, tid, profile_id(pid, tid), count, options);
+        let mut labels = recordings.iter().map(RecordingFile::recording_label);
+        let first = labels.next();
+        let has_one_label = labels.all(|label| Some(label) == first);
+        for recording in recordings {
+            if recording.is_cpuprofile {
+                self.rewrite_cpuprofile(recording, &mut rewriter)?;
+            } else {
+                self.rewrite(recording, has_one_label, &mut rewriter)?;
+            }
         }
-        let line = changed(process, event, None, &mut change);
-        match event.name() {
-            b"TracingStartedInBrowser" => {}
-            b"thread.start" if !has_begun => start = Some(line.to_vec()),
-            _ if !has_one_label && is_labelled(event.text, event.head) => {}
-            b"Profile" => {
-                has_begun = true;
-                rewriter.begin(recording.start_us, parts)?;
-                if let Some(start) = start.take() {
-                    rewriter.other(&start, ts, parts)?;
+        rewriter.finish(&mut self.output.parts)
+    }
+
+    /// Copies the only recording of a thread: unchanged lines, unless the process has another pid in
+    /// the trace.
+    fn copy(&mut self, recording: &RecordingFile, id: &str) -> Result<(), MergeError> {
+        let Self { process, inputs, output, findings } = self;
+        let MergeOutput { parts, frames, .. } = &mut **output;
+        let part = &mut parts.list[0];
+        let mut change = EventChange::default();
+        let mut profile = CopiedProfile::default();
+        let reading = each_event(recording, inputs, |event| {
+            findings.sizes.event((process.pid, recording.tid), event.name(), event.text);
+            // The merge writes the frames of all processes at the end.
+            if event.name() == b"TracingStartedInBrowser" || frames.take_map(event) {
+                return Ok(true);
+            }
+            change.edit.clear();
+            if !profile.event(event, frames, &mut change.edit) {
+                return Ok(false);
+            }
+            if !event.is_metadata() {
+                part.note(process.pid, event.ts().unwrap_or_default());
+            }
+            part.events(changed(process, event, Some(id), &mut change))?;
+            Ok(true)
+        })?;
+        findings.note_reading(inputs.file(recording.input), reading);
+        match profile.unannounced() {
+            Some(FirstChunk { start_us, id: written_id }) => {
+                let id = if process.mark.is_some() { id } else { written_id };
+                part.events(&announcement(process.pid, recording.tid, id, *start_us))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a recording to its thread, after the recordings before it. The recording's label is written
+    /// only if all recordings of the thread have this label.
+    fn rewrite(
+        &mut self,
+        recording: &RecordingFile,
+        has_one_label: bool,
+        rewriter: &mut ProfileRewriter,
+    ) -> Result<(), MergeError> {
+        let Self { process, inputs, output, findings } = self;
+        let MergeOutput { parts, frames, .. } = &mut **output;
+        // The marker of the recording's start has counters, and comes before the profile.
+        let mut start = None;
+        let mut has_begun = false;
+        let mut change = EventChange::default();
+        let mut profile = CopiedProfile::default();
+        let reading = each_event(recording, inputs, |event| {
+            let ts = event.ts().unwrap_or_default();
+            findings.sizes.counters((process.pid, recording.tid), event.name(), event.text);
+            if frames.take_map(event) {
+                return Ok(true);
+            }
+            change.edit.clear();
+            if !profile.event(event, frames, &mut change.edit) {
+                return Ok(false);
+            }
+            let line = changed(process, event, None, &mut change);
+            match event.name() {
+                b"TracingStartedInBrowser" => {}
+                b"thread.start" if !has_begun => start = Some(line.to_vec()),
+                _ if !has_one_label && is_labelled(event.text, event.head) => {}
+                b"Profile" => {
+                    has_begun = true;
+                    rewriter.begin(recording.start_us, parts)?;
+                    if let Some(start) = start.take() {
+                        rewriter.other(&start, ts, parts)?;
+                    }
+                }
+                b"ProfileChunk" => return rewriter.chunk(line, parts),
+                _ if event.is_metadata() => rewriter.name(line, parts)?,
+                _ => rewriter.other(line, ts, parts)?,
+            }
+            Ok(true)
+        })?;
+        findings.note_reading(inputs.file(recording.input), reading);
+        Ok(())
+    }
+
+    /// Adds a `.cpuprofile` to its thread, after the recordings before it.
+    fn rewrite_cpuprofile(
+        &mut self,
+        recording: &RecordingFile,
+        rewriter: &mut ProfileRewriter,
+    ) -> Result<(), MergeError> {
+        let Self { process, inputs, output, findings } = self;
+        let MergeOutput { parts, frames, .. } = &mut **output;
+        let (file, pid) = (inputs.file(recording.input), process.pid);
+        let label = process.short_label(&file.path);
+        for name in cpuprofile::names(&label, recording, pid) {
+            rewriter.name(&name, parts)?;
+        }
+        rewriter.begin(recording.start_us, parts)?;
+        match inputs.open(recording.input) {
+            Err(reason) => findings.note_reading(file, Reading::Failed(reason)),
+            Ok(mut items) => {
+                if !cpuprofile::add_file(&mut items, recording, frames, rewriter, pid, parts)? {
+                    let reason = "its nodes or samples are not those of a .cpuprofile";
+                    findings.note_unread_recording(file, reason.to_owned());
                 }
             }
-            b"ProfileChunk" => return rewriter.chunk(line, parts),
-            _ if event.is_metadata() => rewriter.name(line, parts)?,
-            _ => rewriter.other(line, ts, parts)?,
         }
-        Ok(true)
-    })?;
-    findings.note_reading(inputs.file(recording.input), reading);
-    Ok(())
-}
-
-/// Adds a `.cpuprofile` to its thread, after the recordings before it.
-fn rewrite_cpuprofile(
-    process: &RecordedProcess,
-    recording: &RecordingFile,
-    rewriter: &mut ProfileRewriter,
-    inputs: &MergeInputs<'_>,
-    output: &mut MergeOutput,
-    findings: &mut MergeFindings,
-) -> Result<(), MergeError> {
-    let MergeOutput { parts, frames, .. } = output;
-    let file = inputs.file(recording.input);
-    let label = process.short_label(&file.path);
-    for name in cpuprofile::names(&label, recording, process.pid) {
-        rewriter.name(&name, parts)?;
+        Ok(())
     }
-    rewriter.begin(recording.start_us, parts)?;
-    match inputs.open(recording.input) {
-        Err(reason) => findings.note_reading(file, Reading::Failed(reason)),
-        Ok(mut items) => {
-            let pid = process.pid;
-            if !cpuprofile::add_file(&mut items, recording, frames, rewriter, pid, parts)? {
-                let reason = "its nodes or samples are not those of a .cpuprofile";
-                findings.note_unread_recording(file, reason.to_owned());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Calls `f` for each event of a recording. `f` returns whether the event can be read.

@@ -14,6 +14,7 @@ use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::scan::ScanError;
 
 /// The findings of a merge so far.
+#[derive(Debug, Default)]
 pub(crate) struct MergeFindings {
     /// Bytes of the trace by thread.
     pub sizes: TraceSizes,
@@ -45,15 +46,8 @@ pub(crate) enum Reading {
 impl MergeFindings {
     /// Returns what was found out before anything is written.
     pub(crate) fn new(failed: Vec<Failed>, notes: Vec<String>) -> Self {
-        Self {
-            sizes: TraceSizes::default(),
-            foreign_threads: FxHashSet::default(),
-            renumbered: Vec::new(),
-            generic: Vec::new(),
-            far: Vec::new(),
-            unread_recordings: 0,
-            result: MergeResult { failed, notes, ..MergeResult::default() },
-        }
+        let result = MergeResult { failed, notes, ..MergeResult::default() };
+        Self { result, ..Self::default() }
     }
 
     /// Notes how an input was read.

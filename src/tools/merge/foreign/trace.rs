@@ -90,7 +90,7 @@ pub(crate) fn add_trace(
         trace.merged_process(facts, inputs, output, &mut findings.sizes);
     }
     if trace.seen.first_us.is_some_and(|ts| inputs.are_far_from(ts)) {
-        output.foreign.set_far(trace.seen.pids());
+        output.far_pids.extend(trace.seen.pids());
         findings.note_far(&file.path);
     }
     trace.count(inputs, &mut output.labels, findings);
@@ -275,7 +275,7 @@ impl<'a> ForeignTrace<'a> {
         let shift = inputs.file(self.source.input).shift;
         process_track::shift(&mut facts, |us| shift.moved(us));
         sizes.process(&facts);
-        output.foreign.add(pid, facts);
+        output.merged_facts.push((pid, facts));
     }
 
     /// Counts the threads and processes. Processes that DevTools would leave out get a label.

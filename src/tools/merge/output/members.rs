@@ -41,7 +41,7 @@ struct SharedContents {
 }
 
 /// The members of other traces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct OtherMembers {
     /// Path of the output, beside which members wait for its end.
     target: PathBuf,
@@ -58,13 +58,7 @@ pub(crate) struct OtherMembers {
 impl OtherMembers {
     /// Returns no members, of traces that go into the output at `target`.
     pub(super) fn new(target: &Path) -> Self {
-        Self {
-            target: target.to_owned(),
-            spool: None,
-            shared: BTreeMap::new(),
-            keys: FxHashSet::default(),
-            sources: Vec::new(),
-        }
+        Self { target: target.to_owned(), ..Self::default() }
     }
 
     /// Keeps the metadata of traces that an earlier merge has joined.

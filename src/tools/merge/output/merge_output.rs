@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::foreign_facts::ForeignFacts;
+use rustc_hash::FxHashSet;
+use serde_json::{Map, Value};
+
 use super::labels::Labels;
 use super::mapped_frames::MappedFrames;
 use super::members::OtherMembers;
@@ -23,8 +25,10 @@ pub(crate) struct MergeOutput {
     pub members: OtherMembers,
     /// Frames, and their places in the sources.
     pub frames: MappedFrames,
-    /// What other traces tell of their processes.
-    pub foreign: ForeignFacts,
+    /// Facts about processes of merged traces, by their pids in the output.
+    pub merged_facts: Vec<(u32, Map<String, Value>)>,
+    /// Pids in the output of processes whose times are far from those of the recordings.
+    pub far_pids: FxHashSet<u32>,
 }
 
 impl MergeOutput {
@@ -42,7 +46,8 @@ impl MergeOutput {
             profile_ids: ProfileIds::default(),
             members: OtherMembers::new(path),
             frames: MappedFrames::new(options.source_maps),
-            foreign: ForeignFacts::default(),
+            merged_facts: Vec::new(),
+            far_pids: FxHashSet::default(),
         })
     }
 

@@ -23,19 +23,18 @@ impl MergeOutput {
         minor: &FxHashSet<u32>,
         exit: Option<&ProcessExit>,
     ) -> Result<(), MergeError> {
-        let Self { parts, labels, members, foreign, .. } = self;
+        let Self { parts, labels, members, merged_facts, far_pids, .. } = self;
         labels.add_places();
         labels.add_names();
         // Times of another clock would shrink all others to nothing.
         let of_other_clocks = recorded.iter().filter(|process| process.clock > 0);
-        let mut far = foreign.far.clone();
-        far.extend(of_other_clocks.map(|process| process.pid));
+        far_pids.extend(of_other_clocks.map(|process| process.pid));
         for part in &mut parts.list {
             let range = part.range(|_| true).unwrap_or_default();
             labels.write(part, range.0, minor)?;
             let here = |pid: u32| part.pids.contains_key(&pid);
             let recorded = recorded.iter().filter(|process| here(process.pid));
-            let merged = foreign.merged.iter().filter(|(pid, _)| here(*pid));
+            let merged = merged_facts.iter().filter(|(pid, _)| here(*pid));
             let about: Vec<Value> = recorded
                 .map(|process| about(process, exit))
                 .chain(merged.map(|(_, facts)| facts.clone().into()))
@@ -47,7 +46,7 @@ impl MergeOutput {
             }
             part.write(b"\n]")?;
             members.write(part)?;
-            let view = part.range(|pid| !far.contains(&pid)).unwrap_or(range);
+            let view = part.range(|pid| !far_pids.contains(&pid)).unwrap_or(range);
             let start_time = about.first().and_then(|process| process.get("startTime")).cloned();
             let metadata = MergedMetadata {
                 project: MergedProject {

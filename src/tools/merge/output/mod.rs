@@ -1,6 +1,5 @@
 //! What a merge writes: its files, and what stands in them once.
 
-pub(crate) mod foreign_facts;
 pub(crate) mod labels;
 pub(crate) mod linked_ids;
 pub(crate) mod mapped_frames;
