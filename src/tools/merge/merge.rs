@@ -118,14 +118,12 @@ fn end(
             None => MergeError::Unreadable { failed: findings.into_failed() },
         });
     }
-    let minor = findings.sizes.minor_processes();
+    let minor = findings.cpus.minor_processes();
     output.write_ends(inputs.recorded(), &minor, options.exit.as_ref())?;
-    let length_us = output.parts.length_us();
     let MergeOutput { parts, labels, frames, .. } = output;
     let (files, bytes) = keep_parts(parts.list, path)?;
-    let size_note = findings.size_note(bytes, length_us, options.split.is_some(), &labels);
     let mut result = findings.into_result(&labels, &frames);
-    result.notes.extend(size_note);
+    result.notes.extend(notes::of_size(bytes, options.split.is_some()));
     Ok(MergeResult { files, bytes, inputs: inputs.recordings() + inputs.others().len(), ..result })
 }
 

@@ -26,7 +26,6 @@ pub(super) fn add_process(
     output: &mut MergeOutput,
     findings: &mut MergeFindings,
 ) -> Result<(), MergeError> {
-    findings.sizes.process(&process.program);
     let mut merge = ProcessMerge { process, inputs, output, findings };
     let mut threads = Vec::new();
     for tid in process.threads.keys() {
@@ -99,7 +98,7 @@ impl ProcessMerge<'_, '_> {
         let mut change = EventChange::default();
         let mut profile = CopiedProfile::default();
         let reading = each_event(recording, inputs, |event| {
-            findings.sizes.event((process.pid, recording.tid), event.name(), event.text);
+            findings.cpus.event((process.pid, recording.tid), event.name(), event.text);
             // The merge writes the frames of all processes at the end.
             if event.name() == b"TracingStartedInBrowser" || frames.take_map(event) {
                 return Ok(true);
@@ -141,7 +140,7 @@ impl ProcessMerge<'_, '_> {
         let mut profile = CopiedProfile::default();
         let reading = each_event(recording, inputs, |event| {
             let ts = event.ts().unwrap_or_default();
-            findings.sizes.counters((process.pid, recording.tid), event.name(), event.text);
+            findings.cpus.event((process.pid, recording.tid), event.name(), event.text);
             if frames.take_map(event) {
                 return Ok(true);
             }

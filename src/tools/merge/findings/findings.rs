@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashSet;
 
 use super::notes;
-use super::sizes::TraceSizes;
+use super::thread_cpu::ThreadCpus;
 use crate::merge::inputs::foreign_pid::ForeignPid;
 use crate::merge::output::labels::Labels;
 use crate::merge::output::mapped_frames::MappedFrames;
@@ -16,8 +16,8 @@ use cpu_prof_core::format::trace::scan::ScanError;
 /// The findings of a merge so far.
 #[derive(Debug, Default)]
 pub(crate) struct MergeFindings {
-    /// Bytes of the trace by thread.
-    pub sizes: TraceSizes,
+    /// Time on a core by thread.
+    pub cpus: ThreadCpus,
     /// Threads of other traces, by their ids in the output.
     foreign_threads: FxHashSet<(u32, u32)>,
     /// Processes of other traces that have another pid in the output: path of the trace, pid in the
@@ -122,19 +122,6 @@ impl MergeFindings {
     /// Returns the inputs that could not be read.
     pub(crate) fn into_failed(self) -> Vec<Failed> {
         self.result.failed
-    }
-
-    /// Returns a note on a trace that is large for DevTools. `bytes` is the size of the largest file, and
-    /// `length_us` the time in the longest.
-    pub(crate) fn size_note(
-        &self,
-        bytes: u64,
-        length_us: i64,
-        is_split: bool,
-        labels: &Labels,
-    ) -> Option<String> {
-        let smaller = self.sizes.smaller(bytes, length_us, notes::DEVTOOLS_SLOW_BYTES);
-        notes::of_size(bytes, is_split, &smaller, |pid| labels.without_pid(pid))
     }
 
     /// Returns the result with the notes on what was found, without the files.

@@ -1,7 +1,6 @@
-//! What a merge finds out while it writes: what could not be read, counts, sizes, and the notes for
+//! What a merge finds out while it writes: what could not be read, counts, and the notes for
 //! the user.
 
 pub(crate) mod findings;
 pub(crate) mod notes;
-pub(crate) mod sizes;
 pub(crate) mod thread_cpu;

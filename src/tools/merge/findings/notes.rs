@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::sizes::SmallerSizes;
 use crate::merge::inputs::foreign_pid::ForeignPid;
 use crate::merge::inputs::recorded_processes::{RecordedProcess, RecordedProcesses};
 use cpu_prof_core::base::name_list::first_of;
@@ -117,14 +116,9 @@ pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Returns a note on a size that DevTools does not load, or loads slowly. `smaller` tells what
-/// would help, and `name` the label of a process.
-pub(crate) fn of_size<'a>(
-    bytes: u64,
-    is_split: bool,
-    smaller: &SmallerSizes,
-    name: impl Fn(u32) -> Option<&'a str>,
-) -> Option<String> {
+/// Returns a note on a size that DevTools does not load, or loads slowly. `bytes` is the size of the
+/// largest file, uncompressed.
+pub(crate) fn of_size(bytes: u64, is_split: bool) -> Option<String> {
     let megabytes = bytes / 1_000_000;
     let problem = if bytes > DEVTOOLS_MAX_BYTES {
         format!("DevTools loads at most {} MB", DEVTOOLS_MAX_BYTES / 1_000_000)
@@ -133,25 +127,10 @@ pub(crate) fn of_size<'a>(
     } else {
         return None;
     };
-    let about = |bytes: u64| format!("about {} MB", bytes.div_ceil(1_000_000));
-    let interval = smaller.interval.map(|(us, size)| format!("interval {us} ({})", about(size)));
-    let idle = smaller.without_idle.map(|size| format!("drop-idle ({})", about(size)));
-    let process = smaller.process.and_then(|(pid, size)| {
-        Some(format!("process {pid} alone, {} ({})", short(name(pid)?), about(size)))
-    });
-    let second = smaller.second.map(|size| format!("from and to ({} a second)", about(size)));
-    let ways = [interval, idle, process, second, Some("several files (split)".to_owned())];
-    let ways = ways.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    Some(format!("the trace has {megabytes} MB, and {problem}; merge can make it smaller: {ways}"))
-}
-
-/// Returns the start of a label.
-fn short(label: &str) -> String {
-    const LENGTH: usize = 30;
-    match label.char_indices().nth(LENGTH) {
-        Some((end, _)) => format!("{}…", &label[..end]),
-        None => label.to_owned(),
-    }
+    Some(format!(
+        "the trace has {megabytes} MB, and {problem}; merge again with a larger interval, a slice \
+         (from, to), some processes, without idle threads (drop-idle) or into several files (split)"
+    ))
 }
 
 /// Returns a note on threads that are left out because they hardly worked.

@@ -1,6 +1,7 @@
 //! How much threads worked, and which hardly did.
 
 use memchr::memmem;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use cpu_prof_core::format::trace::event::event_names::COUNTERS;
 
@@ -33,6 +34,29 @@ impl ThreadCpu {
     /// Returns a number to sort by. Threads of which nothing is known come last.
     pub(crate) fn order(self) -> u64 {
         self.sum_us.unwrap_or(u64::MAX)
+    }
+}
+
+/// The time that each thread of the trace spent on a core, by process and thread.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadCpus(FxHashMap<(u32, u32), ThreadCpu>);
+
+impl ThreadCpus {
+    /// Reads the counters of a thread, if the event has any.
+    pub(crate) fn event(&mut self, thread: (u32, u32), name: &[u8], event: &[u8]) {
+        if COUNTERS.contains(&name) {
+            self.0.entry(thread).or_default().read(name, event);
+        }
+    }
+
+    /// Returns the processes whose main threads are known to have worked little beside the busiest.
+    pub(crate) fn minor_processes(&self) -> FxHashSet<u32> {
+        /// The busiest main thread has worked more than so many times as long.
+        const TIMES: u64 = 10;
+        let main = self.0.iter().filter(|((_, tid), _)| *tid == 0);
+        let known = main.filter_map(|((pid, _), cpu)| Some((*pid, cpu.sum_us?)));
+        let most_us = known.clone().map(|(_, us)| us).max().unwrap_or_default();
+        known.filter(|(_, us)| us.saturating_mul(TIMES) < most_us).map(|(pid, _)| pid).collect()
     }
 }
 
@@ -88,5 +112,19 @@ mod tests {
         }
         cpu.read(COUNTERS[1], b"{}");
         assert_eq!(cpu.sum_us, Some(120));
+    }
+
+    #[test]
+    fn minor_processes_worked_less_than_a_tenth() {
+        let mut cpus = ThreadCpus::default();
+        for (pid, cpu_us) in [(1, 10_001), (2, 1000), (3, 1001), (4, 0)] {
+            for (name, us) in [(COUNTERS[0], 0), (COUNTERS[2], cpu_us)] {
+                cpus.event((pid, 0), name, format!("{{\"cpuUs\":{us}}}").as_bytes());
+            }
+        }
+        cpus.event((5, 0), b"ProfileChunk", b"{}");
+        let mut minor: Vec<u32> = cpus.minor_processes().into_iter().collect();
+        minor.sort_unstable();
+        assert_eq!(minor, [2, 4]);
     }
 }

@@ -10,7 +10,7 @@ use super::profiles::ForeignProfiles;
 use super::seen_threads::SeenThreads;
 use super::spans::OpenSpans;
 use crate::merge::findings::findings::{MergeFindings, Reading};
-use crate::merge::findings::sizes::TraceSizes;
+use crate::merge::findings::thread_cpu::ThreadCpus;
 use crate::merge::inputs::event::{EventChange, SoundEvent};
 use crate::merge::inputs::foreign_pid::ForeignPid;
 use crate::merge::inputs::merge_inputs::MergeInputs;
@@ -63,7 +63,7 @@ pub(crate) fn add_trace(
         match items.next() {
             Ok(Some(SoundItem::Event { text, head })) => {
                 let event = SoundEvent { text, head };
-                trace.event(event, is_own, inputs, output, &mut findings.sizes)?;
+                trace.event(event, is_own, inputs, output, &mut findings.cpus)?;
             }
             Ok(Some(SoundItem::Member { key, value })) => {
                 match MergedFacts::of_member(key, value) {
@@ -87,7 +87,7 @@ pub(crate) fn add_trace(
     }
     findings.note_renumbered(&file.path, trace.pids.renumbered.drain(..));
     for facts in merged {
-        trace.merged_process(facts, inputs, output, &mut findings.sizes);
+        trace.merged_process(facts, inputs, output);
     }
     if trace.seen.first_us.is_some_and(|ts| inputs.are_far_from(ts)) {
         output.far_pids.extend(trace.seen.pids());
@@ -144,7 +144,7 @@ impl<'a> ForeignTrace<'a> {
         is_own: bool,
         inputs: &MergeInputs<'_>,
         output: &mut MergeOutput,
-        sizes: &mut TraceSizes,
+        cpus: &mut ThreadCpus,
     ) -> Result<(), MergeError> {
         let SoundEvent { text, head } = sound;
         // The track is made from the metadata, for the processes that are in the trace.
@@ -192,7 +192,7 @@ impl<'a> ForeignTrace<'a> {
         event.renumber(id.as_deref(), edit);
         self.ids.change(sound, edit);
         let line = change.apply(sound);
-        sizes.event(event.thread(), sound.name(), text);
+        cpus.event(event.thread(), sound.name(), text);
         if !output.copies_profiles(options)
             && profiles.rewrite(&event, line, id, options, output)?
         {
@@ -257,7 +257,6 @@ impl<'a> ForeignTrace<'a> {
         mut facts: Map<String, Value>,
         inputs: &MergeInputs<'_>,
         output: &mut MergeOutput,
-        sizes: &mut TraceSizes,
     ) {
         let Some(number) = facts.get("pid").and_then(Value::as_i64) else { return };
         let foreign = ForeignPid::Number(number);
@@ -274,7 +273,6 @@ impl<'a> ForeignTrace<'a> {
         }
         let shift = inputs.file(self.source.input).shift;
         process_track::shift(&mut facts, |us| shift.moved(us));
-        sizes.process(&facts);
         output.merged_facts.push((pid, facts));
     }
 

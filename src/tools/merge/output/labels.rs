@@ -79,11 +79,6 @@ impl Labels {
         self.list.iter().map(|label| label.url.as_str())
     }
 
-    /// Returns the label of a process, without its pid.
-    pub(crate) fn without_pid(&self, pid: u32) -> Option<&str> {
-        self.list.iter().find(|label| label.pid == pid).map(ProcessLabel::text)
-    }
-
     /// Sets the working directory of a process.
     pub(crate) fn set_cwd(&mut self, pid: u32, cwd: &str) {
         for label in self.list.iter_mut().filter(|label| label.pid == pid) {

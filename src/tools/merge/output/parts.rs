@@ -45,12 +45,6 @@ impl OutputParts {
         self.list.iter().any(OutputPart::is_written_through)
     }
 
-    /// Returns the time in the part with most time, microseconds.
-    pub(crate) fn length_us(&self) -> i64 {
-        let ranges = self.list.iter().filter_map(|part| part.range(|_| true));
-        ranges.map(|(first, last)| last - first).max().unwrap_or_default()
-    }
-
     /// Returns the part for a time; none if the time is outside of all slices.
     pub(crate) fn at(&mut self, ts: i64) -> Option<&mut OutputPart> {
         let index = self.slices.part(ts)?;
