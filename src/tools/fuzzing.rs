@@ -9,7 +9,7 @@ use cpu_prof_core::format::source_map::comment::map_url;
 use cpu_prof_core::format::source_map::decode::decode;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::format::trace::event::head::{EventHead, Member};
-use cpu_prof_core::format::trace::event::own_chunk::{self, ChunkCheck};
+use cpu_prof_core::format::trace::event::our_chunk::{self, ChunkCheck};
 use cpu_prof_core::format::trace::read::TraceReader;
 use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
 use cpu_prof_core::profile::frame_table::FrameTable;
@@ -23,11 +23,11 @@ pub fn trace(bytes: &[u8]) {
         let mut reader = TraceReader::new(ReadScope::SAMPLES);
         let mut items = SoundItems::new(bytes).moved_by(shift);
         loop {
-            let is_own = items.is_own();
+            let is_ours = items.is_ours();
             match items.next() {
                 Ok(Some(SoundItem::Event { text, head })) => {
                     sound_event(text, head);
-                    reader.event(text, head, is_own, &mut frames);
+                    reader.event(text, head, is_ours, &mut frames);
                 }
                 Ok(Some(SoundItem::Member { key, value })) => reader.member(key, value),
                 _ => break,
@@ -41,7 +41,7 @@ pub fn trace(bytes: &[u8]) {
 fn sound_event(text: &[u8], head: &EventHead) {
     assert!(str::from_utf8(text).is_ok());
     let args = head.written(Member::Arguments, text).unwrap_or_default();
-    if own_chunk::length_if_sound(args, &mut AnyChunk).is_some() {
+    if our_chunk::length_if_sound(args, &mut AnyChunk).is_some() {
         let args = str::from_utf8(args).ok();
         assert!(ChunkJson::from_args(args).is_ok(), "{args:?}");
     } else if head.name(text) != b"ProfileChunk" {

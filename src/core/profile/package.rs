@@ -19,7 +19,7 @@ pub fn package_of(path: &str) -> &str {
 }
 
 /// Returns whether the name is that of code outside of packages.
-pub fn is_own(package: &str) -> bool {
+pub fn is_users(package: &str) -> bool {
     package == OWN
 }
 

@@ -113,14 +113,14 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
     // A trace of another tool can have members of these names, with other values.
     let mut cpuprofile_error = None;
     loop {
-        let is_own = items.is_own();
+        let is_ours = items.is_ours();
         let Some(item) = items.next().map_err(|error| error.to_string())? else { break };
         match item {
             // A file with nodes before any event is a `.cpuprofile`.
             SoundItem::Event { .. } if cpuprofile.has_nodes() => {}
             SoundItem::Event { text, head } => {
                 has_events = true;
-                trace.event(text, head, is_own, &mut frames);
+                trace.event(text, head, is_ours, &mut frames);
             }
             SoundItem::Member { key, value } => {
                 trace.member(key, value);

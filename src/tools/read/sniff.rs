@@ -12,7 +12,7 @@ use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
 use cpu_prof_core::format::cpuprofile::times::ProfileTimes;
 use cpu_prof_core::format::trace::event::head::EventHead;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
-use cpu_prof_core::format::trace::own::{METADATA_KEY, is_merged_mark};
+use cpu_prof_core::format::trace::ours::{METADATA_KEY, is_merged_mark};
 use cpu_prof_core::format::trace::process_label::without_recording_label;
 use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem};

@@ -21,10 +21,10 @@ fn lost_time(process: &Process) -> Option<String> {
 
 /// Tells that an own recording has nothing but its beginning.
 fn nothing_written(process: &Process) -> Option<String> {
-    let is_own = process.node.is_some();
+    let is_ours = process.node.is_some();
     let mut profiles = process.threads.iter().flat_map(|thread| &thread.profiles);
     let is_empty = profiles.all(|profile| profile.nodes.is_empty() && !profile.has_ended);
-    (is_own && is_empty).then(|| {
+    (is_ours && is_empty).then(|| {
         format!(
             "nothing of {} is recorded: the process was killed or crashed before its first flush, or \
              has just started (CPU_PROF_FLUSH_INTERVAL sets the time between two flushes)",

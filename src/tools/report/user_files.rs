@@ -49,7 +49,7 @@ fn files_of(thread: &Thread, index: &FrameIndex) -> Vec<(usize, u64)> {
         let tree = WeightedTree::of(profile);
         tree.add_to(&mut costs, |frame| index.file(frame));
     }
-    let own = costs.known().filter(|(file, _)| index.is_own(*file));
+    let own = costs.known().filter(|(file, _)| index.is_users(*file));
     let own: Vec<_> = own.map(|(file, cost)| (file, cost.total_us)).collect();
     let most_us = own.iter().map(|(_, us)| *us).max().unwrap_or(0);
     own.into_iter().filter(|(_, us)| *us as f64 >= ENOUGH * most_us as f64).collect()

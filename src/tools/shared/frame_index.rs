@@ -5,7 +5,7 @@ use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::package::{is_built_in, is_own, package_of};
+use cpu_prof_core::profile::package::{is_built_in, is_users, package_of};
 
 /// The activity of a thread in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,8 +142,8 @@ impl FrameIndex {
     }
 
     /// Returns whether a file is neither in a package nor Node's.
-    pub(crate) fn is_own(&self, file: usize) -> bool {
-        is_own(&self.packages[self.files[file].package])
+    pub(crate) fn is_users(&self, file: usize) -> bool {
+        is_users(&self.packages[self.files[file].package])
     }
 
     /// Returns the kind of the frame with this number.

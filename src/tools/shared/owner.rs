@@ -1,6 +1,6 @@
 //! Who is responsible for a function: a rule of ESLint, a plugin, a test file, a package, or own code.
 
-use cpu_prof_core::profile::package::{is_built_in, is_own, package_folder, package_of};
+use cpu_prof_core::profile::package::{is_built_in, is_users, package_folder, package_of};
 
 /// The part of a program that a function works for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ pub(crate) fn owner_of(path: &str, function: &str, is_linted: bool) -> Option<Co
         return None;
     }
     let owner = |kind, name: &str| Some(CodeOwner { kind, name: name.to_owned() });
-    if is_own(package) {
+    if is_users(package) {
         return match rule_of(path).filter(|_| is_linted) {
             Some(rule) => owner(OwnerKind::Rule, rule),
             None if is_test(path) => match test_title(function) {

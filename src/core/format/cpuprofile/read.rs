@@ -10,7 +10,7 @@ use super::times::ProfileTimes;
 use crate::format::deltas::push_samples;
 use crate::format::node_json::NodeJson;
 use crate::format::number::{NodeNumber, PlainNumber};
-use crate::format::trace::own::METADATA_KEY;
+use crate::format::trace::ours::METADATA_KEY;
 use crate::format::trace::read::process_names::TraceNames;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;

@@ -14,7 +14,7 @@ use super::packed::PackedSamples;
 use crate::base::numbering::{FxIndexSet, number_of};
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
-use crate::format::trace::own::METADATA_KEY;
+use crate::format::trace::ours::METADATA_KEY;
 use crate::format::url::frame_url;
 use crate::profile::frame::CallFrame;
 use crate::profile::program::NodeModules;

@@ -4,7 +4,7 @@
 pub mod check;
 pub mod event;
 pub mod lines;
-pub mod own;
+pub mod ours;
 pub mod process_label;
 pub mod read;
 pub mod scan;

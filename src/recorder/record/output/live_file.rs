@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
+use cpu_prof_core::files::created_file::{CreatedFile, FileId};
 use cpu_prof_core::files::exclusive::create_first_free;
-use cpu_prof_core::files::own_file::{FileId, OwnFile};
 use cpu_prof_core::format::trace::lines::{FOOTER, SEPARATOR};
 
 /// A growing array of events inside a JSON object, which is closed after every write.
@@ -131,8 +131,8 @@ impl LiveTrace {
     }
 
     /// Closes the file after its last event.
-    pub(crate) fn finish(self) -> OwnFile {
-        OwnFile::new(self.path, self.file.get())
+    pub(crate) fn finish(self) -> CreatedFile {
+        CreatedFile::new(self.path, self.file.get())
     }
 
     /// Returns the file's path.

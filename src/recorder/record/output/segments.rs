@@ -17,7 +17,7 @@ use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::values::{Formats, HistoryLimits};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::files::own_file::OwnFile;
+use cpu_prof_core::files::created_file::CreatedFile;
 use cpu_prof_core::format::trace::write::event_args::TraceEnd;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::{ThreadInfo, ThreadTrace};
@@ -68,7 +68,7 @@ impl SegmentContents {
 
 /// A segment that is written to no more.
 pub(crate) struct CompleteSegment {
-    file: OwnFile,
+    file: CreatedFile,
     /// Size, bytes.
     bytes: u64,
     /// End, microseconds.

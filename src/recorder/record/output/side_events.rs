@@ -96,8 +96,8 @@ impl SideEvents {
     }
 
     /// Notes the sizes of what was written: the profile, and these events.
-    pub(super) fn account(&mut self, profile_bytes: usize, own_bytes: usize) {
-        self.room += profile_bytes as i64 / PROFILE_SHARE - own_bytes as i64;
+    pub(super) fn account(&mut self, profile_bytes: usize, side_bytes: usize) {
+        self.room += profile_bytes as i64 / PROFILE_SHARE - side_bytes as i64;
         self.room = self.room.min(MAX_ROOM);
     }
 

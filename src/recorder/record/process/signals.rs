@@ -90,12 +90,12 @@ pub(crate) fn arm() {
         let is_fatal = current.sa_sigaction == libc::SIG_DFL
             || (current.sa_sigaction != libc::SIG_IGN
                 && current.sa_flags & libc::SA_RESETHAND != 0);
-        if is_fatal && !is_own(&current) {
+        if is_fatal && !is_ours(&current) {
             // SAFETY: the handler is not installed, so nothing reads the action.
             unsafe { (*PREVIOUS[index].0.get()).write(current) };
             // The program may have listened when the signal was sent to the main thread.
             FINISHED.fetch_and(!(1 << index), Ordering::Relaxed);
-            exchange(signal, Some(&own_action()));
+            exchange(signal, Some(&our_action()));
         }
     }
 }
@@ -131,7 +131,7 @@ fn take_from_blocked_thread(signals: u32) {
     const TIMEOUT: Duration = Duration::from_secs(1);
     const STEP: Duration = Duration::from_millis(10);
     let deadline = Instant::now() + TIMEOUT;
-    let is_waiting = |signal| exchange(signal, None).is_some_and(|current| is_own(&current));
+    let is_waiting = |signal| exchange(signal, None).is_some_and(|current| is_ours(&current));
     for_each(signals, |index, signal| {
         while FINISHED.load(Ordering::Relaxed) & (1 << index) != 0 && is_waiting(signal) {
             if Instant::now() >= deadline {
@@ -199,7 +199,7 @@ fn on_own_signal(index: usize, signal: c_int) {
 /// Restores the previous action of a signal, unless the program has begun to listen meanwhile.
 fn restore(index: usize, signal: c_int) {
     FINISHED.fetch_and(!(1 << index), Ordering::Relaxed);
-    if exchange(signal, None).is_some_and(|current| is_own(&current)) {
+    if exchange(signal, None).is_some_and(|current| is_ours(&current)) {
         // SAFETY: the handler is installed, so the action was written before.
         let previous = unsafe { (*PREVIOUS[index].0.get()).assume_init_ref() };
         exchange(signal, Some(previous));
@@ -224,7 +224,7 @@ fn for_each(signals: u32, mut f: impl FnMut(usize, c_int)) {
     }
 }
 
-fn own_action() -> libc::sigaction {
+fn our_action() -> libc::sigaction {
     // SAFETY: all zeros are a valid `sigaction`. The call only fills the mask in it.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
@@ -236,13 +236,13 @@ fn own_action() -> libc::sigaction {
     }
 }
 
-fn is_own(action: &libc::sigaction) -> bool {
+fn is_ours(action: &libc::sigaction) -> bool {
     action.sa_sigaction == on_signal as *const () as usize
 }
 
 /// Returns the current action of a signal, and sets the new one if given.
 fn exchange(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
-    // SAFETY: both structs are valid during the call. The new one was made by `own_action` or
+    // SAFETY: both structs are valid during the call. The new one was made by `our_action` or
     // returned by the system.
     unsafe {
         let mut current: libc::sigaction = mem::zeroed();

@@ -56,14 +56,14 @@ fn rotate(recording: &ThreadRecording) -> bool {
 fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
     let (begun, start_us) = (Instant::now(), system::now_us());
     profiler.begin_rotation()?;
-    let span_us = (start_us, own_end_us());
+    let span_us = (start_us, profiler_end_us());
     recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
     recording.process.writer.overlap(&recording.link);
     Ok(())
 }
 
 /// Returns the latest time that a sample taken by now can have: V8 adds a microsecond to its clock.
-fn own_end_us() -> i64 {
+fn profiler_end_us() -> i64 {
     system::now_us() + 1
 }
 
@@ -84,7 +84,7 @@ fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error
     if let Some(surplus) = surplus {
         recording.link.read_profiles.push(surplus, None);
     }
-    let span_us = (start_us, own_end_us());
+    let span_us = (start_us, profiler_end_us());
     recording.rotation.set(Some(BegunRotation { pause: before.elapsed(), span_us }));
     recording.hand_over(recording.window(RawWindow::V8(profile), Duration::ZERO));
     Ok(())
@@ -121,7 +121,7 @@ fn resume(recording: &ThreadRecording, profiler: &Profiler) {
     let start_us = system::now_us();
     recording.link.set_suspended(false);
     match profiler.resume() {
-        Ok(()) => recording.resumed_us.set(Some((start_us, own_end_us()))),
+        Ok(()) => recording.resumed_us.set(Some((start_us, profiler_end_us()))),
         // The next request finds no profile, and ends the recording.
         Err(error) => warn_once(&error),
     }

@@ -42,7 +42,7 @@ struct IdleSample {
     /// Time without samples before this sample.
     gap_us: i64,
     /// Time until the next sample.
-    own_us: i64,
+    alone_us: i64,
 }
 
 impl IdleTimes {
@@ -135,8 +135,12 @@ impl IdleTimes {
                 let until_us = time_us(index + 1).map(|next_us| next_us - sample.time_us);
                 let until_us = until_us.unwrap_or(self.interval_us);
                 let next_gap_us = if is_idle(index + 1) { gap_us(until_us) } else { 0 };
-                let own_us = until_us - next_gap_us;
-                found.push(IdleSample { index, gap_us: gap_us(sample.time_us - last_us), own_us });
+                let alone_us = until_us - next_gap_us;
+                found.push(IdleSample {
+                    index,
+                    gap_us: gap_us(sample.time_us - last_us),
+                    alone_us,
+                });
             }
             last_us = sample.time_us;
         }
@@ -163,14 +167,14 @@ impl IdleTimes {
     /// Returns for each idle sample whether the sample itself was a wait: as many, evenly spread, as
     /// the rest of the waits needs.
     fn share_out_samples(&mut self, candidates: &[IdleSample]) -> Vec<bool> {
-        let total_us: i64 = candidates.iter().map(|candidate| candidate.own_us).sum();
+        let total_us: i64 = candidates.iter().map(|candidate| candidate.alone_us).sum();
         let share_us = self.rest_us.clamp(0, total_us);
         let (mut seen_us, mut given_us) = (0, 0);
         let is_wait = candidates.iter().map(|candidate| {
-            seen_us += candidate.own_us;
+            seen_us += candidate.alone_us;
             let due_us = share_us * seen_us / total_us.max(1);
-            let is_wait = due_us - given_us >= (candidate.own_us + 1) / 2;
-            given_us += if is_wait { candidate.own_us } else { 0 };
+            let is_wait = due_us - given_us >= (candidate.alone_us + 1) / 2;
+            given_us += if is_wait { candidate.alone_us } else { 0 };
             is_wait
         });
         let is_wait = is_wait.collect();

@@ -38,8 +38,8 @@ impl TakenUntil {
         let last_us = window.samples.last().map(|sample| sample.time_us);
         self.0 = self.0.max(last_us.unwrap_or(i64::MIN));
         if let Some((from_us, to_us)) = profiler_span_us {
-            let is_own = |sample: &Sample| (from_us..=to_us).contains(&sample.time_us);
-            if let Some(own) = window.samples.iter().rposition(is_own) {
+            let is_profiler = |sample: &Sample| (from_us..=to_us).contains(&sample.time_us);
+            if let Some(own) = window.samples.iter().rposition(is_profiler) {
                 window.samples.remove(own);
             }
             self.0 = self.0.max(to_us);

@@ -37,7 +37,7 @@ pub(crate) fn learn(lib: &str) {
 
 /// Returns whether a resource name is a file of the package. The command line's files are not: they
 /// are programs of their own.
-pub(super) fn is_own(url: &str) -> bool {
+pub(super) fn is_profiler(url: &str) -> bool {
     let is_file =
         |file: &str| matches!(file, "index.js" | "register.js") || file.starts_with("lib/");
     FOLDERS.read().iter().any(|folder| url.strip_prefix(&**folder).is_some_and(is_file))
@@ -53,11 +53,11 @@ pub(crate) fn hide(window: &mut Window, is_first: bool) {
     if start.is_none() && !owners.contains(&Owner::Profiler) {
         return;
     }
-    let mut is_own = own_nodes(&window.nodes, &owners);
+    let mut is_profiler = profiler_nodes(&window.nodes, &owners);
     if let Some(start) = start {
-        is_own[start] = true;
+        is_profiler[start] = true;
     }
-    let is_kept = kept_nodes(window, &is_own);
+    let is_kept = kept_nodes(window, &is_profiler);
     let mut kept = Vec::with_capacity(window.nodes.len());
     let mut index_of = vec![0; window.nodes.len()];
     for (index, node) in window.nodes.iter().enumerate() {
@@ -70,7 +70,7 @@ pub(crate) fn hide(window: &mut Window, is_first: bool) {
     let program = window.state_or_new(CallFrame::PROGRAM);
     for sample in &mut window.samples {
         let node = sample.node as usize;
-        if is_own[node] {
+        if is_profiler[node] {
             *sample = Sample { time_us: sample.time_us, node: program, ..Sample::default() };
         } else {
             sample.node = index_of[node];
@@ -103,7 +103,7 @@ fn hide_start(window: &mut Window) -> Option<usize> {
 fn owner(frame: &CallFrame) -> Owner {
     if frame.script_id == 0 || frame.url.starts_with("node:") {
         Owner::Caller
-    } else if is_own(&frame.url) {
+    } else if is_profiler(&frame.url) {
         Owner::Profiler
     } else {
         Owner::Program
@@ -112,31 +112,31 @@ fn owner(frame: &CallFrame) -> Owner {
 
 /// Returns for each node whether its time is the profiler's: the innermost frame that has an owner
 /// decides.
-fn own_nodes(nodes: &[WindowNode], owners: &[Owner]) -> Vec<bool> {
-    let mut is_own: Vec<bool> = Vec::with_capacity(nodes.len());
+fn profiler_nodes(nodes: &[WindowNode], owners: &[Owner]) -> Vec<bool> {
+    let mut is_profiler: Vec<bool> = Vec::with_capacity(nodes.len());
     for node in nodes {
-        is_own.push(match owners[node.frame as usize] {
+        is_profiler.push(match owners[node.frame as usize] {
             Owner::Profiler => true,
             Owner::Program => false,
-            Owner::Caller => is_own.get(node.parent as usize).copied().unwrap_or(false),
+            Owner::Caller => is_profiler.get(node.parent as usize).copied().unwrap_or(false),
         });
     }
-    is_own
+    is_profiler
 }
 
 /// Returns for each node whether it stays: the root, the program's nodes without the profiler's code
 /// below them or with samples of their own, and all nodes above these.
-fn kept_nodes(window: &Window, is_own: &[bool]) -> Vec<bool> {
+fn kept_nodes(window: &Window, is_profiler: &[bool]) -> Vec<bool> {
     let nodes = &window.nodes;
-    let mut has_own_below = is_own.to_vec();
+    let mut has_profiler_below = is_profiler.to_vec();
     let mut is_kept = vec![false; nodes.len()];
     for sample in &window.samples {
-        is_kept[sample.node as usize] = !is_own[sample.node as usize];
+        is_kept[sample.node as usize] = !is_profiler[sample.node as usize];
     }
     // Parents come before their children.
     for (index, node) in nodes.iter().enumerate().rev() {
-        is_kept[index] |= index == 0 || !has_own_below[index];
-        has_own_below[node.parent as usize] |= has_own_below[index];
+        is_kept[index] |= index == 0 || !has_profiler_below[index];
+        has_profiler_below[node.parent as usize] |= has_profiler_below[index];
         is_kept[node.parent as usize] |= is_kept[index];
     }
     is_kept
@@ -174,7 +174,7 @@ mod tests {
             "/own/my package/lib/a/b.js",
             "file:///own/my%20package/lib/preload.js",
         ] {
-            assert!(is_own(url), "{url}");
+            assert!(is_profiler(url), "{url}");
         }
         for url in [
             "",
@@ -186,7 +186,7 @@ mod tests {
             "file:///own/my package/lib/preload.js",
             "/r/own/my package/lib/preload.js",
         ] {
-            assert!(!is_own(url), "{url}");
+            assert!(!is_profiler(url), "{url}");
         }
     }
 

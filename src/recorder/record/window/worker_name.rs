@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::profiler_frames::is_own;
+use super::profiler_frames::is_profiler;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::window::Window;
@@ -69,7 +69,7 @@ impl WorkerName {
 /// Returns whether a frame is in a script of the program.
 fn is_script(frame: &CallFrame) -> bool {
     let is_named = frame.script_id != 0 && !frame.url.is_empty();
-    is_named && !frame.url.starts_with("node:") && !is_own(&frame.url)
+    is_named && !frame.url.starts_with("node:") && !is_profiler(&frame.url)
 }
 
 /// Returns the last part of a path or URL.

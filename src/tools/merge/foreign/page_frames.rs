@@ -106,11 +106,11 @@ impl TraceFrames {
         parts: &mut OutputParts,
     ) -> Result<(), MergeError> {
         let frames = event.frames();
-        let is_own = frames.iter().any(|frame| {
+        let is_ours = frames.iter().any(|frame| {
             let id = frame.get("frame").and_then(Value::as_str);
             id.is_some_and(|id| id.starts_with(ProcessFrame::ROOT))
         });
-        let stays = !is_own && *self.is_page.get_or_insert_with(|| all.claim_page());
+        let stays = !is_ours && *self.is_page.get_or_insert_with(|| all.claim_page());
         if !stays {
             let named: Vec<_> =
                 frames.into_iter().filter_map(|frame| Some((frame, process(frame)?))).collect();
@@ -145,7 +145,7 @@ fn label(frame: &Value, pid: u32, ts: i64) -> Option<ProcessLabel> {
     let text = |key| frame.get(key).and_then(Value::as_str).map(str::to_owned);
     let (url, id) = (text("url")?, text("frame")?);
     // The frames of recordings have ids with the pid, which may have changed.
-    let is_own = id.starts_with(ProcessFrame::ROOT);
-    let foreign = (!is_own).then(|| ForeignFrame { id, parent: text("parent") });
+    let is_ours = id.starts_with(ProcessFrame::ROOT);
+    let foreign = (!is_ours).then(|| ForeignFrame { id, parent: text("parent") });
     Some(ProcessLabel { pid, url, start_us: ts, foreign, ..ProcessLabel::default() })
 }

@@ -25,7 +25,7 @@ use crate::merge::output::process_track;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::head::Member;
-use cpu_prof_core::format::trace::own::is_merged_mark;
+use cpu_prof_core::format::trace::ours::is_merged_mark;
 use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::process_span::PROCESSES;
 
@@ -59,11 +59,11 @@ pub(crate) fn add_trace(
     let mut trace = ForeignTrace::new(source);
     let mut merged = Vec::new();
     loop {
-        let is_own = items.is_own();
+        let is_ours = items.is_ours();
         match items.next() {
             Ok(Some(SoundItem::Event { text, head })) => {
                 let event = SoundEvent { text, head };
-                trace.event(event, is_own, inputs, output, &mut findings.cpus)?;
+                trace.event(event, is_ours, inputs, output, &mut findings.cpus)?;
             }
             Ok(Some(SoundItem::Member { key, value })) => {
                 match MergedFacts::of_member(key, value) {
@@ -137,18 +137,18 @@ impl<'a> ForeignTrace<'a> {
         Ok(())
     }
 
-    /// Adds an event. `is_own` tells that this project wrote the trace.
+    /// Adds an event. `is_ours` tells that this project wrote the trace.
     fn event(
         &mut self,
         sound: SoundEvent<'_>,
-        is_own: bool,
+        is_ours: bool,
         inputs: &MergeInputs<'_>,
         output: &mut MergeOutput,
         cpus: &mut ThreadCpus,
     ) -> Result<(), MergeError> {
         let SoundEvent { text, head } = sound;
         // The track is made from the metadata, for the processes that are in the trace.
-        if is_own && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
+        if is_ours && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
             return Ok(());
         }
         let foreign_pid = head.written(Member::Pid, text).map(ForeignPid::read);

@@ -174,7 +174,7 @@ fn side_by_side(
     let frame = ProcessFrame::new(ProcessFrame::ROOT, None, labels[first].pid, &labels[first].url);
     events.push(&Event::tracing_started(0, start_us, frame));
     for label in labels[..first].iter().chain(&labels[first + 1..]) {
-        let id = label.own_frame();
+        let id = label.made_frame();
         let (id, parent) = match is_minor(label) {
             true => (id.as_str(), Some(ProcessFrame::ROOT)),
             false => (ProcessFrame::ROOT, None),
@@ -189,7 +189,7 @@ fn below_page(labels: &[&ProcessLabel], main_frame: &str, start_us: i64, events:
     for label in labels {
         let (id, parent) = match &label.foreign {
             Some(frame) => (frame.id.clone(), frame.parent.as_deref()),
-            None => (label.own_frame(), None),
+            None => (label.made_frame(), None),
         };
         let parent = parent.unwrap_or(main_frame);
         let frame = ProcessFrame::new(&id, Some(parent), label.pid, &label.url);
@@ -204,7 +204,7 @@ impl ProcessLabel {
     }
 
     /// Returns the id of a frame that is the process's alone.
-    fn own_frame(&self) -> String {
+    fn made_frame(&self) -> String {
         format!("{}-{}", ProcessFrame::ROOT, self.pid)
     }
 

@@ -16,7 +16,7 @@ use crate::merge::result::MergeError;
 use cpu_prof_core::files::spool::Spool;
 use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::lines::SEPARATOR;
-use cpu_prof_core::format::trace::own::OwnMember;
+use cpu_prof_core::format::trace::ours::OurMember;
 
 /// Larger metadata is kept as a member of its own: bytes.
 const MAX_METADATA_BYTES: usize = 16 << 20;
@@ -194,7 +194,7 @@ impl MergedFacts {
         if key != "metadata" {
             return None;
         }
-        let member = serde_json::from_slice::<OwnMember<Self>>(value).ok()?;
+        let member = serde_json::from_slice::<OurMember<Self>>(value).ok()?;
         Some(member.facts).filter(|facts| !facts.processes.is_empty())
     }
 }

@@ -11,7 +11,7 @@ use crate::merge::inputs::recorded_processes::RecordedProcess;
 use crate::merge::options::ProcessExit;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::ascii_json::encode;
-use cpu_prof_core::format::trace::own;
+use cpu_prof_core::format::trace::ours;
 use cpu_prof_core::format::trace::write::events::Events;
 
 impl MergeOutput {
@@ -57,7 +57,7 @@ impl MergeOutput {
                 data_origin: "TraceEvents",
                 // DevTools chooses the view of a page by itself.
                 modifications: (!labels.is_page_alone()).then(|| modifications(range, view)),
-                source: own::SOURCE,
+                source: ours::SOURCE,
                 start_time,
             };
             let mut text = b",\n\"metadata\":".to_vec();

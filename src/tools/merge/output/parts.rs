@@ -10,7 +10,7 @@ use crate::merge::result::MergeError;
 use cpu_prof_core::files::atomic::{AtomicFile, WholeFile};
 use cpu_prof_core::files::spool::Spool;
 use cpu_prof_core::format::trace::lines::SEPARATOR;
-use cpu_prof_core::format::trace::own::MERGED_HEAD;
+use cpu_prof_core::format::trace::ours::MERGED_HEAD;
 
 /// All parts of a merge.
 pub(crate) struct OutputParts {

@@ -106,10 +106,10 @@ fn ending(about: &Value) -> Option<ProcessEnding> {
 /// Returns the process that started another, if it is in the trace.
 fn parent_of<'a>(child: &Value, abouts: &'a [Value]) -> Option<&'a Value> {
     let ppid = child["ppid"].as_u64()?;
-    let own_pid = |about: &Value| about["ownPid"].as_u64().or_else(|| about["pid"].as_u64());
+    let recorded_pid = |about: &Value| about["ownPid"].as_u64().or_else(|| about["pid"].as_u64());
     let start_us = |about: &Value| about["startUs"].as_i64();
     let is_parent = |about: &&Value| {
-        own_pid(about) == Some(ppid)
+        recorded_pid(about) == Some(ppid)
             && about["boot"] == child["boot"]
             && about["pidNamespace"] == child["pidNamespace"]
             && start_us(about) <= start_us(child)

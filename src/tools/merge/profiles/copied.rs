@@ -15,7 +15,7 @@ use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
 use cpu_prof_core::format::trace::event::head::Member;
-use cpu_prof_core::format::trace::event::own_chunk::{self, ChunkCheck};
+use cpu_prof_core::format::trace::event::our_chunk::{self, ChunkCheck};
 use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::profile::position::SourcePosition;
@@ -123,7 +123,7 @@ impl CopiedProfile {
             return true;
         };
         if self.mapped.is_empty()
-            && let Some(length_us) = self.own_length(&event.text[args.clone()], frames)
+            && let Some(length_us) = self.our_length(&event.text[args.clone()], frames)
         {
             self.begin(ts.saturating_sub(length_us), event);
             self.time.sample(length_us);
@@ -176,10 +176,10 @@ impl CopiedProfile {
 
     /// Returns the length of the samples of a chunk, microseconds, if the chunk is written as this
     /// project writes it, and can stay as it is.
-    fn own_length(&mut self, args: &[u8], frames: &mut MappedFrames) -> Option<i64> {
-        let mut check = OwnCheck { profile: self, frames, added: Vec::new(), root: None };
-        let length_us = own_chunk::length_if_sound(args, &mut check);
-        let OwnCheck { added, root, .. } = check;
+    fn our_length(&mut self, args: &[u8], frames: &mut MappedFrames) -> Option<i64> {
+        let mut check = OurChunkCheck { profile: self, frames, added: Vec::new(), root: None };
+        let length_us = our_chunk::length_if_sound(args, &mut check);
+        let OurChunkCheck { added, root, .. } = check;
         match length_us {
             Some(_) => self.nodes.root = self.nodes.root.or(root),
             // The chunk is read again.
@@ -283,7 +283,7 @@ impl CopiedProfile {
 }
 
 /// Checks a chunk that this project wrote.
-struct OwnCheck<'p, 'f> {
+struct OurChunkCheck<'p, 'f> {
     profile: &'p mut CopiedProfile,
     frames: &'f mut MappedFrames,
     /// Ids of the nodes that the chunk announces.
@@ -291,7 +291,7 @@ struct OwnCheck<'p, 'f> {
     root: Option<u64>,
 }
 
-impl ChunkCheck for OwnCheck<'_, '_> {
+impl ChunkCheck for OurChunkCheck<'_, '_> {
     fn node(&mut self, id: u64, parent: Option<u64>, frame: &[u8]) -> bool {
         let nodes = &mut self.profile.nodes.ids;
         if parent.is_some_and(|parent| !nodes.contains(parent)) || !nodes.insert(id) {

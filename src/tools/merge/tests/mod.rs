@@ -240,8 +240,8 @@ fn any_damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-fn damaged(text: &str, is_own: bool, damage: &[Damage]) -> Vec<u8> {
-    let mut bytes = match is_own {
+fn damaged(text: &str, is_ours: bool, damage: &[Damage]) -> Vec<u8> {
+    let mut bytes = match is_ours {
         true => text.as_bytes().to_vec(),
         false => text.replacen("cpu-prof", "another", 1).into_bytes(),
     };
@@ -254,7 +254,7 @@ fn damaged(text: &str, is_own: bool, damage: &[Damage]) -> Vec<u8> {
                 let end = (at + size).min(bytes.len());
                 bytes[at.min(end)..end].fill(0);
             }
-            Damage::Byte(at, byte) if !is_own && !bytes.is_empty() => bytes[at % length] = byte,
+            Damage::Byte(at, byte) if !is_ours && !bytes.is_empty() => bytes[at % length] = byte,
             Damage::Byte(..) => {}
         }
     }

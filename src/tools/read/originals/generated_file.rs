@@ -252,10 +252,10 @@ impl GeneratedFile {
         let sources = &self.map.as_ref()?.sources;
         let name = sources.get(source)?;
         let file_name = |path: &str| path.rsplit('/').next().map(str::to_owned);
-        let is_own =
+        let is_ours =
             self.text.is_none() && sources.len() == 1 && file_name(name) == file_name(&self.path);
         // A transpiler of a single file may name the file relative to any folder.
-        let name = if is_own { &self.path } else { name };
+        let name = if is_ours { &self.path } else { name };
         let find = || files.url(name, &self.path);
         self.urls.entry(source).or_insert_with(find).clone()
     }

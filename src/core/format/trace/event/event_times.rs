@@ -8,7 +8,7 @@ use super::chunk_json::ChunkJson;
 use super::event_json::EventJson;
 use super::event_names::WHOLE_PROFILE;
 use super::head::EventHead;
-use crate::format::trace::own::OwnMember;
+use crate::format::trace::ours::OurMember;
 
 /// The first and the last time of events.
 #[derive(Debug, Default, Clone, Copy)]
@@ -112,7 +112,7 @@ impl TraceTimes {
             processes: Vec<MergedProcess>,
         }
         if key == "metadata"
-            && let Ok(OwnMember { facts }) = serde_json::from_slice(value)
+            && let Ok(OurMember { facts }) = serde_json::from_slice(value)
         {
             let MergedProcesses { processes } = facts;
             self.merged = processes;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::edit::EventEdit;
 use crate::format::json_walk::{WalkError, Walked, walk_object};
 use crate::format::number::{MAX_US, Number, as_time, digits};
-use crate::format::trace::own::{CHUNK, PROFILER};
+use crate::format::trace::ours::{CHUNK, PROFILER};
 
 /// The members that events of all kinds have, by their place in the event's text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -84,7 +84,7 @@ impl Place {
 impl EventHead {
     /// Returns the head of a part of a profile in an own trace; none if the event begins in another
     /// way. Does not check the arguments.
-    pub(crate) fn of_own_chunk(event: &[u8]) -> Option<Self> {
+    pub(crate) fn of_our_chunk(event: &[u8]) -> Option<Self> {
         const NAME: &[u8] = b"ProfileChunk";
         let mut head = Self { has_name: true, phase: b'P', ..Self::default() };
         let mut cursor = Cursor { event, at: 0 };
@@ -303,14 +303,14 @@ mod tests {
 
     #[test]
     fn both_ways_find_the_same_head() {
-        let head = EventHead::of_own_chunk(OWN).unwrap();
+        let head = EventHead::of_our_chunk(OWN).unwrap();
         assert_eq!(EventHead::of_any(OWN).unwrap(), head);
         assert_eq!((head.name(OWN), head.phase), (&b"ProfileChunk"[..], b'P'));
         assert_eq!((head.pid(OWN), head.tid(OWN), head.ts(OWN)), (Some(42), Some(3), Some(5)));
         assert_eq!(head.id(OWN), Some(&b"\"0x1\""[..]));
         for other in ["\"pid\":042", "\"pid\":-1", "\"pid\":4 ", "\"pid\":"] {
             let text = String::from_utf8_lossy(OWN).replace("\"pid\":42", other);
-            assert_eq!(EventHead::of_own_chunk(text.as_bytes()), None, "{other}");
+            assert_eq!(EventHead::of_our_chunk(text.as_bytes()), None, "{other}");
         }
     }
 
@@ -345,7 +345,7 @@ mod tests {
         #[test]
         fn any_bytes_are_accepted(event: Vec<u8>, own: bool, cut in 0_usize..100) {
             let event = if own { &OWN[..cut.min(OWN.len())] } else { &event[..] };
-            let found = [EventHead::of_any(event), EventHead::of_own_chunk(event)];
+            let found = [EventHead::of_any(event), EventHead::of_our_chunk(event)];
             for head in found.into_iter().flatten() {
                 let _ = (head.name(event), head.pid(event), head.ts(event), head.id(event));
                 head.moved(event, 1, Some(2));

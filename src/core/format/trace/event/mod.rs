@@ -7,7 +7,7 @@ pub mod event_names;
 pub mod event_times;
 pub mod head;
 pub mod moved_event;
-pub mod own_chunk;
+pub mod our_chunk;
 pub mod phase;
 pub mod recorded_profile;
 pub mod rules;

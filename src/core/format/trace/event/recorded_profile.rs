@@ -2,7 +2,7 @@
 
 use super::event_names::PROFILE_EVENTS;
 use super::head::{EventHead, Member};
-use crate::format::trace::own::recorded_thread;
+use crate::format::trace::ours::recorded_thread;
 
 /// Events before the profile. Only names come before the profile of a recording.
 const EVENTS_BEFORE_PROFILE: usize = 16;
@@ -63,9 +63,9 @@ impl RecordedProfile {
             Self::Begun { key } => return !is_profile || **key == *key_of(head, text),
             Self::Expected { pid, tid, events } => {
                 *events += 1;
-                let own_pid = head.pid(text);
-                let is_own = own_pid == Some((*pid).into()) && head.tid(text) == Some(*tid);
-                if name == b"Profile" && is_own {
+                let recorded_pid = head.pid(text);
+                let is_ours = recorded_pid == Some((*pid).into()) && head.tid(text) == Some(*tid);
+                if name == b"Profile" && is_ours {
                     *self = Self::Begun { key: key_of(head, text).into() };
                 } else if is_profile || *events == EVENTS_BEFORE_PROFILE {
                     *self = Self::Missing;

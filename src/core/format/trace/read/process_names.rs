@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::format::trace::event::event_json::EventJson;
-use crate::format::trace::own::OwnMember;
+use crate::format::trace::ours::OurMember;
 use crate::format::trace::process_label::{without_place, without_recording_label};
 use crate::format::trace::write::thread_names::{label_after, without_label};
 use crate::profile::session::{Identity, Process, Thread};
@@ -45,7 +45,8 @@ struct ProgramJson {
     pid_namespace: Option<u64>,
     recording_label: Option<String>,
     /// In a merged trace, the process's own pid, where another process had the same.
-    own_pid: Option<i64>,
+    #[serde(rename = "ownPid")]
+    recorded_pid: Option<i64>,
     /// Label of the process: `nx: run-many (pid 4242)`
     label: Option<String>,
     /// In a `.cpuprofile`, the short label of the process: `nx (pid 4242)`
@@ -57,7 +58,7 @@ struct ProgramJson {
 
 /// The facts of own metadata: about one process, or in a merged trace about all processes.
 #[derive(Deserialize)]
-struct OwnFacts {
+struct OurFacts {
     #[serde(flatten)]
     program: ProgramJson,
     #[serde(default)]
@@ -113,7 +114,7 @@ impl TraceNames {
 
     /// Reads the file's metadata.
     pub(super) fn metadata(&mut self, value: &[u8]) {
-        let Ok(OwnMember { facts }) = serde_json::from_slice::<OwnMember<OwnFacts>>(value) else {
+        let Ok(OurMember { facts }) = serde_json::from_slice::<OurMember<OurFacts>>(value) else {
             return;
         };
         for program in facts.processes.into_iter().chain([facts.program]) {
@@ -197,7 +198,7 @@ impl ProcessNames {
         // A converted trace has these members, without values.
         let is_known = |text: &String| !text.is_empty();
         let ProgramJson { process_start_ms, boot, process_key, pid_namespace, .. } = self.program;
-        let ProgramJson { ppid, ancestors, cwd, node, own_pid, .. } = self.program;
+        let ProgramJson { ppid, ancestors, cwd, node, recorded_pid, .. } = self.program;
         let identity = process_start_ms.zip(boot).map(|(process_start_ms, boot)| Identity {
             process_start_ms,
             boot,
@@ -205,7 +206,7 @@ impl ProcessNames {
             pid_namespace,
         });
         Process {
-            pid: own_pid.unwrap_or(pid),
+            pid: recorded_pid.unwrap_or(pid),
             name,
             command,
             url_label: self.label.as_deref().and_then(without_pid).map(str::to_owned),

@@ -75,8 +75,8 @@ impl TraceReader {
         }
     }
 
-    /// Reads an event. Skips events of no process. `is_own` tells that the event is in an own trace.
-    pub fn event(&mut self, text: &[u8], head: &EventHead, is_own: bool, frames: &mut FrameTable) {
+    /// Reads an event. Skips events of no process. `is_ours` tells that the event is in an own trace.
+    pub fn event(&mut self, text: &[u8], head: &EventHead, is_ours: bool, frames: &mut FrameTable) {
         if !self.recorded.has(head, text) {
             self.unreadable_events += 1;
             return;
@@ -90,13 +90,13 @@ impl TraceReader {
             "thread.start" => self.thread_start(&event),
             "thread.flush" => self.flush(&event),
             // In own traces, heartbeats have the totals of all collections.
-            "MinorGC" | "MajorGC" if !is_own => {
+            "MinorGC" | "MajorGC" if !is_ours => {
                 let collection = side_events::collection(&event);
                 self.each_of_thread(&event, |builder, time_us| {
                     builder.add_collections(time_us, collection);
                 })
             }
-            name if is_own && name.starts_with(side_events::MEMORY) => {
+            name if is_ours && name.starts_with(side_events::MEMORY) => {
                 let Some(memory) = side_events::memory(&event) else { return };
                 self.each_of_thread(&event, |builder, time_us| builder.add_memory(time_us, memory))
             }

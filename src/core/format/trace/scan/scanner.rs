@@ -9,7 +9,7 @@ use super::buffer::{TextBuffer, ValueEnd};
 use super::error::ScanError;
 use crate::format::json_walk::{WalkError, Walked};
 use crate::format::trace::event::head::EventHead;
-use crate::format::trace::own;
+use crate::format::trace::ours;
 
 /// An item of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Scanner<R> {
     /// Whether the first member was read.
     has_begun: bool,
     /// Whether the file is an own trace, with one event a line.
-    is_own: bool,
+    is_ours: bool,
     is_torn: bool,
     /// Whether events are parsed, which finds their ends and their heads at once.
     has_heads: bool,
@@ -75,7 +75,7 @@ impl<R: Read> Scanner<R> {
             buffer: TextBuffer::new(reader),
             position: Position::Start,
             has_begun: false,
-            is_own: false,
+            is_ours: false,
             is_torn: false,
             has_heads: false,
             head: None,
@@ -130,8 +130,8 @@ impl<R: Read> Scanner<R> {
     }
 
     /// Returns whether the next events are those of an own trace.
-    pub fn is_own(&self) -> bool {
-        self.is_own
+    pub fn is_ours(&self) -> bool {
+        self.is_ours
     }
 
     /// Reads the file's first bytes.
@@ -168,8 +168,8 @@ impl<R: Read> Scanner<R> {
         let key = 1..key_end - 1;
         if &self.buffer.rest()[key.clone()] == b"traceEvents" && self.buffer.byte(at)? == Some(b'[')
         {
-            self.is_own &= self.buffer.byte(at + 1)? == Some(b'\n');
-            self.is_own &= self.buffer.byte(at + 2)? == Some(b'{');
+            self.is_ours &= self.buffer.byte(at + 1)? == Some(b'\n');
+            self.is_ours &= self.buffer.byte(at + 2)? == Some(b'{');
             self.buffer.consume(at + 1);
             self.position = Position::Events { in_object: true };
             return Ok(None);
@@ -177,7 +177,7 @@ impl<R: Read> Scanner<R> {
         let ValueEnd::At(length) = self.buffer.value_end(at)? else { return Ok(self.tear()) };
         let value = at..at + length;
         if !mem::replace(&mut self.has_begun, true) {
-            self.is_own = own::is_own(&self.buffer.rest()[..value.end]);
+            self.is_ours = ours::is_ours(&self.buffer.rest()[..value.end]);
         }
         let start = self.buffer.start;
         self.buffer.consume(value.end);
@@ -207,7 +207,7 @@ impl<R: Read> Scanner<R> {
             Some(b',') => self.buffer.consume(1),
             Some(b']') => {
                 self.buffer.consume(1);
-                self.is_own = false;
+                self.is_ours = false;
                 self.position = if in_object { Position::Members } else { Position::End };
             }
             None => {
@@ -232,12 +232,12 @@ impl<R: Read> Scanner<R> {
         (self.head, self.walked) = (None, Walked::default());
         let mut end = ValueEnd::Cut;
         if self.has_heads
-            && !self.is_own_chunk()?
+            && !self.is_our_chunk()?
             && let Some(length) = self.parse_event()?
         {
             end = ValueEnd::At(length);
         }
-        if self.head.is_none() && self.is_own {
+        if self.head.is_none() && self.is_ours {
             end = self.buffer.line_end()?;
         }
         // The last line of an own trace can be whole, and lack its line end.
@@ -260,12 +260,12 @@ impl<R: Read> Scanner<R> {
 
     /// Returns whether the next event is a part of a profile in an own trace. Such events make up
     /// most of a trace, and their readers check them.
-    fn is_own_chunk(&mut self) -> Result<bool, ScanError> {
-        if !self.is_own {
+    fn is_our_chunk(&mut self) -> Result<bool, ScanError> {
+        if !self.is_ours {
             return Ok(false);
         }
-        self.buffer.need(own::CHUNK.len())?;
-        Ok(self.buffer.rest().starts_with(own::CHUNK))
+        self.buffer.need(ours::CHUNK.len())?;
+        Ok(self.buffer.rest().starts_with(ours::CHUNK))
     }
 
     /// Parses an event. Returns its length; none if the event is not valid.

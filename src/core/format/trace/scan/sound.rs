@@ -71,8 +71,8 @@ impl<R: Read> SoundItems<R> {
     }
 
     /// Returns whether the next events are those of an own trace.
-    pub fn is_own(&self) -> bool {
-        self.scanner.is_own()
+    pub fn is_ours(&self) -> bool {
+        self.scanner.is_ours()
     }
 
     /// Returns whether the file was cut off, or events were left out. Known at the end of the file.
@@ -146,7 +146,7 @@ impl<R: Read> SoundItems<R> {
             self.changed = on_one_line(text.to_owned());
             self.is_changed = true;
         } else if self.scanner.head.is_none() {
-            let own = EventHead::of_own_chunk(text).filter(|_| self.scanner.is_own());
+            let own = EventHead::of_our_chunk(text).filter(|_| self.scanner.is_ours());
             self.scanner.head = own.or_else(|| EventHead::of_any(text));
         }
         let Some(head) = &self.scanner.head else { return false };

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::event_args::{Args, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
-use crate::format::trace::own::PROFILER;
+use crate::format::trace::ours::PROFILER;
 
 /// The category of the events that DevTools' timeline reads.
 const TIMELINE: &str = "disabled-by-default-devtools.timeline";

@@ -13,7 +13,7 @@ use crate::base::system::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
-use crate::format::trace::own::{self, OwnMember};
+use crate::format::trace::ours::{self, OurMember};
 use crate::format::url::frame_url;
 use crate::profile::gap::Gap;
 use crate::profile::gc::{Collection, MemoryUse};
@@ -132,7 +132,7 @@ impl ThreadTrace {
             #[serde(rename = "dataOrigin")]
             data_origin: &'a str,
             #[serde(flatten)]
-            own: OwnMember<RecordingFacts<'a>>,
+            own: OurMember<RecordingFacts<'a>>,
         }
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -159,10 +159,10 @@ impl ThreadTrace {
             recording_label: self.recording_label(),
         };
         let metadata = RecordingMetadata {
-            source: own::SOURCE,
+            source: ours::SOURCE,
             start_time: &self.info.started,
             data_origin: "TraceEvents",
-            own: OwnMember { facts },
+            own: OurMember { facts },
         };
         encode(out, &metadata);
     }

@@ -48,8 +48,8 @@ pub fn is_labelled(event: &[u8], head: &EventHead) -> bool {
 
 /// Returns the label of a recording from a name of its thread at a time, if it is `name` with a label.
 pub(crate) fn label_after<'a>(name: &str, ts: i64, full_name: &'a str) -> Option<&'a str> {
-    let is_own = ts == LABELLED_TS && !name.is_empty();
-    is_own.then(|| full_name.strip_prefix(name)?.strip_prefix(": ")).flatten()
+    let is_ours = ts == LABELLED_TS && !name.is_empty();
+    is_ours.then(|| full_name.strip_prefix(name)?.strip_prefix(": ")).flatten()
 }
 
 /// Returns the name of a thread without the process's label.

@@ -115,7 +115,7 @@ impl RewrittenTree {
     /// Returns the root. Adds a root to a tree without nodes.
     pub(super) fn root(&mut self) -> NodeId {
         if self.nodes.is_empty() {
-            self.add_own(NO_NODE, &CallFrame::root());
+            self.add_made(NO_NODE, &CallFrame::root());
         }
         ROOT
     }
@@ -170,11 +170,11 @@ impl RewrittenTree {
     }
 
     fn unknown(&mut self, parent: NodeId) -> NodeId {
-        self.add_own(parent, &CallFrame::unknown())
+        self.add_made(parent, &CallFrame::unknown())
     }
 
     /// Finds or makes a node that no recording has.
-    fn add_own(&mut self, parent: NodeId, frame: &CallFrame) -> NodeId {
+    fn add_made(&mut self, parent: NodeId, frame: &CallFrame) -> NodeId {
         let frame = CallFrameJson::new(frame, "", ScriptIdOffset::NONE).encode();
         self.add_path(parent, frame.as_deref().unwrap_or(RawValue::NULL))
     }

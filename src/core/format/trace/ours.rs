@@ -10,7 +10,7 @@ pub const METADATA_KEY: &str = "cpu-prof";
 
 /// The member of that key.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct OwnMember<T> {
+pub struct OurMember<T> {
     /// The facts.
     #[serde(rename = "cpu-prof")]
     pub facts: T,
@@ -33,7 +33,7 @@ const FIRST_MEMBERS: [&[u8]; 2] =
 
 /// Returns whether the first member of a file's object (`"key":value`) is that of an own trace.
 /// Such a trace has one event a line.
-pub fn is_own(first_member: &[u8]) -> bool {
+pub fn is_ours(first_member: &[u8]) -> bool {
     FIRST_MEMBERS.iter().any(|start| first_member.starts_with(start))
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn recorded_thread(metadata: &[u8]) -> Option<(u32, u32)> {
         pid: u32,
         thread_id: u32,
     }
-    let OwnMember { facts: Ids { pid, thread_id } } = serde_json::from_slice(metadata).ok()?;
+    let OurMember { facts: Ids { pid, thread_id } } = serde_json::from_slice(metadata).ok()?;
     Some((pid, thread_id))
 }
 
@@ -64,10 +64,10 @@ mod tests {
         let value = format!("\"{SOURCE}\"");
         assert!(is_merged_mark("source", value.as_bytes()));
         assert!(!is_merged_mark("source", b"\"other\""));
-        assert!(is_own(MERGED_HEAD.strip_prefix(b"{").unwrap()));
-        assert!(is_own(format!("\"metadata\":{{\"source\":{value},\"x\":1}}").as_bytes()));
-        assert!(!is_own(b"\"metadata\":{\"source\":\"other\"}"));
-        let member = serde_json::to_string(&OwnMember { facts: 1 }).unwrap();
+        assert!(is_ours(MERGED_HEAD.strip_prefix(b"{").unwrap()));
+        assert!(is_ours(format!("\"metadata\":{{\"source\":{value},\"x\":1}}").as_bytes()));
+        assert!(!is_ours(b"\"metadata\":{\"source\":\"other\"}"));
+        let member = serde_json::to_string(&OurMember { facts: 1 }).unwrap();
         assert_eq!(member, format!("{{\"{METADATA_KEY}\":1}}"));
     }
 
@@ -78,7 +78,7 @@ mod tests {
             crate::testing::traces::WORKER,
             crate::testing::traces::MERGED,
         ] {
-            assert!(is_own(&file.as_bytes()[1..]), "{file}");
+            assert!(is_ours(&file.as_bytes()[1..]), "{file}");
         }
         let chunk = str::from_utf8(CHUNK).unwrap();
         assert!(crate::testing::traces::MAIN.contains(chunk));

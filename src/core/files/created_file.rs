@@ -9,7 +9,7 @@ use crate::base::error::Error;
 
 /// A finished file.
 #[derive(Debug)]
-pub struct OwnFile {
+pub struct CreatedFile {
     path: PathBuf,
     /// Id and size, bytes: a file system may give the inode of a removed file to the next one. None
     /// if the descriptor was lost. The file is then left alone.
@@ -23,7 +23,7 @@ pub struct FileId {
     inode: u64,
 }
 
-impl OwnFile {
+impl CreatedFile {
     /// Returns the file of a descriptor after the last write.
     pub fn new(path: PathBuf, file: io::Result<&File>) -> Self {
         let id = file.and_then(File::metadata).ok().map(|metadata| id_and_size(&metadata));
@@ -74,10 +74,10 @@ fn id_and_size(metadata: &Metadata) -> (FileId, u64) {
 mod tests {
     use super::*;
 
-    fn file(dir: &Path) -> OwnFile {
+    fn file(dir: &Path) -> CreatedFile {
         let path = dir.join("own");
         fs::write(&path, "own").unwrap();
-        OwnFile::new(path.clone(), Ok(&File::open(path).unwrap()))
+        CreatedFile::new(path.clone(), Ok(&File::open(path).unwrap()))
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
             file.remove().unwrap();
             assert!(fs::symlink_metadata(file.path()).is_ok());
         }
-        let lost = OwnFile::new(file.path().into(), Err(io::ErrorKind::Other.into()));
+        let lost = CreatedFile::new(file.path().into(), Err(io::ErrorKind::Other.into()));
         lost.remove().unwrap();
         assert!(fs::symlink_metadata(file.path()).is_ok());
     }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_failure_names_the_file() {
         let dir = tempfile::tempdir().unwrap();
-        let file = OwnFile::new(dir.path().join("x\0y"), Err(io::ErrorKind::Other.into()));
+        let file = CreatedFile::new(dir.path().join("x\0y"), Err(io::ErrorKind::Other.into()));
         let line = file.remove().unwrap_err().line();
         assert!(line.contains("could not remove") && !line.contains("unprofiled"), "{line}");
     }
