@@ -15,6 +15,7 @@ pub struct IdSet {
 
 impl IdSet {
     /// Adds an id. Returns whether the set did not have the id.
+    #[inline]
     pub fn insert(&mut self, id: u64) -> bool {
         if id >= SMALL {
             return self.large.insert(id);
@@ -47,6 +48,7 @@ impl IdSet {
     }
 
     /// Returns whether the set has an id.
+    #[inline]
     pub fn contains(&self, id: u64) -> bool {
         if id >= SMALL {
             return self.large.contains(&id);
@@ -56,6 +58,7 @@ impl IdSet {
     }
 }
 
+#[inline]
 fn place(id: u64) -> (usize, u64) {
     ((id / 64) as usize, 1 << (id % 64))
 }

@@ -13,12 +13,14 @@ pub struct EventEdit {
 
 impl EventEdit {
     /// Forgets all replacements.
+    #[inline]
     pub fn clear(&mut self) {
         self.places.clear();
         self.texts.clear();
     }
 
     /// Returns whether the event stays as it is.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

@@ -148,6 +148,7 @@ impl EventHead {
     }
 
     /// Returns the place of a member's value; none if the event does not have the member.
+    #[inline]
     pub fn place(&self, member: Member) -> Option<Range<usize>> {
         let range = self.members[member as usize].range();
         (!range.is_empty()).then_some(range)
@@ -170,6 +171,7 @@ impl EventHead {
     }
 
     /// Returns the event's name, as it is written.
+    #[inline]
     pub fn name<'a>(&self, event: &'a [u8]) -> &'a [u8] {
         &event[self.name.range()]
     }
@@ -180,11 +182,13 @@ impl EventHead {
     }
 
     /// Returns a member as it is written; none if it is missing.
+    #[inline]
     pub fn written<'a>(&self, member: Member, event: &'a [u8]) -> Option<&'a [u8]> {
         Some(&event[self.place(member)?])
     }
 
     /// Returns a member as it is written, as a text; none if the member is missing or not UTF-8.
+    #[inline]
     pub fn text<'a>(&self, member: Member, event: &'a [u8]) -> Option<&'a str> {
         str::from_utf8(self.written(member, event)?).ok()
     }

@@ -83,12 +83,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Moves behind a text; none if another text is there.
+    // Inlined into the crates that read chunks: a merge of our own files took 8 % longer without.
+    #[inline]
     fn skip(&mut self, text: &[u8]) -> Option<()> {
         let is_there = self.text.get(self.at..)?.starts_with(text);
         is_there.then(|| self.at += text.len())
     }
 
     /// Moves behind a text without escapes.
+    #[inline]
     fn plain_text(&mut self) -> Option<()> {
         let rest = self.text.get(self.at..)?;
         let length = memchr::memchr2(b'"', b'\\', rest)?;
@@ -118,6 +121,7 @@ impl<'a> Reader<'a> {
         Some(count)
     }
 
+    #[inline]
     fn number(&mut self) -> Option<u64> {
         /// Any number of so many digits is exact in JavaScript.
         const MOST_DIGITS: usize = 15;

@@ -71,6 +71,7 @@ impl<R: Read> SoundItems<R> {
     }
 
     /// Returns whether the next events are those of an own trace.
+    #[inline]
     pub fn is_ours(&self) -> bool {
         self.scanner.is_ours()
     }
