@@ -5,6 +5,9 @@
 const { load } = require('./addon.js')
 const events = require('./events.js')
 
+/** Types of the settings in code, by name; undefined before the first `start()`. @type {Map<string, string> | undefined} */
+let knownTypes
+
 /**
  * Starts recording the calling thread.
  * @param {Record<string, unknown>} [options]
@@ -87,11 +90,10 @@ function isRecording() {
  */
 function settingsAsText(options) {
   // Loaded here because a preload has no options.
-  const { settingsOf } = require('./settings.js')
   const { assertArgument, checkOptions } = require('./check.js')
   // The addon takes all properties, also those of Object.prototype.
   const settings = /** @type {Record<string, string>} */ (Object.create(null))
-  const types = new Map(settingsOf(load()).map(({ name, type }) => [name, type]))
+  const types = settingTypes()
   const given = checkOptions(options, [...types.keys()], 'start() and profile()')
   for (const [name, value] of Object.entries(given)) {
     const type = types.get(name)
@@ -99,6 +101,13 @@ function settingsAsText(options) {
     settings[name] = String(value)
   }
   return settings
+}
+
+/** Returns the types of the settings in code, by name. Asks the addon once. */
+function settingTypes() {
+  const { settingsOf } = require('./settings.js')
+  knownTypes ??= new Map(settingsOf(load()).map(({ name, type }) => [name, type]))
+  return knownTypes
 }
 
 /**
