@@ -48,6 +48,8 @@ function readNode({ pid, parent, startMs }, runDirs) {
   const words = readWords(pid)
   const nodeOptions = readVariable(pid, 'NODE_OPTIONS')
   if (words.length === 0 || nodeOptions === undefined) return undefined
+  // The process can have run its own program since the first look, and the words are of that program.
+  if (readExecutable(pid)?.replace(DELETED, '') !== executable) return undefined
   const run = runOf(nodeOptions, runDirs)
   const facts = { executable, words, ...readIds(pid), nodeOptions }
   if (run !== undefined) return { ...facts, run }
