@@ -364,6 +364,15 @@ fn seeds_are_sound() {
 }
 
 #[test]
+fn times_without_samples_do_not_count() {
+    let damaged = MAIN.replacen("\"samples\":[2,3]", "\"other\":[2,3]", 1);
+    // Without the event, the start of the profile follows from its first chunk.
+    let is_kept = |line: &&str| !line.contains("\"name\":\"Profile\"");
+    let file = damaged.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
+    assert_eq!(agree("main.trace.json", file.as_bytes()), Ok(()));
+}
+
+#[test]
 fn tools_agree_about_damaged_files() {
     let cases = std::env::var("MUTANTS").map_or(500, |mutants| mutants.parse().unwrap());
     let seeds = seeds();

@@ -120,9 +120,10 @@ impl<'a> ChunkJson<'a> {
         list(self.lines).into_iter().map(position).collect()
     }
 
-    /// Returns the length of the event's samples, microseconds.
+    /// Returns the length of the event's samples, microseconds. Times without samples do not count.
     pub fn length_us(&self) -> i64 {
-        deltas::sum(self.deltas())
+        let (deltas, count) = (self.deltas(), self.samples().len());
+        deltas::sum(deltas.get(..count).unwrap_or(deltas))
     }
 
     fn profile<'s, T>(
