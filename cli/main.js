@@ -16,7 +16,7 @@ async function main(argv) {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     // Commander has printed its message. The exit code is 0 for help and version.
-    if (error.exitCode !== 0) process.exitCode = WRONG_USAGE
+    if (error.exitCode !== 0) process.exitCode ??= WRONG_USAGE
   }
 }
 

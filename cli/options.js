@@ -3,6 +3,9 @@
 // The options that several commands have, and the checks of their values.
 
 const { InvalidArgumentError, Option } = require('commander')
+const { loadTools } = require('../lib/addon.js')
+const { FAILED } = require('./exit-codes.js')
+const { messageOf } = require('./terminal/output.js')
 
 /** @typedef {import('commander').Command} Command */
 
@@ -78,9 +81,28 @@ function parseCount(text) {
   return Number(text)
 }
 
+/**
+ * Completes a command by what only the addon knows, when the command is called: the help of the program
+ * and the other commands need no addon.
+ * @param {Command} program @param {Command} command @param {(addon: any) => void} complete
+ */
+function completeWhenCalled(program, command, complete) {
+  program.hook('preSubcommand', (_, called) => {
+    if (called !== command) return
+    try {
+      complete(loadTools())
+    } catch (error) {
+      // Not wrong usage.
+      process.exitCode = FAILED
+      command.error(`error: ${messageOf(error).split('\n', 1)[0]}`)
+    }
+  })
+}
+
 module.exports = {
   INPUTS,
   addFilters,
+  completeWhenCalled,
   examples,
   listOption,
   parseCount,

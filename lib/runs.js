@@ -13,12 +13,14 @@ const { loadTools } = require('./addon.js')
  * @property {boolean} hasOthers whether the folder also has other recordings
  */
 
-/** @param {string} folder @returns {{ runs: string[], hasOthers: boolean, traces: string[], hasRecordings: boolean }} */
+/** @param {string} folder @returns {{ runs: string[], hasOthers: boolean }} */
 function runsIn(folder) {
-  const found = JSON.parse(loadTools().cpuProfRunsIn(folder))
-  const below = (/** @type {string} */ name) => path.join(folder, name)
-  return { ...found, runs: found.runs.map(below), traces: found.traces.map(below) }
+  const { runs, hasOthers } = JSON.parse(loadTools().cpuProfRunsIn(folder))
+  return { runs: below(folder, runs), hasOthers }
 }
+
+/** @param {string} folder @param {string[]} names */
+const below = (folder, names) => names.map((name) => path.join(folder, name))
 
 /** Returns the last of the runs in a folder; undefined if there is none. @param {string} input a path @returns {LastRun | undefined} */
 function lastRun(input) {
@@ -35,12 +37,12 @@ function allRunsOf(input) {
 
 /** Returns the inputs that stand for everything in a folder. @param {string} input a path */
 function allRuns(input) {
-  return [...runsIn(input).traces, input]
+  return [...below(input, loadTools().cpuProfTracesOfRuns(input)), input]
 }
 
 /** Returns whether a folder has a recording, also in folders below. @param {string} folder */
 function hasRecordings(folder) {
-  return runsIn(folder).hasRecordings
+  return loadTools().cpuProfHasRecordings(folder)
 }
 
 module.exports = { lastRun, allRuns, allRunsOf, hasRecordings }

@@ -1,7 +1,6 @@
 'use strict'
 
-// Builds the addons, and copies them to where lib/addon.js looks for them. `node scripts/build.js
-// [--dev]`: without optimization, with debug information.
+// Builds the addons, and copies them to where lib/addon.js looks for them.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -42,7 +41,7 @@ function build(options) {
 const fileName = (addon) => `${addon}.${PLATFORM}.node`
 
 function main() {
-  const built = build(process.argv.includes('--dev') ? [] : ['--release'])
+  const built = build(['--release'])
   for (const addon of ADDONS) {
     const target = path.join(ROOT, fileName(addon))
     // A process that has loaded the old file keeps the file.

@@ -16,7 +16,7 @@ const PAGE = 'cli/page'
 const PAGE_MAY_REQUIRE = ['cli/terminal/units.js']
 /** The options and help of all commands. They are loaded for each command, so they load little. */
 const COMMANDS = 'cli/commands'
-const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/settings.js', 'lib/addon.js']
+const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/settings.js']
 const PARSER = 'commander'
 /** The paths that the rules name. */
 const NAMED = [...ENTRIES, ...FOLDERS, PAGE, ...PAGE_MAY_REQUIRE, COMMANDS, ...COMMANDS_MAY_LOAD]
@@ -230,7 +230,6 @@ function tree(changes = {}) {
     'register.js': "require('./lib/a.js')\n",
     'lib/a.js': "const fs = require('node:fs')\n",
     'lib/b.js': "const library = require('library')\nconst a = require('./a.js')\n",
-    'lib/addon.js': 'f()\n',
     'lib/settings.js': 'f()\n',
     'cli/main.js': "const library = require('library')\nconst index = require('../index.js')\n",
     'cli/options.js': "require('commander')\n",

@@ -3,12 +3,12 @@
 // The commands `merge`, `convert` and `report` on written recordings: what they print, write and return.
 
 const assert = require('node:assert/strict')
-const { execFileSync } = require('node:child_process')
+const { execFileSync, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli, unread, BIN } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/files.js')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { readMerged } = require('../helpers/merged.js')
 const { recording, writeTrace } = require('../helpers/written.js')
 
@@ -244,4 +244,29 @@ test('help and version go to stdout; a missing command is wrong usage', async ()
     assert.ok(stderr.endsWith(`; to profile a program: ${answer}\n`), stderr)
   }
   assert.match((await cli(['--bogus'])).stderr, /^cpu-prof: unknown option '--bogus'/)
+})
+
+test('without an addon the program and its commands have their help, and a call says what is missing', () => {
+  const copy = temporaryDirectory()
+  for (const name of ['bin', 'cli', 'lib', 'index.js', 'package.json']) {
+    fs.cpSync(path.join(PACKAGE, name), path.join(copy, name), { recursive: true })
+  }
+  fs.symlinkSync(path.join(PACKAGE, 'node_modules'), path.join(copy, 'node_modules'))
+  const call = (/** @type {string[]} */ ...args) => {
+    const options = { env: cleanEnv(), encoding: /** @type {const} */ ('utf8') }
+    return spawnSync(NODE, [path.join(copy, 'bin', 'cpu-prof.js'), ...args], options)
+  }
+  for (const args of [['--version'], ['--help'], ['merge', '--help'], ['report', '--help']]) {
+    const { status, stderr } = call(...args)
+    assert.deepEqual([status, stderr], [0, ''], args.join(' '))
+  }
+  for (const args of [
+    ['run', '--interval', '5', NODE],
+    ['convert', 'a.json', '-o', 'b.json'],
+    ['merge', 'a.json', '-o', 'b.json'],
+  ]) {
+    const { status, stderr } = call(...args)
+    assert.equal(status, 1, args.join(' '))
+    assert.match(stderr, /^cpu-prof: Cannot find module .*\n$/)
+  }
 })

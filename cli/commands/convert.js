@@ -2,8 +2,7 @@
 
 // The command `cpu-prof convert`: its options and its help.
 
-const { loadTools } = require('../../lib/addon.js')
-const { INPUTS, addFilters, examples, quietOption } = require('../options.js')
+const { INPUTS, addFilters, completeWhenCalled, examples, quietOption } = require('../options.js')
 
 /** Column of the descriptions of formats. */
 const COLUMN = 26
@@ -13,12 +12,14 @@ function define(program) {
   const command = program
     .command('convert')
     .summary("convert recordings to another tool's format")
-    .description(
-      'Converts traces and .cpuprofile files, plain or gzipped, and prints the paths of the files ' +
-        `written. The output's ending selects the format:\n${describeFormats()}`,
-    )
     .argument('<input...>', INPUTS)
     .requiredOption('-o, --output <file>', 'the file to write; .gz compresses it')
+  completeWhenCalled(program, command, (addon) =>
+    command.description(
+      'Converts traces and .cpuprofile files, plain or gzipped, and prints the paths of the files ' +
+        `written. The output's ending selects the format:\n${describeFormats(addon)}`,
+    ),
+  )
   addFilters(command)
     .addOption(quietOption())
     .action((inputs, options) => require('../convert/convert.js').convert(inputs, options))
@@ -31,10 +32,10 @@ function define(program) {
     )
 }
 
-/** Returns a line for each format that the addon writes. */
-function describeFormats() {
+/** Returns a line for each format that the addon writes. @param {any} addon */
+function describeFormats(addon) {
   /** @type {{ endings: string[], about: string }[]} */
-  const formats = JSON.parse(loadTools().cpuProfFormats())
+  const formats = JSON.parse(addon.cpuProfFormats())
   const line = (/** @type {typeof formats[number]} */ { endings, about }) =>
     `  ${endings.join(' ').padEnd(COLUMN)}${about}`
   return formats.map(line).join('\n')

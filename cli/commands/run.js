@@ -3,9 +3,14 @@
 // The command `cpu-prof run`: its options and its help.
 
 const { Option } = require('commander')
-const { loadTools } = require('../../lib/addon.js')
 const { settingsOf } = require('../../lib/settings.js')
-const { examples, sourceMapsOption, parseCount, quietOption } = require('../options.js')
+const {
+  completeWhenCalled,
+  examples,
+  sourceMapsOption,
+  parseCount,
+  quietOption,
+} = require('../options.js')
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -32,11 +37,15 @@ function define(program) {
     .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
     .addOption(sourceMapsOption())
     .addOption(quietOption())
-  const settings = settingsOf(loadTools()).filter(({ flag }) => flag !== null)
-  for (const { flag, help, default: value } of settings) {
-    command.option(String(flag), value === '' ? help : `${help} (default: ${value})`)
-  }
-  const names = settings.map(({ name }) => name)
+  /** @type {string[]} */
+  const names = []
+  completeWhenCalled(program, command, (addon) => {
+    for (const { name, flag, help, default: value } of settingsOf(addon)) {
+      if (flag === null) continue
+      command.option(flag, value === '' ? help : `${help} (default: ${value})`)
+      names.push(name)
+    }
+  })
   command
     .action((words, options) => require('../run/run.js').run(words, parted(options, names)))
     .addHelpText(

@@ -67,12 +67,9 @@ pub static FORMATS: [Format; 4] = [
 pub fn format_of(output: &Path) -> Option<&'static Format> {
     let name = output.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let plain = name.strip_suffix(".gz");
-    let fitting = |format: &Format| {
-        let fits = |ending: &&&str| plain.unwrap_or(&name).ends_with(**ending);
-        format.endings.iter().filter(fits).map(|ending| ending.len()).max()
-    };
-    let known =
-        FORMATS.iter().filter(|format| fitting(format).is_some()).max_by_key(|f| fitting(f));
+    let endings = FORMATS.iter().flat_map(|format| format.endings.iter().map(move |e| (e, format)));
+    let fitting = endings.filter(|(ending, _)| plain.unwrap_or(&name).ends_with(**ending));
+    let known = fitting.max_by_key(|(ending, _)| ending.len()).map(|(_, format)| format);
     // DevTools loads `trace.gz` too. In `x.pb.gz` another format is meant.
     known.or_else(|| plain.filter(|stem| !stem.contains('.')).map(|_| &FORMATS[0]))
 }

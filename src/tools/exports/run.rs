@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use napi_derive::napi;
 
 use crate::read::headers::headers as headers_of;
-use crate::read::runs::FolderRuns;
+use crate::read::runs::{self, FolderRuns};
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
 use cpu_prof_core::base::settings::name_pattern::NamePattern;
@@ -47,6 +47,18 @@ pub(crate) fn headers(files: Vec<String>) -> String {
 #[napi(js_name = "cpuProfRunsIn", catch_unwind)]
 pub(crate) fn runs_in(folder: String) -> String {
     serde_json::to_string(&FolderRuns::of(folder.as_ref())).unwrap_or_default()
+}
+
+/// Returns the traces that stand for their runs where everything in a folder is read, below the folder.
+#[napi(js_name = "cpuProfTracesOfRuns", catch_unwind)]
+pub(crate) fn traces_of_runs(folder: String) -> Vec<String> {
+    runs::traces_of_runs(folder.as_ref())
+}
+
+/// Returns whether a folder has a recording, also in folders below.
+#[napi(js_name = "cpuProfHasRecordings", catch_unwind)]
+pub(crate) fn has_recordings(folder: String) -> bool {
+    runs::has_recordings(folder.as_ref())
 }
 
 /// Returns the folder of the `cpu-prof run` that `node_options`, the text of `NODE_OPTIONS`, belongs

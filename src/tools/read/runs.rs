@@ -9,19 +9,15 @@ use serde::Serialize;
 
 use cpu_prof_core::files::find::{is_input_name, is_left_out};
 
-/// The runs of a folder. Paths are below the folder.
+/// The runs of a folder.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FolderRuns {
-    /// Folders and traces of runs, the oldest run first. Empty for a path that is no folder of runs.
+    /// Folders and traces of runs below the folder, the oldest run first. Empty for a path that is no
+    /// folder of runs.
     pub runs: Vec<String>,
-    /// Whether the folder also has recordings that belong to no run.
+    /// Whether a folder of runs also has recordings that belong to no run.
     pub has_others: bool,
-    /// Traces that stand for their runs where everything is read. Readers of a folder leave out a
-    /// trace beside recordings, so these are inputs beside the folder.
-    pub traces: Vec<String>,
-    /// Whether the folder has a recording, also in folders below.
-    pub has_recordings: bool,
 }
 
 impl FolderRuns {
@@ -30,16 +26,29 @@ impl FolderRuns {
         let entries = entries_of(folder);
         let runs = runs_in(folder, &entries);
         let is_other = |entry: &&Entry| !entry.is_run_folder() && !runs.contains(&entry.name);
-        let has_others = entries.iter().filter(is_other).any(|entry| has_recording(folder, entry));
-        let mut traces = own_traces(folder, &entries);
-        for run in run_folders(folder, &entries) {
-            let path = folder.join(&run.name);
-            let own = own_traces(&path, &entries_of(&path));
-            traces.extend(own.into_iter().map(|trace| format!("{}/{trace}", run.name)));
-        }
-        let has_recordings = entries.iter().any(|entry| has_recording(folder, entry));
-        Self { runs, has_others, traces, has_recordings }
+        // A folder without runs can be large, and nobody asks what else it has.
+        let has_others = !runs.is_empty()
+            && entries.iter().filter(is_other).any(|entry| has_recording(folder, entry));
+        Self { runs, has_others }
     }
+}
+
+/// Returns the traces that stand for their runs where everything in a folder is read, below the folder.
+/// Readers of a folder leave out a trace beside recordings, so these are inputs beside the folder.
+pub(crate) fn traces_of_runs(folder: &Path) -> Vec<String> {
+    let entries = entries_of(folder);
+    let mut traces = own_traces(folder, &entries);
+    for run in run_folders(folder, &entries) {
+        let path = folder.join(&run.name);
+        let own = own_traces(&path, &entries_of(&path));
+        traces.extend(own.into_iter().map(|trace| format!("{}/{trace}", run.name)));
+    }
+    traces
+}
+
+/// Returns whether a folder has a recording, also in folders below.
+pub(crate) fn has_recordings(folder: &Path) -> bool {
+    entries_of(folder).iter().any(|entry| has_recording(folder, entry))
 }
 
 /// An entry of a folder.
@@ -110,8 +119,7 @@ fn has_recording(parent: &Path, entry: &Entry) -> bool {
     if !entry.is_folder {
         return is_input_name(&entry.name);
     }
-    let folder = parent.join(&entry.name);
-    entries_of(&folder).iter().any(|entry| has_recording(&folder, entry))
+    has_recordings(&parent.join(&entry.name))
 }
 
 fn runs_in(folder: &Path, entries: &[Entry]) -> Vec<String> {
@@ -205,8 +213,11 @@ mod tests {
         let found = FolderRuns::of(dir.path());
         let runs = ["20260101.235959.99", "20260102.030405.9", "20260102.030405.10"];
         assert_eq!(found.runs, runs);
-        assert!(found.has_others && found.has_recordings);
-        assert_eq!(found.traces, ["20260101.235959.99/trace.json", "20260102.030405.9/trace.json"]);
+        assert!(found.has_others && has_recordings(dir.path()));
+        assert_eq!(
+            traces_of_runs(dir.path()),
+            ["20260101.235959.99/trace.json", "20260102.030405.9/trace.json"]
+        );
     }
 
     #[test]
@@ -224,7 +235,8 @@ mod tests {
         assert_eq!(FolderRuns::of(parts.path()).runs, [""; 0]);
         let traces = folder(&["trace.json", "trace.2.json", "trace.x.json"]);
         let found = FolderRuns::of(traces.path());
-        assert_eq!((found.runs.len(), found.traces.len(), found.has_others), (2, 2, true));
+        assert_eq!((found.runs.len(), found.has_others), (2, true));
+        assert_eq!(traces_of_runs(traces.path()).len(), 2);
     }
 
     #[test]
@@ -233,6 +245,6 @@ mod tests {
         assert_eq!(FolderRuns::of(&dir.path().join("trace.json")), FolderRuns::default());
         assert_eq!(FolderRuns::of(&dir.path().join("missing")), FolderRuns::default());
         let hidden = folder(&[".hidden/x.json", "notes.txt", "node_modules/x.json"]);
-        assert!(!FolderRuns::of(hidden.path()).has_recordings);
+        assert!(!has_recordings(hidden.path()));
     }
 }
