@@ -373,6 +373,14 @@ fn times_without_samples_do_not_count() {
 }
 
 #[test]
+fn a_header_that_is_no_text_announces_nothing() {
+    let file = WORKER.replacen("\"argv\":[\"", "\"argv\":[\"\\ud800", 1);
+    let (before, chunk) = file.split_once("\"ProfileChunk\",\"ph\":\"P\",\"id\":\"").unwrap();
+    let file = format!("{before}\"ProfileChunk\",\"ph\":\"P\",\"id\":\"other{chunk}");
+    assert_eq!(agree("worker.trace.json", file.as_bytes()), Ok(()));
+}
+
+#[test]
 fn tools_agree_about_damaged_files() {
     let cases = std::env::var("MUTANTS").map_or(500, |mutants| mutants.parse().unwrap());
     let seeds = seeds();

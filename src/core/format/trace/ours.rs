@@ -1,6 +1,7 @@
 //! The marks of this crate's own traces: how they begin, and how readers recognise them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The value of `source`, in a recording's metadata and at the head of a merged trace.
 pub const SOURCE: &str = "cpu-prof";
@@ -47,7 +48,8 @@ pub(crate) fn recorded_thread(metadata: &[u8]) -> Option<(u32, u32)> {
         thread_id: u32,
     }
     let OurMember { facts: Ids { pid, thread_id } } = serde_json::from_slice(metadata).ok()?;
-    Some((pid, thread_id))
+    // The other facts have to be readable too: half a surrogate pair is no text.
+    serde_json::from_slice::<Value>(metadata).is_ok().then_some((pid, thread_id))
 }
 
 /// Returns whether a top-level member marks a merged trace.
