@@ -381,6 +381,16 @@ fn a_header_that_is_no_text_announces_nothing() {
 }
 
 #[test]
+fn of_two_nodes_with_one_id_the_first_counts() {
+    let first = "{\"id\":3,\"parent\":1,\"callFrame\":{\"functionName\":\"first\"}},";
+    let second = "{\"id\":3,\"parent\":1,";
+    let file = WORKER.replacen(second, &format!("{first}{second}"), 1);
+    // A child before its parent, so that the chunk is written again.
+    let file = file.replacen("{\"id\":2,\"parent\":1,", "{\"id\":2,\"parent\":3,", 1);
+    assert_eq!(agree("worker.trace.json", file.as_bytes()), Ok(()));
+}
+
+#[test]
 fn tools_agree_about_damaged_files() {
     let cases = std::env::var("MUTANTS").map_or(500, |mutants| mutants.parse().unwrap());
     let seeds = seeds();

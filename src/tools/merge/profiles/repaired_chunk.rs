@@ -131,8 +131,9 @@ fn parents(nodes: &[NodeJson<'_>]) -> Vec<Option<u64>> {
 
 /// Returns the indices of nodes, parents before their children.
 fn parents_first(nodes: &[NodeJson<'_>], parents: &[Option<u64>]) -> Vec<usize> {
+    // Of several nodes with one id, the first counts, as for readers.
     let indices: FxHashMap<u64, usize> =
-        nodes.iter().enumerate().map(|(index, node)| (node.id.0, index)).collect();
+        nodes.iter().enumerate().rev().map(|(index, node)| (node.id.0, index)).collect();
     let mut is_placed = vec![false; nodes.len()];
     let mut order = Vec::with_capacity(nodes.len());
     let mut path = Vec::new();
