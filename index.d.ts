@@ -312,31 +312,15 @@ export interface MergeOptions extends Selection {
    */
   names?: Record<string, string | string[]>
   /**
-   * `'start'` moves the times of each input, so that all begin when the first input begins. A folder is
-   * one input. Without this option, times stay, except for those of traces that tell moments of
-   * another trace (`clock_sync` events).
-   */
-  align?: 'start'
-  /**
    * Categories of other tools' events that go into the trace: `devtools.timeline`. Default: all.
    * Profiles and names always go into the trace.
    */
   categories?: string | string[]
   /**
-   * Whether to leave out the threads that worked least, as far as they have 1 % of the CPU time or less
-   * together. The result's `notes` name these threads.
-   */
-  dropIdle?: boolean
-  /**
    * Microseconds between two samples, to make the trace smaller. Of the functions in an interval, one
    * is kept, so that each function and line keeps its time over the whole.
    */
   interval?: number
-  /**
-   * Whether to write several files, one after the other in time, if one would be too large for
-   * DevTools: `trace.json` becomes `trace.1.json`, `trace.2.json` and so on.
-   */
-  split?: boolean
   /** How the first process of a run ended, for the trace's metadata. */
   exit?: { pid: number; code?: number | null; signal?: string | null }
   /** Called several times a second with the bytes read so far and the bytes of all inputs. */
@@ -345,9 +329,9 @@ export interface MergeOptions extends Selection {
 
 /** The result of {@link merge}. */
 export interface MergeResult {
-  /** The files written. */
+  /** The trace: one file, in a list as in other results. */
   files: string[]
-  /** Uncompressed size of the largest file. */
+  /** Uncompressed size of the trace. */
   bytes: number
   /** Number of input files in the trace. */
   inputs: number

@@ -17,10 +17,7 @@ const {
 const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore']
 /** Options that all tools share. */
 const SELECTION = ['from', 'to', 'sourceMaps', ...FILTERS]
-const MERGE_OPTIONS = [
-  ...['names', 'align', 'split', 'exit', 'onProgress'],
-  ...['categories', 'dropIdle', 'interval'],
-]
+const MERGE_OPTIONS = [...['names', 'exit', 'onProgress', 'categories', 'interval']]
 const REPORT_OPTIONS = ['top', 'function', 'details', 'tree', 'imports', 'stalls']
 /** Each function of `details` takes a walk over all call trees. */
 const MAX_DETAILS = 100
@@ -101,17 +98,13 @@ async function check(inputs) {
 /** @param {unknown} options */
 function checkMergeOptions(options) {
   const given = checkOptions(options, [...MERGE_OPTIONS, ...SELECTION], 'merge()')
-  const { split = false, onProgress, dropIdle = false, interval, align } = given
-  checkBoolean('split', split)
-  checkBoolean('dropIdle', dropIdle)
+  const { onProgress, interval } = given
   if (interval !== undefined) checkInterval(interval)
-  assertArgument(align === undefined || align === 'start', 'align', "'start'", align)
   const isFunction = onProgress === undefined || typeof onProgress === 'function'
   assertArgument(isFunction, 'onProgress', 'a function', onProgress)
   return {
-    ...{ split, exit: checkExit(given.exit), onProgress, dropIdle, interval },
+    ...{ exit: checkExit(given.exit), onProgress, interval },
     names: checkNames(given.names),
-    alignsStarts: align === 'start',
     categories: checkTexts('categories', given.categories),
     selection: checkSelection(given),
   }

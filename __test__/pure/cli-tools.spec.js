@@ -170,7 +170,7 @@ test('a signal during a merge leaves no partial file', async () => {
   assert.deepEqual(fs.readdirSync(cwd), ['big.trace.json'])
 })
 
-test('inputs have names, and begin together', async () => {
+test('inputs have names', async () => {
   const cwd = temporaryDirectory()
   const start = 1e9
   for (const [pid, dir, later] of /** @type {const} */ ([
@@ -200,12 +200,6 @@ test('inputs have names, and begin together', async () => {
     ['base', start],
     ['head', start + 300_000],
   ])
-
-  await merge(...names, '--align', 'start')
-  assert.deepEqual(await starts(), [
-    ['base', start],
-    ['head', start],
-  ])
   const shown = await cli(['report', 'ab.json', '--json'], { cwd })
   const commands = JSON.parse(shown.stdout).processes.map((/** @type {any} */ one) => one.command)
   assert.deepEqual(commands.sort(), ['app [base]', 'app [head]'])
@@ -215,7 +209,6 @@ test('inputs have names, and begin together', async () => {
     [['--name', 'a'], /Use a label and an input/],
     [['--name', '=a'], /Use a label and an input/],
     [['--name', 'x=missing'], /missing.*does not exist/s],
-    [['a', '--align', 'end'], /--align/],
   ])) {
     const { code, stderr } = await merge(...args)
     assert.notEqual(code, 0)

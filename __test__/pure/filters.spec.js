@@ -148,13 +148,7 @@ test('a filter without a match names the processes, and wrong filters are refuse
         'are: parent.js (pid 7), busy.js child (pid 8)\n',
     )
   }
-  for (const options of [
-    { focus: '' },
-    { process: [7] },
-    { interval: 0.5 },
-    { interval: 0 },
-    { dropIdle: 1 },
-  ]) {
+  for (const options of [{ focus: '' }, { process: [7] }, { interval: 0.5 }, { interval: 0 }]) {
     await assert.rejects(
       merge(cwd, path.join(cwd, 'x.json'), /** @type {any} */ (options)),
       /^(Type|Range)Error: cpu-prof: /,

@@ -134,7 +134,6 @@ test('a slice contains only the time between from and to', async () => {
     assert.deepEqual(threads.map(moments), [expected], JSON.stringify(slice))
   }
   await assert.rejects(merge(file, output, { from: 60_000 }), /nothing was recorded/)
-  assert.deepEqual((await merge(file, output, { split: true })).files, [output])
 })
 
 test("Node's own .cpuprofile files of threads can be merged", async () => {
@@ -203,7 +202,6 @@ test('invalid arguments are rejected', async () => {
     [[files, output, { from: '-1s' }], /from must be a number of milliseconds, not a string/],
     [[files, output, { from: -5, to: -5 }], /from \(-5\) must be less/],
     [[files, output, { from: 5, to: 5 }], /from \(5\) must be less/],
-    [[files, output, { split: 1 }], /split must be/],
     [[files, output, { exit: {} }], /exit must be/],
     [[files, output, { form: 1 }], /form is not an option of merge\(\)/],
   ])) {

@@ -15,7 +15,7 @@ const added = {
   dir: 'elsewhere', name: 'other', interval: 1e5, workers: false, label: 'other', track: 'other',
   // Of the tools.
   from: 1e6, focus: 'nothing', sourceMaps: 5, top: -1, function: 'nothing', failOn: 'total>0%',
-  names: { other: 'missing' }, align: 'start', split: true, exit: { pid: 1 }, code: 'no',
+  names: { other: 'missing' }, exit: { pid: 1 }, code: 'no',
 }
 async function main() {
   Object.assign(Object.prototype, added)

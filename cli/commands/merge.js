@@ -2,7 +2,7 @@
 
 // The command `cpu-prof merge`: its options and its help.
 
-const { InvalidArgumentError, Option } = require('commander')
+const { InvalidArgumentError } = require('commander')
 const {
   INPUTS,
   addFilters,
@@ -29,15 +29,10 @@ function define(program) {
     .addOption(
       listOption('--name <label=input>', 'an input whose processes have this label', checkNamed),
     )
-    .addOption(
-      new Option('--align <where>', 'move all inputs to the start of the first').choices(['start']),
-    )
     .option('--interval <µs>', 'fewer samples with the same totals: microseconds', parseCount)
-    .option('--drop-idle', 'leave out threads that hardly worked (1 % of the CPU time together)')
     .addOption(
       listOption('--categories <list>', "only these categories of other tools' events: a,b"),
     )
-    .option('--split', 'write several files that DevTools can open: name.1.json, name.2.json, …')
     .option('--json', 'print the result as JSON')
     .addOption(quietOption('print the result and problems only'))
     .action((inputs, options) => require('../merge/merge.js').merge(inputs, options))
@@ -49,7 +44,7 @@ function define(program) {
         'cpu-prof merge profiles -o start.json --to 10s',
         'cpu-prof merge profiles -o end.json --from -10s',
         'cpu-prof merge trace.json -o small.json --process eslint --interval 5000',
-        'cpu-prof merge --name base=profiles/a --name head=profiles/b --align start -o both.json',
+        'cpu-prof merge --name base=profiles/a --name head=profiles/b -o both.json',
       ]),
     )
 }

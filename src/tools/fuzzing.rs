@@ -14,27 +14,24 @@ use cpu_prof_core::format::trace::read::TraceReader;
 use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::time_shift::TimeShift;
 
 /// Reads a trace as reports, merges and checks do.
 pub fn trace(bytes: &[u8]) {
-    for shift in [TimeShift::default(), TimeShift { us: 7, has_zero: true }] {
-        let mut frames = FrameTable::new();
-        let mut reader = TraceReader::new(ReadScope::SAMPLES);
-        let mut items = SoundItems::new(bytes).moved_by(shift);
-        loop {
-            let is_ours = items.is_ours();
-            match items.next() {
-                Ok(Some(SoundItem::Event { text, head })) => {
-                    sound_event(text, head);
-                    reader.event(text, head, is_ours, &mut frames);
-                }
-                Ok(Some(SoundItem::Member { key, value })) => reader.member(key, value),
-                _ => break,
+    let mut frames = FrameTable::new();
+    let mut reader = TraceReader::new(ReadScope::SAMPLES);
+    let mut items = SoundItems::new(bytes);
+    loop {
+        let is_ours = items.is_ours();
+        match items.next() {
+            Ok(Some(SoundItem::Event { text, head })) => {
+                sound_event(text, head);
+                reader.event(text, head, is_ours, &mut frames);
             }
+            Ok(Some(SoundItem::Member { key, value })) => reader.member(key, value),
+            _ => break,
         }
-        reader.finish();
     }
+    reader.finish();
     check_text(bytes);
 }
 

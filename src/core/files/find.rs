@@ -7,7 +7,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::input::{Failed, Input};
-use crate::profile::time_shift::TimeShift;
 
 /// Returns the files among `paths`, and the files in the folders among `paths` and in their folders,
 /// sorted by name. Each file comes once.
@@ -75,7 +74,6 @@ impl FileSearch {
                 bytes: metadata.len(),
                 is_named,
                 group: self.group,
-                shift: TimeShift::default(),
             });
         }
     }

@@ -10,7 +10,6 @@ use flate2::read::MultiGzDecoder;
 use serde::{Serialize, Serializer};
 
 use crate::base::system::regular_file;
-use crate::profile::time_shift::TimeShift;
 
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +22,6 @@ pub struct Input {
     pub is_named: bool,
     /// Index of the path that was given, which can be that of a folder.
     pub group: usize,
-    /// How far the times of the file are moved.
-    pub shift: TimeShift,
 }
 
 /// A file that could not be read.
@@ -130,8 +127,7 @@ mod tests {
         ] {
             let path = dir.path().join("x.json");
             fs::write(&path, &bytes).unwrap();
-            let input =
-                Input { path, bytes: 0, is_named: true, group: 0, shift: TimeShift::default() };
+            let input = Input { path, bytes: 0, is_named: true, group: 0 };
             assert_eq!(text(&input).ok().as_deref(), expected);
         }
     }

@@ -11,6 +11,5 @@ pub mod package;
 pub mod position;
 pub mod program;
 pub mod session;
-pub mod time_shift;
 pub mod timeline;
 pub mod window;

@@ -14,7 +14,6 @@ use crate::check::check as check_run;
 use crate::compare::compare::{CompareOptions, compare as compare_runs};
 use crate::compare::page as compared_page;
 use crate::convert::convert as convert_run;
-use crate::merge::findings::notes::DEVTOOLS_SLOW_BYTES;
 use crate::merge::merge as merge_run;
 use crate::merge::options::{MergeOptions, MergeProgress, ProcessExit};
 use crate::page::page as page_build;
@@ -82,18 +81,12 @@ pub(crate) struct JsNamedInput {
 pub(crate) struct JsMergeOptions {
     /// Inputs with names, after those without.
     pub names: Vec<JsNamedInput>,
-    /// Whether all inputs begin at one time.
-    pub aligns_starts: bool,
     /// What goes into the trace.
     pub selection: JsSelection,
-    /// Whether the trace may become several files.
-    pub split: Option<bool>,
     /// End of the process that started all others.
     pub exit: Option<JsMergeExit>,
     /// Categories of other tools' events; empty for all.
     pub categories: Vec<String>,
-    /// Whether threads that hardly worked are left out.
-    pub drop_idle: bool,
     /// Least time between two samples, microseconds.
     pub interval: Option<i64>,
 }
@@ -135,20 +128,16 @@ impl From<JsSelection> for Selection {
 
 impl From<JsMergeOptions> for MergeOptions {
     fn from(options: JsMergeOptions) -> Self {
-        let JsMergeOptions { selection, split, exit, interval, .. } = options;
-        let JsMergeOptions { names, aligns_starts, categories, drop_idle, .. } = options;
+        let JsMergeOptions { names, selection, exit, categories, interval } = options;
         let Selection { slice, filter, source_maps } = selection.into();
         let names = names.into_iter().map(|JsNamedInput { name, path }| (name, path.into()));
         Self {
             names: names.collect(),
-            aligns_starts,
             filter,
             categories,
-            drop_idle,
             interval_us: interval,
             slice,
             source_maps,
-            split: split.unwrap_or(false).then_some(DEVTOOLS_SLOW_BYTES),
             exit: exit.map(|JsMergeExit { pid, code, signal }| ProcessExit { pid, code, signal }),
         }
     }

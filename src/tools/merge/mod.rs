@@ -3,8 +3,7 @@
 //! A merge has three parts: the [`inputs`], which stay as they are while events are written; the
 //! [`output`], which grows; and the [`findings`], which the result tells. The start of each file tells
 //! the kind of the file (`read::sniff`), and the processes are known before anything is written.
-//! Slices and filters need a first reading, which chooses the parts and the threads ([`plan`]). Then
-//! file after file passes through:
+//! A filter by names needs a first reading ([`choose_threads`]). Then file after file passes through:
 //! - the only recording of a thread line by line, unchanged ([`recordings`]);
 //! - several recordings of a thread, or a slice of one, sample by sample ([`profiles::rewrite`]);
 //! - a `.cpuprofile` as the events of a thread ([`profiles::cpuprofile`]);
@@ -15,13 +14,13 @@
 //! The frames of a page pass with their trace. The labels of processes and the metadata come at the
 //! end ([`output::metadata`]).
 
+mod choose_threads;
 pub(crate) mod findings;
 mod foreign;
 pub(crate) mod inputs;
 pub(crate) mod merge;
 pub(crate) mod options;
 pub(crate) mod output;
-pub(crate) mod plan;
 pub(crate) mod profiles;
 mod recordings;
 pub(crate) mod result;

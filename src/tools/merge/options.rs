@@ -24,20 +24,14 @@ pub(crate) struct MergeOptions {
     /// Names of inputs, which their processes have in the trace, with their paths. These inputs come
     /// after the others.
     pub names: Vec<(String, PathBuf)>,
-    /// Whether the inputs of each path begin when those of the first begin.
-    pub aligns_starts: bool,
     /// Limits of the slice of the time that goes into the trace.
     pub slice: SliceLimits,
-    /// Size of a part if the trace may be split: bytes, uncompressed.
-    pub split: Option<u64>,
     /// End of the process that all others come from.
     pub exit: Option<ProcessExit>,
     /// Processes, threads and stacks that go into the trace.
     pub filter: Filter,
     /// Categories of other tools' events that go into the trace; empty for all.
     pub categories: Vec<String>,
-    /// Whether threads that hardly worked are left out.
-    pub drop_idle: bool,
     /// Least time between two samples, microseconds; none for all samples.
     pub interval_us: Option<i64>,
     /// Whether functions and lines become those of the sources, by source maps.

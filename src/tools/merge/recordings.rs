@@ -74,8 +74,7 @@ impl ProcessMerge<'_, '_> {
             self.copy(only, &id)?;
             return Ok(true);
         }
-        let count = self.output.parts.slices.count();
-        let mut rewriter = ProfileRewriter::new(pid, tid, profile_id(pid, tid), count, options);
+        let mut rewriter = ProfileRewriter::new(pid, tid, profile_id(pid, tid), options);
         let mut labels = recordings.iter().map(RecordingFile::recording_label);
         let first = labels.next();
         let has_one_label = labels.all(|label| Some(label) == first);
@@ -86,15 +85,14 @@ impl ProcessMerge<'_, '_> {
                 self.rewrite(recording, has_one_label, &mut rewriter)?;
             }
         }
-        rewriter.finish(&mut self.output.parts)
+        rewriter.finish(&mut self.output.trace)
     }
 
     /// Copies the only recording of a thread: unchanged lines, unless the process has another pid in
     /// the trace.
     fn copy(&mut self, recording: &RecordingFile, id: &str) -> Result<(), MergeError> {
         let Self { process, inputs, output, findings } = self;
-        let MergeOutput { parts, frames, .. } = &mut **output;
-        let part = &mut parts.list[0];
+        let MergeOutput { trace, frames, .. } = &mut **output;
         let mut change = EventChange::default();
         let mut profile = CopiedProfile::default();
         let reading = each_event(recording, inputs, |event| {
@@ -108,16 +106,16 @@ impl ProcessMerge<'_, '_> {
                 return Ok(false);
             }
             if !event.is_metadata() {
-                part.note(process.pid, event.ts().unwrap_or_default());
+                trace.note(process.pid, event.ts().unwrap_or_default());
             }
-            part.events(changed(process, event, Some(id), &mut change))?;
+            trace.events(changed(process, event, Some(id), &mut change))?;
             Ok(true)
         })?;
         findings.note_reading(inputs.file(recording.input), reading);
         match profile.unannounced() {
             Some(FirstChunk { start_us, id: written_id }) => {
                 let id = if process.mark.is_some() { id } else { written_id };
-                part.events(&announcement(process.pid, recording.tid, id, *start_us))
+                trace.events(&announcement(process.pid, recording.tid, id, *start_us))
             }
             None => Ok(()),
         }
@@ -132,7 +130,7 @@ impl ProcessMerge<'_, '_> {
         rewriter: &mut ProfileRewriter,
     ) -> Result<(), MergeError> {
         let Self { process, inputs, output, findings } = self;
-        let MergeOutput { parts, frames, .. } = &mut **output;
+        let MergeOutput { trace, frames, .. } = &mut **output;
         // The marker of the recording's start has counters, and comes before the profile.
         let mut start = None;
         let mut has_begun = false;
@@ -155,14 +153,14 @@ impl ProcessMerge<'_, '_> {
                 _ if !has_one_label && is_labelled(event.text, event.head) => {}
                 b"Profile" => {
                     has_begun = true;
-                    rewriter.begin(recording.start_us, parts)?;
+                    rewriter.begin(recording.start_us, trace)?;
                     if let Some(start) = start.take() {
-                        rewriter.other(&start, ts, parts)?;
+                        rewriter.other(&start, ts, trace)?;
                     }
                 }
-                b"ProfileChunk" => return rewriter.chunk(line, parts),
-                _ if event.is_metadata() => rewriter.name(line, parts)?,
-                _ => rewriter.other(line, ts, parts)?,
+                b"ProfileChunk" => return rewriter.chunk(line, trace),
+                _ if event.is_metadata() => rewriter.name(line, trace)?,
+                _ => rewriter.other(line, ts, trace)?,
             }
             Ok(true)
         })?;
@@ -177,17 +175,17 @@ impl ProcessMerge<'_, '_> {
         rewriter: &mut ProfileRewriter,
     ) -> Result<(), MergeError> {
         let Self { process, inputs, output, findings } = self;
-        let MergeOutput { parts, frames, .. } = &mut **output;
+        let MergeOutput { trace, frames, .. } = &mut **output;
         let (file, pid) = (inputs.file(recording.input), process.pid);
         let label = process.short_label(&file.path);
         for name in cpuprofile::names(&label, recording, pid) {
-            rewriter.name(&name, parts)?;
+            rewriter.name(&name, trace)?;
         }
-        rewriter.begin(recording.start_us, parts)?;
+        rewriter.begin(recording.start_us, trace)?;
         match inputs.open(recording.input) {
             Err(reason) => findings.note_reading(file, Reading::Failed(reason)),
             Ok(mut items) => {
-                if !cpuprofile::add_file(&mut items, recording, frames, rewriter, pid, parts)? {
+                if !cpuprofile::add_file(&mut items, recording, frames, rewriter, pid, trace)? {
                     let reason = "its nodes or samples are not those of a .cpuprofile";
                     findings.note_unread_recording(file, reason.to_owned());
                 }

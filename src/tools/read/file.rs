@@ -45,8 +45,7 @@ pub(super) struct FileContents {
     pub unreadable_events: u64,
 }
 
-/// Opens an input to read its sound events, by the clock that the input is moved to. The error is the end
-/// of a sentence that begins with the file.
+/// Opens an input to read its sound events. The error is the end of a sentence that begins with the file.
 pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, String> {
     open_counted(input, &Arc::default())
 }
@@ -58,7 +57,7 @@ pub(crate) fn open_counted(
 ) -> Result<SoundItems<Box<dyn Read>>, String> {
     let file = input.open_counted(done);
     let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
-    Ok(SoundItems::new(file).moved_by(input.shift))
+    Ok(SoundItems::new(file))
 }
 
 /// Reads files on as many threads as there are cores, and calls `take` with each in the order of the

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::align::align_clocks;
 use super::file::{FileContents, ReadFile, read_all};
 use super::filter::{Filter, command_label};
 use super::group::{ClockFacts, Placement, ProcessFacts, RecordingSpan, find_clocks, group};
@@ -89,8 +88,7 @@ struct FoundInputs {
 
 impl FoundInputs {
     fn of(paths: &[PathBuf]) -> Self {
-        let (mut inputs, failed) = find(paths);
-        align_clocks(&mut inputs);
+        let (inputs, failed) = find(paths);
         let (merged, mut inputs): (Vec<_>, Vec<_>) =
             inputs.into_iter().partition(|input| !input.is_named && is_merged(input));
         let is_copy = |merged: &Input| is_copy(merged, &inputs, is_recording);

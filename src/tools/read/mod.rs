@@ -1,6 +1,5 @@
 //! Files into sessions.
 
-pub(crate) mod align;
 pub(crate) mod file;
 pub(crate) mod filter;
 pub(crate) mod group;

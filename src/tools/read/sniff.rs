@@ -346,7 +346,7 @@ fn end_of(input: &Input) -> (Option<i64>, Option<ProcessEnding>) {
             ending = Some(ending_of(event).unwrap_or_default());
         }
     }
-    (last_us.map(|last_us| input.shift.moved(last_us)), ending)
+    (last_us, ending)
 }
 
 /// Returns how the process ended, according to the last event of its recording.

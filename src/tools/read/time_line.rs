@@ -72,9 +72,9 @@ pub(crate) fn find_time_line(inputs: &[Input]) -> Option<(i64, i64)> {
 }
 
 /// Finds the times of inputs, as `find_time_line` does.
-pub(crate) fn find_times(inputs: &[Input]) -> InputTimes {
+pub(crate) fn find_times<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> InputTimes {
     let mut times = InputTimes::default();
-    for (index, input) in inputs.iter().enumerate() {
+    for (index, input) in inputs.into_iter().enumerate() {
         match sniff(index, input) {
             Ok(SniffedFile::Recording(recording)) => times.recorded.push(facts(&recording, input)),
             Ok(SniffedFile::Other { .. }) => times.trace(trace_times(input)),

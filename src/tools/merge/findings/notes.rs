@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
 
 /// DevTools takes long to load a larger trace: bytes, uncompressed.
-pub(crate) const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
+const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
 
 /// Returns a note on merged traces that are left out, by their indices.
 pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Option<String> {
@@ -116,32 +116,20 @@ pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// Returns a note on a size that DevTools does not load, or loads slowly. `bytes` is the size of the
-/// largest file, uncompressed.
-pub(crate) fn of_size(bytes: u64, is_split: bool) -> Option<String> {
+/// Returns a note on a size that DevTools does not load, or loads slowly: bytes, uncompressed.
+pub(crate) fn of_size(bytes: u64) -> Option<String> {
     let megabytes = bytes / 1_000_000;
     let problem = if bytes > DEVTOOLS_MAX_BYTES {
         format!("DevTools loads at most {} MB", DEVTOOLS_MAX_BYTES / 1_000_000)
-    } else if bytes > DEVTOOLS_SLOW_BYTES && !is_split {
+    } else if bytes > DEVTOOLS_SLOW_BYTES {
         format!("DevTools takes about {} s to load it", megabytes / 9)
     } else {
         return None;
     };
     Some(format!(
         "the trace has {megabytes} MB, and {problem}; merge again with a larger interval, a slice \
-         (from, to), some processes, without idle threads (drop-idle) or into several files (split)"
+         (from, to) or some processes"
     ))
-}
-
-/// Returns a note on threads that are left out because they hardly worked.
-pub(crate) fn of_idle(threads: impl ExactSizeIterator<Item = String>) -> Option<String> {
-    let count = match threads.len() {
-        0 => return None,
-        1 => "1 thread".to_owned(),
-        more => format!("{more} threads"),
-    };
-    let names = first_of(&threads.collect::<Vec<_>>(), SHOWN);
-    Some(format!("left out {count} with 1 % of the CPU time or less in all: {names}"))
 }
 
 /// Returns the paths in one line, the first few of many.

@@ -1,12 +1,9 @@
-//! How much threads worked, and which hardly did.
+//! How much threads worked.
 
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use cpu_prof_core::format::trace::event::event_names::COUNTERS;
-
-/// The share of all time on a core that the idle threads may have together: percent.
-const IDLE_PERCENT: u64 = 1;
 
 /// The time that a thread spent on a core.
 #[derive(Debug, Default, Clone, Copy)]
@@ -29,11 +26,6 @@ impl ThreadCpu {
         let Some(now_us) = counter_us(event) else { return };
         let last_us = self.counter_us.replace(now_us).filter(|_| name != COUNTERS[0]);
         self.add(now_us.saturating_sub(last_us.unwrap_or(now_us)));
-    }
-
-    /// Returns a number to sort by. Threads of which nothing is known come last.
-    pub(crate) fn order(self) -> u64 {
-        self.sum_us.unwrap_or(u64::MAX)
     }
 }
 
@@ -60,18 +52,6 @@ impl ThreadCpus {
     }
 }
 
-/// Returns the count of threads at the start of the list that worked so little, all together, that
-/// they count as idle. The list is sorted by [`ThreadCpu::order`].
-pub(crate) fn count_idle(sorted: impl Iterator<Item = ThreadCpu> + Clone) -> usize {
-    let all_us = sorted.clone().filter_map(|cpu| cpu.sum_us).fold(0, u64::saturating_add);
-    let mut idle_us: u64 = 0;
-    let is_idle = |cpu: &ThreadCpu| {
-        idle_us = idle_us.saturating_add(cpu.order());
-        idle_us <= all_us / 100 * IDLE_PERCENT
-    };
-    sorted.take_while(is_idle).count()
-}
-
 /// Returns the thread's counter in an own event: microseconds.
 fn counter_us(event: &[u8]) -> Option<u64> {
     const KEY: &[u8] = b"\"cpuUs\":";
@@ -83,23 +63,6 @@ fn counter_us(event: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn cpu(sum_us: Option<u64>) -> ThreadCpu {
-        ThreadCpu { sum_us, ..ThreadCpu::default() }
-    }
-
-    #[test]
-    fn idle_threads_have_one_percent_together() {
-        for (times, idle) in [
-            (vec![Some(40), Some(50), Some(60), Some(9_900)], 2),
-            (vec![Some(0), Some(0), None], 2),
-            (vec![None, None], 0),
-            (vec![Some(500), Some(500)], 0),
-            (vec![], 0),
-        ] {
-            assert_eq!(count_idle(times.iter().copied().map(cpu)), idle, "{times:?}");
-        }
-    }
 
     #[test]
     fn counters_count_from_the_start_of_each_recording() {

@@ -2,7 +2,7 @@
 
 use super::spans::OpenSpans;
 use crate::merge::inputs::event::SoundEvent;
-use crate::merge::output::parts::OutputParts;
+use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::number::digits;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
@@ -47,30 +47,29 @@ impl ForeignEvent<'_> {
         }
     }
 
-    /// Writes the event to the part of its time. An event without a time goes into each part.
+    /// Writes the event, if its time is in the slice. An event without a time is written in any case.
     pub(super) fn write(
         &self,
         line: &[u8],
         spans: &mut OpenSpans,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         let SoundEvent { text, head } = self.sound;
-        let has_zero = parts.slices.has_zero;
+        let has_zero = trace.slice.has_zero;
         let ts = self.ts.filter(|ts| !self.sound.is_metadata() && (*ts != 0 || has_zero));
         let Some(ts) = ts else {
-            return parts.list.iter_mut().try_for_each(|part| part.events(line));
+            return trace.events(line);
         };
         let (pid, tid) = self.thread();
-        if parts.slices.is_everything() {
+        if trace.slice.is_everything() {
             let dur = head.dur(text).unwrap_or_default().max(0);
-            parts.list[0].note_span(pid, ts, ts.saturating_add(dur));
-            return parts.list[0].events(line);
+            trace.note_span(pid, ts, ts.saturating_add(dur));
+            return trace.events(line);
         }
-        if spans.write(line, head.phase, (pid, tid), parts)? {
+        if spans.write(line, head.phase, (pid, tid), trace)? || !trace.slice.has(ts) {
             return Ok(());
         }
-        let Some(part) = parts.at(ts) else { return Ok(()) };
-        part.note(pid, ts);
-        part.events(line)
+        trace.note(pid, ts);
+        trace.events(line)
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::merge::inputs::event::SoundEvent;
 use crate::merge::output::labels::{ForeignFrame, Labels, ProcessLabel};
-use crate::merge::output::parts::OutputParts;
+use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::event::event_names::FRAMES;
@@ -69,19 +69,14 @@ impl FrameEvent {
         }
     }
 
-    /// Writes the event to all parts: each has to name its frames. An earlier event counts from the
-    /// start of the part.
-    fn write(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
-        for (index, part) in parts.list.iter_mut().enumerate() {
-            let start_us = parts.slices.start(index, self.ts);
-            if start_us > self.ts {
-                self.json["ts"] = start_us.into();
-            }
-            let mut text = Vec::new();
-            encode(&mut text, &self.json);
-            part.events(&text)?;
+    /// Writes the event. An event before the slice counts from its start.
+    fn write(&mut self, trace: &mut OutputTrace) -> Result<(), MergeError> {
+        if trace.slice.from_us > self.ts {
+            self.json["ts"] = trace.slice.from_us.into();
         }
-        Ok(())
+        let mut text = Vec::new();
+        encode(&mut text, &self.json);
+        trace.events(&text)
     }
 }
 
@@ -103,7 +98,7 @@ impl TraceFrames {
         is_kept: impl Fn(u32) -> bool,
         mut pid: impl FnMut(u32) -> u32,
         all: &mut Labels,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         let frames = event.frames();
         let is_ours = frames.iter().any(|frame| {
@@ -131,7 +126,7 @@ impl TraceFrames {
         }
         self.is_named |= stays;
         event.renumber(pid);
-        event.write(parts)
+        event.write(trace)
     }
 }
 

@@ -6,8 +6,8 @@ use super::event::ForeignEvent;
 use crate::merge::options::MergeOptions;
 use crate::merge::output::mapped_frames::MappedFrames;
 use crate::merge::output::merge_output::MergeOutput;
-use crate::merge::output::parts::OutputParts;
 use crate::merge::output::profile_ids::ProfileIds;
+use crate::merge::output::trace::OutputTrace;
 use crate::merge::profiles::copied::{CopiedProfile, FirstChunk, announcement};
 use crate::merge::profiles::cpuprofile;
 use crate::merge::profiles::rewrite::ProfileRewriter;
@@ -84,16 +84,15 @@ impl ForeignProfiles {
         else {
             return Ok(false);
         };
-        let (tid, parts) = (event.tid.unwrap_or_default(), &mut output.parts);
-        let count = parts.slices.count();
+        let (tid, trace) = (event.tid.unwrap_or_default(), &mut output.trace);
         let rewriter = self.rewriters.entry((pid, id.to_owned())).or_insert_with(|| {
             let id = new_id.unwrap_or_else(|| String::from_utf8_lossy(id).into_owned());
             let id = id.trim_matches('"').to_owned();
-            ProfileRewriter::new(pid, tid, id, count, options)
+            ProfileRewriter::new(pid, tid, id, options)
         });
         let is_read = match event.sound.name() {
-            b"Profile" => rewriter.start(line, event.ts(), parts)?,
-            _ => rewriter.chunk(line, parts)?,
+            b"Profile" => rewriter.start(line, event.ts(), trace)?,
+            _ => rewriter.chunk(line, trace)?,
         };
         self.broken += u64::from(!is_read);
         Ok(true)
@@ -107,19 +106,18 @@ impl ForeignProfiles {
         options: &MergeOptions,
         output: &mut MergeOutput,
     ) -> Result<bool, MergeError> {
-        let MergeOutput { parts, profile_ids, .. } = output;
+        let MergeOutput { trace, profile_ids, .. } = output;
         let mut frames = FrameTable::new();
         let profile = cpuprofile::of_event(line, &mut frames, &mut output.frames);
         let Some((pid, profile)) = event.pid.zip(profile) else { return Ok(false) };
         let tid = event.tid.unwrap_or_default();
-        let count = parts.slices.count();
         let key = (pid, [WHOLE_PROFILE, &tid.to_ne_bytes()].concat());
         let rewriter = self.rewriters.entry(key).or_insert_with(|| {
             let id = profile_ids.free(pid, tid).trim_matches('"').to_owned();
-            ProfileRewriter::new(pid, tid, id, count, options)
+            ProfileRewriter::new(pid, tid, id, options)
         });
-        rewriter.begin(profile.start_us, parts)?;
-        cpuprofile::add(&profile, &frames, (pid, tid), rewriter, parts)?;
+        rewriter.begin(profile.start_us, trace)?;
+        cpuprofile::add(&profile, &frames, (pid, tid), rewriter, trace)?;
         rewriter.end_at(profile.end_us);
         Ok(true)
     }
@@ -130,26 +128,26 @@ impl ForeignProfiles {
         pid: u32,
         tid: u32,
         ts: i64,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         let all = self.rewriters.values_mut();
         let mut of_thread = all.filter(|rewriter| rewriter.is_of(pid, tid));
-        of_thread.try_for_each(|rewriter| rewriter.write_until(ts, parts))
+        of_thread.try_for_each(|rewriter| rewriter.write_until(ts, trace))
     }
 
     /// Ends the profiles. Announces those whose announcement the file has lost.
-    pub(super) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+    pub(super) fn finish(&mut self, trace: &mut OutputTrace) -> Result<(), MergeError> {
         for (key, (tid, profile)) in &self.copied {
             if let Some(FirstChunk { start_us, id }) = profile.unannounced()
                 && !self.rewriters.contains_key(key)
             {
                 let pid = key.0;
                 let new_id = self.ids.get(key).and_then(Option::as_ref);
-                parts.list[0].note(pid, *start_us);
+                trace.note(pid, *start_us);
                 let event = announcement(pid, *tid, new_id.unwrap_or(id), *start_us);
-                parts.list[0].events(&event)?;
+                trace.events(&event)?;
             }
         }
-        self.rewriters.values_mut().try_for_each(|rewriter| rewriter.finish(parts).map(|_| ()))
+        self.rewriters.values_mut().try_for_each(|rewriter| rewriter.finish(trace).map(|_| ()))
     }
 }

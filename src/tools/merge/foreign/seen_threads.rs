@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::event::ForeignEvent;
 use crate::merge::inputs::other_trace::{OtherTrace, TraceHost};
-use crate::merge::output::parts::OutputParts;
+use crate::merge::output::trace::OutputTrace;
 
 /// What is seen of the threads of a trace.
 #[derive(Debug, Default)]
@@ -20,11 +20,11 @@ pub(super) struct SeenThreads {
 
 impl SeenThreads {
     /// Notes the thread, the time and the name that an event gives.
-    pub(super) fn note(&mut self, event: &ForeignEvent<'_>, parts: &OutputParts) {
+    pub(super) fn note(&mut self, event: &ForeignEvent<'_>, trace: &OutputTrace) {
         let Some(pid) = event.pid else { return };
         if !event.sound.is_metadata() {
             let ts = event.ts();
-            if parts.slices.is_everything() || parts.slices.part(ts).is_some() {
+            if trace.slice.has(ts) {
                 self.threads.insert(event.thread());
             }
             if ts > 0 {
@@ -40,9 +40,9 @@ impl SeenThreads {
     }
 
     /// Notes events whose only time is 0, which count too.
-    pub(super) fn finish(&self, parts: &mut OutputParts) {
-        if self.first_us.is_none() && parts.slices.is_everything() {
-            self.pids().for_each(|pid| parts.list[0].note(pid, 0));
+    pub(super) fn finish(&self, trace: &mut OutputTrace) {
+        if self.first_us.is_none() && trace.slice.is_everything() {
+            self.pids().for_each(|pid| trace.note(pid, 0));
         }
     }
 

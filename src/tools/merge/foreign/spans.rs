@@ -1,10 +1,11 @@
-//! Events that belong together, in slices of the time: spans are clipped to the slices, and an arrow
-//! is kept where both of its ends are.
+//! Events that belong together, in a slice of the time: spans are clipped to the slice, and an arrow
+//! is kept if both of its ends are there.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::merge::output::parts::OutputParts;
+use crate::merge::output::slice::OutputSlice;
+use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::head::EventHead;
 
@@ -26,8 +27,6 @@ struct SpanEvent {
     line: Vec<u8>,
     pid: u32,
     ts: i64,
-    /// Part that the time belongs to.
-    part: Option<usize>,
 }
 
 /// The role of an event in its span or flow.
@@ -48,14 +47,14 @@ fn role(phase: u8) -> Option<Role> {
 }
 
 impl OpenSpans {
-    /// Writes an event with a time to the parts of its span. Returns false for other events, which
+    /// Writes an event with a time as its span needs it. Returns false for other events, which
     /// the caller writes.
     pub(super) fn write(
         &mut self,
         line: &[u8],
         phase: u8,
         (pid, tid): (u32, u32),
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<bool, MergeError> {
         let role = role(phase);
         if role.is_none() && phase != b'X' {
@@ -64,28 +63,30 @@ impl OpenSpans {
         let Some(head) = EventHead::of_any(line) else { return Ok(false) };
         let Some(ts) = head.ts(line) else { return Ok(false) };
         if phase == b'X' {
-            write_whole(line, &head, pid, parts)?;
+            write_whole(line, &head, pid, trace)?;
             return Ok(true);
         }
         let Some(role) = role else { return Ok(false) };
         let Some(key) = key(line, phase, (pid, tid)) else { return Ok(false) };
-        let event = SpanEvent { line: line.to_owned(), pid, ts, part: parts.slices.part(ts) };
+        let event = SpanEvent { line: line.to_owned(), pid, ts };
+        let is_inside = trace.slice.has(ts);
         match role {
             Role::Begin => {
-                if let Some(part) = event.part {
-                    event.write(part, ts, parts)?;
+                if is_inside {
+                    event.write(ts, trace)?;
                 }
                 self.spans.entry(key).or_default().push(event);
             }
             Role::End => match self.spans.get_mut(&key).and_then(Vec::pop) {
-                Some(begin) => begin.end(&event, parts)?,
-                None => event.part.map_or(Ok(()), |part| event.write(part, ts, parts))?,
+                Some(begin) => begin.end(&event, trace)?,
+                None if is_inside => event.write(ts, trace)?,
+                None => {}
             },
             Role::Flow { is_last } => {
                 let mut flow = self.flows.remove(&key).unwrap_or_default();
                 flow.push(event);
                 if is_last {
-                    write_flow(&flow, parts)?;
+                    write_flow(&flow, trace)?;
                 } else {
                     self.flows.insert(key, flow);
                 }
@@ -95,85 +96,70 @@ impl OpenSpans {
     }
 
     /// Writes what has not ended. A span without an end lasts until the end of the trace.
-    pub(super) fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+    pub(super) fn finish(&mut self, trace: &mut OutputTrace) -> Result<(), MergeError> {
         for begin in self.spans.drain().flat_map(|(_, spans)| spans) {
-            let first = parts.slices.first_after(begin.ts);
-            for part in first..parts.slices.count() {
-                begin.write(part, parts.slices.start(part, begin.ts), parts)?;
+            if begin.ts < trace.slice.from_us {
+                begin.write(trace.slice.from_us, trace)?;
             }
         }
-        self.flows.drain().try_for_each(|(_, flow)| write_flow(&flow, parts))
+        self.flows.drain().try_for_each(|(_, flow)| write_flow(&flow, trace))
     }
 }
 
 impl SpanEvent {
-    /// Ends a span, which this event began: in its part, and in the parts until the end.
-    fn end(&self, end: &Self, parts: &mut OutputParts) -> Result<(), MergeError> {
-        let first = self.part.unwrap_or_else(|| parts.slices.first_after(self.ts));
-        for part in first..parts.slices.count() {
-            let (from_us, to_us) = parts.slices.range(part);
-            if Some(part) != self.part {
-                if from_us >= end.ts {
-                    break;
-                }
-                self.write(part, from_us, parts)?;
-            }
-            end.write(part, end.ts.min(to_us), parts)?;
+    /// Ends a span, which this event began.
+    fn end(&self, end: &Self, trace: &mut OutputTrace) -> Result<(), MergeError> {
+        let OutputSlice { from_us, to_us, .. } = trace.slice;
+        if self.ts < from_us && end.ts > from_us {
+            self.write(from_us, trace)?;
+        } else if !trace.slice.has(self.ts) {
+            return Ok(());
         }
-        Ok(())
+        end.write(end.ts.min(to_us), trace)
     }
 
-    /// Writes the event to a part, with this time.
-    fn write(&self, part: usize, ts: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
-        let out = &mut parts.list[part];
-        out.note(self.pid, ts);
+    /// Writes the event with this time.
+    fn write(&self, ts: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
+        trace.note(self.pid, ts);
         if ts == self.ts {
-            return out.events(&self.line);
+            return trace.events(&self.line);
         }
         match EventHead::of_any(&self.line) {
-            Some(head) => out.events(&head.moved(&self.line, ts, None)),
+            Some(head) => trace.events(&head.moved(&self.line, ts, None)),
             None => Ok(()),
         }
     }
 }
 
-/// Writes a span that is one event to all parts with some of its time.
+/// Writes a span that is one event, if some of its time is in the slice.
 fn write_whole(
     line: &[u8],
     head: &EventHead,
     pid: u32,
-    parts: &mut OutputParts,
+    trace: &mut OutputTrace,
 ) -> Result<(), MergeError> {
     let from_us = head.ts(line).unwrap_or_default();
     let to_us = from_us.saturating_add(head.dur(line).unwrap_or_default().max(0));
-    let first = parts.slices.part(from_us).unwrap_or_else(|| parts.slices.first_after(from_us));
-    for part in first..parts.slices.count() {
-        let (start_us, end_us) = parts.slices.range(part);
-        if start_us > from_us && start_us >= to_us {
-            break;
-        }
-        let (from, to) = (from_us.max(start_us), to_us.min(end_us));
-        let out = &mut parts.list[part];
-        out.note(pid, from);
-        out.note(pid, to);
-        if (from, to) == (from_us, to_us) {
-            out.events(line)?;
-        } else {
-            out.events(&head.moved(line, from, Some(to - from)))?;
-        }
+    let OutputSlice { from_us: start_us, to_us: end_us, .. } = trace.slice;
+    if from_us >= end_us || (start_us > from_us && start_us >= to_us) {
+        return Ok(());
     }
-    Ok(())
+    let (from, to) = (from_us.max(start_us), to_us.min(end_us));
+    trace.note_span(pid, from, to);
+    match (from, to) == (from_us, to_us) {
+        true => trace.events(line),
+        false => trace.events(&head.moved(line, from, Some(to - from))),
+    }
 }
 
-/// Writes the events of a flow to the parts that have at least two of them: an arrow needs two ends.
-fn write_flow(flow: &[SpanEvent], parts: &mut OutputParts) -> Result<(), MergeError> {
-    for event in flow {
-        let Some(part) = event.part else { continue };
-        if flow.iter().filter(|other| other.part == Some(part)).count() > 1 {
-            event.write(part, event.ts, parts)?;
-        }
+/// Writes the events of a flow that are in the slice, if there are two of them: an arrow needs two ends.
+fn write_flow(flow: &[SpanEvent], trace: &mut OutputTrace) -> Result<(), MergeError> {
+    let slice = trace.slice;
+    let inside = flow.iter().filter(|event| slice.has(event.ts));
+    if inside.clone().count() < 2 {
+        return Ok(());
     }
-    Ok(())
+    inside.into_iter().try_for_each(|event| event.write(event.ts, trace))
 }
 
 /// Returns what the events of one span have in common.

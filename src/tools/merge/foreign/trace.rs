@@ -20,8 +20,7 @@ use crate::merge::output::labels::{Labels, ProcessLabel};
 use crate::merge::output::linked_ids::ForeignIds;
 use crate::merge::output::members::{MergedFacts, OtherMembers};
 use crate::merge::output::merge_output::MergeOutput;
-use crate::merge::output::parts::OutputParts;
-use crate::merge::output::process_track;
+use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::head::Member;
@@ -81,7 +80,7 @@ pub(crate) fn add_trace(
             }
         }
     }
-    trace.finish(&mut output.parts)?;
+    trace.finish(&mut output.trace)?;
     if items.is_damaged() || trace.profiles.broken > 0 {
         findings.note_reading(file, Reading::Damaged);
     }
@@ -167,16 +166,16 @@ impl<'a> ForeignTrace<'a> {
         if let Some(frames) = FrameEvent::read(sound) {
             let Self { source, pids, .. } = self;
             let is_kept = |pid: u32| inputs.chosen().keeps_process(&source.process(&pid.into()));
-            let MergeOutput { parts, labels, pids: taken, .. } = output;
+            let MergeOutput { trace, labels, pids: taken, .. } = output;
             let pid = |pid: u32| pids.pid(pid.into(), taken);
-            return self.frames.add(frames, is_kept, pid, labels, parts);
+            return self.frames.add(frames, is_kept, pid, labels, trace);
         }
         if output.frames.take_map(sound) {
             return Ok(());
         }
-        self.seen.note(&event, &output.parts);
+        self.seen.note(&event, &output.trace);
         if let (b"thread.flush" | b"trace.end", Some(pid), Some(tid)) = (sound.name(), pid, tid) {
-            self.profiles.write_until(pid, tid, event.ts(), &mut output.parts)?;
+            self.profiles.write_until(pid, tid, event.ts(), &mut output.trace)?;
         }
         // The counters are those of all stacks.
         if sound.is_counter() && options.filter.stacks.is_limited() {
@@ -198,7 +197,7 @@ impl<'a> ForeignTrace<'a> {
         {
             return Ok(());
         }
-        event.write(line, &mut self.spans, &mut output.parts)
+        event.write(line, &mut self.spans, &mut output.trace)
     }
 
     /// Returns whether an event's thread and categories go into the trace. `is_recorded` tells that
@@ -244,11 +243,11 @@ impl<'a> ForeignTrace<'a> {
             || event.head.categories(event.text).any(is_chosen)
     }
 
-    /// Ends the profiles and the spans that go into slices.
-    fn finish(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
-        self.seen.finish(parts);
-        self.spans.finish(parts)?;
-        self.profiles.finish(parts)
+    /// Ends the profiles and the spans of a slice.
+    fn finish(&mut self, trace: &mut OutputTrace) -> Result<(), MergeError> {
+        self.seen.finish(trace);
+        self.spans.finish(trace)?;
+        self.profiles.finish(trace)
     }
 
     /// Adds what a merged trace tells about one of its processes.
@@ -271,8 +270,6 @@ impl<'a> ForeignTrace<'a> {
             facts.entry("ownPid").or_insert(number.into());
             facts.insert("pid".into(), pid.into());
         }
-        let shift = inputs.file(self.source.input).shift;
-        process_track::shift(&mut facts, |us| shift.moved(us));
         output.merged_facts.push((pid, facts));
     }
 

@@ -1,7 +1,7 @@
 //! All that a merge reads, and what of it goes into the trace.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+use std::io::Read;
 use std::sync::atomic::Ordering;
 
 use super::chosen_threads::ChosenThreads;
@@ -80,6 +80,13 @@ impl<'a> MergeInputs<'a> {
         self.options.names.get(number).map(|(name, _)| name.as_str())
     }
 
+    /// Returns the inputs that are neither copies nor unreadable.
+    pub(crate) fn used_files(&self) -> impl Iterator<Item = &'a Input> {
+        let recorded = self.recorded().iter().flat_map(RecordedProcess::recordings);
+        let others = self.others.iter().map(|trace| trace.input);
+        recorded.map(|recording| recording.input).chain(others).map(|index| self.file(index))
+    }
+
     /// Returns the count of the recordings that have chosen threads.
     pub(crate) fn recordings(&self) -> usize {
         self.recorded().iter().flat_map(RecordedProcess::recordings).count()
@@ -100,10 +107,5 @@ impl<'a> MergeInputs<'a> {
     /// file.
     pub(crate) fn open(&self, index: usize) -> Result<SoundItems<Box<dyn Read>>, String> {
         open_counted(self.file(index), &self.progress.done)
-    }
-
-    /// Opens an input to read its text.
-    pub(crate) fn open_text(&self, index: usize) -> io::Result<Box<dyn Read>> {
-        self.file(index).open_counted(&self.progress.done)
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::parts::OutputPart;
+use super::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::process_label::{with_input_name, with_place};
 use cpu_prof_core::format::trace::read::process_names::without_pid;
@@ -134,15 +134,15 @@ impl Labels {
         self.page.is_some() && self.list.is_empty()
     }
 
-    /// Writes the labels of the processes that have events in a part. `minor` are the pids of processes
-    /// that hardly worked.
+    /// Writes the labels of the processes that have events in the trace. `minor` are the pids of
+    /// processes that hardly worked.
     pub(crate) fn write(
         &self,
-        part: &mut OutputPart,
+        trace: &mut OutputTrace,
         start_us: i64,
         minor: &FxHashSet<u32>,
     ) -> Result<(), MergeError> {
-        let labels = self.list.iter().filter(|label| part.pids.contains_key(&label.pid));
+        let labels = self.list.iter().filter(|label| trace.pids.contains_key(&label.pid));
         let labels: Vec<_> = labels.filter(|_| !self.is_generic()).collect();
         if labels.is_empty() {
             return Ok(());
@@ -155,7 +155,7 @@ impl Labels {
         for (index, label) in labels.iter().enumerate() {
             label.for_perfetto(index, &mut events);
         }
-        part.events(events.as_bytes())
+        trace.events(events.as_bytes())
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::linked_ids::ForeignIds;
-use super::parts::OutputPart;
+use super::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::files::spool::Spool;
 use cpu_prof_core::format::ascii_json::encode;
@@ -137,19 +137,19 @@ impl OtherMembers {
         Ok(())
     }
 
-    /// Writes the members to a part.
-    pub(crate) fn write(&mut self, part: &mut OutputPart) -> Result<(), MergeError> {
+    /// Writes the members.
+    pub(crate) fn write(&mut self, trace: &mut OutputTrace) -> Result<(), MergeError> {
         for (member, SharedContents { spool, .. }) in &mut self.shared {
             let (start, end) = match member {
                 SharedMember::StackFrames => (",\n\"stackFrames\":{", b"}"),
                 SharedMember::Samples => (",\n\"samples\":[", b"]"),
             };
-            part.write(start.as_bytes())?;
-            part.copy(spool)?;
-            part.write(end)?;
+            trace.write(start.as_bytes())?;
+            trace.copy(spool)?;
+            trace.write(end)?;
         }
         match &mut self.spool {
-            Some(spool) => part.copy(spool),
+            Some(spool) => trace.copy(spool),
             None => Ok(()),
         }
     }

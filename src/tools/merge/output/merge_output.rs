@@ -8,17 +8,16 @@ use serde_json::{Map, Value};
 use super::labels::Labels;
 use super::mapped_frames::MappedFrames;
 use super::members::OtherMembers;
-use super::parts::OutputParts;
 use super::profile_ids::ProfileIds;
-use super::slices::OutputSlices;
+use super::slice::OutputSlice;
+use super::trace::OutputTrace;
 use crate::merge::inputs::taken_pids::TakenPids;
 use crate::merge::options::MergeOptions;
 use crate::merge::result::MergeError;
 
 /// The output of a merge.
 pub(crate) struct MergeOutput {
-    /// Files, one a slice of the time.
-    pub parts: OutputParts,
+    pub trace: OutputTrace,
     pub labels: Labels,
     pub pids: TakenPids,
     pub profile_ids: ProfileIds,
@@ -32,15 +31,15 @@ pub(crate) struct MergeOutput {
 }
 
 impl MergeOutput {
-    /// Begins a file for each slice, beside `path`. `pids` are those of the recorded processes.
+    /// Begins a trace beside `path`. `pids` are those of the recorded processes.
     pub(crate) fn create(
         path: &Path,
-        slices: OutputSlices,
+        slice: OutputSlice,
         pids: TakenPids,
         options: &MergeOptions,
     ) -> Result<Self, MergeError> {
         Ok(Self {
-            parts: OutputParts::create(path, slices)?,
+            trace: OutputTrace::create(path, slice)?,
             labels: Labels::default(),
             pids,
             profile_ids: ProfileIds::default(),
@@ -53,6 +52,6 @@ impl MergeOutput {
 
     /// Returns whether profiles pass unchanged.
     pub(crate) fn copies_profiles(&self, options: &MergeOptions) -> bool {
-        self.parts.slices.is_everything() && !options.changes_samples()
+        self.trace.slice.is_everything() && !options.changes_samples()
     }
 }

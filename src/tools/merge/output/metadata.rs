@@ -15,57 +15,54 @@ use cpu_prof_core::format::trace::ours;
 use cpu_prof_core::format::trace::write::events::Events;
 
 impl MergeOutput {
-    /// Writes the end of each part. `recorded` are the recorded processes, and `minor` the pids of those
+    /// Writes the end of the trace. `recorded` are the recorded processes, and `minor` the pids of those
     /// that hardly worked.
-    pub(crate) fn write_ends(
+    pub(crate) fn write_end(
         &mut self,
         recorded: &[RecordedProcess],
         minor: &FxHashSet<u32>,
         exit: Option<&ProcessExit>,
     ) -> Result<(), MergeError> {
-        let Self { parts, labels, members, merged_facts, far_pids, .. } = self;
+        let Self { trace, labels, members, merged_facts, far_pids, .. } = self;
         labels.add_places();
         labels.add_names();
         // Times of another clock would shrink all others to nothing.
         let of_other_clocks = recorded.iter().filter(|process| process.clock > 0);
         far_pids.extend(of_other_clocks.map(|process| process.pid));
-        for part in &mut parts.list {
-            let range = part.range(|_| true).unwrap_or_default();
-            labels.write(part, range.0, minor)?;
-            let here = |pid: u32| part.pids.contains_key(&pid);
-            let recorded = recorded.iter().filter(|process| here(process.pid));
-            let merged = merged_facts.iter().filter(|(pid, _)| here(*pid));
-            let about: Vec<Value> = recorded
-                .map(|process| about(process, exit))
-                .chain(merged.map(|(_, facts)| facts.clone().into()))
-                .collect();
-            let mut spans = Events::default();
-            process_track::add(&mut spans, &about, range);
-            if !spans.as_bytes().is_empty() {
-                part.events(spans.as_bytes())?;
-            }
-            part.write(b"\n]")?;
-            members.write(part)?;
-            let view = part.range(|pid| !far_pids.contains(&pid)).unwrap_or(range);
-            let start_time = about.first().and_then(|process| process.get("startTime")).cloned();
-            let metadata = MergedMetadata {
-                project: MergedProject {
-                    processes: about,
-                    sources: &members.sources,
-                    version: env!("CARGO_PKG_VERSION"),
-                },
-                data_origin: "TraceEvents",
-                // DevTools chooses the view of a page by itself.
-                modifications: (!labels.is_page_alone()).then(|| modifications(range, view)),
-                source: ours::SOURCE,
-                start_time,
-            };
-            let mut text = b",\n\"metadata\":".to_vec();
-            encode(&mut text, &metadata);
-            text.push(b'}');
-            part.write(&text)?;
+        let range = trace.range(|_| true).unwrap_or_default();
+        labels.write(trace, range.0, minor)?;
+        let here = |pid: u32| trace.pids.contains_key(&pid);
+        let recorded = recorded.iter().filter(|process| here(process.pid));
+        let merged = merged_facts.iter().filter(|(pid, _)| here(*pid));
+        let about: Vec<Value> = recorded
+            .map(|process| about(process, exit))
+            .chain(merged.map(|(_, facts)| facts.clone().into()))
+            .collect();
+        let mut spans = Events::default();
+        process_track::add(&mut spans, &about, range);
+        if !spans.as_bytes().is_empty() {
+            trace.events(spans.as_bytes())?;
         }
-        Ok(())
+        trace.write(b"\n]")?;
+        members.write(trace)?;
+        let view = trace.range(|pid| !far_pids.contains(&pid)).unwrap_or(range);
+        let start_time = about.first().and_then(|process| process.get("startTime")).cloned();
+        let metadata = MergedMetadata {
+            project: MergedProject {
+                processes: about,
+                sources: &members.sources,
+                version: env!("CARGO_PKG_VERSION"),
+            },
+            data_origin: "TraceEvents",
+            // DevTools chooses the view of a page by itself.
+            modifications: (!labels.is_page_alone()).then(|| modifications(range, view)),
+            source: ours::SOURCE,
+            start_time,
+        };
+        let mut text = b",\n\"metadata\":".to_vec();
+        encode(&mut text, &metadata);
+        text.push(b'}');
+        trace.write(&text)
     }
 }
 
@@ -92,7 +89,7 @@ struct MergedProject<'a> {
     version: &'static str,
 }
 
-/// Returns how DevTools shows a part, whose events are of the times in `range`, and which opens at
+/// Returns how DevTools shows a trace, whose events are of the times in `range`, and which opens at
 /// those in `view`.
 fn modifications(range: (i64, i64), view: (i64, i64)) -> Value {
     json!({

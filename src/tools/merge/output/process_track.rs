@@ -34,22 +34,6 @@ pub(crate) fn describe(process: &RecordedProcess, about: &mut Map<String, Value>
     about.extend(facts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
 }
 
-/// Moves the times of a process, whose recordings are moved by `moved`.
-pub(crate) fn shift(about: &mut Map<String, Value>, moved: impl Fn(i64) -> i64) {
-    let shift = |facts: &mut Map<String, Value>| {
-        for key in ["startUs", "endUs"] {
-            if let Some(time) = facts.get_mut(key)
-                && let Some(us) = time.as_i64()
-            {
-                *time = moved(us).into();
-            }
-        }
-    };
-    shift(about);
-    let workers = about.get_mut("workers").and_then(Value::as_array_mut);
-    workers.into_iter().flatten().filter_map(Value::as_object_mut).for_each(shift);
-}
-
 /// Adds the spans of processes, of which `abouts` are the facts. The trace shows the times in `range`:
 /// microseconds. A single thread has a track of its own already.
 pub(crate) fn add(events: &mut Events, abouts: &[Value], range: (i64, i64)) {

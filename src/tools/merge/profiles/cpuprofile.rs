@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::rewrite::ProfileRewriter;
 use crate::merge::output::mapped_frames::MappedFrames;
-use crate::merge::output::parts::OutputParts;
+use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use crate::read::originals::in_session::map_profile;
 use crate::read::sniff::RecordingFile;
@@ -35,17 +35,17 @@ pub(crate) fn add_file<R: std::io::Read>(
     mapped: &mut MappedFrames,
     rewriter: &mut ProfileRewriter,
     pid: u32,
-    parts: &mut OutputParts,
+    trace: &mut OutputTrace,
 ) -> Result<bool, MergeError> {
     let mut frames = FrameTable::new();
     let Some(profile) = read(items, &mut frames, mapped) else { return Ok(false) };
-    add(&profile, &frames, (pid, recording.tid), rewriter, parts)?;
+    add(&profile, &frames, (pid, recording.tid), rewriter, trace)?;
     if recording.end_us.is_some() {
         // Later than the end in the file if samples come after that.
         let end_us = profile.end_us;
         let mut events = Events::default();
         events.push(&Event::trace_end(pid, recording.tid, end_us, None));
-        rewriter.other(events.as_bytes(), end_us, parts)?;
+        rewriter.other(events.as_bytes(), end_us, trace)?;
     }
     Ok(true)
 }
@@ -82,7 +82,7 @@ pub(crate) fn add(
     frames: &FrameTable,
     (pid, tid): (u32, u32),
     rewriter: &mut ProfileRewriter,
-    parts: &mut OutputParts,
+    trace: &mut OutputTrace,
 ) -> Result<(), MergeError> {
     let offset = ScriptIdOffset::of_thread(pid, tid);
     let encode = |frame: &CallFrame| CallFrameJson::new(frame, &frame.url, offset).encode();
@@ -104,7 +104,7 @@ pub(crate) fn add(
         let node = if node == NONE { ROOT } else { id(node) };
         (node.0, delta, position)
     });
-    rewriter.samples(samples, parts)
+    rewriter.samples(samples, trace)
 }
 
 /// Returns the samples. A profile with nothing but counts of hits has one for each node, as long as

@@ -107,11 +107,11 @@ fn processes_and_threads_are_chosen_by_their_names() {
         (of_threads(&[], &["w.js"]), vec![(20, 1)]),
     ] {
         for run in both_ways(&options) {
-            let traces = run.traces();
-            assert_eq!(threads(&traces[0]).into_keys().collect::<Vec<_>>(), expected);
+            let trace = run.trace();
+            assert_eq!(threads(&trace).into_keys().collect::<Vec<_>>(), expected);
             let pids: Vec<_> = expected.iter().map(|(pid, _)| *pid).collect();
             // Neither a name nor a frame is left of the other processes.
-            for event in traces[0]["traceEvents"].as_array().unwrap() {
+            for event in trace["traceEvents"].as_array().unwrap() {
                 if event["name"] == "TimeStamp" {
                     let name = event["args"]["data"]["name"].to_string();
                     let is_of = |pid: &u64| name.contains(&format!("(pid {pid})"));
@@ -131,25 +131,23 @@ fn processes_and_threads_are_chosen_by_their_names() {
 #[test]
 fn processes_that_hardly_worked_have_frames_below() {
     let slice = sliced(Some(1_000), Some(99_000));
-    let split = MergeOptions { split: Some(9_000), ..MergeOptions::default() };
-    for options in [MergeOptions::default(), slice, split] {
+    for options in [MergeOptions::default(), slice] {
         for run in both_ways(&options) {
-            for trace in run.traces() {
-                let [main] = named(&trace, "TracingStartedInBrowser")[..] else { panic!() };
-                let frame = &main["args"]["data"]["frames"][0];
-                assert_eq!((&frame["frame"], &frame["processId"]), (&json!("NODE"), &json!(20)));
-                let mut others: Vec<(u64, &str, Option<&str>)> =
-                    named(&trace, "FrameCommittedInBrowser")
-                        .iter()
-                        .map(|event| &event["args"]["data"])
-                        .map(|frame| {
-                            let pid = frame["processId"].as_u64().unwrap();
-                            (pid, frame["frame"].as_str().unwrap(), frame["parent"].as_str())
-                        })
-                        .collect();
-                others.sort_unstable();
-                assert_eq!(others, [(10, "NODE-10", Some("NODE")), (30, "NODE", None)]);
-            }
+            let trace = run.trace();
+            let [main] = named(&trace, "TracingStartedInBrowser")[..] else { panic!() };
+            let frame = &main["args"]["data"]["frames"][0];
+            assert_eq!((&frame["frame"], &frame["processId"]), (&json!("NODE"), &json!(20)));
+            let mut others: Vec<(u64, &str, Option<&str>)> =
+                named(&trace, "FrameCommittedInBrowser")
+                    .iter()
+                    .map(|event| &event["args"]["data"])
+                    .map(|frame| {
+                        let pid = frame["processId"].as_u64().unwrap();
+                        (pid, frame["frame"].as_str().unwrap(), frame["parent"].as_str())
+                    })
+                    .collect();
+            others.sort_unstable();
+            assert_eq!(others, [(10, "NODE-10", Some("NODE")), (30, "NODE", None)]);
         }
     }
 }
@@ -175,8 +173,8 @@ fn stacks_that_do_not_pass_leave_gaps() {
         (of_stacks(&[], &[], &["HELPER"]), vec![work]),
     ] {
         for run in both_ways(&options) {
-            let traces = run.traces();
-            let all = threads(&traces[0]);
+            let trace = run.trace();
+            let all = threads(&trace);
             assert_eq!(all.len(), 4);
             for ((_, tid), events) in &all {
                 let times = times(events, *tid as u32);
@@ -185,22 +183,8 @@ fn stacks_that_do_not_pass_leave_gaps() {
                 }
                 assert_eq!(times.len(), expected.len());
             }
-            assert!(named(&traces[0], "thread.flush").is_empty());
+            assert!(named(&trace, "thread.flush").is_empty());
         }
-    }
-}
-
-#[test]
-fn threads_that_hardly_worked_are_left_out() {
-    let options = MergeOptions { drop_idle: true, ..MergeOptions::default() };
-    for run in both_ways(&options) {
-        let traces = run.traces();
-        let left: Vec<_> = threads(&traces[0]).into_keys().collect();
-        assert_eq!(left, [(20, 0), (30, 0)]);
-        let notes = run.result.as_ref().unwrap().notes.join("\n");
-        let note = "left out 2 threads with 1 % of the CPU time or less in all: build.js (pid 20), \
-                    worker 1: w.js, npm (pid 10)";
-        assert!(notes.contains(note), "{notes}");
     }
 }
 
@@ -208,8 +192,8 @@ fn threads_that_hardly_worked_are_left_out() {
 fn fewer_samples_have_the_same_times() {
     let options = MergeOptions { interval_us: Some(5000), ..MergeOptions::default() };
     for run in both_ways(&options) {
-        let traces = run.traces();
-        for ((_, tid), events) in threads(&traces[0]) {
+        let trace = run.trace();
+        for ((_, tid), events) in threads(&trace) {
             let count = samples(&events, tid as u32).len();
             assert!(count < 50, "{count}");
             // A sample after the end would be another recording.
@@ -237,8 +221,8 @@ fn categories_are_those_of_other_tools_events() {
     let text = json!({ "traceEvents": events.iter().chain([&name]).collect::<Vec<_>>() });
     let options = MergeOptions { categories: texts(&["c"]), ..MergeOptions::default() };
     let run = run(&[text.to_string().as_bytes()], &options);
-    let traces = run.traces();
-    let names: Vec<_> = traces[0]["traceEvents"]
+    let trace = run.trace();
+    let names: Vec<_> = trace["traceEvents"]
         .as_array()
         .unwrap()
         .iter()

@@ -9,7 +9,7 @@ const NOW: i64 = 522_975_546_000;
 fn beside(events: &[Value]) -> Value {
     let text = json!({ "traceEvents": events }).to_string();
     let contents = [MAIN.as_bytes(), WORKER.as_bytes(), text.as_bytes()];
-    run(&contents, &MergeOptions::default()).traces().remove(0)
+    run(&contents, &MergeOptions::default()).trace()
 }
 
 fn event(phase: &str, name: &str, pid: i64, tid: i64, ts: i64) -> Value {
@@ -53,7 +53,7 @@ fn times_that_count_from_zero_are_said_and_out_of_view() {
     let run = run(&[MAIN.as_bytes(), text.as_bytes()], &MergeOptions::default());
     let notes = run.result.as_ref().unwrap().notes.join("\n");
     assert!(notes.contains("count from 0") && notes.contains("1.json"), "{notes}");
-    let trace = run.traces().remove(0);
+    let trace = run.trace();
     let breadcrumb = &trace["metadata"]["modifications"]["initialBreadcrumb"];
     assert_eq!(breadcrumb["window"]["min"], 5000);
     assert!(breadcrumb["child"]["window"]["min"].as_i64().unwrap() > NOW - 1_000_000);
@@ -78,7 +78,7 @@ fn the_logs_of_one_process_have_one_pid_and_the_same_ids() {
     let paths = [dir.path().to_owned()];
     let result = merge(&paths, &output, &MergeOptions::default(), &MergeProgress::default());
     let run = Run { dir, result };
-    let trace = run.traces().remove(0);
+    let trace = run.trace();
     let spans: Vec<_> = named(&trace, "TIMER")
         .into_iter()
         .map(|event| (event["pid"].as_i64().unwrap(), event["id"].to_string()))
@@ -101,7 +101,7 @@ fn ids_of_a_process_with_another_pid_stay_those_of_its_events() {
     assert!(other.contains("522970000") && other.contains("0x7"));
     for interval_us in [None, Some(1)] {
         let options = MergeOptions { interval_us, ..MergeOptions::default() };
-        let trace = run(&[MAIN.as_bytes(), other.as_bytes()], &options).traces().remove(0);
+        let trace = run(&[MAIN.as_bytes(), other.as_bytes()], &options).trace();
         let fetch = named(&trace, "fetch");
         assert_eq!((fetch.len(), &fetch[0]["id"]), (1, &json!("0x7")));
         assert_ne!(fetch[0]["pid"], 4242);

@@ -1,15 +1,14 @@
 //! Merges of files in every state.
 
-mod aligned;
 mod counts;
 mod filtered;
 mod joined;
+mod named;
 mod rewritten;
 mod spans;
 mod whole_profiles;
 
 use std::fs;
-use std::path::PathBuf;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,20 +45,14 @@ fn run(contents: &[&[u8]], options: &MergeOptions) -> Run {
 }
 
 impl Run {
-    /// Returns the traces that were written. Checks that each event stands in a line.
-    fn traces(&self) -> Vec<Value> {
-        let merged = self.result.as_ref().unwrap();
-        let parse = |path: &PathBuf| {
-            let text = fs::read_to_string(path).unwrap();
-            let trace: Value = serde_json::from_str(&text).unwrap();
-            let events = trace["traceEvents"].as_array().unwrap().len();
-            assert_eq!(
-                text.lines().skip(1).take_while(|line| line.starts_with('{')).count(),
-                events
-            );
-            trace
-        };
-        merged.files.iter().map(parse).collect()
+    /// Returns the trace that was written. Checks that each event stands in a line.
+    fn trace(&self) -> Value {
+        let text = fs::read_to_string(&self.result.as_ref().unwrap().files[0]).unwrap();
+        let trace: Value = serde_json::from_str(&text).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap().len();
+        let lines = text.lines().skip(1).take_while(|line| line.starts_with('{'));
+        assert_eq!(lines.count(), events);
+        trace
     }
 
     fn files(&self) -> usize {
@@ -125,34 +118,9 @@ fn lines_of_recordings_pass_unchanged() {
 }
 
 #[test]
-fn parts_together_hold_the_whole() {
-    let whole = run(&[MAIN.as_bytes(), WORKER.as_bytes()], &MergeOptions::default()).traces();
-    // A gap that a cut fits into: the worker's times are a second later.
-    let later = WORKER.replace("5229755", "5229765").replace("\"threadId\":3", "\"threadId\":4");
-    let later = later.replace("\"tid\":3", "\"tid\":4");
-    let contents = [MAIN.as_bytes(), WORKER.as_bytes(), later.as_bytes()];
-    let split = run(&contents, &MergeOptions { split: Some(2000), ..MergeOptions::default() });
-    let traces = split.traces();
-    assert_eq!(traces.len(), 2);
-    let names: Vec<_> =
-        split.result.as_ref().unwrap().files.iter().map(|file| file.file_name()).collect();
-    assert_eq!(names, [Some("trace.1.json".as_ref()), Some("trace.2.json".as_ref())]);
-    for tid in [0, 3] {
-        assert_eq!(samples(&traces[0], tid), samples(&whole[0], tid));
-        assert_eq!(samples(&traces[1], tid), []);
-    }
-    assert_eq!(samples(&traces[1], 4).len(), 2);
-    for trace in &traces {
-        assert_eq!(named(trace, "TracingStartedInBrowser").len(), 1);
-    }
-    let names = named(&traces[1], "thread_name");
-    assert_eq!(names.last().unwrap()["args"]["name"], "nx.js (pid 4242) - worker 3: crunch.js");
-}
-
-#[test]
 fn a_slice_announces_the_nodes_of_its_samples() {
-    let whole = run(&[MAIN.as_bytes()], &MergeOptions::default()).traces();
-    let all = samples(&whole[0], 0);
+    let whole = run(&[MAIN.as_bytes()], &MergeOptions::default()).trace();
+    let all = samples(&whole, 0);
     for from_us in 0..10 {
         for to_us in from_us + 1..10 {
             let (from_us, to_us) = (from_us * 1000, to_us * 1000);
@@ -161,12 +129,12 @@ fn a_slice_announces_the_nodes_of_its_samples() {
             let from_end = run(&[MAIN.as_bytes()], &from_end);
             assert_eq!(from_end.result.is_ok(), slice.result.is_ok());
             if slice.result.is_ok() {
-                assert_eq!(from_end.traces(), slice.traces());
+                assert_eq!(from_end.trace(), slice.trace());
             }
             let start = 522_975_545_427;
             let expected = within(&all, start + 10_000, start + from_us, start + to_us);
             match &slice.result {
-                Ok(_) => assert_eq!(samples(&slice.traces()[0], 0), expected),
+                Ok(_) => assert_eq!(samples(&slice.trace(), 0), expected),
                 Err(error) => {
                     assert!(expected.is_empty(), "{error}");
                     assert_eq!(slice.files(), 0);
@@ -180,11 +148,11 @@ fn a_slice_announces_the_nodes_of_its_samples() {
 fn the_end_is_that_of_the_clock_of_most_recordings() {
     let other = MAIN.replace("4242", "4243").replace("5a1f", "ffff").replace("52297", "92297");
     let end = sliced(Some(-2500), None);
-    let of_both = run(&[MAIN.as_bytes(), WORKER.as_bytes(), other.as_bytes()], &end).traces();
-    let alone = run(&[MAIN.as_bytes(), WORKER.as_bytes()], &end).traces();
+    let of_both = run(&[MAIN.as_bytes(), WORKER.as_bytes(), other.as_bytes()], &end).trace();
+    let alone = run(&[MAIN.as_bytes(), WORKER.as_bytes()], &end).trace();
     let chunks = |trace| named(trace, "ProfileChunk").into_iter().filter(|e| e["pid"] == 4242);
-    assert!(chunks(&alone[0]).count() > 0);
-    assert!(chunks(&of_both[0]).eq(chunks(&alone[0])));
+    assert!(chunks(&alone).count() > 0);
+    assert!(chunks(&of_both).eq(chunks(&alone)));
 }
 
 #[test]
@@ -318,9 +286,7 @@ proptest! {
             json!(nodes), json!(samples), json!(deltas)
         );
         let run = run(&[profile.as_bytes()], &MergeOptions::default());
-        for trace in run.traces() {
-            super::tests::samples(&trace, 0);
-        }
+        super::tests::samples(&run.trace(), 0);
     }
 }
 
@@ -330,7 +296,7 @@ fn a_recording_that_another_tool_has_formatted_is_one_event_a_line_again() {
     let pretty = serde_json::to_string_pretty(&json).unwrap();
     for options in [MergeOptions::default(), sliced(Some(0), None)] {
         let run = run(&[pretty.as_bytes()], &options);
-        let [trace] = run.traces().try_into().unwrap();
+        let trace = run.trace();
         let chunks = trace["traceEvents"].as_array().unwrap().iter();
         assert!(chunks.filter(|event| event["name"] == "ProfileChunk").count() > 0);
     }
@@ -369,26 +335,12 @@ fn merged_traces_of_other_folders_are_merged_again() {
 }
 
 #[test]
-fn several_parts_do_not_go_into_a_device() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("0.json"), MAIN).unwrap();
-    fs::write(dir.path().join("1.json"), MAIN.replace("5229755", "5239755")).unwrap();
-    let options = MergeOptions { split: Some(1000), ..MergeOptions::default() };
-    let merged = |output: &std::path::Path| {
-        merge(&[dir.path().to_owned()], output, &options, &MergeProgress::default())
-    };
-    assert!(merged(&dir.path().join("out/trace.json")).unwrap().files.len() > 1);
-    let error = merged(std::path::Path::new("/dev/null")).unwrap_err().to_string();
-    assert!(error.contains("takes one file, without split"), "{error}");
-}
-
-#[test]
 fn a_lost_byte_leaves_a_valid_trace() {
     // The names of members are at the start.
     for at in (0..300).chain((300..MAIN.len()).step_by(23)) {
         let run = run(&[&damaged(MAIN, false, &[Damage::Byte(at, 0)])], &MergeOptions::default());
         if run.result.is_ok() {
-            run.traces();
+            run.trace();
         }
     }
 }

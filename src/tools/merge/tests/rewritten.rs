@@ -1,4 +1,4 @@
-//! Profiles that are rewritten: several recordings of a thread, slices and parts.
+//! Profiles that are rewritten: several recordings of a thread, and slices.
 
 use std::collections::BTreeMap;
 
@@ -55,10 +55,10 @@ fn each_root_keeps_its_time() {
         "samples": [2, 3, 4, 99, 2, 4], "timeDeltas": [100, 100, 100, 100, 100, 50],
     });
     let run = run(&[profile.to_string().as_bytes()], &MergeOptions::default());
-    let traces = run.traces();
+    let trace = run.trace();
     let expected = taking([("a", 150), ("b", 100), ("c", 100), ("(unknown)", 100)]);
-    assert_eq!(times(&traces[0], 0), expected);
-    let chunks = named(&traces[0], "ProfileChunk");
+    assert_eq!(times(&trace, 0), expected);
+    let chunks = named(&trace, "ProfileChunk");
     let nodes = chunks[0]["args"]["data"]["cpuProfile"]["nodes"].as_array().unwrap();
     assert_eq!(nodes[0]["callFrame"]["functionName"], "(root)");
     assert_eq!(nodes.iter().filter(|node| node.get("parent").is_none()).count(), 1);
@@ -98,26 +98,26 @@ fn reason_of_b() -> Vec<(String, String)> {
 }
 
 #[test]
-fn lines_and_reasons_are_kept_in_every_part() {
+fn lines_and_reasons_are_kept_in_slices() {
     let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
     let data = json!({
         "cpuProfile": { "nodes": nodes_with_reason(), "samples": [3, 2, 3, 4] },
         "timeDeltas": [10, 10, 10, 10], "lines": [5, 6, 7, 0], "columns": [1, 4, 9, 0],
     });
     let events = [start, event("ProfileChunk", 1040, &data)];
-    assert_eq!(details(&foreign(&events, &from_0()).traces()[0]), (vec![5, 6, 7], reason_of_b()));
+    assert_eq!(details(&foreign(&events, &from_0()).trace()), (vec![5, 6, 7], reason_of_b()));
     let columns = |run: &Run| -> Vec<Value> {
-        let traces = run.traces();
-        let chunks = named(&traces[0], "ProfileChunk");
+        let trace = run.trace();
+        let chunks = named(&trace, "ProfileChunk");
         chunks.iter().map(|chunk| chunk["args"]["data"]["columns"].clone()).collect()
     };
     assert_eq!(columns(&foreign(&events, &from_0())), [json!([1, 4, 9, 0])]);
     // The slice begins within the third sample, which begins again with its line.
     let late = foreign(&events, &sliced(Some(35), None));
-    assert_eq!(details(&late.traces()[0]), (vec![7], reason_of_b()));
+    assert_eq!(details(&late.trace()), (vec![7], reason_of_b()));
     // A slice without lines has none, and needs no reason.
     let last = foreign(&events, &sliced(Some(40), None));
-    assert_eq!(details(&last.traces()[0]), (vec![], vec![]));
+    assert_eq!(details(&last.trace()), (vec![], vec![]));
     assert_eq!(columns(&last), [Value::Null]);
 }
 
@@ -131,7 +131,7 @@ fn lines_and_reasons_of_a_cpuprofile_are_kept() {
         "samples": [3, 2, 3, 4], "timeDeltas": [10, 10, 10, 10],
     });
     let run = run(&[profile.to_string().as_bytes()], &MergeOptions::default());
-    let (mut lines, deopts) = details(&run.traces()[0]);
+    let (mut lines, deopts) = details(&run.trace());
     lines.sort_unstable();
     assert_eq!((lines, deopts), (vec![5, 7], reason_of_b()));
 }
@@ -143,25 +143,7 @@ fn an_end_before_the_last_sample_is_none() {
         "samples": [2, 3, 4], "timeDeltas": [10, 10, 10],
     });
     let run = run(&[profile.to_string().as_bytes()], &MergeOptions::default());
-    assert_eq!(named(&run.traces()[0], "trace.end")[0]["ts"], 1040);
-}
-
-#[test]
-fn a_compressed_cpuprofile_counts_as_it_is_written() {
-    use std::io::Write;
-    let (samples, deltas) = (vec![2; 20_000], vec![1000; 20_000]);
-    let profile = json!({
-        "nodes": nodes(), "startTime": 1000, "endTime": 20_001_000,
-        "samples": samples, "timeDeltas": deltas,
-    });
-    let mut zip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    zip.write_all(profile.to_string().as_bytes()).unwrap();
-    let zip = zip.finish().unwrap();
-    assert!(zip.len() < 10_000);
-    let run = run(&[&zip], &MergeOptions { split: Some(50_000), ..MergeOptions::default() });
-    let merged = run.result.unwrap();
-    assert!((3..9).contains(&merged.files.len()), "{}", merged.files.len());
-    assert!(merged.bytes <= 50_000, "{}", merged.bytes);
+    assert_eq!(named(&run.trace(), "trace.end")[0]["ts"], 1040);
 }
 
 #[test]
@@ -173,7 +155,7 @@ fn samples_of_missing_nodes_keep_their_time() {
     let start = event("Profile", 1000, &json!({ "startTime": 1000 }));
     let run = foreign(&[start, event("ProfileChunk", 1030, &data)], &from_0());
     let expected = taking([("b", 10), ("c", 10), ("(unknown)", 10)]);
-    assert_eq!(times(&run.traces()[0], 51), expected);
+    assert_eq!(times(&run.trace(), 51), expected);
     assert_eq!(run.result.unwrap().repaired.len(), 0);
 }
 
@@ -199,10 +181,10 @@ fn chromes_chunks_are_read_as_for_a_report() {
         ("no deltas", vec![start(1000), even]),
     ] {
         let run = foreign(&events, &from_0());
-        let traces = run.traces();
-        assert_eq!(times(&traces[0], 51), expected, "{case}");
+        let trace = run.trace();
+        assert_eq!(times(&trace, 51), expected, "{case}");
         let first = if case == "no deltas" { 1000 } else { 1010 };
-        assert_eq!(samples(&traces[0], 51)[0].0, first, "{case}");
+        assert_eq!(samples(&trace, 51)[0].0, first, "{case}");
         assert_eq!(run.result.unwrap().repaired.len(), 0, "{case}");
     }
 }
@@ -215,8 +197,8 @@ fn the_end_time_of_a_chunk_ends_its_last_sample() {
     });
     let events = [start, event("ProfileChunk", 1050, &data)];
     let until = |to_us| foreign(&events, &sliced(Some(0), to_us));
-    assert_eq!(times(&until(None).traces()[0], 51), taking([("a", 10), ("b", 40)]));
-    assert_eq!(times(&until(Some(30)).traces()[0], 51), taking([("a", 10), ("b", 20)]));
+    assert_eq!(times(&until(None).trace(), 51), taking([("a", 10), ("b", 40)]));
+    assert_eq!(times(&until(Some(30)).trace(), 51), taking([("a", 10), ("b", 20)]));
 }
 
 #[test]
@@ -225,8 +207,8 @@ fn times_may_count_from_zero() {
     let merged = |events: &[Value], from_us| {
         let text = json!(events).to_string();
         let run = run(&[text.as_bytes()], &sliced(from_us, None));
-        let traces = run.traces();
-        let events = named(&traces[0], "x");
+        let trace = run.trace();
+        let events = named(&trace, "x");
         events.iter().map(|event| event["ts"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     let times = [at(0), at(500_000), at(900_000)];
@@ -245,8 +227,8 @@ fn times_may_count_from_zero() {
 fn a_frame_of_a_process_without_an_id_passes() {
     let data = json!({ "frame": "F", "url": "https://x/", "name": "", "processPseudoId": "0x12" });
     let run = foreign(&[event("FrameCommittedInBrowser", 1000, &data)], &MergeOptions::default());
-    let traces = run.traces();
-    let frames = named(&traces[0], "FrameCommittedInBrowser");
+    let trace = run.trace();
+    let frames = named(&trace, "FrameCommittedInBrowser");
     assert_eq!(frames[0]["args"]["data"]["processPseudoId"], "0x12");
 }
 
@@ -277,7 +259,7 @@ fn slices_together_have_the_time_of_the_whole() {
             if slice.result.is_err() {
                 continue;
             }
-            let trace = slice.traces().remove(0);
+            let trace = slice.trace();
             let range = 1000 + from_us..=1000 + from_us + step_us;
             assert!(samples(&trace, 51).iter().all(|(time, _)| range.contains(time)));
             for (name, us) in times(&trace, 51) {
@@ -286,43 +268,4 @@ fn slices_together_have_the_time_of_the_whole() {
         }
         assert_eq!(sum, expected, "{step_us}");
     }
-}
-
-#[test]
-fn a_part_that_becomes_too_large_is_cut_again() {
-    // All nodes come at first, so that each later part repeats them.
-    let nodes: Vec<String> = (1..400)
-        .map(|id| {
-            format!(r#"{{"id":{id},"parent":{},"callFrame":{{"functionName":"f{id}"}}}}"#, id - 1)
-        })
-        .collect();
-    let nodes = nodes.join(",").replace(r#""parent":0,"#, "");
-    let start = 5_000_000;
-    let mut events = vec![format!(
-        r#"{{"name":"Profile","ph":"P","id":"0x1","pid":7,"tid":8,"ts":{start},"args":{{"data":{{"startTime":{start}}}}}}}"#
-    )];
-    for chunk in 0..40 {
-        let nodes = if chunk == 0 { nodes.as_str() } else { "" };
-        let samples = vec!["399"; 50].join(",");
-        let deltas = vec!["20000"; 50].join(",");
-        let ts = start + (chunk + 1) * 1_000_000;
-        events.push(format!(
-            r#"{{"name":"ProfileChunk","ph":"P","id":"0x1","pid":7,"tid":8,"ts":{ts},"args":{{"data":{{"cpuProfile":{{"nodes":[{nodes}],"samples":[{samples}]}},"timeDeltas":[{deltas}]}}}}}}"#
-        ));
-    }
-    let trace = format!("[{}]", events.join(",\n"));
-    let whole = run(&[trace.as_bytes()], &MergeOptions::default());
-    let max = whole.result.as_ref().unwrap().bytes * 7 / 10;
-    let split =
-        run(&[trace.as_bytes()], &MergeOptions { split: Some(max), ..MergeOptions::default() });
-    let traces = split.traces();
-    assert!(traces.len() > 2, "{}", traces.len());
-    let result = split.result.as_ref().unwrap();
-    assert!(result.bytes <= max, "{} of {max}", result.bytes);
-    let samples: usize = traces
-        .iter()
-        .map(|trace| samples(trace, 8).iter().filter(|(_, name)| name == "f399").count())
-        .sum();
-    // A sample that a cut divides is in both parts.
-    assert!((2000..2000 + traces.len()).contains(&samples), "{samples}");
 }

@@ -54,7 +54,7 @@ fn a_slice_has_its_part_of_a_whole_profile() {
     assert_eq!(self_times(&first), expected(&[("a", 100_000), ("b", 50_000)]));
     let second = run(&[trace.as_bytes()], &sliced(Some(150_000), None));
     assert_eq!(self_times(&second), expected(&[("a", 100_000), ("b", 150_000)]));
-    assert!(named(&second.traces()[0], "CpuProfile").is_empty());
+    assert!(named(&second.trace(), "CpuProfile").is_empty());
 }
 
 #[test]

@@ -68,9 +68,9 @@ pub struct TraceTimes {
 }
 
 impl TraceTimes {
-    /// Adds an event. Returns its time, microseconds; none if the event has no time.
-    pub fn event(&mut self, head: &EventHead, event: &[u8]) -> Option<i64> {
-        let ts = head.ts(event).filter(|_| head.phase != b'M')?;
+    /// Adds an event, if the event has a time.
+    pub fn event(&mut self, head: &EventHead, event: &[u8]) {
+        let Some(ts) = head.ts(event).filter(|_| head.phase != b'M') else { return };
         let pid = head.pid(event).unwrap_or_default();
         self.add(pid, ts, head.dur(event).unwrap_or_default());
         if head.name(event) == WHOLE_PROFILE
@@ -78,7 +78,6 @@ impl TraceTimes {
         {
             self.whole_profile(pid, &profile);
         }
-        Some(ts)
     }
 
     /// Adds an event that was parsed.

@@ -236,20 +236,6 @@ impl EventHead {
 
     /// Returns the event with another time, and with another duration if one is given.
     pub fn moved(&self, event: &[u8], ts: i64, dur: Option<i64>) -> Vec<u8> {
-        self.with_ts(event, &ts.to_string(), dur)
-    }
-
-    /// Returns the event with its time moved to `ts`, where the fraction of the time stays.
-    pub(crate) fn with_whole_ts(&self, event: &[u8], ts: i64) -> Vec<u8> {
-        let written = self.text(Member::Ts, event).and_then(|ts| ts.split_once('.'));
-        let is_whole = |fraction: &str| fraction.bytes().all(|byte| byte.is_ascii_digit());
-        match written.filter(|(_, fraction)| is_whole(fraction)) {
-            Some((_, fraction)) => self.with_ts(event, &format!("{ts}.{fraction}"), None),
-            None => self.with_ts(event, &ts.to_string(), None),
-        }
-    }
-
-    fn with_ts(&self, event: &[u8], ts: &str, dur: Option<i64>) -> Vec<u8> {
         let mut edit = EventEdit::default();
         self.place(Member::Ts).into_iter().for_each(|place| edit.replace(place, ts));
         if let (Some(place), Some(dur)) = (self.place(Member::Dur), dur) {

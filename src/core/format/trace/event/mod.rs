@@ -6,7 +6,6 @@ pub mod event_json;
 pub mod event_names;
 pub mod event_times;
 pub mod head;
-pub mod moved_event;
 pub mod our_chunk;
 pub mod phase;
 pub mod recorded_profile;

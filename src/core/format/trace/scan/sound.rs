@@ -7,9 +7,7 @@ use super::error::ScanError;
 use super::scanner::{FoundItem, Scanner, as_utf8};
 use crate::format::trace::event::edit::EventEdit;
 use crate::format::trace::event::head::EventHead;
-use crate::format::trace::event::moved_event::{moved, moved_member};
 use crate::format::trace::event::rules;
-use crate::profile::time_shift::TimeShift;
 
 /// The count of events that are left out at a file's start until the file is taken for other data than
 /// a trace, and read no further.
@@ -39,8 +37,6 @@ pub enum SoundItem<'a> {
 #[derive(Debug)]
 pub struct SoundItems<R> {
     scanner: Scanner<R>,
-    /// How far times are moved.
-    shift: TimeShift,
     /// Count of events that were left out.
     left_out: u64,
     /// Whether an event stayed.
@@ -56,18 +52,12 @@ impl<R: Read> SoundItems<R> {
     pub fn new(reader: R) -> Self {
         Self {
             scanner: Scanner::with_heads(reader),
-            shift: TimeShift::default(),
             left_out: 0,
             has_events: false,
             edit: EventEdit::default(),
             changed: Vec::new(),
             is_changed: false,
         }
-    }
-
-    /// Moves the times of all items.
-    pub fn moved_by(self, shift: TimeShift) -> Self {
-        Self { shift, ..self }
     }
 
     /// Returns whether the next events are those of an own trace.
@@ -123,17 +113,10 @@ impl<R: Read> SoundItems<R> {
     fn member(&mut self, key: Range<usize>, value: Range<usize>) -> SoundItem<'_> {
         let key = str::from_utf8(self.scanner.text(key)).unwrap_or_default();
         let value = self.scanner.text(value);
-        match moved_member(key, value, self.shift) {
-            None => SoundItem::Member { key, value: as_utf8(value, &mut self.changed) },
-            Some(moved) => {
-                self.changed = moved;
-                SoundItem::Member { key, value: &self.changed }
-            }
-        }
+        SoundItem::Member { key, value: as_utf8(value, &mut self.changed) }
     }
 
-    /// Checks and repairs an event, and moves its times. Returns false for an event that has to be left
-    /// out.
+    /// Checks and repairs an event. Returns false for an event that has to be left out.
     fn check(&mut self, place: Range<usize>) -> bool {
         let text = self.scanner.text(place.clone());
         self.is_changed = false;
@@ -160,13 +143,6 @@ impl<R: Read> SoundItems<R> {
             let mut repaired = Vec::with_capacity(text.len() + 8);
             self.edit.apply(text, &mut repaired);
             self.change(repaired);
-        }
-        let text = if self.is_changed { &self.changed } else { self.scanner.text(place) };
-        if !self.shift.is_none()
-            && let Some(head) = &self.scanner.head
-            && let Some(moved) = moved(text, head, self.shift)
-        {
-            self.change(moved);
         }
         self.scanner.head.is_some()
     }

@@ -1,11 +1,12 @@
-//! Reads the recordings of a thread sample by sample, and places the samples in the parts.
+//! Reads the recordings of a thread sample by sample, and places the samples in the slice.
 
 use std::mem;
 
 use super::thread_output::{NodeSample, ThreadOutput};
 use super::tree::{ROOT, RewrittenTree};
 use crate::merge::options::MergeOptions;
-use crate::merge::output::parts::OutputParts;
+use crate::merge::output::slice::OutputSlice;
+use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
 use cpu_prof_core::format::node_json::NodeJson;
@@ -40,28 +41,20 @@ pub(crate) struct ProfileRewriter {
     is_announced: bool,
 }
 
-/// A sample that may go on in the next part.
+/// A sample that may go on at the start of the slice, or until its end.
 #[derive(Clone, Copy)]
 struct OpenSample {
     sample: NodeSample,
-    /// Count of the slices' edges before the sample: 0 before the first part.
-    edges: usize,
-    /// Whether the part behind these edges has the sample.
+    /// Whether the sample is in the slice. Another one is before the slice.
     is_written: bool,
 }
 
 impl ProfileRewriter {
-    /// Returns the rewriter of a thread. `parts` is the count of parts.
-    pub(crate) fn new(
-        pid: u32,
-        tid: u32,
-        profile_id: String,
-        parts: usize,
-        options: &MergeOptions,
-    ) -> Self {
+    /// Returns the rewriter of a thread.
+    pub(crate) fn new(pid: u32, tid: u32, profile_id: String, options: &MergeOptions) -> Self {
         let stacks = &options.filter.stacks;
         Self {
-            output: ThreadOutput::new(pid, tid, profile_id, parts),
+            output: ThreadOutput::new(pid, tid, profile_id),
             tree: RewrittenTree::new(stacks.clone()),
             thinner: options.interval_us.map(Thinner::new),
             ready: Vec::new(),
@@ -81,7 +74,7 @@ impl ProfileRewriter {
     pub(crate) fn begin(
         &mut self,
         start_us: i64,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         self.tree.begin();
         if !mem::replace(&mut self.is_first, false) {
@@ -89,29 +82,28 @@ impl ProfileRewriter {
             // a recording starts without a pause.
             let end_us = self.known_end_us.max(self.time.last_us());
             if end_us < start_us {
-                self.pause(end_us, parts)?;
+                self.pause(end_us, trace)?;
             }
         }
         self.time = WrittenTimeline::new(start_us);
         (self.has_samples, self.known_end_us, self.stop_us) = (false, start_us, None);
-        match parts.slices.part(start_us) {
-            // A thread of which no stack passes is not in the output.
-            _ if self.is_filtered => Ok(()),
-            Some(part) => self.begin_part(part, start_us, parts),
-            None => Ok(()),
+        // A thread of which no stack passes is not in the output.
+        if self.is_filtered || !trace.slice.has(start_us) {
+            return Ok(());
         }
+        self.begin_profile(start_us, trace)
     }
 
     /// Ends the last recording. Returns whether anything was written.
-    pub(crate) fn finish(&mut self, parts: &mut OutputParts) -> Result<bool, MergeError> {
+    pub(crate) fn finish(&mut self, trace: &mut OutputTrace) -> Result<bool, MergeError> {
         // The events that tell the end of the recording are not written beside some of the stacks.
         let stop_us = self.stop_us.or(self.is_filtered.then_some(self.known_end_us));
         match stop_us {
-            Some(stop_us) => self.pause(stop_us.max(self.time.last_us()), parts)?,
+            Some(stop_us) => self.pause(stop_us.max(self.time.last_us()), trace)?,
             None => {
-                self.place_rest(self.known_end_us, parts)?;
-                self.carry_over(self.known_end_us, parts)?;
-                self.output.flush(&self.tree, parts)?;
+                self.place_rest(self.known_end_us, trace)?;
+                self.carry_over(self.known_end_us, trace)?;
+                self.output.flush(&self.tree, trace)?;
             }
         }
         Ok(self.output.has_begun())
@@ -134,8 +126,8 @@ impl ProfileRewriter {
     }
 
     /// Adds an event that names the thread. The same event is written once.
-    pub(crate) fn name(&mut self, event: &[u8], parts: &mut OutputParts) -> Result<(), MergeError> {
-        self.output.name(event, parts)
+    pub(crate) fn name(&mut self, event: &[u8], trace: &mut OutputTrace) -> Result<(), MergeError> {
+        self.output.name(event, trace)
     }
 
     /// Adds an event that is neither a name nor part of the profile.
@@ -143,29 +135,28 @@ impl ProfileRewriter {
         &mut self,
         event: &[u8],
         ts: i64,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
-        self.write_until(ts, parts)?;
+        self.write_until(ts, trace)?;
         // These events have the counters of the thread, which are those of all stacks.
-        if self.is_filtered {
+        if self.is_filtered || !trace.slice.has(ts) {
             return Ok(());
         }
-        let Some(part) = parts.slices.part(ts) else { return Ok(()) };
-        self.begin_part(part, ts, parts)?;
-        parts.list[part].note(self.output.pid, ts);
-        parts.list[part].events(event)
+        self.begin_profile(ts, trace)?;
+        trace.note(self.output.pid, ts);
+        trace.events(event)
     }
 
     /// Adds a `ProfileChunk`. Returns whether the event can be read.
     pub(crate) fn chunk(
         &mut self,
         event: &[u8],
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<bool, MergeError> {
         let Ok((ts, chunk)) = ChunkJson::from_event(event) else { return Ok(false) };
         if self.is_first {
             // Without a Profile event, a chunk is known to end about when it was written.
-            self.begin(ts.saturating_sub(chunk.length_us()), parts)?;
+            self.begin(ts.saturating_sub(chunk.length_us()), trace)?;
         }
         self.nodes(chunk.nodes());
         let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time.last_us()));
@@ -176,7 +167,7 @@ impl ProfileRewriter {
             let position = positions.get(index).copied().unwrap_or_default();
             (ids[index].0, delta, position)
         });
-        self.samples(samples, parts)?;
+        self.samples(samples, trace)?;
         self.time.run_back(rest_us);
         if let Some(end) = chunk.end_time {
             self.end_at(end.0.saturating_add(self.offset_us));
@@ -189,13 +180,13 @@ impl ProfileRewriter {
         &mut self,
         event: &[u8],
         ts: i64,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<bool, MergeError> {
         let Ok((_, start)) = ChunkJson::from_event(event) else { return Ok(false) };
         self.offset_us = start.start_time.map_or(0, |start| ts.saturating_sub(start.0));
         // The event can come after the first chunks.
         if mem::replace(&mut self.is_announced, true) || self.is_first {
-            self.begin(ts, parts)?;
+            self.begin(ts, trace)?;
         }
         Ok(true)
     }
@@ -209,7 +200,7 @@ impl ProfileRewriter {
     pub(crate) fn samples(
         &mut self,
         samples: impl Iterator<Item = (u64, i64, SourcePosition)>,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         for (source, delta_us, position) in samples {
             let time_us = self.time.sample(delta_us);
@@ -223,40 +214,40 @@ impl ProfileRewriter {
                 Some(thinner) => thinner.sample(sample, time_us, &mut self.ready),
                 None => self.ready.push((sample, time_us)),
             }
-            self.place_ready(parts)?;
+            self.place_ready(trace)?;
         }
         self.extend_to(self.time.last_us());
-        self.output.flush(&self.tree, parts)
+        self.output.flush(&self.tree, trace)
     }
 
     /// Writes the samples until a time, before an event of this time is written.
     pub(crate) fn write_until(
         &mut self,
         ts: i64,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         self.extend_to(ts);
         if let Some(thinner) = &mut self.thinner {
             thinner.end_at(ts.max(self.time.last_us()), &mut self.ready);
-            self.place_ready(parts)?;
-            self.output.flush(&self.tree, parts)?;
+            self.place_ready(trace)?;
+            self.output.flush(&self.tree, trace)?;
         }
         Ok(())
     }
 
     /// Places the samples that wait for the end of their interval.
-    fn place_rest(&mut self, end_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
+    fn place_rest(&mut self, end_us: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
         if let Some(thinner) = &mut self.thinner {
             thinner.end_at(end_us, &mut self.ready);
             thinner.finish();
         }
-        self.place_ready(parts)
+        self.place_ready(trace)
     }
 
-    fn place_ready(&mut self, parts: &mut OutputParts) -> Result<(), MergeError> {
+    fn place_ready(&mut self, trace: &mut OutputTrace) -> Result<(), MergeError> {
         for index in 0..self.ready.len() {
             let (sample, time_us) = self.ready[index];
-            self.sample(sample, time_us, parts)?;
+            self.sample(sample, time_us, trace)?;
         }
         self.ready.clear();
         Ok(())
@@ -266,79 +257,60 @@ impl ProfileRewriter {
         &mut self,
         sample: NodeSample,
         time_us: i64,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         // Several stacks in a row that do not pass are one gap.
         if self.is_filtered && sample.node == ROOT && self.open.is_none() {
             return Ok(());
         }
-        self.carry_over(time_us, parts)?;
-        let edges = parts.slices.passed(time_us);
-        let part = parts.slices.after(edges);
-        let is_written = part.is_some();
-        self.open = (sample.node != ROOT).then_some(OpenSample { sample, edges, is_written });
-        match part {
-            Some(part) => self.write(sample, time_us, part, parts),
-            None => Ok(()),
-        }
+        self.carry_over(time_us, trace)?;
+        let is_written = trace.slice.has(time_us);
+        let goes_on = sample.node != ROOT && time_us < trace.slice.to_us;
+        self.open = goes_on.then_some(OpenSample { sample, is_written });
+        if is_written { self.write(sample, time_us, trace) } else { Ok(()) }
     }
 
     /// Ends the last sample by a sample of the root, for which viewers draw nothing.
-    fn pause(&mut self, time_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
-        self.place_rest(time_us, parts)?;
+    fn pause(&mut self, time_us: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
+        self.place_rest(time_us, trace)?;
         if self.open.is_some() {
             let root = NodeSample::of(self.tree.root());
-            self.sample(root, time_us, parts)?;
+            self.sample(root, time_us, trace)?;
         }
-        self.output.flush(&self.tree, parts)
+        self.output.flush(&self.tree, trace)
     }
 
-    /// Carries the last sample over the edges of the slices, until a time: the sample ends with a
-    /// part, and begins again in the next.
-    fn carry_over(&mut self, until_us: i64, parts: &mut OutputParts) -> Result<(), MergeError> {
-        let Some(mut open) = self.open else { return Ok(()) };
-        while let Some(end_us) = parts.slices.edge(open.edges) {
-            let part = open.edges.checked_sub(1);
-            if let Some(part) = part.filter(|_| !open.is_written)
-                && let Some(start_us) = parts.slices.edge(part).filter(|start| until_us > *start)
-            {
-                self.write(open.sample, start_us, part, parts)?;
-                open.is_written = true;
-            }
-            if until_us < end_us {
-                break;
-            }
-            if let Some(part) = part.filter(|_| open.is_written) {
-                let root = NodeSample::of(self.tree.root());
-                self.write(root, end_us, part, parts)?;
-            }
-            open.edges += 1;
-            open.is_written = false;
+    /// Carries the last sample over the edges of the slice, until a time: the sample begins again at the
+    /// start of the slice, and ends with the slice.
+    fn carry_over(&mut self, until_us: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
+        let Some(OpenSample { sample, is_written }) = self.open else { return Ok(()) };
+        let OutputSlice { from_us, to_us, .. } = trace.slice;
+        if !is_written && until_us > from_us {
+            self.write(sample, from_us, trace)?;
+            self.open = Some(OpenSample { sample, is_written: true });
         }
-        self.open = Some(open);
-        Ok(())
+        if until_us < to_us {
+            return Ok(());
+        }
+        self.open = None;
+        let root = NodeSample::of(self.tree.root());
+        self.write(root, to_us, trace)
     }
 
-    /// Writes a sample into a part.
+    /// Writes a sample.
     fn write(
         &mut self,
         sample: NodeSample,
         time_us: i64,
-        part: usize,
-        parts: &mut OutputParts,
+        trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
-        self.begin_part(part, time_us, parts)?;
-        self.output.sample(sample, time_us, part, &mut self.tree, parts)
+        self.begin_profile(time_us, trace)?;
+        self.output.sample(sample, time_us, &mut self.tree, trace)
     }
 
-    /// Begins the profile in a part, at the start of the part if the recording is older.
-    fn begin_part(
-        &mut self,
-        part: usize,
-        time_us: i64,
-        parts: &mut OutputParts,
-    ) -> Result<(), MergeError> {
+    /// Begins the profile, at the start of the slice if the recording is older.
+    fn begin_profile(&mut self, time_us: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
         let start_us = time_us.min(self.time.last_us()).min(self.known_end_us);
-        self.output.begin_part(part, start_us, parts)
+        self.output.begin(start_us, trace)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
+use std::mem;
 
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
@@ -39,9 +40,8 @@ pub(super) struct RewrittenTree {
 
 struct RewrittenNode {
     path: TreePath,
-    /// The count of parts up to the last part with the node. A thread passes through the parts in
-    /// their order.
-    parts: usize,
+    /// Whether the node was announced.
+    is_announced: bool,
     /// Parts of the filter that the stack has.
     stack: StackMatch,
 }
@@ -120,17 +120,16 @@ impl RewrittenTree {
         ROOT
     }
 
-    /// Announces a node in a part: appends the node and those above it that the part lacks to
-    /// `list`, parents first.
-    pub(super) fn announce_in(&mut self, part: usize, id: NodeId, list: &mut Vec<NodeId>) {
+    /// Announces a node: appends the node and those above it that were not announced to `list`,
+    /// parents first.
+    pub(super) fn announce(&mut self, id: NodeId, list: &mut Vec<NodeId>) {
         let from = list.len();
         let mut at = id;
         while at != NO_NODE {
             let node = &mut self.nodes[at as usize - 1];
-            if node.parts == part + 1 {
+            if mem::replace(&mut node.is_announced, true) {
                 break;
             }
-            node.parts = part + 1;
             list.push(at);
             at = node.path.parent;
         }
@@ -186,7 +185,7 @@ impl RewrittenTree {
         let (id, is_new) = self.paths.id(path);
         if is_new {
             let stack = self.stack(path, text);
-            self.nodes.push(RewrittenNode { path, parts: 0, stack });
+            self.nodes.push(RewrittenNode { path, is_announced: false, stack });
         }
         id
     }

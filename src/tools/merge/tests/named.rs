@@ -1,4 +1,4 @@
-//! Inputs that are moved or named.
+//! Inputs that are named.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn starts(trace: &Value) -> Vec<(String, i64)> {
 }
 
 #[test]
-fn runs_begin_together_and_have_names() {
+fn runs_have_names() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     // The same command, in a run of a day before on a machine with another start.
@@ -33,36 +33,14 @@ fn runs_begin_together_and_have_names() {
         fs::create_dir(at(folder)).unwrap();
         fs::write(at(folder).join("main.trace.json"), file).unwrap();
     }
-    let merge_with = |options: MergeOptions| {
-        let output = at("trace.json");
-        merge(&[], &output, &options, &MergeProgress::default()).unwrap();
-        serde_json::from_str::<Value>(&fs::read_to_string(output).unwrap()).unwrap()
-    };
     let names = vec![("base".to_owned(), at("base")), ("head".to_owned(), at("head"))];
-    let apart = merge_with(MergeOptions { names: names.clone(), ..MergeOptions::default() });
+    let options = MergeOptions { names, ..MergeOptions::default() };
+    merge(&[], &at("trace.json"), &options, &MergeProgress::default()).unwrap();
+    let text = fs::read_to_string(at("trace.json")).unwrap();
+    let found = starts(&serde_json::from_str(&text).unwrap());
     let labels = ["nx.js: run-many [base] (pid 4242)", "nx.js: run-many [head] (pid 4242) #2"];
-    let found = starts(&apart);
     assert_eq!(found.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>(), labels);
     assert_eq!(found[1].1 - found[0].1, 122_975_540_000);
-    let together =
-        merge_with(MergeOptions { names, aligns_starts: true, ..MergeOptions::default() });
-    let found = starts(&together);
-    assert_eq!(found.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>(), labels);
-    assert_eq!(found[0].1, found[1].1);
-    let samples_of = |trace: &Value, process: usize| -> Vec<i64> {
-        let chunks = named(trace, "ProfileChunk");
-        let pids: Vec<_> = chunks.iter().map(|chunk| chunk["pid"].clone()).collect();
-        let pid = if process == 0 { json!(4242) } else { json!(10_000_000) };
-        assert!(pids.contains(&pid), "{pids:?}");
-        let of_process = chunks.iter().filter(|chunk| chunk["pid"] == pid);
-        of_process
-            .flat_map(|chunk| chunk["args"]["data"]["timeDeltas"].as_array().unwrap().clone())
-            .map(|delta| delta.as_i64().unwrap())
-            .collect()
-    };
-    for process in [0, 1] {
-        assert_eq!(samples_of(&together, process), samples_of(&apart, process));
-    }
 }
 
 #[test]
@@ -80,24 +58,6 @@ fn a_name_is_that_of_any_input() {
     let text = fs::read_to_string(at("trace.json")).unwrap();
     assert!(text.contains("other.json: [one] (pid 5)"), "{text}");
     assert!(text.contains("p.cpuprofile: [two] (pid unknown)"), "{text}");
-}
-
-#[test]
-fn traces_meet_in_the_moments_that_they_share() {
-    let trace = |ts: i64, pid: u32| {
-        json!([
-            { "ph": "c", "name": "clock_sync", "cat": "__metadata", "pid": pid, "tid": 1, "ts": ts, "args": { "sync_id": "a" } },
-            { "ph": "X", "name": "x", "cat": "c", "pid": pid, "tid": 1, "ts": ts + 10, "dur": 5 },
-        ])
-        .to_string()
-    };
-    let merged = run(
-        &[trace(1_000_000, 5).as_bytes(), trace(70_000_000, 6).as_bytes()],
-        &MergeOptions::default(),
-    );
-    let traces = merged.traces();
-    let times: Vec<_> = named(&traces[0], "x").iter().map(|event| event["ts"].clone()).collect();
-    assert_eq!(times, [1_000_010, 1_000_010]);
 }
 
 #[test]
