@@ -82,19 +82,9 @@ impl AtomicFile {
         })
     }
 
-    /// Returns whether the file is a device or a pipe, which takes one output only.
-    pub fn is_written_through(&self) -> bool {
-        self.temporary.is_none()
-    }
-
     /// Returns the error for a write that failed.
     pub fn error(&self, source: io::Error) -> FileError {
         FileError { action: "write", path: self.target.clone(), source }
-    }
-
-    /// Returns the bytes written so far, uncompressed.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// Writes the rest. The file gets its path from [`keep`].
