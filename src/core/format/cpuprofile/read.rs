@@ -87,7 +87,7 @@ impl CpuProfileReader {
         let names = self.names.take(pid);
         let thread = Thread {
             id,
-            name: names.thread(id),
+            name: name_of_thread(names.known_thread(id), id),
             recording_label: names.recording_label(id),
             profiles: vec![self.finish()?],
         };
@@ -120,6 +120,12 @@ impl CpuProfileReader {
         self.builder.extend_to(end_us);
         Some(self.builder.finish())
     }
+}
+
+/// Returns the name of a thread within its process. A thread that is not the main one is a worker.
+fn name_of_thread(known: Option<&str>, id: i64) -> String {
+    let made = || if id == 0 { "main".to_owned() } else { format!("worker {id}") };
+    known.map_or_else(made, str::to_owned)
 }
 
 fn parse<'a, T: Deserialize<'a>>(key: &str, value: &'a [u8]) -> Result<T, String> {

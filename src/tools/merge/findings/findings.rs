@@ -109,11 +109,6 @@ impl MergeFindings {
         self.generic.push(trace.to_owned());
     }
 
-    /// Adds a note for the user.
-    pub(crate) fn add_note(&mut self, note: String) {
-        self.result.notes.push(note);
-    }
-
     /// Returns the count of recordings of which nothing could be read.
     pub(crate) fn unread_recordings(&self) -> usize {
         self.unread_recordings

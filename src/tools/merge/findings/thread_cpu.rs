@@ -1,43 +1,37 @@
 //! How much threads worked.
 
+use std::mem;
+
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use cpu_prof_core::format::trace::event::event_names::COUNTERS;
 
-/// The time that a thread spent on a core.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct ThreadCpu {
-    /// Sum, microseconds; none if not known.
-    pub sum_us: Option<u64>,
-    /// Last value of the thread's counter, microseconds.
-    counter_us: Option<u64>,
-}
-
-impl ThreadCpu {
-    /// Adds time: microseconds.
-    pub(crate) fn add(&mut self, us: u64) {
-        self.sum_us = Some(self.sum_us.unwrap_or_default().saturating_add(us));
-    }
-
-    /// Reads an own event with the thread's counter. What the thread did before a recording does not
-    /// count.
-    pub(crate) fn read(&mut self, name: &[u8], event: &[u8]) {
-        let Some(now_us) = counter_us(event) else { return };
-        let last_us = self.counter_us.replace(now_us).filter(|_| name != COUNTERS[0]);
-        self.add(now_us.saturating_sub(last_us.unwrap_or(now_us)));
-    }
-}
-
 /// The time that each thread of the trace spent on a core, by process and thread.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadCpus(FxHashMap<(u32, u32), ThreadCpu>);
 
+/// The time that a thread spent on a core.
+#[derive(Debug)]
+struct ThreadCpu {
+    /// Sum, microseconds.
+    sum_us: u64,
+    /// Last value of the thread's counter, microseconds.
+    counter_us: u64,
+}
+
 impl ThreadCpus {
-    /// Reads the counters of a thread, if the event has any.
+    /// Reads the counter of a thread, if the event has one. What the thread did before a recording does
+    /// not count.
     pub(crate) fn event(&mut self, thread: (u32, u32), name: &[u8], event: &[u8]) {
-        if COUNTERS.contains(&name) {
-            self.0.entry(thread).or_default().read(name, event);
+        if !COUNTERS.contains(&name) {
+            return;
+        }
+        let Some(now_us) = counter_us(event) else { return };
+        let cpu = self.0.entry(thread).or_insert(ThreadCpu { sum_us: 0, counter_us: now_us });
+        let last_us = mem::replace(&mut cpu.counter_us, now_us);
+        if name != COUNTERS[0] {
+            cpu.sum_us = cpu.sum_us.saturating_add(now_us.saturating_sub(last_us));
         }
     }
 
@@ -46,7 +40,7 @@ impl ThreadCpus {
         /// The busiest main thread has worked more than so many times as long.
         const TIMES: u64 = 10;
         let main = self.0.iter().filter(|((_, tid), _)| *tid == 0);
-        let known = main.filter_map(|((pid, _), cpu)| Some((*pid, cpu.sum_us?)));
+        let known = main.map(|((pid, _), cpu)| (*pid, cpu.sum_us));
         let most_us = known.clone().map(|(_, us)| us).max().unwrap_or_default();
         known.filter(|(_, us)| us.saturating_mul(TIMES) < most_us).map(|(pid, _)| pid).collect()
     }
@@ -67,14 +61,14 @@ mod tests {
     #[test]
     fn counters_count_from_the_start_of_each_recording() {
         let event = |us: u64| format!("{{\"args\":{{\"data\":{{\"cpuUs\":{us},\"waitUs\":1}}}}}}");
-        let mut cpu = ThreadCpu::default();
+        let mut cpus = ThreadCpus::default();
         for (name, us) in
             [(COUNTERS[0], 100), (COUNTERS[1], 150), (COUNTERS[0], 400), (COUNTERS[2], 470)]
         {
-            cpu.read(name, event(us).as_bytes());
+            cpus.event((1, 0), name, event(us).as_bytes());
         }
-        cpu.read(COUNTERS[1], b"{}");
-        assert_eq!(cpu.sum_us, Some(120));
+        cpus.event((1, 0), COUNTERS[1], b"{}");
+        assert_eq!(cpus.0[&(1, 0)].sum_us, 120);
     }
 
     #[test]

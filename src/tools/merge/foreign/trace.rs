@@ -1,6 +1,7 @@
 //! Traces of other tools, and merged traces: events pass unchanged, except for ids that other
 //! inputs have too.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::event::ForeignEvent;
@@ -18,13 +19,13 @@ use crate::merge::inputs::other_trace::OtherTrace;
 use crate::merge::inputs::recorded_processes::program_of_script;
 use crate::merge::output::labels::{Labels, ProcessLabel};
 use crate::merge::output::linked_ids::ForeignIds;
-use crate::merge::output::members::{MergedFacts, OtherMembers};
 use crate::merge::output::merge_output::MergeOutput;
+use crate::merge::output::stack_frames::STACK_FRAMES;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::head::Member;
-use cpu_prof_core::format::trace::ours::is_merged_mark;
+use cpu_prof_core::format::trace::ours::OurMember;
 use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::process_span::PROCESSES;
 
@@ -65,12 +66,10 @@ pub(crate) fn add_trace(
                 trace.event(event, is_ours, inputs, output, &mut findings.cpus)?;
             }
             Ok(Some(SoundItem::Member { key, value })) => {
-                match MergedFacts::of_member(key, value) {
-                    Some(facts) => {
-                        merged = facts.processes;
-                        output.members.add_sources(facts.sources);
-                    }
-                    None => trace.member(key, value, inputs, &mut output.members, findings)?,
+                if key == STACK_FRAMES {
+                    output.stack_frames.add(value, trace.ids)?;
+                } else if let Some(processes) = merged_processes(key, value) {
+                    merged = processes;
                 }
             }
             Ok(None) => break,
@@ -96,6 +95,20 @@ pub(crate) fn add_trace(
     Ok(())
 }
 
+/// Returns the facts about the processes of a merged trace from a member of its object; none if the
+/// member has no such facts.
+fn merged_processes(key: &str, value: &[u8]) -> Option<Vec<Map<String, Value>>> {
+    #[derive(Deserialize)]
+    struct MergedFacts {
+        processes: Vec<Map<String, Value>>,
+    }
+    if key != "metadata" {
+        return None;
+    }
+    let OurMember { facts } = serde_json::from_slice::<OurMember<MergedFacts>>(value).ok()?;
+    Some(facts.processes)
+}
+
 impl<'a> ForeignTrace<'a> {
     fn new(source: &'a OtherTrace) -> Self {
         let mut pids = ForeignPids::default();
@@ -112,28 +125,6 @@ impl<'a> ForeignTrace<'a> {
             seen: SeenThreads::default(),
             change: EventChange::default(),
         }
-    }
-
-    /// Keeps a member of the trace's object.
-    fn member(
-        &self,
-        key: &str,
-        value: &[u8],
-        inputs: &MergeInputs<'_>,
-        members: &mut OtherMembers,
-        findings: &mut MergeFindings,
-    ) -> Result<(), MergeError> {
-        if is_merged_mark(key, value) {
-            return Ok(());
-        }
-        let file_name = inputs.file_name(self.source.input);
-        if let Some(name) = members.add(key, value, self.ids, &file_name)? {
-            findings.add_note(format!(
-                "{}: its {key} have the name {name:?} in the trace, because another file has {key}",
-                inputs.file(self.source.input).path.display()
-            ));
-        }
-        Ok(())
     }
 
     /// Adds an event. `is_ours` tells that this project wrote the trace.

@@ -68,7 +68,7 @@ impl RecordedProcesses {
             }
         }
         set_clocks(&mut list);
-        list.sort_by_key(|process| (process.clock, process.start_us));
+        list.sort_by_key(|process| (process.clock, process.start_us, process.recorded_pid));
         set_pids(&mut list, pids);
         list.iter_mut().for_each(|process| process.set_label(files));
         let spans_us = list.iter().map(RecordedProcess::span_us).collect();

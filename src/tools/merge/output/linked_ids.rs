@@ -80,13 +80,6 @@ impl ForeignIds {
         frames.into_iter().map(change).collect()
     }
 
-    /// Changes the stack frames of the list of samples.
-    pub(super) fn samples(&self, samples: &mut [Value]) {
-        for frame in samples.iter_mut().filter_map(|sample| sample.get_mut("sf")) {
-            *frame = self.stack_frame(frame);
-        }
-    }
-
     /// Returns the id in the output: hexadecimal, because some viewers read ids as numbers.
     fn id(&self, id: &str) -> String {
         let mut hasher = DefaultHasher::new();
@@ -207,8 +200,5 @@ mod tests {
             Value::from(ids.stack_frames(frames)),
             json!({ "2.5": { "name": "f", "parent": "2.6" }, "2.6": { "name": "g" } })
         );
-        let mut samples = [json!({ "sf": 5, "tid": 1 }), json!({ "tid": 1 })];
-        ids.samples(&mut samples);
-        assert_eq!(samples, [json!({ "sf": "2.5", "tid": 1 }), json!({ "tid": 1 })]);
     }
 }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::labels::Labels;
 use super::mapped_frames::MappedFrames;
-use super::members::OtherMembers;
 use super::profile_ids::ProfileIds;
 use super::slice::OutputSlice;
+use super::stack_frames::StackFrames;
 use super::trace::OutputTrace;
 use crate::merge::inputs::taken_pids::TakenPids;
 use crate::merge::options::MergeOptions;
@@ -21,7 +21,7 @@ pub(crate) struct MergeOutput {
     pub labels: Labels,
     pub pids: TakenPids,
     pub profile_ids: ProfileIds,
-    pub members: OtherMembers,
+    pub stack_frames: StackFrames,
     /// Frames, and their places in the sources.
     pub frames: MappedFrames,
     /// Facts about processes of merged traces, by their pids in the output.
@@ -43,7 +43,7 @@ impl MergeOutput {
             labels: Labels::default(),
             pids,
             profile_ids: ProfileIds::default(),
-            members: OtherMembers::new(path),
+            stack_frames: StackFrames::new(path),
             frames: MappedFrames::new(options.source_maps),
             merged_facts: Vec::new(),
             far_pids: FxHashSet::default(),

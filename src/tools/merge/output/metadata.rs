@@ -1,8 +1,7 @@
-//! The end of a merged trace: labels, members of other traces, and the metadata.
+//! The end of a merged trace: labels, stack frames of other traces, and the metadata.
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::merge_output::MergeOutput;
@@ -23,7 +22,7 @@ impl MergeOutput {
         minor: &FxHashSet<u32>,
         exit: Option<&ProcessExit>,
     ) -> Result<(), MergeError> {
-        let Self { trace, labels, members, merged_facts, far_pids, .. } = self;
+        let Self { trace, labels, stack_frames, merged_facts, far_pids, .. } = self;
         labels.add_places();
         labels.add_names();
         // Times of another clock would shrink all others to nothing.
@@ -44,15 +43,11 @@ impl MergeOutput {
             trace.events(spans.as_bytes())?;
         }
         trace.write(b"\n]")?;
-        members.write(trace)?;
+        stack_frames.write(trace)?;
         let view = trace.range(|pid| !far_pids.contains(&pid)).unwrap_or(range);
         let start_time = about.first().and_then(|process| process.get("startTime")).cloned();
         let metadata = MergedMetadata {
-            project: MergedProject {
-                processes: about,
-                sources: &members.sources,
-                version: env!("CARGO_PKG_VERSION"),
-            },
+            project: MergedProject { processes: about, version: env!("CARGO_PKG_VERSION") },
             data_origin: "TraceEvents",
             // DevTools chooses the view of a page by itself.
             modifications: (!labels.is_page_alone()).then(|| modifications(range, view)),
@@ -69,9 +64,9 @@ impl MergeOutput {
 /// The metadata of a merged trace.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct MergedMetadata<'a> {
+struct MergedMetadata {
     #[serde(rename = "cpu-prof")]
-    project: MergedProject<'a>,
+    project: MergedProject,
     data_origin: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     modifications: Option<Value>,
@@ -81,11 +76,8 @@ struct MergedMetadata<'a> {
 
 /// The facts that only this project's tools read.
 #[derive(Serialize)]
-struct MergedProject<'a> {
+struct MergedProject {
     processes: Vec<Value>,
-    /// Metadata of other traces.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    sources: &'a [Box<RawValue>],
     version: &'static str,
 }
 

@@ -3,10 +3,10 @@
 pub(crate) mod labels;
 pub(crate) mod linked_ids;
 pub(crate) mod mapped_frames;
-pub(crate) mod members;
 pub(crate) mod merge_output;
 pub(crate) mod metadata;
 pub(crate) mod process_track;
 pub(crate) mod profile_ids;
 pub(crate) mod slice;
+pub(crate) mod stack_frames;
 pub(crate) mod trace;

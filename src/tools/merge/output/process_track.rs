@@ -87,16 +87,38 @@ fn ending(about: &Value) -> Option<ProcessEnding> {
     (ending.is_known() || about["unfinished"] == true).then_some(ending)
 }
 
-/// Returns the process that started another, if it is in the trace.
+/// Returns the process in the trace that another runs under, with or without other programs in between.
 fn parent_of<'a>(child: &Value, abouts: &'a [Value]) -> Option<&'a Value> {
-    let ppid = child["ppid"].as_u64()?;
     let recorded_pid = |about: &Value| about["ownPid"].as_u64().or_else(|| about["pid"].as_u64());
     let start_us = |about: &Value| about["startUs"].as_i64();
-    let is_parent = |about: &&Value| {
-        recorded_pid(about) == Some(ppid)
+    let is_above = |pid: u64, about: &Value| {
+        recorded_pid(about) == Some(pid)
             && about["boot"] == child["boot"]
             && about["pidNamespace"] == child["pidNamespace"]
             && start_us(about) <= start_us(child)
     };
-    abouts.iter().filter(is_parent).max_by_key(|about| start_us(about))
+    let ancestors = child["ancestors"].as_array().into_iter().flatten().chain([&child["ppid"]]);
+    ancestors.filter_map(Value::as_u64).find_map(|pid| {
+        let above = abouts.iter().filter(|about| is_above(pid, about));
+        above.max_by_key(|about| start_us(about))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_the_nearest_recorded_process_above() {
+        let about = |pid: u32, start_us: i64, ancestors: &[u32]| {
+            json!({ "pid": pid, "startUs": start_us, "ppid": ancestors[0], "ancestors": ancestors })
+        };
+        // nx (2) runs a shell (9), which runs node (3); a later process has the id of nx.
+        let all = [about(2, 5, &[1]), about(3, 6, &[9, 2, 1]), about(2, 7, &[1])];
+        assert_eq!(parent_of(&all[1], &all), Some(&all[0]));
+        assert_eq!(parent_of(&all[0], &all), None);
+        // Traces of earlier versions tell the parent alone.
+        let child = json!({ "pid": 4, "startUs": 8, "ppid": 3 });
+        assert_eq!(parent_of(&child, &all), Some(&all[1]));
+    }
 }

@@ -5,7 +5,6 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::chunk_json::ChunkJson;
-use super::event_json::EventJson;
 use super::event_names::WHOLE_PROFILE;
 use super::head::EventHead;
 use crate::format::trace::ours::OurMember;
@@ -77,18 +76,6 @@ impl TraceTimes {
             && let Ok((_, profile)) = ChunkJson::from_event(event)
         {
             self.whole_profile(pid, &profile);
-        }
-    }
-
-    /// Adds an event that was parsed.
-    pub fn parsed(&mut self, event: &EventJson<'_>) {
-        if event.phase != b'M' {
-            self.add(event.pid.0, event.ts.0, event.dur.unwrap_or_default());
-        }
-        if event.name.as_bytes() == WHOLE_PROFILE
-            && let Ok(profile) = ChunkJson::from_args(event.args)
-        {
-            self.whole_profile(event.pid.0, &profile);
         }
     }
 

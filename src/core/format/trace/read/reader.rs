@@ -81,8 +81,8 @@ impl TraceReader {
             self.unreadable_events += 1;
             return;
         }
+        self.times.event(head, text);
         let Some(event) = EventJson::read(text, head) else { return };
-        self.times.parsed(&event);
         let result = match &*event.name {
             "Profile" => self.start(&event),
             "ProfileChunk" => self.chunk(&event, frames),
