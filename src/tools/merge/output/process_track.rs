@@ -117,7 +117,7 @@ mod tests {
         let all = [about(2, 5, &[1]), about(3, 6, &[9, 2, 1]), about(2, 7, &[1])];
         assert_eq!(parent_of(&all[1], &all), Some(&all[0]));
         assert_eq!(parent_of(&all[0], &all), None);
-        // Traces of earlier versions tell the parent alone.
+        // A header can have the parent alone.
         let child = json!({ "pid": 4, "startUs": 8, "ppid": 3 });
         assert_eq!(parent_of(&child, &all), Some(&all[1]));
     }
