@@ -110,9 +110,7 @@ mod tests {
 
     #[test]
     fn a_parent_is_the_nearest_recorded_process_above() {
-        let about = |pid: u32, start_us: i64, ancestors: &[u32]| {
-            json!({ "pid": pid, "startUs": start_us, "ppid": ancestors[0], "ancestors": ancestors })
-        };
+        let about = |pid: u32, start_us: i64, ancestors: &[u32]| json!({ "pid": pid, "startUs": start_us, "ppid": ancestors[0], "ancestors": ancestors });
         // nx (2) runs a shell (9), which runs node (3); a later process has the id of nx.
         let all = [about(2, 5, &[1]), about(3, 6, &[9, 2, 1]), about(2, 7, &[1])];
         assert_eq!(parent_of(&all[1], &all), Some(&all[0]));
