@@ -262,7 +262,7 @@ fn header(index: usize, metadata: &[u8]) -> Option<RecordingFile> {
     recording(index, program)
 }
 
-/// Reads the header of an own `.cpuprofile`.
+/// Reads the header of a `.cpuprofile` of ours.
 fn cpuprofile_header(index: usize, facts: &[u8]) -> Option<RecordingFile> {
     let facts = serde_json::from_slice(facts).ok()?;
     let file = recording(index, facts)?;

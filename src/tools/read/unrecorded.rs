@@ -19,7 +19,7 @@ fn lost_time(process: &Process) -> Option<String> {
     ))
 }
 
-/// Tells that an own recording has nothing but its beginning.
+/// Tells that a recording of ours has nothing but its beginning.
 fn nothing_written(process: &Process) -> Option<String> {
     let is_ours = process.node.is_some();
     let mut profiles = process.threads.iter().flat_map(|thread| &thread.profiles);

@@ -1,4 +1,4 @@
-//! The marks of this crate's own traces: how they begin, and how readers recognise them.
+//! The marks of our traces: how they begin, and how readers recognise them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub const MERGED_HEAD: &[u8] = b"{\"source\":\"cpu-prof\",\"traceEvents\":[\n";
 const FIRST_MEMBERS: [&[u8]; 2] =
     [br#""metadata":{"source":"cpu-prof""#, br#""source":"cpu-prof""#];
 
-/// Returns whether the first member of a file's object (`"key":value`) is that of an own trace.
+/// Returns whether the first member of a file's object (`"key":value`) is that of a trace of ours.
 /// Such a trace has one event a line.
 pub fn is_ours(first_member: &[u8]) -> bool {
     FIRST_MEMBERS.iter().any(|start| first_member.starts_with(start))

@@ -52,7 +52,8 @@ fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
         .filter_map(|process| Some((process.mark.as_deref()?, process.recorded_pid?, process.pid)));
     let marked: Vec<_> = marked.collect();
     if marked.len() > SHOWN {
-        let changes = marked.iter().map(|(mark, own, pid)| format!("{own}{mark} is {pid}"));
+        let changes =
+            marked.iter().map(|(mark, recorded, pid)| format!("{recorded}{mark} is {pid}"));
         return vec![format!(
             "{} processes had the pid of another process (for example in containers); they have a \
              mark and another pid in the trace: {}",
@@ -60,9 +61,9 @@ fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
             first_of(&changes.collect::<Vec<_>>(), SHOWN)
         )];
     }
-    let note = |(mark, own, pid): &(&str, u32, u32)| {
+    let note = |(mark, recorded, pid): &(&str, u32, u32)| {
         format!(
-            "several processes had the pid {own} (for example in containers): one of them has the \
+            "several processes had the pid {recorded} (for example in containers): one of them has the \
              mark{mark} and the pid {pid} in the trace"
         )
     };
@@ -70,11 +71,12 @@ fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
 }
 
 /// Returns notes on processes of other tools that have another pid in the trace: path of the trace,
-/// own pid, pid in the output.
+/// pid there, pid in the output.
 pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
     if all.len() > SHOWN {
-        let changes =
-            all.iter().map(|(path, own, pid)| format!("{own} of {} is {pid}", path.display()));
+        let changes = all
+            .iter()
+            .map(|(path, foreign, pid)| format!("{foreign} of {} is {pid}", path.display()));
         return vec![format!(
             "{} processes of other tools have another pid in the trace, because another process has \
              theirs, or because viewers read only whole numbers from 0: {}",
@@ -82,13 +84,13 @@ pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
             first_of(&changes.collect::<Vec<_>>(), SHOWN)
         )];
     }
-    let note = |(path, own, pid): &(PathBuf, ForeignPid, u32)| {
-        let reason = match own.as_number() {
-            Some(_) => format!("another process has the pid {own}"),
+    let note = |(path, foreign, pid): &(PathBuf, ForeignPid, u32)| {
+        let reason = match foreign.as_number() {
+            Some(_) => format!("another process has the pid {foreign}"),
             None => "viewers read only whole numbers from 0".to_owned(),
         };
         let path = path.display();
-        format!("{path}: its process {own} has the pid {pid} in the trace, because {reason}")
+        format!("{path}: its process {foreign} has the pid {pid} in the trace, because {reason}")
     };
     all.iter().map(note).collect()
 }

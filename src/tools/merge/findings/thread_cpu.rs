@@ -46,7 +46,7 @@ impl ThreadCpus {
     }
 }
 
-/// Returns the thread's counter in an own event: microseconds.
+/// Returns the thread's counter in an event of ours: microseconds.
 fn counter_us(event: &[u8]) -> Option<u64> {
     const KEY: &[u8] = b"\"cpuUs\":";
     let rest = &event[memmem::find(event, KEY)? + KEY.len()..];

@@ -54,9 +54,9 @@ impl FrameEvent {
     fn renumber(&mut self, mut pid: impl FnMut(u32) -> u32) {
         let mut change = |member: Option<&mut Value>| {
             if let Some(member) = member
-                && let Some(own) = member.as_u64().and_then(|own| u32::try_from(own).ok())
+                && let Some(foreign) = member.as_u64().and_then(|pid| u32::try_from(pid).ok())
             {
-                *member = pid(own).into();
+                *member = pid(foreign).into();
             }
         };
         change(self.json.get_mut("pid"));
@@ -113,7 +113,7 @@ impl TraceFrames {
             self.is_named |= is_named;
             let kept = named.into_iter().filter(|(_, process)| is_kept(*process));
             let labels: Vec<_> =
-                kept.filter_map(|(frame, own)| label(frame, pid(own), event.ts)).collect();
+                kept.filter_map(|(frame, foreign)| label(frame, pid(foreign), event.ts)).collect();
             // Chrome can name a frame before the frame's process has an id.
             if is_named || event.is_start {
                 labels.into_iter().for_each(|label| all.push(label));

@@ -1,4 +1,4 @@
-//! `Profile`, `ProfileChunk` and `CpuProfile` events as they are read: own ones and Chrome's.
+//! `Profile`, `ProfileChunk` and `CpuProfile` events as they are read: ours and Chrome's.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -89,7 +89,7 @@ impl<'a> ChunkJson<'a> {
         Ok((event.ts.0, event.args.map(|args| args.data).unwrap_or_default()))
     }
 
-    /// Returns the new nodes. In own traces, parents stand before their children.
+    /// Returns the new nodes. In our traces, parents stand before their children.
     pub fn nodes(&self) -> &[NodeJson<'a>] {
         self.profile(|profile| profile.nodes.as_deref())
     }

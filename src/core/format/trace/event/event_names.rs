@@ -9,5 +9,5 @@ pub const WHOLE_PROFILE: &[u8] = b"CpuProfile";
 /// Events that name frames.
 pub const FRAMES: [&[u8]; 2] = [b"TracingStartedInBrowser", b"FrameCommittedInBrowser"];
 
-/// Own events with the counters of a thread; the first begins a recording.
+/// Our events with the counters of a thread; the first begins a recording.
 pub const COUNTERS: [&[u8]; 3] = [b"thread.start", b"thread.flush", b"trace.end"];

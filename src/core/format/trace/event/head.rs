@@ -82,7 +82,7 @@ impl Place {
 }
 
 impl EventHead {
-    /// Returns the head of a part of a profile in an own trace; none if the event begins in another
+    /// Returns the head of a part of a profile in a trace of ours; none if the event begins in another
     /// way. Does not check the arguments.
     pub(crate) fn of_our_chunk(event: &[u8]) -> Option<Self> {
         const NAME: &[u8] = b"ProfileChunk";
@@ -251,7 +251,7 @@ fn phase(text: &[u8]) -> u8 {
     if text.len() == 1 { text[0] } else { 0 }
 }
 
-/// A position in an own event.
+/// A position in an event of ours.
 struct Cursor<'a> {
     event: &'a [u8],
     at: usize,

@@ -30,7 +30,7 @@ pub struct ProcessNames {
     program: ProgramJson,
 }
 
-/// The facts of own metadata about a process.
+/// The facts of our metadata about a process.
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct ProgramJson {
@@ -56,7 +56,7 @@ struct ProgramJson {
     thread_name: Option<String>,
 }
 
-/// The facts of own metadata: about one process, or in a merged trace about all processes.
+/// The facts of our metadata: about one process, or in a merged trace about all processes.
 #[derive(Deserialize)]
 struct OurFacts {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! Reads the events of a trace: own ones and Chrome's, in any order and state.
+//! Reads the events of a trace: ours and Chrome's, in any order and state.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl TraceReader {
         }
     }
 
-    /// Reads an event. Skips events of no process. `is_ours` tells that the event is in an own trace.
+    /// Reads an event. Skips events of no process. `is_ours` tells that the event is in a trace of ours.
     pub fn event(&mut self, text: &[u8], head: &EventHead, is_ours: bool, frames: &mut FrameTable) {
         if !self.recorded.has(head, text) {
             self.unreadable_events += 1;
@@ -89,7 +89,7 @@ impl TraceReader {
             "CpuProfile" => self.whole_profile(&event, frames),
             "thread.start" => self.thread_start(&event),
             "thread.flush" => self.flush(&event),
-            // In own traces, heartbeats have the totals of all collections.
+            // In our traces, heartbeats have the totals of all collections.
             "MinorGC" | "MajorGC" if !is_ours => {
                 let collection = side_events::collection(&event);
                 self.each_of_thread(&event, |builder, time_us| {

@@ -41,7 +41,7 @@ pub(super) fn collection(event: &EventJson<'_>) -> CollectionTotals {
     CollectionTotals { minor: 1 - major, major, us, longest_us: us }
 }
 
-/// Returns the memory that an own counter tells; none for a counter of the program.
+/// Returns the memory that a counter of ours tells; none for a counter of the program.
 pub(super) fn memory(event: &EventJson<'_>) -> Option<MemoryUse> {
     let args = event.args.filter(|_| event.phase == b'C')?;
     serde_json::from_str(args).ok()

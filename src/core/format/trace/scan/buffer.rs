@@ -124,7 +124,7 @@ impl<R: Read> TextBuffer<R> {
         Ok(())
     }
 
-    /// Returns the length of an own event, which ends with its line.
+    /// Returns the length of an event of ours, which ends with its line.
     pub(super) fn line_end(&mut self) -> Result<ValueEnd, ScanError> {
         let mut seen = 0;
         loop {

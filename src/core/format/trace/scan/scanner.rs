@@ -35,7 +35,7 @@ pub struct Scanner<R> {
     position: Position,
     /// Whether the first member was read.
     has_begun: bool,
-    /// Whether the file is an own trace, with one event a line.
+    /// Whether the file is a trace of ours, with one event a line.
     is_ours: bool,
     is_torn: bool,
     /// Whether events are parsed, which finds their ends and their heads at once.
@@ -129,7 +129,7 @@ impl<R: Read> Scanner<R> {
         self.is_torn
     }
 
-    /// Returns whether the next events are those of an own trace.
+    /// Returns whether the next events are those of a trace of ours.
     pub fn is_ours(&self) -> bool {
         self.is_ours
     }
@@ -240,7 +240,7 @@ impl<R: Read> Scanner<R> {
         if self.head.is_none() && self.is_ours {
             end = self.buffer.line_end()?;
         }
-        // The last line of an own trace can be whole, and lack its line end.
+        // The last line of a trace of ours can be whole, and lack its line end.
         if matches!(end, ValueEnd::Cut) {
             end = self.buffer.value_end(0)?;
         }
@@ -258,7 +258,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Returns whether the next event is a part of a profile in an own trace. Such events make up
+    /// Returns whether the next event is a part of a profile in a trace of ours. Such events make up
     /// most of a trace, and their readers check them.
     fn is_our_chunk(&mut self) -> Result<bool, ScanError> {
         if !self.is_ours {

@@ -16,7 +16,7 @@ const MOST_OTHER: u64 = 10_000;
 /// An item of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SoundItem<'a> {
-    /// An event. The arguments of a part of a profile in an own trace are not checked: its reader
+    /// An event. The arguments of a part of a profile in a trace of ours are not checked: its reader
     /// checks them.
     Event {
         /// Text, an object on one line.
@@ -60,7 +60,7 @@ impl<R: Read> SoundItems<R> {
         }
     }
 
-    /// Returns whether the next events are those of an own trace.
+    /// Returns whether the next events are those of a trace of ours.
     #[inline]
     pub fn is_ours(&self) -> bool {
         self.scanner.is_ours()

@@ -41,7 +41,7 @@ fn write_name(
     }
 }
 
-/// Returns whether an own event names a thread by the label of its recording.
+/// Returns whether an event of ours names a thread by the label of its recording.
 pub fn is_labelled(event: &[u8], head: &EventHead) -> bool {
     head.name(event) == b"thread_name" && head.ts(event) == Some(LABELLED_TS)
 }

@@ -110,7 +110,7 @@ fn a_hole_is_left_out() {
     }
 }
 
-/// Two events as in an own trace.
+/// Two events as in a trace of ours.
 const OWN: &str = concat!(
     "{\"metadata\":{\"source\":\"cpu-prof\",\"x\":1},\"traceEvents\":[\n",
     "{\"cat\":\"a\",\"args\":{\"n\":\"{\"}},\n",
