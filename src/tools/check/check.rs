@@ -45,7 +45,7 @@ fn check_file(input: &Input) -> FileCheck {
     let found = match input.open() {
         Ok(file) => contents(file, &mut problems),
         Err(error) => {
-            problems.fatal(0, unreadable(&error));
+            problems.fatal(unreadable(&error));
             Contents::default()
         }
     };

@@ -1,5 +1,6 @@
 //! Starts and ends that belong together: calls on a thread, asynchronous work, arrows and objects.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rustc_hash::FxHashMap;
@@ -40,7 +41,7 @@ struct OpenStarts {
     line: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum SpanKind {
     Async,
     Flow,
@@ -50,13 +51,7 @@ enum SpanKind {
 impl UnclosedSpans {
     /// Checks whether an event fits to the events before. An end without a start is a warning: viewers
     /// leave the end out, and traces can begin in the middle of a call.
-    pub(super) fn event(
-        &mut self,
-        kind: PhaseKind,
-        event: &EventText<'_>,
-        line: usize,
-        to: &mut Problems,
-    ) {
+    pub(super) fn event(&mut self, kind: PhaseKind, event: &EventText<'_>, to: &mut Problems) {
         if self.gives_up.is_some() {
             return;
         }
@@ -64,18 +59,17 @@ impl UnclosedSpans {
             PhaseKind::Begin => {
                 let name = event.name.text().unwrap_or_default();
                 let name = name.chars().take(NAME_CHARS).collect();
-                self.calls.entry(thread(event)).or_default().push(OpenCall { line, name });
-                self.opened(line);
+                let call = OpenCall { line: to.line, name };
+                self.calls.entry(thread(event)).or_default().push(call);
+                self.opened(to.line);
             }
-            PhaseKind::End => self.end_call(event, line, to),
-            PhaseKind::AsyncBegin => self.start(SpanKind::Async, event, line),
-            PhaseKind::AsyncEnd => self.end(SpanKind::Async, "a start (b)", event, line, to),
-            PhaseKind::FlowStart => self.start(SpanKind::Flow, event, line),
-            PhaseKind::FlowEnd => self.end(SpanKind::Flow, "a start (s)", event, line, to),
-            PhaseKind::ObjectNew => self.start(SpanKind::Object, event, line),
-            PhaseKind::ObjectDelete => {
-                self.end(SpanKind::Object, "a creation (N)", event, line, to)
-            }
+            PhaseKind::End => self.end_call(event, to),
+            PhaseKind::AsyncBegin => self.start(SpanKind::Async, event, to.line),
+            PhaseKind::AsyncEnd => self.end(SpanKind::Async, "a start (b)", event, to),
+            PhaseKind::FlowStart => self.start(SpanKind::Flow, event, to.line),
+            PhaseKind::FlowEnd => self.end(SpanKind::Flow, "a start (s)", event, to),
+            PhaseKind::ObjectNew => self.start(SpanKind::Object, event, to.line),
+            PhaseKind::ObjectDelete => self.end(SpanKind::Object, "a creation (N)", event, to),
             _ => {}
         }
     }
@@ -87,26 +81,26 @@ impl UnclosedSpans {
                 "{MAX_OPEN} starts have no end so far: from here on, starts and ends are not \
                  compared"
             );
-            return to.warn("open", line, "ph", message);
+            to.line = line;
+            return to.warn("open", "ph", message);
         }
-        let mut open: Vec<OpenCall> = self.calls.into_values().flatten().collect();
-        open.sort_by_key(|call| call.line);
-        for OpenCall { line, name } in open {
-            to.warn("B", line, "ph", format!("the call '{name}' (B) never ends"));
+        let mut open: Vec<(usize, &str, Cow<'_, str>)> = Vec::new();
+        for OpenCall { line, name } in self.calls.into_values().flatten() {
+            open.push((line, "B", format!("the call '{name}' (B) never ends").into()));
         }
-        let mut open: Vec<(usize, SpanKind, usize)> = Vec::new();
         for ((kind, _), OpenStarts { count, line }) in self.others {
-            open.push((line, kind, count));
-        }
-        open.sort_unstable();
-        for (line, kind, count) in open {
             let (letter, message) = match kind {
                 SpanKind::Async => ("b", "the asynchronous span (b) never ends"),
                 SpanKind::Flow => ("s", "the arrow (s) has no end (f)"),
                 // An object can live as long as the program.
                 SpanKind::Object => continue,
             };
-            (0..count).for_each(|_| to.warn(letter, line, "ph", message));
+            open.extend(std::iter::repeat_n((line, letter, message.into()), count));
+        }
+        open.sort();
+        for (line, letter, message) in open {
+            to.line = line;
+            to.warn(letter, "ph", message);
         }
     }
 
@@ -117,12 +111,12 @@ impl UnclosedSpans {
         }
     }
 
-    fn end_call(&mut self, event: &EventText<'_>, line: usize, to: &mut Problems) {
+    fn end_call(&mut self, event: &EventText<'_>, to: &mut Problems) {
         let thread = thread(event);
         let begun = self.calls.get_mut(&thread).and_then(Vec::pop);
         let Some(OpenCall { line: start, name: begun }) = begun else {
             let message = "an end (E) without a start (B) on its thread: viewers leave it out";
-            return to.warn("E", line, "ph", message);
+            return to.warn("E", "ph", message);
         };
         self.open -= 1;
         let name = event.name.text().unwrap_or_default();
@@ -130,7 +124,7 @@ impl UnclosedSpans {
         if !name.is_empty() && !is_same {
             let message =
                 format!("the end of '{name}' closes '{begun}', which started in line {start}");
-            to.warn("E name", line, "name", message);
+            to.warn("E name", "name", message);
         }
     }
 
@@ -140,19 +134,12 @@ impl UnclosedSpans {
         self.opened(line);
     }
 
-    fn end(
-        &mut self,
-        kind: SpanKind,
-        start: &str,
-        event: &EventText<'_>,
-        line: usize,
-        to: &mut Problems,
-    ) {
+    fn end(&mut self, kind: SpanKind, start: &str, event: &EventText<'_>, to: &mut Problems) {
         let key = (kind, key(event));
         let Some(open) = self.others.get_mut(&key) else {
             let message =
                 format!("an end without {start} of this category and id: viewers leave it out");
-            return to.warn("end", line, "id", message);
+            return to.warn("end", "id", message);
         };
         open.count -= 1;
         if open.count == 0 {

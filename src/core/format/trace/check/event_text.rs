@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::format::json_walk::{find_member, walk_object};
+use crate::format::json_walk::{find_member, walk_list, walk_object};
 
 /// A value as it is written; none if it is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -71,6 +71,10 @@ impl<'a> WrittenValue<'a> {
         self.starts_with(b"\"")
     }
 
+    pub fn is_list(self) -> bool {
+        self.starts_with(b"[")
+    }
+
     pub fn is_object(self) -> bool {
         self.starts_with(b"{")
     }
@@ -87,6 +91,11 @@ impl<'a> WrittenValue<'a> {
     /// Returns the number, if the value is one.
     pub fn number(self) -> Option<f64> {
         if self.is_number() { self.as_written().parse().ok() } else { None }
+    }
+
+    /// Returns the number, if the value is one that is whole and not negative.
+    pub fn id(self) -> Option<u64> {
+        self.as_written().parse().ok()
     }
 
     /// Returns the text, if the value is one. Lone surrogates, which JavaScript has, are replaced.
@@ -123,6 +132,14 @@ impl<'a> WrittenValue<'a> {
         }
     }
 
+    /// Calls `f` for each item of a list.
+    pub fn each_item(self, mut f: impl FnMut(Self)) {
+        if let Some(text) = self.0 {
+            // Anything but a list has no items.
+            let _ = walk_list(text.as_bytes(), |item| f(Self(Some(&text[item]))));
+        }
+    }
+
     fn starts_with(self, bytes: &[u8]) -> bool {
         self.as_written().as_bytes().first().is_some_and(|first| bytes.contains(first))
     }
@@ -142,6 +159,14 @@ mod tests {
         assert_eq!(event.args.member("x").member("y").number(), Some(1.0));
         assert!(event.args.member("z").is_null() && event.name.member("x").is_null());
         assert_eq!(event.phase.number(), None);
+        let mut items = Vec::new();
+        WrittenValue::of("[1, -2,\"3\",[4],{\"a\":[5]}]").each_item(|item| items.push(item));
+        let written: Vec<&str> = items.iter().map(|item| item.as_written()).collect();
+        assert_eq!(written, ["1", "-2", "\"3\"", "[4]", "{\"a\":[5]}"]);
+        assert_eq!((items[0].id(), items[1].id(), items[2].id()), (Some(1), None, None));
+        for other in ["[]", "{\"a\":[1]}", "\"x\"", "1", "null"] {
+            WrittenValue::of(other).each_item(|item| panic!("{item:?} of {other}"));
+        }
         assert!(EventText::read("[1]").is_none() && EventText::read("{\"a\":1,}").is_none());
         let lone = EventText::read(r#"{"name":"\ud800"}"#).unwrap();
         assert_eq!(lone.name.text().unwrap(), "\\ud800");

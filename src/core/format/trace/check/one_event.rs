@@ -42,7 +42,7 @@ pub fn problem_of(event: &Value) -> Option<String> {
     }
     let text = named.to_string();
     let mut problems = Problems::default();
-    fields(kind, &EventText::read(&text)?, 0, &mut problems);
+    fields(kind, &EventText::read(&text)?, &mut problems);
     snapshot(kind, event, &mut problems);
     // Other tools may show a fact that this one does not know.
     let counts =
@@ -56,7 +56,7 @@ pub fn problem_of(event: &Value) -> Option<String> {
 
 fn snapshot(kind: PhaseKind, event: &Value, to: &mut Problems) {
     if kind == PhaseKind::ObjectSnapshot && event["args"]["snapshot"].is_null() {
-        to.error("O", 0, "args.snapshot", "a snapshot (O) needs its contents");
+        to.error("O", "args.snapshot", "a snapshot (O) needs its contents");
     }
 }
 
