@@ -3,14 +3,11 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use super::callers::main_callers;
 use super::items::{ComparedItem, ItemKind, Items, Measure};
-use super::json::{CallerPlace, ComparedRow, ComparedSide, Comparison, FormerPlace};
+use super::json::{ComparedPlace, ComparedRow, ComparedSide, Comparison};
 use super::matching::{MatchedItems, SideItems, matched};
-use super::noise::{
-    Difference, NoiseModel, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, differences,
-};
-use super::run_costs::{RunCosts, run_costs};
+use super::noise::{Difference, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, differences};
+use super::run_costs::{RunCosts, main_callers, run_costs};
 use crate::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
@@ -85,7 +82,7 @@ pub(crate) fn compare(
         let of_head = row.head.iter().find_map(|item| head_callers.get(item));
         let caller = of_head.or(row.base.iter().find_map(|item| base_callers.get(item)))?;
         let ComparedItem { name, file, line, .. } = &items[*caller];
-        Some(CallerPlace { name, file, line: *line })
+        Some(ComparedPlace { name, file, line: Some(*line) })
     };
     let shown = |(tested, difference): (&TestedRow, &Difference)| {
         let row = &rows[tested.row];
@@ -96,10 +93,7 @@ pub(crate) fn compare(
         version: 1,
         base: ComparedSide { runs: base.len(), inputs: files.inputs[0] },
         head: ComparedSide { runs: head.len(), inputs: files.inputs[1] },
-        noise: match noise {
-            NoiseModel::Divisions => "measured",
-            NoiseModel::Assumed => "assumed",
-        },
+        noise,
         rows: found.into_iter().map(shown).collect(),
         repaired: &files.repaired,
         failed: &files.failed,
@@ -216,9 +210,9 @@ fn shown<'a>(
         line: (is_function && functions == 1).then_some(item.line),
         package: has_package.then_some(item.package.as_str()),
         functions,
-        was: was.map(|was| FormerPlace { name: &was.name, file: &was.file }),
+        was: was.map(|was| ComparedPlace { name: &was.name, file: &was.file, line: None }),
         caller: None,
-        measure: tested.measure.name(),
+        measure: tested.measure,
         unit: if shares && tested.measure.is_sampled() { "share" } else { tested.measure.unit() },
         base: found.base,
         head: found.head,

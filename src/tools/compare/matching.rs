@@ -6,6 +6,9 @@
 //! or a moved one if there is exactly one such function on the other side. A file has moved if its
 //! functions have.
 
+use std::collections::BTreeSet;
+use std::hash::Hash;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::items::{ComparedItem, ItemKind, Items};
@@ -174,90 +177,59 @@ fn join_renamed(rows: &mut Vec<MatchedItems>, items: &Items, base: &SideItems, h
             matched.base.iter().chain(&matched.head).map(move |item| (*item, row))
         })
         .collect();
-    let base_calls = Neighbours::of(&base.calls, &row_of);
-    let head_calls = Neighbours::of(&head.calls, &row_of);
-    let moved = |row: &MatchedItems, item: &ComparedItem, _: &Neighbours| {
-        let file = item.file.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_named = item.kind == ItemKind::Function
-            && item.name != "(anonymous)"
-            && row.base.len() + row.head.len() == 1;
-        is_named.then(|| (item.name.clone(), file))
-    };
-    let renamed = |row: &MatchedItems, item: &ComparedItem, calls: &Neighbours| {
-        let number = *row.base.first().or(row.head.first())?;
-        let own_row = *row_of.get(&number)?;
-        let (callers, callees) = calls.of_row(own_row);
-        let is_known = item.kind == ItemKind::Function
-            && !callers.is_empty()
-            && (!callees.is_empty() || item.name.starts_with(REGULAR_EXPRESSION));
-        is_known.then(|| (item.file.clone(), callers, callees))
-    };
-    let called = |_: &MatchedItems, item: &ComparedItem, _: &Neighbours| {
-        let program = item.name.split(' ').next().unwrap_or_default().to_owned();
-        (item.kind == ItemKind::Process).then_some(program)
-    };
-    join(rows, items, &base_calls, &head_calls, called);
-    join(rows, items, &base_calls, &head_calls, moved);
-    join(rows, items, &base_calls, &head_calls, renamed);
-}
-
-/// Joins the one row of base and the one row of head with the same signature.
-fn join<S: std::hash::Hash + Eq>(
-    rows: &mut Vec<MatchedItems>,
-    items: &Items,
-    base_calls: &Neighbours,
-    head_calls: &Neighbours,
-    signature: impl Fn(&MatchedItems, &ComparedItem, &Neighbours) -> Option<S>,
-) {
-    let mut found: FxHashMap<S, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
-    for (number, row) in rows.iter().enumerate() {
-        let (item, calls, is_base) = match (row.base.first(), row.head.first()) {
-            (Some(item), None) => (*item, base_calls, true),
-            (None, Some(item)) => (*item, head_calls, false),
-            _ => continue,
-        };
-        let item = &items[item];
-        if let Some(signature) = signature(row, item, calls) {
-            let (base, head) = found.entry(signature).or_default();
-            if is_base { base.push(number) } else { head.push(number) }
+    // The calls of a row that only one side has are those of this side.
+    let mut neighbours: FxHashMap<usize, [BTreeSet<usize>; 2]> = FxHashMap::default();
+    for (caller, callee) in base.calls.iter().chain(&head.calls) {
+        if let (Some(caller), Some(callee)) = (row_of.get(caller), row_of.get(callee)) {
+            neighbours.entry(*callee).or_default()[0].insert(*caller);
+            neighbours.entry(*caller).or_default()[1].insert(*callee);
         }
     }
-    for (base, head) in found.into_values() {
+    join(rows, |_, item| {
+        let program = items[item].name.split(' ').next().unwrap_or_default();
+        (items[item].kind == ItemKind::Process).then_some(program)
+    });
+    join(rows, |row, item| {
+        let ComparedItem { kind, name, file, .. } = &items[item];
+        let is_named = *kind == ItemKind::Function
+            && name != "(anonymous)"
+            && row.base.len() + row.head.len() == 1;
+        is_named.then(|| (name, file.rsplit('/').next()))
+    });
+    join(rows, |_, item| {
+        let ComparedItem { kind, name, file, .. } = &items[item];
+        let [callers, callees] = neighbours.get(row_of.get(&item)?)?;
+        let is_known = *kind == ItemKind::Function
+            && !callers.is_empty()
+            && (!callees.is_empty() || name.starts_with(REGULAR_EXPRESSION));
+        is_known.then_some((file, callers, callees))
+    });
+}
+
+/// Joins the one row of base and the one row of head with the same signature, which `signature` returns
+/// for a row and an item of the row.
+fn join<S: Hash + Eq>(
+    rows: &mut Vec<MatchedItems>,
+    signature: impl Fn(&MatchedItems, usize) -> Option<S>,
+) {
+    let mut found: FxHashMap<S, [Vec<usize>; 2]> = FxHashMap::default();
+    for (number, row) in rows.iter().enumerate() {
+        let (item, side) = match (row.base.first(), row.head.first()) {
+            (Some(item), None) => (*item, 0),
+            (None, Some(item)) => (*item, 1),
+            _ => continue,
+        };
+        if let Some(signature) = signature(row, item) {
+            found.entry(signature).or_default()[side].push(number);
+        }
+    }
+    for [base, head] in found.into_values() {
         if let ([base], [head]) = (&base[..], &head[..]) {
             let joined = std::mem::take(&mut rows[*head].head);
             rows[*base].head = joined;
         }
     }
     rows.retain(|row| !row.base.is_empty() || !row.head.is_empty());
-}
-
-/// The callers and callees of rows.
-struct Neighbours {
-    callers: FxHashMap<usize, FxHashSet<usize>>,
-    callees: FxHashMap<usize, FxHashSet<usize>>,
-}
-
-impl Neighbours {
-    fn of(calls: &FxHashSet<(usize, usize)>, row_of: &FxHashMap<usize, usize>) -> Self {
-        let mut neighbours = Self { callers: FxHashMap::default(), callees: FxHashMap::default() };
-        for (caller, callee) in calls {
-            if let (Some(caller), Some(callee)) = (row_of.get(caller), row_of.get(callee)) {
-                neighbours.callers.entry(*callee).or_default().insert(*caller);
-                neighbours.callees.entry(*caller).or_default().insert(*callee);
-            }
-        }
-        neighbours
-    }
-
-    /// Returns the rows of callers and of callees, sorted.
-    fn of_row(&self, row: usize) -> (Vec<usize>, Vec<usize>) {
-        let sorted = |map: &FxHashMap<usize, FxHashSet<usize>>| {
-            let mut list: Vec<usize> = map.get(&row).into_iter().flatten().copied().collect();
-            list.sort_unstable();
-            list
-        };
-        (sorted(&self.callers), sorted(&self.callees))
-    }
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::callers::{CallersOfBuiltIns, add_callers};
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
 use crate::read::load::Loaded;
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
-use crate::shared::json::{ReportCost, ReportTimes};
+use crate::shared::json::{ReportCost, ReportTimes, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::owners::Owners;
+use crate::shared::path_tree::downward;
 use crate::shared::process_cpu::{cpu_of_processes, parents};
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::Session;
@@ -24,6 +24,10 @@ const NOTABLE_CALL: f64 = 0.001;
 /// The longest time between two samples that is believed, milliseconds: waiting threads are not
 /// sampled.
 const MAX_INTERVAL_MS: f64 = 10.0;
+
+/// Self time of Node's and of native functions, by their numbers and those of their nearest callers that
+/// are code, microseconds.
+pub(super) type CallersOfBuiltIns = FxHashMap<(usize, usize), u64>;
 
 /// What one run cost.
 #[derive(Debug, Default)]
@@ -61,9 +65,9 @@ pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let mut calls = FxHashSet::default();
     for profile in shown_profiles(session, &launchers) {
         let tree = WeightedTree::of(profile);
-        tree.add_to(&mut functions, |frame| index.function(frame));
-        tree.add_to(&mut files, |frame| index.file(frame));
-        tree.add_to(&mut packages, |frame| index.package(frame));
+        tree.add_to(&mut functions, |_, frame| index.function(frame));
+        tree.add_to(&mut files, |_, frame| index.file(frame));
+        tree.add_to(&mut packages, |_, frame| index.package(frame));
         add_calls(&mut calls, profile, &tree, &index, least_call_us);
         add_callers(&mut callers, profile, &index, &is_code);
     }
@@ -162,6 +166,44 @@ fn add_calls(
     }
 }
 
+/// Adds the self times of a profile. `is_code` tells of each function whether it is neither Node's nor
+/// native.
+fn add_callers(
+    callers: &mut CallersOfBuiltIns,
+    profile: &ThreadProfile,
+    index: &FrameIndex,
+    is_code: &[bool],
+) {
+    downward(profile, |caller: Option<usize>, _, node| {
+        let function = index.function(node.frame);
+        let is_built_in = function.is_some_and(|function| !is_code[function]);
+        if is_built_in
+            && node.self_us > 0
+            && let Some(pair) = function.zip(caller)
+        {
+            let us = callers.entry(pair).or_default();
+            *us = us.saturating_add(node.self_us);
+        }
+        function.filter(|function| is_code[*function]).or(caller)
+    });
+}
+
+/// Returns the caller with the most time in all runs, by the function that it calls.
+pub(super) fn main_callers<'a>(
+    runs: impl Iterator<Item = &'a CallersOfBuiltIns>,
+) -> FxHashMap<usize, usize> {
+    let mut sums = CallersOfBuiltIns::default();
+    for (pair, us) in runs.flatten() {
+        *sums.entry(*pair).or_default() += us;
+    }
+    let mut main: FxHashMap<usize, (u64, usize)> = FxHashMap::default();
+    for ((function, caller), us) in sums {
+        let most = main.entry(function).or_insert((us, caller));
+        *most = (*most).max((us, caller));
+    }
+    main.into_iter().map(|(function, (_, caller))| (function, caller)).collect()
+}
+
 /// Returns the folder in which the run was started, as far as it is known.
 pub(super) fn root(session: &Session) -> &str {
     let first = session.processes.iter().min_by_key(|process| (process.clock, process.start_us()));
@@ -204,8 +246,4 @@ impl Names<'_> {
 
 fn named(kind: ItemKind, name: &str) -> ComparedItem {
     ComparedItem { kind, name: name.to_owned(), ..ComparedItem::default() }
-}
-
-fn ms(us: u64) -> f64 {
-    us as f64 / 1000.0
 }

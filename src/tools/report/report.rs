@@ -14,7 +14,7 @@ use crate::read::load::Loaded;
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
-use crate::shared::json::ReportTimes;
+use crate::shared::json::{ReportProgram, ReportTimes, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::owners::Owners;
 use crate::shared::process_cpu::{cpu_of_processes, parents, uses, whole};
@@ -126,10 +126,10 @@ impl SessionCosts {
         };
         for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);
-            tree.add_to(&mut costs.functions, |frame| index.function(frame));
+            tree.add_to(&mut costs.functions, |_, frame| index.function(frame));
             costs.lines.add(profile, index);
-            tree.add_to(&mut costs.files, |frame| index.file(frame));
-            tree.add_to(&mut costs.packages, |frame| index.package(frame));
+            tree.add_to(&mut costs.files, |_, frame| index.file(frame));
+            tree.add_to(&mut costs.packages, |_, frame| index.package(frame));
         }
         costs
     }
@@ -183,12 +183,7 @@ fn process_report<'a>(
     let clock_us = session.clock(process).start_us;
     let threads = process.threads.iter().map(|thread| thread_report(thread, clock_us, index));
     ReportProcess {
-        pid: process.pid,
-        name: &process.name,
-        command: &process.command,
-        cwd: process.cwd.as_deref(),
-        parent_pid: process.parent_pid,
-        node: process.node.as_deref(),
+        program: ReportProgram::of(process),
         cpu: None,
         launcher: false,
         start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
@@ -207,8 +202,8 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
         start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
         duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
         times: thread_times(thread, index),
-        cpu_us: sum_of(thread, |cpu| cpu.cpu_us),
-        core_wait_us: sum_of(thread, |cpu| cpu.wait_us),
+        cpu_ms: sum_of(thread, |cpu| cpu.cpu_us),
+        core_wait_ms: sum_of(thread, |cpu| cpu.wait_us),
         collections: heap::collections(thread),
         memory: heap::memory(thread),
         own_file: None,
@@ -216,10 +211,10 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
     }
 }
 
-/// Returns the sum of the counts of all recordings; none if a recording has no counts.
-fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
+/// Returns the sum of the counts of all recordings, milliseconds; none if a recording has no counts.
+fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<f64> {
     let is_counted = uses(thread).count() == thread.profiles.len();
-    is_counted.then(|| whole(uses(thread).map(count_us).sum()))
+    is_counted.then(|| ms(whole(uses(thread).map(count_us).sum())))
 }
 
 fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {

@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use super::json::ReportCost;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
-/// The cost of each item of one sort: functions, files or packages, numbered from 0.
+/// The cost of each item of one sort: functions, files, packages or owners, numbered from 0.
+#[derive(Default)]
 pub(crate) struct Costs {
     list: Vec<ReportCost>,
     /// How often each item is on the stack of the node that a walk has reached.
@@ -24,14 +25,16 @@ pub(crate) struct Costs {
 impl Costs {
     /// Returns costs of 0 for items, of which some are code.
     pub(crate) fn new(is_code: Vec<bool>) -> Self {
-        let items = is_code.len();
-        Self {
-            list: vec![ReportCost::default(); items],
-            on_stack: vec![0; items],
-            is_code,
-            code: Vec::new(),
-            calls_us: FxHashMap::default(),
-        }
+        let mut costs = Self { is_code, ..Self::default() };
+        costs.resize(costs.is_code.len());
+        costs
+    }
+
+    /// Makes room for so many items. New ones are no code.
+    pub(crate) fn resize(&mut self, items: usize) {
+        self.list.resize_with(items, ReportCost::default);
+        self.on_stack.resize(items, 0);
+        self.is_code.resize(items, false);
     }
 
     /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
@@ -130,8 +133,10 @@ pub(crate) struct WeightedTree<'a> {
 
 /// A step of a walk over a tree.
 enum WalkStep {
+    /// Node.
     Enter(u32),
-    Leave(u32),
+    /// Item of a node.
+    Leave(usize),
 }
 
 impl<'a> WeightedTree<'a> {
@@ -168,28 +173,21 @@ impl<'a> WeightedTree<'a> {
         self.total_us[node as usize]
     }
 
-    /// Adds the self and total times of the items that `item` returns for frames.
-    pub(crate) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32) -> Option<usize>) {
-        let item_of = |node: u32| item(self.profile.nodes[node as usize].frame);
+    /// Adds the self and total times of the items that `item` returns for nodes and their frames.
+    pub(crate) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32, u32) -> Option<usize>) {
         let mut steps: Vec<WalkStep> = self.roots.iter().copied().map(WalkStep::Enter).collect();
         while let Some(step) = steps.pop() {
             match step {
-                WalkStep::Enter(node) => {
-                    let total_us = self.total_us[node as usize];
-                    if !self.has_time[node as usize] {
-                        continue;
-                    }
-                    if let Some(item) = item_of(node) {
-                        costs.enter(item, self.profile.nodes[node as usize], total_us);
-                        steps.push(WalkStep::Leave(node));
+                WalkStep::Enter(node) if self.has_time[node as usize] => {
+                    let data = self.profile.nodes[node as usize];
+                    if let Some(item) = item(node, data.frame) {
+                        costs.enter(item, data, self.total_us(node));
+                        steps.push(WalkStep::Leave(item));
                     }
                     steps.extend(self.children(node).map(WalkStep::Enter));
                 }
-                WalkStep::Leave(node) => {
-                    if let Some(item) = item_of(node) {
-                        costs.leave(item);
-                    }
-                }
+                WalkStep::Enter(_) => {}
+                WalkStep::Leave(item) => costs.leave(item),
             }
         }
     }
