@@ -248,19 +248,13 @@ fn ways(all: usize, some: usize) -> f64 {
 }
 
 fn all_divisions(all: usize, base: usize) -> Vec<Vec<usize>> {
-    let mut list = Vec::new();
-    let mut chosen: Vec<usize> = (0..base).collect();
-    loop {
-        list.push(chosen.clone());
-        // Moves the last run that can still move, and puts those after it right behind.
-        let Some(place) = (0..base).rev().find(|place| chosen[*place] < all - base + place) else {
-            return list;
+    (0..base).rev().fold(vec![Vec::new()], |lists, after| {
+        let longer = |list: &Vec<usize>| -> Vec<Vec<usize>> {
+            let next = list.last().map_or(0, |last| last + 1);
+            (next..all - after).map(|run| [&list[..], &[run]].concat()).collect()
         };
-        chosen[place] += 1;
-        for later in place + 1..base {
-            chosen[later] = chosen[later - 1] + 1;
-        }
-    }
+        lists.iter().flat_map(longer).collect()
+    })
 }
 
 /// Random numbers, the same each time (xorshift).

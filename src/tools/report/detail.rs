@@ -140,7 +140,9 @@ impl FunctionTimes {
     ) -> ReportDetail<'a> {
         let mut lines = LineCosts::default();
         for thread in session.processes.iter().flat_map(|process| &process.threads) {
-            thread.profiles.iter().for_each(|profile| lines.add_of(profile, index, number));
+            for profile in &thread.profiles {
+                lines.add(profile, index, |function| function == number);
+            }
         }
         let callees = self.callees.into_iter().map(|(callee, us)| (Some(callee), us));
         let mut processes: Vec<_> = self.processes.into_iter().collect();

@@ -12,9 +12,9 @@ use super::tree::tree;
 use super::user_files::own_files;
 use crate::read::load::Loaded;
 use crate::shared::costs::{Costs, WeightedTree};
-use crate::shared::frame_index::FrameIndex;
+use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
-use crate::shared::json::{ReportProgram, ReportTimes, ms};
+use crate::shared::json::{ReportCost, ReportProgram, ReportTimes, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::owners::Owners;
 use crate::shared::process_cpu::{cpu_of_processes, parents, uses, whole};
@@ -90,17 +90,32 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         duration_ms: to_ms(session.length_us()),
         totals: totals(&processes),
         processes,
-        functions: costs.functions(&index, top),
+        functions: rows(&costs.functions, top, |function, trunk, cost| ReportFunction {
+            place: index.place(function),
+            trunk,
+            cost,
+        }),
         lines: costs.lines.top(&index, top),
-        files: costs.files(&index, top),
-        packages: costs.packages(&index, top),
+        files: rows(&costs.files, top, |file, trunk, cost| {
+            let SourceFile { path, package } = &index.files[file];
+            ReportFile { file: path, package: &index.packages[*package], trunk, cost }
+        }),
+        packages: rows(&costs.packages, top, |package, _, cost| ReportPackage {
+            name: &index.packages[package],
+            cost,
+        }),
         owners: owners.top(top),
         scripts,
         details,
         tree,
         imports,
         stalls,
-        counts: costs.counts(),
+        counts: ReportCounts {
+            functions: costs.functions.count(),
+            lines: costs.lines.count(),
+            files: costs.files.count(),
+            packages: costs.packages.count(),
+        },
         inputs: loaded.inputs,
         repaired: &loaded.repaired,
         failed: &loaded.failed,
@@ -127,52 +142,18 @@ impl SessionCosts {
         for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);
             tree.add_to(&mut costs.functions, |_, frame| index.function(frame));
-            costs.lines.add(profile, index);
+            costs.lines.add(profile, index, |_| true);
             tree.add_to(&mut costs.files, |_, frame| index.file(frame));
             tree.add_to(&mut costs.packages, |_, frame| index.package(frame));
         }
         costs
     }
+}
 
-    fn functions<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFunction<'a>> {
-        let trunk = self.functions.trunk();
-        let rows = self.functions.top(top).map(|(number, cost)| ReportFunction {
-            place: index.place(number),
-            trunk: trunk[number],
-            cost,
-        });
-        rows.collect()
-    }
-
-    fn files<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFile<'a>> {
-        let trunk = self.files.trunk();
-        let rows = self.files.top(top).map(|(number, cost)| {
-            let file = &index.files[number];
-            ReportFile {
-                file: &file.path,
-                package: index.packages[file.package].as_str(),
-                trunk: trunk[number],
-                cost,
-            }
-        });
-        rows.collect()
-    }
-
-    fn packages<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportPackage<'a>> {
-        let names = self.packages.top(top);
-        names
-            .map(|(number, cost)| ReportPackage { name: index.packages[number].as_str(), cost })
-            .collect()
-    }
-
-    fn counts(&self) -> ReportCounts {
-        ReportCounts {
-            functions: self.functions.count(),
-            lines: self.lines.count(),
-            files: self.files.count(),
-            packages: self.packages.count(),
-        }
-    }
+/// Returns the first rows of costs. `row` gets each item, whether it is of the trunk, and its cost.
+fn rows<T>(costs: &Costs, top: usize, row: impl Fn(usize, bool, ReportCost) -> T) -> Vec<T> {
+    let trunk = costs.trunk();
+    costs.top(top).map(|(item, cost)| row(item, trunk[item], cost)).collect()
 }
 
 fn process_report<'a>(

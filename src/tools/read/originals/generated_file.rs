@@ -18,6 +18,7 @@ use cpu_prof_core::format::source_map::decode::MapError;
 use cpu_prof_core::format::source_map::map::{MapToken, SourceMap};
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::package::package_folder;
 use cpu_prof_core::profile::position::SourcePosition;
 
 /// Tokens before a function among which its name is looked for.
@@ -39,29 +40,12 @@ pub(super) struct GeneratedFile {
     /// Path, absolute and with slashes.
     path: String,
     /// The text; none if V8's code is known not to be that of a file.
-    text: Option<CodeText>,
-    map: Option<SourceMap>,
-    /// Whether the map stands in the text.
-    has_own_map: bool,
+    pub text: Option<CodeText>,
+    pub map: Option<SourceMap>,
+    /// Whether the code itself holds its map.
+    pub has_own_map: bool,
     /// URLs of the sources that were asked for.
     urls: FxHashMap<usize, Option<String>>,
-}
-
-/// Why the map of a file cannot be used.
-#[derive(Debug)]
-pub(super) struct MapProblem {
-    /// The generated file.
-    pub file: String,
-    pub reason: String,
-    /// Whether there is no such file.
-    pub is_missing: bool,
-}
-
-impl MapProblem {
-    /// Returns a problem with a map or a file that exists.
-    pub(super) fn of(file: &str, reason: String) -> Self {
-        Self { file: file.to_owned(), reason, is_missing: false }
-    }
 }
 
 /// A place in a source: line and column count from 0.
@@ -88,17 +72,15 @@ pub(super) enum FunctionSpot {
 }
 
 impl GeneratedFile {
-    /// Returns a file with this text, and reads its map.
+    /// Returns a file with this text, and reads its map; and why its map cannot be used.
     pub(super) fn of_text(
         path: &str,
         text: String,
         allowance: &mut Allowance,
-    ) -> (Self, Option<MapProblem>) {
+    ) -> (Self, Option<String>) {
         let (map, problem) = match read_map(path, &text, allowance) {
             Ok(map) => (map, None),
-            Err((reason, is_missing)) => {
-                (None, Some(MapProblem { is_missing, ..MapProblem::of(path, reason) }))
-            }
+            Err(reason) => (None, Some(reason)),
         };
         let has_own_map = map.is_some() && map_url(&text).is_some_and(is_data_url);
         let (path, text) = (path.to_owned(), Some(CodeText::new(text)));
@@ -115,21 +97,6 @@ impl GeneratedFile {
         let map = Some(allowance.decode(json)?);
         let (path, urls) = (path.to_owned(), FxHashMap::default());
         Ok(Self { path, text: None, map, has_own_map: true, urls })
-    }
-
-    /// Returns whether the code is that of a file.
-    pub(super) fn has_text(&self) -> bool {
-        self.text.is_some()
-    }
-
-    /// Returns whether the code itself holds its map.
-    pub(super) fn has_own_map(&self) -> bool {
-        self.has_own_map
-    }
-
-    /// Returns whether there is a map.
-    pub(super) fn has_map(&self) -> bool {
-        self.map.is_some()
     }
 
     /// Returns the place of a frame's function.
@@ -262,35 +229,34 @@ impl GeneratedFile {
 }
 
 /// Reads the map that code names, or the map beside a file. Returns the reason if the map that the
-/// code names cannot be read, and whether there is none.
+/// code names cannot be read.
 fn read_map(
     path: &str,
     code: &str,
     allowance: &mut Allowance,
-) -> Result<Option<SourceMap>, (String, bool)> {
-    let map = |json: &str, name: &str, allowance: &mut Allowance| {
-        let decoded = allowance.decode(json);
-        decoded.map(Some).map_err(|error| (format!("{name}: {error}"), false))
+) -> Result<Option<SourceMap>, String> {
+    // Many packages ship without the maps that their code names.
+    let missing = |reason: String| match package_folder(path) {
+        Some(_) => Ok(None),
+        None => Err(reason),
     };
     let Some(url) = map_url(code) else {
         let name = format!("{path}.map");
         return match allowance.read(&name) {
-            Ok(json) => map(&json, &name, allowance),
+            Ok(json) => decoded(&json, &name, allowance),
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                Err((format!("{name}: {error}"), false))
+                Err(format!("{name}: {error}"))
             }
             Err(_) => Ok(None),
         };
     };
     if is_data_url(url) {
         let name = "the map in its last line";
-        return match data_url::text(url) {
-            Some(json) => map(&json, name, allowance),
-            None => Err((format!("{name} is damaged"), false)),
-        };
+        let json = data_url::text(url).ok_or_else(|| format!("{name} is damaged"))?;
+        return decoded(&json, name, allowance);
     }
     if url.contains("://") && !url.starts_with("file:") {
-        return Err((format!("its map is at {url}, and is not fetched"), true));
+        return missing(format!("its map is at {url}, and is not fetched"));
     }
     let file = match url.starts_with("file:") {
         true => file_path(url).into_owned(),
@@ -303,12 +269,16 @@ fn read_map(
         }
     };
     match allowance.read(&file) {
-        Ok(json) => map(&json, &file, allowance),
+        Ok(json) => decoded(&json, &file, allowance),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err((format!("{file} does not exist"), true))
+            missing(format!("{file} does not exist"))
         }
-        Err(error) => Err((format!("{file}: {error}"), false)),
+        Err(error) => Err(format!("{file}: {error}")),
     }
+}
+
+fn decoded(json: &str, name: &str, allowance: &mut Allowance) -> Result<Option<SourceMap>, String> {
+    allowance.decode(json).map(Some).map_err(|error| format!("{name}: {error}"))
 }
 
 fn is_function_at(text: &mut CodeText, line: u32, column: u32, name: &str) -> bool {

@@ -15,7 +15,7 @@ use std::io::ErrorKind;
 use rustc_hash::FxHashMap;
 
 use self::allowance::Allowance;
-use self::generated_file::{FunctionSpot, GeneratedFile, MapProblem, SourceSpot};
+use self::generated_file::{FunctionSpot, GeneratedFile, SourceSpot};
 use self::notes::SourceNotes;
 use self::source_files::SourceFiles;
 use cpu_prof_core::format::source_map::decode::MapError;
@@ -112,7 +112,7 @@ impl Originals {
             FunctionSpot::Unmapped => {
                 known.executed += 1;
                 // A helper that a transpiler has added, in code that is not the text of the file.
-                let is_in_memory = !known.file.has_text();
+                let is_in_memory = known.file.text.is_none();
                 if is_in_memory {
                     return Some(OriginalFrame::transpiled(frame));
                 }
@@ -136,7 +136,7 @@ impl Originals {
         let recorded = self.recorded(frame);
         // Code that is in a file with its map tells more than the map alone.
         let file = match recorded {
-            Some(_) => self.file(&frame.url).filter(|index| self.list[*index].file.has_own_map()),
+            Some(_) => self.file(&frame.url).filter(|index| self.list[*index].file.has_own_map),
             None => self.file(&frame.url),
         };
         let spot = file.map(|index| (index, self.list[index].file.function(frame)));
@@ -164,7 +164,7 @@ impl Originals {
             let path = file_path(&key.url);
             let file = GeneratedFile::of_map(&path, json, &mut self.allowance);
             if let Err(error @ MapError::TooLarge(_)) = &file {
-                self.notes.problem(MapProblem::of(&path, format!("its recorded map: {error}")));
+                self.notes.problem(&path, &format!("its recorded map: {error}"));
             }
             let index = file.ok().map(|file| {
                 self.list.push(KnownFile { file, executed: 0, other: 0 });
@@ -188,15 +188,15 @@ impl Originals {
     fn of_other_text(&mut self, index: usize, frame: &CallFrame) -> Option<OriginalFrame> {
         let KnownFile { file, executed, other } = &self.list[index];
         let path = file_path(&frame.url);
-        if file.has_map() {
-            self.notes.changed(&path);
+        if file.map.is_some() {
+            self.notes.changed.insert(path.into_owned());
             return None;
         }
         let is_transpiled = TRANSPILED.iter().any(|ending| path.ends_with(ending));
         if !is_transpiled && executed >= other {
             return None;
         }
-        self.notes.transpiled(&path);
+        self.notes.transpiled.insert(path.into_owned());
         Some(OriginalFrame::transpiled(frame))
     }
 
@@ -265,20 +265,17 @@ impl Originals {
             Ok(text) => text,
             Err(error) => {
                 if error.kind() == ErrorKind::FileTooLarge {
-                    self.notes.problem(MapProblem::of(&path, error.to_string()));
+                    self.notes.problem(&path, &error.to_string());
                 }
                 return None;
             }
         };
         let (file, problem) = GeneratedFile::of_text(&path, text, &mut self.allowance);
-        // Many packages ship without the maps that their code names.
-        if let Some(problem) = problem
-            && !(problem.is_missing && package_folder(&path).is_some())
-        {
-            self.notes.problem(problem);
+        if let Some(reason) = problem {
+            self.notes.problem(&path, &reason);
         }
         // Packages ship the code that runs.
-        if !file.has_map() && package_folder(&path).is_some() {
+        if file.map.is_none() && package_folder(&path).is_some() {
             return None;
         }
         self.list.push(KnownFile { file, executed: 0, other: 0 });
