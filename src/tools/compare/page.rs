@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
-use super::items::{ComparedItem, Items};
-use super::matching::{SideItems, matched};
-use super::run_costs::{Names, root, run_costs};
+use super::items::ComparedItem;
+use super::matching::matched;
+use super::run_costs::{Names, read_runs, root};
 use crate::page::page::{PageSides, PathTime, page_of_sides};
 use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
@@ -16,36 +16,29 @@ use crate::shared::process_cpu::parents;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
-/// Returns the data of a page that compares runs, each a list of files and folders, as JSON; or the
-/// reason why a run cannot be read.
+/// Returns the data of a page that compares the runs of both sides, each a list of files and folders, as
+/// JSON; or the reason why a run cannot be read.
 pub(crate) fn page(
-    base: &[Vec<PathBuf>],
-    head: &[Vec<PathBuf>],
+    sides: [&[Vec<PathBuf>]; 2],
     names: [String; 2],
     selection: &Selection,
 ) -> Result<String, String> {
     let mut trees = SideTrees::default();
-    let mut items = Items::default();
-    let mut costs = [Vec::new(), Vec::new()];
     let mut notes = Vec::new();
-    for (side, runs) in [base, head].into_iter().enumerate() {
-        for run in runs {
-            let loaded = selection.load(run, ReadScope::TIMES)?;
-            costs[side].push(run_costs(&loaded, &mut items));
-            trees.add(&loaded.session, side);
-            notes.extend(loaded.notes);
-        }
-    }
+    let (items, runs) = read_runs(sides, selection, ReadScope::TIMES, |side, loaded| {
+        trees.add(&loaded.session, side);
+        notes.extend(loaded.notes);
+    })?;
     notes.sort();
     notes.dedup();
-    let [base_items, head_items] = costs.each_ref().map(|costs| SideItems::of(costs));
-    let rows = matched(&items, &base_items, &head_items);
-    let numbers = rows.iter().enumerate().flat_map(|(row, matched)| {
-        matched.base.iter().chain(&matched.head).map(move |item| (*item, row))
-    });
+    let rows = matched(&items, &runs);
+    let numbers = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, matched)| matched.iter().flatten().map(move |item| (*item, row)));
     let rows: FxHashMap<&ComparedItem, usize> =
         numbers.map(|(item, row)| (&items[item], row)).collect();
-    let paths = trees.joined(&rows, [base.len(), head.len()]);
+    let paths = trees.joined(&rows, sides.map(<[_]>::len));
     let cwd = trees.cwd.as_str();
     page_of_sides(PageSides { index: &trees.index, paths, names, cwd, notes: &notes })
         .map_err(|error| error.to_string())

@@ -1,10 +1,13 @@
 //! The costs of one run, by item.
 
+use std::path::PathBuf;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
 use crate::read::load::Loaded;
+use crate::read::selection::Selection;
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
@@ -15,7 +18,7 @@ use crate::shared::path_tree::downward;
 use crate::shared::process_cpu::{cpu_of_processes, parents};
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
 
 /// Items with less than this part of the work are left out of a run.
 const NOTABLE: f64 = 0.0002;
@@ -30,7 +33,7 @@ const MAX_INTERVAL_MS: f64 = 10.0;
 pub(super) type CallersOfBuiltIns = FxHashMap<(usize, usize), u64>;
 
 /// What one run cost.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RunCosts {
     /// Milliseconds, bytes or counts, by the number of the item. An item that is missing had none.
     pub values: FxHashMap<(usize, Measure), f64>,
@@ -42,8 +45,29 @@ pub(super) struct RunCosts {
     pub interval_ms: f64,
 }
 
+/// Reads the runs of both sides one after the other, so that one is in memory at a time. `take` gets
+/// the side, 0 for base and 1 for head, and the run. Returns all items, and the costs of the runs of
+/// each side.
+pub(super) fn read_runs(
+    sides: [&[Vec<PathBuf>]; 2],
+    selection: &Selection,
+    scope: ReadScope,
+    mut take: impl FnMut(usize, Loaded),
+) -> Result<(Items, [Vec<RunCosts>; 2]), String> {
+    let mut items = Items::default();
+    let mut costs = [Vec::new(), Vec::new()];
+    for (side, runs) in sides.into_iter().enumerate() {
+        for run in runs {
+            let loaded = selection.load(run, scope)?;
+            costs[side].push(run_costs(&loaded, &mut items));
+            take(side, loaded);
+        }
+    }
+    Ok((items, costs))
+}
+
 /// Returns the costs of a run, and adds its items to `items`.
-pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
+fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
     let parents = parents(session);

@@ -250,7 +250,7 @@ pub(crate) fn compare_page(
 ) -> AsyncTask<Work> {
     let selection = Selection::from(selection);
     Work::task(move || {
-        compared_page::page(&runs(base), &runs(head), [base_name, head_name], &selection)
+        compared_page::page([&runs(base), &runs(head)], [base_name, head_name], &selection)
     })
 }
 
@@ -285,7 +285,7 @@ pub(crate) fn compare(
 ) -> AsyncTask<Work> {
     let wanted = wanted.into_iter().map(|JsWantedItem { kind, name }| (kind, name)).collect();
     let options = CompareOptions { wanted, shares, selection: selection.into() };
-    Work::task(move || compare_runs(&runs(base), &runs(head), &options))
+    Work::task(move || compare_runs([&runs(base), &runs(head)], &options))
 }
 
 /// Returns the formats that `convert` writes as JSON, a list.
