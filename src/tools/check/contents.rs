@@ -9,20 +9,11 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::cpuprofile::ProfileChecks;
-use super::events::EventChecks;
+use super::events::{Contents, EventChecks};
 use cpu_prof_core::files::input::first_bytes;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;
 use cpu_prof_core::format::trace::scan::MAX_VALUE_BYTES;
-
-/// What a file contains.
-#[derive(Debug, Default)]
-pub(super) struct Contents {
-    pub kind: Option<&'static str>,
-    pub events: u64,
-    pub profiles: usize,
-    pub samples: u64,
-}
 
 /// Reads a file, and checks its contents.
 pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
@@ -45,13 +36,10 @@ pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
     }
     to.line = 0;
     match (events, profile) {
-        (Some(events), _) => {
-            let (events, profiles, samples) = events.finish(to);
-            Contents { kind: Some("trace"), events, profiles, samples }
-        }
+        (Some(events), _) => events.finish(to),
         (None, Some(profile)) if profile.is_profile() => {
             let samples = profile.finish(to);
-            Contents { kind: Some("cpuprofile"), profiles: 1, samples, events: 0 }
+            Contents { kind: Some("cpuprofile"), profiles: 1, samples, ..Contents::default() }
         }
         _ => {
             to.line = 1;

@@ -1,11 +1,26 @@
 //! The events of a trace, one by one.
 
+use serde::Serialize;
+
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
 use cpu_prof_core::format::trace::check::event_text::EventText;
 use cpu_prof_core::format::trace::check::fields::{fields, has_id, kind_of};
 use cpu_prof_core::format::trace::check::problems::Problems;
 use cpu_prof_core::format::trace::event::event_names::PROFILE_EVENTS;
+
+/// What a file contains.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Contents {
+    /// What the file is; none for neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// Whether tools can load the file.
+    pub loads: bool,
+    pub events: u64,
+    pub profiles: usize,
+    pub samples: u64,
+}
 
 /// Checks the events of a trace.
 #[derive(Debug, Default)]
@@ -26,7 +41,7 @@ impl EventChecks {
             self.has_others = true;
             return to.error("object", "", "an event has to be an object");
         };
-        let phase = event.phase.text();
+        let phase = event.get("ph").text();
         self.has_others |= phase.as_deref() != Some("M");
         let Some(phase) = phase else {
             return to.error("ph", "ph", "an event needs its phase, a text of one letter");
@@ -39,15 +54,15 @@ impl EventChecks {
             self.spans.event(kind, &event, to);
         }
         // Readers go by the name, whatever the phase.
-        if let Some(name) = event.name.text()
+        if let Some(name) = event.get("name").text()
             && PROFILE_EVENTS.contains(&name.as_bytes())
         {
             self.profiles.event(&name, &event, to);
         }
     }
 
-    /// Adds what only the end of the trace shows.
-    pub(super) fn finish(self, to: &mut Problems) -> (u64, usize, u64) {
+    /// Adds what only the end of the trace shows. Returns what the trace contains.
+    pub(super) fn finish(self, to: &mut Problems) -> Contents {
         if self.count == 0 {
             to.warn("empty", "traceEvents", "the trace has no events");
         } else if !self.has_others {
@@ -55,6 +70,12 @@ impl EventChecks {
         }
         self.profiles.finish(to);
         self.spans.finish(to);
-        (self.count, self.profiles.count(), self.profiles.samples)
+        Contents {
+            kind: Some("trace"),
+            events: self.count,
+            profiles: self.profiles.known.len(),
+            samples: self.profiles.samples,
+            ..Contents::default()
+        }
     }
 }

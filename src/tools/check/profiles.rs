@@ -13,27 +13,23 @@ const MAX_PROFILES: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct Profiles {
     /// By process and id.
-    known: FxHashMap<String, ProfileState>,
+    pub known: FxHashMap<String, ProfileState>,
     /// Count of the samples.
     pub samples: u64,
 }
 
+/// The state of a profile.
 #[derive(Debug, Default)]
-struct ProfileState {
+pub(super) struct ProfileState {
     is_announced: bool,
     first_chunk: Option<usize>,
     nodes: IdSet,
 }
 
 impl Profiles {
-    /// Returns the count of the profiles.
-    pub(super) fn count(&self) -> usize {
-        self.known.len()
-    }
-
     /// Checks an event of a profile, `Profile` or `ProfileChunk`.
     pub(super) fn event(&mut self, name: &str, event: &EventText<'_>, to: &mut Problems) {
-        let key = format!("{} {}", event.pid.as_written(), event.id.as_written());
+        let key = format!("{} {}", event.get("pid").as_written(), event.get("id").as_written());
         if self.known.len() >= MAX_PROFILES && !self.known.contains_key(&key) {
             let message = format!(
                 "the trace has more than {MAX_PROFILES} profiles: this one, and \
@@ -42,7 +38,7 @@ impl Profiles {
             return to.warn("profiles", "id", message);
         }
         let state = self.known.entry(key).or_default();
-        let data = event.args.member("data");
+        let data = event.get("args").member("data");
         if name == "ProfileChunk" {
             state.first_chunk.get_or_insert(to.line);
             self.samples += state.chunk(data, to);

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::items::ComparedItem;
 use super::matching::matched;
-use super::run_costs::{Names, read_runs, root};
+use super::run_costs::{function_item, read_runs, root};
 use crate::page::page::{PageSides, PathTime, page_of_sides};
 use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
@@ -65,10 +65,11 @@ impl SideTrees {
         self.index.read(&session.frames);
         let root = root(session);
         root.clone_into(&mut self.cwd);
-        let names = Names { index: &self.index, root };
         for frame in 0..session.frames.list().len() as u32 {
             if let Some(function) = self.index.function(frame) {
-                self.functions.entry(function).or_insert_with(|| names.function(function));
+                self.functions
+                    .entry(function)
+                    .or_insert_with(|| function_item(function, &self.index, root));
             }
         }
         let launchers = launchers(session, &parents(session));

@@ -80,12 +80,11 @@ fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let least_us = (NOTABLE * times.work_us() as f64) as u64;
     let least_call_us = (NOTABLE_CALL * times.work_us() as f64) as u64;
     let launchers = launchers(session, &parents);
-    let names = Names { index: &index, root };
     let is_code = index.code_functions();
     let mut callers = CallersOfBuiltIns::default();
-    let mut functions = Costs::new(is_code.clone());
-    let mut files = Costs::new(index.code_files());
-    let mut packages = Costs::new(index.code_packages());
+    let mut functions = Costs::default();
+    let mut files = Costs::default();
+    let mut packages = Costs::default();
     let mut calls = FxHashSet::default();
     for profile in shown_profiles(session, &launchers) {
         let tree = WeightedTree::of(profile);
@@ -107,12 +106,15 @@ fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     };
     let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
     for (function, cost) in functions.known() {
-        if let Some(number) = add(names.function(function), cost) {
+        if let Some(number) = add(function_item(function, &index, root), cost) {
             numbers.insert(function, number);
         }
     }
     for (file, cost) in files.known() {
-        add(names.file(file), cost);
+        let source = &index.files[file];
+        let package = index.packages[source.package].clone();
+        let name = short_path(&source.path, root);
+        add(ComparedItem { package, ..named(ItemKind::File, &name) }, cost);
     }
     for (package, cost) in packages.known() {
         add(named(ItemKind::Package, &index.packages[package]), cost);
@@ -242,29 +244,15 @@ fn interval_ms(session: &Session, times: ReportTimes) -> f64 {
     (ms(all_us) / samples.max(1) as f64).min(MAX_INTERVAL_MS)
 }
 
-/// The names of functions and files, as on every machine.
-pub(super) struct Names<'a> {
-    pub index: &'a FrameIndex,
-    pub root: &'a str,
-}
-
-impl Names<'_> {
-    /// Returns a function, by its number in the index.
-    pub(super) fn function(&self, function: usize) -> ComparedItem {
-        let place = self.index.place(function);
-        ComparedItem {
-            file: short_path(place.file, self.root).into_owned(),
-            line: place.line,
-            column: place.column,
-            package: place.package.to_owned(),
-            ..named(ItemKind::Function, place.name)
-        }
-    }
-
-    fn file(&self, file: usize) -> ComparedItem {
-        let source = &self.index.files[file];
-        let package = self.index.packages[source.package].clone();
-        ComparedItem { package, ..named(ItemKind::File, &short_path(&source.path, self.root)) }
+/// Returns a function by its number in the index, named as on every machine.
+pub(super) fn function_item(function: usize, index: &FrameIndex, root: &str) -> ComparedItem {
+    let place = index.place(function);
+    ComparedItem {
+        file: short_path(place.file, root).into_owned(),
+        line: place.line,
+        column: place.column,
+        package: place.package.to_owned(),
+        ..named(ItemKind::Function, place.name)
     }
 }
 

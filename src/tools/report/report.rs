@@ -14,14 +14,14 @@ use crate::read::load::Loaded;
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
-use crate::shared::json::{ReportCost, ReportProgram, ReportTimes, ms};
+use crate::shared::json::{ReportCost, ReportProgram, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::owners::Owners;
 use crate::shared::process_cpu::{cpu_of_processes, parents, uses, whole};
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_core::profile::session::{Session, Thread};
 
 /// What a report contains.
 #[derive(Debug, Clone, Default)]
@@ -70,25 +70,31 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let tree = options.has_tree.then(|| tree(session, &launchers, &index));
     let imports = options.has_imports.then(|| imports(session, &launchers, &index));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
-    let cpu = cpu_of_processes(loaded, &parents);
-    let mut processes: Vec<_> = session
-        .processes
-        .iter()
-        .zip(cpu.into_iter().zip(launchers))
-        .map(|(process, (cpu, launcher))| {
-            let report = process_report(process, session, &index);
-            ReportProcess { cpu, launcher, ..report }
-        })
-        .collect();
-    let threads = processes.iter_mut().flat_map(|process| &mut process.threads);
-    for (thread, own_file) in threads.zip(own_files(session, &index)) {
-        thread.own_file = own_file;
-    }
+    let mut own_files = own_files(session, &index).into_iter();
+    let shown = session.processes.iter().zip(cpu_of_processes(loaded, &parents));
+    let processes = shown.zip(launchers).map(|((process, cpu), launcher)| {
+        let clock_us = session.clock(process).start_us;
+        let thread_report = |thread| ReportThread {
+            own_file: own_files.next().flatten(),
+            ..thread_report(thread, clock_us, &index)
+        };
+        ReportProcess {
+            program: ReportProgram::of(process),
+            cpu,
+            launcher,
+            start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
+            duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
+            threads: process.threads.iter().map(thread_report).collect(),
+        }
+    });
+    let processes: Vec<_> = processes.collect();
+    let threads = processes.iter().flat_map(|process| &process.threads);
+    let totals = sum_of_times(threads.map(|thread| thread.times));
     let scripts = scripts(session, &parents, &processes);
     serde_json::to_string(&Report {
         version: 1,
         duration_ms: to_ms(session.length_us()),
-        totals: totals(&processes),
+        totals,
         processes,
         functions: rows(&costs.functions, top, |function, trunk, cost| ReportFunction {
             place: index.place(function),
@@ -111,10 +117,10 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         imports,
         stalls,
         counts: ReportCounts {
-            functions: costs.functions.count(),
+            functions: costs.functions.known().count(),
             lines: costs.lines.count(),
-            files: costs.files.count(),
-            packages: costs.packages.count(),
+            files: costs.files.known().count(),
+            packages: costs.packages.known().count(),
         },
         inputs: loaded.inputs,
         repaired: &loaded.repaired,
@@ -137,7 +143,7 @@ impl SessionCosts {
             functions: Costs::new(index.code_functions()),
             lines: LineCosts::default(),
             files: Costs::new(index.code_files()),
-            packages: Costs::new(index.code_packages()),
+            packages: Costs::default(),
         };
         for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);
@@ -154,23 +160,6 @@ impl SessionCosts {
 fn rows<T>(costs: &Costs, top: usize, row: impl Fn(usize, bool, ReportCost) -> T) -> Vec<T> {
     let trunk = costs.trunk();
     costs.top(top).map(|(item, cost)| row(item, trunk[item], cost)).collect()
-}
-
-fn process_report<'a>(
-    process: &'a Process,
-    session: &Session,
-    index: &'a FrameIndex,
-) -> ReportProcess<'a> {
-    let clock_us = session.clock(process).start_us;
-    let threads = process.threads.iter().map(|thread| thread_report(thread, clock_us, index));
-    ReportProcess {
-        program: ReportProgram::of(process),
-        cpu: None,
-        launcher: false,
-        start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
-        duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
-        threads: threads.collect(),
-    }
 }
 
 /// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
@@ -196,11 +185,6 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
 fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<f64> {
     let is_counted = uses(thread).count() == thread.profiles.len();
     is_counted.then(|| ms(whole(uses(thread).map(count_us).sum())))
-}
-
-fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {
-    let threads = processes.iter().flat_map(|process| &process.threads);
-    sum_of_times(threads.map(|thread| thread.times))
 }
 
 fn to_ms(us: i64) -> f64 {

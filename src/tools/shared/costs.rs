@@ -14,7 +14,7 @@ pub(crate) struct Costs {
     list: Vec<ReportCost>,
     /// How often each item is on the stack of the node that a walk has reached.
     on_stack: Vec<u32>,
-    /// Whether each item is code, neither Node's nor native.
+    /// Whether each item is code, neither Node's nor native, for the trunk.
     is_code: Vec<bool>,
     /// Code on the stack of that node.
     code: Vec<usize>,
@@ -23,18 +23,9 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Returns costs of 0 for items, of which some are code.
+    /// Returns no costs, of items of which some are code.
     pub(crate) fn new(is_code: Vec<bool>) -> Self {
-        let mut costs = Self { is_code, ..Self::default() };
-        costs.resize(costs.is_code.len());
-        costs
-    }
-
-    /// Makes room for so many items. New ones are no code.
-    pub(crate) fn resize(&mut self, items: usize) {
-        self.list.resize_with(items, ReportCost::default);
-        self.on_stack.resize(items, 0);
-        self.is_code.resize(items, false);
+        Self { is_code, ..Self::default() }
     }
 
     /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
@@ -54,11 +45,6 @@ impl Costs {
     /// Returns the items that cost time.
     pub(crate) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
         self.list.iter().copied().enumerate().filter(|(_, cost)| cost.is_known())
-    }
-
-    /// Returns the count of items that cost time.
-    pub(crate) fn count(&self) -> usize {
-        self.known().count()
     }
 
     /// Returns the first `top` by self time, by total time and by blocked time, sorted by self time.
@@ -86,19 +72,24 @@ impl Costs {
 
     /// Adds the time of a node with this item, and puts the item on the stack.
     fn enter(&mut self, item: usize, node: ProfileNode, total_us: u64) {
+        if item >= self.list.len() {
+            self.list.resize_with(item + 1, ReportCost::default);
+            self.on_stack.resize(item + 1, 0);
+        }
+        let is_code = self.is_code.get(item) == Some(&true);
         let cost = &mut self.list[item];
         cost.self_us = cost.self_us.saturating_add(node.self_us);
         cost.blocked_us = cost.blocked_us.saturating_add(node.blocked_us);
         // Recursion counts once.
         if self.on_stack[item] == 0 {
             cost.total_us = cost.total_us.saturating_add(total_us);
-            if let Some(caller) = self.code.last().filter(|_| self.is_code[item]) {
+            if let Some(caller) = self.code.last().filter(|_| is_code) {
                 let us = self.calls_us.entry((*caller, item)).or_default();
                 *us = us.saturating_add(total_us);
             }
         }
         self.on_stack[item] += 1;
-        if self.is_code[item] {
+        if is_code {
             self.code.push(item);
         }
     }
@@ -106,7 +97,7 @@ impl Costs {
     /// Takes the item of a node off the stack.
     fn leave(&mut self, item: usize) {
         self.on_stack[item] -= 1;
-        if self.is_code[item] {
+        if self.is_code.get(item) == Some(&true) {
             self.code.pop();
         }
     }

@@ -70,7 +70,6 @@ impl Owners {
             Some(function) => finder.below(above, function, index),
             None => above,
         });
-        self.costs.resize(self.finder.names.len());
         WeightedTree::of(profile).add_to(&mut self.costs, |node, frame| {
             index.function(frame).and(stacks[node as usize].owner)
         });

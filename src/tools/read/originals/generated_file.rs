@@ -8,14 +8,14 @@ use rustc_hash::FxHashMap;
 use super::allowance::Allowance;
 use super::code_text::CodeText;
 use super::function_text::{
-    begins_with, callback_name, called_name, declared_name, identifier, is_function, is_head,
-    is_opening, name_in_source,
+    callback_name, called_name, declared_name, identifier, is_function, is_head, is_opening,
+    name_in_source, word_at_start,
 };
 use super::source_files::SourceFiles;
 use cpu_prof_core::format::source_map::comment::map_url;
 use cpu_prof_core::format::source_map::data_url::{self, is_data_url};
 use cpu_prof_core::format::source_map::decode::MapError;
-use cpu_prof_core::format::source_map::map::{MapToken, SourceMap};
+use cpu_prof_core::format::source_map::map::{SourceMap, SourceSpot};
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::package::package_folder;
@@ -35,7 +35,7 @@ const JEST_WRAPPER: &str =
     r#"({"Object.<anonymous>":function(module,exports,require,__dirname,__filename,jest){"#;
 
 /// A file whose code V8 ran.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct GeneratedFile {
     /// Path, absolute and with slashes.
     path: String,
@@ -46,15 +46,10 @@ pub(super) struct GeneratedFile {
     pub has_own_map: bool,
     /// URLs of the sources that were asked for.
     urls: FxHashMap<usize, Option<String>>,
-}
-
-/// A place in a source: line and column count from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SourceSpot {
-    /// Index of the source in the map.
-    pub source: usize,
-    pub line: u32,
-    pub column: u32,
+    /// Count of the functions that are where V8 says.
+    pub executed: usize,
+    /// Count of the functions that are elsewhere.
+    pub other: usize,
 }
 
 /// A place of a function in the code that ran.
@@ -84,8 +79,7 @@ impl GeneratedFile {
         };
         let has_own_map = map.is_some() && map_url(&text).is_some_and(is_data_url);
         let (path, text) = (path.to_owned(), Some(CodeText::new(text)));
-        let urls = FxHashMap::default();
-        (Self { path, text, map, has_own_map, urls }, problem)
+        (Self { path, text, map, has_own_map, ..Self::default() }, problem)
     }
 
     /// Returns code that is in no file, with its map. `path` is V8's name of the code.
@@ -94,9 +88,8 @@ impl GeneratedFile {
         json: &str,
         allowance: &mut Allowance,
     ) -> Result<Self, MapError> {
-        let map = Some(allowance.decode(json)?);
-        let (path, urls) = (path.to_owned(), FxHashMap::default());
-        Ok(Self { path, text: None, map, has_own_map: true, urls })
+        let (path, map) = (path.to_owned(), Some(allowance.decode(json)?));
+        Ok(Self { path, map, has_own_map: true, ..Self::default() })
     }
 
     /// Returns the place of a frame's function.
@@ -153,16 +146,16 @@ impl GeneratedFile {
     fn head(&mut self, line: u32, column: u32) -> Option<SourceSpot> {
         let map = self.map.as_ref()?;
         let before = map.tokens_until(line, column).next();
-        let Some(text) = &mut self.text else { return before.and_then(spot) };
+        let Some(text) = &mut self.text else { return before?.original };
         if let Some(token) = before
             && text.between(line, (token.generated.1, column)).is_some_and(is_head)
         {
-            return spot(token);
+            return token.original;
         }
         // The code around a module of a bundle has no tokens, the module's code has.
         let after = map.tokens_after(line, column).next()?;
         let is_next = text.between(line, (column, after.generated.1)).is_some_and(is_opening);
-        spot(after).filter(|_| is_next)
+        after.original.filter(|_| is_next)
     }
 
     /// Returns the name that a function has in its source, where the map has the name.
@@ -174,7 +167,7 @@ impl GeneratedFile {
         let mut tokens = before.chain(map.tokens_after(line, column).take(2));
         let token = tokens.find(|token| {
             let (line, column) = token.generated;
-            text.around(line, column).is_some_and(|(_, after)| begins_with(after, name))
+            text.around(line, column).is_some_and(|(_, after)| word_at_start(after) == name)
         })?;
         token.name.map(str::to_owned)
     }
@@ -191,7 +184,7 @@ impl GeneratedFile {
         let line = position.line.checked_sub(1)?;
         if position.has_column() {
             let token = map.tokens_until(line, position.column - 1).next()?;
-            return spot(token).filter(|spot| spot.source == source);
+            return token.original.filter(|spot| spot.source == source);
         }
         let start = match u32::try_from(frame.column) {
             Ok(column) if i64::from(line) == i64::from(frame.line) => column,
@@ -199,7 +192,8 @@ impl GeneratedFile {
         };
         let at_start = map.tokens_until(line, start).next();
         let tokens = at_start.into_iter().chain(map.tokens_after(line, start)).take(LINE_TOKENS);
-        let mut spots = tokens.filter_map(spot).filter(|spot| spot.source == source);
+        let mut spots =
+            tokens.filter_map(|token| token.original).filter(|spot| spot.source == source);
         let first = spots.next()?;
         let last = map.tokens_until(line, u32::MAX).next();
         let is_long = last.is_some_and(|token| token.generated.1 > LONG_LINE);
@@ -211,7 +205,7 @@ impl GeneratedFile {
     pub(super) fn spot(&self, line: u32, column: u32) -> Option<SourceSpot> {
         let map = self.map.as_ref()?;
         let token = map.tokens_until(line, column).next();
-        token.or_else(|| map.tokens_after(line, column).next()).and_then(spot)
+        token.or_else(|| map.tokens_after(line, column).next())?.original
     }
 
     /// Returns the URL of a source; none if the source has no name.
@@ -299,8 +293,4 @@ fn is_wrapped(text: &mut CodeText, column: u32, name: &str) -> bool {
         }
         column = inner;
     }
-}
-
-fn spot(token: MapToken<'_>) -> Option<SourceSpot> {
-    token.original.map(|(source, line, column)| SourceSpot { source, line, column })
 }

@@ -3,56 +3,32 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::FxHashMap;
+
 use crate::format::json_walk::{find_member, walk_list, walk_object};
 
 /// A value as it is written; none if it is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct WrittenValue<'a>(Option<&'a str>);
 
-/// The members of an event that a rule is about. Of equal members the last counts, as in a browser.
-#[derive(Debug, Default)]
-pub struct EventText<'a> {
-    pub name: WrittenValue<'a>,
-    pub phase: WrittenValue<'a>,
-    pub ts: WrittenValue<'a>,
-    pub dur: WrittenValue<'a>,
-    pub pid: WrittenValue<'a>,
-    pub tid: WrittenValue<'a>,
-    pub categories: WrittenValue<'a>,
-    pub args: WrittenValue<'a>,
-    pub id: WrittenValue<'a>,
-    pub id2: WrittenValue<'a>,
-    pub bind_id: WrittenValue<'a>,
-    /// Scope of ids.
-    pub scope: WrittenValue<'a>,
-    /// Scope of a moment, `s`.
-    pub moment_scope: WrittenValue<'a>,
-}
+/// The members of an event, by their keys as they are written. Of equal members the last counts, as in
+/// a browser.
+#[derive(Debug)]
+pub struct EventText<'a>(FxHashMap<&'a str, WrittenValue<'a>>);
 
 impl<'a> EventText<'a> {
     /// Reads an event; none if the text is not an object.
     pub fn read(text: &'a str) -> Option<Self> {
-        let mut event = Self::default();
+        let mut members = FxHashMap::default();
         let walked = walk_object(text.as_bytes(), |key, value| {
-            let member = match &text[key] {
-                "name" => &mut event.name,
-                "ph" => &mut event.phase,
-                "ts" => &mut event.ts,
-                "dur" => &mut event.dur,
-                "pid" => &mut event.pid,
-                "tid" => &mut event.tid,
-                "cat" => &mut event.categories,
-                "args" => &mut event.args,
-                "id" => &mut event.id,
-                "id2" => &mut event.id2,
-                "bind_id" => &mut event.bind_id,
-                "scope" => &mut event.scope,
-                "s" => &mut event.moment_scope,
-                _ => return,
-            };
-            *member = WrittenValue(Some(&text[value]));
+            members.insert(&text[key], WrittenValue(Some(&text[value])));
         });
-        walked.is_ok().then_some(event)
+        walked.is_ok().then_some(Self(members))
+    }
+
+    /// Returns the value of a member.
+    pub fn get(&self, key: &str) -> WrittenValue<'a> {
+        self.0.get(key).copied().unwrap_or_default()
     }
 }
 
@@ -153,12 +129,14 @@ mod tests {
     fn values_are_told_apart() {
         let text = r#"{"name":"a\u00fc","ph":"X","ts":1.5,"pid":-7,"tid":null,"args":{"x":{"y":1}},"ts":2e1}"#;
         let event = EventText::read(text).unwrap();
-        assert_eq!(event.name.text().unwrap(), "aü");
-        assert_eq!((event.ts.number(), event.ts.is_whole()), (Some(20.0), false));
-        assert!(event.pid.is_whole() && event.tid.is_null() && event.dur.is_null());
-        assert_eq!(event.args.member("x").member("y").number(), Some(1.0));
-        assert!(event.args.member("z").is_null() && event.name.member("x").is_null());
-        assert_eq!(event.phase.number(), None);
+        assert_eq!(event.get("name").text().unwrap(), "aü");
+        assert_eq!((event.get("ts").number(), event.get("ts").is_whole()), (Some(20.0), false));
+        assert!(
+            event.get("pid").is_whole() && event.get("tid").is_null() && event.get("dur").is_null()
+        );
+        assert_eq!(event.get("args").member("x").member("y").number(), Some(1.0));
+        assert!(event.get("args").member("z").is_null() && event.get("name").member("x").is_null());
+        assert_eq!(event.get("ph").number(), None);
         let mut items = Vec::new();
         WrittenValue::of("[1, -2,\"3\",[4],{\"a\":[5]}]").each_item(|item| items.push(item));
         let written: Vec<&str> = items.iter().map(|item| item.as_written()).collect();
@@ -169,6 +147,6 @@ mod tests {
         }
         assert!(EventText::read("[1]").is_none() && EventText::read("{\"a\":1,}").is_none());
         let lone = EventText::read(r#"{"name":"\ud800"}"#).unwrap();
-        assert_eq!(lone.name.text().unwrap(), "\\ud800");
+        assert_eq!(lone.get("name").text().unwrap(), "\\ud800");
     }
 }
