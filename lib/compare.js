@@ -28,7 +28,7 @@ async function compare(base, head, options = {}) {
     failOn,
   )
   const rules = texts.map((text) => parseRule(text, shares))
-  const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [{ kind, name }]))
+  const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [[kind, name]]))
   const selection = checkSelection(given)
   const [baseRuns, headRuns] = sides.map(runsOf)
   const found = await parseResult(() =>

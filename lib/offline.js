@@ -110,12 +110,12 @@ function checkMergeOptions(options) {
   }
 }
 
-/** Returns the inputs of an object of names, each with its name. @param {unknown} names */
+/** Returns the inputs of an object of names, each after its name. @param {unknown} names */
 function checkNames(names = {}) {
   const isObject = typeof names === 'object' && names !== null && !Array.isArray(names)
   assertArgument(isObject, 'names', 'an object of names with their inputs', names)
   return Object.entries(/** @type {object} */ (names)).flatMap(([name, inputs]) =>
-    checkInputs(inputs, `names[${JSON.stringify(name)}]`).map((path) => ({ name, path })),
+    checkInputs(inputs, `names[${JSON.stringify(name)}]`).map((path) => [name, path]),
   )
 }
 

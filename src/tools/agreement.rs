@@ -342,7 +342,7 @@ fn agree(name: &str, file: &[u8]) -> Result<(), String> {
         }
     }
     let sides = [input.to_vec()];
-    let compared = compare(&sides, &sides, &CompareOptions::default());
+    let compared = compare([&sides, &sides], &CompareOptions::default());
     if compared.is_ok() != read.is_ok() {
         return Err(format!("{read:?}, but compare: {compared:?}"));
     }

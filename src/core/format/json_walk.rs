@@ -53,6 +53,26 @@ pub fn walk_object(
     }
 }
 
+/// Walks over the list at the start of a text. Calls `item` with the place of each item.
+pub(crate) fn walk_list(text: &[u8], mut item: impl FnMut(Range<usize>)) -> Result<(), WalkError> {
+    let mut walk = Walk::new(text);
+    walk.expect(b'[')?;
+    if walk.next_token()? == b']' {
+        return Ok(());
+    }
+    loop {
+        walk.next_token()?;
+        let start = walk.at;
+        walk.value()?;
+        item(start..walk.at);
+        match walk.next_token()? {
+            b',' => walk.at += 1,
+            b']' => return Ok(()),
+            _ => return Err(WalkError::Broken),
+        }
+    }
+}
+
 /// Returns the place of the value of an object's member; none without the member, and for a text that
 /// is no object. Of equal members the last counts, as in a browser.
 pub(crate) fn find_member(object: &[u8], key: &str) -> Option<Range<usize>> {

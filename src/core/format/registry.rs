@@ -74,11 +74,6 @@ pub fn format_of(output: &Path) -> Option<&'static Format> {
     known.or_else(|| plain.filter(|stem| !stem.contains('.')).map(|_| &FORMATS[0]))
 }
 
-/// Returns all formats as JSON, for JavaScript.
-pub fn formats_json() -> String {
-    serde_json::to_string(&FORMATS).unwrap_or_default()
-}
-
 /// Returns the endings of all formats with what they stand for, for a message.
 pub fn known_endings() -> String {
     let texts = FORMATS.iter().map(|Format { endings, about, .. }| match endings {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::url::file_path;
 use crate::base::numbering::FxIndexSet;
@@ -99,26 +99,14 @@ fn write_thread(
     value(out, &name)?;
     write!(
         out,
-        ",\"startValue\":{},\"endValue\":{},\"samples\":[",
+        ",\"startValue\":{},\"endValue\":{},\"samples\":",
         start_us.saturating_sub(clock_start_us),
         end_us.saturating_sub(clock_start_us)
     )?;
-    let mut stack = Vec::new();
-    for (index, span) in spans.iter().enumerate() {
-        if index > 0 {
-            out.write_all(b",")?;
-        }
-        span.fill_stack(frame_indices, &mut stack);
-        value(out, &stack)?;
-    }
-    out.write_all(b"],\"weights\":[")?;
-    for (index, span) in spans.iter().enumerate() {
-        if index > 0 {
-            out.write_all(b",")?;
-        }
-        write!(out, "{}", span.to_us.saturating_sub(span.from_us))?;
-    }
-    out.write_all(b"]}")
+    list(out, spans.iter().map(|span| span.stack(frame_indices)))?;
+    out.write_all(b",\"weights\":")?;
+    list(out, spans.iter().map(|span| span.to_us.saturating_sub(span.from_us)))?;
+    out.write_all(b"}")
 }
 
 /// A time with one stack.
@@ -131,9 +119,9 @@ struct StackSpan<'a> {
 }
 
 impl StackSpan<'_> {
-    /// Fills in the indices of the stack's frames, from the root.
-    fn fill_stack(&self, frame_indices: &[Option<u32>], stack: &mut Vec<u32>) {
-        stack.clear();
+    /// Returns the indices of the stack's frames, from the root.
+    fn stack(&self, frame_indices: &[Option<u32>]) -> Vec<u32> {
+        let mut stack = Vec::new();
         let nodes = &self.profile.nodes;
         let mut at = nodes.get(self.node as usize);
         while let Some(node) = at {
@@ -141,6 +129,7 @@ impl StackSpan<'_> {
             at = nodes.get(node.parent as usize);
         }
         stack.reverse();
+        stack
     }
 }
 
@@ -167,6 +156,10 @@ fn spans(thread: &Thread) -> Vec<StackSpan<'_>> {
         }
     }
     spans
+}
+
+fn list<T: Serialize>(out: &mut dyn Write, items: impl Iterator<Item = T>) -> io::Result<()> {
+    Ok(serde_json::Serializer::new(out).collect_seq(items)?)
 }
 
 fn value(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {

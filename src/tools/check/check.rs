@@ -1,10 +1,11 @@
 //! Reads files, and lists their problems.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::contents::{Contents, contents, unreadable};
+use super::contents::{contents, unreadable};
+use super::events::Contents;
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input, lossy};
 use cpu_prof_core::format::trace::check::problems::{Problem, Problems, Severity};
@@ -23,14 +24,8 @@ pub(crate) struct Check {
 struct FileCheck {
     #[serde(serialize_with = "lossy")]
     file: PathBuf,
-    /// What the file is; none for neither.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    /// Whether tools can load the file.
-    loads: bool,
-    events: u64,
-    profiles: usize,
-    samples: u64,
+    #[serde(flatten)]
+    contents: Contents,
     problems: Vec<Problem>,
 }
 
@@ -42,27 +37,22 @@ pub(crate) fn check(paths: &[PathBuf]) -> Check {
 
 fn check_file(input: &Input) -> FileCheck {
     let mut problems = Problems::default();
-    let found = match input.open() {
+    let mut contents = match input.open() {
         Ok(file) => contents(file, &mut problems),
         Err(error) => {
-            problems.fatal(0, unreadable(&error));
+            problems.fatal(unreadable(&error));
             Contents::default()
         }
     };
-    file_check(&input.path, found, problems)
+    let problems = problems.into_list();
+    contents.loads = problems.iter().all(|problem| problem.severity != Severity::Fatal);
+    FileCheck { file: input.path.clone(), contents, problems }
 }
 
 /// Checks the text of a file.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn check_text(text: &[u8]) {
     contents(text, &mut Problems::default());
-}
-
-fn file_check(path: &Path, found: Contents, problems: Problems) -> FileCheck {
-    let Contents { kind, events, profiles, samples } = found;
-    let problems = problems.into_list();
-    let loads = problems.iter().all(|problem| problem.severity != Severity::Fatal);
-    FileCheck { file: path.to_owned(), kind, loads, events, profiles, samples, problems }
 }
 
 #[cfg(test)]

@@ -1,88 +1,121 @@
 //! The contents of a file, which pass through a parser item by item.
 
+use std::cell::Cell;
 use std::fmt;
-use std::io::{self, Read};
-use std::rc::Rc;
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use memchr::memchr_iter;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::cpuprofile::ProfileChecks;
-use super::events::EventChecks;
-use super::list::{List, TakeItems};
-use super::strict_text::{TextFault, TextPosition, strict_text};
+use super::events::{Contents, EventChecks};
+use cpu_prof_core::files::input::first_bytes;
+use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;
 use cpu_prof_core::format::trace::scan::MAX_VALUE_BYTES;
 
-/// What a file contains.
-#[derive(Debug, Default)]
-pub(super) struct Contents {
-    pub kind: Option<&'static str>,
-    pub events: u64,
-    pub profiles: usize,
-    pub samples: u64,
-}
-
 /// Reads a file, and checks its contents.
 pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
-    let position = Rc::new(TextPosition::default());
-    let text = match strict_text(file, MAX_VALUE_BYTES, Rc::clone(&position)) {
+    let position = TextPosition::default();
+    let text = match counted(file, &position) {
         Ok(text) => text,
         Err(error) => {
-            to.fatal(0, unreadable(&error));
+            to.fatal(unreadable(&error));
             return Contents::default();
         }
     };
     let mut json = serde_json::Deserializer::from_reader(text);
     let mut checks = FileChecks { position: &position, events: None, profile: None, to };
-    let parsed = checks.deserialize(&mut json).and_then(|()| json.end());
+    let parsed = json.deserialize_any(&mut checks).and_then(|()| json.end());
     let FileChecks { events, profile, .. } = checks;
     if let Err(error) = parsed {
-        broken(&error, &position, to);
+        to.line = if error.is_io() { position.line.get() + 1 } else { error.line() };
+        to.fatal(broken(&error));
         return Contents::default();
     }
+    to.line = 0;
     match (events, profile) {
-        (Some(events), _) => {
-            let (events, profiles, samples) = events.finish(to);
-            Contents { kind: Some("trace"), events, profiles, samples }
-        }
+        (Some(events), _) => events.finish(to),
         (None, Some(profile)) if profile.is_profile() => {
             let samples = profile.finish(to);
-            Contents { kind: Some("cpuprofile"), profiles: 1, samples, events: 0 }
+            Contents { kind: Some("cpuprofile"), profiles: 1, samples, ..Contents::default() }
         }
         _ => {
-            to.fatal(1, "the file is neither a trace (traceEvents) nor a profile (nodes)");
+            to.line = 1;
+            to.fatal(NEITHER);
             Contents::default()
         }
     }
 }
 
+const NEITHER: &str = "the file is neither a trace (traceEvents) nor a profile (nodes)";
+
 /// Returns why a file cannot be read.
-pub(super) fn unreadable(error: &io::Error) -> String {
+pub(super) fn unreadable(error: &dyn fmt::Display) -> String {
     format!("the file cannot be read: {error}")
 }
 
-fn broken(error: &serde_json::Error, position: &TextPosition, to: &mut Problems) {
-    const CUT: &str = "the file is cut off; cpu-prof merge writes a whole trace of what is there";
-    match position.fault() {
-        Some(TextFault::NotUtf8) => to.fatal(position.line(), "the file is not UTF-8"),
-        Some(TextFault::TooLarge) => to.fatal(
-            position.line(),
-            format!(
-                "an event or a member of the file is larger than {} MB: no tool of cpu-prof reads it",
-                MAX_VALUE_BYTES >> 20
-            ),
+/// Returns what is wrong with a file that cannot be parsed.
+fn broken(error: &serde_json::Error) -> String {
+    match error.io_error_kind() {
+        Some(ErrorKind::FileTooLarge) => format!(
+            "an event or a member of the file is larger than {} MB: no tool of cpu-prof reads it",
+            MAX_VALUE_BYTES >> 20
         ),
         // The rest of compressed data is missing.
-        Some(TextFault::Io) if is_cut(error) => to.fatal(position.line(), CUT),
-        Some(TextFault::Io) => to.fatal(position.line(), format!("the file cannot be read: {error}")),
-        None if error.is_eof() => to.fatal(error.line(), CUT),
-        None => to.fatal(error.line(), format!("the file is not JSON: {error}")),
+        Some(kind) if kind != ErrorKind::UnexpectedEof => unreadable(error),
+        None if error.is_data() => NEITHER.to_owned(),
+        None if error.to_string().starts_with("invalid unicode") => {
+            "the file is not UTF-8".to_owned()
+        }
+        None if !error.is_eof() => format!("the file is not JSON: {error}"),
+        _ => "the file is cut off; cpu-prof merge writes a whole trace of what is there".to_owned(),
     }
 }
 
-fn is_cut(error: &serde_json::Error) -> bool {
-    error.io_error_kind() == Some(io::ErrorKind::UnexpectedEof)
+/// What was read so far.
+#[derive(Debug, Default)]
+struct TextPosition {
+    /// Line of the last byte, from 0.
+    line: Cell<usize>,
+    /// Whether the last byte is a line end.
+    is_line_end: Cell<bool>,
+    /// Bytes since the start of an event, or of a member of the file.
+    item_bytes: Cell<usize>,
+}
+
+/// A text that counts its lines, and limits the size of each item.
+struct CountedText<'a, R> {
+    reader: R,
+    position: &'a TextPosition,
+}
+
+/// Returns the text of a file, without a mark of its byte order.
+fn counted(file: impl Read, position: &TextPosition) -> io::Result<CountedText<'_, impl Read>> {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    let (mut start, rest) = first_bytes(file, BYTE_ORDER_MARK.len())?;
+    if start == BYTE_ORDER_MARK {
+        start.clear();
+    }
+    Ok(CountedText { reader: BufReader::new(Cursor::new(start).chain(rest)), position })
+}
+
+impl<R: Read> Read for CountedText<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(out)?;
+        let (text, position) = (&out[..length], self.position);
+        if let [rest @ .., last] = text {
+            let before = usize::from(position.is_line_end.replace(*last == b'\n'));
+            let lines = before + memchr_iter(b'\n', rest).count();
+            position.line.set(position.line.get() + lines);
+        }
+        position.item_bytes.set(position.item_bytes.get() + length);
+        if position.item_bytes.get() > MAX_VALUE_BYTES {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        Ok(length)
+    }
 }
 
 /// The checks of a file, whose kind is known only from its members.
@@ -93,32 +126,12 @@ struct FileChecks<'a> {
     to: &'a mut Problems,
 }
 
-impl TakeItems for FileChecks<'_> {
-    type Item<'de> = Box<RawValue>;
-
-    fn take(&mut self, event: Box<RawValue>) {
-        let text = event.get();
-        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-        let line = self.position.line_of_end(text) - lines;
-        self.events.get_or_insert_default().event(text, line, self.to);
-        self.position.begin_item();
-    }
-}
-
-impl FileChecks<'_> {
-    /// Notes that the file has a list of events, which can be empty.
-    fn has_events(&mut self, has_list: bool) {
-        if has_list {
-            self.events.get_or_insert_default();
-        }
-    }
-}
-
+/// Reads the value of `traceEvents`.
 impl<'de> DeserializeSeed<'de> for &mut FileChecks<'_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, file: D) -> Result<(), D::Error> {
-        file.deserialize_any(self)
+    fn deserialize<D: Deserializer<'de>>(self, events: D) -> Result<(), D::Error> {
+        events.deserialize_seq(self)
     }
 }
 
@@ -129,36 +142,52 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
         f.write_str("an object or a list of events")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, events: A) -> Result<(), A::Error> {
-        let has_list = List(&mut *self).visit_seq(events)?;
-        self.has_events(has_list);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let events = self.events.get_or_insert_default();
+        while let Some(event) = list.next_element::<Box<RawValue>>()? {
+            let text = event.get();
+            // A parser has read one byte more to find the end of a number.
+            self.to.line =
+                self.position.line.get() + 1 - memchr_iter(b'\n', text.as_bytes()).count();
+            events.event(text, self.to);
+            self.position.item_bytes.set(0);
+        }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut file: A) -> Result<(), A::Error> {
         loop {
-            self.position.begin_item();
+            self.position.item_bytes.set(0);
             let Some(key) = file.next_key::<String>()? else { return Ok(()) };
-            let profile = self.profile.get_or_insert_default();
-            match &*key {
-                "traceEvents" => {
-                    let has_list = file.next_value_seed(List(&mut *self))?;
-                    self.has_events(has_list);
-                }
-                "nodes" => {
-                    profile.nodes.are_there |= file.next_value_seed(List(&mut profile.nodes))?
-                }
-                "samples" => drop(file.next_value_seed(List(&mut profile.samples))?),
-                "timeDeltas" => drop(file.next_value_seed(List(&mut profile.deltas))?),
-                "startTime" | "endTime" => {
-                    let time = file.next_value::<Box<RawValue>>()?;
-                    profile.time(&key, time.get());
-                }
-                _ => {
-                    profile.has_head |= key == "head";
-                    file.next_value::<IgnoredAny>()?;
-                }
+            if key == "traceEvents" {
+                file.next_value_seed(&mut *self)?;
+                continue;
             }
+            let value = file.next_value::<Box<RawValue>>()?;
+            let profile = self.profile.get_or_insert_default();
+            profile.member(&key, WrittenValue::of(value.get()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cpu_prof_core::testing::reader::Pieces;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_and_items_limited() {
+        for piece in 1..9 {
+            let position = TextPosition::default();
+            let text = Pieces("\u{feff}a\nü\n\nb\n".as_bytes(), piece);
+            let read = io::read_to_string(counted(text, &position).unwrap()).unwrap();
+            // The line of the last line end.
+            assert_eq!((read.as_str(), position.line.get()), ("a\nü\n\nb\n", 3));
+        }
+        let item_bytes = Cell::new(MAX_VALUE_BYTES - 2);
+        let position = TextPosition { item_bytes, ..TextPosition::default() };
+        let error = io::read_to_string(counted(&b"abc"[..], &position).unwrap()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
     }
 }

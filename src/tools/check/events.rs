@@ -1,11 +1,26 @@
 //! The events of a trace, one by one.
 
+use serde::Serialize;
+
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
 use cpu_prof_core::format::trace::check::event_text::EventText;
 use cpu_prof_core::format::trace::check::fields::{fields, has_id, kind_of};
 use cpu_prof_core::format::trace::check::problems::Problems;
 use cpu_prof_core::format::trace::event::event_names::PROFILE_EVENTS;
+
+/// What a file contains.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Contents {
+    /// What the file is; none for neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// Whether tools can load the file.
+    pub loads: bool,
+    pub events: u64,
+    pub profiles: usize,
+    pub samples: u64,
+}
 
 /// Checks the events of a trace.
 #[derive(Debug, Default)]
@@ -19,42 +34,48 @@ pub(super) struct EventChecks {
 }
 
 impl EventChecks {
-    /// Checks an event in a line of the file.
-    pub(super) fn event(&mut self, text: &str, line: usize, to: &mut Problems) {
+    /// Checks an event.
+    pub(super) fn event(&mut self, text: &str, to: &mut Problems) {
         self.count += 1;
         let Some(event) = EventText::read(text) else {
             self.has_others = true;
-            return to.error("object", line, "", "an event has to be an object");
+            return to.error("object", "", "an event has to be an object");
         };
-        let phase = event.phase.text();
+        let phase = event.get("ph").text();
         self.has_others |= phase.as_deref() != Some("M");
         let Some(phase) = phase else {
-            return to.error("ph", line, "ph", "an event needs its phase, a text of one letter");
+            return to.error("ph", "ph", "an event needs its phase, a text of one letter");
         };
         let Some(kind) = kind_of(&phase) else {
-            return to.error("phase", line, "ph", format!("'{phase}' is not a phase"));
+            return to.error("phase", "ph", format!("'{phase}' is not a phase"));
         };
-        fields(kind, &event, line, to);
+        fields(kind, &event, to);
         if !kind.needs_id() || has_id(&event) {
-            self.spans.event(kind, &event, line, to);
+            self.spans.event(kind, &event, to);
         }
         // Readers go by the name, whatever the phase.
-        if let Some(name) = event.name.text()
+        if let Some(name) = event.get("name").text()
             && PROFILE_EVENTS.contains(&name.as_bytes())
         {
-            self.profiles.event(&name, &event, line, to);
+            self.profiles.event(&name, &event, to);
         }
     }
 
-    /// Adds what only the end of the trace shows.
-    pub(super) fn finish(self, to: &mut Problems) -> (u64, usize, u64) {
+    /// Adds what only the end of the trace shows. Returns what the trace contains.
+    pub(super) fn finish(self, to: &mut Problems) -> Contents {
         if self.count == 0 {
-            to.warn("empty", 0, "traceEvents", "the trace has no events");
+            to.warn("empty", "traceEvents", "the trace has no events");
         } else if !self.has_others {
-            to.warn("empty", 0, "traceEvents", "the trace has names only");
+            to.warn("empty", "traceEvents", "the trace has names only");
         }
         self.profiles.finish(to);
         self.spans.finish(to);
-        (self.count, self.profiles.count(), self.profiles.samples)
+        Contents {
+            kind: Some("trace"),
+            events: self.count,
+            profiles: self.profiles.known.len(),
+            samples: self.profiles.samples,
+            ..Contents::default()
+        }
     }
 }

@@ -5,7 +5,5 @@ pub(crate) mod check;
 mod contents;
 mod cpuprofile;
 mod events;
-mod list;
 mod profiles;
 mod spans;
-mod strict_text;

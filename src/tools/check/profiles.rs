@@ -1,9 +1,7 @@
 //! The CPU profiles of a trace: `Profile` and `ProfileChunk` events.
 
 use rustc_hash::FxHashMap;
-use serde_json::value::RawValue;
 
-use super::list::{List, ListNumber, TakeItems};
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::trace::check::event_text::{EventText, WrittenValue};
 use cpu_prof_core::format::trace::check::problems::Problems;
@@ -15,51 +13,41 @@ const MAX_PROFILES: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct Profiles {
     /// By process and id.
-    known: FxHashMap<String, ProfileState>,
+    pub known: FxHashMap<String, ProfileState>,
     /// Count of the samples.
     pub samples: u64,
 }
 
+/// The state of a profile.
 #[derive(Debug, Default)]
-struct ProfileState {
+pub(super) struct ProfileState {
     is_announced: bool,
     first_chunk: Option<usize>,
     nodes: IdSet,
 }
 
 impl Profiles {
-    /// Returns the count of the profiles.
-    pub(super) fn count(&self) -> usize {
-        self.known.len()
-    }
-
     /// Checks an event of a profile, `Profile` or `ProfileChunk`.
-    pub(super) fn event(
-        &mut self,
-        name: &str,
-        event: &EventText<'_>,
-        line: usize,
-        to: &mut Problems,
-    ) {
-        let key = format!("{} {}", event.pid.as_written(), event.id.as_written());
+    pub(super) fn event(&mut self, name: &str, event: &EventText<'_>, to: &mut Problems) {
+        let key = format!("{} {}", event.get("pid").as_written(), event.get("id").as_written());
         if self.known.len() >= MAX_PROFILES && !self.known.contains_key(&key) {
             let message = format!(
                 "the trace has more than {MAX_PROFILES} profiles: this one, and \
                                    later ones, are not checked"
             );
-            return to.warn("profiles", line, "id", message);
+            return to.warn("profiles", "id", message);
         }
         let state = self.known.entry(key).or_default();
-        let data = event.args.member("data");
+        let data = event.get("args").member("data");
         if name == "ProfileChunk" {
-            state.first_chunk.get_or_insert(line);
-            self.samples += state.chunk(data, line, to);
+            state.first_chunk.get_or_insert(to.line);
+            self.samples += state.chunk(data, to);
             return;
         }
         state.is_announced = true;
         if !data.member("startTime").is_number() {
             let field = "args.data.startTime";
-            to.error("Profile", line, field, "a Profile needs the time of its start");
+            to.error("Profile", field, "a Profile needs the time of its start");
         }
     }
 
@@ -75,75 +63,70 @@ impl Profiles {
         for line in lost {
             let message = "a ProfileChunk without a Profile of this process and id: DevTools shows \
                            nothing of it";
-            to.error("no Profile", line, "id", message);
+            to.line = line;
+            to.error("no Profile", "id", message);
         }
     }
 }
 
 impl ProfileState {
     /// Checks a chunk. Returns the count of its samples.
-    fn chunk(&mut self, data: WrittenValue<'_>, line: usize, to: &mut Problems) -> u64 {
+    fn chunk(&mut self, data: WrittenValue<'_>, to: &mut Problems) -> u64 {
+        const SAMPLES: &str = "args.data.cpuProfile.samples";
         let profile = data.member("cpuProfile");
-        let known = &mut self.nodes;
-        let mut nodes = NodeChecks { known, index: 0, line, to };
-        List(&mut nodes).read(profile.member("nodes").as_written());
-        let mut samples = SampleChecks { known: &self.nodes, count: 0, line, to };
-        List(&mut samples).read(profile.member("samples").as_written());
-        let samples = samples.count;
+        let mut nodes = 0;
+        profile.member("nodes").each_item(|node| {
+            self.node(NodeText::read(node), nodes, to);
+            nodes += 1;
+        });
+        let mut samples = 0;
+        profile.member("samples").each_item(|sample| {
+            samples += 1;
+            if !sample.id().is_some_and(|id| self.nodes.contains(id)) {
+                let message = format!("a sample of the unknown node {}", number(sample));
+                to.error("sample", SAMPLES, message);
+            }
+        });
         let deltas = match data.member("timeDeltas") {
             deltas if deltas.is_null() => profile.member("timeDeltas"),
             deltas => deltas,
         };
         let mut checked = Deltas::default();
-        List(&mut checked).read(deltas.as_written());
-        checked.check(samples, line, "args.data.timeDeltas", to);
-        let mut lines = Deltas::default();
-        List(&mut lines).read(data.member("lines").as_written());
-        if lines.count > 0 && lines.count != samples {
-            let message = format!("{} lines for {samples} samples", lines.count);
-            to.warn("lines", line, "args.data.lines", message);
+        checked.add(deltas);
+        checked.check(samples, "args.data.timeDeltas", to);
+        let mut lines = 0;
+        data.member("lines").each_item(|_| lines += 1);
+        if lines > 0 && lines != samples {
+            let message = format!("{lines} lines for {samples} samples");
+            to.warn("lines", "args.data.lines", message);
         }
         samples
     }
-}
 
-/// Checks the nodes of a chunk.
-struct NodeChecks<'a> {
-    known: &'a mut IdSet,
-    index: usize,
-    line: usize,
-    to: &'a mut Problems,
-}
-
-impl TakeItems for NodeChecks<'_> {
-    type Item<'de> = Box<RawValue>;
-
-    fn take(&mut self, node: Box<RawValue>) {
+    fn node(&mut self, node: NodeText<'_>, index: usize, to: &mut Problems) {
         const FIELD: &str = "args.data.cpuProfile.nodes";
-        let (index, line) = (self.index, self.line);
-        self.index += 1;
-        let node = NodeText::read(node.get());
         let Some(id) = node.id else {
             let field = format!("{FIELD}[{index}].id");
-            return self.to.error("node id", line, &field, "a node needs a number as its id");
+            return to.error("node id", &field, "a node needs a number as its id");
         };
         if let Some(parent) = node.parent
-            && !self.known.contains(parent)
+            && !self.nodes.contains(parent)
         {
             let message = format!("node {id} has the unknown parent {parent}");
-            self.to.error("parent", line, FIELD, message);
+            to.error("parent", FIELD, message);
         }
-        if !self.known.insert(id) {
-            self.to.warn("again", line, FIELD, format!("node {id} was announced before"));
+        if !self.nodes.insert(id) {
+            to.warn("again", FIELD, format!("node {id} was announced before"));
         }
         if !node.has_frame {
             let field = format!("{FIELD}[{index}].callFrame");
-            self.to.error("frame", line, &field, "a node needs a call frame");
+            to.error("frame", &field, "a node needs a call frame");
         }
     }
 }
 
 /// The members of a node that are checked.
+#[derive(Default)]
 pub(super) struct NodeText<'a> {
     pub id: Option<u64>,
     pub parent: Option<u64>,
@@ -153,12 +136,11 @@ pub(super) struct NodeText<'a> {
 
 impl<'a> NodeText<'a> {
     /// Reads a node, whose members can be missing.
-    pub(super) fn read(text: &'a str) -> Self {
-        let mut node =
-            Self { id: None, parent: None, has_frame: false, children: WrittenValue::default() };
-        WrittenValue::of(text).each_member(|key, value| match key {
-            "id" => node.id = value.as_written().parse().ok(),
-            "parent" => node.parent = value.as_written().parse().ok(),
+    pub(super) fn read(text: WrittenValue<'a>) -> Self {
+        let mut node = Self::default();
+        text.each_member(|key, value| match key {
+            "id" => node.id = value.id(),
+            "parent" => node.parent = value.id(),
             "callFrame" => node.has_frame = value.is_object(),
             "children" => node.children = value,
             _ => {}
@@ -167,56 +149,46 @@ impl<'a> NodeText<'a> {
     }
 }
 
-/// Checks the samples of a chunk.
-struct SampleChecks<'a> {
-    known: &'a IdSet,
-    count: u64,
-    line: usize,
-    to: &'a mut Problems,
-}
-
-impl TakeItems for SampleChecks<'_> {
-    type Item<'de> = ListNumber;
-
-    fn take(&mut self, sample: ListNumber) {
-        self.count += 1;
-        if !matches!(sample, ListNumber::Whole(id) if self.known.contains(id)) {
-            let message = format!("a sample of the unknown node {sample}");
-            self.to.error("sample", self.line, "args.data.cpuProfile.samples", message);
-        }
+/// Returns a number in a list, for a message.
+pub(super) fn number(value: WrittenValue<'_>) -> String {
+    match (value.id(), value.number()) {
+        (Some(whole), _) => whole.to_string(),
+        (None, Some(other)) => other.to_string(),
+        _ => "that is no number".to_owned(),
     }
 }
 
-/// Counts the times before samples, or other numbers of samples.
+/// Counts the times before samples.
 #[derive(Debug, Default)]
 pub(super) struct Deltas {
-    pub count: u64,
+    count: u64,
     runs_back: bool,
     has_other_values: bool,
 }
 
-impl TakeItems for Deltas {
-    type Item<'de> = ListNumber;
-
-    fn take(&mut self, delta: ListNumber) {
-        self.count += 1;
-        self.runs_back |= matches!(delta, ListNumber::Other(delta) if delta < 0.0);
-        self.has_other_values |= delta == ListNumber::None;
-    }
-}
-
 impl Deltas {
-    /// Adds what is wrong with the times before samples.
-    pub(super) fn check(&self, samples: u64, line: usize, field: &str, to: &mut Problems) {
+    /// Adds a list of times.
+    pub(super) fn add(&mut self, list: WrittenValue<'_>) {
+        list.each_item(|delta| {
+            self.count += 1;
+            match delta.number() {
+                Some(delta) => self.runs_back |= delta < 0.0,
+                None => self.has_other_values = true,
+            }
+        });
+    }
+
+    /// Adds what is wrong with the times.
+    pub(super) fn check(&self, samples: u64, field: &str, to: &mut Problems) {
         if self.count != samples {
             let message = format!("{} times for {samples} samples", self.count);
-            to.error("deltas", line, field, message);
+            to.error("deltas", field, message);
         }
         if self.has_other_values {
-            to.error("delta", line, field, "the time before a sample has to be a number");
+            to.error("delta", field, "the time before a sample has to be a number");
         }
         if self.runs_back {
-            to.warn("back", line, field, "the time runs back");
+            to.warn("back", field, "the time runs back");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Starts and ends that belong together: calls on a thread, asynchronous work, arrows and objects.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rustc_hash::FxHashMap;
@@ -17,10 +18,8 @@ const NAME_CHARS: usize = 80;
 /// The starts that have no end so far.
 #[derive(Debug, Default)]
 pub(super) struct UnclosedSpans {
-    /// Calls of each thread, the innermost last.
-    calls: FxHashMap<u64, Vec<OpenCall>>,
-    /// Starts of each kind, category and id.
-    others: FxHashMap<(SpanKind, u64), OpenStarts>,
+    /// Starts of each thread, or of each category and id, the innermost last.
+    starts: FxHashMap<(SpanKind, u64), Vec<SpanStart>>,
     /// Count of all starts that have no end so far.
     open: usize,
     /// Line from which on starts and ends are not compared; none as long as they are.
@@ -28,20 +27,15 @@ pub(super) struct UnclosedSpans {
 }
 
 #[derive(Debug)]
-struct OpenCall {
+struct SpanStart {
     line: usize,
+    /// Name of a call.
     name: Box<str>,
 }
 
-#[derive(Debug)]
-struct OpenStarts {
-    count: usize,
-    /// Line of the first.
-    line: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum SpanKind {
+    Call,
     Async,
     Flow,
     Object,
@@ -50,33 +44,45 @@ enum SpanKind {
 impl UnclosedSpans {
     /// Checks whether an event fits to the events before. An end without a start is a warning: viewers
     /// leave the end out, and traces can begin in the middle of a call.
-    pub(super) fn event(
-        &mut self,
-        kind: PhaseKind,
-        event: &EventText<'_>,
-        line: usize,
-        to: &mut Problems,
-    ) {
+    pub(super) fn event(&mut self, kind: PhaseKind, event: &EventText<'_>, to: &mut Problems) {
         if self.gives_up.is_some() {
             return;
         }
-        match kind {
-            PhaseKind::Begin => {
-                let name = event.name.text().unwrap_or_default();
-                let name = name.chars().take(NAME_CHARS).collect();
-                self.calls.entry(thread(event)).or_default().push(OpenCall { line, name });
-                self.opened(line);
+        let (span, is_start) = match kind {
+            PhaseKind::Begin => (SpanKind::Call, true),
+            PhaseKind::End => (SpanKind::Call, false),
+            PhaseKind::AsyncBegin => (SpanKind::Async, true),
+            PhaseKind::AsyncEnd => (SpanKind::Async, false),
+            PhaseKind::FlowStart => (SpanKind::Flow, true),
+            PhaseKind::FlowEnd => (SpanKind::Flow, false),
+            PhaseKind::ObjectNew => (SpanKind::Object, true),
+            PhaseKind::ObjectDelete => (SpanKind::Object, false),
+            _ => return,
+        };
+        let is_call = span == SpanKind::Call;
+        let key = (span, if is_call { thread(event) } else { key(event) });
+        let name = if is_call { event.get("name").text().unwrap_or_default() } else { "".into() };
+        let name: Box<str> = name.chars().take(NAME_CHARS).collect();
+        if is_start {
+            self.starts.entry(key).or_default().push(SpanStart { line: to.line, name });
+            self.open += 1;
+            if self.open > MAX_OPEN {
+                *self = Self { gives_up: Some(to.line), ..Self::default() };
             }
-            PhaseKind::End => self.end_call(event, line, to),
-            PhaseKind::AsyncBegin => self.start(SpanKind::Async, event, line),
-            PhaseKind::AsyncEnd => self.end(SpanKind::Async, "a start (b)", event, line, to),
-            PhaseKind::FlowStart => self.start(SpanKind::Flow, event, line),
-            PhaseKind::FlowEnd => self.end(SpanKind::Flow, "a start (s)", event, line, to),
-            PhaseKind::ObjectNew => self.start(SpanKind::Object, event, line),
-            PhaseKind::ObjectDelete => {
-                self.end(SpanKind::Object, "a creation (N)", event, line, to)
-            }
-            _ => {}
+            return;
+        }
+        let starts = self.starts.entry(key).or_default();
+        let start = starts.pop();
+        if starts.is_empty() {
+            self.starts.remove(&key);
+        }
+        let Some(start) = start else { return startless(span, to) };
+        self.open -= 1;
+        if !name.is_empty() && name != start.name {
+            let SpanStart { line, name: begun } = start;
+            let message =
+                format!("the end of '{name}' closes '{begun}', which started in line {line}");
+            to.warn("E name", "name", message);
         }
     }
 
@@ -87,79 +93,45 @@ impl UnclosedSpans {
                 "{MAX_OPEN} starts have no end so far: from here on, starts and ends are not \
                  compared"
             );
-            return to.warn("open", line, "ph", message);
+            to.line = line;
+            return to.warn("open", "ph", message);
         }
-        let mut open: Vec<OpenCall> = self.calls.into_values().flatten().collect();
-        open.sort_by_key(|call| call.line);
-        for OpenCall { line, name } in open {
-            to.warn("B", line, "ph", format!("the call '{name}' (B) never ends"));
+        let mut open: Vec<(usize, &str, Cow<'_, str>)> = Vec::new();
+        for ((kind, _), starts) in self.starts {
+            let first = starts.first().map_or(0, |start| start.line);
+            for SpanStart { line, name } in starts {
+                open.push(match kind {
+                    SpanKind::Call => {
+                        (line, "B", format!("the call '{name}' (B) never ends").into())
+                    }
+                    SpanKind::Async => (first, "b", "the asynchronous span (b) never ends".into()),
+                    SpanKind::Flow => (first, "s", "the arrow (s) has no end (f)".into()),
+                    // An object can live as long as the program.
+                    SpanKind::Object => break,
+                });
+            }
         }
-        let mut open: Vec<(usize, SpanKind, usize)> = Vec::new();
-        for ((kind, _), OpenStarts { count, line }) in self.others {
-            open.push((line, kind, count));
-        }
-        open.sort_unstable();
-        for (line, kind, count) in open {
-            let (letter, message) = match kind {
-                SpanKind::Async => ("b", "the asynchronous span (b) never ends"),
-                SpanKind::Flow => ("s", "the arrow (s) has no end (f)"),
-                // An object can live as long as the program.
-                SpanKind::Object => continue,
-            };
-            (0..count).for_each(|_| to.warn(letter, line, "ph", message));
-        }
-    }
-
-    fn opened(&mut self, line: usize) {
-        self.open += 1;
-        if self.open > MAX_OPEN {
-            *self = Self { gives_up: Some(line), ..Self::default() };
+        open.sort();
+        for (line, letter, message) in open {
+            to.line = line;
+            to.warn(letter, "ph", message);
         }
     }
+}
 
-    fn end_call(&mut self, event: &EventText<'_>, line: usize, to: &mut Problems) {
-        let thread = thread(event);
-        let begun = self.calls.get_mut(&thread).and_then(Vec::pop);
-        let Some(OpenCall { line: start, name: begun }) = begun else {
+/// Adds an end that has no start.
+fn startless(span: SpanKind, to: &mut Problems) {
+    let start = match span {
+        SpanKind::Call => {
             let message = "an end (E) without a start (B) on its thread: viewers leave it out";
-            return to.warn("E", line, "ph", message);
-        };
-        self.open -= 1;
-        let name = event.name.text().unwrap_or_default();
-        let is_same = name.chars().take(NAME_CHARS).eq(begun.chars());
-        if !name.is_empty() && !is_same {
-            let message =
-                format!("the end of '{name}' closes '{begun}', which started in line {start}");
-            to.warn("E name", line, "name", message);
+            return to.warn("E", "ph", message);
         }
-    }
-
-    fn start(&mut self, kind: SpanKind, event: &EventText<'_>, line: usize) {
-        let new = || OpenStarts { count: 0, line };
-        self.others.entry((kind, key(event))).or_insert_with(new).count += 1;
-        self.opened(line);
-    }
-
-    fn end(
-        &mut self,
-        kind: SpanKind,
-        start: &str,
-        event: &EventText<'_>,
-        line: usize,
-        to: &mut Problems,
-    ) {
-        let key = (kind, key(event));
-        let Some(open) = self.others.get_mut(&key) else {
-            let message =
-                format!("an end without {start} of this category and id: viewers leave it out");
-            return to.warn("end", line, "id", message);
-        };
-        open.count -= 1;
-        if open.count == 0 {
-            self.others.remove(&key);
-        }
-        self.open -= 1;
-    }
+        SpanKind::Async => "a start (b)",
+        SpanKind::Flow => "a start (s)",
+        SpanKind::Object => "a creation (N)",
+    };
+    let message = format!("an end without {start} of this category and id: viewers leave it out");
+    to.warn("end", "id", message);
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -169,13 +141,13 @@ fn hash(value: impl Hash) -> u64 {
 }
 
 fn thread(event: &EventText<'_>) -> u64 {
-    hash((event.pid, event.tid))
+    hash((event.get("pid"), event.get("tid")))
 }
 
 /// Returns category, scope and id; a local id is that of its process.
 fn key(event: &EventText<'_>) -> u64 {
-    let (local, global) = (event.id2.member("local"), event.id2.member("global"));
-    let pid = if local.is_null() { "" } else { event.pid.as_written() };
-    let categories = event.categories.text();
-    hash((categories, event.scope, event.id, global, local, pid))
+    let (local, global) = (event.get("id2").member("local"), event.get("id2").member("global"));
+    let pid = if local.is_null() { "" } else { event.get("pid").as_written() };
+    let categories = event.get("cat").text();
+    hash((categories, event.get("scope"), event.get("id"), global, local, pid))
 }

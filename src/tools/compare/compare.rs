@@ -3,16 +3,12 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use super::callers::main_callers;
 use super::items::{ComparedItem, ItemKind, Items, Measure};
-use super::json::{CallerPlace, ComparedRow, ComparedSide, Comparison, FormerPlace};
-use super::matching::{MatchedItems, SideItems, matched};
-use super::noise::{
-    Difference, NoiseModel, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, differences,
-};
-use super::run_costs::{RunCosts, run_costs};
+use super::json::{ComparedPlace, ComparedRow, ComparedSide, Comparison};
+use super::matching::{MatchedItems, matched};
+use super::noise::{Difference, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, differences};
+use super::run_costs::{RunCosts, main_callers, read_runs};
 use crate::read::selection::Selection;
-use cpu_prof_core::files::input::Failed;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// Rows with less than this part of the work, on both sides, are not tested.
@@ -40,15 +36,6 @@ pub(crate) struct CompareOptions {
     pub selection: Selection,
 }
 
-/// What happened to the files of all runs.
-#[derive(Debug, Default)]
-struct ReadFiles {
-    inputs: [usize; 2],
-    repaired: Vec<PathBuf>,
-    failed: Vec<Failed>,
-    notes: Vec<String>,
-}
-
 /// A measure of a row, with its values.
 struct TestedRow {
     /// Index of the matched items.
@@ -57,19 +44,26 @@ struct TestedRow {
     values: RowValues,
 }
 
-/// Compares runs, each a list of files and folders. Returns JSON, or the reason why a run cannot be
-/// read.
+/// Compares the runs of both sides, each a list of files and folders. Returns JSON, or the reason why a
+/// run cannot be read.
 pub(crate) fn compare(
-    base: &[Vec<PathBuf>],
-    head: &[Vec<PathBuf>],
+    sides: [&[Vec<PathBuf>]; 2],
     options: &CompareOptions,
 ) -> Result<String, String> {
-    let mut items = Items::default();
-    let mut files = ReadFiles::default();
-    let base = read_side(base, 0, &options.selection, &mut items, &mut files)?;
-    let head = read_side(head, 1, &options.selection, &mut items, &mut files)?;
-    let rows = matched(&items, &SideItems::of(&base), &SideItems::of(&head));
-    let tested = tested_rows(&rows, &items, &base, &head, options);
+    let mut inputs = [0, 0];
+    let (mut repaired, mut failed, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let (items, runs) = read_runs(sides, &options.selection, ReadScope::LINES, |side, loaded| {
+        inputs[side] += loaded.inputs;
+        repaired.extend(loaded.repaired);
+        failed.extend(loaded.failed);
+        for note in loaded.notes {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    })?;
+    let rows = matched(&items, &runs);
+    let tested = tested_rows(&rows, &items, &runs, options);
     let values: Vec<RowValues> = tested.iter().map(|row| row.values.clone()).collect();
     let (differences, noise) = differences(&values);
     let mut found: Vec<(&TestedRow, &Difference)> = tested.iter().zip(&differences).collect();
@@ -79,82 +73,52 @@ pub(crate) fn compare(
         let size = (1e6 * (difference.head - difference.base).abs()) as u64;
         (kind, !difference.is_change(), Reverse(size))
     });
-    let callers_of = |runs: &[RunCosts]| main_callers(runs.iter().map(|run| &run.callers));
-    let (base_callers, head_callers) = (callers_of(&base), callers_of(&head));
+    let callers = runs.each_ref().map(|runs| main_callers(runs.iter().map(|run| &run.callers)));
     let caller = |row: &MatchedItems| {
-        let of_head = row.head.iter().find_map(|item| head_callers.get(item));
-        let caller = of_head.or(row.base.iter().find_map(|item| base_callers.get(item)))?;
-        let ComparedItem { name, file, line, .. } = &items[*caller];
-        Some(CallerPlace { name, file, line: *line })
+        let of_side = |side: usize| row[side].iter().find_map(|item| callers[side].get(item));
+        let ComparedItem { name, file, line, .. } = &items[*of_side(1).or_else(|| of_side(0))?];
+        Some(ComparedPlace { name, file, line: Some(*line) })
     };
     let shown = |(tested, difference): (&TestedRow, &Difference)| {
         let row = &rows[tested.row];
         let shown = shown(tested, row, difference, &items, options.shares);
         ComparedRow { caller: caller(row), ..shown }
     };
+    let [base, head] =
+        [0, 1].map(|side| ComparedSide { runs: runs[side].len(), inputs: inputs[side] });
     let comparison = Comparison {
         version: 1,
-        base: ComparedSide { runs: base.len(), inputs: files.inputs[0] },
-        head: ComparedSide { runs: head.len(), inputs: files.inputs[1] },
-        noise: match noise {
-            NoiseModel::Divisions => "measured",
-            NoiseModel::Assumed => "assumed",
-        },
+        base,
+        head,
+        noise,
         rows: found.into_iter().map(shown).collect(),
-        repaired: &files.repaired,
-        failed: &files.failed,
-        notes: &files.notes,
+        repaired: &repaired,
+        failed: &failed,
+        notes: &notes,
     };
     serde_json::to_string(&comparison).map_err(|error| error.to_string())
-}
-
-/// Reads the runs of a side one after the other, so that one is in memory at a time.
-fn read_side(
-    runs: &[Vec<PathBuf>],
-    side: usize,
-    selection: &Selection,
-    items: &mut Items,
-    files: &mut ReadFiles,
-) -> Result<Vec<RunCosts>, String> {
-    let mut costs = Vec::with_capacity(runs.len());
-    for run in runs {
-        let loaded = selection.load(run, ReadScope::LINES)?;
-        costs.push(run_costs(&loaded, items));
-        files.inputs[side] += loaded.inputs;
-        files.repaired.extend(loaded.repaired);
-        files.failed.extend(loaded.failed);
-        for note in loaded.notes {
-            if !files.notes.contains(&note) {
-                files.notes.push(note);
-            }
-        }
-    }
-    Ok(costs)
 }
 
 /// Returns the rows that have enough time to say something about, and those that are wanted.
 fn tested_rows(
     rows: &[MatchedItems],
     items: &Items,
-    base: &[RunCosts],
-    head: &[RunCosts],
+    runs: &[Vec<RunCosts>; 2],
     options: &CompareOptions,
 ) -> Vec<TestedRow> {
-    let total = rows.iter().find(|row| kind_of(row, items) == ItemKind::Total);
-    let of_total = |measure: Measure| match total {
-        Some(total) => [values(&total.base, base, measure), values(&total.head, head, measure)],
-        None => [vec![0.0; base.len()], vec![0.0; head.len()]],
-    };
-    let largest = |sides: [Vec<f64>; 2]| mean(&sides[0]).max(mean(&sides[1]));
-    let [base_work, head_work] = of_total(Measure::Work);
-    let least_wall = TESTED * largest(of_total(Measure::Wall));
-    let work = largest([base_work.clone(), head_work.clone()]);
+    let nothing = MatchedItems::default();
+    let total = rows.iter().find(|row| kind_of(row, items) == ItemKind::Total).unwrap_or(&nothing);
+    let largest = |sides: &[Vec<f64>; 2]| mean(&sides[0]).max(mean(&sides[1]));
+    let works = values(total, runs, Measure::Work);
+    let least_wall = TESTED * largest(&values(total, runs, Measure::Wall));
+    let work = largest(&works);
     let least_work = TESTED * if options.shares { 1.0 } else { work };
+    let all: Vec<f64> = runs.iter().flatten().map(|run| run.interval_ms).collect();
+    let interval_ms = mean(&all);
     let mut tested = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let kind = kind_of(row, items);
-        let is_wanted =
-            row.base.iter().chain(&row.head).any(|item| is_wanted(&items[*item], &options.wanted));
+        let is_wanted = row.iter().flatten().any(|item| is_wanted(&items[*item], &options.wanted));
         let measures: &[Measure] = match kind {
             ItemKind::Total => &TOTALS,
             ItemKind::Process => &[Measure::Duration],
@@ -164,30 +128,31 @@ fn tested_rows(
         };
         for measure in measures {
             let is_share = options.shares && measure.is_sampled();
-            let divisor = |work: &[f64]| if is_share { work.to_vec() } else { Vec::new() };
-            let values = RowValues {
-                base: divided(values(&row.base, base, *measure), &divisor(&base_work)),
-                head: divided(values(&row.head, head, *measure), &divisor(&head_work)),
-                assumed_spread: if measure.is_waiting() {
-                    SPREAD_OF_WAITING
-                } else {
-                    SPREAD_OF_WORK
-                },
-                sampled: match measure.is_sampled() {
-                    true if is_share => interval_ms(base, head) / work.max(1.0),
-                    true => interval_ms(base, head),
-                    false => 0.0,
-                },
-            };
-            let most = mean(&values.base).max(mean(&values.head));
+            let mut sides = values(row, runs, *measure);
+            if is_share {
+                for (value, work) in sides.iter_mut().flatten().zip(works.iter().flatten()) {
+                    *value = if *work > 0.0 { *value / work } else { 0.0 };
+                }
+            }
+            let most = largest(&sides);
             let is_tested = match kind {
-                ItemKind::Total => is_known(row, base, head, *measure),
+                ItemKind::Total => is_known(row, runs, *measure),
                 ItemKind::Process => most > 0.0 && (is_wanted || most >= least_wall),
                 _ => most > 0.0 && (is_wanted || most >= least_work),
             };
-            if is_tested {
-                tested.push(TestedRow { row: number, measure: *measure, values });
+            if !is_tested {
+                continue;
             }
+            let [base, head] = sides;
+            let assumed_spread =
+                if measure.is_waiting() { SPREAD_OF_WAITING } else { SPREAD_OF_WORK };
+            let sampled = match measure.is_sampled() {
+                true if is_share => interval_ms / work.max(1.0),
+                true => interval_ms,
+                false => 0.0,
+            };
+            let values = RowValues { base, head, sampled, assumed_spread };
+            tested.push(TestedRow { row: number, measure: *measure, values });
         }
     }
     tested
@@ -201,8 +166,8 @@ fn shown<'a>(
     shares: bool,
 ) -> ComparedRow<'a> {
     // Head has the names that a user knows now.
-    let item = &items[*row.head.first().or(row.base.first()).unwrap_or(&0)];
-    let was = row.base.first().map(|number| &items[*number]);
+    let item = &items[*row[1].first().or(row[0].first()).unwrap_or(&0)];
+    let was = row[0].first().map(|number| &items[*number]);
     let was = was.filter(|was| was.name != item.name || was.file != item.file);
     let is_function = item.kind == ItemKind::Function;
     let has_package = is_function || item.kind == ItemKind::File;
@@ -216,9 +181,9 @@ fn shown<'a>(
         line: (is_function && functions == 1).then_some(item.line),
         package: has_package.then_some(item.package.as_str()),
         functions,
-        was: was.map(|was| FormerPlace { name: &was.name, file: &was.file }),
+        was: was.map(|was| ComparedPlace { name: &was.name, file: &was.file, line: None }),
         caller: None,
-        measure: tested.measure.name(),
+        measure: tested.measure,
         unit: if shares && tested.measure.is_sampled() { "share" } else { tested.measure.unit() },
         base: found.base,
         head: found.head,
@@ -231,33 +196,30 @@ fn shown<'a>(
 }
 
 fn kind_of(row: &MatchedItems, items: &Items) -> ItemKind {
-    row.base.first().or(row.head.first()).map_or(ItemKind::Total, |item| items[*item].kind)
+    row.iter().flatten().next().map_or(ItemKind::Total, |item| items[*item].kind)
 }
 
 /// Returns the count of functions that count together.
 fn count(row: &MatchedItems) -> usize {
-    row.base.len().max(row.head.len()).max(1)
+    row[0].len().max(row[1].len()).max(1)
 }
 
-/// Returns the sum of the items' values in each run.
-fn values(numbers: &[usize], runs: &[RunCosts], measure: Measure) -> Vec<f64> {
-    let of =
-        |run: &RunCosts| numbers.iter().filter_map(|item| run.values.get(&(*item, measure))).sum();
-    runs.iter().map(of).collect()
-}
-
-/// Returns values as parts of others; the values themselves without others.
-fn divided(values: Vec<f64>, by: &[f64]) -> Vec<f64> {
-    let divisors = by.iter().copied().chain(std::iter::repeat(1.0));
-    values.iter().zip(divisors).map(|(value, by)| if by > 0.0 { value / by } else { 0.0 }).collect()
+/// Returns the sum of the items' values in each run of both sides.
+fn values(row: &MatchedItems, runs: &[Vec<RunCosts>; 2], measure: Measure) -> [Vec<f64>; 2] {
+    [0, 1].map(|side| {
+        let of = |run: &RunCosts| {
+            row[side].iter().filter_map(|item| run.values.get(&(*item, measure))).sum()
+        };
+        runs[side].iter().map(of).collect()
+    })
 }
 
 /// Returns whether all runs have a value.
-fn is_known(row: &MatchedItems, base: &[RunCosts], head: &[RunCosts], measure: Measure) -> bool {
-    let has = |numbers: &[usize], run: &RunCosts| {
-        numbers.iter().any(|item| run.values.contains_key(&(*item, measure)))
-    };
-    base.iter().all(|run| has(&row.base, run)) && head.iter().all(|run| has(&row.head, run))
+fn is_known(row: &MatchedItems, runs: &[Vec<RunCosts>; 2], measure: Measure) -> bool {
+    row.iter().zip(runs).all(|(numbers, runs)| {
+        let has = |run: &RunCosts| numbers.iter().any(|n| run.values.contains_key(&(*n, measure)));
+        runs.iter().all(has)
+    })
 }
 
 fn is_wanted(item: &ComparedItem, wanted: &[(String, String)]) -> bool {
@@ -265,11 +227,6 @@ fn is_wanted(item: &ComparedItem, wanted: &[(String, String)]) -> bool {
         let has_kind = item.kind.name() == kind || item.owner == kind.as_str();
         has_kind && item.name == *name
     })
-}
-
-fn interval_ms(base: &[RunCosts], head: &[RunCosts]) -> f64 {
-    let all: Vec<f64> = base.iter().chain(head).map(|run| run.interval_ms).collect();
-    mean(&all)
 }
 
 fn mean(values: &[f64]) -> f64 {

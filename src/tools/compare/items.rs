@@ -1,5 +1,7 @@
 //! The things that are compared: functions, files, packages, owners, processes and totals.
 
+use serde::Serialize;
+
 use cpu_prof_core::base::numbering::FxIndexSet;
 
 /// All items of all runs, with their numbers.
@@ -57,7 +59,8 @@ impl ItemKind {
 }
 
 /// A value of an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Measure {
     /// Time from the first start to the last end.
     Wall,
@@ -76,31 +79,16 @@ pub(super) enum Measure {
     /// Count of processes.
     Processes,
     /// Time of a function, file, package or owner.
+    #[serde(rename = "self")]
     SelfTime,
     /// The same with all that was called.
+    #[serde(rename = "total")]
     TotalTime,
     /// Time from start to end of processes.
     Duration,
 }
 
 impl Measure {
-    /// Returns the measure's name in JSON.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::Work => "work",
-            Self::Cpu => "cpu",
-            Self::Gc => "gc",
-            Self::Idle => "idle",
-            Self::Blocked => "blocked",
-            Self::Memory => "memory",
-            Self::Processes => "processes",
-            Self::SelfTime => "self",
-            Self::TotalTime => "total",
-            Self::Duration => "duration",
-        }
-    }
-
     /// Returns the unit's name in JSON.
     pub(super) fn unit(self) -> &'static str {
         match self {

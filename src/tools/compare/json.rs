@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::items::Measure;
+use super::noise::NoiseModel;
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
 #[derive(Debug, Serialize)]
@@ -12,7 +14,7 @@ pub(super) struct Comparison<'a> {
     pub version: u32,
     pub base: ComparedSide,
     pub head: ComparedSide,
-    pub noise: &'static str,
+    pub noise: NoiseModel,
     pub rows: Vec<ComparedRow<'a>>,
     #[serde(serialize_with = "lossy_list")]
     pub repaired: &'a [PathBuf],
@@ -43,10 +45,10 @@ pub(super) struct ComparedRow<'a> {
     #[serde(skip_serializing_if = "is_one")]
     pub functions: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub was: Option<FormerPlace<'a>>,
+    pub was: Option<ComparedPlace<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub caller: Option<CallerPlace<'a>>,
-    pub measure: &'static str,
+    pub caller: Option<ComparedPlace<'a>>,
+    pub measure: Measure,
     pub unit: &'static str,
     pub base: f64,
     pub head: f64,
@@ -58,19 +60,14 @@ pub(super) struct ComparedRow<'a> {
     pub changed: bool,
 }
 
-/// The name and the file of a renamed or moved function in the base runs.
+/// A renamed or moved function in the base runs, or the code that calls a function of Node or a native
+/// one, which has a line.
 #[derive(Debug, Serialize)]
-pub(super) struct FormerPlace<'a> {
+pub(super) struct ComparedPlace<'a> {
     pub name: &'a str,
     pub file: &'a str,
-}
-
-/// The code that calls a function of Node or a native one.
-#[derive(Debug, Serialize)]
-pub(super) struct CallerPlace<'a> {
-    pub name: &'a str,
-    pub file: &'a str,
-    pub line: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<i32>,
 }
 
 fn is_one(count: &usize) -> bool {

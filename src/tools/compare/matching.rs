@@ -6,6 +6,9 @@
 //! or a moved one if there is exactly one such function on the other side. A file has moved if its
 //! functions have.
 
+use std::collections::BTreeSet;
+use std::hash::Hash;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::items::{ComparedItem, ItemKind, Items};
@@ -16,38 +19,29 @@ const REGULAR_EXPRESSION: &str = "RegExp: ";
 
 /// The runs of one side: the items with values, and the calls.
 #[derive(Debug, Default)]
-pub(super) struct SideItems {
+struct SideItems {
     /// Numbers of the items.
     items: FxHashSet<usize>,
     calls: FxHashSet<(usize, usize)>,
 }
 
-/// A row of the comparison: the items of both sides that are the same thing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct MatchedItems {
-    /// Numbers of the items of the base runs; several if they count together.
-    pub base: Vec<usize>,
-    /// Numbers of the items of the head runs.
-    pub head: Vec<usize>,
-}
+/// A row of the comparison: the numbers of the items of base and of head that are the same thing;
+/// several if they count together.
+pub(super) type MatchedItems = [Vec<usize>; 2];
 
-impl SideItems {
-    /// Returns the items of runs.
-    pub(super) fn of(runs: &[RunCosts]) -> Self {
-        let mut side = Self::default();
+/// Returns the rows, in the order in which the items were read.
+pub(super) fn matched(items: &Items, runs: &[Vec<RunCosts>; 2]) -> Vec<MatchedItems> {
+    let sides = runs.each_ref().map(|runs| {
+        let mut side = SideItems::default();
         for run in runs {
             side.items.extend(run.values.keys().map(|(item, _)| *item));
             side.calls.extend(&run.calls);
         }
         side
-    }
-}
-
-/// Returns the rows, in the order in which the items were read.
-pub(super) fn matched(items: &Items, base: &SideItems, head: &SideItems) -> Vec<MatchedItems> {
-    let rows = matched_by_file(items, base, head, &MovedFiles::default());
+    });
+    let rows = matched_by_file(items, &sides, &MovedFiles::default());
     let moved = moved_files(&rows, items);
-    if moved.is_empty() { rows } else { matched_by_file(items, base, head, &moved) }
+    if moved.is_empty() { rows } else { matched_by_file(items, &sides, &moved) }
 }
 
 /// Former paths of files, by their paths in the head runs.
@@ -55,23 +49,21 @@ type MovedFiles<'a> = FxHashMap<&'a str, &'a str>;
 
 fn matched_by_file(
     items: &Items,
-    base: &SideItems,
-    head: &SideItems,
+    sides: &[SideItems; 2],
     moved: &MovedFiles<'_>,
 ) -> Vec<MatchedItems> {
-    let changed = changed_files(items, base, head, moved);
+    let changed = changed_files(items, sides, moved);
     let mut rows: indexmap::IndexMap<RowKey<'_>, MatchedItems> = indexmap::IndexMap::new();
     for (number, item) in items.iter().enumerate() {
         let row = rows.entry(RowKey::of(item, &changed, moved)).or_default();
-        if base.items.contains(&number) {
-            row.base.push(number);
-        }
-        if head.items.contains(&number) {
-            row.head.push(number);
+        for (numbers, side) in row.iter_mut().zip(sides) {
+            if side.items.contains(&number) {
+                numbers.push(number);
+            }
         }
     }
     let mut rows: Vec<MatchedItems> = rows.into_values().collect();
-    join_renamed(&mut rows, items, base, head);
+    join_renamed(&mut rows, items, sides);
     rows
 }
 
@@ -109,7 +101,7 @@ fn moved_files<'a>(rows: &[MatchedItems], items: &'a Items) -> MovedFiles<'a> {
             let item = &items[*number];
             (item.kind == ItemKind::Function).then_some(item.file.as_str())
         };
-        let (base, head) = (row.base.first().and_then(file), row.head.first().and_then(file));
+        let [base, head] = row.each_ref().map(|numbers| numbers.first().and_then(file));
         for (side, of, other) in [(0, base, head), (1, head, base)] {
             if let Some(of) = of {
                 files[side].entry(of).or_default().extend(other);
@@ -134,130 +126,89 @@ fn moved_files<'a>(rows: &[MatchedItems], items: &'a Items) -> MovedFiles<'a> {
 /// Returns the files in which a function that is alone with its name has other places on both sides.
 fn changed_files<'a>(
     items: &'a Items,
-    base: &SideItems,
-    head: &SideItems,
+    sides: &[SideItems; 2],
     moved: &MovedFiles<'a>,
 ) -> FxHashSet<&'a str> {
     type Places = FxHashSet<(i32, i32)>;
-    let mut functions: FxHashMap<(&str, &str), (Places, Places)> = FxHashMap::default();
+    let mut functions: FxHashMap<(&str, &str), [Places; 2]> = FxHashMap::default();
     for (number, item) in items.iter().enumerate() {
         if item.kind != ItemKind::Function {
             continue;
         }
         let key = (former(&item.file, moved), item.name.as_str());
-        let (in_base, in_head) = functions.entry(key).or_default();
-        let place = (item.line, item.column);
-        if base.items.contains(&number) {
-            in_base.insert(place);
-        }
-        if head.items.contains(&number) {
-            in_head.insert(place);
+        for (places, side) in functions.entry(key).or_default().iter_mut().zip(sides) {
+            if side.items.contains(&number) {
+                places.insert((item.line, item.column));
+            }
         }
     }
-    let is_moved =
-        |(base, head): &(Places, Places)| base.len() == 1 && head.len() == 1 && base != head;
-    functions
+    let moved = functions
         .into_iter()
-        .filter(|(_, places)| is_moved(places))
-        .map(|((file, _), _)| file)
-        .collect()
+        .filter(|(_, [base, head])| base.len() == 1 && head.len() == 1 && base != head);
+    moved.map(|((file, _), _)| file).collect()
 }
 
 /// Joins the rows that only base and only head has, where there is one of each: of a program with other
 /// arguments, of a function with the same name and file name, of a function with the same callers and
 /// callees in one file, or of a regular expression, whose name is its source, with the same callers.
-fn join_renamed(rows: &mut Vec<MatchedItems>, items: &Items, base: &SideItems, head: &SideItems) {
+fn join_renamed(rows: &mut Vec<MatchedItems>, items: &Items, sides: &[SideItems; 2]) {
     let row_of: FxHashMap<usize, usize> = rows
         .iter()
         .enumerate()
-        .flat_map(|(row, matched)| {
-            matched.base.iter().chain(&matched.head).map(move |item| (*item, row))
-        })
+        .flat_map(|(row, matched)| matched.iter().flatten().map(move |item| (*item, row)))
         .collect();
-    let base_calls = Neighbours::of(&base.calls, &row_of);
-    let head_calls = Neighbours::of(&head.calls, &row_of);
-    let moved = |row: &MatchedItems, item: &ComparedItem, _: &Neighbours| {
-        let file = item.file.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_named = item.kind == ItemKind::Function
-            && item.name != "(anonymous)"
-            && row.base.len() + row.head.len() == 1;
-        is_named.then(|| (item.name.clone(), file))
-    };
-    let renamed = |row: &MatchedItems, item: &ComparedItem, calls: &Neighbours| {
-        let number = *row.base.first().or(row.head.first())?;
-        let own_row = *row_of.get(&number)?;
-        let (callers, callees) = calls.of_row(own_row);
-        let is_known = item.kind == ItemKind::Function
+    // The calls of a row that only one side has are those of this side.
+    let mut neighbours: FxHashMap<usize, [BTreeSet<usize>; 2]> = FxHashMap::default();
+    for (caller, callee) in sides.iter().flat_map(|side| &side.calls) {
+        if let (Some(caller), Some(callee)) = (row_of.get(caller), row_of.get(callee)) {
+            neighbours.entry(*callee).or_default()[0].insert(*caller);
+            neighbours.entry(*caller).or_default()[1].insert(*callee);
+        }
+    }
+    join(rows, |_, item| {
+        let program = items[item].name.split(' ').next().unwrap_or_default();
+        (items[item].kind == ItemKind::Process).then_some(program)
+    });
+    join(rows, |row, item| {
+        let ComparedItem { kind, name, file, .. } = &items[item];
+        let is_named = *kind == ItemKind::Function
+            && name != "(anonymous)"
+            && row[0].len() + row[1].len() == 1;
+        is_named.then(|| (name, file.rsplit('/').next()))
+    });
+    join(rows, |_, item| {
+        let ComparedItem { kind, name, file, .. } = &items[item];
+        let [callers, callees] = neighbours.get(row_of.get(&item)?)?;
+        let is_known = *kind == ItemKind::Function
             && !callers.is_empty()
-            && (!callees.is_empty() || item.name.starts_with(REGULAR_EXPRESSION));
-        is_known.then(|| (item.file.clone(), callers, callees))
-    };
-    let called = |_: &MatchedItems, item: &ComparedItem, _: &Neighbours| {
-        let program = item.name.split(' ').next().unwrap_or_default().to_owned();
-        (item.kind == ItemKind::Process).then_some(program)
-    };
-    join(rows, items, &base_calls, &head_calls, called);
-    join(rows, items, &base_calls, &head_calls, moved);
-    join(rows, items, &base_calls, &head_calls, renamed);
+            && (!callees.is_empty() || name.starts_with(REGULAR_EXPRESSION));
+        is_known.then_some((file, callers, callees))
+    });
 }
 
-/// Joins the one row of base and the one row of head with the same signature.
-fn join<S: std::hash::Hash + Eq>(
+/// Joins the one row of base and the one row of head with the same signature, which `signature` returns
+/// for a row and an item of the row.
+fn join<S: Hash + Eq>(
     rows: &mut Vec<MatchedItems>,
-    items: &Items,
-    base_calls: &Neighbours,
-    head_calls: &Neighbours,
-    signature: impl Fn(&MatchedItems, &ComparedItem, &Neighbours) -> Option<S>,
+    signature: impl Fn(&MatchedItems, usize) -> Option<S>,
 ) {
-    let mut found: FxHashMap<S, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
+    let mut found: FxHashMap<S, [Vec<usize>; 2]> = FxHashMap::default();
     for (number, row) in rows.iter().enumerate() {
-        let (item, calls, is_base) = match (row.base.first(), row.head.first()) {
-            (Some(item), None) => (*item, base_calls, true),
-            (None, Some(item)) => (*item, head_calls, false),
+        let (item, side) = match row.each_ref().map(|numbers| numbers.first()) {
+            [Some(item), None] => (*item, 0),
+            [None, Some(item)] => (*item, 1),
             _ => continue,
         };
-        let item = &items[item];
-        if let Some(signature) = signature(row, item, calls) {
-            let (base, head) = found.entry(signature).or_default();
-            if is_base { base.push(number) } else { head.push(number) }
+        if let Some(signature) = signature(row, item) {
+            found.entry(signature).or_default()[side].push(number);
         }
     }
-    for (base, head) in found.into_values() {
+    for [base, head] in found.into_values() {
         if let ([base], [head]) = (&base[..], &head[..]) {
-            let joined = std::mem::take(&mut rows[*head].head);
-            rows[*base].head = joined;
+            rows[*base][1] = std::mem::take(&mut rows[*head][1]);
         }
     }
-    rows.retain(|row| !row.base.is_empty() || !row.head.is_empty());
-}
-
-/// The callers and callees of rows.
-struct Neighbours {
-    callers: FxHashMap<usize, FxHashSet<usize>>,
-    callees: FxHashMap<usize, FxHashSet<usize>>,
-}
-
-impl Neighbours {
-    fn of(calls: &FxHashSet<(usize, usize)>, row_of: &FxHashMap<usize, usize>) -> Self {
-        let mut neighbours = Self { callers: FxHashMap::default(), callees: FxHashMap::default() };
-        for (caller, callee) in calls {
-            if let (Some(caller), Some(callee)) = (row_of.get(caller), row_of.get(callee)) {
-                neighbours.callers.entry(*callee).or_default().insert(*caller);
-                neighbours.callees.entry(*caller).or_default().insert(*callee);
-            }
-        }
-        neighbours
-    }
-
-    /// Returns the rows of callers and of callees, sorted.
-    fn of_row(&self, row: usize) -> (Vec<usize>, Vec<usize>) {
-        let sorted = |map: &FxHashMap<usize, FxHashSet<usize>>| {
-            let mut list: Vec<usize> = map.get(&row).into_iter().flatten().copied().collect();
-            list.sort_unstable();
-            list
-        };
-        (sorted(&self.callers), sorted(&self.callees))
-    }
+    rows.retain(|row| row.iter().any(|numbers| !numbers.is_empty()));
 }
 
 #[cfg(test)]
@@ -270,7 +221,7 @@ mod tests {
         items: &mut Items,
         functions: &[(&str, &str, i32)],
         calls: &[(usize, usize)],
-    ) -> SideItems {
+    ) -> Vec<RunCosts> {
         let mut run = RunCosts::default();
         let numbers: Vec<usize> = functions
             .iter()
@@ -286,20 +237,20 @@ mod tests {
             .collect();
         run.values.extend(numbers.iter().map(|number| ((*number, Measure::SelfTime), 1.0)));
         run.calls.extend(calls.iter().map(|(a, b)| (numbers[*a], numbers[*b])));
-        SideItems::of(&[run])
+        vec![run]
     }
 
     /// Returns the rows as `base → head`, with lines.
-    fn found(items: &Items, base: &SideItems, head: &SideItems) -> Vec<String> {
+    fn found(items: &Items, base: &[RunCosts], head: &[RunCosts]) -> Vec<String> {
         let names = |numbers: &[usize]| {
             let name = |number: &usize| {
                 format!("{} {}:{}", items[*number].name, items[*number].file, items[*number].line)
             };
             numbers.iter().map(name).collect::<Vec<_>>().join(" + ")
         };
-        matched(items, base, head)
+        matched(items, &[base.to_vec(), head.to_vec()])
             .iter()
-            .map(|row| format!("{} → {}", names(&row.base), names(&row.head)))
+            .map(|[base, head]| format!("{} → {}", names(base), names(head)))
             .collect()
     }
 

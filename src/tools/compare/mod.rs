@@ -1,6 +1,5 @@
 //! What has changed between two sets of runs.
 
-mod callers;
 pub(crate) mod compare;
 mod items;
 pub(crate) mod json;

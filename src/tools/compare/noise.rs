@@ -9,6 +9,8 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 /// The chance that a comparison of equal programs has a false change: below one in twenty, because a
 /// machine also drifts from one set of runs to the next.
 const FALSE_CHANGES: f64 = 0.03;
@@ -65,10 +67,11 @@ impl Difference {
 }
 
 /// How the noise was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum NoiseModel {
     /// By dividing the runs in other ways.
-    Divisions,
+    Measured,
     /// By an assumed spread, because the runs are few.
     Assumed,
 }
@@ -82,7 +85,7 @@ pub(super) fn differences(rows: &[RowValues]) -> (Vec<Difference>, NoiseModel) {
     let (rows, critical, model) = if allowed >= LEAST_ALLOWED {
         let rows: Vec<RowValues> = rows.iter().map(pulled_in).collect();
         let critical = critical_by_divisions(&rows, &divisions, allowed);
-        (Cow::Owned(rows), critical, NoiseModel::Divisions)
+        (Cow::Owned(rows), critical, NoiseModel::Measured)
     } else {
         let chance = FALSE_CHANGES / 2.0 / rows.len().max(1) as f64;
         (Cow::Borrowed(rows), normal_quantile(chance), NoiseModel::Assumed)
@@ -90,7 +93,7 @@ pub(super) fn differences(rows: &[RowValues]) -> (Vec<Difference>, NoiseModel) {
     let of = |row: &RowValues| {
         let (base, head) = (Moments::of(&row.base), Moments::of(&row.head));
         let error = match model {
-            NoiseModel::Divisions => error(base, head, row.sampled),
+            NoiseModel::Measured => error(base, head, row.sampled),
             NoiseModel::Assumed => assumed_error(row, base, head),
         };
         let (base, head) = (base.mean(), head.mean());
@@ -245,19 +248,13 @@ fn ways(all: usize, some: usize) -> f64 {
 }
 
 fn all_divisions(all: usize, base: usize) -> Vec<Vec<usize>> {
-    let mut list = Vec::new();
-    let mut chosen: Vec<usize> = (0..base).collect();
-    loop {
-        list.push(chosen.clone());
-        // Moves the last run that can still move, and puts those after it right behind.
-        let Some(place) = (0..base).rev().find(|place| chosen[*place] < all - base + place) else {
-            return list;
+    (0..base).rev().fold(vec![Vec::new()], |lists, after| {
+        let longer = |list: &Vec<usize>| -> Vec<Vec<usize>> {
+            let next = list.last().map_or(0, |last| last + 1);
+            (next..all - after).map(|run| [&list[..], &[run]].concat()).collect()
         };
-        chosen[place] += 1;
-        for later in place + 1..base {
-            chosen[later] = chosen[later - 1] + 1;
-        }
-    }
+        lists.iter().flat_map(longer).collect()
+    })
 }
 
 /// Random numbers, the same each time (xorshift).
@@ -362,7 +359,7 @@ mod tests {
         };
         let (found, model) =
             differences(&[row(40.0, 41.0), row(40.0, 40.0), row(0.0, 0.0), row(0.0, 9.0)]);
-        assert_eq!(model, NoiseModel::Divisions);
+        assert_eq!(model, NoiseModel::Measured);
         let changes: Vec<bool> = found.iter().map(Difference::is_change).collect();
         assert_eq!(changes, [true, false, false, true]);
         assert_eq!(differences(&[]).0, []);

@@ -4,56 +4,47 @@ use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
-use super::items::{ComparedItem, Items};
-use super::matching::{SideItems, matched};
-use super::run_costs::{Names, root, run_costs};
+use super::items::ComparedItem;
+use super::matching::matched;
+use super::run_costs::{function_item, read_runs, root};
 use crate::page::page::{PageSides, PathTime, page_of_sides};
 use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::launchers::{launchers, shown_profiles};
-use crate::shared::path_tree::PathTree;
+use crate::shared::path_tree::{PathTree, downward};
 use crate::shared::process_cpu::parents;
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope};
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
-/// Returns the data of a page that compares runs, each a list of files and folders, as JSON; or the
-/// reason why a run cannot be read.
+/// Returns the data of a page that compares the runs of both sides, each a list of files and folders, as
+/// JSON; or the reason why a run cannot be read.
 pub(crate) fn page(
-    base: &[Vec<PathBuf>],
-    head: &[Vec<PathBuf>],
+    sides: [&[Vec<PathBuf>]; 2],
     names: [String; 2],
     selection: &Selection,
 ) -> Result<String, String> {
     let mut trees = SideTrees::default();
-    let mut items = Items::default();
-    let mut costs = [Vec::new(), Vec::new()];
     let mut notes = Vec::new();
-    for (side, runs) in [base, head].into_iter().enumerate() {
-        for run in runs {
-            let loaded = selection.load(run, ReadScope::TIMES)?;
-            costs[side].push(run_costs(&loaded, &mut items));
-            trees.add(&loaded.session, side);
-            notes.extend(loaded.notes);
-        }
-    }
+    let (items, runs) = read_runs(sides, selection, ReadScope::TIMES, |side, loaded| {
+        trees.add(&loaded.session, side);
+        notes.extend(loaded.notes);
+    })?;
     notes.sort();
     notes.dedup();
-    let [base_items, head_items] = costs.each_ref().map(|costs| SideItems::of(costs));
-    let rows = matched(&items, &base_items, &head_items);
-    let numbers = rows.iter().enumerate().flat_map(|(row, matched)| {
-        matched.base.iter().chain(&matched.head).map(move |item| (*item, row))
-    });
+    let rows = matched(&items, &runs);
+    let numbers = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, matched)| matched.iter().flatten().map(move |item| (*item, row)));
     let rows: FxHashMap<&ComparedItem, usize> =
         numbers.map(|(item, row)| (&items[item], row)).collect();
-    let (paths, mut times) = trees.joined(&rows);
-    for [base_time, head_time] in &mut times {
-        base_time.divide(base.len());
-        head_time.divide(head.len());
-    }
+    let paths = trees.joined(&rows, sides.map(<[_]>::len));
     let cwd = trees.cwd.as_str();
-    page_of_sides(PageSides { index: &trees.index, paths, times, names, cwd, notes: &notes })
+    page_of_sides(PageSides { index: &trees.index, paths, names, cwd, notes: &notes })
         .map_err(|error| error.to_string())
 }
+
+type SidePaths = PathTree<FrameKind, [PathTime; 2]>;
 
 /// The call trees of all runs.
 #[derive(Default)]
@@ -62,9 +53,8 @@ struct SideTrees {
     index: FrameIndex,
     /// Functions as on every machine, by their numbers in the index.
     functions: FxHashMap<usize, ComparedItem>,
-    paths: PathTree,
-    /// For each path, its times in all runs of each side.
-    times: Vec<[PathTime; 2]>,
+    /// The paths, with their times in all runs of each side.
+    paths: SidePaths,
     /// Folder in which the last run was started.
     cwd: String,
 }
@@ -75,52 +65,56 @@ impl SideTrees {
         self.index.read(&session.frames);
         let root = root(session);
         root.clone_into(&mut self.cwd);
-        let names = Names { index: &self.index, root };
         for frame in 0..session.frames.list().len() as u32 {
             if let Some(function) = self.index.function(frame) {
-                self.functions.entry(function).or_insert_with(|| names.function(function));
+                self.functions
+                    .entry(function)
+                    .or_insert_with(|| function_item(function, &self.index, root));
             }
         }
         let launchers = launchers(session, &parents(session));
         for profile in shown_profiles(session, &launchers) {
-            let mut paths: Vec<Option<u32>> = Vec::with_capacity(profile.nodes.len());
-            // Parents come before their children.
-            for node in &profile.nodes {
-                let above = match node.parent {
-                    NONE => None,
-                    parent => paths[parent as usize],
-                };
-                let kind = self.index.kind(node.frame);
-                let path = match kind {
-                    FrameKind::Unrecorded => above,
-                    kind => Some(self.paths.number(above, kind)),
-                };
-                paths.push(path);
-                if let Some(path) = path.filter(|_| kind != FrameKind::Idle) {
-                    let time = PathTime { self_us: node.self_us, blocked_us: node.blocked_us };
-                    add_time(&mut self.times, path, side, time);
+            downward(profile, |above, _, node| match self.index.kind(node.frame) {
+                FrameKind::Unrecorded => above,
+                kind => {
+                    let (path, times) = self.paths.path(above, kind);
+                    if kind != FrameKind::Idle {
+                        times[side]
+                            .add(PathTime { self_us: node.self_us, blocked_us: node.blocked_us });
+                    }
+                    Some(path)
                 }
-            }
+            });
         }
     }
 
-    /// Returns the call tree in which the functions of a row are one, with its times.
-    fn joined(&self, rows: &FxHashMap<&ComparedItem, usize>) -> (PathTree, Vec<[PathTime; 2]>) {
+    /// Returns the call tree in which the functions of a row are one, with the times of one of the
+    /// `runs` of each side.
+    fn joined(&self, rows: &FxHashMap<&ComparedItem, usize>, runs: [usize; 2]) -> SidePaths {
         let same = self.same_functions(rows);
-        let (mut joined, mut times) = (PathTree::default(), Vec::new());
+        let mut joined = SidePaths::default();
         let mut numbers: Vec<u32> = Vec::new();
-        for (number, (above, kind)) in self.paths.list().enumerate() {
+        for (above, kind, times) in self.paths.list() {
             let kind = match kind {
                 FrameKind::Function(function) => FrameKind::Function(same[function]),
                 kind => kind,
             };
-            let path = joined.number(above.map(|above| numbers[above as usize]), kind);
+            let above = above.map(|above| numbers[above as usize]);
+            let (path, sums) = joined.path(above, kind);
             numbers.push(path);
-            for (side, time) in self.times.get(number).into_iter().flatten().enumerate() {
-                add_time(&mut times, path, side, *time);
+            for (sum, time) in sums.iter_mut().zip(times) {
+                sum.add(*time);
             }
         }
-        (joined, times)
+        let count = joined.list().len() as u32;
+        for path in 0..count {
+            for (time, runs) in joined.value(path).iter_mut().zip(runs) {
+                let runs = runs.max(1) as u64;
+                time.self_us /= runs;
+                time.blocked_us /= runs;
+            }
+        }
+        joined
     }
 
     /// Returns for each function the one that stands for its row: the last, because head is read after
@@ -141,20 +135,9 @@ impl SideTrees {
     }
 }
 
-fn add_time(times: &mut Vec<[PathTime; 2]>, path: u32, side: usize, time: PathTime) {
-    let path = path as usize;
-    if times.len() <= path {
-        times.resize(path + 1, Default::default());
-    }
-    let sum = &mut times[path][side];
-    sum.self_us = sum.self_us.saturating_add(time.self_us);
-    sum.blocked_us = sum.blocked_us.saturating_add(time.blocked_us);
-}
-
 impl PathTime {
-    fn divide(&mut self, by: usize) {
-        let by = by.max(1) as u64;
-        self.self_us /= by;
-        self.blocked_us /= by;
+    fn add(&mut self, other: Self) {
+        self.self_us = self.self_us.saturating_add(other.self_us);
+        self.blocked_us = self.blocked_us.saturating_add(other.blocked_us);
     }
 }

@@ -1,21 +1,24 @@
 //! The costs of one run, by item.
 
+use std::path::PathBuf;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::callers::{CallersOfBuiltIns, add_callers};
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
 use crate::read::load::Loaded;
+use crate::read::selection::Selection;
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
-use crate::shared::json::{ReportCost, ReportTimes};
+use crate::shared::json::{ReportCost, ReportTimes, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::owners::Owners;
+use crate::shared::path_tree::downward;
 use crate::shared::process_cpu::{cpu_of_processes, parents};
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
 
 /// Items with less than this part of the work are left out of a run.
 const NOTABLE: f64 = 0.0002;
@@ -25,8 +28,12 @@ const NOTABLE_CALL: f64 = 0.001;
 /// sampled.
 const MAX_INTERVAL_MS: f64 = 10.0;
 
+/// Self time of Node's and of native functions, by their numbers and those of their nearest callers that
+/// are code, microseconds.
+pub(super) type CallersOfBuiltIns = FxHashMap<(usize, usize), u64>;
+
 /// What one run cost.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RunCosts {
     /// Milliseconds, bytes or counts, by the number of the item. An item that is missing had none.
     pub values: FxHashMap<(usize, Measure), f64>,
@@ -38,8 +45,29 @@ pub(super) struct RunCosts {
     pub interval_ms: f64,
 }
 
+/// Reads the runs of both sides one after the other, so that one is in memory at a time. `take` gets
+/// the side, 0 for base and 1 for head, and the run. Returns all items, and the costs of the runs of
+/// each side.
+pub(super) fn read_runs(
+    sides: [&[Vec<PathBuf>]; 2],
+    selection: &Selection,
+    scope: ReadScope,
+    mut take: impl FnMut(usize, Loaded),
+) -> Result<(Items, [Vec<RunCosts>; 2]), String> {
+    let mut items = Items::default();
+    let mut costs = [Vec::new(), Vec::new()];
+    for (side, runs) in sides.into_iter().enumerate() {
+        for run in runs {
+            let loaded = selection.load(run, scope)?;
+            costs[side].push(run_costs(&loaded, &mut items));
+            take(side, loaded);
+        }
+    }
+    Ok((items, costs))
+}
+
 /// Returns the costs of a run, and adds its items to `items`.
-pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
+fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
     let parents = parents(session);
@@ -52,18 +80,17 @@ pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let least_us = (NOTABLE * times.work_us() as f64) as u64;
     let least_call_us = (NOTABLE_CALL * times.work_us() as f64) as u64;
     let launchers = launchers(session, &parents);
-    let names = Names { index: &index, root };
     let is_code = index.code_functions();
     let mut callers = CallersOfBuiltIns::default();
-    let mut functions = Costs::new(is_code.clone());
-    let mut files = Costs::new(index.code_files());
-    let mut packages = Costs::new(index.code_packages());
+    let mut functions = Costs::default();
+    let mut files = Costs::default();
+    let mut packages = Costs::default();
     let mut calls = FxHashSet::default();
     for profile in shown_profiles(session, &launchers) {
         let tree = WeightedTree::of(profile);
-        tree.add_to(&mut functions, |frame| index.function(frame));
-        tree.add_to(&mut files, |frame| index.file(frame));
-        tree.add_to(&mut packages, |frame| index.package(frame));
+        tree.add_to(&mut functions, |_, frame| index.function(frame));
+        tree.add_to(&mut files, |_, frame| index.file(frame));
+        tree.add_to(&mut packages, |_, frame| index.package(frame));
         add_calls(&mut calls, profile, &tree, &index, least_call_us);
         add_callers(&mut callers, profile, &index, &is_code);
     }
@@ -79,12 +106,15 @@ pub(super) fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     };
     let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
     for (function, cost) in functions.known() {
-        if let Some(number) = add(names.function(function), cost) {
+        if let Some(number) = add(function_item(function, &index, root), cost) {
             numbers.insert(function, number);
         }
     }
     for (file, cost) in files.known() {
-        add(names.file(file), cost);
+        let source = &index.files[file];
+        let package = index.packages[source.package].clone();
+        let name = short_path(&source.path, root);
+        add(ComparedItem { package, ..named(ItemKind::File, &name) }, cost);
     }
     for (package, cost) in packages.known() {
         add(named(ItemKind::Package, &index.packages[package]), cost);
@@ -162,6 +192,44 @@ fn add_calls(
     }
 }
 
+/// Adds the self times of a profile. `is_code` tells of each function whether it is neither Node's nor
+/// native.
+fn add_callers(
+    callers: &mut CallersOfBuiltIns,
+    profile: &ThreadProfile,
+    index: &FrameIndex,
+    is_code: &[bool],
+) {
+    downward(profile, |caller: Option<usize>, _, node| {
+        let function = index.function(node.frame);
+        let is_built_in = function.is_some_and(|function| !is_code[function]);
+        if is_built_in
+            && node.self_us > 0
+            && let Some(pair) = function.zip(caller)
+        {
+            let us = callers.entry(pair).or_default();
+            *us = us.saturating_add(node.self_us);
+        }
+        function.filter(|function| is_code[*function]).or(caller)
+    });
+}
+
+/// Returns the caller with the most time in all runs, by the function that it calls.
+pub(super) fn main_callers<'a>(
+    runs: impl Iterator<Item = &'a CallersOfBuiltIns>,
+) -> FxHashMap<usize, usize> {
+    let mut sums = CallersOfBuiltIns::default();
+    for (pair, us) in runs.flatten() {
+        *sums.entry(*pair).or_default() += us;
+    }
+    let mut main: FxHashMap<usize, (u64, usize)> = FxHashMap::default();
+    for ((function, caller), us) in sums {
+        let most = main.entry(function).or_insert((us, caller));
+        *most = (*most).max((us, caller));
+    }
+    main.into_iter().map(|(function, (_, caller))| (function, caller)).collect()
+}
+
 /// Returns the folder in which the run was started, as far as it is known.
 pub(super) fn root(session: &Session) -> &str {
     let first = session.processes.iter().min_by_key(|process| (process.clock, process.start_us()));
@@ -176,36 +244,18 @@ fn interval_ms(session: &Session, times: ReportTimes) -> f64 {
     (ms(all_us) / samples.max(1) as f64).min(MAX_INTERVAL_MS)
 }
 
-/// The names of functions and files, as on every machine.
-pub(super) struct Names<'a> {
-    pub index: &'a FrameIndex,
-    pub root: &'a str,
-}
-
-impl Names<'_> {
-    /// Returns a function, by its number in the index.
-    pub(super) fn function(&self, function: usize) -> ComparedItem {
-        let place = self.index.place(function);
-        ComparedItem {
-            file: short_path(place.file, self.root).into_owned(),
-            line: place.line,
-            column: place.column,
-            package: place.package.to_owned(),
-            ..named(ItemKind::Function, place.name)
-        }
-    }
-
-    fn file(&self, file: usize) -> ComparedItem {
-        let source = &self.index.files[file];
-        let package = self.index.packages[source.package].clone();
-        ComparedItem { package, ..named(ItemKind::File, &short_path(&source.path, self.root)) }
+/// Returns a function by its number in the index, named as on every machine.
+pub(super) fn function_item(function: usize, index: &FrameIndex, root: &str) -> ComparedItem {
+    let place = index.place(function);
+    ComparedItem {
+        file: short_path(place.file, root).into_owned(),
+        line: place.line,
+        column: place.column,
+        package: place.package.to_owned(),
+        ..named(ItemKind::Function, place.name)
     }
 }
 
 fn named(kind: ItemKind, name: &str) -> ComparedItem {
     ComparedItem { kind, name: name.to_owned(), ..ComparedItem::default() }
-}
-
-fn ms(us: u64) -> f64 {
-    us as f64 / 1000.0
 }

@@ -1,11 +1,11 @@
 //! Reads files, and writes them in another format.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::converted_files::ConvertedFiles;
 use super::replay::windows;
 use crate::merge::merge::merge;
 use crate::merge::options::{MergeOptions, MergeProgress};
@@ -13,6 +13,7 @@ use crate::merge::result::{MergeError, MergeResult};
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use cpu_prof_core::base::name_list::first_of;
+use cpu_prof_core::files::atomic::{AtomicFile, WholeFile, keep};
 use cpu_prof_core::files::error::FileError;
 use cpu_prof_core::files::input::{Failed, lossy_list};
 use cpu_prof_core::format::cpuprofile::CpuProfile;
@@ -30,14 +31,6 @@ pub(crate) enum ConvertError {
     /// The input could not be read.
     #[error("{0}")]
     Input(String),
-    /// The working directory, which a relative output is in, does not exist.
-    #[error("could not find the folder of {}: {source}", path.display())]
-    WorkingDirectory {
-        /// The output.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
     /// The output could not be written.
     #[error(transparent)]
     Output(#[from] FileError),
@@ -61,6 +54,9 @@ pub(crate) struct ConvertResult {
     pub notes: Vec<String>,
 }
 
+/// Complete files, and the paths that they get in the end: all of them, or none.
+type ConvertedFiles = Vec<(WholeFile, PathBuf)>;
+
 /// Converts files and folders of files.
 pub(crate) fn convert(
     inputs: &[PathBuf],
@@ -70,10 +66,13 @@ pub(crate) fn convert(
     let Some(format) = format_of(output) else {
         return Err(ConvertError::UnknownExtension(output.to_owned()));
     };
-    let path = std::path::absolute(output)
-        .map_err(|source| ConvertError::WorkingDirectory { path: output.to_owned(), source })?;
+    // The working directory may not exist.
+    let path = std::path::absolute(output).map_err(|source| {
+        let path = output.to_owned();
+        FileError { action: "find the folder of", path, source }
+    })?;
     let read = |scope| selection.load(inputs, scope).map_err(ConvertError::Input);
-    let mut files = ConvertedFiles::default();
+    let mut files = ConvertedFiles::new();
     let loaded = match format.writer {
         FormatWriter::Merge => {
             let Selection { slice, filter, source_maps } = selection.clone();
@@ -89,12 +88,12 @@ pub(crate) fn convert(
         }
         FormatWriter::Session { scope, write } => {
             let loaded = read(scope)?;
-            files.write(&path, |out| write(&loaded.session, &name(inputs), out))?;
+            write_file(&mut files, &path, |out| write(&loaded.session, &name(inputs), out))?;
             loaded
         }
     };
     let Loaded { repaired, failed, notes, .. } = loaded;
-    Ok(ConvertResult { files: files.keep()?, repaired, failed, notes })
+    Ok(ConvertResult { files: keep(files)?, repaired, failed, notes })
 }
 
 /// Returns a name for what is converted: that of the first input.
@@ -117,12 +116,48 @@ fn write_cpuprofiles(
     for (process, thread) in &threads {
         let path = match threads.len() {
             1 => path.to_owned(),
-            _ => files.thread_path(path, process.pid, thread.id),
+            _ => thread_path(files, path, process.pid, thread.id),
         };
         let profile = cpuprofile(session, process, thread);
-        files.write(&path, |out| profile.write(out, thread.end_us()))?;
+        write_file(files, &path, |out| profile.write(out, thread.end_us()))?;
     }
     Ok(())
+}
+
+fn write_file(
+    files: &mut ConvertedFiles,
+    path: &Path,
+    write: impl FnOnce(&mut AtomicFile) -> io::Result<()>,
+) -> Result<(), FileError> {
+    let mut file = AtomicFile::create(path)?;
+    write(&mut file).map_err(|source| file.error(source))?;
+    files.push((file.finish()?, path.to_owned()));
+    Ok(())
+}
+
+/// Returns the path for one of several threads. Processes of several containers can have one pid, so a
+/// path that is taken gets a number.
+fn thread_path(files: &ConvertedFiles, output: &Path, pid: i64, thread: i64) -> PathBuf {
+    let mut number = 1;
+    loop {
+        let path = numbered_path(output, pid, thread, number);
+        if files.iter().all(|(_, taken)| *taken != path) {
+            return path;
+        }
+        number += 1;
+    }
+}
+
+/// Returns `out.4242.0.cpuprofile` for `out.cpuprofile`, and `out-2.4242.0.cpuprofile` for the
+/// number 2.
+fn numbered_path(output: &Path, pid: i64, thread: i64, number: u32) -> PathBuf {
+    const EXTENSION: &str = ".cpuprofile";
+    let name = output.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let at = name.to_ascii_lowercase().rfind(EXTENSION).unwrap_or(name.len());
+    let (stem, extension) = name.split_at_checked(at).unwrap_or((&name, ""));
+    let number = if number == 1 { String::new() } else { format!("-{number}") };
+    let pid = if pid == 0 { "unknown".to_owned() } else { pid.to_string() };
+    output.with_file_name(format!("{stem}{number}.{pid}.{thread}{extension}"))
 }
 
 fn cpuprofile(session: &Session, process: &Process, thread: &Thread) -> CpuProfile {
@@ -132,4 +167,24 @@ fn cpuprofile(session: &Session, process: &Process, thread: &Thread) -> CpuProfi
         profile.window(&window, &placed);
     }
     profile
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn processes_of_one_pid_do_not_overwrite_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut files = ConvertedFiles::new();
+        for _ in 0..3 {
+            let path = thread_path(&files, &dir.path().join("x.cpuprofile.gz"), 7, 0);
+            write_file(&mut files, &path, |out| out.write_all(b"x")).unwrap();
+        }
+        let paths = keep(files).unwrap();
+        let names = ["x.7.0.cpuprofile.gz", "x-2.7.0.cpuprofile.gz", "x-3.7.0.cpuprofile.gz"];
+        assert_eq!(paths, names.map(|name| dir.path().join(name)));
+    }
 }

@@ -23,7 +23,7 @@ use crate::read::slice::SliceLimits;
 use crate::report::report::{self, ReportOptions};
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
-use cpu_prof_core::format::registry::formats_json;
+use cpu_prof_core::format::registry::FORMATS;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// JSON, or a message for the user.
@@ -67,20 +67,11 @@ pub(crate) struct JsMergeExit {
     pub signal: Option<String>,
 }
 
-/// An input with a name.
-#[napi(object)]
-pub(crate) struct JsNamedInput {
-    /// Name, which processes have in the trace.
-    pub name: String,
-    /// Path of a file or a folder.
-    pub path: String,
-}
-
 /// The options of a merge.
 #[napi(object)]
 pub(crate) struct JsMergeOptions {
-    /// Inputs with names, after those without.
-    pub names: Vec<JsNamedInput>,
+    /// Names, which processes have in the trace, with paths of inputs, after those without names.
+    pub names: Vec<(String, String)>,
     /// What goes into the trace.
     pub selection: JsSelection,
     /// End of the process that started all others.
@@ -130,9 +121,8 @@ impl From<JsMergeOptions> for MergeOptions {
     fn from(options: JsMergeOptions) -> Self {
         let JsMergeOptions { names, selection, exit, categories, interval } = options;
         let Selection { slice, filter, source_maps } = selection.into();
-        let names = names.into_iter().map(|JsNamedInput { name, path }| (name, path.into()));
         Self {
-            names: names.collect(),
+            names: names.into_iter().map(|(name, path)| (name, path.into())).collect(),
             filter,
             categories,
             interval_us: interval,
@@ -239,7 +229,7 @@ pub(crate) fn compare_page(
 ) -> AsyncTask<Work> {
     let selection = Selection::from(selection);
     Work::task(move || {
-        compared_page::page(&runs(base), &runs(head), [base_name, head_name], &selection)
+        compared_page::page([&runs(base), &runs(head)], [base_name, head_name], &selection)
     })
 }
 
@@ -254,33 +244,25 @@ fn runs(side: Vec<Vec<String>>) -> Vec<Vec<PathBuf>> {
     side.into_iter().map(paths).collect()
 }
 
-/// Something that is compared even if it hardly took time.
-#[napi(object)]
-pub(crate) struct JsWantedItem {
-    /// `function`, `file`, `package`, `process`, or the kind of an owner.
-    pub kind: String,
-    /// Name, as in a comparison.
-    pub name: String,
-}
-
-/// Compares runs, each a list of files and folders. Returns a `Comparison`.
+/// Compares runs, each a list of files and folders. `wanted` are kinds (`function`, `file`, `package`,
+/// `process`, or that of an owner) and names of what is compared even if it hardly took time. Returns a
+/// `Comparison`.
 #[napi(js_name = "cpuProfCompare", catch_unwind)]
 pub(crate) fn compare(
     base: Vec<Vec<String>>,
     head: Vec<Vec<String>>,
-    wanted: Vec<JsWantedItem>,
+    wanted: Vec<(String, String)>,
     shares: bool,
     selection: JsSelection,
 ) -> AsyncTask<Work> {
-    let wanted = wanted.into_iter().map(|JsWantedItem { kind, name }| (kind, name)).collect();
     let options = CompareOptions { wanted, shares, selection: selection.into() };
-    Work::task(move || compare_runs(&runs(base), &runs(head), &options))
+    Work::task(move || compare_runs([&runs(base), &runs(head)], &options))
 }
 
 /// Returns the formats that `convert` writes as JSON, a list.
 #[napi(js_name = "cpuProfFormats", catch_unwind)]
 pub(crate) fn formats() -> String {
-    formats_json()
+    serde_json::to_string(&FORMATS).unwrap_or_default()
 }
 
 /// Converts files and folders. Returns a `ConvertResult`.

@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use crate::shared::json::ReportProgram;
+
 /// The data of a page.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -88,19 +90,11 @@ pub(super) struct PageLeaves {
     pub blocked: Vec<u32>,
 }
 
-/// A process. Absent values are not known.
+/// A process.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct PageProcess<'a> {
-    pub pid: i64,
-    pub name: &'a str,
-    pub command: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_pid: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<&'a str>,
+    #[serde(flatten)]
+    pub program: ReportProgram<'a>,
     /// Whether the process only started others.
     pub launcher: bool,
     pub threads: Vec<PageThread<'a>>,

@@ -7,6 +7,7 @@ use super::json::{
 };
 use crate::read::load::Loaded;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::json::ReportProgram;
 use crate::shared::launchers::launchers;
 use crate::shared::owners::{OwnedStack, OwnerFinder};
 use crate::shared::path_tree::PathTree;
@@ -32,7 +33,8 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
     let index = FrameIndex::of(&session.frames);
     let launchers = launchers(session, &parents(session));
     let thinned_to_us = interval_for(session, &index);
-    let mut paths = PagePaths::new(&index);
+    let mut paths =
+        PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
     let mut processes = Vec::with_capacity(session.processes.len());
     for (process, launcher) in session.processes.iter().zip(launchers) {
         processes.push(paths.process(process, launcher, session, thinned_to_us));
@@ -45,9 +47,8 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
 /// The sides of a comparison, base and head, on one call tree.
 pub(crate) struct PageSides<'a> {
     pub index: &'a FrameIndex,
-    pub paths: PathTree,
-    /// For each path, its times in a run of each side.
-    pub times: Vec<[PathTime; 2]>,
+    /// The paths, with their times in a run of each side.
+    pub paths: PathTree<FrameKind, [PathTime; 2]>,
     /// Names of the sides.
     pub names: [String; 2],
     /// Folder in which the runs of head were started.
@@ -66,38 +67,35 @@ pub(crate) struct PathTime {
 /// Returns the data of a comparison as JSON: each side is a process of one thread, which has run every
 /// path once.
 pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> {
-    let PageSides { index, paths, times, names, cwd, notes } = sides;
-    let mut paths = PagePaths { index, paths, leaves: FxIndexSet::default() };
+    let PageSides { index, paths, names, cwd, notes } = sides;
+    let mut all_leaves = FxIndexSet::default();
     let mut page = Page { compared: true, notes, ..Page::default() };
     for (side, name) in names.iter().enumerate() {
         let (mut lengths, mut leaves) = (Vec::new(), Vec::new());
-        for (path, times) in (0_u32..).zip(&times) {
+        for (path, (_, _, times)) in (0_u32..).zip(paths.list()) {
             let PathTime { self_us, blocked_us } = times[side];
             for (us, is_blocked) in [(self_us, false), (blocked_us, true)] {
                 if us > 0 {
                     lengths.push(i64::try_from(us).unwrap_or(i64::MAX));
-                    leaves.push(paths.leaves.insert_full((path, 0, is_blocked)).0 as i64);
+                    leaves.push(all_leaves.insert_full((path, 0, is_blocked)).0 as i64);
                 }
             }
         }
         page.duration_us = page.duration_us.max(lengths.iter().sum());
         let thread = PageThread { id: 0, name: "main".into(), start_us: 0, lengths, leaves };
-        page.processes.push(PageProcess {
-            pid: 0,
-            name,
-            command: name,
-            cwd: Some(cwd).filter(|cwd| !cwd.is_empty()),
-            parent_pid: None,
-            node: None,
-            launcher: false,
-            threads: vec![thread],
-        });
+        let cwd = Some(cwd).filter(|cwd| !cwd.is_empty());
+        let program =
+            ReportProgram { pid: 0, name, command: name, cwd, parent_pid: None, node: None };
+        page.processes.push(PageProcess { program, launcher: false, threads: vec![thread] });
     }
-    json(page, &paths)
+    json(page, &PagePaths { index, paths, leaves: all_leaves })
 }
 
 /// Adds the paths, and what they refer to. Returns JSON.
-fn json<'a>(mut page: Page<'a>, paths: &PagePaths<'a>) -> serde_json::Result<String> {
+fn json<'a, T: Default>(
+    mut page: Page<'a>,
+    paths: &PagePaths<'a, T>,
+) -> serde_json::Result<String> {
     let mut owners = OwnerFinder::default();
     let (tree, functions) = paths.tree(&mut owners);
     (page.functions, page.files, page.packages) = tables(&functions, paths.index);
@@ -134,18 +132,14 @@ fn is_idle(profile: &ThreadProfile, node: u32, index: &FrameIndex) -> bool {
 }
 
 /// The paths of all threads, and what their samples refer to.
-struct PagePaths<'a> {
+struct PagePaths<'a, T = ()> {
     index: &'a FrameIndex,
-    paths: PathTree,
+    paths: PathTree<FrameKind, T>,
     /// Pairs of a path and a line, and whether the thread was blocked.
     leaves: FxIndexSet<(u32, u32, bool)>,
 }
 
-impl<'a> PagePaths<'a> {
-    fn new(index: &'a FrameIndex) -> Self {
-        Self { index, paths: PathTree::default(), leaves: FxIndexSet::default() }
-    }
-
+impl PagePaths<'_> {
     fn process<'p>(
         &mut self,
         process: &'p Process,
@@ -156,12 +150,7 @@ impl<'a> PagePaths<'a> {
         let clock_us = session.clock(process).start_us;
         let threads = process.threads.iter();
         PageProcess {
-            pid: process.pid,
-            name: &process.name,
-            command: &process.command,
-            cwd: process.cwd.as_deref(),
-            parent_pid: process.parent_pid,
-            node: process.node.as_deref(),
+            program: ReportProgram::of(process),
             launcher,
             threads: threads.map(|thread| self.thread(thread, clock_us, interval_us)).collect(),
         }
@@ -219,7 +208,7 @@ impl<'a> PagePaths<'a> {
         for node in unknown.into_iter().rev() {
             let kind = self.index.kind(profile.nodes[node as usize].frame);
             if kind != FrameKind::Unrecorded {
-                path = Some(self.paths.number(path, kind));
+                path = Some(self.paths.path(path, kind).0);
             }
             known[node as usize] = Some(path);
         }
@@ -229,13 +218,15 @@ impl<'a> PagePaths<'a> {
         };
         path.map_or(-1, |path| self.leaves.insert_full((path, line, is_blocked)).0 as i64)
     }
+}
 
+impl<T: Default> PagePaths<'_, T> {
     /// Returns the tree, and the indices of its functions in the [`FrameIndex`].
     fn tree(&self, owners: &mut OwnerFinder) -> (PageTree, FxIndexSet<usize>) {
         let mut functions = FxIndexSet::default();
         let mut tree = PageTree::default();
         let mut stacks: Vec<OwnedStack> = Vec::with_capacity(self.paths.list().len());
-        for (number, (above, kind)) in (0_u32..).zip(self.paths.list()) {
+        for (number, (above, kind, _)) in (0_u32..).zip(self.paths.list()) {
             let stack = above.map_or_else(OwnedStack::default, |above| stacks[above as usize]);
             let (function, stack) = match kind {
                 FrameKind::Function(function) => {

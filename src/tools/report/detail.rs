@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::json::{ReportCall, ReportDetail, ReportProcessTime};
+use super::json::{ReportCall, ReportDetail, ReportProcessTime, ReportTime};
 use super::lines::LineCosts;
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::{FrameIndex, SourceFunction};
@@ -16,22 +16,15 @@ const MAX_DETAILS: usize = 3;
 /// Callers, callees, lines and processes of a function.
 const MAX_ROWS: usize = 20;
 
-/// Self and total time, microseconds.
-#[derive(Debug, Clone, Copy, Default)]
-struct Times {
-    self_us: u64,
-    total_us: u64,
-}
-
 /// The times of one function.
 #[derive(Default)]
 struct FunctionTimes {
-    all: Times,
+    all: ReportTime,
     /// Times of the calls from each function; none is the event loop.
     callers: FxHashMap<Option<usize>, u64>,
     callees: FxHashMap<usize, u64>,
     /// By the indices of processes.
-    processes: FxHashMap<usize, Times>,
+    processes: FxHashMap<usize, ReportTime>,
 }
 
 /// Returns the functions that a text means, the one with the most time first: those of this name, or
@@ -96,7 +89,7 @@ impl FunctionTimes {
             let profiles = process.threads.iter().flat_map(|thread| &thread.profiles);
             let before = times.all;
             profiles.for_each(|profile| times.add(wanted, profile, index));
-            let of_process = Times {
+            let of_process = ReportTime {
                 self_us: times.all.self_us - before.self_us,
                 total_us: times.all.total_us - before.total_us,
             };
@@ -147,19 +140,20 @@ impl FunctionTimes {
     ) -> ReportDetail<'a> {
         let mut lines = LineCosts::default();
         for thread in session.processes.iter().flat_map(|process| &process.threads) {
-            thread.profiles.iter().for_each(|profile| lines.add_of(profile, index, number));
+            for profile in &thread.profiles {
+                lines.add(profile, index, |function| function == number);
+            }
         }
         let callees = self.callees.into_iter().map(|(callee, us)| (Some(callee), us));
         let mut processes: Vec<_> = self.processes.into_iter().collect();
         processes.sort_by_key(|(process, times)| (Reverse(times.total_us), *process));
-        let process = |(process, times): (usize, Times)| {
+        let process = |(process, time): (usize, ReportTime)| {
             let Process { pid, name, .. } = &session.processes[process];
-            ReportProcessTime { pid: *pid, name, self_us: times.self_us, total_us: times.total_us }
+            ReportProcessTime { pid: *pid, name, time }
         };
         ReportDetail {
             function: index.place(number),
-            self_us: self.all.self_us,
-            total_us: self.all.total_us,
+            time: self.all,
             callers: calls(self.callers.into_iter().collect(), index),
             callees: calls(callees.collect(), index),
             lines: lines.top(index, MAX_ROWS),

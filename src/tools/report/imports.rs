@@ -4,19 +4,17 @@
 //! the module that runs next there; the loader reads and compiles the file first. ES modules are
 //! compiled before any of them runs, so the time of their loader is not shared out.
 
-use std::cmp::Reverse;
 use std::mem;
 
-use rustc_hash::FxHashMap;
-
 use super::json::ReportImport;
+use super::tree::branches;
 use crate::shared::frame_index::FrameIndex;
+use crate::shared::json::ms;
 use crate::shared::launchers::shown_profiles;
+use crate::shared::path_tree::{PathTree, downward};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
-/// Levels of the tree: writers and readers of JSON recurse.
-const MAX_LEVELS: usize = 200;
 /// Part of the whole time that a module needs.
 const ENOUGH: f64 = 0.002;
 /// Files of Node's loaders.
@@ -24,29 +22,26 @@ const LOADERS: &str = "node:internal/modules/";
 /// The loader of CommonJS modules.
 const CJS_LOADER: &str = "node:internal/modules/cjs/loader";
 
-/// A path of modules, each of which loads the next.
-#[derive(Default)]
-struct ImportPath {
-    /// File of the last module; none for the loader of ES modules.
-    file: Option<usize>,
-    above: Option<usize>,
+/// Times of a module, microseconds.
+#[derive(Clone, Copy, Default)]
+struct ModuleTimes {
     load_us: u64,
     run_us: u64,
-    children: Vec<usize>,
+    total_us: u64,
 }
 
-/// The modules of all threads.
+/// The modules of all threads, as paths of files, each of which loads the next. The loader of ES
+/// modules has no file.
 #[derive(Default)]
-struct Imports {
-    paths: Vec<ImportPath>,
-    numbers: FxHashMap<(Option<usize>, Option<usize>), usize>,
-}
+struct Imports(PathTree<Option<usize>, ModuleTimes>);
 
 /// What is known of the stack that ends with a node.
 #[derive(Clone, Copy, Default)]
 struct LoadStack {
     /// Path of the modules that are running.
-    module: Option<usize>,
+    module: Option<u32>,
+    /// Path of the modules that were running when the last of them began.
+    above: Option<u32>,
     /// Whether the last of them is an ES module.
     is_esm: bool,
     /// Whether the loader is at work for the last module.
@@ -79,24 +74,33 @@ pub(super) fn imports<'a>(
     for profile in shown_profiles(session, launchers) {
         imports.add(profile, index);
     }
-    let totals = imports.totals();
-    let roots: Vec<usize> =
-        (0..imports.paths.len()).filter(|path| imports.paths[*path].above.is_none()).collect();
-    let whole_us: u64 = roots.iter().map(|root| totals[*root]).sum();
-    let least_us = ((whole_us as f64 * ENOUGH) as u64).max(1);
-    imports.report(&roots, &totals, least_us, MAX_LEVELS, index)
+    let mut paths: Vec<_> = imports.0.list().map(|(above, file, us)| (above, file, *us)).collect();
+    // A path has a larger number than the path above.
+    for number in (0..paths.len()).rev() {
+        let (above, _, times) = &mut paths[number];
+        times.total_us += times.load_us + times.run_us;
+        let (above, total_us) = (*above, times.total_us);
+        if let Some(above) = above {
+            paths[above as usize].2.total_us += total_us;
+        }
+    }
+    let row = |file: Option<usize>, times: ModuleTimes, children| {
+        let file = file.map(|file| &index.files[file]);
+        ReportImport {
+            file: file.map_or("", |file| &file.path),
+            package: file.map_or("", |file| &index.packages[file.package]),
+            load_ms: ms(times.load_us),
+            run_ms: ms(times.run_us),
+            total_ms: ms(times.total_us),
+            children,
+        }
+    };
+    branches(&paths, |times| (times.total_us, 0), ENOUGH, row)
 }
 
 impl Imports {
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
-        let mut stacks: Vec<LoadStack> = Vec::with_capacity(profile.nodes.len());
-        for node in &profile.nodes {
-            let above = match node.parent {
-                NONE => LoadStack::default(),
-                parent => stacks[parent as usize],
-            };
-            stacks.push(self.below(above, node.frame, index));
-        }
+        let stacks = downward(profile, |above, _, node| self.below(above, node.frame, index));
         // Time of the loader that the next module gets, and the module that it works for.
         let (mut waiting, mut waiting_us) = (None, 0);
         for (number, sample) in profile.samples.iter().enumerate() {
@@ -116,21 +120,21 @@ impl Imports {
             }
             let Some(module) = stack.module else { continue };
             let waited_us = mem::take(&mut waiting_us);
-            if self.paths[module].above == waiting && !stack.is_esm {
-                self.paths[module].load_us += waited_us;
+            if stack.above == waiting && !stack.is_esm {
+                self.0.value(module).load_us += waited_us;
             } else {
                 self.load(waiting, waited_us);
             }
-            self.paths[module].run_us += us;
+            self.0.value(module).run_us += us;
         }
         self.load(waiting, waiting_us);
     }
 
     /// Adds time of the loader below a module in which no other module ran.
-    fn load(&mut self, module: Option<usize>, us: u64) {
+    fn load(&mut self, module: Option<u32>, us: u64) {
         if us > 0 {
-            let path = module.unwrap_or_else(|| self.number(None, None));
-            self.paths[path].load_us += us;
+            let path = module.unwrap_or_else(|| self.0.path(None, None).0);
+            self.0.value(path).load_us += us;
         }
     }
 
@@ -148,9 +152,9 @@ impl Imports {
             _ => false,
         };
         if is_module {
-            let module = Some(self.number(above.module, Some(function.file)));
-            let is_esm = above.runner == Runner::Esm;
-            return LoadStack { module, is_esm, ..LoadStack::default() };
+            let module = Some(self.0.path(above.module, Some(function.file)).0);
+            let (above, is_esm) = (above.module, above.runner == Runner::Esm);
+            return LoadStack { module, above, is_esm, ..LoadStack::default() };
         }
         let package = index.packages[index.files[function.file].package].as_str();
         let runner = match name {
@@ -163,61 +167,12 @@ impl Imports {
         let is_loading = above.is_loading || path.starts_with(LOADERS);
         LoadStack { is_loading, runner, ..above }
     }
-
-    fn number(&mut self, above: Option<usize>, file: Option<usize>) -> usize {
-        let next = self.paths.len();
-        let number = *self.numbers.entry((above, file)).or_insert(next);
-        if number == next {
-            self.paths.push(ImportPath { file, above, ..ImportPath::default() });
-            if let Some(above) = above {
-                self.paths[above].children.push(number);
-            }
-        }
-        number
-    }
-
-    /// Returns the time of each path with what it loads.
-    fn totals(&self) -> Vec<u64> {
-        let mut totals: Vec<u64> =
-            self.paths.iter().map(|path| path.load_us + path.run_us).collect();
-        // A path has a larger number than the path above.
-        for number in (0..self.paths.len()).rev() {
-            if let Some(above) = self.paths[number].above {
-                totals[above] += totals[number];
-            }
-        }
-        totals
-    }
-
-    fn report<'a>(
-        &self,
-        paths: &[usize],
-        totals: &[u64],
-        least_us: u64,
-        levels: usize,
-        index: &'a FrameIndex,
-    ) -> Vec<ReportImport<'a>> {
-        let mut shown = paths.to_vec();
-        shown.retain(|path| levels > 0 && totals[*path] >= least_us);
-        shown.sort_by_key(|path| (Reverse(totals[*path]), *path));
-        let import = |path: usize| {
-            let ImportPath { file, load_us, run_us, children, .. } = &self.paths[path];
-            let file = file.map(|file| &index.files[file]);
-            ReportImport {
-                file: file.map_or("", |file| &file.path),
-                package: file.map_or("", |file| &index.packages[file.package]),
-                load_us: *load_us,
-                run_us: *run_us,
-                total_us: totals[path],
-                children: self.report(children, totals, least_us, levels - 1, index),
-            }
-        };
-        shown.into_iter().map(import).collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustc_hash::FxHashMap;
+
     use super::*;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
@@ -258,9 +213,9 @@ mod tests {
         level: usize,
         rows: &mut Vec<(usize, String, u64, u64, u64)>,
     ) {
-        for ReportImport { file, load_us, run_us, total_us, children, .. } in imports {
-            let ms = |us: &u64| us / 1000;
-            rows.push((level, (*file).to_owned(), ms(load_us), ms(run_us), ms(total_us)));
+        for ReportImport { file, load_ms, run_ms, total_ms, children, .. } in imports {
+            let [load, run, total] = [load_ms, run_ms, total_ms].map(|ms| *ms as u64);
+            rows.push((level, (*file).to_owned(), load, run, total));
             flatten(children, level + 1, rows);
         }
     }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::shared::json::{
-    ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner, ReportPlace, ReportTimes,
-    as_ms, as_optional_ms, is_false,
+    ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner, ReportPlace,
+    ReportProgram, ReportTimes, as_ms, is_false,
 };
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
@@ -43,15 +43,8 @@ pub(super) struct Report<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReportProcess<'a> {
-    pub pid: i64,
-    pub name: &'a str,
-    pub command: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_pid: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<&'a str>,
+    #[serde(flatten)]
+    pub program: ReportProgram<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<ReportCpu>,
     pub launcher: bool,
@@ -71,18 +64,10 @@ pub(super) struct ReportThread<'a> {
     pub duration_ms: f64,
     #[serde(flatten)]
     pub times: ReportTimes,
-    #[serde(
-        rename = "cpuMs",
-        serialize_with = "as_optional_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub cpu_us: Option<u64>,
-    #[serde(
-        rename = "coreWaitMs",
-        serialize_with = "as_optional_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub core_wait_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_wait_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collections: Option<ReportCollections>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,6 +75,15 @@ pub(super) struct ReportThread<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_file: Option<&'a str>,
     pub samples: u64,
+}
+
+/// Times in microseconds, which JSON gives in milliseconds.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(super) struct ReportTime {
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -105,10 +99,8 @@ pub(super) struct ReportFunction<'a> {
 pub(super) struct ReportDetail<'a> {
     #[serde(flatten)]
     pub function: ReportPlace<'a>,
-    #[serde(rename = "selfMs", serialize_with = "as_ms")]
-    pub self_us: u64,
-    #[serde(rename = "totalMs", serialize_with = "as_ms")]
-    pub total_us: u64,
+    #[serde(flatten)]
+    pub time: ReportTime,
     pub callers: Vec<ReportCall<'a>>,
     pub callees: Vec<ReportCall<'a>>,
     pub lines: Vec<ReportLine<'a>>,
@@ -127,20 +119,16 @@ pub(super) struct ReportCall<'a> {
 pub(super) struct ReportProcessTime<'a> {
     pub pid: i64,
     pub name: &'a str,
-    #[serde(rename = "selfMs", serialize_with = "as_ms")]
-    pub self_us: u64,
-    #[serde(rename = "totalMs", serialize_with = "as_ms")]
-    pub total_us: u64,
+    #[serde(flatten)]
+    pub time: ReportTime,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct ReportTreeNode<'a> {
     #[serde(flatten)]
     pub function: ReportPlace<'a>,
-    #[serde(rename = "selfMs", serialize_with = "as_ms")]
-    pub self_us: u64,
-    #[serde(rename = "totalMs", serialize_with = "as_ms")]
-    pub total_us: u64,
+    #[serde(flatten)]
+    pub time: ReportTime,
     pub children: Vec<ReportTreeNode<'a>>,
 }
 
@@ -152,38 +140,23 @@ pub(super) struct ReportStall<'a> {
     pub process: &'a str,
     pub thread_id: i64,
     pub thread: Cow<'a, str>,
-    #[serde(rename = "startMs", serialize_with = "as_ms")]
-    pub start_us: u64,
-    #[serde(rename = "durationMs", serialize_with = "as_ms")]
-    pub duration_us: u64,
-    #[serde(rename = "gcMs", serialize_with = "as_ms")]
-    pub gc_us: u64,
-    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
-    pub blocked_us: u64,
+    pub start_ms: f64,
+    pub duration_ms: f64,
+    pub gc_ms: f64,
+    pub blocked_ms: f64,
     pub first: bool,
-    pub stack: Vec<ReportStallFrame<'a>>,
-}
-
-/// A function on the stack of a stall.
-#[derive(Debug, Serialize)]
-pub(super) struct ReportStallFrame<'a> {
-    #[serde(flatten)]
-    pub function: ReportPlace<'a>,
-    #[serde(rename = "totalMs", serialize_with = "as_ms")]
-    pub total_us: u64,
+    pub stack: Vec<ReportCall<'a>>,
 }
 
 /// A module, loaded by the one above.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct ReportImport<'a> {
     pub file: &'a str,
     pub package: &'a str,
-    #[serde(rename = "loadMs", serialize_with = "as_ms")]
-    pub load_us: u64,
-    #[serde(rename = "runMs", serialize_with = "as_ms")]
-    pub run_us: u64,
-    #[serde(rename = "totalMs", serialize_with = "as_ms")]
-    pub total_us: u64,
+    pub load_ms: f64,
+    pub run_ms: f64,
+    pub total_ms: f64,
     pub children: Vec<ReportImport<'a>>,
 }
 

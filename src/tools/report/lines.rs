@@ -29,17 +29,8 @@ struct LineCost {
 pub(super) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 
 impl LineCosts {
-    /// Adds the lines of a profile.
-    pub(super) fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
-        self.add_where(profile, index, |_| true);
-    }
-
-    /// Adds the lines of one function of a profile.
-    pub(super) fn add_of(&mut self, profile: &ThreadProfile, index: &FrameIndex, wanted: usize) {
-        self.add_where(profile, index, |function| function == wanted);
-    }
-
-    fn add_where(
+    /// Adds the lines of the wanted functions of a profile.
+    pub(super) fn add(
         &mut self,
         profile: &ThreadProfile,
         index: &FrameIndex,

@@ -12,16 +12,16 @@ use super::tree::tree;
 use super::user_files::own_files;
 use crate::read::load::Loaded;
 use crate::shared::costs::{Costs, WeightedTree};
-use crate::shared::frame_index::FrameIndex;
+use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
-use crate::shared::json::ReportTimes;
+use crate::shared::json::{ReportCost, ReportProgram, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::owners::Owners;
 use crate::shared::process_cpu::{cpu_of_processes, parents, uses, whole};
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_core::profile::session::{Session, Thread};
 
 /// What a report contains.
 #[derive(Debug, Clone, Default)]
@@ -70,37 +70,58 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let tree = options.has_tree.then(|| tree(session, &launchers, &index));
     let imports = options.has_imports.then(|| imports(session, &launchers, &index));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
-    let cpu = cpu_of_processes(loaded, &parents);
-    let mut processes: Vec<_> = session
-        .processes
-        .iter()
-        .zip(cpu.into_iter().zip(launchers))
-        .map(|(process, (cpu, launcher))| {
-            let report = process_report(process, session, &index);
-            ReportProcess { cpu, launcher, ..report }
-        })
-        .collect();
-    let threads = processes.iter_mut().flat_map(|process| &mut process.threads);
-    for (thread, own_file) in threads.zip(own_files(session, &index)) {
-        thread.own_file = own_file;
-    }
+    let mut own_files = own_files(session, &index).into_iter();
+    let shown = session.processes.iter().zip(cpu_of_processes(loaded, &parents));
+    let processes = shown.zip(launchers).map(|((process, cpu), launcher)| {
+        let clock_us = session.clock(process).start_us;
+        let thread_report = |thread| ReportThread {
+            own_file: own_files.next().flatten(),
+            ..thread_report(thread, clock_us, &index)
+        };
+        ReportProcess {
+            program: ReportProgram::of(process),
+            cpu,
+            launcher,
+            start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
+            duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
+            threads: process.threads.iter().map(thread_report).collect(),
+        }
+    });
+    let processes: Vec<_> = processes.collect();
+    let threads = processes.iter().flat_map(|process| &process.threads);
+    let totals = sum_of_times(threads.map(|thread| thread.times));
     let scripts = scripts(session, &parents, &processes);
     serde_json::to_string(&Report {
         version: 1,
         duration_ms: to_ms(session.length_us()),
-        totals: totals(&processes),
+        totals,
         processes,
-        functions: costs.functions(&index, top),
+        functions: rows(&costs.functions, top, |function, trunk, cost| ReportFunction {
+            place: index.place(function),
+            trunk,
+            cost,
+        }),
         lines: costs.lines.top(&index, top),
-        files: costs.files(&index, top),
-        packages: costs.packages(&index, top),
+        files: rows(&costs.files, top, |file, trunk, cost| {
+            let SourceFile { path, package } = &index.files[file];
+            ReportFile { file: path, package: &index.packages[*package], trunk, cost }
+        }),
+        packages: rows(&costs.packages, top, |package, _, cost| ReportPackage {
+            name: &index.packages[package],
+            cost,
+        }),
         owners: owners.top(top),
         scripts,
         details,
         tree,
         imports,
         stalls,
-        counts: costs.counts(),
+        counts: ReportCounts {
+            functions: costs.functions.known().count(),
+            lines: costs.lines.count(),
+            files: costs.files.known().count(),
+            packages: costs.packages.known().count(),
+        },
         inputs: loaded.inputs,
         repaired: &loaded.repaired,
         failed: &loaded.failed,
@@ -122,79 +143,23 @@ impl SessionCosts {
             functions: Costs::new(index.code_functions()),
             lines: LineCosts::default(),
             files: Costs::new(index.code_files()),
-            packages: Costs::new(index.code_packages()),
+            packages: Costs::default(),
         };
         for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);
-            tree.add_to(&mut costs.functions, |frame| index.function(frame));
-            costs.lines.add(profile, index);
-            tree.add_to(&mut costs.files, |frame| index.file(frame));
-            tree.add_to(&mut costs.packages, |frame| index.package(frame));
+            tree.add_to(&mut costs.functions, |_, frame| index.function(frame));
+            costs.lines.add(profile, index, |_| true);
+            tree.add_to(&mut costs.files, |_, frame| index.file(frame));
+            tree.add_to(&mut costs.packages, |_, frame| index.package(frame));
         }
         costs
     }
-
-    fn functions<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFunction<'a>> {
-        let trunk = self.functions.trunk();
-        let rows = self.functions.top(top).map(|(number, cost)| ReportFunction {
-            place: index.place(number),
-            trunk: trunk[number],
-            cost,
-        });
-        rows.collect()
-    }
-
-    fn files<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportFile<'a>> {
-        let trunk = self.files.trunk();
-        let rows = self.files.top(top).map(|(number, cost)| {
-            let file = &index.files[number];
-            ReportFile {
-                file: &file.path,
-                package: index.packages[file.package].as_str(),
-                trunk: trunk[number],
-                cost,
-            }
-        });
-        rows.collect()
-    }
-
-    fn packages<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportPackage<'a>> {
-        let names = self.packages.top(top);
-        names
-            .map(|(number, cost)| ReportPackage { name: index.packages[number].as_str(), cost })
-            .collect()
-    }
-
-    fn counts(&self) -> ReportCounts {
-        ReportCounts {
-            functions: self.functions.count(),
-            lines: self.lines.count(),
-            files: self.files.count(),
-            packages: self.packages.count(),
-        }
-    }
 }
 
-fn process_report<'a>(
-    process: &'a Process,
-    session: &Session,
-    index: &'a FrameIndex,
-) -> ReportProcess<'a> {
-    let clock_us = session.clock(process).start_us;
-    let threads = process.threads.iter().map(|thread| thread_report(thread, clock_us, index));
-    ReportProcess {
-        pid: process.pid,
-        name: &process.name,
-        command: &process.command,
-        cwd: process.cwd.as_deref(),
-        parent_pid: process.parent_pid,
-        node: process.node.as_deref(),
-        cpu: None,
-        launcher: false,
-        start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
-        duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
-        threads: threads.collect(),
-    }
+/// Returns the first rows of costs. `row` gets each item, whether it is of the trunk, and its cost.
+fn rows<T>(costs: &Costs, top: usize, row: impl Fn(usize, bool, ReportCost) -> T) -> Vec<T> {
+    let trunk = costs.trunk();
+    costs.top(top).map(|(item, cost)| row(item, trunk[item], cost)).collect()
 }
 
 /// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
@@ -207,8 +172,8 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
         start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
         duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
         times: thread_times(thread, index),
-        cpu_us: sum_of(thread, |cpu| cpu.cpu_us),
-        core_wait_us: sum_of(thread, |cpu| cpu.wait_us),
+        cpu_ms: sum_of(thread, |cpu| cpu.cpu_us),
+        core_wait_ms: sum_of(thread, |cpu| cpu.wait_us),
         collections: heap::collections(thread),
         memory: heap::memory(thread),
         own_file: None,
@@ -216,15 +181,10 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
     }
 }
 
-/// Returns the sum of the counts of all recordings; none if a recording has no counts.
-fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<u64> {
+/// Returns the sum of the counts of all recordings, milliseconds; none if a recording has no counts.
+fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<f64> {
     let is_counted = uses(thread).count() == thread.profiles.len();
-    is_counted.then(|| whole(uses(thread).map(count_us).sum()))
-}
-
-fn totals(processes: &[ReportProcess<'_>]) -> ReportTimes {
-    let threads = processes.iter().flat_map(|process| &process.threads);
-    sum_of_times(threads.map(|thread| thread.times))
+    is_counted.then(|| ms(whole(uses(thread).map(count_us).sum())))
 }
 
 fn to_ms(us: i64) -> f64 {

@@ -38,14 +38,13 @@ pub(super) fn scripts<'a>(
         work[script].1 += 1;
     }
     let named = names.into_iter().zip(work);
-    let mut list: Vec<_> = named
-        .map(|(Script { name, cwd }, (total_us, processes))| ReportScript {
-            name,
-            cwd,
-            processes,
-            total_us,
-        })
-        .collect();
+    let script = |(Script { name, cwd }, (total_us, processes))| ReportScript {
+        name,
+        cwd,
+        processes,
+        total_us,
+    };
+    let mut list: Vec<_> = named.map(script).collect();
     list.sort_by_key(|script| Reverse(script.total_us));
     list
 }
@@ -110,6 +109,7 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared::json::ReportProgram;
     use crate::shared::launchers::launchers;
 
     fn process(command: &str, cwd: &str) -> Process {
@@ -121,12 +121,7 @@ mod tests {
     /// Returns the scripts of processes without any work.
     fn found<'a>(session: &'a Session, parents: &[Option<usize>]) -> Vec<ReportScript<'a>> {
         let report = |(process, launcher): (&'a Process, bool)| ReportProcess {
-            pid: 0,
-            name: &process.name,
-            command: &process.command,
-            cwd: None,
-            parent_pid: None,
-            node: None,
+            program: ReportProgram::of(process),
             cpu: None,
             launcher,
             start_ms: 0.0,

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::json::{ReportStall, ReportStallFrame};
+use super::json::{ReportCall, ReportStall};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::json::ms;
 use crate::shared::samples::{SampleSpan, spans};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
@@ -96,10 +97,10 @@ impl<'a> Stall<'a> {
             process: &process.command,
             thread_id: thread.id,
             thread: thread.full_name(),
-            start_us: start_us.saturating_sub(clock_us).max(0).unsigned_abs(),
-            duration_us: us,
-            gc_us,
-            blocked_us,
+            start_ms: ms(start_us.saturating_sub(clock_us).max(0).unsigned_abs()),
+            duration_ms: ms(us),
+            gc_ms: ms(gc_us),
+            blocked_ms: ms(blocked_us),
             first: is_first,
             stack,
         }
@@ -111,7 +112,7 @@ fn heaviest_stack<'a>(
     burst: &Burst,
     nodes: &[ProfileNode],
     index: &'a FrameIndex,
-) -> Vec<ReportStallFrame<'a>> {
+) -> Vec<ReportCall<'a>> {
     let mut totals: FxHashMap<u32, u64> = FxHashMap::default();
     for (node, us) in &burst.nodes {
         let mut at = *node;
@@ -126,7 +127,7 @@ fn heaviest_stack<'a>(
     heavy.sort_unstable_by_key(|(node, us)| (Reverse(*us), *node));
     let frame = |(node, total_us): (u32, u64)| {
         let function = index.place(index.function(nodes[node as usize].frame)?);
-        Some(ReportStallFrame { function, total_us })
+        Some(ReportCall { function: Some(function), total_us })
     };
     heavy.into_iter().filter_map(frame).collect()
 }
@@ -196,10 +197,10 @@ mod tests {
         let found = stalls(&session, &index, 10_000, 10);
         assert_eq!(found.len(), 3);
         let stall = &found[0];
-        assert_eq!((stall.start_us, stall.duration_us, stall.gc_us), (30_000, 60_000, 10_000));
-        let stack: Vec<_> =
-            stall.stack.iter().map(|frame| (frame.function.name, frame.total_us)).collect();
-        assert_eq!(stack, [("serve", 50_000), ("slow", 40_000)]);
+        assert_eq!((stall.start_ms, stall.duration_ms, stall.gc_ms), (30.0, 60.0, 10.0));
+        let name = |call: &ReportCall<'_>| call.function.as_ref().unwrap().name.to_owned();
+        let stack: Vec<_> = stall.stack.iter().map(|call| (name(call), call.total_us)).collect();
+        assert_eq!(stack, [("serve".to_owned(), 50_000), ("slow".to_owned(), 40_000)]);
         assert!(!stall.first);
         assert_eq!(found.iter().filter(|stall| stall.first).count(), 1);
         assert_eq!(stalls(&session, &index, 20_000, 10).len(), 1);

@@ -1,37 +1,19 @@
 //! The call tree of all threads together, as far as it matters.
 
 use std::cmp::Reverse;
+use std::mem;
 
-use super::json::ReportTreeNode;
+use super::json::{ReportTime, ReportTreeNode};
 use crate::shared::costs::WeightedTree;
-use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::frame_index::FrameIndex;
 use crate::shared::launchers::shown_profiles;
-use crate::shared::path_tree::PathTree;
+use crate::shared::path_tree::{PathTree, downward};
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::NONE;
 
-/// Levels of the tree: what is below counts for the last level. Writers and readers of JSON recurse.
+/// Levels of a tree: what is below counts for the last level. Writers and readers of JSON recurse.
 const MAX_LEVELS: usize = 200;
 /// Part of the whole time that a branch needs.
 const ENOUGH: f64 = 0.005;
-
-/// A call path of all threads.
-#[derive(Default)]
-struct JoinedNode {
-    self_us: u64,
-    total_us: u64,
-    function: usize,
-    children: Vec<u32>,
-}
-
-/// The paths of all threads.
-#[derive(Default)]
-struct JoinedTree {
-    paths: PathTree,
-    /// Times of the paths, by their numbers.
-    nodes: Vec<JoinedNode>,
-    roots: Vec<u32>,
-}
 
 /// Returns the call tree of all threads but those of launchers. Branches with hardly any time are left
 /// out.
@@ -40,65 +22,55 @@ pub(super) fn tree<'a>(
     launchers: &[bool],
     index: &'a FrameIndex,
 ) -> Vec<ReportTreeNode<'a>> {
-    let mut joined = JoinedTree::default();
+    let mut joined: PathTree<usize, ReportTime> = PathTree::default();
     for profile in shown_profiles(session, launchers) {
         let tree = WeightedTree::of(profile);
-        let mut places: Vec<Option<u32>> = Vec::with_capacity(profile.nodes.len());
-        for (node, data) in (0_u32..).zip(&profile.nodes) {
-            let above = match data.parent {
-                NONE => None,
-                parent => places[parent as usize],
-            };
-            let total_us = tree.total_us(node);
-            let place = match index.function(data.frame) {
-                Some(function) if total_us > 0 => {
-                    let place = joined.node(above, function);
-                    let joined = &mut joined.nodes[place as usize];
-                    joined.self_us += data.self_us;
-                    joined.total_us += total_us;
-                    Some(place)
-                }
-                _ => above,
-            };
-            places.push(place);
-        }
+        downward(profile, |above, node, data| match index.function(data.frame) {
+            Some(function) if tree.total_us(node) > 0 => {
+                let (path, time) = joined.path(above, function);
+                time.self_us += data.self_us;
+                time.total_us += tree.total_us(node);
+                Some(path)
+            }
+            _ => above,
+        });
     }
-    let roots = joined.roots.iter().map(|root| &joined.nodes[*root as usize]);
-    let whole_us: u64 = roots.map(|root| root.total_us).sum();
-    let least_us = (whole_us as f64 * ENOUGH) as u64;
-    joined.report(&joined.roots, least_us.max(1), MAX_LEVELS, index)
+    let row = |function, time: ReportTime, children| ReportTreeNode {
+        function: index.place(function),
+        time,
+        children,
+    };
+    let paths: Vec<_> = joined.list().map(|(above, end, time)| (above, end, *time)).collect();
+    branches(&paths, |time| (time.total_us, time.self_us), ENOUGH, row)
 }
 
-impl JoinedTree {
-    fn node(&mut self, above: Option<u32>, function: usize) -> u32 {
-        let place = self.paths.number(above, FrameKind::Function(function));
-        if place as usize == self.nodes.len() {
-            self.nodes.push(JoinedNode { function, ..JoinedNode::default() });
-            match above {
-                Some(above) => self.nodes[above as usize].children.push(place),
-                None => self.roots.push(place),
-            }
+/// Returns the rows of the paths that have enough of the whole time, those with the most time first,
+/// each with the rows below. `time` returns a path's time, and what decides where it is equal.
+pub(super) fn branches<End: Copy, Value: Copy, Row>(
+    paths: &[(Option<u32>, End, Value)],
+    time: impl Fn(Value) -> (u64, u64),
+    enough: f64,
+    row: impl Fn(End, Value, Vec<Row>) -> Row,
+) -> Vec<Row> {
+    let roots = paths.iter().filter(|(above, ..)| above.is_none());
+    let whole_us: u64 = roots.map(|(_, _, value)| time(*value).0).sum();
+    let least_us = ((whole_us as f64 * enough) as u64).max(1);
+    let mut levels: Vec<usize> = Vec::with_capacity(paths.len());
+    for (above, ..) in paths {
+        levels.push(above.map_or(0, |above| levels[above as usize] + 1));
+    }
+    // By the number of the path above and one more, 0 for roots.
+    let mut rows: Vec<Vec<(usize, Row)>> = (0..=paths.len()).map(|_| Vec::new()).collect();
+    let sorted = |mut rows: Vec<(usize, Row)>| -> Vec<Row> {
+        rows.sort_by_key(|(path, _)| (Reverse(time(paths[*path].2)), *path));
+        rows.into_iter().map(|(_, row)| row).collect()
+    };
+    for (path, (above, end, value)) in paths.iter().enumerate().rev() {
+        if time(*value).0 >= least_us && levels[path] < MAX_LEVELS {
+            let below = sorted(mem::take(&mut rows[path + 1]));
+            let row = row(*end, *value, below);
+            rows[above.map_or(0, |above| above as usize + 1)].push((path, row));
         }
-        place
     }
-
-    fn report<'a>(
-        &self,
-        nodes: &[u32],
-        least_us: u64,
-        levels: usize,
-        index: &'a FrameIndex,
-    ) -> Vec<ReportTreeNode<'a>> {
-        let mut shown: Vec<&JoinedNode> =
-            nodes.iter().map(|node| &self.nodes[*node as usize]).collect();
-        shown.retain(|node| levels > 0 && node.total_us >= least_us);
-        shown.sort_by_key(|node| Reverse((node.total_us, node.self_us)));
-        let node = |node: &JoinedNode| ReportTreeNode {
-            function: index.place(node.function),
-            self_us: node.self_us,
-            total_us: node.total_us,
-            children: self.report(&node.children, least_us, levels - 1, index),
-        };
-        shown.into_iter().map(node).collect()
-    }
+    sorted(mem::take(&mut rows[0]))
 }

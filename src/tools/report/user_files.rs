@@ -44,10 +44,10 @@ fn shared_name(process: &Process, thread: &Thread) -> String {
 /// Returns the files of own code that a thread spent enough time in, with the total times in
 /// microseconds.
 fn files_of(thread: &Thread, index: &FrameIndex) -> Vec<(usize, u64)> {
-    let mut costs = Costs::new(index.code_files());
+    let mut costs = Costs::default();
     for profile in &thread.profiles {
         let tree = WeightedTree::of(profile);
-        tree.add_to(&mut costs, |frame| index.file(frame));
+        tree.add_to(&mut costs, |_, frame| index.file(frame));
     }
     let own = costs.known().filter(|(file, _)| index.is_users(*file));
     let own: Vec<_> = own.map(|(file, cost)| (file, cost.total_us)).collect();

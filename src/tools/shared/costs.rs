@@ -8,12 +8,13 @@ use rustc_hash::FxHashMap;
 use super::json::ReportCost;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
-/// The cost of each item of one sort: functions, files or packages, numbered from 0.
+/// The cost of each item of one sort: functions, files, packages or owners, numbered from 0.
+#[derive(Default)]
 pub(crate) struct Costs {
     list: Vec<ReportCost>,
     /// How often each item is on the stack of the node that a walk has reached.
     on_stack: Vec<u32>,
-    /// Whether each item is code, neither Node's nor native.
+    /// Whether each item is code, neither Node's nor native, for the trunk.
     is_code: Vec<bool>,
     /// Code on the stack of that node.
     code: Vec<usize>,
@@ -22,16 +23,9 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Returns costs of 0 for items, of which some are code.
+    /// Returns no costs, of items of which some are code.
     pub(crate) fn new(is_code: Vec<bool>) -> Self {
-        let items = is_code.len();
-        Self {
-            list: vec![ReportCost::default(); items],
-            on_stack: vec![0; items],
-            is_code,
-            code: Vec::new(),
-            calls_us: FxHashMap::default(),
-        }
+        Self { is_code, ..Self::default() }
     }
 
     /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
@@ -51,11 +45,6 @@ impl Costs {
     /// Returns the items that cost time.
     pub(crate) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
         self.list.iter().copied().enumerate().filter(|(_, cost)| cost.is_known())
-    }
-
-    /// Returns the count of items that cost time.
-    pub(crate) fn count(&self) -> usize {
-        self.known().count()
     }
 
     /// Returns the first `top` by self time, by total time and by blocked time, sorted by self time.
@@ -83,19 +72,24 @@ impl Costs {
 
     /// Adds the time of a node with this item, and puts the item on the stack.
     fn enter(&mut self, item: usize, node: ProfileNode, total_us: u64) {
+        if item >= self.list.len() {
+            self.list.resize_with(item + 1, ReportCost::default);
+            self.on_stack.resize(item + 1, 0);
+        }
+        let is_code = self.is_code.get(item) == Some(&true);
         let cost = &mut self.list[item];
         cost.self_us = cost.self_us.saturating_add(node.self_us);
         cost.blocked_us = cost.blocked_us.saturating_add(node.blocked_us);
         // Recursion counts once.
         if self.on_stack[item] == 0 {
             cost.total_us = cost.total_us.saturating_add(total_us);
-            if let Some(caller) = self.code.last().filter(|_| self.is_code[item]) {
+            if let Some(caller) = self.code.last().filter(|_| is_code) {
                 let us = self.calls_us.entry((*caller, item)).or_default();
                 *us = us.saturating_add(total_us);
             }
         }
         self.on_stack[item] += 1;
-        if self.is_code[item] {
+        if is_code {
             self.code.push(item);
         }
     }
@@ -103,7 +97,7 @@ impl Costs {
     /// Takes the item of a node off the stack.
     fn leave(&mut self, item: usize) {
         self.on_stack[item] -= 1;
-        if self.is_code[item] {
+        if self.is_code.get(item) == Some(&true) {
             self.code.pop();
         }
     }
@@ -130,8 +124,10 @@ pub(crate) struct WeightedTree<'a> {
 
 /// A step of a walk over a tree.
 enum WalkStep {
+    /// Node.
     Enter(u32),
-    Leave(u32),
+    /// Item of a node.
+    Leave(usize),
 }
 
 impl<'a> WeightedTree<'a> {
@@ -168,28 +164,21 @@ impl<'a> WeightedTree<'a> {
         self.total_us[node as usize]
     }
 
-    /// Adds the self and total times of the items that `item` returns for frames.
-    pub(crate) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32) -> Option<usize>) {
-        let item_of = |node: u32| item(self.profile.nodes[node as usize].frame);
+    /// Adds the self and total times of the items that `item` returns for nodes and their frames.
+    pub(crate) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32, u32) -> Option<usize>) {
         let mut steps: Vec<WalkStep> = self.roots.iter().copied().map(WalkStep::Enter).collect();
         while let Some(step) = steps.pop() {
             match step {
-                WalkStep::Enter(node) => {
-                    let total_us = self.total_us[node as usize];
-                    if !self.has_time[node as usize] {
-                        continue;
-                    }
-                    if let Some(item) = item_of(node) {
-                        costs.enter(item, self.profile.nodes[node as usize], total_us);
-                        steps.push(WalkStep::Leave(node));
+                WalkStep::Enter(node) if self.has_time[node as usize] => {
+                    let data = self.profile.nodes[node as usize];
+                    if let Some(item) = item(node, data.frame) {
+                        costs.enter(item, data, self.total_us(node));
+                        steps.push(WalkStep::Leave(item));
                     }
                     steps.extend(self.children(node).map(WalkStep::Enter));
                 }
-                WalkStep::Leave(node) => {
-                    if let Some(item) = item_of(node) {
-                        costs.leave(item);
-                    }
-                }
+                WalkStep::Enter(_) => {}
+                WalkStep::Leave(item) => costs.leave(item),
             }
         }
     }

@@ -136,11 +136,6 @@ impl FrameIndex {
         self.files.iter().map(|file| !is_built_in(&self.packages[file.package])).collect()
     }
 
-    /// Returns for each package whether it is neither Node nor native code.
-    pub(crate) fn code_packages(&self) -> Vec<bool> {
-        self.packages.iter().map(|package| !is_built_in(package)).collect()
-    }
-
     /// Returns whether a file is neither in a package nor Node's.
     pub(crate) fn is_users(&self, file: usize) -> bool {
         is_users(&self.packages[self.files[file].package])

@@ -3,6 +3,37 @@
 
 use serde::{Serialize, Serializer};
 
+use cpu_prof_core::profile::session::Process;
+
+/// A process. Absent values are not known.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReportProgram<'a> {
+    pub pid: i64,
+    pub name: &'a str,
+    pub command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_pid: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<&'a str>,
+}
+
+impl<'a> ReportProgram<'a> {
+    /// Returns the facts of a process.
+    pub(crate) fn of(process: &'a Process) -> Self {
+        Self {
+            pid: process.pid,
+            name: &process.name,
+            command: &process.command,
+            cwd: process.cwd.as_deref(),
+            parent_pid: process.parent_pid,
+            node: process.node.as_deref(),
+        }
+    }
+}
+
 /// Times in microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ReportTimes {
@@ -99,13 +130,15 @@ pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
-pub(crate) fn as_optional_ms<S: Serializer>(
-    us: &Option<u64>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     as_ms(&us.unwrap_or_default(), serializer)
 }
 
 pub(crate) fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(*us as f64 / 1000.0)
+    serializer.serialize_f64(ms(*us))
+}
+
+/// Returns milliseconds.
+pub(crate) fn ms(us: u64) -> f64 {
+    us as f64 / 1000.0
 }

@@ -7,20 +7,21 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::costs::WeightedTree;
+use super::costs::{Costs, WeightedTree};
 use super::frame_index::{FrameIndex, SourceFunction};
 use super::json::{ReportCost, ReportOwner};
 use super::launchers::shown_profiles;
 use super::owner::{CodeOwner, ESLINT, OwnerKind, owner_of};
+use super::path_tree::downward;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// The owners of a session, with their times.
 #[derive(Default)]
 pub(crate) struct Owners {
     finder: OwnerFinder,
-    costs: Vec<ReportCost>,
+    costs: Costs,
 }
 
 /// Finds the owners of stacks, and numbers them.
@@ -51,9 +52,12 @@ impl Owners {
 
     /// Returns the first `top` owners by the time that counts for them.
     pub(crate) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
-        let named = self.finder.list().zip(&self.costs);
-        let mut list: Vec<_> =
-            named.map(|((kind, name), cost)| ReportOwner { kind, name, cost: *cost }).collect();
+        let names: Vec<_> = self.finder.list().collect();
+        let owner = |(number, cost): (usize, ReportCost)| {
+            let (kind, name) = names[number];
+            ReportOwner { kind, name, cost }
+        };
+        let mut list: Vec<_> = self.costs.known().map(owner).collect();
         list.retain(|owner| owner.cost.self_us > 0);
         list.sort_by_key(|owner| Reverse((owner.cost.self_us, owner.cost.total_us)));
         list.truncate(top);
@@ -61,42 +65,14 @@ impl Owners {
     }
 
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
-        let tree = WeightedTree::of(profile);
-        let mut stacks: Vec<OwnedStack> = Vec::with_capacity(profile.nodes.len());
-        let mut entered = Vec::new();
-        for (node, data) in (0_u32..).zip(&profile.nodes) {
-            let above = match data.parent {
-                NONE => OwnedStack::default(),
-                parent => stacks[parent as usize],
-            };
-            let stack = match index.function(data.frame) {
-                Some(function) => self.finder.below(above, function, index),
-                None => above,
-            };
-            self.costs.resize_with(self.finder.names.len(), ReportCost::default);
-            stacks.push(stack);
-            if let Some(owner) = stack.owner {
-                if index.function(data.frame).is_some() {
-                    let cost = &mut self.costs[owner];
-                    cost.self_us = cost.self_us.saturating_add(data.self_us);
-                    cost.blocked_us = cost.blocked_us.saturating_add(data.blocked_us);
-                }
-                if above.owner != Some(owner) {
-                    entered.push((node, owner));
-                }
-            }
-        }
-        for (node, owner) in entered {
-            // An owner that is on the stack already counts once.
-            let mut at = profile.nodes[node as usize].parent;
-            while at != NONE && stacks[at as usize].owner != Some(owner) {
-                at = profile.nodes[at as usize].parent;
-            }
-            if at == NONE {
-                let cost = &mut self.costs[owner];
-                cost.total_us = cost.total_us.saturating_add(tree.total_us(node));
-            }
-        }
+        let finder = &mut self.finder;
+        let stacks = downward(profile, |above, _, node| match index.function(node.frame) {
+            Some(function) => finder.below(above, function, index),
+            None => above,
+        });
+        WeightedTree::of(profile).add_to(&mut self.costs, |node, frame| {
+            index.function(frame).and(stacks[node as usize].owner)
+        });
     }
 }
 

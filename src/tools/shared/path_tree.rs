@@ -1,23 +1,53 @@
 //! The call paths of several profiles, each once.
 
-use super::frame_index::FrameKind;
-use cpu_prof_core::base::numbering::FxIndexSet;
+use std::hash::Hash;
 
-/// Numbers of call paths. A path has a larger number than the path above.
-#[derive(Debug, Default)]
-pub(crate) struct PathTree {
-    /// For each path the number of the path above, and what the path ends with.
-    paths: FxIndexSet<(Option<u32>, FrameKind)>,
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
+
+/// Call paths with their values. A path has a larger number than the path above.
+#[derive(Debug)]
+pub(crate) struct PathTree<End, Value = ()> {
+    /// By the number of the path above, and what the path ends with.
+    paths: IndexMap<(Option<u32>, End), Value, FxBuildHasher>,
 }
 
-impl PathTree {
-    /// Returns the number of a path.
-    pub(crate) fn number(&mut self, above: Option<u32>, end: FrameKind) -> u32 {
-        self.paths.insert_full((above, end)).0 as u32
+impl<End, Value> Default for PathTree<End, Value> {
+    fn default() -> Self {
+        Self { paths: IndexMap::default() }
+    }
+}
+
+impl<End: Copy + Eq + Hash, Value: Default> PathTree<End, Value> {
+    /// Returns the number of a path, and its value.
+    pub(crate) fn path(&mut self, above: Option<u32>, end: End) -> (u32, &mut Value) {
+        let entry = self.paths.entry((above, end));
+        (entry.index() as u32, entry.or_default())
     }
 
-    /// Returns for each path, by its number, the path above and what the path ends with.
-    pub(crate) fn list(&self) -> impl ExactSizeIterator<Item = (Option<u32>, FrameKind)> {
-        self.paths.iter().copied()
+    /// Returns the value of a path.
+    pub(crate) fn value(&mut self, path: u32) -> &mut Value {
+        &mut self.paths[path as usize]
     }
+
+    /// Returns for each path, by its number, the path above, what the path ends with, and its value.
+    pub(crate) fn list(&self) -> impl ExactSizeIterator<Item = (Option<u32>, End, &Value)> {
+        self.paths.iter().map(|((above, end), value)| (*above, *end, value))
+    }
+}
+
+/// Returns a value for each node of a profile, which `below` makes from that of the node above.
+pub(crate) fn downward<T: Clone + Default>(
+    profile: &ThreadProfile,
+    mut below: impl FnMut(T, u32, &ProfileNode) -> T,
+) -> Vec<T> {
+    let mut values: Vec<T> = Vec::with_capacity(profile.nodes.len());
+    // Parents come before their children. The parent of a root is out of range.
+    for (number, node) in (0_u32..).zip(&profile.nodes) {
+        let above = values.get(node.parent as usize).cloned().unwrap_or_default();
+        values.push(below(above, number, node));
+    }
+    values
 }

@@ -196,8 +196,8 @@ mod tests {
     /// Source, line and column of the token at a place, and its name.
     fn at(map: &SourceMap, line: u32, column: u32) -> Option<(&str, u32, u32, Option<&str>)> {
         let token = map.tokens_until(line, column).next()?;
-        let (source, line, column) = token.original?;
-        Some((map.sources[source].as_str(), line, column, token.name))
+        let spot = token.original?;
+        Some((map.sources[spot.source].as_str(), spot.line, spot.column, token.name))
     }
 
     #[test]

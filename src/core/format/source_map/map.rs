@@ -17,11 +17,19 @@ pub struct SourceMap {
 pub struct MapToken<'a> {
     /// Line and column in the generated code.
     pub generated: (u32, u32),
-    /// Index into [`SourceMap::sources`], and line and column there; none for code that comes from
-    /// no source.
-    pub original: Option<(usize, u32, u32)>,
+    /// Place in the source; none for code that comes from no source.
+    pub original: Option<SourceSpot>,
     /// Name of the token in the source, where generated code has another name.
     pub name: Option<&'a str>,
+}
+
+/// A place in a source: line and column count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceSpot {
+    /// Index into [`SourceMap::sources`].
+    pub source: usize,
+    pub line: u32,
+    pub column: u32,
 }
 
 impl SourceMap {
@@ -48,11 +56,15 @@ impl SourceMap {
     }
 
     fn token(&self, token: &Token) -> MapToken<'_> {
-        let source = token.get_source_id().map(|source| source as usize);
+        let original = token.get_source_id().map(|source| SourceSpot {
+            source: source as usize,
+            line: token.get_src_line(),
+            column: token.get_src_col(),
+        });
         let name = token.get_name_id().and_then(|name| self.names.get(name as usize));
         MapToken {
             generated: place(token),
-            original: source.map(|source| (source, token.get_src_line(), token.get_src_col())),
+            original,
             name: name.map(String::as_str).filter(|name| !name.is_empty()),
         }
     }

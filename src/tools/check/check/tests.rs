@@ -165,6 +165,9 @@ fn files_that_cannot_be_loaded_are_fatal() {
         ("{\"traceEvents\":[\n{\"ph\":", 2, "cut off"),
         ("{\"traceEvents\":[\n{\"ph\" \"X\"}]}", 2, "not JSON"),
         ("{}", 1, "neither a trace"),
+        ("7", 1, "neither a trace"),
+        ("{\"traceEvents\":7}", 1, "neither a trace"),
+        ("{\"nodes\":7}", 1, "neither a trace"),
         ("", 1, "cut off"),
         ("{\"nodes\":[", 1, "cut off"),
     ] {
@@ -172,9 +175,12 @@ fn files_that_cannot_be_loaded_are_fatal() {
         assert_eq!((found[0].0, found[0].1), (Severity::Fatal, line), "{text}: {found:?}");
         assert!(found[0].3.contains(message), "{text}: {found:?}");
     }
-    let mut problems = Problems::default();
-    contents(&b"{\n\"\xff\"}"[..], &mut problems);
-    assert_eq!(problems.into_list()[0].line, 2);
+    for (bytes, line) in [(&b"{\n\"\xff\"}"[..], 2), (b"[\n{\"a\":\n\"\xc3\"}]", 3)] {
+        let mut problems = Problems::default();
+        contents(bytes, &mut problems);
+        let list = problems.into_list();
+        assert_eq!((list[0].line, &*list[0].message), (line, "the file is not UTF-8"));
+    }
 }
 
 #[test]

@@ -139,11 +139,6 @@ fn first_text(arguments: &str) -> Option<String> {
     is_plain.then(|| format!("'{short}{more}'"))
 }
 
-/// Returns whether a text begins with this identifier.
-pub(super) fn begins_with(text: &str, name: &str) -> bool {
-    word_at_start(text) == name
-}
-
 /// Returns the identifier that stands in the code of a function with this name of V8's; none if the
 /// name is not that of code: `b` for `a.b`, `x` for `get x`.
 pub(super) fn identifier(v8_name: &str) -> Option<&str> {
@@ -158,7 +153,8 @@ fn is_identifier_part(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '#' | '\u{200c}' | '\u{200d}')
 }
 
-fn word_at_start(text: &str) -> &str {
+/// Returns the identifier that a text begins with, empty for other texts.
+pub(super) fn word_at_start(text: &str) -> &str {
     let is_other =
         |(at, character): &(usize, char)| *at >= MAX_WORD || !is_identifier_part(*character);
     let end = text.char_indices().find(is_other).map_or(text.len(), |(end, _)| end);

@@ -8,16 +8,17 @@ use rustc_hash::FxHashMap;
 use super::allowance::Allowance;
 use super::code_text::CodeText;
 use super::function_text::{
-    begins_with, callback_name, called_name, declared_name, identifier, is_function, is_head,
-    is_opening, name_in_source,
+    callback_name, called_name, declared_name, identifier, is_function, is_head, is_opening,
+    name_in_source, word_at_start,
 };
 use super::source_files::SourceFiles;
 use cpu_prof_core::format::source_map::comment::map_url;
 use cpu_prof_core::format::source_map::data_url::{self, is_data_url};
 use cpu_prof_core::format::source_map::decode::MapError;
-use cpu_prof_core::format::source_map::map::{MapToken, SourceMap};
+use cpu_prof_core::format::source_map::map::{SourceMap, SourceSpot};
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::package::package_folder;
 use cpu_prof_core::profile::position::SourcePosition;
 
 /// Tokens before a function among which its name is looked for.
@@ -34,43 +35,21 @@ const JEST_WRAPPER: &str =
     r#"({"Object.<anonymous>":function(module,exports,require,__dirname,__filename,jest){"#;
 
 /// A file whose code V8 ran.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct GeneratedFile {
     /// Path, absolute and with slashes.
     path: String,
     /// The text; none if V8's code is known not to be that of a file.
-    text: Option<CodeText>,
-    map: Option<SourceMap>,
-    /// Whether the map stands in the text.
-    has_own_map: bool,
+    pub text: Option<CodeText>,
+    pub map: Option<SourceMap>,
+    /// Whether the code itself holds its map.
+    pub has_own_map: bool,
     /// URLs of the sources that were asked for.
     urls: FxHashMap<usize, Option<String>>,
-}
-
-/// Why the map of a file cannot be used.
-#[derive(Debug)]
-pub(super) struct MapProblem {
-    /// The generated file.
-    pub file: String,
-    pub reason: String,
-    /// Whether there is no such file.
-    pub is_missing: bool,
-}
-
-impl MapProblem {
-    /// Returns a problem with a map or a file that exists.
-    pub(super) fn of(file: &str, reason: String) -> Self {
-        Self { file: file.to_owned(), reason, is_missing: false }
-    }
-}
-
-/// A place in a source: line and column count from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SourceSpot {
-    /// Index of the source in the map.
-    pub source: usize,
-    pub line: u32,
-    pub column: u32,
+    /// Count of the functions that are where V8 says.
+    pub executed: usize,
+    /// Count of the functions that are elsewhere.
+    pub other: usize,
 }
 
 /// A place of a function in the code that ran.
@@ -88,22 +67,19 @@ pub(super) enum FunctionSpot {
 }
 
 impl GeneratedFile {
-    /// Returns a file with this text, and reads its map.
+    /// Returns a file with this text, and reads its map; and why its map cannot be used.
     pub(super) fn of_text(
         path: &str,
         text: String,
         allowance: &mut Allowance,
-    ) -> (Self, Option<MapProblem>) {
+    ) -> (Self, Option<String>) {
         let (map, problem) = match read_map(path, &text, allowance) {
             Ok(map) => (map, None),
-            Err((reason, is_missing)) => {
-                (None, Some(MapProblem { is_missing, ..MapProblem::of(path, reason) }))
-            }
+            Err(reason) => (None, Some(reason)),
         };
         let has_own_map = map.is_some() && map_url(&text).is_some_and(is_data_url);
         let (path, text) = (path.to_owned(), Some(CodeText::new(text)));
-        let urls = FxHashMap::default();
-        (Self { path, text, map, has_own_map, urls }, problem)
+        (Self { path, text, map, has_own_map, ..Self::default() }, problem)
     }
 
     /// Returns code that is in no file, with its map. `path` is V8's name of the code.
@@ -112,24 +88,8 @@ impl GeneratedFile {
         json: &str,
         allowance: &mut Allowance,
     ) -> Result<Self, MapError> {
-        let map = Some(allowance.decode(json)?);
-        let (path, urls) = (path.to_owned(), FxHashMap::default());
-        Ok(Self { path, text: None, map, has_own_map: true, urls })
-    }
-
-    /// Returns whether the code is that of a file.
-    pub(super) fn has_text(&self) -> bool {
-        self.text.is_some()
-    }
-
-    /// Returns whether the code itself holds its map.
-    pub(super) fn has_own_map(&self) -> bool {
-        self.has_own_map
-    }
-
-    /// Returns whether there is a map.
-    pub(super) fn has_map(&self) -> bool {
-        self.map.is_some()
+        let (path, map) = (path.to_owned(), Some(allowance.decode(json)?));
+        Ok(Self { path, map, has_own_map: true, ..Self::default() })
     }
 
     /// Returns the place of a frame's function.
@@ -186,16 +146,16 @@ impl GeneratedFile {
     fn head(&mut self, line: u32, column: u32) -> Option<SourceSpot> {
         let map = self.map.as_ref()?;
         let before = map.tokens_until(line, column).next();
-        let Some(text) = &mut self.text else { return before.and_then(spot) };
+        let Some(text) = &mut self.text else { return before?.original };
         if let Some(token) = before
             && text.between(line, (token.generated.1, column)).is_some_and(is_head)
         {
-            return spot(token);
+            return token.original;
         }
         // The code around a module of a bundle has no tokens, the module's code has.
         let after = map.tokens_after(line, column).next()?;
         let is_next = text.between(line, (column, after.generated.1)).is_some_and(is_opening);
-        spot(after).filter(|_| is_next)
+        after.original.filter(|_| is_next)
     }
 
     /// Returns the name that a function has in its source, where the map has the name.
@@ -207,7 +167,7 @@ impl GeneratedFile {
         let mut tokens = before.chain(map.tokens_after(line, column).take(2));
         let token = tokens.find(|token| {
             let (line, column) = token.generated;
-            text.around(line, column).is_some_and(|(_, after)| begins_with(after, name))
+            text.around(line, column).is_some_and(|(_, after)| word_at_start(after) == name)
         })?;
         token.name.map(str::to_owned)
     }
@@ -224,7 +184,7 @@ impl GeneratedFile {
         let line = position.line.checked_sub(1)?;
         if position.has_column() {
             let token = map.tokens_until(line, position.column - 1).next()?;
-            return spot(token).filter(|spot| spot.source == source);
+            return token.original.filter(|spot| spot.source == source);
         }
         let start = match u32::try_from(frame.column) {
             Ok(column) if i64::from(line) == i64::from(frame.line) => column,
@@ -232,7 +192,8 @@ impl GeneratedFile {
         };
         let at_start = map.tokens_until(line, start).next();
         let tokens = at_start.into_iter().chain(map.tokens_after(line, start)).take(LINE_TOKENS);
-        let mut spots = tokens.filter_map(spot).filter(|spot| spot.source == source);
+        let mut spots =
+            tokens.filter_map(|token| token.original).filter(|spot| spot.source == source);
         let first = spots.next()?;
         let last = map.tokens_until(line, u32::MAX).next();
         let is_long = last.is_some_and(|token| token.generated.1 > LONG_LINE);
@@ -244,7 +205,7 @@ impl GeneratedFile {
     pub(super) fn spot(&self, line: u32, column: u32) -> Option<SourceSpot> {
         let map = self.map.as_ref()?;
         let token = map.tokens_until(line, column).next();
-        token.or_else(|| map.tokens_after(line, column).next()).and_then(spot)
+        token.or_else(|| map.tokens_after(line, column).next())?.original
     }
 
     /// Returns the URL of a source; none if the source has no name.
@@ -262,35 +223,34 @@ impl GeneratedFile {
 }
 
 /// Reads the map that code names, or the map beside a file. Returns the reason if the map that the
-/// code names cannot be read, and whether there is none.
+/// code names cannot be read.
 fn read_map(
     path: &str,
     code: &str,
     allowance: &mut Allowance,
-) -> Result<Option<SourceMap>, (String, bool)> {
-    let map = |json: &str, name: &str, allowance: &mut Allowance| {
-        let decoded = allowance.decode(json);
-        decoded.map(Some).map_err(|error| (format!("{name}: {error}"), false))
+) -> Result<Option<SourceMap>, String> {
+    // Many packages ship without the maps that their code names.
+    let missing = |reason: String| match package_folder(path) {
+        Some(_) => Ok(None),
+        None => Err(reason),
     };
     let Some(url) = map_url(code) else {
         let name = format!("{path}.map");
         return match allowance.read(&name) {
-            Ok(json) => map(&json, &name, allowance),
+            Ok(json) => decoded(&json, &name, allowance),
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                Err((format!("{name}: {error}"), false))
+                Err(format!("{name}: {error}"))
             }
             Err(_) => Ok(None),
         };
     };
     if is_data_url(url) {
         let name = "the map in its last line";
-        return match data_url::text(url) {
-            Some(json) => map(&json, name, allowance),
-            None => Err((format!("{name} is damaged"), false)),
-        };
+        let json = data_url::text(url).ok_or_else(|| format!("{name} is damaged"))?;
+        return decoded(&json, name, allowance);
     }
     if url.contains("://") && !url.starts_with("file:") {
-        return Err((format!("its map is at {url}, and is not fetched"), true));
+        return missing(format!("its map is at {url}, and is not fetched"));
     }
     let file = match url.starts_with("file:") {
         true => file_path(url).into_owned(),
@@ -303,12 +263,16 @@ fn read_map(
         }
     };
     match allowance.read(&file) {
-        Ok(json) => map(&json, &file, allowance),
+        Ok(json) => decoded(&json, &file, allowance),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err((format!("{file} does not exist"), true))
+            missing(format!("{file} does not exist"))
         }
-        Err(error) => Err((format!("{file}: {error}"), false)),
+        Err(error) => Err(format!("{file}: {error}")),
     }
+}
+
+fn decoded(json: &str, name: &str, allowance: &mut Allowance) -> Result<Option<SourceMap>, String> {
+    allowance.decode(json).map(Some).map_err(|error| format!("{name}: {error}"))
 }
 
 fn is_function_at(text: &mut CodeText, line: u32, column: u32, name: &str) -> bool {
@@ -329,8 +293,4 @@ fn is_wrapped(text: &mut CodeText, column: u32, name: &str) -> bool {
         }
         column = inner;
     }
-}
-
-fn spot(token: MapToken<'_>) -> Option<SourceSpot> {
-    token.original.map(|(source, line, column)| SourceSpot { source, line, column })
 }

@@ -15,10 +15,11 @@ use std::io::ErrorKind;
 use rustc_hash::FxHashMap;
 
 use self::allowance::Allowance;
-use self::generated_file::{FunctionSpot, GeneratedFile, MapProblem, SourceSpot};
+use self::generated_file::{FunctionSpot, GeneratedFile};
 use self::notes::SourceNotes;
 use self::source_files::SourceFiles;
 use cpu_prof_core::format::source_map::decode::MapError;
+use cpu_prof_core::format::source_map::map::SourceSpot;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::package::package_folder;
@@ -38,29 +39,14 @@ pub(crate) struct Originals {
     /// Indices of the files, by the URLs in frames; none for a file without a map and without text to
     /// compare.
     files: FxHashMap<String, Option<usize>>,
-    list: Vec<KnownFile>,
-    /// Maps of scripts that are in no file.
-    recorded: FxHashMap<ScriptKey, RecordedMap>,
+    list: Vec<GeneratedFile>,
+    /// Maps of scripts that are in no file, as JSON that nobody needed so far.
+    maps: FxHashMap<ScriptKey, String>,
+    /// Indices of the scripts whose maps were needed; none for a broken map.
+    scripts: FxHashMap<ScriptKey, Option<usize>>,
     sources: SourceFiles,
     allowance: Allowance,
     notes: SourceNotes,
-}
-
-/// A file, and how many of its functions are where V8 says.
-#[derive(Debug)]
-struct KnownFile {
-    file: GeneratedFile,
-    executed: usize,
-    other: usize,
-}
-
-/// A map that a trace holds.
-#[derive(Debug)]
-enum RecordedMap {
-    /// JSON that nobody needed so far.
-    Json(String),
-    /// Index of the code that has the map; none for a broken map.
-    Code(Option<usize>),
 }
 
 /// The place of a frame in its source.
@@ -92,7 +78,7 @@ impl Originals {
         match spot {
             FunctionSpot::Mapped(spot, name) => {
                 known.executed += 1;
-                let url = known.file.url(spot.source, &mut self.sources)?;
+                let url = known.url(spot.source, &mut self.sources)?;
                 let (url, line, column) = self.follow(url, spot.line, spot.column);
                 let name = match name.as_str() {
                     "" => self.declared_name(&url, line, column).unwrap_or_default(),
@@ -112,14 +98,14 @@ impl Originals {
             FunctionSpot::Unmapped => {
                 known.executed += 1;
                 // A helper that a transpiler has added, in code that is not the text of the file.
-                let is_in_memory = !known.file.has_text();
+                let is_in_memory = known.text.is_none();
                 if is_in_memory {
                     return Some(OriginalFrame::transpiled(frame));
                 }
                 if !frame.function_name.is_empty() {
                     return None;
                 }
-                let function_name = known.file.callback_name(frame)?;
+                let function_name = known.callback_name(frame)?;
                 let frame = CallFrame { function_name, ..frame.clone() };
                 Some(OriginalFrame { frame, place: None })
             }
@@ -136,13 +122,13 @@ impl Originals {
         let recorded = self.recorded(frame);
         // Code that is in a file with its map tells more than the map alone.
         let file = match recorded {
-            Some(_) => self.file(&frame.url).filter(|index| self.list[*index].file.has_own_map()),
+            Some(_) => self.file(&frame.url).filter(|index| self.list[*index].has_own_map),
             None => self.file(&frame.url),
         };
-        let spot = file.map(|index| (index, self.list[index].file.function(frame)));
+        let spot = file.map(|index| (index, self.list[index].function(frame)));
         match (spot, recorded) {
             (Some((_, FunctionSpot::OtherText)) | None, Some(index)) => {
-                Some((index, self.list[index].file.function(frame)))
+                Some((index, self.list[index].function(frame)))
             }
             (spot, _) => spot,
         }
@@ -150,53 +136,52 @@ impl Originals {
 
     /// Adds the map of a script that is in no file.
     pub(crate) fn add_map(&mut self, script: ScriptKey, json: String) {
-        self.recorded.entry(script).or_insert(RecordedMap::Json(json));
+        if !self.scripts.contains_key(&script) {
+            self.maps.entry(script).or_insert(json);
+        }
     }
 
     /// Returns the index of a script whose map a trace holds.
     fn recorded(&mut self, frame: &CallFrame) -> Option<usize> {
-        if self.recorded.is_empty() {
+        if self.maps.is_empty() && self.scripts.is_empty() {
             return None;
         }
         let key = ScriptKey { url: frame.url.clone(), script_id: frame.script_id };
-        let map = self.recorded.get_mut(&key)?;
-        if let RecordedMap::Json(json) = map {
-            let path = file_path(&key.url);
-            let file = GeneratedFile::of_map(&path, json, &mut self.allowance);
-            if let Err(error @ MapError::TooLarge(_)) = &file {
-                self.notes.problem(MapProblem::of(&path, format!("its recorded map: {error}")));
-            }
-            let index = file.ok().map(|file| {
-                self.list.push(KnownFile { file, executed: 0, other: 0 });
-                self.list.len() - 1
-            });
-            *map = RecordedMap::Code(index);
+        let Some(json) = self.maps.remove(&key) else { return *self.scripts.get(&key)? };
+        let path = file_path(&key.url);
+        let file = GeneratedFile::of_map(&path, &json, &mut self.allowance);
+        if let Err(error @ MapError::TooLarge(_)) = &file {
+            self.notes.problem(&path, &format!("its recorded map: {error}"));
         }
-        match map {
-            RecordedMap::Code(index) => *index,
-            RecordedMap::Json(_) => None,
-        }
+        let index = file.ok().map(|file| self.add(file));
+        self.scripts.insert(key, index);
+        index
+    }
+
+    fn add(&mut self, file: GeneratedFile) -> usize {
+        self.list.push(file);
+        self.list.len() - 1
     }
 
     /// Returns the name that the text of a source gives to the function at a place.
     fn declared_name(&mut self, url: &str, line: u32, column: u32) -> Option<String> {
         let index = self.file(url)?;
-        self.list[index].file.declared_name(line, column)
+        self.list[index].declared_name(line, column)
     }
 
     /// Returns the frame of a function that is not in the text of its file.
     fn of_other_text(&mut self, index: usize, frame: &CallFrame) -> Option<OriginalFrame> {
-        let KnownFile { file, executed, other } = &self.list[index];
+        let file = &self.list[index];
         let path = file_path(&frame.url);
-        if file.has_map() {
-            self.notes.changed(&path);
+        if file.map.is_some() {
+            self.notes.changed.insert(path.into_owned());
             return None;
         }
         let is_transpiled = TRANSPILED.iter().any(|ending| path.ends_with(ending));
-        if !is_transpiled && executed >= other {
+        if !is_transpiled && file.executed >= file.other {
             return None;
         }
-        self.notes.transpiled(&path);
+        self.notes.transpiled.insert(path.into_owned());
         Some(OriginalFrame::transpiled(frame))
     }
 
@@ -209,7 +194,7 @@ impl Originals {
         position: SourcePosition,
     ) -> SourcePosition {
         let Some((index, source)) = original.place else { return position };
-        let file = &mut self.list[index].file;
+        let file = &mut self.list[index];
         let Some(SourceSpot { line, column, .. }) = file.position(generated, position, source)
         else {
             return SourcePosition::default();
@@ -236,7 +221,7 @@ impl Originals {
     fn follow(&mut self, mut url: String, mut line: u32, mut column: u32) -> (String, u32, u32) {
         for _ in 0..LEVELS {
             let Some(index) = self.file(&url) else { break };
-            let file = &mut self.list[index].file;
+            let file = &mut self.list[index];
             let Some(spot) = file.spot(line, column) else { break };
             let Some(next) = file.url(spot.source, &mut self.sources) else { break };
             if next == url {
@@ -265,23 +250,19 @@ impl Originals {
             Ok(text) => text,
             Err(error) => {
                 if error.kind() == ErrorKind::FileTooLarge {
-                    self.notes.problem(MapProblem::of(&path, error.to_string()));
+                    self.notes.problem(&path, &error.to_string());
                 }
                 return None;
             }
         };
         let (file, problem) = GeneratedFile::of_text(&path, text, &mut self.allowance);
-        // Many packages ship without the maps that their code names.
-        if let Some(problem) = problem
-            && !(problem.is_missing && package_folder(&path).is_some())
-        {
-            self.notes.problem(problem);
+        if let Some(reason) = problem {
+            self.notes.problem(&path, &reason);
         }
         // Packages ship the code that runs.
-        if !file.has_map() && package_folder(&path).is_some() {
+        if file.map.is_none() && package_folder(&path).is_some() {
             return None;
         }
-        self.list.push(KnownFile { file, executed: 0, other: 0 });
-        Some(self.list.len() - 1)
+        Some(self.add(file))
     }
 }

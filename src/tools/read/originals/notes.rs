@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::generated_file::MapProblem;
 use cpu_prof_core::base::name_list::first_of;
 
 /// Files that are named in a note.
@@ -13,58 +12,44 @@ const MAX_TEXT: usize = 300;
 /// Files about which there is something to say.
 #[derive(Debug, Default)]
 pub(super) struct SourceNotes {
-    problems: Vec<MapProblem>,
-    changed: BTreeSet<String>,
-    transpiled: BTreeSet<String>,
+    /// Files whose maps cannot be used, with the reasons.
+    problems: Vec<String>,
+    /// Files that are not the code that ran, although they have a map.
+    pub changed: BTreeSet<String>,
+    /// Files that a transpiler has changed in memory.
+    pub transpiled: BTreeSet<String>,
 }
 
 impl SourceNotes {
-    /// Notes a map that cannot be used.
-    pub(super) fn problem(&mut self, problem: MapProblem) {
-        self.problems.push(problem);
-    }
-
-    /// Notes a file that is not the code that ran, although it has a map.
-    pub(super) fn changed(&mut self, path: &str) {
-        self.changed.insert(path.to_owned());
-    }
-
-    /// Notes a file that a transpiler has changed in memory.
-    pub(super) fn transpiled(&mut self, path: &str) {
-        self.transpiled.insert(path.to_owned());
+    /// Notes why the map of a file cannot be used.
+    pub(super) fn problem(&mut self, file: &str, reason: &str) {
+        self.problems.push(format!("{} ({})", short(file), short(reason)));
     }
 
     /// Returns the notes, a sentence each.
     pub(super) fn texts(&self) -> Vec<String> {
-        let list = |files: &BTreeSet<String>| {
-            first_of(&files.iter().map(|file| short(file)).collect::<Vec<_>>(), NAMED)
-        };
-        let mut notes = Vec::new();
-        if !self.problems.is_empty() {
-            let text = |problem: &MapProblem| {
-                format!("{} ({})", short(&problem.file), short(&problem.reason))
-            };
-            let problems: Vec<String> = self.problems.iter().map(text).collect();
-            notes.push(format!(
-                "code without its source map keeps the places of the code that ran: {}",
-                first_of(&problems, NAMED)
-            ));
-        }
-        if !self.changed.is_empty() {
-            notes.push(format!(
-                "files that changed after they were recorded keep the places of the code that ran: {}; \
-                 report before the next build",
-                list(&self.changed)
-            ));
-        }
-        if !self.transpiled.is_empty() {
-            notes.push(format!(
+        let list = |files: &BTreeSet<String>| files.iter().map(|file| short(file)).collect();
+        let notes: [(&str, Vec<String>, &str); 3] = [
+            (
+                "code without its source map keeps the places of the code that ran: ",
+                self.problems.clone(),
+                "",
+            ),
+            (
+                "files that changed after they were recorded keep the places of the code that ran: ",
+                list(&self.changed),
+                "; report before the next build",
+            ),
+            (
                 "lines of transpiled code, for which no source map was found, are not those of the \
-                 files: {}",
-                list(&self.transpiled)
-            ));
-        }
-        notes
+                 files: ",
+                list(&self.transpiled),
+                "",
+            ),
+        ];
+        let some = notes.into_iter().filter(|(_, files, _)| !files.is_empty());
+        some.map(|(about, files, advice)| format!("{about}{}{advice}", first_of(&files, NAMED)))
+            .collect()
     }
 }
 

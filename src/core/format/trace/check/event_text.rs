@@ -3,56 +3,32 @@
 
 use std::borrow::Cow;
 
-use crate::format::json_walk::{find_member, walk_object};
+use rustc_hash::FxHashMap;
+
+use crate::format::json_walk::{find_member, walk_list, walk_object};
 
 /// A value as it is written; none if it is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct WrittenValue<'a>(Option<&'a str>);
 
-/// The members of an event that a rule is about. Of equal members the last counts, as in a browser.
-#[derive(Debug, Default)]
-pub struct EventText<'a> {
-    pub name: WrittenValue<'a>,
-    pub phase: WrittenValue<'a>,
-    pub ts: WrittenValue<'a>,
-    pub dur: WrittenValue<'a>,
-    pub pid: WrittenValue<'a>,
-    pub tid: WrittenValue<'a>,
-    pub categories: WrittenValue<'a>,
-    pub args: WrittenValue<'a>,
-    pub id: WrittenValue<'a>,
-    pub id2: WrittenValue<'a>,
-    pub bind_id: WrittenValue<'a>,
-    /// Scope of ids.
-    pub scope: WrittenValue<'a>,
-    /// Scope of a moment, `s`.
-    pub moment_scope: WrittenValue<'a>,
-}
+/// The members of an event, by their keys as they are written. Of equal members the last counts, as in
+/// a browser.
+#[derive(Debug)]
+pub struct EventText<'a>(FxHashMap<&'a str, WrittenValue<'a>>);
 
 impl<'a> EventText<'a> {
     /// Reads an event; none if the text is not an object.
     pub fn read(text: &'a str) -> Option<Self> {
-        let mut event = Self::default();
+        let mut members = FxHashMap::default();
         let walked = walk_object(text.as_bytes(), |key, value| {
-            let member = match &text[key] {
-                "name" => &mut event.name,
-                "ph" => &mut event.phase,
-                "ts" => &mut event.ts,
-                "dur" => &mut event.dur,
-                "pid" => &mut event.pid,
-                "tid" => &mut event.tid,
-                "cat" => &mut event.categories,
-                "args" => &mut event.args,
-                "id" => &mut event.id,
-                "id2" => &mut event.id2,
-                "bind_id" => &mut event.bind_id,
-                "scope" => &mut event.scope,
-                "s" => &mut event.moment_scope,
-                _ => return,
-            };
-            *member = WrittenValue(Some(&text[value]));
+            members.insert(&text[key], WrittenValue(Some(&text[value])));
         });
-        walked.is_ok().then_some(event)
+        walked.is_ok().then_some(Self(members))
+    }
+
+    /// Returns the value of a member.
+    pub fn get(&self, key: &str) -> WrittenValue<'a> {
+        self.0.get(key).copied().unwrap_or_default()
     }
 }
 
@@ -71,6 +47,10 @@ impl<'a> WrittenValue<'a> {
         self.starts_with(b"\"")
     }
 
+    pub fn is_list(self) -> bool {
+        self.starts_with(b"[")
+    }
+
     pub fn is_object(self) -> bool {
         self.starts_with(b"{")
     }
@@ -87,6 +67,11 @@ impl<'a> WrittenValue<'a> {
     /// Returns the number, if the value is one.
     pub fn number(self) -> Option<f64> {
         if self.is_number() { self.as_written().parse().ok() } else { None }
+    }
+
+    /// Returns the number, if the value is one that is whole and not negative.
+    pub fn id(self) -> Option<u64> {
+        self.as_written().parse().ok()
     }
 
     /// Returns the text, if the value is one. Lone surrogates, which JavaScript has, are replaced.
@@ -123,6 +108,14 @@ impl<'a> WrittenValue<'a> {
         }
     }
 
+    /// Calls `f` for each item of a list.
+    pub fn each_item(self, mut f: impl FnMut(Self)) {
+        if let Some(text) = self.0 {
+            // Anything but a list has no items.
+            let _ = walk_list(text.as_bytes(), |item| f(Self(Some(&text[item]))));
+        }
+    }
+
     fn starts_with(self, bytes: &[u8]) -> bool {
         self.as_written().as_bytes().first().is_some_and(|first| bytes.contains(first))
     }
@@ -136,14 +129,24 @@ mod tests {
     fn values_are_told_apart() {
         let text = r#"{"name":"a\u00fc","ph":"X","ts":1.5,"pid":-7,"tid":null,"args":{"x":{"y":1}},"ts":2e1}"#;
         let event = EventText::read(text).unwrap();
-        assert_eq!(event.name.text().unwrap(), "aü");
-        assert_eq!((event.ts.number(), event.ts.is_whole()), (Some(20.0), false));
-        assert!(event.pid.is_whole() && event.tid.is_null() && event.dur.is_null());
-        assert_eq!(event.args.member("x").member("y").number(), Some(1.0));
-        assert!(event.args.member("z").is_null() && event.name.member("x").is_null());
-        assert_eq!(event.phase.number(), None);
+        assert_eq!(event.get("name").text().unwrap(), "aü");
+        assert_eq!((event.get("ts").number(), event.get("ts").is_whole()), (Some(20.0), false));
+        assert!(
+            event.get("pid").is_whole() && event.get("tid").is_null() && event.get("dur").is_null()
+        );
+        assert_eq!(event.get("args").member("x").member("y").number(), Some(1.0));
+        assert!(event.get("args").member("z").is_null() && event.get("name").member("x").is_null());
+        assert_eq!(event.get("ph").number(), None);
+        let mut items = Vec::new();
+        WrittenValue::of("[1, -2,\"3\",[4],{\"a\":[5]}]").each_item(|item| items.push(item));
+        let written: Vec<&str> = items.iter().map(|item| item.as_written()).collect();
+        assert_eq!(written, ["1", "-2", "\"3\"", "[4]", "{\"a\":[5]}"]);
+        assert_eq!((items[0].id(), items[1].id(), items[2].id()), (Some(1), None, None));
+        for other in ["[]", "{\"a\":[1]}", "\"x\"", "1", "null"] {
+            WrittenValue::of(other).each_item(|item| panic!("{item:?} of {other}"));
+        }
         assert!(EventText::read("[1]").is_none() && EventText::read("{\"a\":1,}").is_none());
         let lone = EventText::read(r#"{"name":"\ud800"}"#).unwrap();
-        assert_eq!(lone.name.text().unwrap(), "\\ud800");
+        assert_eq!(lone.get("name").text().unwrap(), "\\ud800");
     }
 }

@@ -1,6 +1,6 @@
 //! The rules of the fields that every event has.
 
-use super::event_text::{EventText, WrittenValue};
+use super::event_text::EventText;
 use super::problems::{Problems, Severity};
 use crate::format::trace::event::phase::PhaseKind;
 
@@ -27,95 +27,89 @@ pub fn kind_of(phase: &str) -> Option<PhaseKind> {
 }
 
 /// Checks the fields of an event.
-pub fn fields(kind: PhaseKind, event: &EventText<'_>, line: usize, to: &mut Problems) {
-    if !event.name.is_text() {
+pub fn fields(kind: PhaseKind, event: &EventText<'_>, to: &mut Problems) {
+    if !event.get("name").is_text() {
         let message = "an event needs a name, which is a text: DevTools refuses the file";
-        to.add(Severity::Fatal, "name", line, "name", message);
+        to.add(Severity::Fatal, "name", "name", message);
     }
-    if kind != PhaseKind::Metadata && !event.ts.is_number() {
-        let message = if event.ts.is_text() {
+    if kind != PhaseKind::Metadata && !event.get("ts").is_number() {
+        let message = if event.get("ts").is_text() {
             "the time is a text: DevTools cannot place the event"
         } else {
             "an event needs a time (ts) in microseconds"
         };
-        to.error("ts", line, "ts", message);
+        to.error("ts", "ts", message);
     }
-    for (field, id) in [("pid", event.pid), ("tid", event.tid)] {
+    for (field, id) in [("pid", event.get("pid")), ("tid", event.get("tid"))] {
         let is_optional = field == "tid" && kind == PhaseKind::Metadata;
         if id.is_null() && !is_optional {
-            to.warn("ids", line, field, "the event belongs to no process or thread");
+            to.warn("ids", field, "the event belongs to no process or thread");
         } else if !id.is_null() && !id.is_whole() {
-            to.warn("ids", line, field, "an id has to be a whole number");
+            to.warn("ids", field, "an id has to be a whole number");
         }
     }
-    if !event.categories.is_null() && !event.categories.is_text() {
-        to.warn("cat", line, "cat", "categories are one text: 'a,b'");
+    if !event.get("cat").is_null() && !event.get("cat").is_text() {
+        to.warn("cat", "cat", "categories are one text: 'a,b'");
     }
-    if !event.args.is_null() && !event.args.is_object() {
-        to.warn("args", line, "args", "arguments have to be an object");
+    if !event.get("args").is_null() && !event.get("args").is_object() {
+        to.warn("args", "args", "arguments have to be an object");
     }
     if kind.needs_id() && !has_id(event) {
-        to.error("id", line, "id", "an event of this phase needs an id (or id2)");
+        to.error("id", "id", "an event of this phase needs an id (or id2)");
     }
-    let has_part = |key| !event.id2.member(key).is_null();
-    if !event.id2.is_null() && !has_part("local") && !has_part("global") {
-        to.error("id2", line, "id2", "id2 needs 'local' or 'global'");
+    let has_part = |key| !event.get("id2").member(key).is_null();
+    if !event.get("id2").is_null() && !has_part("local") && !has_part("global") {
+        to.error("id2", "id2", "id2 needs 'local' or 'global'");
     }
-    of_kind(kind, event, line, to);
+    of_kind(kind, event, to);
 }
 
 /// Returns whether an event has an id of any kind.
 pub fn has_id(event: &EventText<'_>) -> bool {
-    [event.id, event.id2, event.bind_id].iter().any(|id| !id.is_null())
+    [event.get("id"), event.get("id2"), event.get("bind_id")].iter().any(|id| !id.is_null())
 }
 
 /// Checks what events of one kind need.
-fn of_kind(kind: PhaseKind, event: &EventText<'_>, line: usize, to: &mut Problems) {
+fn of_kind(kind: PhaseKind, event: &EventText<'_>, to: &mut Problems) {
     match kind {
-        PhaseKind::Complete => match event.dur.number() {
-            None => to.warn("dur", line, "dur", "a call (X) without a duration is not drawn"),
-            Some(dur) if dur < 0.0 => to.error("dur", line, "dur", "the duration is negative"),
+        PhaseKind::Complete => match event.get("dur").number() {
+            None => to.warn("dur", "dur", "a call (X) without a duration is not drawn"),
+            Some(dur) if dur < 0.0 => to.error("dur", "dur", "the duration is negative"),
             Some(_) => {}
         },
         PhaseKind::Instant => {
-            let scope = event.moment_scope;
+            let scope = event.get("s");
             let is_scope = matches!(scope.text().as_deref(), Some("g" | "p" | "t"));
             if !scope.is_null() && !is_scope {
                 let scope: String = scope.as_written().chars().take(40).collect();
-                to.error("s", line, "s", format!("{scope} is not a scope: g, p or t"));
+                to.error("s", "s", format!("{scope} is not a scope: g, p or t"));
             }
         }
         PhaseKind::Counter => {
             let (mut count, mut are_numbers) = (0, true);
-            event.args.each_member(|_, value| {
+            event.get("args").each_member(|_, value| {
                 count += 1;
                 are_numbers &= value.is_number();
             });
             if count == 0 || !are_numbers {
-                to.warn("C", line, "args", "a counter needs numbers as its arguments");
+                to.warn("C", "args", "a counter needs numbers as its arguments");
             }
         }
         PhaseKind::Metadata => {
-            let name = event.name.text().unwrap_or_default();
+            let name = event.get("name").text().unwrap_or_default();
             let needs_text = matches!(&*name, "process_name" | "thread_name");
-            if needs_text && !event.args.member("name").is_text() {
-                to.error("M", line, "args.name", "a name has to be a text");
+            if needs_text && !event.get("args").member("name").is_text() {
+                to.error("M", "args.name", "a name has to be a text");
             } else if !name.is_empty() && !METADATA.contains(&&*name) {
-                to.warn("M name", line, "name", format!("no tool shows the fact '{name}'"));
+                to.warn("M name", "name", format!("no tool shows the fact '{name}'"));
             }
         }
-        PhaseKind::ClockSync => need(event.args.member("sync_id"), "c", line, to),
-        PhaseKind::LinkedIds => need(event.args.member("linked_id"), "=", line, to),
+        PhaseKind::ClockSync if event.get("args").member("sync_id").is_null() => {
+            to.error("c", "args.sync_id", "a clock synchronization needs its id");
+        }
+        PhaseKind::LinkedIds if event.get("args").member("linked_id").is_null() => {
+            to.error("=", "args.linked_id", "a link needs the other id");
+        }
         _ => {}
-    }
-}
-
-fn need(id: WrittenValue<'_>, kind: &'static str, line: usize, to: &mut Problems) {
-    let (field, message) = match kind {
-        "c" => ("args.sync_id", "a clock synchronization needs its id"),
-        _ => ("args.linked_id", "a link needs the other id"),
-    };
-    if id.is_null() {
-        to.error(kind, line, field, message);
     }
 }

@@ -42,8 +42,10 @@ pub fn problem_of(event: &Value) -> Option<String> {
     }
     let text = named.to_string();
     let mut problems = Problems::default();
-    fields(kind, &EventText::read(&text)?, 0, &mut problems);
-    snapshot(kind, event, &mut problems);
+    fields(kind, &EventText::read(&text)?, &mut problems);
+    if kind == PhaseKind::ObjectSnapshot && event["args"]["snapshot"].is_null() {
+        problems.error("O", "args.snapshot", "a snapshot (O) needs its contents");
+    }
     // Other tools may show a fact that this one does not know.
     let counts =
         |problem: &Problem| kind != PhaseKind::Metadata || problem.severity != Severity::Warning;
@@ -52,12 +54,6 @@ pub fn problem_of(event: &Value) -> Option<String> {
         Some(field) => format!("{field}: {}", first.message),
         None => first.message,
     })
-}
-
-fn snapshot(kind: PhaseKind, event: &Value, to: &mut Problems) {
-    if kind == PhaseKind::ObjectSnapshot && event["args"]["snapshot"].is_null() {
-        to.error("O", 0, "args.snapshot", "a snapshot (O) needs its contents");
-    }
 }
 
 #[cfg(test)]

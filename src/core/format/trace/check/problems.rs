@@ -36,6 +36,8 @@ pub struct Problem {
 /// Collects the problems of a file.
 #[derive(Debug, Default)]
 pub struct Problems {
+    /// Line of the file that is checked, from 1; 0 for the file as a whole.
+    pub line: usize,
     list: Vec<Problem>,
     /// Count and last index of each kind.
     kinds: FxHashMap<(&'static str, String), (usize, usize)>,
@@ -47,7 +49,6 @@ impl Problems {
         &mut self,
         severity: Severity,
         kind: &'static str,
-        line: usize,
         field: &str,
         message: impl Into<String>,
     ) {
@@ -62,31 +63,20 @@ impl Problems {
         }
         *last = self.list.len();
         let field = (!field.is_empty()).then(|| field.to_owned());
-        self.list.push(Problem { severity, line, field, message: message.into(), more: 0 });
+        let (line, message) = (self.line, message.into());
+        self.list.push(Problem { severity, line, field, message, more: 0 });
     }
 
-    pub fn fatal(&mut self, line: usize, message: impl Into<String>) {
-        self.add(Severity::Fatal, "file", line, "", message);
+    pub fn fatal(&mut self, message: impl Into<String>) {
+        self.add(Severity::Fatal, "file", "", message);
     }
 
-    pub fn error(
-        &mut self,
-        kind: &'static str,
-        line: usize,
-        field: &str,
-        message: impl Into<String>,
-    ) {
-        self.add(Severity::Error, kind, line, field, message);
+    pub fn error(&mut self, kind: &'static str, field: &str, message: impl Into<String>) {
+        self.add(Severity::Error, kind, field, message);
     }
 
-    pub fn warn(
-        &mut self,
-        kind: &'static str,
-        line: usize,
-        field: &str,
-        message: impl Into<String>,
-    ) {
-        self.add(Severity::Warning, kind, line, field, message);
+    pub fn warn(&mut self, kind: &'static str, field: &str, message: impl Into<String>) {
+        self.add(Severity::Warning, kind, field, message);
     }
 
     /// Adds the problems of a part of the file.
