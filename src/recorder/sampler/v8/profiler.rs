@@ -72,11 +72,8 @@ impl Profiler {
     /// skips the removal.
     pub(crate) fn new(env: &Env, has_scripts: bool) -> Result<Self, Error> {
         let api = symbols::api()?;
-        // SAFETY: may be called on any thread.
-        let isolate = unsafe { (api.isolate_try_get_current)() };
-        if isolate.is_null() {
-            return Err(Error::Unavailable("the thread has no V8 isolate".into()));
-        }
+        let isolate = symbols::current_isolate(api)
+            .ok_or_else(|| Error::Unavailable("the thread has no V8 isolate".into()))?;
         // Before the profiler: to tell the scripts so far, V8 also tells its built-in code, which a
         // profiler would take for functions of the program.
         let script_maps: Arc<ScriptMaps> = Arc::default();
