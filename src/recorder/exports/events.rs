@@ -8,7 +8,7 @@ use crate::record::thread::user_events;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
 use cpu_prof_core::format::trace::write::emitted;
-use cpu_prof_core::format::trace::write::timing::Timing;
+use cpu_prof_core::format::trace::write::timing::TimingThread;
 
 /// Returns which entries of Node's performance timeline the calling thread's recording wants: 1 for
 /// user timings, 2 for requests of HTTP, 3 for both.
@@ -22,7 +22,7 @@ pub(crate) fn wanted_timings() -> u32 {
 /// Returns what is wrong with the event.
 #[napi(js_name = "cpuProfEmit", catch_unwind)]
 pub(crate) fn emit(json: String) -> Option<String> {
-    let (pid, tid) = user_events::ids()?;
+    let TimingThread { pid, tid } = user_events::thread()?;
     let mut event: Value = match serde_json::from_str(&json) {
         Ok(event) => event,
         Err(error) => return Some(format!("the event is not JSON: {error}")),
@@ -56,31 +56,29 @@ fn name_end(event: &mut Map<String, Value>) {
 }
 
 /// Adds a mark. `start_us` is its time by the clock of `process.hrtime`, microseconds; `start_ms` by
-/// that of `performance.now()`, milliseconds. `detail` is JSON.
+/// that of `performance.now()`, milliseconds. Without them it marks this moment. `detail` is JSON.
 #[napi(js_name = "cpuProfMark", catch_unwind)]
-pub(crate) fn mark(name: String, start_us: f64, start_ms: f64, detail: Option<String>) {
-    let (start_us, detail) = (start_us as i64, detail.as_deref());
-    user_events::mark(Timing { name: &name, start_us, start_ms, detail });
+pub(crate) fn mark(
+    name: String,
+    detail: Option<String>,
+    start_us: Option<f64>,
+    start_ms: Option<f64>,
+) {
+    let start = start_us.zip(start_ms);
+    user_events::mark(&name, detail.as_deref(), start.map(|(us, ms)| (us as i64, ms)));
 }
 
 /// Adds a time that has ended. `duration_us` is in microseconds, the others are as for a mark.
 #[napi(js_name = "cpuProfMeasure", catch_unwind)]
 pub(crate) fn measure(
     name: String,
+    detail: Option<String>,
     start_us: f64,
     start_ms: f64,
     duration_us: f64,
-    detail: Option<String>,
 ) {
-    let (start_us, detail) = (start_us as i64, detail.as_deref());
-    let timing = Timing { name: &name, start_us, start_ms, detail };
-    user_events::measure(timing, duration_us as i64);
-}
-
-/// Adds a mark of this moment.
-#[napi(js_name = "cpuProfInstant", catch_unwind)]
-pub(crate) fn instant(name: String, detail: Option<String>) {
-    user_events::instant(&name, detail.as_deref());
+    let start = (start_us as i64, start_ms);
+    user_events::measure(&name, detail.as_deref(), start, duration_us as i64);
 }
 
 /// Begins a span. Returns the span's number.

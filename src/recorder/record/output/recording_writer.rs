@@ -66,7 +66,7 @@ impl RecordingWriter {
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
         link.script_maps.begin_file();
-        let tells_ending = link.is_main() && config.categories.processes;
+        let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
         let passes = WindowPasses::new(config.interval_us, idle);
         let mut totals = RecordingTotals::default();
@@ -96,9 +96,9 @@ impl RecordingWriter {
     pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         let TakenWindow { window, memory, pause, circumstances } = taken;
         let mut window = self.read(window, circumstances.was_waiting);
-        let cpu = self.link.cpu_times();
+        let cpu = self.link.thread.times();
         if self.passes.run(&mut window, &circumstances, &cpu) {
-            self.link.request_restart();
+            self.link.is_restart_requested.set(true);
             self.restarts += 1;
         }
         self.keep_file(false);
@@ -168,7 +168,7 @@ impl RecordingWriter {
 
     /// Extends the trace to now, for a thread that has waited since its last window.
     pub(crate) fn extend(&mut self, events: &mut Events) {
-        if self.link.has_failed() {
+        if self.link.has_failed.get() {
             return;
         }
         self.keep_file(false);
@@ -177,7 +177,7 @@ impl RecordingWriter {
             self.write_program_events(events);
         }
         let Some(trace) = &mut self.trace else { return };
-        let cpu = self.link.cpu_times();
+        let cpu = self.link.thread.times();
         let flush = Flush { restarts: self.restarts, cpu, ..Flush::default() };
         let idle_us = self.passes.next_idle_us();
         let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
@@ -226,7 +226,7 @@ impl RecordingWriter {
 
     /// Begins the next segment of the trace, if it starts with this window.
     fn begin_segment(&mut self, window: &Window, events: &mut Events) {
-        if self.link.has_failed() {
+        if self.link.has_failed.get() {
             return;
         }
         let Some(trace) = &mut self.trace else { return };
@@ -234,7 +234,7 @@ impl RecordingWriter {
         let side_events = self.side_events.at_end(&self.link, start_us);
         let end = TraceEnd {
             collections: side_events.collections(),
-            cpu: self.link.cpu_times(),
+            cpu: self.link.thread.times(),
             ..TraceEnd::default()
         };
         let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
@@ -296,7 +296,7 @@ impl RecordingWriter {
         if self.trace.is_some() {
             let side_events = self.side_events.at_end(&self.link, end_us);
             let ending = if self.tells_ending { pending_exit() } else { <_>::default() };
-            let (collections, cpu) = (side_events.collections(), self.link.cpu_times());
+            let (collections, cpu) = (side_events.collections(), self.link.thread.times());
             self.append(events, |trace, events| {
                 side_events.add_to(trace, events);
                 trace.close(events, end_us, Some(TraceEnd { collections, cpu, ending }));
@@ -342,7 +342,7 @@ impl RecordingWriter {
         events: &mut Events,
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> bool {
-        if self.link.has_failed() {
+        if self.link.has_failed.get() {
             return false;
         }
         let Some(trace) = &mut self.trace else { return true };
@@ -356,7 +356,7 @@ impl RecordingWriter {
     /// Tells the user about an error, and ends the recording if the error lasts.
     fn fail(&self, error: &Error) {
         if !error.can_pass() {
-            self.link.fail();
+            self.link.has_failed.set(true);
         }
         warn_once(error);
     }

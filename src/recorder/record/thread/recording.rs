@@ -12,11 +12,13 @@ use crate::record::output::totals::RecordingTotals;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
+use crate::record::writer::event_loop::ActiveRecording;
 use crate::sampler::source::RawWindow;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Rotated, V8Profile};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::write::events::Events;
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -124,7 +126,7 @@ impl ThreadRecording {
     /// Stops sampling, and returns the last window.
     pub(super) fn stop(&self) -> StoppedSampling {
         let ThreadSampler::V8(profiler) = &self.sampler else { return StoppedSampling::default() };
-        if self.link.is_suspended() {
+        if self.link.is_suspended.get() {
             return StoppedSampling { has_stopped: true, ..StoppedSampling::default() };
         }
         let before = Instant::now();
@@ -138,7 +140,8 @@ impl ThreadRecording {
     /// Returns whether this thread has only waited for events since its last window.
     pub(super) fn has_waited(&self) -> bool {
         let activities = self.last_activity.get().zip(self.activity(self.waited_us()));
-        !self.link.has_failed() && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+        !self.link.has_failed.get()
+            && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 
     /// Returns a window that ends now. `pause` is the time that the window cost this thread.
@@ -164,7 +167,7 @@ impl ThreadRecording {
             circumstances: Circumstances {
                 profiler_span_us,
                 resumed_us,
-                is_suspended: self.link.is_suspended(),
+                is_suspended: self.link.is_suspended.get(),
                 waited_us,
                 activity,
                 was_waiting,
@@ -181,9 +184,17 @@ impl ThreadRecording {
         self.link.activity_with(waited_us?)
     }
 
+    /// Calls `f` on the writer thread, with the writer's side of this recording and a buffer.
+    pub(super) fn ask_writer(
+        &self,
+        f: impl FnOnce(&mut ActiveRecording, &mut Events) + Send + 'static,
+    ) {
+        self.process.writer.with(&self.link, f);
+    }
+
     /// Hands a window over to the writer thread.
     pub(super) fn hand_over(&self, taken: TakenWindow) {
-        self.process.writer.write(&self.link, taken);
+        self.ask_writer(|recording, events| recording.write(taken, events));
         if self.thread_id == 0 {
             signals::arm();
         }
@@ -203,14 +214,14 @@ pub(crate) fn is_recording() -> bool {
 
 /// Returns whether this is a worker that is recorded only because a recording covers it.
 pub(crate) fn is_covered() -> bool {
-    RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.link.is_covered()))
+    RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.link.parent.is_some()))
 }
 
 /// Names this thread, a worker, if there is a name.
 pub(crate) fn name_worker(name: Option<WorkerName>) {
     RECORDING.with_borrow(|recording| {
         if let (Some(recording), Some(name)) = (recording, name) {
-            recording.process.writer.rename(&recording.link, name);
+            recording.ask_writer(move |recording, events| recording.output.rename(&name, events));
         }
     });
 }

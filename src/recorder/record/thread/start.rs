@@ -47,6 +47,13 @@ pub(crate) struct StartRequest<'a> {
     pub earlier: Vec<CompleteSegment>,
 }
 
+impl<'a> StartRequest<'a> {
+    /// Returns a request for a thread whose program has no code yet.
+    pub(crate) fn of_thread(env: &'a Env, thread_id: u32, config: &'a Config) -> Self {
+        Self { env, thread_id, config, has_scripts: false, parent: None, earlier: Vec::new() }
+    }
+}
+
 /// The inspector's task.
 pub(crate) struct InspectorPlan {
     /// Time between two samples, microseconds.
@@ -184,14 +191,7 @@ extern "C" fn on_survival(_: *mut c_void) {
         let InterruptedRecording { env, config, mut stopped } = interrupted;
         // The limits of the history hold for both recordings together.
         let earlier = stopped.as_mut().map(StoppedRecording::take_segments).unwrap_or_default();
-        let request = StartRequest {
-            env: &env,
-            thread_id: 0,
-            config: &config,
-            has_scripts: false,
-            parent: None,
-            earlier,
-        };
+        let request = StartRequest { earlier, ..StartRequest::of_thread(&env, 0, &config) };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {
