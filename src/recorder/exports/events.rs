@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use crate::record::thread::user_events;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
-use cpu_prof_core::format::trace::write::emitted;
 use cpu_prof_core::format::trace::write::timing::TimingThread;
 
 /// Returns which entries of Node's performance timeline the calling thread's recording wants: 1 for
@@ -28,16 +27,34 @@ pub(crate) fn emit(json: String) -> Option<String> {
         Err(error) => return Some(format!("the event is not JSON: {error}")),
     };
     if let Value::Object(event) = &mut event {
-        emitted::fill_in(event, pid, tid, system::now_us());
+        fill_in(event, pid, tid, system::now_us());
     }
     if let Some(problem) = problem_of(&event) {
         return Some(problem);
     }
     if let Value::Object(event) = &mut event {
         name_end(event);
-        user_events::add(|events| emitted::push(events, event));
+        user_events::add(|events| events.push(event));
     }
     None
+}
+
+/// Adds what an event needs and does not have: its category, its process, thread and time, and the
+/// scope of a moment.
+fn fill_in(event: &mut Map<String, Value>, pid: u32, tid: u32, now_us: i64) {
+    let is_fact = event.get("ph").is_some_and(|phase| phase == "M");
+    let is_moment = event.get("ph").is_some_and(|phase| phase == "I" || phase == "i");
+    let mut default = |key: &str, value: Value| {
+        event.entry(key).or_insert(value);
+    };
+    default("cat", "user".into());
+    default("pid", pid.into());
+    default("tid", tid.into());
+    default("ts", if is_fact { 0 } else { now_us }.into());
+    default("args", Map::new().into());
+    if is_moment {
+        default("s", "t".into());
+    }
 }
 
 /// Gives the end of a call the name of its beginning: DevTools refuses a trace with an event without a
@@ -91,4 +108,33 @@ pub(crate) fn begin_span(name: String, detail: Option<String>) -> Option<u32> {
 #[napi(js_name = "cpuProfEndSpan", catch_unwind)]
 pub(crate) fn end_span(name: String, number: u32) {
     user_events::end_span(&name, number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::format::trace::write::events::Events;
+
+    #[test]
+    fn an_event_is_filled_in_and_keeps_its_own_values() {
+        let encoded = |text: &str| {
+            let Value::Object(mut event) = serde_json::from_str(text).unwrap() else { panic!() };
+            fill_in(&mut event, 42, 3, 99);
+            let mut events = Events::default();
+            events.push(&event);
+            String::from_utf8(events.as_bytes().to_vec()).unwrap()
+        };
+        let text = encoded(r#"{"args":{"ü":1},"ph":"I","name":"a"}"#);
+        assert_eq!(
+            text,
+            r#"{"args":{"\u00fc":1},"cat":"user","name":"a","ph":"I","pid":42,"s":"t","tid":3,"ts":99}"#
+        );
+        assert_eq!(
+            encoded(
+                r#"{"ph":"b","name":"a","cat":"c","id":"0x1","ts":5,"pid":1,"tid":2,"scope":"x"}"#
+            ),
+            r#"{"args":{},"cat":"c","id":"0x1","name":"a","ph":"b","pid":1,"scope":"x","tid":2,"ts":5}"#
+        );
+        assert!(encoded(r#"{"ph":"M","name":"f","args":{}}"#).contains(r#""ts":0"#));
+    }
 }

@@ -137,12 +137,12 @@ impl TraceSegments {
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
         buffer.clear();
-        let time = self.trace.time();
+        let time = self.trace.time;
         encode(&mut self.trace, buffer);
         self.make_room(buffer.as_bytes().len());
         let written = self.output.append(buffer.as_bytes(), buffer.lasting_bytes());
         if written.is_err() {
-            self.trace.return_to(time);
+            self.trace.time = time;
         }
         written
     }
@@ -179,9 +179,9 @@ impl TraceSegments {
         let share = u64::from(SEGMENTS);
         let Some(first) = window.samples.first() else {
             // A segment without samples waits for one, so that no time is lost at its start.
-            return is_large(share / 2).then(|| window.end_us.max(self.trace.last_us()));
+            return is_large(share / 2).then(|| window.end_us.max(self.trace.time.last_us()));
         };
-        let start_us = first.time_us.max(self.trace.last_us());
+        let start_us = first.time_us.max(self.trace.time.last_us());
         let is_old = self
             .limits
             .keep
@@ -235,7 +235,7 @@ impl TraceSegments {
         if !self.limits.is_limited() {
             return Vec::new();
         }
-        let end_us = self.trace.last_us();
+        let end_us = self.trace.time.last_us();
         self.complete.push_back(CompleteSegment::of(self.output, end_us, self.contents));
         self.complete.into()
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::event::{Event, Phase};
+use super::event::Event;
 use super::event_args::{Args, Data, TimeStampArgs};
 use crate::profile::ending::ProcessEnding;
 
@@ -86,15 +86,7 @@ impl<'a> Event<'a> {
             color: span.color(),
             devtools,
         });
-        Self {
-            cat: CATEGORIES,
-            name: "TimeStamp",
-            phase: Phase::Instant,
-            pid: 0,
-            tid: 0,
-            ts: start,
-            args: Args::Data { data },
-        }
+        Self::new("I", CATEGORIES, "TimeStamp", 0, 0, start, Args::Data { data })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::event::{Event, Phase};
+use super::event::Event;
 use super::event_args::{Args, Data};
 use crate::profile::gc::{Collection, CollectionKind, MemoryUse};
 use crate::profile::window::task::Task;
@@ -41,8 +41,8 @@ impl<'a> Event<'a> {
             used_heap_size_before: heap_before,
             used_heap_size_after: heap_after,
         };
-        let (cat, phase) = ("devtools.timeline,v8", Phase::Complete { dur: duration_us });
-        Self { cat, name: collection_name(kind), phase, pid, tid, ts: start_us, args }
+        let (cat, name) = ("devtools.timeline,v8", collection_name(kind));
+        Self::new("X", cat, name, pid, tid, start_us, args).lasting(duration_us)
     }
 
     /// Returns a task, which DevTools marks if it is long. DevTools forgets the stack of functions
@@ -58,21 +58,18 @@ impl<'a> Event<'a> {
     }
 
     fn of_task(name: &'a str, cat: &'a str, pid: u32, tid: u32, task: &Task) -> Self {
-        let (ts, dur) = (task.start_us, task.end_us - task.start_us);
-        Self { cat, name, phase: Phase::Complete { dur }, pid, tid, ts, args: Args::Empty {} }
+        let event = Self::new("X", cat, name, pid, tid, task.start_us, Args::Empty {});
+        event.lasting(task.end_us - task.start_us)
     }
 
     /// Returns the counters of DevTools' memory graph, which it shows for the selected thread.
     pub(crate) fn heap_counters(pid: u32, tid: u32, ts: i64, memory: MemoryUse) -> Self {
         let data = Data::Counters { js_heap_size_used: memory.heap_used };
-        let args = Args::Data { data };
-        let (cat, name) = (SHORT_TIMELINE, "UpdateCounters");
-        Self { cat, name, phase: Phase::Instant, pid, tid, ts, args }
+        Self::new("I", SHORT_TIMELINE, "UpdateCounters", pid, tid, ts, Args::Data { data })
     }
 
     /// Returns all values of the memory. `name` is that of `memory_name`.
     pub fn memory(pid: u32, tid: u32, ts: i64, name: &'a str, memory: MemoryUse) -> Self {
-        let args = Args::Memory(memory);
-        Self { cat: "cpu-prof", name, phase: Phase::Counter, pid, tid, ts, args }
+        Self::new("C", "cpu-prof", name, pid, tid, ts, Args::Memory(memory))
     }
 }

@@ -25,26 +25,34 @@ use crate::profile::window::call_tree::PlacedWindow;
 use crate::profile::window::path_ids::NodeId;
 use crate::profile::window::task::Task;
 
-/// The facts that a trace has about its thread.
-#[derive(Debug, Clone)]
+/// The facts that a trace has about its thread, as its metadata has them.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadInfo {
     /// Process of the thread.
+    #[serde(flatten)]
     pub program: Program,
     /// Node's thread id, 0 for the main thread.
     pub thread_id: u32,
     /// The system's thread id, if known. Other tools name threads by this id.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub os_thread_id: Option<u32>,
     /// Form of the frames under `node_modules`.
+    #[serde(skip)]
     pub node_modules: NodeModules,
     /// Time between two samples, microseconds.
     pub interval_us: u32,
     /// Start of the trace: ISO 8601, UTC.
+    #[serde(skip)]
     pub started: String,
     /// CPU times at the start, if they are known.
+    #[serde(skip)]
     pub cpu: Option<CpuTimes>,
     /// The place of the trace in its recording, if the recording is a chain of traces.
+    #[serde(flatten)]
     pub segment: Option<Segment>,
     /// Label of the recording, if the program gives one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recording_label: Option<String>,
 }
 
@@ -68,7 +76,9 @@ pub struct ThreadTrace {
     info: ThreadInfo,
     profile_id: String,
     script_offset: ScriptIdOffset,
-    time: Timeline,
+    /// Time of the last sample; at first the start. An earlier state takes back the samples since then,
+    /// which were not written.
+    pub time: Timeline,
     /// Name of the worker, once it is known.
     worker_name: Option<String>,
 }
@@ -96,21 +106,6 @@ impl ThreadTrace {
         }
     }
 
-    /// Returns the time of the last sample, microseconds; at first the start.
-    pub fn last_us(&self) -> i64 {
-        self.time.last_us()
-    }
-
-    /// Returns the state of the time line, for [`Self::return_to`].
-    pub fn time(&self) -> Timeline {
-        self.time
-    }
-
-    /// Takes back the samples since an earlier state, because they were not written.
-    pub fn return_to(&mut self, time: Timeline) {
-        self.time = time;
-    }
-
     /// Returns the file's text up to the events that stand once in it, with these.
     pub fn head(&self) -> Vec<u8> {
         let mut out = br#"{"metadata":"#.to_vec();
@@ -135,29 +130,12 @@ impl ThreadTrace {
             own: OurMember<RecordingFacts<'a>>,
         }
         #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
         struct RecordingFacts<'a> {
             version: &'a str,
             #[serde(flatten)]
-            program: &'a Program,
-            thread_id: u32,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            os_thread_id: Option<u32>,
-            interval_us: u32,
-            #[serde(flatten)]
-            segment: Option<Segment>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            recording_label: Option<&'a str>,
+            info: &'a ThreadInfo,
         }
-        let facts = RecordingFacts {
-            version: env!("CARGO_PKG_VERSION"),
-            program: &self.info.program,
-            thread_id: self.info.thread_id,
-            os_thread_id: self.info.os_thread_id,
-            interval_us: self.info.interval_us,
-            segment: self.info.segment,
-            recording_label: self.recording_label(),
-        };
+        let facts = RecordingFacts { version: env!("CARGO_PKG_VERSION"), info: &self.info };
         let metadata = RecordingMetadata {
             source: ours::SOURCE,
             start_time: &self.info.started,
@@ -225,11 +203,7 @@ impl ThreadTrace {
     pub fn gap(&mut self, events: &mut Events, root: Option<NodeId>, gap: Gap, cpu: CpuTimes) {
         let (pid, tid) = (self.pid(), self.tid());
         if let Some(root) = root {
-            let mut samples = ChunkSamples::default();
-            samples.push(self.time.delta(gap.from_us), SourcePosition::default());
-            let chunk = ProfileChunk { nodes: &[], samples: &[root] };
-            let (id, ts) = (&self.profile_id, self.time.last_us());
-            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
+            self.time = self.sample(events, gap.from_us, root);
         }
         let flush = Flush { cpu, lost: Some(gap.lost()), ..Flush::default() };
         events.push(&Event::thread_flush(pid, tid, gap.to_us.max(self.time.last_us()), flush));
@@ -249,13 +223,20 @@ impl ThreadTrace {
         let (pid, tid) = (self.pid(), self.tid());
         let mut time = self.time;
         if let Some((time_us, node)) = idle {
-            let mut samples = ChunkSamples::default();
-            samples.push(time.delta(time_us), SourcePosition::default());
-            let chunk = ProfileChunk { nodes: &[], samples: &[node] };
-            let (id, ts) = (&self.profile_id, time.last_us());
-            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
+            time = self.sample(events, time_us, node);
         }
         events.push(&Event::thread_flush(pid, tid, now_us.max(time.last_us()), flush));
+    }
+
+    /// Adds a chunk of one sample. Returns the state of the time line after it.
+    fn sample(&self, events: &mut Events, time_us: i64, node: NodeId) -> Timeline {
+        let mut time = self.time;
+        let mut samples = ChunkSamples::default();
+        samples.push(time.delta(time_us), SourcePosition::default());
+        let chunk = ProfileChunk { nodes: &[], samples: &[node] };
+        let (id, ts) = (&self.profile_id, time.last_us());
+        events.push(&Event::profile_chunk(id, self.pid(), self.tid(), ts, chunk, &samples));
+        time
     }
 
     /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share
