@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::segments::{CompleteSegment, TraceSegments};
+use super::complete_segment::CompleteSegment;
+use super::segments::TraceSegments;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;

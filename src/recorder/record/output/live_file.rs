@@ -6,9 +6,9 @@ use std::mem;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use super::complete_segment::{CompleteSegment, FileId, SegmentContents, file_id};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
-use cpu_prof_core::files::created_file::{CreatedFile, FileId};
 use cpu_prof_core::files::exclusive::create_first_free;
 use cpu_prof_core::format::trace::lines::{FOOTER, SEPARATOR};
 
@@ -110,10 +110,10 @@ impl LiveTrace {
         names: &mut FileNames,
     ) -> Result<(), Error> {
         let (path, mut copy) = create_first_free(dir, extension, names)
-            .map_err(|error| error.described(|path, source| Error::Removed { path, source }))?;
+            .map_err(|error| error.described(Error::Removed))?;
         if let Err(source) = self.copy_to(&mut copy) {
             let _ = fs::remove_file(&path);
-            return Err(Error::Removed { path, source });
+            return Err(Error::Removed(path, source));
         }
         (self.path, self.file) = (path, GuardedFile::new(copy));
         Ok(())
@@ -130,9 +130,9 @@ impl LiveTrace {
         self.length
     }
 
-    /// Closes the file after its last event.
-    pub(crate) fn finish(self) -> CreatedFile {
-        CreatedFile::new(self.path, self.file.get())
+    /// Closes the file after its last event, at `end_us`.
+    pub(super) fn finish(self, end_us: i64, contents: SegmentContents) -> CompleteSegment {
+        CompleteSegment::new(self.path, self.file.get(), self.length, end_us, contents)
     }
 
     /// Returns the file's path.
@@ -143,7 +143,7 @@ impl LiveTrace {
     fn error(&self, source: io::Error) -> Error {
         let path = self.path.clone();
         match self.file.get() {
-            Ok(_) => Error::Unwritten { path, source },
+            Ok(_) => Error::Unwritten(path, source),
             Err(_) => Error::Output { action: "write", path, source },
         }
     }
@@ -188,7 +188,7 @@ impl Drop for GuardedFile {
 
 /// Returns the id of a descriptor's file.
 fn id(file: &File) -> io::Result<FileId> {
-    Ok(FileId::of(&file.metadata()?))
+    Ok(file_id(&file.metadata()?))
 }
 
 #[cfg(test)]
@@ -217,7 +217,7 @@ mod tests {
         trace.append(b"2,\n3", 4).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
         assert_eq!(trace.bytes(), fs::metadata(trace.path()).unwrap().len());
-        assert!(trace.finish().exists());
+        assert!(trace.finish(0, SegmentContents::default()).exists());
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::complete_segment::{CompleteSegment, SegmentContents};
 use super::files::{CpuProfileFile, OutputFiles};
-use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
+use super::segments::TraceSegments;
 use super::side_events::SideEvents;
 use super::totals::RecordingTotals;
 use super::written_time::{MissingWindows, WrittenTime};
@@ -52,6 +53,7 @@ pub(crate) struct RecordingWriter {
     tells_ending: bool,
     /// Name of the worker, if it has one.
     name: Option<WorkerName>,
+    /// Contents of the files; without those of the trace, which its segments count.
     totals: RecordingTotals,
 }
 
@@ -69,11 +71,6 @@ impl RecordingWriter {
         let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
         let passes = WindowPasses::new(config.interval_us, idle);
-        let mut totals = RecordingTotals::default();
-        if let Some(trace) = &trace {
-            let SegmentContents { samples, nodes } = trace.complete_contents();
-            (totals.samples, totals.nodes) = (samples, nodes);
-        }
         let start_us = trace.as_ref().map_or(0, TraceSegments::start_us);
         Self {
             link,
@@ -88,7 +85,7 @@ impl RecordingWriter {
             side_events,
             tells_ending,
             name: None,
-            totals,
+            totals: RecordingTotals::default(),
         }
     }
 
@@ -138,13 +135,12 @@ impl RecordingWriter {
             self.tree.take_back(&placed);
             return;
         }
-        self.totals.samples += samples;
         self.written.written(window.end_us);
         if let Some(trace) = &mut self.trace {
             let nodes = placed.new_nodes.len() as u64;
-            self.totals.nodes += nodes;
-            trace.count(SegmentContents { samples, nodes });
+            trace.contents.add(SegmentContents { samples, nodes });
         } else {
+            self.totals.samples += samples;
             self.totals.nodes += profile_nodes.unwrap_or_default() as u64;
         }
     }
@@ -277,14 +273,13 @@ impl RecordingWriter {
 
     /// Names a worker that has been busy since its first line, and so could not tell its script.
     fn rename_by_frames(&mut self, window: &Window, events: &mut Events) {
-        let is_unnamed = self.name.is_none() && self.is_worker();
-        if is_unnamed && let Some(name) = WorkerName::from_frames(window) {
+        let can_name = self.trace.is_some() && !self.link.is_main;
+        if can_name
+            && self.name.is_none()
+            && let Some(name) = WorkerName::from_frames(window)
+        {
             self.rename(&name, events);
         }
-    }
-
-    fn is_worker(&self) -> bool {
-        self.trace.as_ref().is_some_and(TraceSegments::is_worker)
     }
 
     /// Completes the files.
@@ -324,9 +319,8 @@ impl RecordingWriter {
         let mut totals = self.totals.clone();
         if let Some(trace) = &self.trace {
             totals.files.splice(0..0, trace.paths());
-            let removed = trace.removed();
-            totals.samples -= removed.samples;
-            totals.nodes -= removed.nodes;
+            let SegmentContents { samples, nodes } = trace.kept_contents();
+            (totals.samples, totals.nodes) = (samples, nodes);
         }
         totals
     }

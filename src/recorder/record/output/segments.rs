@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
+use super::complete_segment::{CompleteSegment, SegmentContents};
 use super::live_file::LiveTrace;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -17,7 +18,6 @@ use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::values::{Formats, HistoryLimits};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::files::created_file::CreatedFile;
 use cpu_prof_core::format::trace::write::event_args::TraceEnd;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::{ThreadInfo, ThreadTrace};
@@ -43,53 +43,9 @@ pub(crate) struct TraceSegments {
     /// Start of the current segment, microseconds.
     start_us: i64,
     /// Contents of the current segment.
-    contents: SegmentContents,
+    pub(super) contents: SegmentContents,
     /// Complete segments, the oldest first.
     complete: VecDeque<CompleteSegment>,
-    /// Contents of the segments that were removed.
-    removed: SegmentContents,
-}
-
-/// Counts of what a segment holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct SegmentContents {
-    /// Number of samples.
-    pub samples: u64,
-    /// Number of call-tree nodes.
-    pub nodes: u64,
-}
-
-impl SegmentContents {
-    fn add(&mut self, other: Self) {
-        self.samples += other.samples;
-        self.nodes += other.nodes;
-    }
-}
-
-/// A segment that is written to no more.
-pub(crate) struct CompleteSegment {
-    file: CreatedFile,
-    /// Size, bytes.
-    bytes: u64,
-    /// End, microseconds.
-    end_us: i64,
-    contents: SegmentContents,
-}
-
-impl CompleteSegment {
-    fn of(output: LiveTrace, end_us: i64, contents: SegmentContents) -> Self {
-        Self { bytes: output.bytes(), file: output.finish(), end_us, contents }
-    }
-
-    /// Returns the path of the file.
-    pub(super) fn path(&self) -> &Path {
-        self.file.path()
-    }
-
-    /// Returns the counts of what the segment holds.
-    pub(super) fn contents(&self) -> SegmentContents {
-        self.contents
-    }
 }
 
 impl TraceSegments {
@@ -114,7 +70,6 @@ impl TraceSegments {
             start_us,
             contents: SegmentContents::default(),
             complete: earlier.into(),
-            removed: SegmentContents::default(),
         })
     }
 
@@ -158,16 +113,6 @@ impl TraceSegments {
             events.begin_provisional();
             encode(trace, events);
         })
-    }
-
-    /// Returns whether the recorded thread is a worker.
-    pub(super) fn is_worker(&self) -> bool {
-        self.trace.is_worker()
-    }
-
-    /// Counts what was appended.
-    pub(super) fn count(&mut self, contents: SegmentContents) {
-        self.contents.add(contents);
     }
 
     /// Removes segments that are too old when a window comes. Returns the time at which the next
@@ -215,7 +160,7 @@ impl TraceSegments {
         let next = LiveTrace::create(&self.dir, EXTENSION, &mut self.names, &head);
         let next = next.map_err(|error| match is_full {
             true => error,
-            false => error.described(|path, source| Error::NextFile { path, source }),
+            false => error.described(Error::NextFile),
         })?;
         // A disk that is full now leaves the current segment without its end.
         let _ = self.append(buffer, |trace, events| {
@@ -225,7 +170,7 @@ impl TraceSegments {
         self.trace = trace;
         let complete = mem::replace(&mut self.output, next);
         let contents = mem::take(&mut self.contents);
-        self.complete.push_back(CompleteSegment::of(complete, start_us, contents));
+        self.complete.push_back(complete.finish(start_us, contents));
         self.start_us = start_us;
         Ok(())
     }
@@ -236,15 +181,14 @@ impl TraceSegments {
             return Vec::new();
         }
         let end_us = self.trace.time.last_us();
-        self.complete.push_back(CompleteSegment::of(self.output, end_us, self.contents));
+        self.complete.push_back(self.output.finish(end_us, self.contents));
         self.complete.into()
     }
 
     /// Returns the paths of the files that still exist, the oldest first.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        let complete = self.complete.iter().map(|segment| &segment.file);
-        let mut paths: Vec<PathBuf> =
-            complete.filter(|file| file.exists()).map(|file| file.path().to_owned()).collect();
+        let complete = self.complete.iter().filter(|segment| segment.exists());
+        let mut paths: Vec<PathBuf> = complete.map(|segment| segment.path.clone()).collect();
         paths.push(self.current_path().to_owned());
         paths
     }
@@ -259,18 +203,11 @@ impl TraceSegments {
         self.output.path()
     }
 
-    /// Returns the contents of the complete segments.
-    pub(super) fn complete_contents(&self) -> SegmentContents {
-        let mut contents = SegmentContents::default();
-        for segment in &self.complete {
-            contents.add(segment.contents);
-        }
+    /// Returns the contents of the segments that are kept.
+    pub(super) fn kept_contents(&self) -> SegmentContents {
+        let mut contents = self.contents;
+        self.complete.iter().for_each(|segment| contents.add(segment.contents));
         contents
-    }
-
-    /// Returns the contents of the segments that were removed.
-    pub(super) fn removed(&self) -> SegmentContents {
-        self.removed
     }
 
     /// Removes the segments that ended too long before `now_us`.
@@ -295,10 +232,9 @@ impl TraceSegments {
         while let Some(oldest) = self.complete.front()
             && condition(self, oldest)
         {
-            if let Err(error) = oldest.file.remove() {
+            if let Err(error) = oldest.remove() {
                 warn_once(&error);
             }
-            self.removed.add(oldest.contents);
             self.complete.pop_front();
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
 use crate::record::link::script_maps::RecordedMaps;
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
-use crate::record::output::segments::CompleteSegment;
+use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::totals::RecordingTotals;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;

@@ -14,9 +14,9 @@ use super::recording::{
 };
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
+use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::files::OutputFiles;
 use crate::record::output::recording_writer::RecordingWriter;
-use crate::record::output::segments::CompleteSegment;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};

@@ -10,17 +10,12 @@ use crate::sampler::v8::{Profiler, V8Profile};
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 
-/// A profiler that has stopped, with its profiles that are not deleted yet.
-pub(super) struct StoppedProfiler {
-    /// The profiler, which can be started again.
-    pub profiler: Profiler,
-    /// The profiles, which no other thread reads.
-    pub undeleted: Vec<V8Profile>,
-}
-
-/// Stops a recording, and waits for its files. Returns no profiler if it must not be used or freed,
-/// because V8's sampling thread or the writer thread may still be using it.
-pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<StoppedProfiler>) {
+/// Stops a recording, and waits for its files. Returns the profiler with the profiles that are not
+/// deleted yet, which no other thread reads; no profiler if it must not be used or freed, because V8's
+/// sampling thread or the writer thread may still be using it.
+pub(super) fn finish(
+    recording: ThreadRecording,
+) -> (StoppedRecording, Option<(Profiler, Vec<V8Profile>)>) {
     worker_coverage::stop_workers(&recording);
     recording.link.close_waker();
     let StoppedSampling { has_stopped, last, surplus } = recording.stop();
@@ -48,7 +43,7 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
         }
         (has_stopped && has_written).then(|| {
             let undeleted = recording.link.read_profiles.take().into_iter().chain(surplus);
-            StoppedProfiler { undeleted: undeleted.collect(), profiler }
+            (profiler, undeleted.collect())
         })
     });
     (stopped, profiler)
@@ -59,7 +54,7 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
 pub(crate) fn stop() -> Option<StoppedRecording> {
     let Some(recording) = take_recording() else { return ENDED_EARLY.take() };
     let (stopped, profiler) = finish(recording);
-    if let Some(StoppedProfiler { profiler, undeleted }) = profiler {
+    if let Some((profiler, undeleted)) = profiler {
         profiler.delete(undeleted);
         IDLE_PROFILER.set(Some(profiler));
     }

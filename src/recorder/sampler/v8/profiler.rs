@@ -177,9 +177,8 @@ impl Profiler {
         }
     }
 
-    /// Destroys a stopped profiler and its undeleted profiles, which no other thread may be reading.
-    pub(crate) fn dispose(self, profiles: Vec<V8Profile>) {
-        drop(profiles);
+    /// Destroys a stopped profiler and its profiles, which no other thread may be reading.
+    pub(crate) fn dispose(self) {
         if let Some(map_handler) = self.map_handler {
             map_handler.remove();
         }

@@ -295,8 +295,7 @@ impl ThreadTrace {
         events.push(&Event::trace_end(self.pid(), self.tid(), ts, end));
     }
 
-    /// Returns whether the thread is a worker.
-    pub fn is_worker(&self) -> bool {
+    fn is_worker(&self) -> bool {
         self.tid() != 0
     }
 
