@@ -11,7 +11,6 @@ use super::totals::RecordingTotals;
 use super::written_time::{MissingWindows, WrittenTime};
 use crate::record::link::pending_exit::pending_exit;
 use crate::record::link::recording_link::RecordingLink;
-use crate::record::link::script_maps::NeededMap;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::window::idle::IdleTimes;
 use crate::record::window::overlap;
@@ -251,8 +250,8 @@ impl RecordingWriter {
             return;
         }
         let maps = self.link.script_maps.clone();
-        maps.each_needed(window, |NeededMap { script_id, script, map }| {
-            self.append(events, |trace, events| trace.source_map(events, *script_id, script, map))
+        maps.each_needed(window, |script_id, script, map| {
+            self.append(events, |trace, events| trace.source_map(events, script_id, script, map))
         });
     }
 

@@ -30,6 +30,11 @@ pub(crate) struct ScriptMap {
 pub(crate) struct ScriptMaps(Mutex<Vec<ScriptMap>>);
 
 impl ScriptMaps {
+    /// Adds maps.
+    pub(crate) fn add(&self, maps: impl IntoIterator<Item = ScriptMap>) {
+        self.0.lock().extend(maps);
+    }
+
     /// Takes the maps of the scripts that were compiled since the last call.
     pub(crate) fn take(&self) -> Vec<ScriptMap> {
         std::mem::take(&mut self.0.lock())
@@ -132,9 +137,7 @@ impl HandlerState {
         if !self.seen.insert(id) {
             return;
         }
-        if let Some(url) = self.map_url(script) {
-            self.maps.0.lock().push(ScriptMap { script_id, url });
-        }
+        self.maps.add(self.map_url(script).map(|url| ScriptMap { script_id, url }));
     }
 
     fn map_url(&self, script: Local) -> Option<String> {
