@@ -95,7 +95,8 @@ impl<'a> Event<'a> {
 
     /// Returns the marker of a thread's start.
     pub fn thread_start(pid: u32, tid: u32, ts: i64, cpu: Option<CpuTimes>) -> Self {
-        Self::instant("thread.start", pid, tid, ts, Args::cpu_times(cpu))
+        let args = cpu.map_or(Args::Empty {}, |cpu| Args::Data { data: Data::CpuTimes(cpu) });
+        Self::instant("thread.start", pid, tid, ts, args)
     }
 
     /// Returns the heartbeat of a thread, which extends the visible range.
@@ -135,10 +136,7 @@ impl<'a> Event<'a> {
         cpu_profile: ProfileChunk<'a>,
         samples: &'a ChunkSamples,
     ) -> Self {
-        let ChunkSamples { deltas, lines, columns, has_lines } = samples;
-        let positions = |list: &'a [u32]| if *has_lines { list } else { &[] };
-        let (lines, columns) = (positions(lines), positions(columns));
-        let data = Data::ProfileChunk { cpu_profile, time_deltas: deltas, lines, columns };
+        let data = Data::ProfileChunk { cpu_profile, samples };
         Self::sample("ProfileChunk", id, pid, tid, ts, data)
     }
 

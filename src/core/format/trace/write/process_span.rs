@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::event::Event;
-use super::event_args::{Args, Data, TimeStampArgs};
+use super::event_args::{Args, Data};
 use crate::profile::ending::ProcessEnding;
 
 /// The category by which readers recognise the spans.
@@ -77,7 +77,7 @@ impl<'a> Event<'a> {
     /// no thread: DevTools would draw it there too.
     pub fn process_span(span: &ProcessSpan<'a>, devtools: &'a str) -> Self {
         let (start, end) = span.span_us;
-        let data = Data::TimeStamp(TimeStampArgs {
+        let data = Data::TimeStamp {
             message: span.name,
             name: span.name,
             start,
@@ -85,7 +85,7 @@ impl<'a> Event<'a> {
             track: TRACK,
             color: span.color(),
             devtools,
-        });
+        };
         Self::new("I", CATEGORIES, "TimeStamp", 0, 0, start, Args::Data { data })
     }
 }

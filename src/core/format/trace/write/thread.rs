@@ -181,11 +181,10 @@ impl ThreadTrace {
             .collect();
         let (pid, tid) = (self.pid(), self.tid());
         let mut nodes = nodes.as_slice();
-        let mut chunk_samples = ChunkSamples::default();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
             let ids: Vec<u32> =
                 samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
-            chunk_samples.clear();
+            let mut chunk_samples = ChunkSamples::default();
             for sample in samples {
                 chunk_samples.push(self.time.delta(sample.time_us), sample.position);
             }
