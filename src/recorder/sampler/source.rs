@@ -1,6 +1,5 @@
 //! The choice of a source, and its windows before they are read.
 
-use super::inspector::InspectorProfile;
 use super::v8::{self, V8Profile};
 use cpu_prof_core::base::settings::values::Source;
 
@@ -14,5 +13,5 @@ pub(crate) enum RawWindow {
     /// A finished `v8::CpuProfile`.
     V8(V8Profile),
     /// The JSON of the inspector's `Profiler`.
-    Inspector(InspectorProfile),
+    Inspector(String),
 }

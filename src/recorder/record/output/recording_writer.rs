@@ -8,7 +8,7 @@ use super::files::{CpuProfileFile, OutputFiles};
 use super::segments::TraceSegments;
 use super::side_events::SideEvents;
 use super::totals::RecordingTotals;
-use super::written_time::{MissingWindows, WrittenTime};
+use super::written_time::WrittenTime;
 use crate::record::link::pending_exit::pending_exit;
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::TakenWindow;
@@ -16,6 +16,7 @@ use crate::record::window::idle::IdleTimes;
 use crate::record::window::overlap;
 use crate::record::window::passes::WindowPasses;
 use crate::record::window::worker_name::WorkerName;
+use crate::sampler::inspector;
 use crate::sampler::source::RawWindow;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -154,7 +155,7 @@ impl RecordingWriter {
 
     /// Tells the trace which windows it lacks, if there are any and the trace can be written again.
     fn resume(&mut self, events: &mut Events) {
-        let Some(MissingWindows { gap, cpu }) = self.written.missing() else { return };
+        let Some((gap, cpu)) = self.written.missing else { return };
         let root = self.tree.root();
         if self.append(events, |trace, events| trace.gap(events, root, gap, cpu)) {
             self.written.written(gap.to_us);
@@ -212,7 +213,7 @@ impl RecordingWriter {
                 }
                 window
             }
-            RawWindow::Inspector(profile) => profile.read().unwrap_or_else(|error| {
+            RawWindow::Inspector(json) => inspector::read(&json).unwrap_or_else(|error| {
                 warn_once(&error);
                 Window::default()
             }),

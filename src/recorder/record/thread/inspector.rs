@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
-use crate::sampler::inspector::InspectorProfile;
 use crate::sampler::source::RawWindow;
 use cpu_prof_core::base::system;
 
@@ -62,7 +61,7 @@ fn rotate_inspector(
     let micros = |us: i64| Duration::from_micros(u64::try_from(us).unwrap_or(0));
     let (from_us, to_us) = span_us;
     recording.rotation.set(Some(BegunRotation { pause: micros(to_us - from_us), span_us }));
-    let window = RawWindow::Inspector(InspectorProfile::new(json));
+    let window = RawWindow::Inspector(json);
     recording.hand_over(recording.window(window, micros(system::now_us() - since_us)));
     match (recording.link.is_stop_requested.get(), recording.link.is_restart_requested.take()) {
         (true, _) => NextStep::GiveUp,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
-use crate::record::link::script_maps::RecordedMaps;
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
 use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::totals::RecordingTotals;
@@ -34,8 +33,8 @@ thread_local! {
 pub(super) struct ThreadRecording {
     /// The process.
     pub process: &'static HostProcess,
-    /// The source of samples.
-    pub sampler: ThreadSampler,
+    /// V8's profiler; none where JavaScript takes the windows from the inspector.
+    pub profiler: Option<Profiler>,
     /// Link to the writer thread.
     pub link: Arc<RecordingLink>,
     /// Settings.
@@ -82,23 +81,6 @@ pub(super) struct StoppedSampling {
     pub surplus: Option<V8Profile>,
 }
 
-/// The source of a recording's samples.
-pub(super) enum ThreadSampler {
-    V8(Profiler),
-    /// JavaScript takes the windows.
-    Inspector,
-}
-
-impl ThreadSampler {
-    /// Returns the source maps of scripts, for the writer thread.
-    pub(super) fn script_maps(&self) -> RecordedMaps {
-        match self {
-            Self::V8(profiler) => RecordedMaps::of_thread(profiler.script_maps()),
-            Self::Inspector => RecordedMaps::default(),
-        }
-    }
-}
-
 /// A recording that has ended, with complete files.
 pub(crate) struct StoppedRecording {
     /// Contents of the files.
@@ -125,7 +107,7 @@ impl StoppedRecording {
 impl ThreadRecording {
     /// Stops sampling, and returns the last window.
     pub(super) fn stop(&self) -> StoppedSampling {
-        let ThreadSampler::V8(profiler) = &self.sampler else { return StoppedSampling::default() };
+        let Some(profiler) = &self.profiler else { return StoppedSampling::default() };
         if self.link.is_suspended.get() {
             return StoppedSampling { has_stopped: true, ..StoppedSampling::default() };
         }
@@ -139,7 +121,7 @@ impl ThreadRecording {
 
     /// Returns whether this thread has only waited for events since its last window.
     pub(super) fn has_waited(&self) -> bool {
-        let activities = self.last_activity.get().zip(self.activity(self.waited_us()));
+        let activities = self.last_activity.get().zip(self.activity());
         !self.link.has_failed.get()
             && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
@@ -153,8 +135,7 @@ impl ThreadRecording {
             pause += Duration::from_micros(u64::try_from(to_us - from_us).unwrap_or(0));
         }
         let profiler_span_us = begun.map(|begun| begun.span_us);
-        let waited_us = self.waited_us();
-        let activity = self.activity(waited_us);
+        let activity = self.activity();
         let earlier = self.last_activity.replace(activity);
         let was_waiting = activity
             .zip(earlier)
@@ -168,20 +149,15 @@ impl ThreadRecording {
                 profiler_span_us,
                 resumed_us,
                 is_suspended: self.link.is_suspended.get(),
-                waited_us,
                 activity,
                 was_waiting,
             },
         }
     }
 
-    /// Returns the time that this thread's event loop has waited for events: microseconds.
-    fn waited_us(&self) -> Option<i64> {
-        self.event_loop.as_ref().map(EventLoop::waited_us)
-    }
-
-    fn activity(&self, waited_us: Option<i64>) -> Option<ThreadActivity> {
-        self.link.activity_with(waited_us?)
+    /// Returns how this thread has spent its time up to now; none if V8's sampling ends its waits.
+    fn activity(&self) -> Option<ThreadActivity> {
+        self.link.activity_with(self.event_loop.as_ref()?.waited_us())
     }
 
     /// Calls `f` on the writer thread, with the writer's side of this recording and a buffer.

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::recording::{BegunRotation, RECORDING, ThreadRecording, ThreadSampler};
+use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
 use crate::sampler::source::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated};
@@ -37,7 +37,7 @@ fn rotate(recording: &ThreadRecording) -> bool {
     if recording.link.has_failed.get() {
         return false;
     }
-    let ThreadSampler::V8(profiler) = &recording.sampler else { return true };
+    let Some(profiler) = &recording.profiler else { return true };
     if recording.link.is_suspended.get() {
         resume(recording, profiler);
     }
@@ -108,7 +108,7 @@ pub(super) extern "C" fn on_entry(_: *mut c_void) {
         RECORDING.with_borrow(|recording| {
             if let Some(recording) = recording
                 && recording.link.is_suspended.get()
-                && let ThreadSampler::V8(profiler) = &recording.sampler
+                && let Some(profiler) = &recording.profiler
                 && !system::is_forked()
             {
                 resume(recording, profiler);

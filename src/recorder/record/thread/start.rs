@@ -9,11 +9,10 @@ use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
 use super::exit_hooks::{self, InterruptedRecording};
-use super::recording::{
-    ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, ThreadSampler,
-};
+use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
+use crate::record::link::script_maps::RecordedMaps;
 use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::files::OutputFiles;
 use crate::record::output::recording_writer::RecordingWriter;
@@ -83,15 +82,16 @@ pub(crate) fn start(
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
     let files = create_files(process, config, thread_id, start_us, earlier)?;
-    let sampler = match start_sampler(env, config, source, has_scripts, start_inspector) {
-        Ok(sampler) => sampler,
+    let profiler = match start_sampler(env, config, source, has_scripts, start_inspector) {
+        Ok(profiler) => profiler,
         Err(error) => {
             files.discard();
             return Err(error);
         }
     };
-    let maps = sampler.script_maps();
-    let link = Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps));
+    let maps = profiler.as_ref().map(|profiler| RecordedMaps::of_thread(profiler.script_maps()));
+    let link =
+        Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps.unwrap_or_default()));
     let idle = event_loop
         .as_ref()
         .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
@@ -106,7 +106,7 @@ pub(crate) fn start(
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,
-        sampler,
+        profiler,
         link,
         config: config.clone(),
         thread_id,
@@ -149,22 +149,23 @@ fn create_files(
     OutputFiles::create(config, names, info, start_us, earlier)
 }
 
+/// Starts the source of the samples. Returns V8's profiler, if it is the source.
 fn start_sampler(
     env: &Env,
     config: &Config,
     source: Source,
     has_scripts: bool,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
-) -> Result<ThreadSampler, Error> {
+) -> Result<Option<Profiler>, Error> {
     match source {
-        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(ThreadSampler::V8),
+        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(Some),
         Source::Inspector => {
             let plan = InspectorPlan {
                 interval_us: config.interval_us,
                 flush_ms: config.flush_interval(source).as_millis() as u32,
                 is_fixed: config.flush_interval.is_some(),
             };
-            start_inspector(plan).map(|()| ThreadSampler::Inspector)
+            start_inspector(plan).map(|()| None)
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The end of a recording: takes the last window and waits until the files are complete.
 
 use super::recording::{
-    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, StoppedSampling, ThreadRecording, ThreadSampler,
-    take_recording,
+    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, StoppedSampling, ThreadRecording, take_recording,
 };
 use super::worker_coverage;
 use crate::record::writer::event_loop::ClosedRecording;
@@ -24,10 +23,8 @@ pub(super) fn finish(
     }
     let duration_us = system::now_us() - recording.start_us;
     let closed = recording.process.writer.close(&recording.link, last);
-    let (source, profiler) = match recording.sampler {
-        ThreadSampler::V8(profiler) => (Source::V8, Some(profiler)),
-        ThreadSampler::Inspector => (Source::Inspector, None),
-    };
+    let profiler = recording.profiler;
+    let source = if profiler.is_some() { Source::V8 } else { Source::Inspector };
     let has_written = closed.is_some();
     let ClosedRecording { totals, segments } = closed.unwrap_or_default();
     let mut stopped =

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::recording::{RECORDING, ThreadRecording, ThreadSampler};
+use super::recording::{RECORDING, ThreadRecording};
 use crate::sampler::v8::{WorkerFunction, offer_to_workers};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -29,10 +29,7 @@ pub(crate) fn cover_workers(
 ) -> Result<Option<(u32, Option<&'static str>)>, Error> {
     RECORDING.with_borrow(|recording| {
         let Some(recording) = recording else { return Ok(None) };
-        let binding = match recording.sampler {
-            ThreadSampler::V8(_) => Some(offer(record)?),
-            ThreadSampler::Inspector => None,
-        };
+        let binding = if recording.profiler.is_some() { Some(offer(record)?) } else { None };
         let id = recording.link.id;
         COVERING.lock().insert(id, recording.config.clone());
         Ok(Some((id, binding)))

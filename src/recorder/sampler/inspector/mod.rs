@@ -15,9 +15,6 @@ use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::position::{PositionTicks, SourcePosition};
 use cpu_prof_core::profile::window::{Sample, Window, WindowNode};
 
-/// A profile as JSON.
-pub(crate) struct InspectorProfile(String);
-
 /// `Profiler.Profile` of the DevTools protocol.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,19 +74,12 @@ fn lossy(text: &JsText) -> String {
 /// Latest time of a sample: the largest integer that JavaScript writes exactly.
 const MAX_TIME_US: i64 = 1 << 53;
 
-impl InspectorProfile {
-    /// Wraps a profile that the inspector returned.
-    pub(crate) fn new(json: String) -> Self {
-        Self(json)
-    }
-
-    /// Parses the profile.
-    pub(crate) fn read(&self) -> Result<Window, Error> {
-        let profile: ParsedProfile = serde_json::from_str(&self.0).map_err(|error| {
-            Error::Unavailable(format!("the profile of the inspector cannot be read: {error}"))
-        })?;
-        Ok(window(profile))
-    }
+/// Parses a profile that the inspector returned as JSON.
+pub(crate) fn read(json: &str) -> Result<Window, Error> {
+    let profile: ParsedProfile = serde_json::from_str(json).map_err(|error| {
+        Error::Unavailable(format!("the profile of the inspector cannot be read: {error}"))
+    })?;
+    Ok(window(profile))
 }
 
 fn window(profile: ParsedProfile) -> Window {
