@@ -19,7 +19,6 @@ use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::{preload_config, read_config, run};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::base::system::ancestors::ancestors;
 use cpu_prof_core::profile::program::Program;
 
 /// The properties of a thread that only JavaScript knows.
@@ -338,7 +337,7 @@ fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
     Program {
         pid: std::process::id(),
         ppid: std::os::unix::process::parent_id(),
-        ancestors: if thread.thread_id == 0 { ancestors() } else { Vec::new() },
+        ancestors: if thread.thread_id == 0 { system::ancestors() } else { Vec::new() },
         argv: argv.map(strings).unwrap_or_default(),
         exec_argv: thread.exec_argv,
         cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
@@ -13,7 +13,7 @@ use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::ActiveRecording;
 use crate::sampler::source::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Rotated, V8Profile};
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
@@ -69,18 +69,6 @@ pub(super) struct BegunRotation {
     pub span_us: (i64, i64),
 }
 
-/// The end of a recording's sampling.
-#[derive(Default)]
-pub(super) struct StoppedSampling {
-    /// Whether V8 has stopped its sampling thread.
-    pub has_stopped: bool,
-    /// The last window. JavaScript hands over its last window itself, and suspended sampling has
-    /// none.
-    pub last: Option<TakenWindow>,
-    /// A profile that repeats a part of the last window.
-    pub surplus: Option<V8Profile>,
-}
-
 /// A recording that has ended, with complete files.
 pub(crate) struct StoppedRecording {
     /// Contents of the files.
@@ -105,20 +93,6 @@ impl StoppedRecording {
 }
 
 impl ThreadRecording {
-    /// Stops sampling, and returns the last window.
-    pub(super) fn stop(&self) -> StoppedSampling {
-        let Some(profiler) = &self.profiler else { return StoppedSampling::default() };
-        if self.link.is_suspended.get() {
-            return StoppedSampling { has_stopped: true, ..StoppedSampling::default() };
-        }
-        let before = Instant::now();
-        let Some(Rotated { profile, surplus }) = profiler.stop() else {
-            return StoppedSampling::default();
-        };
-        let last = Some(self.window(RawWindow::V8(profile), before.elapsed()));
-        StoppedSampling { has_stopped: true, last, surplus }
-    }
-
     /// Returns whether this thread has only waited for events since its last window.
     pub(super) fn has_waited(&self) -> bool {
         let activities = self.last_activity.get().zip(self.activity());

@@ -1,11 +1,15 @@
 //! The end of a recording: takes the last window and waits until the files are complete.
 
+use std::time::Instant;
+
 use super::recording::{
-    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, StoppedSampling, ThreadRecording, take_recording,
+    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, ThreadRecording, take_recording,
 };
 use super::worker_coverage;
+use crate::record::link::taken_window::TakenWindow;
 use crate::record::writer::event_loop::ClosedRecording;
-use crate::sampler::v8::{Profiler, V8Profile};
+use crate::sampler::source::RawWindow;
+use crate::sampler::v8::{Profiler, Rotated, V8Profile};
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 
@@ -17,7 +21,9 @@ pub(super) fn finish(
 ) -> (StoppedRecording, Option<(Profiler, Vec<V8Profile>)>) {
     worker_coverage::stop_workers(&recording);
     recording.link.close_waker();
-    let StoppedSampling { has_stopped, last, surplus } = recording.stop();
+    let sampling = stop_sampling(&recording);
+    let has_stopped = sampling.is_some();
+    let (last, surplus) = sampling.unwrap_or_default();
     if let Some(entry_hook) = recording.entry_hook {
         entry_hook.remove();
     }
@@ -44,6 +50,19 @@ pub(super) fn finish(
         })
     });
     (stopped, profiler)
+}
+
+/// Stops sampling. Returns the last window, and a profile that repeats a part of it: JavaScript hands
+/// over its last window itself, and suspended sampling has none. Returns None if V8 has no sampling
+/// thread that has stopped.
+fn stop_sampling(recording: &ThreadRecording) -> Option<(Option<TakenWindow>, Option<V8Profile>)> {
+    let profiler = recording.profiler.as_ref()?;
+    if recording.link.is_suspended.get() {
+        return Some((None, None));
+    }
+    let before = Instant::now();
+    let Rotated { profile, surplus } = profiler.stop()?;
+    Some((Some(recording.window(RawWindow::V8(profile), before.elapsed())), surplus))
 }
 
 /// Stops recording this thread, and returns when its files are complete. Returns None if the thread

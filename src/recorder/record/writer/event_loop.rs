@@ -28,6 +28,9 @@ pub(crate) struct ClosedRecording {
 
 /// A thread that waits for windows of other threads.
 pub(super) struct Waiter {
+    /// Recording whose workers the thread waits for; none if it waits for all recordings, because a
+    /// signal is about to end the process.
+    pub parent: Option<u32>,
     /// Threads that have not answered by then are blocked in native code.
     pub deadline: Instant,
     /// Answer to the waiting thread.
@@ -138,10 +141,7 @@ pub(super) struct WriterLoop {
     recordings: Vec<ActiveRecording>,
     /// Buffer for encoded events.
     events: Events,
-    /// The thread that waits for all recordings, because a signal is about to end the process.
-    finish_waiter: Option<Waiter>,
-    /// The threads that wait for the workers of a recording, by the recording's id.
-    worker_waiters: Vec<(u32, Waiter)>,
+    waiters: Vec<Waiter>,
     heap: HeapTrim,
 }
 
@@ -152,8 +152,7 @@ impl WriterLoop {
             rotate,
             recordings: Vec::new(),
             events: Events::default(),
-            finish_waiter: None,
-            worker_waiters: Vec::new(),
+            waiters: Vec::new(),
             heap: HeapTrim::default(),
         }
     }
@@ -174,15 +173,13 @@ impl WriterLoop {
                     Ok(request) => request(&mut self),
                     Err(_) => self.tick(),
                 }
-                self.answer_finish_waiter();
-                self.answer_worker_waiters();
+                self.answer_waiters();
             }));
         }
     }
 
     fn next_wake_up(&self) -> Option<Instant> {
-        let waiters = self.worker_waiters.iter().map(|(_, waiter)| waiter);
-        let deadlines = waiters.chain(&self.finish_waiter).map(|waiter| waiter.deadline);
+        let deadlines = self.waiters.iter().map(|waiter| waiter.deadline);
         let windows = self.recordings.iter().map(ActiveRecording::next_due);
         windows.chain(deadlines).chain(self.heap.due()).min()
     }
@@ -271,45 +268,41 @@ impl WriterLoop {
                 recording.output.finish(&mut self.events);
             }
         }
-        self.finish_waiter = Some(waiter);
+        self.waiters.push(waiter);
     }
 
     /// Stops the workers of a recording that is being stopped.
-    pub(super) fn stop_workers(&mut self, parent: u32, waiter: Waiter) {
+    pub(super) fn stop_workers(&mut self, waiter: Waiter) {
         for worker in &mut self.recordings {
-            if worker.is_covered_by(parent) {
+            if waiter.parent.is_some_and(|parent| worker.is_covered_by(parent)) {
                 worker.output.link.is_stop_requested.set(true);
                 if worker.rotation != Rotation::Requested {
                     worker.wake(self.rotate);
                 }
             }
         }
-        self.worker_waiters.push((parent, waiter));
+        self.waiters.push(waiter);
     }
 
-    /// Answers once every thread has handed over its last window, or the deadline has passed.
-    fn answer_finish_waiter(&mut self) {
-        let Some(waiter) = &self.finish_waiter else { return };
-        let is_late = Instant::now() >= waiter.deadline;
-        if !is_late && self.recordings.iter().any(|recording| recording.is_finishing) {
-            return;
+    /// Answers those who wait for all recordings once every thread has handed over its last window, and
+    /// those who wait for workers once every worker that can be woken has ended; all when their deadline
+    /// has passed.
+    fn answer_waiters(&mut self) {
+        let now = Instant::now();
+        if self.waiters.iter().any(|waiter| waiter.parent.is_none() && now >= waiter.deadline) {
+            for recording in &mut self.recordings {
+                if mem::take(&mut recording.is_finishing) {
+                    recording.output.finish(&mut self.events);
+                }
+            }
         }
-        for recording in self.recordings.iter_mut().filter(|recording| recording.is_finishing) {
-            recording.is_finishing = false;
-            recording.output.finish(&mut self.events);
-        }
-        let _ = waiter.reply.send(());
-        self.finish_waiter = None;
-    }
-
-    /// Answers once every worker that can be woken has ended, or the deadline has passed.
-    fn answer_worker_waiters(&mut self) {
-        let (recordings, now) = (&self.recordings, Instant::now());
-        self.worker_waiters.retain(|(parent, waiter)| {
-            let is_over = now >= waiter.deadline
-                || !recordings
-                    .iter()
-                    .any(|worker| worker.is_covered_by(*parent) && worker.output.link.can_wake());
+        let recordings = &self.recordings;
+        self.waiters.retain(|waiter| {
+            let is_awaited = |recording: &ActiveRecording| match waiter.parent {
+                None => recording.is_finishing,
+                Some(id) => recording.is_covered_by(id) && recording.output.link.can_wake(),
+            };
+            let is_over = now >= waiter.deadline || !recordings.iter().any(is_awaited);
             if is_over {
                 let _ = waiter.reply.send(());
             }

@@ -76,23 +76,19 @@ impl Writer {
     /// Requests the last window of every thread and finishes all files, as far as that is possible
     /// within `timeout`. If the process survives, the recordings continue.
     pub(crate) fn finish_all(&self, timeout: Duration) {
-        self.wait(timeout, WriterLoop::finish_all);
+        self.wait(None, timeout, WriterLoop::finish_all);
     }
 
     /// Stops the workers that a recording covers, as far as that is possible within `timeout`.
     pub(crate) fn stop_workers(&self, parent: u32, timeout: Duration) {
-        self.wait(timeout, move |writer, waiter| writer.stop_workers(parent, waiter));
+        self.wait(Some(parent), timeout, WriterLoop::stop_workers);
     }
 
-    fn wait(
-        &self,
-        timeout: Duration,
-        request: impl FnOnce(&mut WriterLoop, Waiter) + Send + 'static,
-    ) {
+    fn wait(&self, parent: Option<u32>, timeout: Duration, request: fn(&mut WriterLoop, Waiter)) {
         let (reply, replies) = sync_channel(1);
         // The rest of the time is for the files of threads that did not answer.
         let deadline = Instant::now() + timeout * 4 / 5;
-        self.send(move |writer| request(writer, Waiter { deadline, reply }));
+        self.send(move |writer| request(writer, Waiter { parent, deadline, reply }));
         let _ = replies.recv_timeout(timeout);
     }
 

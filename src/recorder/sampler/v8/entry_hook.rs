@@ -1,7 +1,6 @@
 //! Calls a function whenever an isolate is about to run JavaScript.
 
 use std::ffi::c_void;
-use std::marker::PhantomData;
 
 use super::symbols::{self, Isolate, exported};
 
@@ -22,7 +21,6 @@ pub(crate) struct EntryHook {
     api: &'static EntryApi,
     isolate: *mut Isolate,
     callback: EntryCallback,
-    not_send: PhantomData<*mut c_void>,
 }
 
 impl EntryHook {
@@ -38,7 +36,7 @@ impl EntryHook {
         let isolate = symbols::current_isolate(symbols::api().ok()?)?;
         // SAFETY: this is the isolate's own thread, and V8 is not running through its callbacks.
         unsafe { (api.add)(isolate, callback) };
-        Some(Self { api, isolate, callback, not_send: PhantomData })
+        Some(Self { api, isolate, callback })
     }
 
     /// Removes the callback. Must not be called in a callback of this kind.

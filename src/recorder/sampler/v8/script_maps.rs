@@ -5,7 +5,6 @@
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_void};
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
@@ -81,7 +80,6 @@ exported! {
 pub(super) struct ScriptMapHandler {
     api: &'static HandlerApi,
     isolate: *mut Isolate,
-    not_send: PhantomData<*mut c_void>,
 }
 
 /// What the handler of this thread needs.
@@ -108,7 +106,7 @@ impl ScriptMapHandler {
         let scope = if has_scripts { ALL_CODE } else { NEW_CODE };
         // SAFETY: this is the isolate's own thread, inside a call from JavaScript.
         unsafe { (api.set_handler)(isolate, scope, Some(on_code)) };
-        Some(Self { api, isolate, not_send: PhantomData })
+        Some(Self { api, isolate })
     }
 
     /// Removes the handler.
