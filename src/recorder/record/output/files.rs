@@ -55,7 +55,7 @@ impl OutputFiles {
     pub(crate) fn discard(self) {
         if let Some(trace) = self.trace {
             // If this fails, an empty trace is left.
-            let _ = std::fs::remove_file(trace.current_path());
+            let _ = std::fs::remove_file(trace.output.path);
         }
     }
 }

@@ -17,12 +17,13 @@ use cpu_prof_core::format::trace::lines::{FOOTER, SEPARATOR};
 /// Each flush is one positioned write of `events + footer` over the old footer.
 #[derive(Debug)]
 pub(crate) struct LiveTrace {
-    path: PathBuf,
+    /// Path of the file.
+    pub path: PathBuf,
     file: GuardedFile,
     /// Position of the next event, bytes.
     end: u64,
     /// Length of the file, bytes.
-    length: u64,
+    pub length: u64,
     /// Memory for the bytes of the next write.
     buffer: Vec<u8>,
 }
@@ -125,19 +126,9 @@ impl LiveTrace {
         io::copy(&mut file, copy).map(|_| ())
     }
 
-    /// Returns the size of the file, bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.length
-    }
-
     /// Closes the file after its last event, at `end_us`.
     pub(super) fn finish(self, end_us: i64, contents: SegmentContents) -> CompleteSegment {
         CompleteSegment::new(self.path, self.file.get(), self.length, end_us, contents)
-    }
-
-    /// Returns the file's path.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     fn error(&self, source: io::Error) -> Error {
@@ -199,7 +190,7 @@ mod tests {
     const HEAD: &[u8] = b"{\"traceEvents\":[\n0";
 
     fn events(trace: &LiveTrace) -> Vec<serde_json::Value> {
-        let text = fs::read_to_string(trace.path()).unwrap();
+        let text = fs::read_to_string(&trace.path).unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         json["traceEvents"].as_array().unwrap().clone()
     }
@@ -209,14 +200,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut trace =
             LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
-        assert!(trace.path().ends_with("out001.json"));
+        assert!(trace.path.ends_with("out001.json"));
         assert_eq!(events(&trace), [0]);
         trace.append(b"", 0).unwrap();
         assert_eq!(events(&trace), [0]);
         trace.append(b"1", 1).unwrap();
         trace.append(b"2,\n3", 4).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
-        assert_eq!(trace.bytes(), fs::metadata(trace.path()).unwrap().len());
+        assert_eq!(trace.length, fs::metadata(&trace.path).unwrap().len());
         assert!(trace.finish(0, SegmentContents::default()).exists());
     }
 
@@ -242,7 +233,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("out001.json"), "mine").unwrap();
         trace.write_again(&folder, ".json", names).unwrap();
-        assert!(trace.path().ends_with("out002.json") && !trace.is_removed());
+        assert!(trace.path.ends_with("out002.json") && !trace.is_removed());
         assert_eq!(fs::read(folder.join("out001.json")).unwrap(), b"mine");
         trace.append(b"3", 1).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
@@ -253,7 +244,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut trace =
             LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
-        let length = |trace: &LiveTrace| fs::metadata(trace.path()).unwrap().len();
+        let length = |trace: &LiveTrace| fs::metadata(&trace.path).unwrap().len();
         trace.append(b"111111", 0).unwrap();
         assert_eq!(events(&trace), [0, 111_111]);
         let extended = length(&trace);

@@ -71,7 +71,7 @@ impl RecordingWriter {
         let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
         let passes = WindowPasses::new(config.interval_us, idle);
-        let start_us = trace.as_ref().map_or(0, TraceSegments::start_us);
+        let start_us = trace.as_ref().map_or(0, |trace| trace.start_us);
         Self {
             link,
             flush_interval: config.flush_interval(source),
@@ -179,13 +179,13 @@ impl RecordingWriter {
         let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
         let side_events = self.side_events.of_wait(idle_us);
-        let encode = |trace: &mut ThreadTrace, events: &mut Events| {
+        trace.remove_older_than(now_us);
+        self.append(events, |trace, events| {
+            // The next write replaces the extension.
+            events.begin_provisional();
             trace.extension(events, idle, now_us, flush);
             side_events.add_to(trace, events);
-        };
-        if let Err(error) = trace.extend(events, encode) {
-            self.fail(&error);
-        }
+        });
     }
 
     /// Writes the events of the program that wait.

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
@@ -36,12 +36,12 @@ pub(crate) struct TraceSegments {
     names: FileNames,
     limits: HistoryLimits,
     /// File of the current segment. Valid after each write.
-    output: LiveTrace,
+    pub(super) output: LiveTrace,
     /// Whether the file was seen to be removed.
     is_removed: bool,
     trace: ThreadTrace,
     /// Start of the current segment, microseconds.
-    start_us: i64,
+    pub(super) start_us: i64,
     /// Contents of the current segment.
     pub(super) contents: SegmentContents,
     /// Complete segments, the oldest first.
@@ -102,24 +102,11 @@ impl TraceSegments {
         written
     }
 
-    /// Writes events that the next write replaces.
-    pub(super) fn extend(
-        &mut self,
-        buffer: &mut Events,
-        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
-    ) -> Result<(), Error> {
-        self.remove_older_than(system::now_us());
-        self.append(buffer, |trace, events| {
-            events.begin_provisional();
-            encode(trace, events);
-        })
-    }
-
     /// Removes segments that are too old when a window comes. Returns the time at which the next
     /// segment starts, if it starts with this window.
     pub(super) fn next_start(&mut self, window: &Window) -> Option<i64> {
         self.remove_older_than(window.end_us);
-        let bytes = self.output.bytes();
+        let bytes = self.output.length;
         let is_large = |share| self.limits.max_size.is_some_and(|max| bytes >= max / share);
         let share = u64::from(SEGMENTS);
         let Some(first) = window.samples.first() else {
@@ -153,10 +140,10 @@ impl TraceSegments {
         let head = trace.head();
         self.make_room(head.len());
         // After a failed try, the name is still that of the next segment.
-        if self.current_path().ends_with(format!("{}{EXTENSION}", self.names.current())) {
+        if self.output.path.ends_with(format!("{}{EXTENSION}", self.names.current())) {
             self.names.advance();
         }
-        let is_full = self.limits.max_size.is_some_and(|max| self.output.bytes() >= max);
+        let is_full = self.limits.max_size.is_some_and(|max| self.output.length >= max);
         let next = LiveTrace::create(&self.dir, EXTENSION, &mut self.names, &head);
         let next = next.map_err(|error| match is_full {
             true => error,
@@ -189,18 +176,8 @@ impl TraceSegments {
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let complete = self.complete.iter().filter(|segment| segment.exists());
         let mut paths: Vec<PathBuf> = complete.map(|segment| segment.path.clone()).collect();
-        paths.push(self.current_path().to_owned());
+        paths.push(self.output.path.clone());
         paths
-    }
-
-    /// Returns the start of the current segment, microseconds.
-    pub(super) fn start_us(&self) -> i64 {
-        self.start_us
-    }
-
-    /// Returns the path of the current segment.
-    pub(super) fn current_path(&self) -> &Path {
-        self.output.path()
     }
 
     /// Returns the contents of the segments that are kept.
@@ -211,7 +188,7 @@ impl TraceSegments {
     }
 
     /// Removes the segments that ended too long before `now_us`.
-    fn remove_older_than(&mut self, now_us: i64) {
+    pub(super) fn remove_older_than(&mut self, now_us: i64) {
         if let Some(keep) = self.limits.keep {
             let oldest_us = now_us.saturating_sub(micros(keep));
             self.remove_while(|_, segment| segment.end_us < oldest_us);
@@ -223,7 +200,7 @@ impl TraceSegments {
         let Some(max_size) = self.limits.max_size else { return };
         self.remove_while(|this, _| {
             let complete: u64 = this.complete.iter().map(|segment| segment.bytes).sum();
-            complete + this.output.bytes() + bytes as u64 > max_size
+            complete + this.output.length + bytes as u64 > max_size
         });
     }
 

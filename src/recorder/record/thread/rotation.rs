@@ -43,7 +43,7 @@ fn rotate(recording: &ThreadRecording) -> bool {
     }
     let step = if recording.link.is_restart_requested.take() {
         restart(recording, profiler)
-    } else if profiler.is_rotating() {
+    } else if profiler.is_rotating.get() {
         end_rotation(recording, profiler)
     } else if recording.has_waited() {
         suspend(recording, profiler)

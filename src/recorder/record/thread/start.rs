@@ -89,7 +89,8 @@ pub(crate) fn start(
             return Err(error);
         }
     };
-    let maps = profiler.as_ref().map(|profiler| RecordedMaps::of_thread(profiler.script_maps()));
+    let maps = profiler.as_ref().map(|profiler| Arc::clone(&profiler.script_maps));
+    let maps = maps.map(RecordedMaps::of_thread);
     let link =
         Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps.unwrap_or_default()));
     let idle = event_loop

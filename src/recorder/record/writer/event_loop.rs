@@ -181,7 +181,7 @@ impl WriterLoop {
     fn next_wake_up(&self) -> Option<Instant> {
         let deadlines = self.waiters.iter().map(|waiter| waiter.deadline);
         let windows = self.recordings.iter().map(ActiveRecording::next_due);
-        windows.chain(deadlines).chain(self.heap.due()).min()
+        windows.chain(deadlines).chain(self.heap.due).min()
     }
 
     fn tick(&mut self) {

@@ -33,13 +33,13 @@ pub(crate) struct Profiler {
     raw: NonNull<symbols::CpuProfiler>,
     env: napi_sys::napi_env,
     gate: Arc<DeletionGate>,
-    /// Maps of the scripts of the isolate.
-    script_maps: Arc<ScriptMaps>,
+    /// Maps of the scripts that are compiled while the profiler exists.
+    pub script_maps: Arc<ScriptMaps>,
     map_handler: Option<ScriptMapHandler>,
     /// Index into `TITLES` of the running profile; during a rotation, of the older one.
     title: Cell<usize>,
-    /// Whether the next profile runs, too.
-    is_rotating: Cell<bool>,
+    /// Whether a rotation has begun and not ended: the next profile runs, too.
+    pub is_rotating: Cell<bool>,
 }
 
 /// A stopped profile, and the profile that ran beside it.
@@ -82,11 +82,6 @@ impl Profiler {
         Ok(Self { api, isolate, raw, env, gate, script_maps, map_handler, title, is_rotating })
     }
 
-    /// Returns the maps of the scripts that are compiled while the profiler exists.
-    pub(crate) fn script_maps(&self) -> Arc<ScriptMaps> {
-        Arc::clone(&self.script_maps)
-    }
-
     /// Starts sampling. No profile may be running.
     pub(crate) fn start(&self, interval_us: u32) -> Result<(), Error> {
         // SAFETY: this is the isolate's thread. V8 requires that no profile is running.
@@ -94,11 +89,6 @@ impl Profiler {
             (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
         };
         self.resume()
-    }
-
-    /// Returns whether a rotation has begun and not ended.
-    pub(crate) fn is_rotating(&self) -> bool {
-        self.is_rotating.get()
     }
 
     /// Begins a rotation: starts the next profile. V8 adds a sample of its own to both profiles.

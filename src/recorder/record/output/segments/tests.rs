@@ -231,7 +231,7 @@ fn a_segment_starts_with_a_sample_unless_it_grows_too_large() {
     let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
     let mut windows = 0;
     let mut count = |recorder: &mut Recorder, bytes: u64| {
-        while recorder.segments.output.bytes() < bytes {
+        while recorder.segments.output.length < bytes {
             windows += 1;
             recorder.write(&[], windows * 1000);
         }
