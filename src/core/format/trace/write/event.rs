@@ -1,11 +1,9 @@
 //! The events that this crate writes.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::event_args::{Args, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd};
 use crate::base::system::cpu_times::CpuTimes;
-use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use crate::format::trace::ours::PROFILER;
 
 /// The category of the events that DevTools' timeline reads.
@@ -110,18 +108,6 @@ impl<'a> Event<'a> {
         Self::instant("trace.end", pid, tid, ts, args)
     }
 
-    /// Returns the source map of a script.
-    pub(crate) fn script_source_map(
-        pid: u32,
-        tid: u32,
-        ts: i64,
-        (script_id, url): (u64, &'a str),
-        source_map: &'a RawValue,
-    ) -> Self {
-        let data = Data::ScriptSourceMap { script_id, url, source_map };
-        Self::instant(SCRIPT_SOURCE_MAP, pid, tid, ts, Args::Data { data })
-    }
-
     /// Returns the start of a profile.
     pub fn profile(id: &'a str, pid: u32, tid: u32, start_us: i64) -> Self {
         Self::sample("Profile", id, pid, tid, start_us, Data::Profile { start_time: start_us })
@@ -140,7 +126,8 @@ impl<'a> Event<'a> {
         Self::sample("ProfileChunk", id, pid, tid, ts, data)
     }
 
-    fn instant(name: &'a str, pid: u32, tid: u32, ts: i64, args: Args<'a>) -> Self {
+    /// Returns a moment.
+    pub(super) fn instant(name: &'a str, pid: u32, tid: u32, ts: i64, args: Args<'a>) -> Self {
         Self::new("I", TIMELINE, name, pid, tid, ts, args)
     }
 

@@ -5,25 +5,25 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::event::{Event, SAMPLES_PER_CHUNK};
-use super::event_args::{ChunkNode, ChunkSamples, Flush, ProcessFrame, ProfileChunk, TraceEnd};
+use super::event_args::{
+    Args, ChunkNode, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd,
+};
 use super::events::Events;
-use super::side_event;
 use super::thread_names::{each_name, thread_name, worker_name};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
+use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use crate::format::trace::ours::{self, OurMember};
 use crate::format::url::frame_url;
 use crate::profile::gap::Gap;
-use crate::profile::gc::{Collection, MemoryUse};
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
 use crate::profile::window::call_tree::PlacedWindow;
 use crate::profile::window::path_ids::NodeId;
-use crate::profile::window::task::Task;
 
 /// The facts that a trace has about its thread, as its metadata has them.
 #[derive(Debug, Clone, Serialize)]
@@ -257,34 +257,12 @@ impl ThreadTrace {
     pub fn source_map(&self, events: &mut Events, script_id: u32, script: &str, map: &[u8]) {
         let url = frame_url(script, self.info.node_modules);
         let id = self.script_offset.of_script(script_id);
-        if let Ok(map) = serde_json::from_slice::<&RawValue>(map) {
+        if let Ok(map) = serde_json::from_slice(map) {
+            let data = Data::ScriptSourceMap { script_id: id, url: &url, source_map: map };
             let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
-            events.push(&Event::script_source_map(pid, tid, ts, (id, &url), map));
+            let args = Args::Data { data };
+            events.push(&Event::instant(SCRIPT_SOURCE_MAP, pid, tid, ts, args));
         }
-    }
-
-    /// Adds a task, which is marked only if it is long.
-    pub fn task(&self, events: &mut Events, task: &Task) {
-        let (pid, tid) = (self.pid(), self.tid());
-        if task.is_long() {
-            events.push(&Event::task(pid, tid, task));
-        }
-        if task.collected_until_us.is_some() {
-            events.push(&Event::call(pid, tid, task));
-        }
-    }
-
-    /// Adds a collection.
-    pub fn collection(&self, events: &mut Events, collection: &Collection) {
-        events.push(&Event::collection(self.pid(), self.tid(), collection));
-    }
-
-    /// Adds the memory at a moment.
-    pub fn memory(&self, events: &mut Events, time_us: i64, memory: MemoryUse) {
-        let (pid, tid) = (self.pid(), self.tid());
-        let name = side_event::memory_name(tid);
-        events.push(&Event::heap_counters(pid, tid, time_us, memory));
-        events.push(&Event::memory(pid, tid, time_us, &name, memory));
     }
 
     /// Adds the end of the recording, which is the end of the visible range, with the CPU times up to
@@ -319,11 +297,13 @@ impl ThreadTrace {
         self.info.recording_label.as_deref()
     }
 
-    fn pid(&self) -> u32 {
+    /// Returns the id of the process.
+    pub(super) fn pid(&self) -> u32 {
         self.info.program.pid
     }
 
-    fn tid(&self) -> u32 {
+    /// Returns Node's thread id.
+    pub(super) fn tid(&self) -> u32 {
         self.info.thread_id
     }
 }
