@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::recording_link::ThreadActivity;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use cpu_prof_core::profile::gc::MemoryUse;
 
 /// A window on its way to the disk.

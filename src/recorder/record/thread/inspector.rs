@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use cpu_prof_core::base::system;
 
 /// The inspector's next step after a window.

@@ -12,7 +12,7 @@ use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::ActiveRecording;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;

@@ -19,7 +19,7 @@ use crate::record::output::recording_writer::RecordingWriter;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};
-use crate::sampler::source::best_source;
+use crate::sampler::best_source;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;

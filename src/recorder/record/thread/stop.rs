@@ -8,7 +8,7 @@ use super::recording::{
 use super::worker_coverage;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::writer::event_loop::ClosedRecording;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated, V8Profile};
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::event_args::{Args, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd};
+use super::event_args::{Args, ChunkSamples, Data, ProcessFrame, ProfileChunk, TraceEnd};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::trace::ours::PROFILER;
 
@@ -95,11 +95,6 @@ impl<'a> Event<'a> {
     pub fn thread_start(pid: u32, tid: u32, ts: i64, cpu: Option<CpuTimes>) -> Self {
         let args = cpu.map_or(Args::Empty {}, |cpu| Args::Data { data: Data::CpuTimes(cpu) });
         Self::instant("thread.start", pid, tid, ts, args)
-    }
-
-    /// Returns the heartbeat of a thread, which extends the visible range.
-    pub(crate) fn thread_flush(pid: u32, tid: u32, ts: i64, flush: Flush) -> Self {
-        Self::instant("thread.flush", pid, tid, ts, Args::Data { data: Data::Flush(flush) })
     }
 
     /// Returns the marker of a recording's end.

@@ -192,20 +192,18 @@ impl ThreadTrace {
             let (id, ts) = (&self.profile_id, self.time.last_us());
             events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &chunk_samples));
         }
-        let ts = window.end_us.max(self.time.last_us());
-        events.push(&Event::thread_flush(pid, tid, ts, flush));
+        self.flush(events, window.end_us.max(self.time.last_us()), flush);
     }
 
     /// Adds the end of a gap. `root` is the id of the root, if the file has one: a sample of the root
     /// ends the last sample before the gap. `cpu` are the CPU times at the end of the gap. A name that
     /// was given in the gap is given again.
     pub fn gap(&mut self, events: &mut Events, root: Option<NodeId>, gap: Gap, cpu: CpuTimes) {
-        let (pid, tid) = (self.pid(), self.tid());
         if let Some(root) = root {
             self.time = self.sample(events, gap.from_us, root);
         }
         let flush = Flush { cpu, lost: Some(gap.lost()), ..Flush::default() };
-        events.push(&Event::thread_flush(pid, tid, gap.to_us.max(self.time.last_us()), flush));
+        self.flush(events, gap.to_us.max(self.time.last_us()), flush);
         self.name_worker(events);
     }
 
@@ -219,12 +217,17 @@ impl ThreadTrace {
         now_us: i64,
         flush: Flush,
     ) {
-        let (pid, tid) = (self.pid(), self.tid());
         let mut time = self.time;
         if let Some((time_us, node)) = idle {
             time = self.sample(events, time_us, node);
         }
-        events.push(&Event::thread_flush(pid, tid, now_us.max(time.last_us()), flush));
+        self.flush(events, now_us.max(time.last_us()), flush);
+    }
+
+    /// Adds a heartbeat, which extends the visible range.
+    fn flush(&self, events: &mut Events, ts: i64, flush: Flush) {
+        let args = Args::Data { data: Data::Flush(flush) };
+        events.push(&Event::instant("thread.flush", self.pid(), self.tid(), ts, args));
     }
 
     /// Adds a chunk of one sample. Returns the state of the time line after it.
