@@ -29,14 +29,12 @@ pub(crate) fn emit(json: String) -> Option<String> {
     if let Value::Object(event) = &mut event {
         fill_in(event, pid, tid, system::now_us());
     }
-    if let Some(problem) = problem_of(&event) {
-        return Some(problem);
-    }
-    if let Value::Object(event) = &mut event {
+    let problem = problem_of(&event);
+    if let (None, Value::Object(event)) = (&problem, &mut event) {
         name_end(event);
         user_events::add(|events| events.push(event));
     }
-    None
+    problem
 }
 
 /// Adds what an event needs and does not have: its category, its process, thread and time, and the

@@ -150,7 +150,7 @@ impl ThreadTrace {
         let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
         let label = self.recording_label();
         // DevTools shows a worker by its name, and a main thread by the label of the process.
-        let url = self.info.program.url_label_with(label.filter(|_| !self.is_worker()));
+        let url = self.info.program.url_label_with(label.filter(|_| tid == 0));
         let frame = ProcessFrame::new(ProcessFrame::ROOT, None, pid, &url);
         events.push(&Event::tracing_started(tid, ts, frame));
         each_name(pid, tid, &self.info.program.short_label(), label, |name| events.push(name));
@@ -273,10 +273,6 @@ impl ThreadTrace {
     pub fn close(&self, events: &mut Events, end_us: i64, end: Option<TraceEnd>) {
         let ts = end_us.max(self.time.last_us());
         events.push(&Event::trace_end(self.pid(), self.tid(), ts, end));
-    }
-
-    fn is_worker(&self) -> bool {
-        self.tid() != 0
     }
 
     /// Names a worker. Its name is known only after the recording has started.
