@@ -13,8 +13,7 @@ use cpu_prof_core::format::trace::write::timing::TimingThread;
 /// user timings, 2 for requests of HTTP, 3 for both.
 #[napi(js_name = "cpuProfWantedTimings", catch_unwind)]
 pub(crate) fn wanted_timings() -> u32 {
-    let (timings, http) = user_events::wanted_timings();
-    u32::from(timings) | u32::from(http) << 1
+    user_events::wanted_timings()
 }
 
 /// Adds an event of any phase, as JSON, to the calling thread's recording. Fills in what is missing.

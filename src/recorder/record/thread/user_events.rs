@@ -12,12 +12,13 @@ pub(crate) fn thread() -> Option<TimingThread> {
     with_recording(thread_of)
 }
 
-/// Returns whether the calling thread's recording wants user timings, and requests of HTTP.
-pub(crate) fn wanted_timings() -> (bool, bool) {
+/// Returns which entries the calling thread's recording wants: 1 for user timings, 2 for requests of
+/// HTTP, 3 for both.
+pub(crate) fn wanted_timings() -> u32 {
     let wanted = with_recording(|recording| {
         let Categories { timings, http, .. } = recording.config.categories;
-        let has_trace = recording.config.formats.trace;
-        (has_trace && timings, has_trace && http)
+        let wanted = u32::from(timings) | u32::from(http) << 1;
+        if recording.config.formats.trace { wanted } else { 0 }
     });
     wanted.unwrap_or_default()
 }
