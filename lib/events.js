@@ -81,7 +81,7 @@ function begin(name, options) {
 /** Marks a moment. @param {string} name @param {object} [options] */
 function instant(name, options) {
   if (isIdle()) return
-  recorder.cpuProfInstant(String(name), detailOf('marker', options))
+  recorder.cpuProfMark(String(name), detailOf('marker', options))
 }
 
 /** Adds values over time. @param {string} name @param {Record<string, number>} values */

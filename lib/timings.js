@@ -125,11 +125,11 @@ function add(addon, entry, offsetUs) {
   const { entryType, startTime, duration } = entry
   const startUs = offsetUs + startTime * 1e3
   if (entryType === 'mark') {
-    addon.cpuProfMark(entry.name, startUs, startTime, detailOf(entry))
+    addon.cpuProfMark(entry.name, detailOf(entry), startUs, startTime)
     return
   }
   const [name, detail] = describe(entry)
-  addon.cpuProfMeasure(name, startUs, startTime, duration * 1e3, detail)
+  addon.cpuProfMeasure(name, detail, startUs, startTime, duration * 1e3)
 }
 
 /**

@@ -25,17 +25,13 @@ pub enum Error {
     /// The thread is being terminated, so calls into it fail. The user need not know.
     #[error("not profiling this thread: it is being terminated")]
     Terminated,
-    /// An old part of a recording could not be removed. The recording goes on.
+    /// An old part of a recording, a file, could not be removed for the system's reason. The recording
+    /// goes on.
     #[error(
-        "could not remove {}: {source}; the recording goes on, and may exceed its limit",
-        .path.display()
+        "could not remove {}: {}; the recording goes on, and may exceed its limit",
+        .0.display(), .1
     )]
-    Removal {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
+    Removal(PathBuf, io::Error),
     /// Events of the program came faster than they could be written. The recording goes on.
     #[error(
         "dropped events of the program: more than 16 MB came between two writes; the recording goes \
@@ -44,40 +40,25 @@ pub enum Error {
     DroppedEvents,
     /// A trace could not be written for now. The recording goes on.
     #[error(
-        "could not write {}: {source}{}; the recording goes on, without the time until the file can \
+        "could not write {}: {}{}; the recording goes on, without the time until the file can \
          be written again",
-        .path.display(), advice(.source)
+        .0.display(), .1, advice(.1)
     )]
-    Unwritten {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
+    Unwritten(PathBuf, io::Error),
     /// A trace was removed and could not be written again. The recording goes on.
     #[error(
-        "{} was removed, and could not be written again: {source}{}; this is tried until the program \
+        "{} was removed, and could not be written again: {}{}; this is tried until the program \
          ends",
-        .path.display(), advice(.source)
+        .0.display(), .1, advice(.1)
     )]
-    Removed {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
+    Removed(PathBuf, io::Error),
     /// The next file of a recording could not be created. The recording goes on.
     #[error(
-        "could not create {}: {source}{}; the recording goes on in the file before, and ends when \
+        "could not create {}: {}{}; the recording goes on in the file before, and ends when \
          that file alone has the size of the limit",
-        .path.display(), advice(.source)
+        .0.display(), .1, advice(.1)
     )]
-    NextFile {
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
+    NextFile(PathBuf, io::Error),
     /// A file could not be created where it belongs, and is in another place.
     #[error("could not create {}: {source}; the profile is in {}", .path.display(), .place.display())]
     OtherPlace {
@@ -118,9 +99,9 @@ impl Error {
     pub fn can_pass(&self) -> bool {
         matches!(
             self,
-            Error::Unwritten { .. }
-                | Error::Removed { .. }
-                | Error::NextFile { .. }
+            Error::Unwritten(..)
+                | Error::Removed(..)
+                | Error::NextFile(..)
                 | Error::OtherPlace { .. }
         )
     }

@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 
 use super::error::FileError;
 use super::exclusive::{create_first_free, current_path};
-use super::target::{OutputTarget, without_links};
+use super::target::{open_through, replaced_path, without_links};
 use super::temporary::TemporaryFile;
 use crate::base::error::Error;
 use crate::base::settings::name_pattern::FileNames;
@@ -62,15 +62,15 @@ impl AtomicFile {
     /// `target` ends in `.gz`. A device or a pipe is written at once.
     pub fn create(target: &Path) -> Result<Self, FileError> {
         let fail = |action| move |source| FileError { action, path: target.into(), source };
-        let (temporary, file) = match OutputTarget::of(target)? {
-            OutputTarget::Path(path) => {
+        let (temporary, file) = match replaced_path(target)? {
+            Some(path) => {
                 if let Some(folder) = path.parent().filter(|path| !path.as_os_str().is_empty()) {
                     fs::create_dir_all(folder).map_err(fail("make the folder of"))?;
                 }
                 let (temporary, file) = TemporaryFile::create(&path).map_err(fail("create"))?;
                 (Some(temporary), file)
             }
-            special => (None, special.open(target).map_err(fail("open"))?),
+            None => (None, open_through(target).map_err(fail("open"))?),
         };
         let thread = WriterThread::start(FileOutput::new(file, target)).map_err(fail("write"))?;
         Ok(Self {

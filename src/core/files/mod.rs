@@ -1,7 +1,6 @@
 //! Files on the disk, whatever their format.
 
 pub mod atomic;
-pub mod created_file;
 pub mod error;
 pub mod exclusive;
 pub mod find;

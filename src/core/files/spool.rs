@@ -5,7 +5,7 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::FileError;
-use super::target::OutputTarget;
+use super::target::replaced_path;
 use super::temporary::TemporaryFile;
 
 /// Text in a file without a name, which the system removes when it is closed.
@@ -21,10 +21,7 @@ impl Spool {
     /// target is written through.
     pub fn create(target: &Path) -> Result<Self, FileError> {
         let fail = |source| FileError { action: "write", path: target.into(), source };
-        let beside = match OutputTarget::of(target)? {
-            OutputTarget::Path(path) => path,
-            _ => std::env::temp_dir().join("spool"),
-        };
+        let beside = replaced_path(target)?.unwrap_or_else(|| std::env::temp_dir().join("spool"));
         // The name goes with the temporary file, which is dropped here.
         let (_, file) = TemporaryFile::create(&beside).map_err(fail)?;
         Ok(Self { file, target: target.into() })

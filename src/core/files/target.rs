@@ -11,48 +11,35 @@ use std::path::{Path, PathBuf};
 use super::error::FileError;
 use crate::base::system;
 
-/// Where an output goes.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum OutputTarget {
-    /// A path without links, where a file may be.
-    Path(PathBuf),
-    /// A device, a pipe or a socket.
-    Special,
-    /// Standard output, whatever it is.
-    Stdout,
+/// Returns the path without links where a whole file replaces the file there; none for an output that
+/// is written through. Fails if the output is a folder, or would go where another user wants it.
+pub(super) fn replaced_path(output: &Path) -> Result<Option<PathBuf>, FileError> {
+    if is_stdout(output) {
+        return Ok(None);
+    }
+    let kind = fs::metadata(output).map(|metadata| metadata.file_type()).ok();
+    let names_folder = output.as_os_str().as_bytes().ends_with(b"/");
+    let checked = if names_folder || kind.is_some_and(|kind| kind.is_dir()) {
+        Err(io::ErrorKind::IsADirectory.into())
+    } else if kind.is_some_and(|kind| !kind.is_file()) {
+        check_not_laid(output).map(|()| None)
+    } else {
+        without_links(output).map(Some)
+    };
+    checked.map_err(|source| FileError { action: "write", path: output.into(), source })
 }
 
-impl OutputTarget {
-    /// Returns where an output goes. Fails if the output is a folder, or would go where another user
-    /// wants it.
-    pub(super) fn of(output: &Path) -> Result<Self, FileError> {
-        const STDOUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-        if STDOUT.iter().any(|path| output == Path::new(path)) {
-            return Ok(Self::Stdout);
-        }
-        let kind = fs::metadata(output).map(|metadata| metadata.file_type()).ok();
-        let names_folder = output.as_os_str().as_bytes().ends_with(b"/");
-        if names_folder || kind.is_some_and(|kind| kind.is_dir()) {
-            let source = io::ErrorKind::IsADirectory.into();
-            return Err(FileError { action: "write", path: output.into(), source });
-        }
-        let fail = |source| FileError { action: "write", path: output.into(), source };
-        Ok(match kind {
-            Some(kind) if !kind.is_file() => {
-                check_not_laid(output).map_err(fail)?;
-                Self::Special
-            }
-            _ => Self::Path(without_links(output).map_err(fail)?),
-        })
+/// Opens an output for writing through.
+pub(super) fn open_through(output: &Path) -> io::Result<File> {
+    if is_stdout(output) {
+        return Ok(io::stdout().as_fd().try_clone_to_owned()?.into());
     }
+    OpenOptions::new().write(true).open(output)
+}
 
-    /// Opens the target for writing through.
-    pub(super) fn open(&self, output: &Path) -> io::Result<File> {
-        match self {
-            Self::Stdout => Ok(io::stdout().as_fd().try_clone_to_owned()?.into()),
-            Self::Special | Self::Path(_) => OpenOptions::new().write(true).open(output),
-        }
-    }
+/// Returns whether an output is standard output, whatever that is.
+fn is_stdout(output: &Path) -> bool {
+    ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|path| output == Path::new(path))
 }
 
 /// Returns the path behind a link, so that the file is replaced and not the link.
@@ -105,10 +92,7 @@ mod tests {
         for (output, expected) in
             [("file", "file"), ("link", "file"), ("link to link", "file"), ("dangling", "missing")]
         {
-            assert_eq!(
-                OutputTarget::of(&path(output)).unwrap(),
-                OutputTarget::Path(path(expected))
-            );
+            assert_eq!(replaced_path(&path(output)).unwrap(), Some(path(expected)));
         }
     }
 
@@ -124,7 +108,7 @@ mod tests {
         symlink("/dev/null", at("device")).unwrap();
         let refused = || {
             let names = ["file", "link", "dangling", "device"];
-            names.map(|name| OutputTarget::of(&at(name)).is_err())
+            names.map(|name| replaced_path(&at(name)).is_err())
         };
         let set_mode = |mode| fs::set_permissions(dir.path(), Permissions::from_mode(mode));
         set_mode(0o1777).unwrap();
@@ -143,11 +127,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let link = dir.path().join("link");
         symlink("/dev/null", &link).unwrap();
-        for device in [Path::new("/dev/null"), &link] {
-            assert_eq!(OutputTarget::of(device).unwrap(), OutputTarget::Special);
+        for device in [Path::new("/dev/null"), &link, Path::new("/dev/stdout")] {
+            assert_eq!(replaced_path(device).unwrap(), None);
         }
-        assert_eq!(OutputTarget::of(Path::new("/dev/stdout")).unwrap(), OutputTarget::Stdout);
-        assert!(OutputTarget::of(dir.path()).is_err());
-        assert!(OutputTarget::of(&dir.path().join("new/")).is_err());
+        assert!(replaced_path(dir.path()).is_err());
+        assert!(replaced_path(&dir.path().join("new/")).is_err());
     }
 }

@@ -26,7 +26,6 @@ pub fn remove_partial() {
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
     path: PathBuf,
-    is_renamed: bool,
 }
 
 impl TemporaryFile {
@@ -45,22 +44,19 @@ impl TemporaryFile {
         let Some(paths) = paths.as_mut() else { return Err(io::ErrorKind::Interrupted.into()) };
         let file = create_new(&path)?;
         paths.push(path.clone());
-        Ok((Self { path, is_renamed: false }, file))
+        Ok((Self { path }, file))
     }
 
     /// Renames the file to `target`, and replaces the file there.
-    pub(super) fn rename_to(mut self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.path, target)?;
-        self.is_renamed = true;
-        Ok(())
+    pub(super) fn rename_to(self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)
     }
 }
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        if !self.is_renamed {
-            let _ = fs::remove_file(&self.path);
-        }
+        // A file that was renamed is not there.
+        let _ = fs::remove_file(&self.path);
         if let Some(paths) = PATHS.lock().as_mut() {
             paths.retain(|path| *path != self.path);
         }

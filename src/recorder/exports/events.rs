@@ -7,37 +7,51 @@ use serde_json::{Map, Value};
 use crate::record::thread::user_events;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
-use cpu_prof_core::format::trace::write::emitted;
-use cpu_prof_core::format::trace::write::timing::Timing;
+use cpu_prof_core::format::trace::write::timing::TimingThread;
 
 /// Returns which entries of Node's performance timeline the calling thread's recording wants: 1 for
 /// user timings, 2 for requests of HTTP, 3 for both.
 #[napi(js_name = "cpuProfWantedTimings", catch_unwind)]
 pub(crate) fn wanted_timings() -> u32 {
-    let (timings, http) = user_events::wanted_timings();
-    u32::from(timings) | u32::from(http) << 1
+    user_events::wanted_timings()
 }
 
 /// Adds an event of any phase, as JSON, to the calling thread's recording. Fills in what is missing.
 /// Returns what is wrong with the event.
 #[napi(js_name = "cpuProfEmit", catch_unwind)]
 pub(crate) fn emit(json: String) -> Option<String> {
-    let (pid, tid) = user_events::ids()?;
+    let TimingThread { pid, tid } = user_events::thread()?;
     let mut event: Value = match serde_json::from_str(&json) {
         Ok(event) => event,
         Err(error) => return Some(format!("the event is not JSON: {error}")),
     };
     if let Value::Object(event) = &mut event {
-        emitted::fill_in(event, pid, tid, system::now_us());
+        fill_in(event, pid, tid, system::now_us());
     }
-    if let Some(problem) = problem_of(&event) {
-        return Some(problem);
-    }
-    if let Value::Object(event) = &mut event {
+    let problem = problem_of(&event);
+    if let (None, Value::Object(event)) = (&problem, &mut event) {
         name_end(event);
-        user_events::add(|events| emitted::push(events, event));
+        user_events::add(|events| events.push(event));
     }
-    None
+    problem
+}
+
+/// Adds what an event needs and does not have: its category, its process, thread and time, and the
+/// scope of a moment.
+fn fill_in(event: &mut Map<String, Value>, pid: u32, tid: u32, now_us: i64) {
+    let is_fact = event.get("ph").is_some_and(|phase| phase == "M");
+    let is_moment = event.get("ph").is_some_and(|phase| phase == "I" || phase == "i");
+    let mut default = |key: &str, value: Value| {
+        event.entry(key).or_insert(value);
+    };
+    default("cat", "user".into());
+    default("pid", pid.into());
+    default("tid", tid.into());
+    default("ts", if is_fact { 0 } else { now_us }.into());
+    default("args", Map::new().into());
+    if is_moment {
+        default("s", "t".into());
+    }
 }
 
 /// Gives the end of a call the name of its beginning: DevTools refuses a trace with an event without a
@@ -56,31 +70,29 @@ fn name_end(event: &mut Map<String, Value>) {
 }
 
 /// Adds a mark. `start_us` is its time by the clock of `process.hrtime`, microseconds; `start_ms` by
-/// that of `performance.now()`, milliseconds. `detail` is JSON.
+/// that of `performance.now()`, milliseconds. Without them it marks this moment. `detail` is JSON.
 #[napi(js_name = "cpuProfMark", catch_unwind)]
-pub(crate) fn mark(name: String, start_us: f64, start_ms: f64, detail: Option<String>) {
-    let (start_us, detail) = (start_us as i64, detail.as_deref());
-    user_events::mark(Timing { name: &name, start_us, start_ms, detail });
+pub(crate) fn mark(
+    name: String,
+    detail: Option<String>,
+    start_us: Option<f64>,
+    start_ms: Option<f64>,
+) {
+    let start = start_us.zip(start_ms);
+    user_events::mark(&name, detail.as_deref(), start.map(|(us, ms)| (us as i64, ms)));
 }
 
 /// Adds a time that has ended. `duration_us` is in microseconds, the others are as for a mark.
 #[napi(js_name = "cpuProfMeasure", catch_unwind)]
 pub(crate) fn measure(
     name: String,
+    detail: Option<String>,
     start_us: f64,
     start_ms: f64,
     duration_us: f64,
-    detail: Option<String>,
 ) {
-    let (start_us, detail) = (start_us as i64, detail.as_deref());
-    let timing = Timing { name: &name, start_us, start_ms, detail };
-    user_events::measure(timing, duration_us as i64);
-}
-
-/// Adds a mark of this moment.
-#[napi(js_name = "cpuProfInstant", catch_unwind)]
-pub(crate) fn instant(name: String, detail: Option<String>) {
-    user_events::instant(&name, detail.as_deref());
+    let start = (start_us as i64, start_ms);
+    user_events::measure(&name, detail.as_deref(), start, duration_us as i64);
 }
 
 /// Begins a span. Returns the span's number.
@@ -93,4 +105,33 @@ pub(crate) fn begin_span(name: String, detail: Option<String>) -> Option<u32> {
 #[napi(js_name = "cpuProfEndSpan", catch_unwind)]
 pub(crate) fn end_span(name: String, number: u32) {
     user_events::end_span(&name, number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::format::trace::write::events::Events;
+
+    #[test]
+    fn an_event_is_filled_in_and_keeps_its_own_values() {
+        let encoded = |text: &str| {
+            let Value::Object(mut event) = serde_json::from_str(text).unwrap() else { panic!() };
+            fill_in(&mut event, 42, 3, 99);
+            let mut events = Events::default();
+            events.push(&event);
+            String::from_utf8(events.as_bytes().to_vec()).unwrap()
+        };
+        let text = encoded(r#"{"args":{"ü":1},"ph":"I","name":"a"}"#);
+        assert_eq!(
+            text,
+            r#"{"args":{"\u00fc":1},"cat":"user","name":"a","ph":"I","pid":42,"s":"t","tid":3,"ts":99}"#
+        );
+        assert_eq!(
+            encoded(
+                r#"{"ph":"b","name":"a","cat":"c","id":"0x1","ts":5,"pid":1,"tid":2,"scope":"x"}"#
+            ),
+            r#"{"args":{},"cat":"c","id":"0x1","name":"a","ph":"b","pid":1,"scope":"x","tid":2,"ts":5}"#
+        );
+        assert!(encoded(r#"{"ph":"M","name":"f","args":{}}"#).contains(r#""ts":0"#));
+    }
 }

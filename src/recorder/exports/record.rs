@@ -11,7 +11,7 @@ use crate::record::thread::inspector::{self, NextStep};
 use crate::record::thread::recording;
 use crate::record::thread::start::{self, InspectorPlan, StartRequest};
 use crate::record::thread::stop;
-use crate::record::thread::worker_coverage::{self, WorkerCoverage};
+use crate::record::thread::worker_coverage;
 use crate::record::window::profiler_frames;
 use crate::record::window::worker_name::WorkerName;
 use cpu_prof_core::base::error::Error;
@@ -19,7 +19,6 @@ use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::{preload_config, read_config, run};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::base::system::ancestors::ancestors;
 use cpu_prof_core::profile::program::Program;
 
 /// The properties of a thread that only JavaScript knows.
@@ -71,12 +70,12 @@ pub(crate) struct JsRecording {
 
 /// How the workers of a recording are reached.
 #[napi(object, object_from_js = false)]
-pub(crate) struct JsWorkerCoverage {
+pub(crate) struct WorkerCoverage {
     /// Id of the recording.
     pub recording: u32,
     /// Name of the linked binding with the function that records a worker; none where JavaScript
     /// does.
-    pub binding: Option<String>,
+    pub binding: Option<&'static str>,
 }
 
 /// A worker that is recorded because a recording covers it.
@@ -112,28 +111,15 @@ pub(crate) fn record(
         return true;
     }
     let thread_id = thread.thread_id;
-    let name = WorkerName::from_option(&thread.name);
-    profiler_frames::learn(&thread.lib);
     let started = preload_config(&thread.exec_argv).and_then(|config| {
         let Some(config) = config else { return Ok(()) };
-        start::start(
-            StartRequest {
-                env: &env,
-                thread_id,
-                config,
-                has_scripts: false,
-                parent: None,
-                earlier: Vec::new(),
-            },
-            || program(thread, Some(&argv)),
-            |plan| call_start_inspector(&env, start_inspector, plan),
-        )
+        let request = StartRequest::of_thread(&env, thread_id, config);
+        start_thread(request, thread, Some(&argv), |plan| {
+            call_start_inspector(&env, start_inspector, plan)
+        })
     });
     match started {
-        Ok(()) => {
-            recording::name_worker(name);
-            true
-        }
+        Ok(()) => true,
         // This is a thread that Node itself started. If the whole program had no inspector, its main
         // thread would have reported that.
         Err(Error::NoInspector) if thread_id != 0 => true,
@@ -159,27 +145,14 @@ pub(crate) fn start(
     if recording::is_covered() {
         stop::stop();
     }
-    let thread_id = thread.thread_id;
-    let name = WorkerName::from_option(&thread.name);
-    profiler_frames::learn(&thread.lib);
     let config = read_config(|name| options.get(name).cloned(), &thread.exec_argv);
     let started = config.and_then(|config| {
-        start::start(
-            StartRequest {
-                env: &env,
-                thread_id,
-                config: &config,
-                has_scripts: true,
-                parent: None,
-                earlier: Vec::new(),
-            },
-            || program(thread, Some(&argv)),
-            |plan| call_start_inspector(&env, start_inspector, plan),
-        )
+        let request = StartRequest::of_thread(&env, thread.thread_id, &config);
+        let request = StartRequest { has_scripts: true, ..request };
+        start_thread(request, thread, Some(&argv), |plan| {
+            call_start_inspector(&env, start_inspector, plan)
+        })
     });
-    if started.is_ok() {
-        recording::name_worker(name);
-    }
     started.err().map(|error| StartFailure {
         is_setting: error.is_wrong_setting(),
         message: error.to_string(),
@@ -195,12 +168,9 @@ pub(crate) fn settings() -> String {
 /// Lets the calling thread's recording cover its workers. Returns nothing if the workers cannot be
 /// reached; the reason is on stderr then.
 #[napi(js_name = "cpuProfCoverWorkers", catch_unwind)]
-pub(crate) fn cover_workers() -> Option<JsWorkerCoverage> {
+pub(crate) fn cover_workers() -> Option<WorkerCoverage> {
     match worker_coverage::cover_workers(record_covered_by_v8) {
-        Ok(coverage) => coverage.map(|WorkerCoverage { recording, binding }| JsWorkerCoverage {
-            recording,
-            binding: binding.map(str::to_owned),
-        }),
+        Ok(coverage) => coverage.map(|(recording, binding)| WorkerCoverage { recording, binding }),
         Err(error) => {
             warn_once(&error);
             None
@@ -319,19 +289,28 @@ fn record_covered(
         return;
     };
     let request = StartRequest {
-        env,
-        thread_id: thread.thread_id,
-        config: &config,
         has_scripts: true,
         parent: Some(recording),
-        earlier: Vec::new(),
+        ..StartRequest::of_thread(env, thread.thread_id, &config)
     };
-    let name = WorkerName::from_option(&thread.name).or_else(|| WorkerName::from_script(&script));
-    profiler_frames::learn(&thread.lib);
-    match start::start(request, || program(thread, None), start_inspector) {
-        Ok(()) => recording::name_worker(name),
+    match start_thread(request, thread, None, start_inspector) {
+        // The script counts only if the worker has no name.
+        Ok(()) => recording::name_worker(WorkerName::from_script(&script)),
         Err(error) => warn_once(&error),
     }
+}
+
+fn start_thread(
+    request: StartRequest<'_>,
+    thread: CallingThread,
+    argv: Option<&Object<'_>>,
+    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
+) -> std::result::Result<(), Error> {
+    let name = WorkerName::from_option(&thread.name);
+    profiler_frames::learn(&thread.lib);
+    start::start(request, || program(thread, argv), start_inspector)?;
+    recording::name_worker(name);
+    Ok(())
 }
 
 fn call_start_inspector(
@@ -358,7 +337,7 @@ fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
     Program {
         pid: std::process::id(),
         ppid: std::os::unix::process::parent_id(),
-        ancestors: if thread.thread_id == 0 { ancestors() } else { Vec::new() },
+        ancestors: if thread.thread_id == 0 { system::ancestors() } else { Vec::new() },
         argv: argv.map(strings).unwrap_or_default(),
         exec_argv: thread.exec_argv,
         cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),

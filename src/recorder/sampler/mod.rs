@@ -1,5 +1,20 @@
-//! The sources of samples.
+//! The sources of samples, and their windows before they are read.
 
 pub(crate) mod inspector;
-pub(crate) mod source;
 pub(crate) mod v8;
+
+use self::v8::V8Profile;
+use cpu_prof_core::base::settings::values::Source;
+
+/// Returns the fastest source that this process offers.
+pub(crate) fn best_source() -> Source {
+    if v8::is_available() { Source::V8 } else { Source::Inspector }
+}
+
+/// A window as its source returns it.
+pub(crate) enum RawWindow {
+    /// A finished `v8::CpuProfile`.
+    V8(V8Profile),
+    /// The JSON of the inspector's `Profiler`.
+    Inspector(String),
+}

@@ -24,12 +24,10 @@ pub fn preload_config(exec_argv: &[String]) -> Result<Option<&'static Config>, E
 /// Returns the `cpu-prof run` that this process belongs to, as it was when the first thread started.
 pub fn run() -> &'static Run {
     static RUN: OnceLock<Run> = OnceLock::new();
-    RUN.get_or_init(|| Run::find(&node_options()))
-}
-
-/// Returns the text of `NODE_OPTIONS`.
-fn node_options() -> String {
-    std::env::var_os("NODE_OPTIONS").unwrap_or_default().to_string_lossy().into_owned()
+    RUN.get_or_init(|| {
+        let node_options = std::env::var_os("NODE_OPTIONS").unwrap_or_default();
+        Run::find(&node_options.to_string_lossy())
+    })
 }
 
 /// Reads the settings as they are now. An option in code takes precedence over the settings of a

@@ -55,7 +55,7 @@ impl GivenValue {
 
     /// Returns the kinds of events.
     pub(super) fn categories(&self) -> Result<Categories, Error> {
-        let Some(text) = self.text() else { return Ok(Categories::DEFAULT) };
+        let Some(text) = self.text() else { return Ok(Categories::CHEAP) };
         Categories::parse(&text).ok_or_else(|| {
             let words = Categories::WORDS;
             self.wrong(format!("a list such as cpu,gc is allowed, of {words}; cpu is always in it"))

@@ -18,8 +18,8 @@ impl HistoryLimits {
     }
 }
 
-/// The kinds of events that are recorded. The profile itself always is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kinds of events that are recorded; by `default`, the profile alone, which always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Categories {
     /// Garbage collections.
     pub gc: bool,
@@ -38,17 +38,8 @@ pub struct Categories {
 impl Categories {
     /// The words of the setting, with the profile.
     pub(super) const WORDS: &'static str = "cpu, gc, memory, loop, timings, http and processes";
-    /// The profile alone.
-    pub(super) const CPU: Self = Self {
-        gc: false,
-        memory: false,
-        event_loop: false,
-        timings: false,
-        http: false,
-        processes: false,
-    };
     /// The kinds whose cost does not show.
-    pub(super) const DEFAULT: Self = Self {
+    pub(super) const CHEAP: Self = Self {
         gc: true,
         memory: true,
         event_loop: true,
@@ -59,7 +50,7 @@ impl Categories {
 
     /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut categories = Self::CPU;
+        let mut categories = Self::default();
         let mut has_cpu = false;
         for word in text.split(',') {
             *match word {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ThreadCpuClock, children_cpu_us, core_wait_us, process_cpu_us, thread_cpu_clock, thread_id,
+    children_cpu_us, clock_us, core_wait_us, process_cpu_us, thread_cpu_clock, thread_id,
     voluntary_switches,
 };
 
@@ -32,7 +32,7 @@ pub struct CpuTimes {
 /// The thread whose times are read.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasuredThread {
-    clock: Option<ThreadCpuClock>,
+    clock: Option<libc::clockid_t>,
     /// The system's id.
     id: Option<i32>,
     is_main: bool,
@@ -46,7 +46,7 @@ impl MeasuredThread {
 
     /// Returns the CPU time of the thread, microseconds.
     pub fn cpu_us(&self) -> Option<i64> {
-        self.clock?.now_us()
+        clock_us(self.clock?)
     }
 
     /// Returns all counters.

@@ -6,14 +6,12 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 
-use super::posix::ThreadCpuClock;
-
 /// Returns the clock of the calling thread's CPU time.
-pub(super) fn thread_cpu_clock() -> Option<ThreadCpuClock> {
+pub(super) fn thread_cpu_clock() -> Option<libc::clockid_t> {
     let mut clock = 0;
     // SAFETY: may be called on any thread, which is alive as the caller. The call fills the id.
     let status = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
-    (status == 0).then_some(ThreadCpuClock(clock))
+    (status == 0).then_some(clock)
 }
 
 /// Returns the system's id of the calling thread.

@@ -10,23 +10,14 @@ pub fn now_us() -> i64 {
     clock_us(libc::CLOCK_MONOTONIC).unwrap_or(0)
 }
 
-/// The clock of a thread's CPU time, which every thread of the process can read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ThreadCpuClock(pub(super) libc::clockid_t);
-
-impl ThreadCpuClock {
-    /// Returns the thread's CPU time, microseconds; none once the thread has ended.
-    pub(super) fn now_us(self) -> Option<i64> {
-        clock_us(self.0)
-    }
-}
-
 /// Returns the CPU time of all threads of this process, microseconds.
 pub(super) fn process_cpu_us() -> Option<i64> {
     clock_us(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-fn clock_us(clock: libc::clockid_t) -> Option<i64> {
+/// Returns the time on a clock, microseconds; none if it is that of a thread that has ended. Every thread
+/// of the process can read the clock of a thread's CPU time.
+pub(super) fn clock_us(clock: libc::clockid_t) -> Option<i64> {
     // SAFETY: may be called on any thread. The call fills the struct, or fails if the clock's thread
     // has ended.
     unsafe {

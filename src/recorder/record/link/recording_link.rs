@@ -7,7 +7,7 @@ use super::event_buffer::EventBuffer;
 use super::script_maps::RecordedMaps;
 use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, Waker};
 use cpu_prof_core::base::system;
-use cpu_prof_core::base::system::cpu_times::{CpuTimes, MeasuredThread};
+use cpu_prof_core::base::system::cpu_times::MeasuredThread;
 
 /// The time that a thread has spent up to a moment, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +45,39 @@ impl ThreadActivity {
     }
 }
 
+/// A flag that both threads read and change.
+#[derive(Default)]
+pub(crate) struct Flag(AtomicBool);
+
+impl Flag {
+    /// Returns the flag.
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Changes the flag.
+    pub(crate) fn set(&self, is_set: bool) {
+        self.0.store(is_set, Ordering::Relaxed);
+    }
+
+    /// Returns the flag, and clears it.
+    pub(crate) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
 /// The connection between one recorded thread and the writer thread.
 pub(crate) struct RecordingLink {
-    id: u32,
+    /// Id of the recording, unique in the process.
+    pub id: u32,
     /// Id of the recording that covers this worker.
-    parent: Option<u32>,
+    pub parent: Option<u32>,
     /// None where JavaScript takes the windows, at times of its own.
     waker: Option<Waker>,
-    thread: MeasuredThread,
-    is_main: bool,
+    /// The thread.
+    pub thread: MeasuredThread,
+    /// Whether the thread is the main thread.
+    pub is_main: bool,
     /// Collections of the thread's isolate that are not written yet.
     pub collections: Arc<CollectionLog>,
     /// Source maps of scripts.
@@ -62,10 +86,14 @@ pub(crate) struct RecordingLink {
     pub program_events: EventBuffer,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
-    is_suspended: AtomicBool,
-    has_failed: AtomicBool,
-    is_restart_requested: AtomicBool,
-    is_stop_requested: AtomicBool,
+    /// Whether the thread's sampling is suspended, because the thread has waited for long.
+    pub is_suspended: Flag,
+    /// Whether an output file could not be written, so that the thread stops sampling.
+    pub has_failed: Flag,
+    /// Whether the next rotation restarts V8's stuck sampling thread.
+    pub is_restart_requested: Flag,
+    /// Whether the thread should stop recording, because the recording that covers it was stopped.
+    pub is_stop_requested: Flag,
 }
 
 impl RecordingLink {
@@ -77,8 +105,6 @@ impl RecordingLink {
         script_maps: RecordedMaps,
     ) -> Self {
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
-        let (is_suspended, has_failed, is_restart_requested, is_stop_requested) =
-            Default::default();
         Self {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             parent,
@@ -89,31 +115,11 @@ impl RecordingLink {
             script_maps,
             program_events: EventBuffer::default(),
             read_profiles: DeletionQueue::default(),
-            is_suspended,
-            has_failed,
-            is_restart_requested,
-            is_stop_requested,
+            is_suspended: Flag::default(),
+            has_failed: Flag::default(),
+            is_restart_requested: Flag::default(),
+            is_stop_requested: Flag::default(),
         }
-    }
-
-    /// Returns the recording's id, unique in the process.
-    pub(crate) fn id(&self) -> u32 {
-        self.id
-    }
-
-    /// Returns whether the thread is the main thread.
-    pub(crate) fn is_main(&self) -> bool {
-        self.is_main
-    }
-
-    /// Returns whether this is a worker that is covered by a recording of another thread.
-    pub(crate) fn is_covered(&self) -> bool {
-        self.parent.is_some()
-    }
-
-    /// Returns whether this is a worker that is covered by the given recording.
-    pub(crate) fn is_covered_by(&self, recording: u32) -> bool {
-        self.parent == Some(recording)
     }
 
     /// Returns whether the thread can be woken.
@@ -124,11 +130,6 @@ impl RecordingLink {
     /// Requests that `callback` runs on the thread. Returns false if the thread cannot be woken.
     pub(crate) fn wake(&self, callback: Callback) -> bool {
         self.waker.as_ref().is_some_and(|waker| waker.wake(callback))
-    }
-
-    /// Returns the CPU times of the thread.
-    pub(crate) fn cpu_times(&self) -> CpuTimes {
-        self.thread.times()
     }
 
     /// Returns how the thread has spent its time up to now; none if that cannot be known.
@@ -146,45 +147,5 @@ impl RecordingLink {
         if let Some(waker) = &self.waker {
             waker.close();
         }
-    }
-
-    /// Notes whether the thread's sampling is suspended, because the thread has waited for long.
-    pub(crate) fn set_suspended(&self, is_suspended: bool) {
-        self.is_suspended.store(is_suspended, Ordering::Relaxed);
-    }
-
-    /// Returns whether the thread's sampling is suspended.
-    pub(crate) fn is_suspended(&self) -> bool {
-        self.is_suspended.load(Ordering::Relaxed)
-    }
-
-    /// Notes that an output file cannot be written, so that the thread stops sampling.
-    pub(crate) fn fail(&self) {
-        self.has_failed.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns whether an output file could not be written.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed)
-    }
-
-    /// Requests that the next rotation restarts V8's stuck sampling thread.
-    pub(crate) fn request_restart(&self) {
-        self.is_restart_requested.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns whether a restart was requested, and clears the request.
-    pub(crate) fn take_restart_request(&self) -> bool {
-        self.is_restart_requested.swap(false, Ordering::Relaxed)
-    }
-
-    /// Requests that the thread stops recording, because the recording that covers it was stopped.
-    pub(crate) fn request_stop(&self) {
-        self.is_stop_requested.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns whether the thread should stop recording.
-    pub(crate) fn is_stop_requested(&self) -> bool {
-        self.is_stop_requested.load(Ordering::Relaxed)
     }
 }

@@ -18,8 +18,9 @@ use cpu_prof_core::profile::window::Window;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct RecordedMaps {
     new: Arc<ScriptMaps>,
-    /// Maps of scripts that earlier recordings of the thread have seen, too. Locked by the writer.
-    held: Arc<Mutex<HeldMaps>>,
+    /// Maps by the ids of their scripts, which earlier recordings of the thread have seen, too. Locked
+    /// by the writer.
+    held: Arc<Mutex<FxHashMap<u32, HeldMap>>>,
 }
 
 thread_local! {
@@ -40,87 +41,46 @@ impl RecordedMaps {
 
     /// Begins a file that has no maps.
     pub(crate) fn begin_file(&self) {
-        self.held.lock().begin_file();
+        self.held.lock().values_mut().for_each(|held| held.is_written = false);
     }
 
-    /// Calls `write` for each map of a window's scripts that the file does not have. `write` returns
-    /// whether the file has the map now.
+    /// Calls `write` with the id, the name and the map of each script of a window whose map the file
+    /// does not have. `write` returns whether the file has the map now; if not, the rest of the maps
+    /// waits for the next window.
     pub(crate) fn each_needed(
         &self,
         window: &Window,
-        mut write: impl FnMut(&NeededMap<'_>) -> bool,
+        mut write: impl FnMut(u32, &str, &[u8]) -> bool,
     ) {
         let mut held = self.held.lock();
-        held.add(self.new.take());
-        for needed in held.needed(window) {
-            if !write(&needed) {
-                held.unwritten(needed.script_id);
+        for ScriptMap { script_id, url } in self.new.take() {
+            let compressed = short_map(&url).and_then(|map| compress(&map));
+            if let Some(compressed) = compressed {
+                held.insert(script_id, HeldMap { compressed, is_written: false });
+            }
+        }
+        if held.is_empty() {
+            return;
+        }
+        for frame in &window.frames {
+            let needed = held.get_mut(&frame.script_id).filter(|held| !held.is_written);
+            if let Some(needed) = needed
+                && let Some(map) = decompress(&needed.compressed)
+            {
+                needed.is_written = write(frame.script_id, &frame.url, &map);
+                if !needed.is_written {
+                    return;
+                }
             }
         }
     }
 }
-
-/// Maps by the ids of their scripts.
-#[derive(Debug, Default)]
-struct HeldMaps(FxHashMap<u32, HeldMap>);
 
 /// A map, compressed: few scripts of many are sampled.
 #[derive(Debug)]
 struct HeldMap {
     compressed: Vec<u8>,
     is_written: bool,
-}
-
-/// A map that a trace needs.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NeededMap<'a> {
-    pub script_id: u32,
-    /// V8's name of the script.
-    pub script: &'a str,
-    /// JSON of the map.
-    pub map: Vec<u8>,
-}
-
-impl HeldMaps {
-    /// Adds the maps of new scripts.
-    fn add(&mut self, maps: Vec<ScriptMap>) {
-        for ScriptMap { script_id, url } in maps {
-            let compressed = short_map(&url).and_then(|map| compress(&map));
-            if let Some(compressed) = compressed {
-                self.0.insert(script_id, HeldMap { compressed, is_written: false });
-            }
-        }
-    }
-
-    /// Returns the maps of a window's scripts that the trace does not have.
-    fn needed<'a>(&mut self, window: &'a Window) -> Vec<NeededMap<'a>> {
-        let mut needed = Vec::new();
-        if self.0.is_empty() {
-            return needed;
-        }
-        for frame in &window.frames {
-            let held = self.0.get_mut(&frame.script_id).filter(|held| !held.is_written);
-            if let Some(held) = held {
-                held.is_written = true;
-                let (script_id, script) = (frame.script_id, frame.url.as_str());
-                let map = decompress(&held.compressed);
-                needed.extend(map.map(|map| NeededMap { script_id, script, map }));
-            }
-        }
-        needed
-    }
-
-    /// Notes that the file does not have a map.
-    fn unwritten(&mut self, script_id: u32) {
-        if let Some(held) = self.0.get_mut(&script_id) {
-            held.is_written = false;
-        }
-    }
-
-    /// Begins a file that has no maps.
-    fn begin_file(&mut self) {
-        self.0.values_mut().for_each(|held| held.is_written = false);
-    }
 }
 
 fn compress(map: &[u8]) -> Option<Vec<u8>> {
@@ -147,8 +107,8 @@ mod tests {
             url: r#"data:application/json,{"version":3,"mappings":"A"}"#.to_owned(),
         };
         let broken = ScriptMap { script_id: 6, url: "data:,x".to_owned() };
-        let mut held = HeldMaps::default();
-        held.add(vec![map(5), map(7), broken]);
+        let maps = RecordedMaps::default();
+        maps.new.add([map(5), map(7), broken]);
         let window = window(
             &[
                 (0, frame("f", "/a.ts", 5)),
@@ -157,20 +117,21 @@ mod tests {
             ],
             &[],
         );
-        let needed = |held: &mut HeldMaps| -> Vec<(u32, String, String)> {
-            let needed = held.needed(&window).into_iter();
+        let needed = |is_written: bool| {
+            let mut needed = Vec::new();
+            maps.each_needed(&window, |script_id, script, map| {
+                let map = String::from_utf8(map.to_vec()).unwrap();
+                needed.push((script_id, script.to_owned(), map));
+                is_written
+            });
             needed
-                .map(|NeededMap { script_id, script, map }| {
-                    (script_id, script.to_owned(), String::from_utf8(map).unwrap())
-                })
-                .collect()
         };
         let expected = (5, "/a.ts".to_owned(), r#"{"version":3,"mappings":"A"}"#.to_owned());
-        assert_eq!(needed(&mut held), std::slice::from_ref(&expected));
-        assert_eq!(needed(&mut held), []);
-        held.unwritten(5);
-        assert_eq!(needed(&mut held), std::slice::from_ref(&expected));
-        held.begin_file();
-        assert_eq!(needed(&mut held), [expected]);
+        for is_written in [false, true] {
+            assert_eq!(needed(is_written), std::slice::from_ref(&expected));
+        }
+        assert_eq!(needed(true), []);
+        maps.begin_file();
+        assert_eq!(needed(true), [expected]);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::recording_link::ThreadActivity;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use cpu_prof_core::profile::gc::MemoryUse;
 
 /// A window on its way to the disk.
@@ -26,10 +26,8 @@ pub(crate) struct Circumstances {
     pub resumed_us: Option<(i64, i64)>,
     /// Whether sampling is suspended from the end of this window on.
     pub is_suspended: bool,
-    /// Time that the thread's event loop has waited for events, up to the end of this window:
-    /// microseconds. None if V8's sampling ends the waits.
-    pub waited_us: Option<i64>,
-    /// Activity of the thread up to this window.
+    /// Activity of the thread up to this window; none if V8's sampling ends the waits of its event
+    /// loop.
     pub activity: Option<ThreadActivity>,
     /// Whether the thread mostly waited for events since its last window.
     pub was_waiting: bool,

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::segments::{CompleteSegment, TraceSegments};
+use super::complete_segment::CompleteSegment;
+use super::segments::TraceSegments;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
@@ -54,7 +55,7 @@ impl OutputFiles {
     pub(crate) fn discard(self) {
         if let Some(trace) = self.trace {
             // If this fails, an empty trace is left.
-            let _ = std::fs::remove_file(trace.current_path());
+            let _ = std::fs::remove_file(trace.output.path);
         }
     }
 }

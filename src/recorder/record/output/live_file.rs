@@ -6,9 +6,9 @@ use std::mem;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use super::complete_segment::{CompleteSegment, FileId, SegmentContents, file_id};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
-use cpu_prof_core::files::created_file::{CreatedFile, FileId};
 use cpu_prof_core::files::exclusive::create_first_free;
 use cpu_prof_core::format::trace::lines::{FOOTER, SEPARATOR};
 
@@ -17,12 +17,13 @@ use cpu_prof_core::format::trace::lines::{FOOTER, SEPARATOR};
 /// Each flush is one positioned write of `events + footer` over the old footer.
 #[derive(Debug)]
 pub(crate) struct LiveTrace {
-    path: PathBuf,
+    /// Path of the file.
+    pub path: PathBuf,
     file: GuardedFile,
     /// Position of the next event, bytes.
     end: u64,
     /// Length of the file, bytes.
-    length: u64,
+    pub length: u64,
     /// Memory for the bytes of the next write.
     buffer: Vec<u8>,
 }
@@ -110,10 +111,10 @@ impl LiveTrace {
         names: &mut FileNames,
     ) -> Result<(), Error> {
         let (path, mut copy) = create_first_free(dir, extension, names)
-            .map_err(|error| error.described(|path, source| Error::Removed { path, source }))?;
+            .map_err(|error| error.described(Error::Removed))?;
         if let Err(source) = self.copy_to(&mut copy) {
             let _ = fs::remove_file(&path);
-            return Err(Error::Removed { path, source });
+            return Err(Error::Removed(path, source));
         }
         (self.path, self.file) = (path, GuardedFile::new(copy));
         Ok(())
@@ -125,25 +126,15 @@ impl LiveTrace {
         io::copy(&mut file, copy).map(|_| ())
     }
 
-    /// Returns the size of the file, bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.length
-    }
-
-    /// Closes the file after its last event.
-    pub(crate) fn finish(self) -> CreatedFile {
-        CreatedFile::new(self.path, self.file.get())
-    }
-
-    /// Returns the file's path.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Closes the file after its last event, at `end_us`.
+    pub(super) fn finish(self, end_us: i64, contents: SegmentContents) -> CompleteSegment {
+        CompleteSegment::new(self.path, self.file.get(), self.length, end_us, contents)
     }
 
     fn error(&self, source: io::Error) -> Error {
         let path = self.path.clone();
         match self.file.get() {
-            Ok(_) => Error::Unwritten { path, source },
+            Ok(_) => Error::Unwritten(path, source),
             Err(_) => Error::Output { action: "write", path, source },
         }
     }
@@ -188,7 +179,7 @@ impl Drop for GuardedFile {
 
 /// Returns the id of a descriptor's file.
 fn id(file: &File) -> io::Result<FileId> {
-    Ok(FileId::of(&file.metadata()?))
+    Ok(file_id(&file.metadata()?))
 }
 
 #[cfg(test)]
@@ -199,7 +190,7 @@ mod tests {
     const HEAD: &[u8] = b"{\"traceEvents\":[\n0";
 
     fn events(trace: &LiveTrace) -> Vec<serde_json::Value> {
-        let text = fs::read_to_string(trace.path()).unwrap();
+        let text = fs::read_to_string(&trace.path).unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         json["traceEvents"].as_array().unwrap().clone()
     }
@@ -209,15 +200,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut trace =
             LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
-        assert!(trace.path().ends_with("out001.json"));
+        assert!(trace.path.ends_with("out001.json"));
         assert_eq!(events(&trace), [0]);
         trace.append(b"", 0).unwrap();
         assert_eq!(events(&trace), [0]);
         trace.append(b"1", 1).unwrap();
         trace.append(b"2,\n3", 4).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
-        assert_eq!(trace.bytes(), fs::metadata(trace.path()).unwrap().len());
-        assert!(trace.finish().exists());
+        assert_eq!(trace.length, fs::metadata(&trace.path).unwrap().len());
+        assert!(trace.finish(0, SegmentContents::default()).exists());
     }
 
     #[test]
@@ -242,7 +233,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("out001.json"), "mine").unwrap();
         trace.write_again(&folder, ".json", names).unwrap();
-        assert!(trace.path().ends_with("out002.json") && !trace.is_removed());
+        assert!(trace.path.ends_with("out002.json") && !trace.is_removed());
         assert_eq!(fs::read(folder.join("out001.json")).unwrap(), b"mine");
         trace.append(b"3", 1).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
@@ -253,7 +244,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut trace =
             LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
-        let length = |trace: &LiveTrace| fs::metadata(trace.path()).unwrap().len();
+        let length = |trace: &LiveTrace| fs::metadata(&trace.path).unwrap().len();
         trace.append(b"111111", 0).unwrap();
         assert_eq!(events(&trace), [0, 111_111]);
         let extended = length(&trace);

@@ -1,5 +1,6 @@
 //! The files of a recording, and what is written into them.
 
+pub(crate) mod complete_segment;
 pub(crate) mod files;
 pub(crate) mod live_file;
 pub(crate) mod recording_writer;

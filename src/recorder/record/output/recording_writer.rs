@@ -3,20 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::complete_segment::{CompleteSegment, SegmentContents};
 use super::files::{CpuProfileFile, OutputFiles};
-use super::segments::{CompleteSegment, SegmentContents, TraceSegments};
+use super::segments::TraceSegments;
 use super::side_events::SideEvents;
 use super::totals::RecordingTotals;
-use super::written_time::{MissingWindows, WrittenTime};
+use super::written_time::WrittenTime;
 use crate::record::link::pending_exit::pending_exit;
 use crate::record::link::recording_link::RecordingLink;
-use crate::record::link::script_maps::NeededMap;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::window::idle::IdleTimes;
 use crate::record::window::overlap;
 use crate::record::window::passes::WindowPasses;
 use crate::record::window::worker_name::WorkerName;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
+use crate::sampler::inspector;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
@@ -52,6 +53,7 @@ pub(crate) struct RecordingWriter {
     tells_ending: bool,
     /// Name of the worker, if it has one.
     name: Option<WorkerName>,
+    /// Contents of the files; without those of the trace, which its segments count.
     totals: RecordingTotals,
 }
 
@@ -66,15 +68,10 @@ impl RecordingWriter {
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
         link.script_maps.begin_file();
-        let tells_ending = link.is_main() && config.categories.processes;
+        let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
         let passes = WindowPasses::new(config.interval_us, idle);
-        let mut totals = RecordingTotals::default();
-        if let Some(trace) = &trace {
-            let SegmentContents { samples, nodes } = trace.complete_contents();
-            (totals.samples, totals.nodes) = (samples, nodes);
-        }
-        let start_us = trace.as_ref().map_or(0, TraceSegments::start_us);
+        let start_us = trace.as_ref().map_or(0, |trace| trace.start_us);
         Self {
             link,
             flush_interval: config.flush_interval(source),
@@ -88,7 +85,7 @@ impl RecordingWriter {
             side_events,
             tells_ending,
             name: None,
-            totals,
+            totals: RecordingTotals::default(),
         }
     }
 
@@ -96,9 +93,9 @@ impl RecordingWriter {
     pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         let TakenWindow { window, memory, pause, circumstances } = taken;
         let mut window = self.read(window, circumstances.was_waiting);
-        let cpu = self.link.cpu_times();
+        let cpu = self.link.thread.times();
         if self.passes.run(&mut window, &circumstances, &cpu) {
-            self.link.request_restart();
+            self.link.is_restart_requested.set(true);
             self.restarts += 1;
         }
         self.keep_file(false);
@@ -138,13 +135,12 @@ impl RecordingWriter {
             self.tree.take_back(&placed);
             return;
         }
-        self.totals.samples += samples;
         self.written.written(window.end_us);
         if let Some(trace) = &mut self.trace {
             let nodes = placed.new_nodes.len() as u64;
-            self.totals.nodes += nodes;
-            trace.count(SegmentContents { samples, nodes });
+            trace.contents.add(SegmentContents { samples, nodes });
         } else {
+            self.totals.samples += samples;
             self.totals.nodes += profile_nodes.unwrap_or_default() as u64;
         }
     }
@@ -159,7 +155,7 @@ impl RecordingWriter {
 
     /// Tells the trace which windows it lacks, if there are any and the trace can be written again.
     fn resume(&mut self, events: &mut Events) {
-        let Some(MissingWindows { gap, cpu }) = self.written.missing() else { return };
+        let Some((gap, cpu)) = self.written.missing else { return };
         let root = self.tree.root();
         if self.append(events, |trace, events| trace.gap(events, root, gap, cpu)) {
             self.written.written(gap.to_us);
@@ -168,7 +164,7 @@ impl RecordingWriter {
 
     /// Extends the trace to now, for a thread that has waited since its last window.
     pub(crate) fn extend(&mut self, events: &mut Events) {
-        if self.link.has_failed() {
+        if self.link.has_failed.get() {
             return;
         }
         self.keep_file(false);
@@ -177,19 +173,19 @@ impl RecordingWriter {
             self.write_program_events(events);
         }
         let Some(trace) = &mut self.trace else { return };
-        let cpu = self.link.cpu_times();
+        let cpu = self.link.thread.times();
         let flush = Flush { restarts: self.restarts, cpu, ..Flush::default() };
         let idle_us = self.passes.next_idle_us();
         let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
         let side_events = self.side_events.of_wait(idle_us);
-        let encode = |trace: &mut ThreadTrace, events: &mut Events| {
+        trace.remove_older_than(now_us);
+        self.append(events, |trace, events| {
+            // The next write replaces the extension.
+            events.begin_provisional();
             trace.extension(events, idle, now_us, flush);
             side_events.add_to(trace, events);
-        };
-        if let Err(error) = trace.extend(events, encode) {
-            self.fail(&error);
-        }
+        });
     }
 
     /// Writes the events of the program that wait.
@@ -217,7 +213,7 @@ impl RecordingWriter {
                 }
                 window
             }
-            RawWindow::Inspector(profile) => profile.read().unwrap_or_else(|error| {
+            RawWindow::Inspector(json) => inspector::read(&json).unwrap_or_else(|error| {
                 warn_once(&error);
                 Window::default()
             }),
@@ -226,7 +222,7 @@ impl RecordingWriter {
 
     /// Begins the next segment of the trace, if it starts with this window.
     fn begin_segment(&mut self, window: &Window, events: &mut Events) {
-        if self.link.has_failed() {
+        if self.link.has_failed.get() {
             return;
         }
         let Some(trace) = &mut self.trace else { return };
@@ -234,7 +230,7 @@ impl RecordingWriter {
         let side_events = self.side_events.at_end(&self.link, start_us);
         let end = TraceEnd {
             collections: side_events.collections(),
-            cpu: self.link.cpu_times(),
+            cpu: self.link.thread.times(),
             ..TraceEnd::default()
         };
         let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
@@ -255,8 +251,8 @@ impl RecordingWriter {
             return;
         }
         let maps = self.link.script_maps.clone();
-        maps.each_needed(window, |NeededMap { script_id, script, map }| {
-            self.append(events, |trace, events| trace.source_map(events, *script_id, script, map))
+        maps.each_needed(window, |script_id, script, map| {
+            self.append(events, |trace, events| trace.source_map(events, script_id, script, map))
         });
     }
 
@@ -277,14 +273,13 @@ impl RecordingWriter {
 
     /// Names a worker that has been busy since its first line, and so could not tell its script.
     fn rename_by_frames(&mut self, window: &Window, events: &mut Events) {
-        let is_unnamed = self.name.is_none() && self.is_worker();
-        if is_unnamed && let Some(name) = WorkerName::from_frames(window) {
+        let can_name = self.trace.is_some() && !self.link.is_main;
+        if can_name
+            && self.name.is_none()
+            && let Some(name) = WorkerName::from_frames(window)
+        {
             self.rename(&name, events);
         }
-    }
-
-    fn is_worker(&self) -> bool {
-        self.trace.as_ref().is_some_and(TraceSegments::is_worker)
     }
 
     /// Completes the files.
@@ -296,7 +291,7 @@ impl RecordingWriter {
         if self.trace.is_some() {
             let side_events = self.side_events.at_end(&self.link, end_us);
             let ending = if self.tells_ending { pending_exit() } else { <_>::default() };
-            let (collections, cpu) = (side_events.collections(), self.link.cpu_times());
+            let (collections, cpu) = (side_events.collections(), self.link.thread.times());
             self.append(events, |trace, events| {
                 side_events.add_to(trace, events);
                 trace.close(events, end_us, Some(TraceEnd { collections, cpu, ending }));
@@ -324,9 +319,8 @@ impl RecordingWriter {
         let mut totals = self.totals.clone();
         if let Some(trace) = &self.trace {
             totals.files.splice(0..0, trace.paths());
-            let removed = trace.removed();
-            totals.samples -= removed.samples;
-            totals.nodes -= removed.nodes;
+            let SegmentContents { samples, nodes } = trace.kept_contents();
+            (totals.samples, totals.nodes) = (samples, nodes);
         }
         totals
     }
@@ -342,7 +336,7 @@ impl RecordingWriter {
         events: &mut Events,
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> bool {
-        if self.link.has_failed() {
+        if self.link.has_failed.get() {
             return false;
         }
         let Some(trace) = &mut self.trace else { return true };
@@ -356,7 +350,7 @@ impl RecordingWriter {
     /// Tells the user about an error, and ends the recording if the error lasts.
     fn fail(&self, error: &Error) {
         if !error.can_pass() {
-            self.link.fail();
+            self.link.has_failed.set(true);
         }
         warn_once(error);
     }

@@ -5,11 +5,12 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
+use super::complete_segment::{CompleteSegment, SegmentContents};
 use super::live_file::LiveTrace;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -17,7 +18,6 @@ use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::values::{Formats, HistoryLimits};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::files::created_file::CreatedFile;
 use cpu_prof_core::format::trace::write::event_args::TraceEnd;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::{ThreadInfo, ThreadTrace};
@@ -36,60 +36,16 @@ pub(crate) struct TraceSegments {
     names: FileNames,
     limits: HistoryLimits,
     /// File of the current segment. Valid after each write.
-    output: LiveTrace,
+    pub(super) output: LiveTrace,
     /// Whether the file was seen to be removed.
     is_removed: bool,
     trace: ThreadTrace,
     /// Start of the current segment, microseconds.
-    start_us: i64,
+    pub(super) start_us: i64,
     /// Contents of the current segment.
-    contents: SegmentContents,
+    pub(super) contents: SegmentContents,
     /// Complete segments, the oldest first.
     complete: VecDeque<CompleteSegment>,
-    /// Contents of the segments that were removed.
-    removed: SegmentContents,
-}
-
-/// Counts of what a segment holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct SegmentContents {
-    /// Number of samples.
-    pub samples: u64,
-    /// Number of call-tree nodes.
-    pub nodes: u64,
-}
-
-impl SegmentContents {
-    fn add(&mut self, other: Self) {
-        self.samples += other.samples;
-        self.nodes += other.nodes;
-    }
-}
-
-/// A segment that is written to no more.
-pub(crate) struct CompleteSegment {
-    file: CreatedFile,
-    /// Size, bytes.
-    bytes: u64,
-    /// End, microseconds.
-    end_us: i64,
-    contents: SegmentContents,
-}
-
-impl CompleteSegment {
-    fn of(output: LiveTrace, end_us: i64, contents: SegmentContents) -> Self {
-        Self { bytes: output.bytes(), file: output.finish(), end_us, contents }
-    }
-
-    /// Returns the path of the file.
-    pub(super) fn path(&self) -> &Path {
-        self.file.path()
-    }
-
-    /// Returns the counts of what the segment holds.
-    pub(super) fn contents(&self) -> SegmentContents {
-        self.contents
-    }
 }
 
 impl TraceSegments {
@@ -114,7 +70,6 @@ impl TraceSegments {
             start_us,
             contents: SegmentContents::default(),
             complete: earlier.into(),
-            removed: SegmentContents::default(),
         })
     }
 
@@ -137,51 +92,28 @@ impl TraceSegments {
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
         buffer.clear();
-        let time = self.trace.time();
+        let time = self.trace.time;
         encode(&mut self.trace, buffer);
         self.make_room(buffer.as_bytes().len());
         let written = self.output.append(buffer.as_bytes(), buffer.lasting_bytes());
         if written.is_err() {
-            self.trace.return_to(time);
+            self.trace.time = time;
         }
         written
-    }
-
-    /// Writes events that the next write replaces.
-    pub(super) fn extend(
-        &mut self,
-        buffer: &mut Events,
-        encode: impl FnOnce(&mut ThreadTrace, &mut Events),
-    ) -> Result<(), Error> {
-        self.remove_older_than(system::now_us());
-        self.append(buffer, |trace, events| {
-            events.begin_provisional();
-            encode(trace, events);
-        })
-    }
-
-    /// Returns whether the recorded thread is a worker.
-    pub(super) fn is_worker(&self) -> bool {
-        self.trace.is_worker()
-    }
-
-    /// Counts what was appended.
-    pub(super) fn count(&mut self, contents: SegmentContents) {
-        self.contents.add(contents);
     }
 
     /// Removes segments that are too old when a window comes. Returns the time at which the next
     /// segment starts, if it starts with this window.
     pub(super) fn next_start(&mut self, window: &Window) -> Option<i64> {
         self.remove_older_than(window.end_us);
-        let bytes = self.output.bytes();
+        let bytes = self.output.length;
         let is_large = |share| self.limits.max_size.is_some_and(|max| bytes >= max / share);
         let share = u64::from(SEGMENTS);
         let Some(first) = window.samples.first() else {
             // A segment without samples waits for one, so that no time is lost at its start.
-            return is_large(share / 2).then(|| window.end_us.max(self.trace.last_us()));
+            return is_large(share / 2).then(|| window.end_us.max(self.trace.time.last_us()));
         };
-        let start_us = first.time_us.max(self.trace.last_us());
+        let start_us = first.time_us.max(self.trace.time.last_us());
         let is_old = self
             .limits
             .keep
@@ -208,14 +140,14 @@ impl TraceSegments {
         let head = trace.head();
         self.make_room(head.len());
         // After a failed try, the name is still that of the next segment.
-        if self.current_path().ends_with(format!("{}{EXTENSION}", self.names.current())) {
+        if self.output.path.ends_with(format!("{}{EXTENSION}", self.names.current())) {
             self.names.advance();
         }
-        let is_full = self.limits.max_size.is_some_and(|max| self.output.bytes() >= max);
+        let is_full = self.limits.max_size.is_some_and(|max| self.output.length >= max);
         let next = LiveTrace::create(&self.dir, EXTENSION, &mut self.names, &head);
         let next = next.map_err(|error| match is_full {
             true => error,
-            false => error.described(|path, source| Error::NextFile { path, source }),
+            false => error.described(Error::NextFile),
         })?;
         // A disk that is full now leaves the current segment without its end.
         let _ = self.append(buffer, |trace, events| {
@@ -225,7 +157,7 @@ impl TraceSegments {
         self.trace = trace;
         let complete = mem::replace(&mut self.output, next);
         let contents = mem::take(&mut self.contents);
-        self.complete.push_back(CompleteSegment::of(complete, start_us, contents));
+        self.complete.push_back(complete.finish(start_us, contents));
         self.start_us = start_us;
         Ok(())
     }
@@ -235,46 +167,28 @@ impl TraceSegments {
         if !self.limits.is_limited() {
             return Vec::new();
         }
-        let end_us = self.trace.last_us();
-        self.complete.push_back(CompleteSegment::of(self.output, end_us, self.contents));
+        let end_us = self.trace.time.last_us();
+        self.complete.push_back(self.output.finish(end_us, self.contents));
         self.complete.into()
     }
 
     /// Returns the paths of the files that still exist, the oldest first.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        let complete = self.complete.iter().map(|segment| &segment.file);
-        let mut paths: Vec<PathBuf> =
-            complete.filter(|file| file.exists()).map(|file| file.path().to_owned()).collect();
-        paths.push(self.current_path().to_owned());
+        let complete = self.complete.iter().filter(|segment| segment.exists());
+        let mut paths: Vec<PathBuf> = complete.map(|segment| segment.path.clone()).collect();
+        paths.push(self.output.path.clone());
         paths
     }
 
-    /// Returns the start of the current segment, microseconds.
-    pub(super) fn start_us(&self) -> i64 {
-        self.start_us
-    }
-
-    /// Returns the path of the current segment.
-    pub(super) fn current_path(&self) -> &Path {
-        self.output.path()
-    }
-
-    /// Returns the contents of the complete segments.
-    pub(super) fn complete_contents(&self) -> SegmentContents {
-        let mut contents = SegmentContents::default();
-        for segment in &self.complete {
-            contents.add(segment.contents);
-        }
+    /// Returns the contents of the segments that are kept.
+    pub(super) fn kept_contents(&self) -> SegmentContents {
+        let mut contents = self.contents;
+        self.complete.iter().for_each(|segment| contents.add(segment.contents));
         contents
     }
 
-    /// Returns the contents of the segments that were removed.
-    pub(super) fn removed(&self) -> SegmentContents {
-        self.removed
-    }
-
     /// Removes the segments that ended too long before `now_us`.
-    fn remove_older_than(&mut self, now_us: i64) {
+    pub(super) fn remove_older_than(&mut self, now_us: i64) {
         if let Some(keep) = self.limits.keep {
             let oldest_us = now_us.saturating_sub(micros(keep));
             self.remove_while(|_, segment| segment.end_us < oldest_us);
@@ -286,7 +200,7 @@ impl TraceSegments {
         let Some(max_size) = self.limits.max_size else { return };
         self.remove_while(|this, _| {
             let complete: u64 = this.complete.iter().map(|segment| segment.bytes).sum();
-            complete + this.output.bytes() + bytes as u64 > max_size
+            complete + this.output.length + bytes as u64 > max_size
         });
     }
 
@@ -295,10 +209,9 @@ impl TraceSegments {
         while let Some(oldest) = self.complete.front()
             && condition(self, oldest)
         {
-            if let Err(error) = oldest.file.remove() {
+            if let Err(error) = oldest.remove() {
                 warn_once(&error);
             }
-            self.removed.add(oldest.contents);
             self.complete.pop_front();
         }
     }

@@ -132,7 +132,7 @@ fn longest(mut collections: Vec<Collection>, count: usize) -> Vec<Collection> {
 }
 
 fn with_process(link: &RecordingLink, memory: MemoryUse) -> MemoryUse {
-    let rss = link.is_main().then(system::resident_bytes).flatten();
+    let rss = link.is_main.then(system::resident_bytes).flatten();
     MemoryUse { rss, ..memory }
 }
 

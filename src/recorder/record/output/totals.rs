@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::segments::{CompleteSegment, SegmentContents};
+use super::complete_segment::{CompleteSegment, SegmentContents};
 
 /// Contents of a recording's files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,8 +28,8 @@ impl RecordingTotals {
 
     /// Takes out segments that another recording continues.
     pub(crate) fn take_out(&mut self, segments: &[CompleteSegment]) {
-        self.files.retain(|file| segments.iter().all(|segment| segment.path() != file));
-        for SegmentContents { samples, nodes } in segments.iter().map(CompleteSegment::contents) {
+        self.files.retain(|file| segments.iter().all(|segment| segment.path != *file));
+        for SegmentContents { samples, nodes } in segments.iter().map(|each| each.contents) {
             self.samples = self.samples.saturating_sub(samples);
             self.nodes = self.nodes.saturating_sub(nodes);
         }

@@ -7,16 +7,9 @@ use cpu_prof_core::profile::gap::Gap;
 #[derive(Debug)]
 pub(super) struct WrittenTime {
     until_us: i64,
-    missing: Option<MissingWindows>,
-}
-
-/// Windows that could not be written since the last one that was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MissingWindows {
-    /// Their time.
-    pub gap: Gap,
-    /// CPU times at the end of the last of them.
-    pub cpu: CpuTimes,
+    /// The time of the windows that could not be written since the last one that was, and the CPU
+    /// times at the end of the last of them.
+    pub(super) missing: Option<(Gap, CpuTimes)>,
 }
 
 impl WrittenTime {
@@ -34,14 +27,9 @@ impl WrittenTime {
     /// the end are given.
     pub(super) fn lost(&mut self, end_us: i64, samples: u64, cpu: CpuTimes) {
         let from_us = self.until_us;
-        let gap = self.missing.map_or(Gap { from_us, to_us: from_us, samples: 0 }, |lost| lost.gap);
+        let gap = self.missing.map_or(Gap { from_us, to_us: from_us, samples: 0 }, |(gap, _)| gap);
         let gap = Gap { to_us: end_us.max(gap.to_us), samples: gap.samples + samples, ..gap };
-        self.missing = Some(MissingWindows { gap, cpu });
-    }
-
-    /// Returns the windows that are missing since the last one that was written.
-    pub(super) fn missing(&self) -> Option<MissingWindows> {
-        self.missing
+        self.missing = Some((gap, cpu));
     }
 }
 
@@ -54,14 +42,14 @@ mod tests {
         let cpu = |us| CpuTimes { cpu_us: Some(us), ..CpuTimes::default() };
         let mut time = WrittenTime::starting_at(100);
         time.written(200);
-        assert_eq!(time.missing(), None);
+        assert_eq!(time.missing, None);
         time.lost(300, 7, cpu(1));
         time.lost(400, 5, cpu(2));
         let gap = Gap { from_us: 200, to_us: 400, samples: 12 };
-        assert_eq!(time.missing(), Some(MissingWindows { gap, cpu: cpu(2) }));
+        assert_eq!(time.missing, Some((gap, cpu(2))));
         time.written(400);
-        assert_eq!(time.missing(), None);
+        assert_eq!(time.missing, None);
         time.lost(500, 1, cpu(3));
-        assert_eq!(time.missing().unwrap().gap, Gap { from_us: 400, to_us: 500, samples: 1 });
+        assert_eq!(time.missing.unwrap().0, Gap { from_us: 400, to_us: 500, samples: 1 });
     }
 }

@@ -109,10 +109,7 @@ pub(crate) fn is_pending() -> bool {
 pub(super) fn pending_name() -> Option<&'static str> {
     const NAMES: [&str; SIGNALS.len()] = ["SIGINT", "SIGTERM", "SIGHUP"];
     let pending = PENDING.load(Ordering::Relaxed);
-    NAMES.into_iter().enumerate().find_map(|(index, name)| {
-        let is_pending = pending & (1 << index) != 0;
-        is_pending.then_some(name)
-    })
+    (0..NAMES.len()).find(|index| pending & (1 << index) != 0).map(|index| NAMES[index])
 }
 
 /// Lets the pending signals take their normal course, on the main thread. Returns these signals.

@@ -11,7 +11,7 @@ use super::recording::{
     ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, is_recording,
     take_recording,
 };
-use super::stop::{StoppedProfiler, end_early, finish};
+use super::stop::{end_early, finish};
 use crate::record::link::pending_exit;
 use crate::record::process::exit_code;
 use crate::record::process::signals;
@@ -171,20 +171,15 @@ fn add_exit_code(stopped: Option<&StoppedRecording>) {
 
 fn end(scope: Scope) -> Option<StoppedRecording> {
     let (stopped, profiler) = take_recording().map(finish).unzip();
-    let profiler = profiler.flatten();
+    let profiler = profiler.flatten().map(|(profiler, _)| profiler);
     match scope {
         Scope::Thread => {
-            let idle = || {
-                IDLE_PROFILER
-                    .take()
-                    .map(|profiler| StoppedProfiler { profiler, undeleted: Vec::new() })
-            };
-            if let Some(StoppedProfiler { profiler, undeleted }) = profiler.or_else(idle) {
-                profiler.dispose(undeleted);
+            if let Some(profiler) = profiler.or_else(|| IDLE_PROFILER.take()) {
+                profiler.dispose();
             }
         }
         Scope::Process => {
-            if let Some(StoppedProfiler { profiler, .. }) = profiler {
+            if let Some(profiler) = profiler {
                 IDLE_PROFILER.set(Some(profiler));
             }
         }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
-use crate::sampler::inspector::InspectorProfile;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use cpu_prof_core::base::system;
 
 /// The inspector's next step after a window.
@@ -24,9 +23,9 @@ pub(crate) enum NextStep {
 pub(crate) fn needs_inspector_window() -> bool {
     RECORDING.with_borrow(|recording| {
         let Some(recording) = recording else { return true };
-        let has_waited = recording.has_waited() && !recording.link.is_stop_requested();
+        let has_waited = recording.has_waited() && !recording.link.is_stop_requested.get();
         if has_waited {
-            recording.process.writer.extend(&recording.link);
+            recording.ask_writer(|recording, events| recording.output.extend(events));
         }
         !has_waited
     })
@@ -56,15 +55,15 @@ fn rotate_inspector(
     since_us: i64,
     span_us: (i64, i64),
 ) -> NextStep {
-    if recording.link.has_failed() {
+    if recording.link.has_failed.get() {
         return NextStep::GiveUp;
     }
     let micros = |us: i64| Duration::from_micros(u64::try_from(us).unwrap_or(0));
     let (from_us, to_us) = span_us;
     recording.rotation.set(Some(BegunRotation { pause: micros(to_us - from_us), span_us }));
-    let window = RawWindow::Inspector(InspectorProfile::new(json));
+    let window = RawWindow::Inspector(json);
     recording.hand_over(recording.window(window, micros(system::now_us() - since_us)));
-    match (recording.link.is_stop_requested(), recording.link.take_restart_request()) {
+    match (recording.link.is_stop_requested.get(), recording.link.is_restart_requested.take()) {
         (true, _) => NextStep::GiveUp,
         (false, true) => NextStep::Restart,
         (false, false) => NextStep::Continue,

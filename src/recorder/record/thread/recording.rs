@@ -2,21 +2,22 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
-use crate::record::link::script_maps::RecordedMaps;
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
-use crate::record::output::segments::CompleteSegment;
+use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::totals::RecordingTotals;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
-use crate::sampler::source::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Rotated, V8Profile};
+use crate::record::writer::event_loop::ActiveRecording;
+use crate::sampler::RawWindow;
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::write::events::Events;
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -32,8 +33,8 @@ thread_local! {
 pub(super) struct ThreadRecording {
     /// The process.
     pub process: &'static HostProcess,
-    /// The source of samples.
-    pub sampler: ThreadSampler,
+    /// V8's profiler; none where JavaScript takes the windows from the inspector.
+    pub profiler: Option<Profiler>,
     /// Link to the writer thread.
     pub link: Arc<RecordingLink>,
     /// Settings.
@@ -68,35 +69,6 @@ pub(super) struct BegunRotation {
     pub span_us: (i64, i64),
 }
 
-/// The end of a recording's sampling.
-#[derive(Default)]
-pub(super) struct StoppedSampling {
-    /// Whether V8 has stopped its sampling thread.
-    pub has_stopped: bool,
-    /// The last window. JavaScript hands over its last window itself, and suspended sampling has
-    /// none.
-    pub last: Option<TakenWindow>,
-    /// A profile that repeats a part of the last window.
-    pub surplus: Option<V8Profile>,
-}
-
-/// The source of a recording's samples.
-pub(super) enum ThreadSampler {
-    V8(Profiler),
-    /// JavaScript takes the windows.
-    Inspector,
-}
-
-impl ThreadSampler {
-    /// Returns the source maps of scripts, for the writer thread.
-    pub(super) fn script_maps(&self) -> RecordedMaps {
-        match self {
-            Self::V8(profiler) => RecordedMaps::of_thread(profiler.script_maps()),
-            Self::Inspector => RecordedMaps::default(),
-        }
-    }
-}
-
 /// A recording that has ended, with complete files.
 pub(crate) struct StoppedRecording {
     /// Contents of the files.
@@ -121,24 +93,11 @@ impl StoppedRecording {
 }
 
 impl ThreadRecording {
-    /// Stops sampling, and returns the last window.
-    pub(super) fn stop(&self) -> StoppedSampling {
-        let ThreadSampler::V8(profiler) = &self.sampler else { return StoppedSampling::default() };
-        if self.link.is_suspended() {
-            return StoppedSampling { has_stopped: true, ..StoppedSampling::default() };
-        }
-        let before = Instant::now();
-        let Some(Rotated { profile, surplus }) = profiler.stop() else {
-            return StoppedSampling::default();
-        };
-        let last = Some(self.window(RawWindow::V8(profile), before.elapsed()));
-        StoppedSampling { has_stopped: true, last, surplus }
-    }
-
     /// Returns whether this thread has only waited for events since its last window.
     pub(super) fn has_waited(&self) -> bool {
-        let activities = self.last_activity.get().zip(self.activity(self.waited_us()));
-        !self.link.has_failed() && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+        let activities = self.last_activity.get().zip(self.activity());
+        !self.link.has_failed.get()
+            && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 
     /// Returns a window that ends now. `pause` is the time that the window cost this thread.
@@ -150,8 +109,7 @@ impl ThreadRecording {
             pause += Duration::from_micros(u64::try_from(to_us - from_us).unwrap_or(0));
         }
         let profiler_span_us = begun.map(|begun| begun.span_us);
-        let waited_us = self.waited_us();
-        let activity = self.activity(waited_us);
+        let activity = self.activity();
         let earlier = self.last_activity.replace(activity);
         let was_waiting = activity
             .zip(earlier)
@@ -164,26 +122,29 @@ impl ThreadRecording {
             circumstances: Circumstances {
                 profiler_span_us,
                 resumed_us,
-                is_suspended: self.link.is_suspended(),
-                waited_us,
+                is_suspended: self.link.is_suspended.get(),
                 activity,
                 was_waiting,
             },
         }
     }
 
-    /// Returns the time that this thread's event loop has waited for events: microseconds.
-    fn waited_us(&self) -> Option<i64> {
-        self.event_loop.as_ref().map(EventLoop::waited_us)
+    /// Returns how this thread has spent its time up to now; none if V8's sampling ends its waits.
+    fn activity(&self) -> Option<ThreadActivity> {
+        self.link.activity_with(self.event_loop.as_ref()?.waited_us())
     }
 
-    fn activity(&self, waited_us: Option<i64>) -> Option<ThreadActivity> {
-        self.link.activity_with(waited_us?)
+    /// Calls `f` on the writer thread, with the writer's side of this recording and a buffer.
+    pub(super) fn ask_writer(
+        &self,
+        f: impl FnOnce(&mut ActiveRecording, &mut Events) + Send + 'static,
+    ) {
+        self.process.writer.with(&self.link, f);
     }
 
     /// Hands a window over to the writer thread.
     pub(super) fn hand_over(&self, taken: TakenWindow) {
-        self.process.writer.write(&self.link, taken);
+        self.ask_writer(|recording, events| recording.write(taken, events));
         if self.thread_id == 0 {
             signals::arm();
         }
@@ -203,14 +164,14 @@ pub(crate) fn is_recording() -> bool {
 
 /// Returns whether this is a worker that is recorded only because a recording covers it.
 pub(crate) fn is_covered() -> bool {
-    RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.link.is_covered()))
+    RECORDING.with_borrow(|recording| recording.as_ref().is_some_and(|r| r.link.parent.is_some()))
 }
 
 /// Names this thread, a worker, if there is a name.
 pub(crate) fn name_worker(name: Option<WorkerName>) {
     RECORDING.with_borrow(|recording| {
         if let (Some(recording), Some(name)) = (recording, name) {
-            recording.process.writer.rename(&recording.link, name);
+            recording.ask_writer(move |recording, events| recording.output.rename(&name, events));
         }
     });
 }

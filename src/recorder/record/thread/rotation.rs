@@ -7,9 +7,9 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::recording::{BegunRotation, RECORDING, ThreadRecording, ThreadSampler};
+use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
-use crate::sampler::source::RawWindow;
+use crate::sampler::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
@@ -20,9 +20,9 @@ pub(super) extern "C" fn on_window_request(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let is_over = RECORDING.with_borrow(|recording| {
-            recording
-                .as_ref()
-                .is_some_and(|recording| recording.link.is_stop_requested() || !rotate(recording))
+            recording.as_ref().is_some_and(|recording| {
+                recording.link.is_stop_requested.get() || !rotate(recording)
+            })
         });
         if is_over {
             end_early();
@@ -34,16 +34,16 @@ pub(super) extern "C" fn on_window_request(_: *mut c_void) {
 /// the recording should end. Runs in V8's interrupts, where no JavaScript may run: so it touches no
 /// JavaScript object.
 fn rotate(recording: &ThreadRecording) -> bool {
-    if recording.link.has_failed() {
+    if recording.link.has_failed.get() {
         return false;
     }
-    let ThreadSampler::V8(profiler) = &recording.sampler else { return true };
-    if recording.link.is_suspended() {
+    let Some(profiler) = &recording.profiler else { return true };
+    if recording.link.is_suspended.get() {
         resume(recording, profiler);
     }
-    let step = if recording.link.take_restart_request() {
+    let step = if recording.link.is_restart_requested.take() {
         restart(recording, profiler)
-    } else if profiler.is_rotating() {
+    } else if profiler.is_rotating.get() {
         end_rotation(recording, profiler)
     } else if recording.has_waited() {
         suspend(recording, profiler)
@@ -58,7 +58,7 @@ fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<()
     profiler.begin_rotation()?;
     let span_us = (start_us, profiler_end_us());
     recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
-    recording.process.writer.overlap(&recording.link);
+    recording.ask_writer(|recording, _| recording.overlap());
     Ok(())
 }
 
@@ -96,7 +96,7 @@ fn suspend(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error
     recording.link.read_profiles.delete_here();
     let before = Instant::now();
     let profile = profiler.suspend()?;
-    recording.link.set_suspended(true);
+    recording.link.is_suspended.set(true);
     recording.hand_over(recording.window(RawWindow::V8(profile), before.elapsed()));
     Ok(())
 }
@@ -107,8 +107,8 @@ pub(super) extern "C" fn on_entry(_: *mut c_void) {
     let _ = catch_unwind(|| {
         RECORDING.with_borrow(|recording| {
             if let Some(recording) = recording
-                && recording.link.is_suspended()
-                && let ThreadSampler::V8(profiler) = &recording.sampler
+                && recording.link.is_suspended.get()
+                && let Some(profiler) = &recording.profiler
                 && !system::is_forked()
             {
                 resume(recording, profiler);
@@ -119,7 +119,7 @@ pub(super) extern "C" fn on_entry(_: *mut c_void) {
 
 fn resume(recording: &ThreadRecording, profiler: &Profiler) {
     let start_us = system::now_us();
-    recording.link.set_suspended(false);
+    recording.link.is_suspended.set(false);
     match profiler.resume() {
         Ok(()) => recording.resumed_us.set(Some((start_us, profiler_end_us()))),
         // The next request finds no profile, and ends the recording.

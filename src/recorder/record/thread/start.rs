@@ -9,18 +9,17 @@ use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
 use super::exit_hooks::{self, InterruptedRecording};
-use super::recording::{
-    ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording, ThreadSampler,
-};
+use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
+use crate::record::link::script_maps::RecordedMaps;
+use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::files::OutputFiles;
 use crate::record::output::recording_writer::RecordingWriter;
-use crate::record::output::segments::CompleteSegment;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};
-use crate::sampler::source::best_source;
+use crate::sampler::best_source;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -45,6 +44,13 @@ pub(crate) struct StartRequest<'a> {
     pub parent: Option<u32>,
     /// Segments of the recording that this one continues.
     pub earlier: Vec<CompleteSegment>,
+}
+
+impl<'a> StartRequest<'a> {
+    /// Returns a request for a thread whose program has no code yet.
+    pub(crate) fn of_thread(env: &'a Env, thread_id: u32, config: &'a Config) -> Self {
+        Self { env, thread_id, config, has_scripts: false, parent: None, earlier: Vec::new() }
+    }
 }
 
 /// The inspector's task.
@@ -76,15 +82,17 @@ pub(crate) fn start(
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
     let files = create_files(process, config, thread_id, start_us, earlier)?;
-    let sampler = match start_sampler(env, config, source, has_scripts, start_inspector) {
-        Ok(sampler) => sampler,
+    let profiler = match start_sampler(env, config, source, has_scripts, start_inspector) {
+        Ok(profiler) => profiler,
         Err(error) => {
             files.discard();
             return Err(error);
         }
     };
-    let maps = sampler.script_maps();
-    let link = Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps));
+    let maps = profiler.as_ref().map(|profiler| Arc::clone(&profiler.script_maps));
+    let maps = maps.map(RecordedMaps::of_thread);
+    let link =
+        Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps.unwrap_or_default()));
     let idle = event_loop
         .as_ref()
         .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
@@ -99,7 +107,7 @@ pub(crate) fn start(
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,
-        sampler,
+        profiler,
         link,
         config: config.clone(),
         thread_id,
@@ -142,22 +150,23 @@ fn create_files(
     OutputFiles::create(config, names, info, start_us, earlier)
 }
 
+/// Starts the source of the samples. Returns V8's profiler, if it is the source.
 fn start_sampler(
     env: &Env,
     config: &Config,
     source: Source,
     has_scripts: bool,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
-) -> Result<ThreadSampler, Error> {
+) -> Result<Option<Profiler>, Error> {
     match source {
-        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(ThreadSampler::V8),
+        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(Some),
         Source::Inspector => {
             let plan = InspectorPlan {
                 interval_us: config.interval_us,
                 flush_ms: config.flush_interval(source).as_millis() as u32,
                 is_fixed: config.flush_interval.is_some(),
             };
-            start_inspector(plan).map(|()| ThreadSampler::Inspector)
+            start_inspector(plan).map(|()| None)
         }
     }
 }
@@ -184,14 +193,7 @@ extern "C" fn on_survival(_: *mut c_void) {
         let InterruptedRecording { env, config, mut stopped } = interrupted;
         // The limits of the history hold for both recordings together.
         let earlier = stopped.as_mut().map(StoppedRecording::take_segments).unwrap_or_default();
-        let request = StartRequest {
-            env: &env,
-            thread_id: 0,
-            config: &config,
-            has_scripts: false,
-            parent: None,
-            earlier,
-        };
+        let request = StartRequest { earlier, ..StartRequest::of_thread(&env, 0, &config) };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {

@@ -1,38 +1,36 @@
 //! The end of a recording: takes the last window and waits until the files are complete.
 
+use std::time::Instant;
+
 use super::recording::{
-    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, StoppedSampling, ThreadRecording, ThreadSampler,
-    take_recording,
+    ENDED_EARLY, IDLE_PROFILER, StoppedRecording, ThreadRecording, take_recording,
 };
 use super::worker_coverage;
+use crate::record::link::taken_window::TakenWindow;
 use crate::record::writer::event_loop::ClosedRecording;
-use crate::sampler::v8::{Profiler, V8Profile};
+use crate::sampler::RawWindow;
+use crate::sampler::v8::{Profiler, Rotated, V8Profile};
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 
-/// A profiler that has stopped, with its profiles that are not deleted yet.
-pub(super) struct StoppedProfiler {
-    /// The profiler, which can be started again.
-    pub profiler: Profiler,
-    /// The profiles, which no other thread reads.
-    pub undeleted: Vec<V8Profile>,
-}
-
-/// Stops a recording, and waits for its files. Returns no profiler if it must not be used or freed,
-/// because V8's sampling thread or the writer thread may still be using it.
-pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<StoppedProfiler>) {
+/// Stops a recording, and waits for its files. Returns the profiler with the profiles that are not
+/// deleted yet, which no other thread reads; no profiler if it must not be used or freed, because V8's
+/// sampling thread or the writer thread may still be using it.
+pub(super) fn finish(
+    recording: ThreadRecording,
+) -> (StoppedRecording, Option<(Profiler, Vec<V8Profile>)>) {
     worker_coverage::stop_workers(&recording);
     recording.link.close_waker();
-    let StoppedSampling { has_stopped, last, surplus } = recording.stop();
+    let sampling = stop_sampling(&recording);
+    let has_stopped = sampling.is_some();
+    let (last, surplus) = sampling.unwrap_or_default();
     if let Some(entry_hook) = recording.entry_hook {
         entry_hook.remove();
     }
     let duration_us = system::now_us() - recording.start_us;
     let closed = recording.process.writer.close(&recording.link, last);
-    let (source, profiler) = match recording.sampler {
-        ThreadSampler::V8(profiler) => (Source::V8, Some(profiler)),
-        ThreadSampler::Inspector => (Source::Inspector, None),
-    };
+    let profiler = recording.profiler;
+    let source = if profiler.is_some() { Source::V8 } else { Source::Inspector };
     let has_written = closed.is_some();
     let ClosedRecording { totals, segments } = closed.unwrap_or_default();
     let mut stopped =
@@ -48,10 +46,23 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
         }
         (has_stopped && has_written).then(|| {
             let undeleted = recording.link.read_profiles.take().into_iter().chain(surplus);
-            StoppedProfiler { undeleted: undeleted.collect(), profiler }
+            (profiler, undeleted.collect())
         })
     });
     (stopped, profiler)
+}
+
+/// Stops sampling. Returns the last window, and a profile that repeats a part of it: JavaScript hands
+/// over its last window itself, and suspended sampling has none. Returns None if V8 has no sampling
+/// thread that has stopped.
+fn stop_sampling(recording: &ThreadRecording) -> Option<(Option<TakenWindow>, Option<V8Profile>)> {
+    let profiler = recording.profiler.as_ref()?;
+    if recording.link.is_suspended.get() {
+        return Some((None, None));
+    }
+    let before = Instant::now();
+    let Rotated { profile, surplus } = profiler.stop()?;
+    Some((Some(recording.window(RawWindow::V8(profile), before.elapsed())), surplus))
 }
 
 /// Stops recording this thread, and returns when its files are complete. Returns None if the thread
@@ -59,7 +70,7 @@ pub(super) fn finish(recording: ThreadRecording) -> (StoppedRecording, Option<St
 pub(crate) fn stop() -> Option<StoppedRecording> {
     let Some(recording) = take_recording() else { return ENDED_EARLY.take() };
     let (stopped, profiler) = finish(recording);
-    if let Some(StoppedProfiler { profiler, undeleted }) = profiler {
+    if let Some((profiler, undeleted)) = profiler {
         profiler.delete(undeleted);
         IDLE_PROFILER.set(Some(profiler));
     }

@@ -6,21 +6,19 @@ use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::timing::{self, Timing, TimingThread};
 
-/// Returns the ids that the events of the calling thread get: process and thread. Returns None if
-/// the thread is not being recorded.
-pub(crate) fn ids() -> Option<(u32, u32)> {
-    with_recording(|recording| {
-        let TimingThread { pid, tid } = thread(recording);
-        (pid, tid)
-    })
+/// Returns the ids that the events of the calling thread get; None if the thread is not being
+/// recorded.
+pub(crate) fn thread() -> Option<TimingThread> {
+    with_recording(thread_of)
 }
 
-/// Returns whether the calling thread's recording wants user timings, and requests of HTTP.
-pub(crate) fn wanted_timings() -> (bool, bool) {
+/// Returns which entries the calling thread's recording wants: 1 for user timings, 2 for requests of
+/// HTTP, 3 for both.
+pub(crate) fn wanted_timings() -> u32 {
     let wanted = with_recording(|recording| {
         let Categories { timings, http, .. } = recording.config.categories;
-        let has_trace = recording.config.formats.trace;
-        (has_trace && timings, has_trace && http)
+        let wanted = u32::from(timings) | u32::from(http) << 1;
+        if recording.config.formats.trace { wanted } else { 0 }
     });
     wanted.unwrap_or_default()
 }
@@ -40,30 +38,24 @@ pub(crate) fn end_call() -> Option<String> {
     with_recording(|recording| recording.link.program_events.end_call()).flatten()
 }
 
-/// Adds a mark.
-pub(crate) fn mark(timing: Timing<'_>) {
+/// Adds a mark. `start` is its time, as `timing` takes it.
+pub(crate) fn mark(name: &str, detail: Option<&str>, start: Option<(i64, f64)>) {
     with_recording(|recording| {
-        add_to(recording, |events| timing.mark(events, thread(recording)));
+        let timing = timing(recording, name, detail, start);
+        add_to(recording, |events| timing.mark(events, thread_of(recording)));
     });
 }
 
-/// Adds a span that has ended.
-pub(crate) fn measure(timing: Timing<'_>, duration_us: i64) {
+/// Adds a span that has ended. `start` is as for a mark.
+pub(crate) fn measure(name: &str, detail: Option<&str>, start: (i64, f64), duration_us: i64) {
     with_recording(|recording| {
-        let thread = thread(recording);
+        let thread = thread_of(recording);
+        let timing = timing(recording, name, detail, Some(start));
         let id = timing::span_id(thread, recording.link.program_events.next_span());
         add_to(recording, |events| {
             timing.begin(events, thread, &id);
-            timing::end(events, thread, timing.name, &id, timing.start_us + duration_us);
+            timing::end(events, thread, name, &id, timing.start_us + duration_us);
         });
-    });
-}
-
-/// Adds a mark of this moment.
-pub(crate) fn instant(name: &str, detail: Option<&str>) {
-    with_recording(|recording| {
-        let timing = now(recording, name, detail);
-        add_to(recording, |events| timing.mark(events, thread(recording)));
     });
 }
 
@@ -71,9 +63,9 @@ pub(crate) fn instant(name: &str, detail: Option<&str>) {
 pub(crate) fn begin_span(name: &str, detail: Option<&str>) -> Option<u32> {
     with_recording(|recording| {
         let number = recording.link.program_events.next_span();
-        let id = timing::span_id(thread(recording), number);
-        let timing = now(recording, name, detail);
-        add_to(recording, |events| timing.begin(events, thread(recording), &id));
+        let id = timing::span_id(thread_of(recording), number);
+        let timing = timing(recording, name, detail, None);
+        add_to(recording, |events| timing.begin(events, thread_of(recording), &id));
         number
     })
 }
@@ -81,7 +73,7 @@ pub(crate) fn begin_span(name: &str, detail: Option<&str>) -> Option<u32> {
 /// Adds the end of a span, which ends now.
 pub(crate) fn end_span(name: &str, number: u32) {
     with_recording(|recording| {
-        let thread = thread(recording);
+        let thread = thread_of(recording);
         let id = timing::span_id(thread, number);
         let end_us = system::now_us();
         add_to(recording, |events| timing::end(events, thread, name, &id, end_us));
@@ -89,19 +81,27 @@ pub(crate) fn end_span(name: &str, number: u32) {
 }
 
 fn add_to(recording: &ThreadRecording, encode: impl FnOnce(&mut Events)) {
-    if !recording.link.has_failed() && recording.link.program_events.add(encode) {
-        recording.process.writer.write_events(&recording.link);
+    if !recording.link.has_failed.get() && recording.link.program_events.add(encode) {
+        recording.ask_writer(|recording, events| recording.output.write_program_events(events));
     }
 }
 
-/// Returns a timing that starts now.
-fn now<'a>(recording: &ThreadRecording, name: &'a str, detail: Option<&'a str>) -> Timing<'a> {
-    let start_us = system::now_us();
-    let start_ms = (start_us - recording.start_us) as f64 / 1000.0;
+/// Returns a timing that starts at a time by the trace's clock, microseconds, and by a clock of the
+/// program, milliseconds; now if none is given.
+fn timing<'a>(
+    recording: &ThreadRecording,
+    name: &'a str,
+    detail: Option<&'a str>,
+    start: Option<(i64, f64)>,
+) -> Timing<'a> {
+    let (start_us, start_ms) = start.unwrap_or_else(|| {
+        let now_us = system::now_us();
+        (now_us, (now_us - recording.start_us) as f64 / 1000.0)
+    });
     Timing { name, start_us, start_ms, detail }
 }
 
-fn thread(recording: &ThreadRecording) -> TimingThread {
+fn thread_of(recording: &ThreadRecording) -> TimingThread {
     TimingThread { pid: recording.process.program.pid, tid: recording.thread_id }
 }
 

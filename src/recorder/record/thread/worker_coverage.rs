@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::recording::{RECORDING, ThreadRecording, ThreadSampler};
+use super::recording::{RECORDING, ThreadRecording};
 use crate::sampler::v8::{WorkerFunction, offer_to_workers};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -21,25 +21,18 @@ thread_local! {
     static HAS_OFFERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How the workers of a recording are reached.
-pub(crate) struct WorkerCoverage {
-    /// Id of the recording, by which the workers name it.
-    pub recording: u32,
-    /// Name of the binding with the function that records a worker; none where JavaScript does.
-    pub binding: Option<&'static str>,
-}
-
-/// Lets this thread's recording cover its workers from now on. `record` records a worker.
-pub(crate) fn cover_workers(record: WorkerFunction) -> Result<Option<WorkerCoverage>, Error> {
+/// Lets this thread's recording cover its workers from now on. `record` records a worker. Returns the
+/// recording's id, by which the workers name it, and the name of the binding with the function that
+/// records a worker; no name where JavaScript records it.
+pub(crate) fn cover_workers(
+    record: WorkerFunction,
+) -> Result<Option<(u32, Option<&'static str>)>, Error> {
     RECORDING.with_borrow(|recording| {
         let Some(recording) = recording else { return Ok(None) };
-        let binding = match recording.sampler {
-            ThreadSampler::V8(_) => Some(offer(record)?),
-            ThreadSampler::Inspector => None,
-        };
-        let id = recording.link.id();
+        let binding = if recording.profiler.is_some() { Some(offer(record)?) } else { None };
+        let id = recording.link.id;
         COVERING.lock().insert(id, recording.config.clone());
-        Ok(Some(WorkerCoverage { recording: id, binding }))
+        Ok(Some((id, binding)))
     })
 }
 
@@ -64,7 +57,7 @@ pub(crate) fn covering_config(recording: u32) -> Option<Config> {
 /// Ends the coverage of a recording's workers, and waits until those that respond have stopped.
 pub(super) fn stop_workers(recording: &ThreadRecording) {
     const TIMEOUT: Duration = Duration::from_millis(250);
-    let id = recording.link.id();
+    let id = recording.link.id;
     if COVERING.lock().remove(&id).is_some() {
         recording.process.writer.stop_workers(id, TIMEOUT);
     }

@@ -49,11 +49,10 @@ impl WindowPasses {
         circumstances: &Circumstances,
         cpu: &CpuTimes,
     ) {
-        let Circumstances { waited_us, activity, is_suspended, .. } = circumstances;
-        let Some((idle, loop_us)) = self.idle.as_mut().zip(*waited_us) else { return };
-        let slept_us = activity.as_ref().zip(cpu.wait_us);
-        let slept_us = slept_us.map(|(activity, wait_us)| activity.slept_us(wait_us));
-        idle.classify(window, WaitCounters { loop_us, slept_us });
+        let Circumstances { activity, is_suspended, .. } = circumstances;
+        let Some((idle, activity)) = self.idle.as_mut().zip(activity.as_ref()) else { return };
+        let slept_us = cpu.wait_us.map(|wait_us| activity.slept_us(wait_us));
+        idle.classify(window, WaitCounters { loop_us: activity.waited_us, slept_us });
         if *is_suspended {
             idle.begin_wait(window);
         }

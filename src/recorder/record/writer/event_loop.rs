@@ -8,34 +8,14 @@ use std::time::{Duration, Instant};
 use super::heap_trim::HeapTrim;
 use crate::record::link::recording_link::ThreadActivity;
 use crate::record::link::taken_window::TakenWindow;
+use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::recording_writer::RecordingWriter;
-use crate::record::output::segments::CompleteSegment;
 use crate::record::output::totals::RecordingTotals;
-use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8::{Callback, EntryHook};
 use cpu_prof_core::format::trace::write::events::Events;
 
-/// A message to the writer thread. Recordings are named by their ids.
-pub(super) enum WriterMessage {
-    /// A recording has started.
-    Open(Box<RecordingWriter>),
-    /// A rotation has begun on a recorded thread.
-    Overlap { recording: u32 },
-    /// A recorded thread has only waited for events since its last window.
-    Extend { recording: u32 },
-    /// A recording's window was taken.
-    Window { recording: u32, taken: TakenWindow },
-    /// Many events of the program wait.
-    Events { recording: u32 },
-    /// A name of a recorded worker is known.
-    Rename { recording: u32, name: WorkerName },
-    /// A recording ends with its last window.
-    Close { recording: u32, last: Option<TakenWindow>, reply: SyncSender<ClosedRecording> },
-    /// A signal is about to end the process.
-    FinishAll(Waiter),
-    /// The recording that covers workers is being stopped.
-    StopWorkers { parent: u32, waiter: Waiter },
-}
+/// What the writer thread is asked to do.
+pub(super) type WriterRequest = Box<dyn FnOnce(&mut WriterLoop) + Send>;
 
 /// The result of a recording whose files are complete.
 #[derive(Default)]
@@ -48,14 +28,19 @@ pub(crate) struct ClosedRecording {
 
 /// A thread that waits for windows of other threads.
 pub(super) struct Waiter {
+    /// Recording whose workers the thread waits for; none if it waits for all recordings, because a
+    /// signal is about to end the process.
+    pub parent: Option<u32>,
     /// Threads that have not answered by then are blocked in native code.
     pub deadline: Instant,
     /// Answer to the waiting thread.
     pub reply: SyncSender<()>,
 }
 
-struct ActiveRecording {
-    output: RecordingWriter,
+/// A recording, as the writer thread knows it.
+pub(crate) struct ActiveRecording {
+    /// Writer of the files.
+    pub output: RecordingWriter,
     /// Time of the next request for a window.
     due: Instant,
     rotation: Rotation,
@@ -71,11 +56,28 @@ struct ActiveRecording {
 
 impl ActiveRecording {
     fn id(&self) -> u32 {
-        self.output.link.id()
+        self.output.link.id
     }
 
     fn is_covered_by(&self, recording: u32) -> bool {
-        self.output.link.is_covered_by(recording)
+        self.output.link.parent == Some(recording)
+    }
+
+    /// Notes that a rotation has begun on the thread.
+    pub(crate) fn overlap(&mut self) {
+        let until = Instant::now() + self.output.overlap;
+        self.rotation = Rotation::Overlapping { until };
+    }
+
+    /// Writes a window, which ends the rotation.
+    pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
+        self.rotation = Rotation::None;
+        self.idle_since = None;
+        self.activity = taken.circumstances.activity;
+        self.output.write(taken, events);
+        if mem::take(&mut self.is_finishing) {
+            self.output.finish(events);
+        }
     }
 
     /// Begins a rotation, unless one has begun.
@@ -91,7 +93,7 @@ impl ActiveRecording {
         const MIN_IDLE_TIME: Duration = Duration::from_secs(3);
         let idle_since = *self.idle_since.get_or_insert(now);
         let is_long = now - idle_since >= MIN_IDLE_TIME;
-        if is_long && !self.output.link.is_suspended() && EntryHook::is_available() {
+        if is_long && !self.output.link.is_suspended.get() && EntryHook::is_available() {
             self.wake(rotate);
         }
     }
@@ -106,7 +108,7 @@ impl ActiveRecording {
         let link = &self.output.link;
         let activities = self.activity.zip(link.activity());
         self.rotation == Rotation::None
-            && !link.has_failed()
+            && !link.has_failed.get()
             && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 
@@ -139,10 +141,7 @@ pub(super) struct WriterLoop {
     recordings: Vec<ActiveRecording>,
     /// Buffer for encoded events.
     events: Events,
-    /// The thread that waits for all recordings, because a signal is about to end the process.
-    finish_waiter: Option<Waiter>,
-    /// The threads that wait for the workers of a recording, by the recording's id.
-    worker_waiters: Vec<(u32, Waiter)>,
+    waiters: Vec<Waiter>,
     heap: HeapTrim,
 }
 
@@ -153,43 +152,36 @@ impl WriterLoop {
             rotate,
             recordings: Vec::new(),
             events: Events::default(),
-            finish_waiter: None,
-            worker_waiters: Vec::new(),
+            waiters: Vec::new(),
             heap: HeapTrim::default(),
         }
     }
 
-    /// Handles messages until the queue is closed.
-    pub(super) fn run(mut self, queue: &Receiver<WriterMessage>) {
+    /// Answers requests until the queue is closed.
+    pub(super) fn run(mut self, queue: &Receiver<WriterRequest>) {
         loop {
-            let message = match self.next_wake_up() {
-                Some(at) => {
-                    queue.recv_timeout(at.saturating_duration_since(Instant::now())).map(Some)
-                }
-                None => queue.recv().map(Some).map_err(|_| RecvTimeoutError::Disconnected),
+            let request = match self.next_wake_up() {
+                Some(at) => queue.recv_timeout(at.saturating_duration_since(Instant::now())),
+                None => queue.recv().map_err(RecvTimeoutError::from),
             };
-            let message = match message {
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => None,
-                Ok(message) => message,
-            };
+            if matches!(request, Err(RecvTimeoutError::Disconnected)) {
+                return;
+            }
             // A bug in here must cost a profile, not the program.
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                match message {
-                    Some(message) => self.handle(message),
-                    None => self.tick(),
+                match request {
+                    Ok(request) => request(&mut self),
+                    Err(_) => self.tick(),
                 }
-                self.answer_finish_waiter();
-                self.answer_worker_waiters();
+                self.answer_waiters();
             }));
         }
     }
 
     fn next_wake_up(&self) -> Option<Instant> {
-        let waiters = self.worker_waiters.iter().map(|(_, waiter)| waiter);
-        let deadlines = waiters.chain(&self.finish_waiter).map(|waiter| waiter.deadline);
+        let deadlines = self.waiters.iter().map(|waiter| waiter.deadline);
         let windows = self.recordings.iter().map(ActiveRecording::next_due);
-        windows.chain(deadlines).chain(self.heap.due()).min()
+        windows.chain(deadlines).chain(self.heap.due).min()
     }
 
     fn tick(&mut self) {
@@ -212,25 +204,8 @@ impl WriterLoop {
         self.heap.tick(self.recordings.len(), now);
     }
 
-    fn handle(&mut self, message: WriterMessage) {
-        match message {
-            WriterMessage::Open(output) => self.open(*output),
-            WriterMessage::Overlap { recording } => self.overlap(recording),
-            WriterMessage::Extend { recording } => self.extend(recording),
-            WriterMessage::Window { recording, taken } => self.write(recording, taken),
-            WriterMessage::Events { recording } => self.write_events(recording),
-            WriterMessage::Rename { recording, name } => self.rename(recording, &name),
-            WriterMessage::Close { recording, last, reply } => {
-                if let Some(closed) = self.close(recording, last) {
-                    let _ = reply.send(closed);
-                }
-            }
-            WriterMessage::FinishAll(waiter) => self.finish_all(waiter),
-            WriterMessage::StopWorkers { parent, waiter } => self.stop_workers(parent, waiter),
-        }
-    }
-
-    fn open(&mut self, output: RecordingWriter) {
+    /// Takes a recording that has started.
+    pub(super) fn open(&mut self, output: RecordingWriter) {
         self.recordings.push(ActiveRecording {
             due: Instant::now() + output.flush_interval,
             output,
@@ -243,45 +218,23 @@ impl WriterLoop {
         self.heap.changed(self.recordings.len());
     }
 
-    fn overlap(&mut self, recording: u32) {
+    /// Calls `f` with a recording and a buffer, unless the recording is closed.
+    pub(super) fn with(
+        &mut self,
+        recording: u32,
+        f: impl FnOnce(&mut ActiveRecording, &mut Events),
+    ) {
         if let Some(index) = self.find(recording) {
-            let recording = &mut self.recordings[index];
-            let until = Instant::now() + recording.output.overlap;
-            recording.rotation = Rotation::Overlapping { until };
+            f(&mut self.recordings[index], &mut self.events);
         }
     }
 
-    fn extend(&mut self, recording: u32) {
-        if let Some(index) = self.find(recording) {
-            self.recordings[index].output.extend(&mut self.events);
-        }
-    }
-
-    fn write(&mut self, recording: u32, taken: TakenWindow) {
-        let Some(index) = self.find(recording) else { return };
-        let recording = &mut self.recordings[index];
-        recording.rotation = Rotation::None;
-        recording.idle_since = None;
-        recording.activity = taken.circumstances.activity;
-        recording.output.write(taken, &mut self.events);
-        if mem::take(&mut recording.is_finishing) {
-            recording.output.finish(&mut self.events);
-        }
-    }
-
-    fn write_events(&mut self, recording: u32) {
-        if let Some(index) = self.find(recording) {
-            self.recordings[index].output.write_program_events(&mut self.events);
-        }
-    }
-
-    fn rename(&mut self, recording: u32, name: &WorkerName) {
-        if let Some(index) = self.find(recording) {
-            self.recordings[index].output.rename(name, &mut self.events);
-        }
-    }
-
-    fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<ClosedRecording> {
+    /// Ends a recording with its last window.
+    pub(super) fn close(
+        &mut self,
+        recording: u32,
+        last: Option<TakenWindow>,
+    ) -> Option<ClosedRecording> {
         let index = self.find(recording)?;
         let ActiveRecording { mut output, worker_totals, .. } = self.recordings.swap_remove(index);
         self.heap.changed(self.recordings.len());
@@ -290,7 +243,8 @@ impl WriterLoop {
         }
         output.finish(&mut self.events);
         let mut totals = output.totals();
-        let parent = self.recordings.iter_mut().find(|other| output.link.is_covered_by(other.id()));
+        let parent =
+            self.recordings.iter_mut().find(|other| output.link.parent == Some(other.id()));
         if let Some(parent) = parent {
             parent.worker_totals.add(totals.clone());
         }
@@ -302,55 +256,53 @@ impl WriterLoop {
         Some(ClosedRecording { totals, segments: output.into_segments() })
     }
 
-    fn finish_all(&mut self, waiter: Waiter) {
+    /// Finishes all files, because a signal is about to end the process.
+    pub(super) fn finish_all(&mut self, waiter: Waiter) {
         for recording in &mut self.recordings {
             // A suspended thread has handed over its samples.
             let link = &recording.output.link;
-            recording.is_finishing = link.can_wake() && !link.is_suspended();
+            recording.is_finishing = link.can_wake() && !link.is_suspended.get();
             if recording.is_finishing {
                 recording.request_window(self.rotate);
             } else {
                 recording.output.finish(&mut self.events);
             }
         }
-        self.finish_waiter = Some(waiter);
+        self.waiters.push(waiter);
     }
 
-    fn stop_workers(&mut self, parent: u32, waiter: Waiter) {
+    /// Stops the workers of a recording that is being stopped.
+    pub(super) fn stop_workers(&mut self, waiter: Waiter) {
         for worker in &mut self.recordings {
-            if worker.is_covered_by(parent) {
-                worker.output.link.request_stop();
+            if waiter.parent.is_some_and(|parent| worker.is_covered_by(parent)) {
+                worker.output.link.is_stop_requested.set(true);
                 if worker.rotation != Rotation::Requested {
                     worker.wake(self.rotate);
                 }
             }
         }
-        self.worker_waiters.push((parent, waiter));
+        self.waiters.push(waiter);
     }
 
-    /// Answers once every thread has handed over its last window, or the deadline has passed.
-    fn answer_finish_waiter(&mut self) {
-        let Some(waiter) = &self.finish_waiter else { return };
-        let is_late = Instant::now() >= waiter.deadline;
-        if !is_late && self.recordings.iter().any(|recording| recording.is_finishing) {
-            return;
+    /// Answers those who wait for all recordings once every thread has handed over its last window, and
+    /// those who wait for workers once every worker that can be woken has ended; all when their deadline
+    /// has passed.
+    fn answer_waiters(&mut self) {
+        let now = Instant::now();
+        if self.waiters.iter().any(|waiter| waiter.parent.is_none() && now >= waiter.deadline) {
+            for recording in &mut self.recordings {
+                if mem::take(&mut recording.is_finishing) {
+                    recording.output.finish(&mut self.events);
+                }
+            }
         }
-        for recording in self.recordings.iter_mut().filter(|recording| recording.is_finishing) {
-            recording.is_finishing = false;
-            recording.output.finish(&mut self.events);
-        }
-        let _ = waiter.reply.send(());
-        self.finish_waiter = None;
-    }
-
-    /// Answers once every worker that can be woken has ended, or the deadline has passed.
-    fn answer_worker_waiters(&mut self) {
-        let (recordings, now) = (&self.recordings, Instant::now());
-        self.worker_waiters.retain(|(parent, waiter)| {
-            let is_over = now >= waiter.deadline
-                || !recordings
-                    .iter()
-                    .any(|worker| worker.is_covered_by(*parent) && worker.output.link.can_wake());
+        let recordings = &self.recordings;
+        self.waiters.retain(|waiter| {
+            let is_awaited = |recording: &ActiveRecording| match waiter.parent {
+                None => recording.is_finishing,
+                Some(id) => recording.is_covered_by(id) && recording.output.link.can_wake(),
+            };
+            let is_over = now >= waiter.deadline || !recordings.iter().any(is_awaited);
             if is_over {
                 let _ = waiter.reply.send(());
             }

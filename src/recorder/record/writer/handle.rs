@@ -6,17 +6,17 @@ use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::event_loop::{ClosedRecording, Waiter, WriterLoop, WriterMessage};
+use super::event_loop::{ActiveRecording, ClosedRecording, Waiter, WriterLoop, WriterRequest};
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::output::recording_writer::RecordingWriter;
-use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8::Callback;
 use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::write::events::Events;
 
 /// The handle of the writer thread.
 pub(crate) struct Writer {
-    queue: Sender<WriterMessage>,
+    queue: Sender<WriterRequest>,
     /// Whether a thread has given up waiting for its files, because the disk hangs. Other threads
     /// then do not wait at all.
     has_timed_out: AtomicBool,
@@ -36,33 +36,17 @@ impl Writer {
 
     /// Hands over the writer of a recording that has started.
     pub(crate) fn open(&self, output: RecordingWriter) {
-        let _ = self.queue.send(WriterMessage::Open(Box::new(output)));
+        self.send(|writer| writer.open(output));
     }
 
-    /// Tells that a rotation has begun on a thread.
-    pub(crate) fn overlap(&self, link: &RecordingLink) {
-        let _ = self.queue.send(WriterMessage::Overlap { recording: link.id() });
-    }
-
-    /// Tells that a thread has only waited for events since its last window. Only threads that
-    /// cannot be woken tell this.
-    pub(crate) fn extend(&self, link: &RecordingLink) {
-        let _ = self.queue.send(WriterMessage::Extend { recording: link.id() });
-    }
-
-    /// Tells that many events of the program wait.
-    pub(crate) fn write_events(&self, link: &RecordingLink) {
-        let _ = self.queue.send(WriterMessage::Events { recording: link.id() });
-    }
-
-    /// Hands over a window.
-    pub(crate) fn write(&self, link: &RecordingLink, taken: TakenWindow) {
-        let _ = self.queue.send(WriterMessage::Window { recording: link.id(), taken });
-    }
-
-    /// Hands over a name of a worker.
-    pub(crate) fn rename(&self, link: &RecordingLink, name: WorkerName) {
-        let _ = self.queue.send(WriterMessage::Rename { recording: link.id(), name });
+    /// Calls `f` on the writer thread, with a recording and a buffer, unless the recording is closed.
+    pub(crate) fn with(
+        &self,
+        link: &RecordingLink,
+        f: impl FnOnce(&mut ActiveRecording, &mut Events) + Send + 'static,
+    ) {
+        let id = link.id;
+        self.send(move |writer| writer.with(id, f));
     }
 
     /// Hands over the last window, and waits until the files are complete. Returns None after a
@@ -74,7 +58,12 @@ impl Writer {
     ) -> Option<ClosedRecording> {
         const TIMEOUT: Duration = Duration::from_secs(10);
         let (reply, replies) = sync_channel(1);
-        self.queue.send(WriterMessage::Close { recording: link.id(), last, reply }).ok()?;
+        let id = link.id;
+        self.send(move |writer| {
+            if let Some(closed) = writer.close(id, last) {
+                let _ = reply.send(closed);
+            }
+        });
         let has_timed_out = self.has_timed_out.load(Ordering::Relaxed);
         let timeout = if has_timed_out { Duration::ZERO } else { TIMEOUT };
         let closed = replies.recv_timeout(timeout).ok();
@@ -87,20 +76,23 @@ impl Writer {
     /// Requests the last window of every thread and finishes all files, as far as that is possible
     /// within `timeout`. If the process survives, the recordings continue.
     pub(crate) fn finish_all(&self, timeout: Duration) {
-        self.wait(timeout, WriterMessage::FinishAll);
+        self.wait(None, timeout, WriterLoop::finish_all);
     }
 
     /// Stops the workers that a recording covers, as far as that is possible within `timeout`.
     pub(crate) fn stop_workers(&self, parent: u32, timeout: Duration) {
-        self.wait(timeout, |waiter| WriterMessage::StopWorkers { parent, waiter });
+        self.wait(Some(parent), timeout, WriterLoop::stop_workers);
     }
 
-    fn wait(&self, timeout: Duration, message: impl FnOnce(Waiter) -> WriterMessage) {
+    fn wait(&self, parent: Option<u32>, timeout: Duration, request: fn(&mut WriterLoop, Waiter)) {
         let (reply, replies) = sync_channel(1);
         // The rest of the time is for the files of threads that did not answer.
         let deadline = Instant::now() + timeout * 4 / 5;
-        if self.queue.send(message(Waiter { deadline, reply })).is_ok() {
-            let _ = replies.recv_timeout(timeout);
-        }
+        self.send(move |writer| request(writer, Waiter { parent, deadline, reply }));
+        let _ = replies.recv_timeout(timeout);
+    }
+
+    fn send(&self, request: impl FnOnce(&mut WriterLoop) + Send + 'static) {
+        let _ = self.queue.send(Box::new(request));
     }
 }

@@ -12,8 +12,8 @@ use cpu_prof_core::base::system;
 pub(super) struct HeapTrim {
     /// Most recordings at the same time since the last trim.
     max_recordings: usize,
-    /// End of the quiet time after the last change.
-    due: Option<Instant>,
+    /// End of the quiet time after the last change, when [`HeapTrim::tick`] should be called next.
+    pub due: Option<Instant>,
 }
 
 impl HeapTrim {
@@ -22,11 +22,6 @@ impl HeapTrim {
         const QUIET_TIME: Duration = Duration::from_millis(500);
         self.max_recordings = self.max_recordings.max(recordings);
         self.due = Some(Instant::now() + QUIET_TIME);
-    }
-
-    /// Returns when [`HeapTrim::tick`] should be called next.
-    pub(super) fn due(&self) -> Option<Instant> {
-        self.due
     }
 
     /// Trims the heap if the quiet time is over and half of the recordings have ended. While threads

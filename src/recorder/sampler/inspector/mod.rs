@@ -6,19 +6,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
-use serde::de::{self, Deserializer, Visitor};
+use serde_bytes::ByteBuf;
 
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::position::{PositionTicks, SourcePosition};
 use cpu_prof_core::profile::window::{Sample, Window, WindowNode};
-
-/// A profile as JSON.
-pub(crate) struct InspectorProfile(String);
 
 /// `Profiler.Profile` of the DevTools protocol.
 #[derive(Deserialize)]
@@ -45,7 +40,7 @@ struct InspectorNode {
     call_frame: InspectorFrame,
     #[serde(default)]
     children: Vec<u64>,
-    deopt_reason: Option<LossyText>,
+    deopt_reason: Option<JsText>,
     #[serde(default)]
     position_ticks: Vec<InspectorLineTicks>,
 }
@@ -54,9 +49,9 @@ struct InspectorNode {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct InspectorFrame {
-    function_name: LossyText,
-    script_id: LossyText,
-    url: LossyText,
+    function_name: JsText,
+    script_id: JsText,
+    url: JsText,
     line_number: i32,
     column_number: i32,
 }
@@ -68,26 +63,23 @@ struct InspectorLineTicks {
     ticks: u32,
 }
 
-/// A JavaScript string, which may hold halves of surrogate pairs. They become U+FFFD.
-#[derive(Default)]
-struct LossyText(String);
+/// A JavaScript string, which may hold halves of surrogate pairs.
+type JsText = ByteBuf;
+
+/// Returns a string as text. Halves of surrogate pairs become U+FFFD.
+fn lossy(text: &JsText) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
 
 /// Latest time of a sample: the largest integer that JavaScript writes exactly.
 const MAX_TIME_US: i64 = 1 << 53;
 
-impl InspectorProfile {
-    /// Wraps a profile that the inspector returned.
-    pub(crate) fn new(json: String) -> Self {
-        Self(json)
-    }
-
-    /// Parses the profile.
-    pub(crate) fn read(&self) -> Result<Window, Error> {
-        let profile: ParsedProfile = serde_json::from_str(&self.0).map_err(|error| {
-            Error::Unavailable(format!("the profile of the inspector cannot be read: {error}"))
-        })?;
-        Ok(window(profile))
-    }
+/// Parses a profile that the inspector returned as JSON.
+pub(crate) fn read(json: &str) -> Result<Window, Error> {
+    let profile: ParsedProfile = serde_json::from_str(json).map_err(|error| {
+        Error::Unavailable(format!("the profile of the inspector cannot be read: {error}"))
+    })?;
+    Ok(window(profile))
 }
 
 fn window(profile: ParsedProfile) -> Window {
@@ -135,7 +127,7 @@ fn nodes(
             position: SourcePosition::line(u32::try_from(at.line).unwrap_or(0)),
             ticks: at.ticks,
         }));
-        window.deopts.extend(node.deopt_reason.map(|reason| (index, reason.0)));
+        window.deopts.extend(node.deopt_reason.map(|reason| (index, lossy(&reason))));
         let frame = CallFrame::from(node.call_frame);
         let frame = *frames.entry(frame).or_insert_with_key(|frame| {
             window.frames.push(frame.clone());
@@ -149,31 +141,12 @@ fn nodes(
 impl From<InspectorFrame> for CallFrame {
     fn from(frame: InspectorFrame) -> Self {
         Self {
-            function_name: frame.function_name.0,
-            url: frame.url.0,
-            script_id: frame.script_id.0.parse().unwrap_or(0),
+            function_name: lossy(&frame.function_name),
+            url: lossy(&frame.url),
+            script_id: lossy(&frame.script_id).parse().unwrap_or(0),
             line: frame.line_number.max(-1),
             column: frame.column_number.max(-1),
             origin: FrameOrigin::Executed,
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for LossyText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct LossyTextVisitor;
-        impl Visitor<'_> for LossyTextVisitor {
-            type Value = LossyText;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<LossyText, E> {
-                Ok(LossyText(String::from_utf8_lossy(bytes).into_owned()))
-            }
-        }
-        // As bytes: a string would have to be valid Unicode.
-        deserializer.deserialize_bytes(LossyTextVisitor)
     }
 }

@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn read(profile: &Value) -> Result<Window, Error> {
-    InspectorProfile::new(profile.to_string()).read()
+fn read_value(profile: &Value) -> Result<Window, Error> {
+    read(&profile.to_string())
 }
 
 fn node(id: u64, name: &str, children: &[u64]) -> Value {
@@ -37,7 +37,7 @@ fn small() -> Value {
 
 #[test]
 fn a_profile_becomes_a_window() {
-    let window = read(&small()).unwrap();
+    let window = read_value(&small()).unwrap();
     let meta = |name: &str| CallFrame { function_name: name.into(), ..CallFrame::root() };
     let work = CallFrame {
         function_name: "work".into(),
@@ -69,7 +69,7 @@ fn frames_are_kept_once_and_children_after_their_parents() {
         node(9, "f", &[]),
         node(5, "f", &[4]),
     ]);
-    let window = read(&json!({ "nodes": nodes, "startTime": 0, "endTime": 0 })).unwrap();
+    let window = read_value(&json!({ "nodes": nodes, "startTime": 0, "endTime": 0 })).unwrap();
     let parents: Vec<u32> = window.nodes.iter().map(|node| node.parent).collect();
     assert_eq!(parents, [0, 0, 1, 0]);
     assert_eq!(window.frames.len(), 2);
@@ -78,7 +78,7 @@ fn frames_are_kept_once_and_children_after_their_parents() {
 #[test]
 fn half_a_surrogate_pair_becomes_a_replacement_character() {
     let json = small().to_string().replace("work", r"w\ud800k");
-    let window = InspectorProfile::new(json).read().unwrap();
+    let window = read(&json).unwrap();
     let name = &window.frames[2].function_name;
     assert!(name.starts_with("w\u{fffd}") && name.ends_with('k'), "{name}");
 }
@@ -97,7 +97,7 @@ fn a_malformed_tree_is_read_as_far_as_it_is_valid() {
         "nodes": nodes, "startTime": 0, "endTime": 9,
         "samples": [4, 3, 77], "timeDeltas": [1, 1, 1],
     });
-    let window = read(&profile).unwrap();
+    let window = read_value(&profile).unwrap();
     assert_eq!(window.nodes.len(), 3);
     assert_eq!(window.samples.len(), 1);
 }
@@ -105,7 +105,7 @@ fn a_malformed_tree_is_read_as_far_as_it_is_valid() {
 #[test]
 fn text_that_is_not_a_profile_is_an_error_of_one_line() {
     for text in ["", "{", "null", "[]", "{}", r#"{"nodes":[{}],"startTime":0,"endTime":0}"#] {
-        let line = InspectorProfile::new(text.into()).read().unwrap_err().line();
+        let line = read(text).unwrap_err().line();
         assert!(line.contains("cannot be read"), "{line}");
     }
 }
@@ -130,7 +130,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_text_is_parsed_or_refused(text in any::<String>()) {
-        let _ = InspectorProfile::new(text).read();
+        let _ = read(&text);
     }
 
     #[test]
@@ -145,7 +145,7 @@ proptest! {
     ) {
         let mut profile = small();
         *profile.pointer_mut(pointer).unwrap() = value;
-        check(read(&profile));
+        check(read_value(&profile));
     }
 
     #[test]
@@ -157,7 +157,7 @@ proptest! {
         let nodes: Vec<Value> = nodes.iter().map(|(id, children)| node(*id, "f", children)).collect();
         let (ids, deltas): (Vec<u64>, Vec<i64>) = samples.into_iter().unzip();
         let start = if start.is_finite() { start } else { 0.0 };
-        check(read(&json!({
+        check(read_value(&json!({
             "nodes": nodes, "startTime": start, "endTime": 0, "samples": ids, "timeDeltas": deltas,
         })));
     }

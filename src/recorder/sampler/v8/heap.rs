@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::symbols::{self, GcCallback};
+use super::symbols::{self, Isolate, exported};
 use cpu_prof_core::base::system;
 use cpu_prof_core::profile::gc::{Collection, CollectionKind, MemoryUse};
 
@@ -17,15 +17,11 @@ const ALL: c_int = 0b1_1111;
 /// a busy thread has a window twice a second.
 const MAX_WAITING: usize = 10_000;
 
-type ChangeCallback = unsafe extern "C" fn(*mut symbols::Isolate, GcCallback, *mut c_void, c_int);
-type RemoveCallback = unsafe extern "C" fn(*mut symbols::Isolate, GcCallback, *mut c_void);
-type GetStatistics = unsafe extern "C" fn(*mut symbols::Isolate, *mut HeapStatistics);
-
 /// `v8::HeapStatistics`. Its first fields are the same from Node 18 to 26, and later versions add
 /// fields at the end, for which there is room.
 #[repr(C)]
 #[derive(Default)]
-struct HeapStatistics {
+pub(super) struct HeapStatistics {
     total: usize,
     total_executable: usize,
     total_physical: usize,
@@ -37,33 +33,11 @@ struct HeapStatistics {
     later: [usize; 24],
 }
 
-/// The functions of V8 that are needed. The profiler works without them.
-#[derive(Clone, Copy)]
-struct HeapApi {
-    current: unsafe extern "C" fn() -> *mut symbols::Isolate,
-    add_prologue: ChangeCallback,
-    add_epilogue: ChangeCallback,
-    remove_prologue: RemoveCallback,
-    remove_epilogue: RemoveCallback,
-    statistics: GetStatistics,
-}
-
-impl HeapApi {
-    fn find() -> Option<Self> {
-        let api = symbols::api().ok()?;
-        let statistics =
-            symbols::symbol(c"_ZN2v87Isolate17GetHeapStatisticsEPNS_14HeapStatisticsE")?;
-        Some(Self {
-            current: api.isolate_try_get_current,
-            add_prologue: api.add_gc_prologue_callback,
-            add_epilogue: api.add_gc_epilogue_callback,
-            remove_prologue: api.remove_gc_prologue_callback,
-            remove_epilogue: api.remove_gc_epilogue_callback,
-            // SAFETY: the mangled name spells out the parameters of the C++ method, and this type
-            // repeats them.
-            statistics: unsafe { mem::transmute::<*mut c_void, GetStatistics>(statistics) },
-        })
-    }
+exported! {
+    /// The function of V8 that is needed. The profiler works without it.
+    HeapApi
+    statistics: c"_ZN2v87Isolate17GetHeapStatisticsEPNS_14HeapStatisticsE"
+        fn(*mut Isolate, *mut HeapStatistics);
 }
 
 /// Collections that wait for the writer thread.
@@ -124,15 +98,16 @@ fn kind_of(gc_type: c_int) -> CollectionKind {
 /// The heap of the calling thread's isolate. A `Heap` never leaves its thread (it is not `Send`),
 /// and is given up in the environment's cleanup hook at the latest.
 pub(crate) struct Heap {
-    api: HeapApi,
-    isolate: *mut symbols::Isolate,
+    api: &'static symbols::Api,
+    heap_api: &'static HeapApi,
+    isolate: *mut Isolate,
     /// Log of collections, if they are watched.
     watched: Option<Arc<Watched>>,
 }
 
 /// The data of the callbacks.
 struct Watched {
-    statistics: GetStatistics,
+    heap_api: &'static HeapApi,
     log: Arc<CollectionLog>,
 }
 
@@ -140,31 +115,26 @@ impl Heap {
     /// Returns the heap of the calling thread's isolate; None if V8 does not offer what is needed.
     /// Collections are added to `log`.
     pub(crate) fn watch(log: Option<Arc<CollectionLog>>) -> Option<Self> {
-        let api = HeapApi::find()?;
-        // SAFETY: may be called on any thread.
-        let isolate = unsafe { (api.current)() };
-        if isolate.is_null() {
-            return None;
-        }
-        let statistics = api.statistics;
-        let watched = log.map(|log| Arc::new(Watched { statistics, log }));
+        let (api, heap_api) = (symbols::api().ok()?, HeapApi::find().ok()?);
+        let isolate = symbols::current_isolate(api)?;
+        let watched = log.map(|log| Arc::new(Watched { heap_api, log }));
         if let Some(watched) = &watched {
             let data = Arc::into_raw(Arc::clone(watched)).cast_mut().cast();
             // SAFETY: this is the isolate's own thread. The reference that V8 gets was counted just
             // above.
             unsafe {
-                (api.add_prologue)(isolate, before_collection, data, ALL);
-                (api.add_epilogue)(isolate, after_collection, data, ALL);
+                (api.add_gc_prologue_callback)(isolate, before_collection, data, ALL);
+                (api.add_gc_epilogue_callback)(isolate, after_collection, data, ALL);
             }
         }
-        Some(Self { api, isolate, watched })
+        Some(Self { api, heap_api, isolate, watched })
     }
 
     /// Returns the memory that the isolate uses now, without that of the process.
     pub(crate) fn memory(&self) -> MemoryUse {
         // SAFETY: this is the isolate's own thread, and the isolate is alive.
         let HeapStatistics { used, total, external, .. } =
-            unsafe { statistics(self.api.statistics, self.isolate) };
+            unsafe { statistics(self.heap_api, self.isolate) };
         MemoryUse {
             heap_used: used as u64,
             heap_total: total as u64,
@@ -181,8 +151,8 @@ impl Drop for Heap {
         // SAFETY: this is the isolate's own thread, and the isolate is alive. V8 has given up its
         // reference once the callbacks are removed, so the reference can be dropped here, once.
         unsafe {
-            (self.api.remove_prologue)(self.isolate, before_collection, data);
-            (self.api.remove_epilogue)(self.isolate, after_collection, data);
+            (self.api.remove_gc_prologue_callback)(self.isolate, before_collection, data);
+            (self.api.remove_gc_epilogue_callback)(self.isolate, after_collection, data);
             drop(Arc::from_raw(data.cast_const().cast::<Watched>()));
         }
     }
@@ -190,34 +160,24 @@ impl Drop for Heap {
 
 /// # Safety
 /// Must be called on the isolate's own thread, while the isolate is alive.
-unsafe fn statistics(get: GetStatistics, isolate: *mut symbols::Isolate) -> HeapStatistics {
+unsafe fn statistics(api: &HeapApi, isolate: *mut Isolate) -> HeapStatistics {
     let mut statistics = HeapStatistics::default();
     // SAFETY: the caller promises the thread. The struct has room for the fields of every version.
-    unsafe { get(isolate, &raw mut statistics) };
+    unsafe { (api.statistics)(isolate, &raw mut statistics) };
     statistics
 }
 
-extern "C" fn before_collection(
-    isolate: *mut symbols::Isolate,
-    kind: c_int,
-    _: c_int,
-    data: *mut c_void,
-) {
+extern "C" fn before_collection(isolate: *mut Isolate, kind: c_int, _: c_int, data: *mut c_void) {
     note(isolate, data, |log, heap| log.begin(kind, system::now_us(), heap));
 }
 
-extern "C" fn after_collection(
-    isolate: *mut symbols::Isolate,
-    kind: c_int,
-    _: c_int,
-    data: *mut c_void,
-) {
+extern "C" fn after_collection(isolate: *mut Isolate, kind: c_int, _: c_int, data: *mut c_void) {
     note(isolate, data, |log, heap| log.end(kind, system::now_us(), heap));
 }
 
 /// Passes the log and the used heap to `f`. Runs in a collection, so nothing of V8 may be called
 /// that allocates on the heap: the statistics only read counters.
-fn note(isolate: *mut symbols::Isolate, data: *mut c_void, f: impl FnOnce(&CollectionLog, u64)) {
+fn note(isolate: *mut Isolate, data: *mut c_void, f: impl FnOnce(&CollectionLog, u64)) {
     // The writer thread, which a forked child does not have, may have held the lock.
     if system::is_forked() {
         return;
@@ -226,7 +186,7 @@ fn note(isolate: *mut symbols::Isolate, data: *mut c_void, f: impl FnOnce(&Colle
     // the isolate's own thread.
     unsafe {
         let watched = &*data.cast_const().cast::<Watched>();
-        let HeapStatistics { used, .. } = statistics(watched.statistics, isolate);
+        let HeapStatistics { used, .. } = statistics(watched.heap_api, isolate);
         f(&watched.log, used as u64);
     }
 }

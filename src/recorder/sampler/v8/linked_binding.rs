@@ -4,7 +4,7 @@
 //! In the worker, `process._linkedBinding(name)` is the binding. Loading the addon's file instead would
 //! wait for a lock that Node holds while any addon is being loaded: for ever, on a thread that holds it.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use napi::Env;
 use napi::bindgen_prelude::{FromNapiValue, Object};
 use napi::sys::{self as napi_sys, napi_callback_info, napi_env, napi_value};
 
-use super::symbols::{self, current_environment};
+use super::symbols::{self, Environment, current_environment, exported};
 use cpu_prof_core::base::error::Error;
 
 /// A function that workers call with one argument, an object.
@@ -27,25 +27,24 @@ const NODE_API_VERSION: i32 = 8;
 
 type Init = unsafe extern "C" fn(napi_env, napi_value) -> napi_value;
 
-type AddLinkedBinding = unsafe extern "C" fn(*mut symbols::Environment, *const c_char, Init, i32);
+exported! {
+    /// Node's function that adds a binding.
+    BindingApi
+    add: c"_ZN4node16AddLinkedBindingEPNS_11EnvironmentEPKcPFP12napi_value__P10napi_env__S5_Ei"
+        fn(*mut Environment, *const c_char, Init, i32);
+}
 
 static FUNCTION: OnceLock<WorkerFunction> = OnceLock::new();
 
 /// Offers `function` to the workers that have the calling thread's environment as a parent, under a
 /// name that must be offered once in an environment. The function is the same in the whole process.
 pub(crate) fn offer(name: &'static CStr, function: WorkerFunction) -> Result<(), Error> {
-    const SYMBOL: &CStr =
-        c"_ZN4node16AddLinkedBindingEPNS_11EnvironmentEPKcPFP12napi_value__P10napi_env__S5_Ei";
     let missing = || Error::Unavailable("this Node.js does not let workers be reached".into());
-    let address = symbols::symbol(SYMBOL).ok_or_else(missing)?;
+    let api = BindingApi::find().map_err(|_| missing())?;
     let environment = current_environment(symbols::api()?).ok_or_else(missing)?;
     FUNCTION.get_or_init(|| function);
-    // SAFETY: the mangled name spells out the parameters, and the type repeats them. This is the
-    // environment's thread. Node keeps the name and the function, which both stay.
-    unsafe {
-        let add = std::mem::transmute::<*mut c_void, AddLinkedBinding>(address);
-        add(environment.as_ptr(), name.as_ptr(), init, NODE_API_VERSION);
-    }
+    // SAFETY: this is the environment's thread. Node keeps the name and the function, which both stay.
+    unsafe { (api.add)(environment.as_ptr(), name.as_ptr(), init, NODE_API_VERSION) };
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! miss its last sample, which the next profile refuses as too old.
 
 use std::cell::Cell;
-use std::ffi::{c_int, c_uint};
+use std::ffi::{CStr, c_int, c_uint};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -22,13 +22,9 @@ use cpu_prof_core::base::error::Error;
 /// until the first sample of the next window.
 const MAX_SAMPLES: c_uint = 500_000;
 
-/// Title of a profile. V8 keeps every title until the profiler is disposed of, so there are two; a
-/// string of one character needs no room on the heap.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ProfileTitle {
-    Odd,
-    Even,
-}
+/// Titles of the profiles, in turn. V8 keeps every title until the profiler is disposed of, so there
+/// are two; a string of one character needs no room on the heap.
+const TITLES: [&CStr; 2] = [c"1", c"2"];
 
 /// A `v8::CpuProfiler` of the current isolate.
 pub(crate) struct Profiler {
@@ -37,13 +33,13 @@ pub(crate) struct Profiler {
     raw: NonNull<symbols::CpuProfiler>,
     env: napi_sys::napi_env,
     gate: Arc<DeletionGate>,
-    /// Maps of the scripts of the isolate.
-    script_maps: Arc<ScriptMaps>,
+    /// Maps of the scripts that are compiled while the profiler exists.
+    pub script_maps: Arc<ScriptMaps>,
     map_handler: Option<ScriptMapHandler>,
-    /// Title of the running profile; during a rotation, of the older one.
-    title: Cell<ProfileTitle>,
-    /// Whether the next profile runs, too.
-    is_rotating: Cell<bool>,
+    /// Index into `TITLES` of the running profile; during a rotation, of the older one.
+    title: Cell<usize>,
+    /// Whether a rotation has begun and not ended: the next profile runs, too.
+    pub is_rotating: Cell<bool>,
 }
 
 /// A stopped profile, and the profile that ran beside it.
@@ -52,15 +48,6 @@ pub(crate) struct Rotated {
     pub profile: V8Profile,
     /// A second profile that ran at the end, and repeats samples of the first.
     pub surplus: Option<V8Profile>,
-}
-
-impl ProfileTitle {
-    fn other(self) -> Self {
-        match self {
-            Self::Odd => Self::Even,
-            Self::Even => Self::Odd,
-        }
-    }
 }
 
 impl Profiler {
@@ -72,11 +59,8 @@ impl Profiler {
     /// skips the removal.
     pub(crate) fn new(env: &Env, has_scripts: bool) -> Result<Self, Error> {
         let api = symbols::api()?;
-        // SAFETY: may be called on any thread.
-        let isolate = unsafe { (api.isolate_try_get_current)() };
-        if isolate.is_null() {
-            return Err(Error::Unavailable("the thread has no V8 isolate".into()));
-        }
+        let isolate = symbols::current_isolate(api)
+            .ok_or_else(|| Error::Unavailable("the thread has no V8 isolate".into()))?;
         // Before the profiler: to tell the scripts so far, V8 also tells its built-in code, which a
         // profiler would take for functions of the program.
         let script_maps: Arc<ScriptMaps> = Arc::default();
@@ -93,14 +77,9 @@ impl Profiler {
         };
         // SAFETY: this is the isolate's thread.
         let gate = unsafe { DeletionGate::watch(api, isolate) };
-        let (title, is_rotating) = (Cell::new(ProfileTitle::Odd), Cell::new(false));
+        let (title, is_rotating) = (Cell::new(0), Cell::new(false));
         let env = env.raw();
         Ok(Self { api, isolate, raw, env, gate, script_maps, map_handler, title, is_rotating })
-    }
-
-    /// Returns the maps of the scripts that are compiled while the profiler exists.
-    pub(crate) fn script_maps(&self) -> Arc<ScriptMaps> {
-        Arc::clone(&self.script_maps)
     }
 
     /// Starts sampling. No profile may be running.
@@ -112,14 +91,9 @@ impl Profiler {
         self.resume()
     }
 
-    /// Returns whether a rotation has begun and not ended.
-    pub(crate) fn is_rotating(&self) -> bool {
-        self.is_rotating.get()
-    }
-
     /// Begins a rotation: starts the next profile. V8 adds a sample of its own to both profiles.
     pub(crate) fn begin_rotation(&self) -> Result<(), Error> {
-        self.start_profile(self.title.get().other())?;
+        self.start_profile(1 - self.title.get())?;
         self.is_rotating.set(true);
         Ok(())
     }
@@ -127,7 +101,7 @@ impl Profiler {
     /// Ends a rotation: stops the old profile, and returns it.
     pub(crate) fn end_rotation(&self) -> Result<V8Profile, Error> {
         let old = self.title.get();
-        self.title.set(old.other());
+        self.title.set(1 - old);
         self.is_rotating.set(false);
         self.stop_profile(old).ok_or_else(lost_profile)
     }
@@ -158,7 +132,7 @@ impl Profiler {
         let title = self.title.get();
         // The newer profile goes first. The last one to stop misses no sample, since V8 then waits
         // until every sample is processed.
-        let surplus = self.is_rotating.take().then(|| self.stop_profile(title.other())).flatten();
+        let surplus = self.is_rotating.take().then(|| self.stop_profile(1 - title)).flatten();
         self.gate.set_profiling(false);
         let profile = self.stop_profile(title)?;
         Some(Rotated { profile, surplus })
@@ -180,9 +154,8 @@ impl Profiler {
         }
     }
 
-    /// Destroys a stopped profiler and its undeleted profiles, which no other thread may be reading.
-    pub(crate) fn dispose(self, profiles: Vec<V8Profile>) {
-        drop(profiles);
+    /// Destroys a stopped profiler and its profiles, which no other thread may be reading.
+    pub(crate) fn dispose(self) {
         if let Some(map_handler) = self.map_handler {
             map_handler.remove();
         }
@@ -194,7 +167,7 @@ impl Profiler {
         }
     }
 
-    fn start_profile(&self, title: ProfileTitle) -> Result<(), Error> {
+    fn start_profile(&self, title: usize) -> Result<(), Error> {
         let status = self.with_title(title, |title| {
             // SAFETY: this is the isolate's thread (`self` is not `Send`), inside the handle scope
             // of the title.
@@ -214,7 +187,7 @@ impl Profiler {
         }
     }
 
-    fn stop_profile(&self, title: ProfileTitle) -> Option<V8Profile> {
+    fn stop_profile(&self, title: usize) -> Option<V8Profile> {
         let raw = self.with_title(title, |title| {
             self.gate.locked(|| {
                 // SAFETY: this is the isolate's thread, inside the handle scope of the title.
@@ -225,11 +198,7 @@ impl Profiler {
     }
 
     /// Calls `f` with a title as a `v8::Local<v8::String>`.
-    fn with_title<T>(&self, title: ProfileTitle, f: impl FnOnce(symbols::Local) -> T) -> Option<T> {
-        let text = match title {
-            ProfileTitle::Odd => c"1",
-            ProfileTitle::Even => c"2",
-        };
+    fn with_title<T>(&self, title: usize, f: impl FnOnce(symbols::Local) -> T) -> Option<T> {
         // SAFETY: this is the environment's thread, and the environment is alive: a profiler is
         // given up in the environment's cleanup hook at the latest. A `napi_value` has the bits of a
         // `v8::Local`.
@@ -239,8 +208,12 @@ impl Profiler {
                 return None;
             }
             let mut string = ptr::null_mut();
-            let status =
-                napi_sys::napi_create_string_latin1(self.env, text.as_ptr(), 1, &mut string);
+            let status = napi_sys::napi_create_string_latin1(
+                self.env,
+                TITLES[title].as_ptr(),
+                1,
+                &mut string,
+            );
             let result = (status == napi_sys::Status::napi_ok).then(|| f(string.cast()));
             napi_sys::napi_close_handle_scope(self.env, scope);
             result

@@ -4,17 +4,16 @@
 //! compiled code to one handler of the isolate, with the script.
 
 use std::cell::RefCell;
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::marker::PhantomData;
+use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use napi::{Env, sys as napi_sys};
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 
-use super::symbols::{self, Isolate, Local};
+use super::symbols::{self, Isolate, Local, exported};
 
 /// A map of a script.
 #[derive(Debug)]
@@ -30,6 +29,11 @@ pub(crate) struct ScriptMap {
 pub(crate) struct ScriptMaps(Mutex<Vec<ScriptMap>>);
 
 impl ScriptMaps {
+    /// Adds maps.
+    pub(crate) fn add(&self, maps: impl IntoIterator<Item = ScriptMap>) {
+        self.0.lock().extend(maps);
+    }
+
     /// Takes the maps of the scripts that were compiled since the last call.
     pub(crate) fn take(&self) -> Vec<ScriptMap> {
         std::mem::take(&mut self.0.lock())
@@ -38,7 +42,7 @@ impl ScriptMaps {
 
 /// `v8::JitCodeEvent`, as far as it is read.
 #[repr(C)]
-struct JitCodeEvent {
+pub(super) struct JitCodeEvent {
     kind: c_int,
     code_type: c_int,
     code_start: *const c_void,
@@ -62,25 +66,25 @@ const MAX_BYTES: usize = 64 << 20;
 
 type Handler = extern "C" fn(*const JitCodeEvent);
 
-/// V8's functions for the handler.
-#[derive(Clone, Copy)]
-struct HandlerApi {
-    set_handler: unsafe extern "C" fn(*mut Isolate, c_int, Option<Handler>),
-    script_id: unsafe extern "C" fn(Local) -> c_int,
-    map_url: unsafe extern "C" fn(Local) -> Local,
+exported! {
+    /// V8's functions for the handler.
+    HandlerApi
+    set_handler: c"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE"
+        fn(*mut Isolate, c_int, Option<Handler>);
+    script_id: c"_ZNK2v813UnboundScript5GetIdEv" fn(Local) -> c_int;
+    map_url: c"_ZN2v813UnboundScript19GetSourceMappingURLEv" fn(Local) -> Local;
 }
 
 /// The handler of one isolate. A `ScriptMapHandler` never leaves the isolate's thread (it is not
 /// `Send`), and is removed in the environment's cleanup hook at the latest.
 pub(super) struct ScriptMapHandler {
-    api: HandlerApi,
+    api: &'static HandlerApi,
     isolate: *mut Isolate,
-    not_send: PhantomData<*mut c_void>,
 }
 
 /// What the handler of this thread needs.
 struct HandlerState {
-    api: HandlerApi,
+    api: &'static HandlerApi,
     env: napi_sys::napi_env,
     last: c_int,
     seen: FxHashSet<c_int>,
@@ -95,19 +99,14 @@ impl ScriptMapHandler {
     /// Takes the maps of all scripts of the calling thread from now on, and with `has_scripts` also
     /// those of the scripts so far. Returns None if this process does not export what is needed.
     pub(super) fn set(env: &Env, maps: Arc<ScriptMaps>, has_scripts: bool) -> Option<Self> {
-        let api = HandlerApi::find_once()?;
-        let isolate_try_get_current = symbols::api().ok()?.isolate_try_get_current;
-        // SAFETY: may be called on any thread.
-        let isolate = unsafe { isolate_try_get_current() };
-        if isolate.is_null() {
-            return None;
-        }
+        let api = HandlerApi::find().ok()?;
+        let isolate = symbols::current_isolate(symbols::api().ok()?)?;
         let (env, last, seen) = (env.raw(), -1, FxHashSet::default());
         STATE.set(Some(HandlerState { api, env, last, seen, maps }));
         let scope = if has_scripts { ALL_CODE } else { NEW_CODE };
         // SAFETY: this is the isolate's own thread, inside a call from JavaScript.
         unsafe { (api.set_handler)(isolate, scope, Some(on_code)) };
-        Some(Self { api, isolate, not_send: PhantomData })
+        Some(Self { api, isolate })
     }
 
     /// Removes the handler.
@@ -136,9 +135,7 @@ impl HandlerState {
         if !self.seen.insert(id) {
             return;
         }
-        if let Some(url) = self.map_url(script) {
-            self.maps.0.lock().push(ScriptMap { script_id, url });
-        }
+        self.maps.add(self.map_url(script).map(|url| ScriptMap { script_id, url }));
     }
 
     fn map_url(&self, script: Local) -> Option<String> {
@@ -206,34 +203,4 @@ extern "C" fn on_code(event: *const JitCodeEvent) {
             }
         });
     }));
-}
-
-impl HandlerApi {
-    fn find_once() -> Option<Self> {
-        static API: OnceLock<Option<HandlerApi>> = OnceLock::new();
-        *API.get_or_init(Self::find)
-    }
-
-    fn find() -> Option<Self> {
-        const SET_HANDLER: &CStr = c"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE";
-        let set_handler = symbols::symbol(SET_HANDLER)?;
-        let script_id = symbols::symbol(c"_ZNK2v813UnboundScript5GetIdEv")?;
-        let map_url = symbols::symbol(c"_ZN2v813UnboundScript19GetSourceMappingURLEv")?;
-        // SAFETY: the mangled names spell out the parameters of the C++ methods, and these types
-        // repeat them. A `v8::Local` is a pointer, which is returned in a register.
-        unsafe {
-            Some(Self {
-                set_handler: std::mem::transmute::<
-                    *mut c_void,
-                    unsafe extern "C" fn(*mut Isolate, c_int, Option<Handler>),
-                >(set_handler),
-                script_id: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Local) -> c_int>(
-                    script_id,
-                ),
-                map_url: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Local) -> Local>(
-                    map_url,
-                ),
-            })
-        }
-    }
 }

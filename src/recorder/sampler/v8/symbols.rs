@@ -5,7 +5,6 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 
 use cpu_prof_core::base::error::Error;
 
@@ -36,32 +35,41 @@ pub(super) const LEAF_NODE_LINE_NUMBERS: c_int = 0;
 /// `CpuProfilingStatus::kStarted`
 pub(super) const STARTED: c_int = 0;
 
-macro_rules! api {
-    ($($field:ident: $symbol:literal fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The functions that the profiler needs.
-        pub(crate) struct Api { $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
+/// Defines a struct of exported functions.
+macro_rules! exported {
+    ($(#[$doc:meta])* $name:ident
+     $($field:ident: $symbol:literal fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
+        $(#[$doc])*
+        pub(crate) struct $name { $(pub $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
 
-        impl Api {
-            /// Looks up all functions. The error is the first missing name.
-            fn find() -> Result<Self, &'static str> {
-                Ok(Self { $($field: {
-                    const NAME: &CStr = $symbol;
-                    let address = symbol(NAME).ok_or(NAME.to_str().unwrap_or_default())?;
+        impl $name {
+            /// Looks up all functions, once. The error is the first missing name.
+            pub(super) fn find() -> Result<&'static Self, &'static str> {
+                static API: std::sync::OnceLock<Result<$name, &'static str>> =
+                    std::sync::OnceLock::new();
+                let find = || Ok(Self { $($field: {
+                    const NAME: &std::ffi::CStr = $symbol;
+                    let address = $crate::sampler::v8::symbols::symbol(NAME)
+                        .ok_or(NAME.to_str().unwrap_or_default())?;
                     // SAFETY: the mangled name spells out the parameters of the C++ function, and
-                    // this type repeats them.
+                    // this type repeats them. A `v8::Local` is returned in a register.
                     unsafe {
                         std::mem::transmute::<
-                            *mut c_void,
+                            *mut std::ffi::c_void,
                             unsafe extern "C" fn($($arg),*) $(-> $ret)?,
                         >(address)
                     }
-                },)* })
+                },)* });
+                API.get_or_init(find).as_ref().map_err(|name| *name)
             }
         }
     };
 }
+pub(super) use exported;
 
-api! {
+exported! {
+    /// The functions that the profiler needs.
+    Api
     isolate_try_get_current: c"_ZN2v87Isolate13TryGetCurrentEv" fn() -> *mut Isolate;
     isolate_get_current_context: c"_ZN2v87Isolate17GetCurrentContextEv" fn(*mut Isolate) -> Local;
     get_current_environment: c"_ZN4node21GetCurrentEnvironmentEN2v85LocalINS0_7ContextEEE"
@@ -109,7 +117,7 @@ api! {
 
 /// Returns the functions of the process that loaded the addon.
 pub(super) fn api() -> Result<&'static Api, Error> {
-    find_once().map_err(|symbol| {
+    Api::find().map_err(|symbol| {
         Error::Unavailable(format!(
             "this Node.js does not export V8's profiler (no symbol {symbol}); \
              try CPU_PROF_SOURCE=inspector"
@@ -119,25 +127,23 @@ pub(super) fn api() -> Result<&'static Api, Error> {
 
 /// Returns whether this process exports every function that is needed.
 pub(crate) fn is_available() -> bool {
-    find_once().is_ok()
+    Api::find().is_ok()
 }
 
-fn find_once() -> Result<&'static Api, &'static str> {
-    static API: OnceLock<Result<Api, &'static str>> = OnceLock::new();
-    API.get_or_init(Api::find).as_ref().map_err(|name| *name)
+/// Returns the isolate of the calling thread; none on a thread without one.
+pub(super) fn current_isolate(api: &Api) -> Option<*mut Isolate> {
+    // SAFETY: may be called on any thread.
+    let isolate = unsafe { (api.isolate_try_get_current)() };
+    (!isolate.is_null()).then_some(isolate)
 }
 
 /// Returns the environment of the current context; none on a thread without one.
 pub(super) fn current_environment(api: &Api) -> Option<NonNull<Environment>> {
+    let isolate = current_isolate(api)?;
     // SAFETY: this is the isolate's own thread, inside a call from JavaScript, and so inside a
     // context and a handle scope.
-    let environment = unsafe {
-        let isolate = (api.isolate_try_get_current)();
-        if isolate.is_null() {
-            return None;
-        }
-        (api.get_current_environment)((api.isolate_get_current_context)(isolate))
-    };
+    let environment =
+        unsafe { (api.get_current_environment)((api.isolate_get_current_context)(isolate)) };
     NonNull::new(environment)
 }
 

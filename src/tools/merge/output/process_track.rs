@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use crate::merge::inputs::recorded_processes::RecordedProcess;
 use crate::read::sniff::RecordingFile;
-use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::process_span::ProcessSpan;
 use cpu_prof_core::profile::ending::ProcessEnding;
@@ -68,7 +67,7 @@ fn add_span(events: &mut Events, span: ProcessSpan<'_>, facts: &Value, range: (i
     let span_us = (start_us.max(range.0), end_us.min(range.1));
     if span_us.0 <= span_us.1 {
         let span = ProcessSpan { span_us, ..span };
-        events.push(&Event::process_span(&span, &span.devtools()));
+        span.add_to(events);
     }
 }
 

@@ -52,15 +52,6 @@ pub enum Args<'a> {
     },
 }
 
-impl Args<'_> {
-    pub(super) fn cpu_times(cpu: Option<CpuTimes>) -> Self {
-        match cpu {
-            Some(cpu) => Self::Data { data: Data::CpuTimes(cpu) },
-            None => Self::Empty {},
-        }
-    }
-}
-
 /// `args.data`
 #[derive(Debug, serde::Serialize)]
 #[serde(untagged)]
@@ -88,14 +79,9 @@ pub enum Data<'a> {
     ProfileChunk {
         /// New nodes and samples.
         cpu_profile: ProfileChunk<'a>,
-        /// Time before each sample, microseconds.
-        time_deltas: &'a [i64],
-        /// Line of each sample, from 1; 0 for none.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        lines: &'a [u32],
-        /// Column of each sample, from 1; 0 for none.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        columns: &'a [u32],
+        /// Times and positions of the samples.
+        #[serde(flatten)]
+        samples: &'a ChunkSamples,
     },
     /// `ScriptSourceMap`: the map of a script whose code is in no file.
     #[serde(rename_all = "camelCase")]
@@ -119,7 +105,22 @@ pub enum Data<'a> {
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
     /// `TimeStamp`: a span in a track of its own.
-    TimeStamp(TimeStampArgs<'a>),
+    TimeStamp {
+        /// Name.
+        message: &'a str,
+        /// Name in the track.
+        name: &'a str,
+        /// Start, microseconds.
+        start: i64,
+        /// End, microseconds.
+        end: i64,
+        /// Track.
+        track: &'a str,
+        /// One of DevTools' colours.
+        color: &'a str,
+        /// JSON with the rows of the details.
+        devtools: &'a str,
+    },
     /// `thread.start`: the CPU times at the start.
     CpuTimes(CpuTimes),
     /// `trace.end`
@@ -135,25 +136,6 @@ pub struct TimingArgs<'a> {
     /// JSON as a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<&'a str>,
-}
-
-/// A span in a track of its own.
-#[derive(Debug, serde::Serialize)]
-pub struct TimeStampArgs<'a> {
-    /// Name.
-    pub message: &'a str,
-    /// Name in the track.
-    pub name: &'a str,
-    /// Start, microseconds.
-    pub start: i64,
-    /// End, microseconds.
-    pub end: i64,
-    /// Track.
-    pub track: &'a str,
-    /// One of DevTools' colours.
-    pub color: &'a str,
-    /// JSON with the rows of the details.
-    pub devtools: &'a str,
 }
 
 /// The facts of a recording's end.
@@ -259,12 +241,21 @@ pub struct ChunkNode<'a> {
 }
 
 /// The times and positions of a chunk's samples.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize)]
 pub struct ChunkSamples {
-    pub(super) deltas: Vec<i64>,
-    pub(super) lines: Vec<u32>,
-    pub(super) columns: Vec<u32>,
-    pub(super) has_lines: bool,
+    /// Time before each sample, microseconds.
+    #[serde(rename = "timeDeltas")]
+    deltas: Vec<i64>,
+    /// Line of each sample, from 1; 0 for none.
+    #[serde(skip_serializing_if = "are_zero")]
+    lines: Vec<u32>,
+    /// Column of each sample, from 1; 0 for none.
+    #[serde(skip_serializing_if = "are_zero")]
+    columns: Vec<u32>,
+}
+
+fn are_zero(numbers: &[u32]) -> bool {
+    numbers.iter().all(is_zero)
 }
 
 impl ChunkSamples {
@@ -274,7 +265,6 @@ impl ChunkSamples {
         self.lines.push(line);
         // DevTools skips a line without a column.
         self.columns.push(if line > 0 { column.max(1) } else { 0 });
-        self.has_lines |= line > 0;
     }
 
     /// Removes all samples.
@@ -282,6 +272,5 @@ impl ChunkSamples {
         self.deltas.clear();
         self.lines.clear();
         self.columns.clear();
-        self.has_lines = false;
     }
 }

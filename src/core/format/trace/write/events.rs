@@ -1,6 +1,7 @@
 //! Encoded events, one a line, with separators between them.
 
-use super::event::Event;
+use serde::Serialize;
+
 use crate::format::ascii_json::encode;
 use crate::format::trace::lines::SEPARATOR;
 
@@ -14,7 +15,7 @@ pub struct Events {
 
 impl Events {
     /// Appends one event.
-    pub fn push(&mut self, event: &Event<'_>) {
+    pub fn push(&mut self, event: &impl Serialize) {
         self.separate();
         encode(&mut self.bytes, event);
     }
@@ -68,41 +69,38 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::trace::write::event::Phase;
+    use crate::format::trace::write::event::Event;
     use crate::format::trace::write::event_args::Args;
+
+    fn event<'a>(ph: &'static str, name: &'a str) -> Event<'a> {
+        Event::new(ph, "c", name, 1, 2, 3, Args::Empty {})
+    }
 
     #[test]
     fn every_phase_has_its_letter_and_fields() {
-        for (phase, fields) in [
-            (Phase::Instant, r#""ph":"I","s":"t""#),
-            (Phase::Sample { id: "0x9" }, r#""ph":"P","id":"0x9""#),
-            (Phase::Metadata, r#""ph":"M""#),
-            (Phase::Counter, r#""ph":"C""#),
-            (Phase::Complete { dur: 7 }, r#""ph":"X""#),
+        for (event, fields, dur) in [
+            (event("I", "n"), r#""ph":"I","s":"t""#, ""),
+            (event("M", "n"), r#""ph":"M""#, ""),
+            (event("C", "n"), r#""ph":"C""#, ""),
+            (event("X", "n").lasting(7), r#""ph":"X""#, r#","dur":7"#),
+            (event("b", "n").with_id("0x9"), r#""ph":"b","id2":{"local":"0x9"}"#, ""),
         ] {
-            let event =
-                Event { cat: "c", name: "n", phase, pid: 1, tid: 2, ts: 3, args: Args::Empty {} };
             let mut events = Events::default();
             events.push(&event);
-            let dur = if phase == (Phase::Complete { dur: 7 }) { r#","dur":7"# } else { "" };
             let expected = format!(
                 r#"{{"cat":"c","name":"n",{fields},"pid":1,"tid":2,"ts":3{dur},"args":{{}}}}"#
             );
             assert_eq!(String::from_utf8(events.bytes).unwrap(), expected);
         }
+        let mut events = Events::default();
+        events.push(&Event::profile("0x9", 1, 2, 3));
+        let text = String::from_utf8(events.bytes).unwrap();
+        assert!(text.contains(r#""ph":"P","id":"0x9","pid":1,"tid":2,"ts":3,"args":{"#), "{text}");
     }
 
     #[test]
     fn one_event_a_line() {
-        let event = Event {
-            cat: "c",
-            name: "a\nb",
-            phase: Phase::Metadata,
-            pid: 1,
-            tid: 2,
-            ts: 3,
-            args: Args::Empty {},
-        };
+        let event = event("M", "a\nb");
         let mut events = Events::default();
         events.push(&event);
         events.push(&event);

@@ -1,6 +1,5 @@
 //! Events as we write them.
 
-pub mod emitted;
 pub mod event;
 pub mod event_args;
 pub mod events;

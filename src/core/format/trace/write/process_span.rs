@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::event::{Event, Phase};
-use super::event_args::{Args, Data, TimeStampArgs};
+use super::event::Event;
+use super::event_args::{Args, Data};
+use super::events::Events;
 use crate::profile::ending::ProcessEnding;
 
 /// The category by which readers recognise the spans.
@@ -38,8 +39,23 @@ impl<'a> ProcessSpan<'a> {
         Self { name, pid: None, parent, ending: None, cwd: None, span_us: (0, 0) }
     }
 
+    /// Adds the span, on no thread: DevTools would draw it there too.
+    pub fn add_to(&self, events: &mut Events) {
+        let (start, end) = self.span_us;
+        let data = Data::TimeStamp {
+            message: self.name,
+            name: self.name,
+            start,
+            end,
+            track: TRACK,
+            color: self.color(),
+            devtools: &self.devtools(),
+        };
+        events.push(&Event::new("I", CATEGORIES, "TimeStamp", 0, 0, start, Args::Data { data }));
+    }
+
     /// Returns how DevTools draws the span: JSON.
-    pub fn devtools(&self) -> String {
+    fn devtools(&self) -> String {
         let mut properties = Vec::new();
         let mut add = |key: &str, value: Option<String>| {
             properties.extend(value.map(|value| [key.to_owned(), value]));
@@ -72,32 +88,6 @@ impl<'a> ProcessSpan<'a> {
     }
 }
 
-impl<'a> Event<'a> {
-    /// Returns the span of a process. `devtools` is that of [`ProcessSpan::devtools`]. The event is on
-    /// no thread: DevTools would draw it there too.
-    pub fn process_span(span: &ProcessSpan<'a>, devtools: &'a str) -> Self {
-        let (start, end) = span.span_us;
-        let data = Data::TimeStamp(TimeStampArgs {
-            message: span.name,
-            name: span.name,
-            start,
-            end,
-            track: TRACK,
-            color: span.color(),
-            devtools,
-        });
-        Self {
-            cat: CATEGORIES,
-            name: "TimeStamp",
-            phase: Phase::Instant,
-            pid: 0,
-            tid: 0,
-            ts: start,
-            args: Args::Data { data },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,7 +105,7 @@ mod tests {
             span_us: (10, 30),
         };
         let mut events = Events::default();
-        events.push(&Event::process_span(&span, &span.devtools()));
+        span.add_to(&mut events);
         assert_eq!(
             std::str::from_utf8(events.as_bytes()).unwrap(),
             r#"{"cat":"devtools.timeline,cpu-prof.processes","name":"TimeStamp","ph":"I","s":"t","pid":0,"tid":0,"ts":10,"args":{"data":{"message":"tsc (pid 7)","name":"tsc (pid 7)","start":10,"end":30,"track":"Processes","color":"error","devtools":"{\"dataType\":\"track-entry\",\"properties\":[[\"pid\",\"7\"],[\"parent\",\"nx (pid 1)\"],[\"ended\",\"exit code 3\"]],\"track\":\"Processes\"}"}}}"#

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::event::{Event, Phase};
+use super::event::Event;
 use super::event_args::{Args, Data};
+use super::events::Events;
+use super::thread::ThreadTrace;
 use crate::profile::gc::{Collection, CollectionKind, MemoryUse};
 use crate::profile::window::task::Task;
 
@@ -11,7 +13,7 @@ use crate::profile::window::task::Task;
 const SHORT_TIMELINE: &str = "devtools.timeline";
 
 /// Returns the name of a thread's counters. Perfetto draws one track for each name of a process.
-pub(crate) fn memory_name(tid: u32) -> Cow<'static, str> {
+fn memory_name(tid: u32) -> Cow<'static, str> {
     match tid {
         0 => "memory".into(),
         worker => format!("memory of worker {worker}").into(),
@@ -32,47 +34,45 @@ fn collection_type(kind: CollectionKind) -> Option<&'static str> {
     }
 }
 
-impl<'a> Event<'a> {
-    /// Returns a collection.
-    pub fn collection(pid: u32, tid: u32, collection: &Collection) -> Self {
+impl ThreadTrace {
+    /// Adds a collection.
+    pub fn collection(&self, events: &mut Events, collection: &Collection) {
         let Collection { kind, start_us, duration_us, heap_before, heap_after, .. } = *collection;
         let args = Args::Collection {
             kind: collection_type(kind),
             used_heap_size_before: heap_before,
             used_heap_size_after: heap_after,
         };
-        let (cat, phase) = ("devtools.timeline,v8", Phase::Complete { dur: duration_us });
-        Self { cat, name: collection_name(kind), phase, pid, tid, ts: start_us, args }
+        let (cat, name) = ("devtools.timeline,v8", collection_name(kind));
+        let event = Event::new("X", cat, name, self.pid(), self.tid(), start_us, args);
+        events.push(&event.lasting(duration_us));
     }
 
-    /// Returns a task, which DevTools marks if it is long. DevTools forgets the stack of functions
-    /// at its start.
-    pub fn task(pid: u32, tid: u32, task: &Task) -> Self {
-        Self::of_task("RunTask", SHORT_TIMELINE, pid, tid, task)
+    /// Adds a task, which is marked only if it is long: DevTools forgets the stack of functions at the
+    /// start of a task.
+    pub fn task(&self, events: &mut Events, task: &Task) {
+        let mut add = |cat: &str, name: &str| {
+            let (pid, tid, ts) = (self.pid(), self.tid(), task.start_us);
+            let event = Event::new("X", cat, name, pid, tid, ts, Args::Empty {});
+            events.push(&event.lasting(task.end_us - task.start_us));
+        };
+        if task.is_long() {
+            add(SHORT_TIMELINE, "RunTask");
+        }
+        // A call is not drawn. Without a call, DevTools cuts the functions wherever a collection
+        // begins or ends.
+        if task.collected_until_us.is_some() {
+            add("v8", "v8.callFunction");
+        }
     }
 
-    /// Returns the call of a task, which is not drawn. Without a call, DevTools cuts the functions
-    /// wherever a collection begins or ends.
-    pub fn call(pid: u32, tid: u32, task: &Task) -> Self {
-        Self::of_task("v8.callFunction", "v8", pid, tid, task)
-    }
-
-    fn of_task(name: &'a str, cat: &'a str, pid: u32, tid: u32, task: &Task) -> Self {
-        let (ts, dur) = (task.start_us, task.end_us - task.start_us);
-        Self { cat, name, phase: Phase::Complete { dur }, pid, tid, ts, args: Args::Empty {} }
-    }
-
-    /// Returns the counters of DevTools' memory graph, which it shows for the selected thread.
-    pub(crate) fn heap_counters(pid: u32, tid: u32, ts: i64, memory: MemoryUse) -> Self {
-        let data = Data::Counters { js_heap_size_used: memory.heap_used };
-        let args = Args::Data { data };
-        let (cat, name) = (SHORT_TIMELINE, "UpdateCounters");
-        Self { cat, name, phase: Phase::Instant, pid, tid, ts, args }
-    }
-
-    /// Returns all values of the memory. `name` is that of `memory_name`.
-    pub fn memory(pid: u32, tid: u32, ts: i64, name: &'a str, memory: MemoryUse) -> Self {
-        let args = Args::Memory(memory);
-        Self { cat: "cpu-prof", name, phase: Phase::Counter, pid, tid, ts, args }
+    /// Adds the memory at a moment: the counters of DevTools' memory graph, which it shows for the
+    /// selected thread, and all values.
+    pub fn memory(&self, events: &mut Events, time_us: i64, memory: MemoryUse) {
+        let (pid, tid) = (self.pid(), self.tid());
+        let args = Args::Data { data: Data::Counters { js_heap_size_used: memory.heap_used } };
+        events.push(&Event::new("I", SHORT_TIMELINE, "UpdateCounters", pid, tid, time_us, args));
+        let (name, args) = (memory_name(tid), Args::Memory(memory));
+        events.push(&Event::new("C", "cpu-prof", &name, pid, tid, time_us, args));
     }
 }

@@ -5,46 +5,54 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::event::{Event, SAMPLES_PER_CHUNK};
-use super::event_args::{ChunkNode, ChunkSamples, Flush, ProcessFrame, ProfileChunk, TraceEnd};
+use super::event_args::{
+    Args, ChunkNode, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd,
+};
 use super::events::Events;
-use super::side_event;
 use super::thread_names::{each_name, thread_name, worker_name};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
+use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use crate::format::trace::ours::{self, OurMember};
 use crate::format::url::frame_url;
 use crate::profile::gap::Gap;
-use crate::profile::gc::{Collection, MemoryUse};
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
 use crate::profile::window::call_tree::PlacedWindow;
 use crate::profile::window::path_ids::NodeId;
-use crate::profile::window::task::Task;
 
-/// The facts that a trace has about its thread.
-#[derive(Debug, Clone)]
+/// The facts that a trace has about its thread, as its metadata has them.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ThreadInfo {
     /// Process of the thread.
+    #[serde(flatten)]
     pub program: Program,
     /// Node's thread id, 0 for the main thread.
     pub thread_id: u32,
     /// The system's thread id, if known. Other tools name threads by this id.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub os_thread_id: Option<u32>,
     /// Form of the frames under `node_modules`.
+    #[serde(skip)]
     pub node_modules: NodeModules,
     /// Time between two samples, microseconds.
     pub interval_us: u32,
     /// Start of the trace: ISO 8601, UTC.
+    #[serde(skip)]
     pub started: String,
     /// CPU times at the start, if they are known.
+    #[serde(skip)]
     pub cpu: Option<CpuTimes>,
     /// The place of the trace in its recording, if the recording is a chain of traces.
+    #[serde(flatten)]
     pub segment: Option<Segment>,
     /// Label of the recording, if the program gives one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recording_label: Option<String>,
 }
 
@@ -68,7 +76,9 @@ pub struct ThreadTrace {
     info: ThreadInfo,
     profile_id: String,
     script_offset: ScriptIdOffset,
-    time: Timeline,
+    /// Time of the last sample; at first the start. An earlier state takes back the samples since then,
+    /// which were not written.
+    pub time: Timeline,
     /// Name of the worker, once it is known.
     worker_name: Option<String>,
 }
@@ -96,21 +106,6 @@ impl ThreadTrace {
         }
     }
 
-    /// Returns the time of the last sample, microseconds; at first the start.
-    pub fn last_us(&self) -> i64 {
-        self.time.last_us()
-    }
-
-    /// Returns the state of the time line, for [`Self::return_to`].
-    pub fn time(&self) -> Timeline {
-        self.time
-    }
-
-    /// Takes back the samples since an earlier state, because they were not written.
-    pub fn return_to(&mut self, time: Timeline) {
-        self.time = time;
-    }
-
     /// Returns the file's text up to the events that stand once in it, with these.
     pub fn head(&self) -> Vec<u8> {
         let mut out = br#"{"metadata":"#.to_vec();
@@ -135,29 +130,12 @@ impl ThreadTrace {
             own: OurMember<RecordingFacts<'a>>,
         }
         #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
         struct RecordingFacts<'a> {
             version: &'a str,
             #[serde(flatten)]
-            program: &'a Program,
-            thread_id: u32,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            os_thread_id: Option<u32>,
-            interval_us: u32,
-            #[serde(flatten)]
-            segment: Option<Segment>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            recording_label: Option<&'a str>,
+            info: &'a ThreadInfo,
         }
-        let facts = RecordingFacts {
-            version: env!("CARGO_PKG_VERSION"),
-            program: &self.info.program,
-            thread_id: self.info.thread_id,
-            os_thread_id: self.info.os_thread_id,
-            interval_us: self.info.interval_us,
-            segment: self.info.segment,
-            recording_label: self.recording_label(),
-        };
+        let facts = RecordingFacts { version: env!("CARGO_PKG_VERSION"), info: &self.info };
         let metadata = RecordingMetadata {
             source: ours::SOURCE,
             start_time: &self.info.started,
@@ -172,7 +150,7 @@ impl ThreadTrace {
         let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
         let label = self.recording_label();
         // DevTools shows a worker by its name, and a main thread by the label of the process.
-        let url = self.info.program.url_label_with(label.filter(|_| !self.is_worker()));
+        let url = self.info.program.url_label_with(label.filter(|_| tid == 0));
         let frame = ProcessFrame::new(ProcessFrame::ROOT, None, pid, &url);
         events.push(&Event::tracing_started(tid, ts, frame));
         each_name(pid, tid, &self.info.program.short_label(), label, |name| events.push(name));
@@ -203,11 +181,10 @@ impl ThreadTrace {
             .collect();
         let (pid, tid) = (self.pid(), self.tid());
         let mut nodes = nodes.as_slice();
-        let mut chunk_samples = ChunkSamples::default();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
             let ids: Vec<u32> =
                 samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
-            chunk_samples.clear();
+            let mut chunk_samples = ChunkSamples::default();
             for sample in samples {
                 chunk_samples.push(self.time.delta(sample.time_us), sample.position);
             }
@@ -215,24 +192,18 @@ impl ThreadTrace {
             let (id, ts) = (&self.profile_id, self.time.last_us());
             events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &chunk_samples));
         }
-        let ts = window.end_us.max(self.time.last_us());
-        events.push(&Event::thread_flush(pid, tid, ts, flush));
+        self.flush(events, window.end_us.max(self.time.last_us()), flush);
     }
 
     /// Adds the end of a gap. `root` is the id of the root, if the file has one: a sample of the root
     /// ends the last sample before the gap. `cpu` are the CPU times at the end of the gap. A name that
     /// was given in the gap is given again.
     pub fn gap(&mut self, events: &mut Events, root: Option<NodeId>, gap: Gap, cpu: CpuTimes) {
-        let (pid, tid) = (self.pid(), self.tid());
         if let Some(root) = root {
-            let mut samples = ChunkSamples::default();
-            samples.push(self.time.delta(gap.from_us), SourcePosition::default());
-            let chunk = ProfileChunk { nodes: &[], samples: &[root] };
-            let (id, ts) = (&self.profile_id, self.time.last_us());
-            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
+            self.time = self.sample(events, gap.from_us, root);
         }
         let flush = Flush { cpu, lost: Some(gap.lost()), ..Flush::default() };
-        events.push(&Event::thread_flush(pid, tid, gap.to_us.max(self.time.last_us()), flush));
+        self.flush(events, gap.to_us.max(self.time.last_us()), flush);
         self.name_worker(events);
     }
 
@@ -246,16 +217,28 @@ impl ThreadTrace {
         now_us: i64,
         flush: Flush,
     ) {
-        let (pid, tid) = (self.pid(), self.tid());
         let mut time = self.time;
         if let Some((time_us, node)) = idle {
-            let mut samples = ChunkSamples::default();
-            samples.push(time.delta(time_us), SourcePosition::default());
-            let chunk = ProfileChunk { nodes: &[], samples: &[node] };
-            let (id, ts) = (&self.profile_id, time.last_us());
-            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &samples));
+            time = self.sample(events, time_us, node);
         }
-        events.push(&Event::thread_flush(pid, tid, now_us.max(time.last_us()), flush));
+        self.flush(events, now_us.max(time.last_us()), flush);
+    }
+
+    /// Adds a heartbeat, which extends the visible range.
+    fn flush(&self, events: &mut Events, ts: i64, flush: Flush) {
+        let args = Args::Data { data: Data::Flush(flush) };
+        events.push(&Event::instant("thread.flush", self.pid(), self.tid(), ts, args));
+    }
+
+    /// Adds a chunk of one sample. Returns the state of the time line after it.
+    fn sample(&self, events: &mut Events, time_us: i64, node: NodeId) -> Timeline {
+        let mut time = self.time;
+        let mut samples = ChunkSamples::default();
+        samples.push(time.delta(time_us), SourcePosition::default());
+        let chunk = ProfileChunk { nodes: &[], samples: &[node] };
+        let (id, ts) = (&self.profile_id, time.last_us());
+        events.push(&Event::profile_chunk(id, self.pid(), self.tid(), ts, chunk, &samples));
+        time
     }
 
     /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share
@@ -277,34 +260,12 @@ impl ThreadTrace {
     pub fn source_map(&self, events: &mut Events, script_id: u32, script: &str, map: &[u8]) {
         let url = frame_url(script, self.info.node_modules);
         let id = self.script_offset.of_script(script_id);
-        if let Ok(map) = serde_json::from_slice::<&RawValue>(map) {
+        if let Ok(map) = serde_json::from_slice(map) {
+            let data = Data::ScriptSourceMap { script_id: id, url: &url, source_map: map };
             let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
-            events.push(&Event::script_source_map(pid, tid, ts, (id, &url), map));
+            let args = Args::Data { data };
+            events.push(&Event::instant(SCRIPT_SOURCE_MAP, pid, tid, ts, args));
         }
-    }
-
-    /// Adds a task, which is marked only if it is long.
-    pub fn task(&self, events: &mut Events, task: &Task) {
-        let (pid, tid) = (self.pid(), self.tid());
-        if task.is_long() {
-            events.push(&Event::task(pid, tid, task));
-        }
-        if task.collected_until_us.is_some() {
-            events.push(&Event::call(pid, tid, task));
-        }
-    }
-
-    /// Adds a collection.
-    pub fn collection(&self, events: &mut Events, collection: &Collection) {
-        events.push(&Event::collection(self.pid(), self.tid(), collection));
-    }
-
-    /// Adds the memory at a moment.
-    pub fn memory(&self, events: &mut Events, time_us: i64, memory: MemoryUse) {
-        let (pid, tid) = (self.pid(), self.tid());
-        let name = side_event::memory_name(tid);
-        events.push(&Event::heap_counters(pid, tid, time_us, memory));
-        events.push(&Event::memory(pid, tid, time_us, &name, memory));
     }
 
     /// Adds the end of the recording, which is the end of the visible range, with the CPU times up to
@@ -312,11 +273,6 @@ impl ThreadTrace {
     pub fn close(&self, events: &mut Events, end_us: i64, end: Option<TraceEnd>) {
         let ts = end_us.max(self.time.last_us());
         events.push(&Event::trace_end(self.pid(), self.tid(), ts, end));
-    }
-
-    /// Returns whether the thread is a worker.
-    pub fn is_worker(&self) -> bool {
-        self.tid() != 0
     }
 
     /// Names a worker. Its name is known only after the recording has started.
@@ -340,11 +296,13 @@ impl ThreadTrace {
         self.info.recording_label.as_deref()
     }
 
-    fn pid(&self) -> u32 {
+    /// Returns the id of the process.
+    pub(super) fn pid(&self) -> u32 {
         self.info.program.pid
     }
 
-    fn tid(&self) -> u32 {
+    /// Returns Node's thread id.
+    pub(super) fn tid(&self) -> u32 {
         self.info.thread_id
     }
 }

@@ -1,6 +1,6 @@
 //! User timings as events, which DevTools draws in its track 'Timings' or in tracks of their own.
 
-use super::event::{Event, Phase};
+use super::event::Event;
 use super::event_args::{Args, Data, TimingArgs};
 use super::events::Events;
 
@@ -37,16 +37,15 @@ impl<'a> Timing<'a> {
     /// Adds a mark.
     pub fn mark(&self, events: &mut Events, TimingThread { pid, tid }: TimingThread) {
         let args = Args::Data { data: Data::Mark(self.args()) };
-        let (cat, name, ts) = (USER_TIMING, self.name, self.start_us);
-        events.push(&Event { cat, name, phase: Phase::Instant, pid, tid, ts, args });
+        events.push(&Event::new("I", USER_TIMING, self.name, pid, tid, self.start_us, args));
     }
 
     /// Adds the start of a span. `id` is that of [`span_id`].
     pub fn begin(&self, events: &mut Events, thread: TimingThread, id: &'a str) {
         let TimingThread { pid, tid } = thread;
-        let (cat, name, ts) = (USER_TIMING, self.name, self.start_us);
-        let (phase, args) = (Phase::AsyncBegin { id }, Args::Timing(self.args()));
-        events.push(&Event { cat, name, phase, pid, tid, ts, args });
+        let args = Args::Timing(self.args());
+        let event = Event::new("b", USER_TIMING, self.name, pid, tid, self.start_us, args);
+        events.push(&event.with_id(id));
     }
 }
 
@@ -58,8 +57,8 @@ pub fn end(
     id: &str,
     end_us: i64,
 ) {
-    let (phase, args) = (Phase::AsyncEnd { id }, Args::Empty {});
-    events.push(&Event { cat: USER_TIMING, name, phase, pid, tid, ts: end_us, args });
+    let event = Event::new("e", USER_TIMING, name, pid, tid, end_us, Args::Empty {});
+    events.push(&event.with_id(id));
 }
 
 /// Returns the id of a thread's `n`th span: unique in the whole trace, and no more than 64 bits.

@@ -84,7 +84,7 @@ impl Recorder {
         };
         self.segments.append(&mut self.events, encode).unwrap();
         let nodes = placed.new_nodes.len() as u64;
-        self.segments.count(SegmentContents { samples: times_us.len() as u64, nodes });
+        self.segments.contents.add(SegmentContents { samples: times_us.len() as u64, nodes });
         if let Some(max_size) = self.max_size {
             assert!(self.bytes() <= max_size, "{} bytes are on the disk", self.bytes());
         }
@@ -210,8 +210,7 @@ fn the_newest_segments_stay_within_the_size() {
             .collect();
         assert!(ids.contains(&1));
     }
-    let removed = recorder.segments.removed();
-    assert_eq!(removed.samples as usize, all.len() - kept.len());
+    assert_eq!(recorder.segments.kept_contents().samples as usize, kept.len());
 }
 
 #[test]
@@ -232,7 +231,7 @@ fn a_segment_starts_with_a_sample_unless_it_grows_too_large() {
     let mut recorder = Recorder::new(&[("CPU_PROF_MAX_SIZE", "64K")], Vec::new());
     let mut windows = 0;
     let mut count = |recorder: &mut Recorder, bytes: u64| {
-        while recorder.segments.output.bytes() < bytes {
+        while recorder.segments.output.length < bytes {
             windows += 1;
             recorder.write(&[], windows * 1000);
         }
@@ -278,7 +277,7 @@ fn a_continued_recording_counts_with_the_limit() {
     }
     let paths = first.segments.paths();
     let mut second = Recorder::new(&limit, first.segments.into_complete());
-    assert_eq!(second.segments.complete_contents().samples, 3);
+    assert_eq!(second.segments.kept_contents().samples, 3);
     assert_eq!(second.segments.paths()[..paths.len()], paths);
     for n in 4..20 {
         second.write(&[n * SECOND], n * SECOND + 5);
