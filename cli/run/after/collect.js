@@ -5,7 +5,6 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge } = require('../../../index.js')
-const { headersOf } = require('../headers.js')
 const { withCleanup } = require('../../terminal/cleanup.js')
 const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
 const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
@@ -21,27 +20,25 @@ const {
 } = require('./summary.js')
 const { hiddenName, nameTrace } = require('./trace-name.js')
 
-/** @typedef {import('../prepare/plan.js').Options} Options */
-/** @typedef {import('../prepare/plan.js').Plan} Plan */
+/** @typedef {import('../prepare/recordings-dir.js').Header} Header */
 /**
- * What a run recorded.
- * @typedef {object} Recorded
- * @property {string} recordingsDir absolute; the recordings are here
- * @property {string[]} files of the recordings, in all formats
+ * How a run ended.
+ * @typedef {object} End
  * @property {import('../watch/child.js').Ending} ending
  * @property {string} missing text about Node processes without a recording, empty if there are none
  */
-/** @typedef {Options & Pick<Plan, 'finalDir' | 'isHidden' | 'output' | 'html'> & Recorded} Run */
+/** @typedef {import('../prepare/plan.js').Options & import('../prepare/plan.js').Plan & End} Run */
 
-/** Collects what a run recorded, and says what it was. @param {string[]} recordings their files @param {Run} run */
-async function collectRun(recordings, run) {
+/** Collects what a run recorded, and says what it was. @param {Header[]} all recordings @param {Run} run */
+async function collectRun(all, run) {
   const { finalDir, merge, quiet, output } = run
   const cwd = workingDirectory()
-  const headers = headersOf(recordings)
-  const living = headers.filter(({ isGrowing }) => isGrowing).map(({ file }) => file)
-  const complete = run.files.filter((file) => !living.includes(file))
+  const chosen = oneForEachThread(all)
+  const recordings = chosen.map(({ file }) => file)
+  const living = chosen.filter(({ isGrowing }) => isGrowing)
+  const complete = all.filter((header) => !living.includes(header)).map(({ file }) => file)
   // The segments of a recording count once.
-  const count = new Set(headers.map(({ recording, file }) => recording ?? file)).size
+  const count = new Set(chosen.map(({ recording, file }) => recording ?? file)).size
   if (!merge) {
     await writePage(recordings, cwd, run)
     const place = formatPath(moveToFinalDir(complete, run), cwd)
@@ -59,7 +56,7 @@ async function collectRun(recordings, run) {
     const trace = output ?? hiddenName(finalDir)
     checkTrace(trace, recordings)
     const mergeAll = () => mergeRecordings(recordings, trace, run)
-    const where = describeRecordings(count, formatPath(run.recordingsDir, cwd))
+    const where = describeRecordings(count, formatPath(run.recordingsDir.path, cwd))
     merged = await withCleanup(mergeAll, `interrupted before the trace was written: ${where}`)
     if (output === undefined) merged.files = [nameTrace(trace)]
   } catch (error) {
@@ -78,18 +75,24 @@ async function collectRun(recordings, run) {
   removeMerged(recordings, complete, merged, run)
 }
 
+/** Returns the files to merge: with both formats, each thread has a file of either kind. @param {Header[]} all */
+function oneForEachThread(all) {
+  const traces = all.filter(({ file }) => file.endsWith('.trace.json'))
+  return traces.length > 0 ? traces : all
+}
+
 /**
  * Moves complete files out of a temporary folder. Returns the folder where the recordings are afterwards.
  * @param {string[]} files @param {Run} run
  */
 function moveToFinalDir(files, { finalDir, recordingsDir, isHidden }) {
-  if (!isHidden || files.length === 0) return recordingsDir
+  if (!isHidden || files.length === 0) return recordingsDir.path
   try {
-    moveFiles(files, recordingsDir, finalDir)
+    moveFiles(files, recordingsDir.path, finalDir)
     return finalDir
   } catch (error) {
     printStatus(`the recordings cannot be moved into ${finalDir}: ${messageOf(error)}`)
-    return recordingsDir
+    return recordingsDir.path
   }
 }
 
@@ -103,7 +106,7 @@ function removeMerged(recordings, complete, merged, run) {
   // Someone who chose the format `.cpuprofile` wants these files.
   const isRedundant = (/** @type {string} */ file) =>
     isWhole && !run.keepRecordings && file.endsWith('.trace.json') && recordings.includes(file)
-  removeFiles(complete.filter(isRedundant), run.recordingsDir)
+  removeFiles(complete.filter(isRedundant), run.recordingsDir.path)
   moveToFinalDir(
     complete.filter((file) => !isRedundant(file)),
     run,

@@ -3,21 +3,8 @@
 // Builds the environment that makes every Node process under a command record itself.
 
 const path = require('node:path')
-const { variableOf, variablesIn } = require('../../../lib/settings.js')
 
 const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
-
-/**
- * Returns the variables of a run: those of the environment, and above them the settings.
- * @param {NodeJS.ProcessEnv} env @param {Record<string, string>} settings
- */
-function variablesOf(env, settings) {
-  const chosen = Object.entries(settings).map(([name, value]) => [variableOf(name), value])
-  return {
-    ...variablesIn(env),
-    .../** @type {Record<string, string>} */ (Object.fromEntries(chosen)),
-  }
-}
 
 /**
  * Returns the environment of a run's processes. `NODE_OPTIONS` is all that they need: tools that
@@ -54,4 +41,4 @@ function quote(file) {
   return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
 }
 
-module.exports = { variablesOf, recordedEnvironment, withPreload }
+module.exports = { recordedEnvironment, withPreload }

@@ -9,8 +9,8 @@ const exitCodes = require('../../exit-codes.js')
 const { onSignals } = require('../../signals.js')
 const { fail } = require('../../terminal/output.js')
 const { quote } = require('../../terminal/shell.js')
-const { passOnFiles } = require('../prepare/inherited.js')
-const { readStat } = require('./proc.js')
+const { readStat } = require('../proc.js')
+const { passOnFiles } = require('./inherited.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
 /** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */
