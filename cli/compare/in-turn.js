@@ -5,13 +5,10 @@
 const path = require('node:path')
 const { RUNS } = require('../../lib/settings.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
-const { endAs } = require('../run/watch/child.js')
 const { newDirName } = require('../run/prepare/output-dir.js')
-const { problemOfFolder, recordRun } = require('../run/repeat.js')
-const { printStatus, fail } = require('../terminal/output.js')
+const { recordRuns } = require('../run/repeat.js')
+const { fail } = require('../terminal/output.js')
 const { formatPath, workingDirectory } = require('../terminal/format.js')
-
-const SIDES = /** @type {const} */ (['base', 'head'])
 
 /**
  * Runs both commands. Returns the folders of their runs; undefined if there are none, which sets the
@@ -27,28 +24,13 @@ async function runInTurn(words, { runs, warmup = 0, dir = path.join(RUNS, newDir
     fail(`--runs needs two commands, not ${commands.length}: ${example}`, WRONG_USAGE)
     return undefined
   }
-  const folders = SIDES.map((side) => path.resolve(dir, side))
-  const problem = folders.map(problemOfFolder).find((text) => text !== undefined)
-  if (problem !== undefined) {
-    fail(problem, WRONG_USAGE)
-    return undefined
-  }
-  for (let number = 1 - warmup; number <= runs; number++) {
-    // A B B A: a steady drift of the machine is the same for both.
-    const order = number % 2 === 0 ? [1, 0] : [0, 1]
-    for (const side of order) {
-      const place = { folder: folders[side], number, of: runs, side: SIDES[side] }
-      const ending = await recordRun(commands[side], { merge: true, sourceMaps: true }, place)
-      if (ending === undefined) return undefined
-      if (ending.signal !== null) {
-        endAs(ending)
-        return undefined
-      }
-      if (ending.code !== 0) printStatus(`${SIDES[side]}: the command ended with ${ending.code}`)
-    }
-  }
+  const sides = ['base', 'head'].map((name, index) => ({
+    ...{ name, command: commands[index], folder: path.resolve(dir, name) },
+  }))
+  const endings = await recordRuns(sides, runs, warmup, { merge: true, sourceMaps: true })
+  if (endings === undefined) return undefined
   const cwd = workingDirectory()
-  const [base, head] = folders.map((folder) => formatPath(folder, cwd))
+  const [base, head] = sides.map(({ folder }) => formatPath(folder, cwd))
   return [base, head]
 }
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// Runs a command several times, each run in a folder of its own, so that runs can be compared.
+// Runs commands several times, each run in a folder of its own, so that runs can be compared.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -15,6 +15,7 @@ const { record } = require('./record.js')
 
 /** @typedef {import('./prepare/plan.js').Options & Record<string, any>} Options */
 /** @typedef {import('./watch/child.js').Ending} Ending */
+/** @typedef {{ command: string[], folder: string, name?: string }} Side a command with the folder of its runs */
 
 /** The folder of a run that does not count, within the folder of the runs. */
 const WARMUP = '.warmup'
@@ -24,80 +25,78 @@ async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
   const folder = path.resolve(
     dir || process.env[variableOf('dir')] || path.join(RUNS, newDirName()),
   )
-  const problem = problemOfFolder(folder)
-  if (problem !== undefined) return fail(problem, WRONG_USAGE)
-  /** @type {Ending | undefined} */
-  let failed
-  for (let number = 1 - warmup; number <= repeat; number++) {
-    const ending = await recordRun(command, options, { folder, number, of: repeat })
-    if (ending === undefined) return
-    if (ending.signal !== null) return endAs(ending)
-    if (ending.code !== 0) failed = ending
+  const endings = await recordRuns([{ command, folder }], repeat, warmup, options)
+  if (endings === undefined) return
+  if (!options.quiet) {
+    const place = formatPath(folder, workingDirectory())
+    const hint = `to compare: cpu-prof compare ${quotePath(place)} <other runs>`
+    printStatus(`${formatCount(repeat, 'run')} in ${place} (${hint})`)
   }
-  if (!options.quiet) printRuns(folder, repeat)
+  const failed = endings.filter(({ code }) => code !== 0).at(-1)
   if (failed !== undefined) endAs(failed)
 }
 
-/** Returns why runs cannot be written into a folder. @param {string} folder */
-function problemOfFolder(folder) {
-  if (!fs.existsSync(path.join(folder, runName(1)))) return undefined
-  return (
-    `${folder} has runs already, which would be mixed with the new ones; remove the folder, or ` +
-    'choose another --dir'
-  )
+/**
+ * Records runs of commands in turn. Returns how they ended; undefined if a run left no recording or was
+ * ended by a signal, which sets the exit code.
+ * @param {Side[]} sides @param {number} runs @param {number} warmup runs before that do not count
+ * @param {Options} options
+ */
+async function recordRuns(sides, runs, warmup, options) {
+  const taken = sides.find(({ folder }) => fs.existsSync(path.join(folder, runName(1))))
+  if (taken !== undefined) {
+    fail(
+      `${taken.folder} has runs already, which would be mixed with the new ones; remove the ` +
+        'folder, or choose another --dir',
+      WRONG_USAGE,
+    )
+    return undefined
+  }
+  /** @type {Ending[]} */
+  const endings = []
+  for (let number = 1 - warmup; number <= runs; number++) {
+    const title = number < 1 ? 'warm-up' : `run ${number} of ${runs}`
+    // A B B A: a steady drift of the machine is the same for both.
+    for (const side of number % 2 === 0 ? [...sides].reverse() : sides) {
+      const ending = await recordRun(side, number, title, options)
+      if (ending === undefined) return undefined
+      if (ending.signal !== null) {
+        endAs(ending)
+        return undefined
+      }
+      endings.push(ending)
+    }
+  }
+  return endings
 }
 
 /**
  * Records one of several runs. Returns how the command ended; undefined if there is no recording, which
  * sets the exit code.
- * @param {string[]} command @param {Options} options
- * @param {{ folder: string, number: number, of: number, side?: string }} place a number below 1 is a
- *   run that does not count
+ * @param {Side} side @param {number} number below 1 for a run that does not count
+ * @param {string} title @param {Options} options
  */
-async function recordRun(command, options, { folder, number, of, side }) {
-  const isWarmup = number < 1
-  const finalDir = path.join(folder, isWarmup ? WARMUP : runName(number))
-  const ending = await timed(
-    `${side ? `${side}: ` : ''}${titleOf(number, of)}`,
-    options.quiet,
-    () => record(command, { ...options, finalDir, quiet: true }),
-  )
+async function recordRun({ command, folder, name }, number, title, options) {
+  const finalDir = path.join(folder, number < 1 ? WARMUP : runName(number))
+  const start = performance.now()
+  const ending = await record(command, { ...options, finalDir, quiet: true })
+  const time = formatTime(performance.now() - start)
+  if (!options.quiet) printStatus(`${name ? `${name}: ` : ''}${title}: ${time}`)
   if (ending === undefined) return undefined
   const isRecorded = fs.existsSync(finalDir)
-  if (isWarmup) fs.rmSync(finalDir, { recursive: true, force: true })
+  if (number < 1) fs.rmSync(finalDir, { recursive: true, force: true })
   if (!isRecorded && ending.signal === null) {
     const how = ending.code === 0 ? '' : ` and ended with ${ending.code}`
     fail(`the command left no recording${how}; see what cpu-prof run ${quoteAll(command)} says`)
     return undefined
   }
+  if (name && ending.signal === null && ending.code !== 0) {
+    printStatus(`${name}: the command ended with ${ending.code}`)
+  }
   return ending
-}
-
-/** @param {number} number @param {number} of */
-function titleOf(number, of) {
-  return number < 1 ? 'warm-up' : `run ${number} of ${of}`
-}
-
-/**
- * Says how long some work took.
- * @template T @param {string} title @param {boolean | undefined} quiet @param {() => Promise<T>} work
- */
-async function timed(title, quiet, work) {
-  const start = performance.now()
-  const result = await work()
-  if (!quiet) printStatus(`${title}: ${formatTime(performance.now() - start)}`)
-  return result
-}
-
-/** Says where the runs are. @param {string} folder @param {number} count */
-function printRuns(folder, count) {
-  const place = formatPath(folder, workingDirectory())
-  printStatus(
-    `${formatCount(count, 'run')} in ${place} (to compare: cpu-prof compare ${quotePath(place)} <other runs>)`,
-  )
 }
 
 /** @param {number} number from 1 */
 const runName = (number) => `run-${number}`
 
-module.exports = { repeatRun, recordRun, problemOfFolder }
+module.exports = { repeatRun, recordRuns }

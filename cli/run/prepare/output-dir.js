@@ -4,7 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { readRegularFile } = require('../../regular-file.js')
+const { loadTools } = require('../../../lib/addon.js')
 
 /** Hides a new folder from version control and from watchers: a big trace is nothing for either. */
 const IGNORE_FILE = '.gitignore'
@@ -28,8 +28,9 @@ function createFolder(dir) {
 /** Returns whether a folder is hidden already. @param {string} dir */
 function isIgnored(dir) {
   const file = path.join(dir, IGNORE_FILE)
-  // Loading the addon, which opens files, takes milliseconds.
-  return fs.existsSync(file) && readRegularFile(file, IGNORE_ALL.length + 1) === IGNORE_ALL
+  // Loading the addon takes milliseconds. Somebody else can have made the file: a pipe would never end.
+  if (!fs.existsSync(file)) return false
+  return loadTools().cpuProfReadRegularFile(file, IGNORE_ALL.length) === IGNORE_ALL
 }
 
 /** Returns the innermost folder of a path that exists, or the file there. @param {string} dir absolute */

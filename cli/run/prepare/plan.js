@@ -2,11 +2,12 @@
 
 // Decides where a run records, and checks its options before the command starts.
 
+const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
 const { RUNS, flagOf, variableOf, variablesIn } = require('../../../lib/settings.js')
 const { workingDirectory } = require('../../terminal/format.js')
-const { absolutePath, checkFolder, newDirName } = require('./output-dir.js')
+const { absolutePath, checkFolder, firstExisting, newDirName } = require('./output-dir.js')
 const { recordedEnvironment } = require('./environment.js')
 const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
@@ -61,20 +62,15 @@ function planRun(command, options, env) {
   if (variables[NAME] && patternIn(finalDir, variables[NAME]).startsWith('../')) {
     variables[NAME] = path.resolve(finalDir, variables[NAME])
   }
-  /** Returns a checked path. Most runs name no file. @param {string} flag @param {string} [file] */
-  const checked = (flag, file) => {
-    if (file === undefined) return undefined
-    const { checkOutput } = require('./output-file.js')
-    return checkOutput(flag, file, { dir: recordingsDir, name: variables[NAME] })
-  }
+  const recordings = { dir: recordingsDir, name: variables[NAME] }
   try {
     const plan = {
       id,
       /** The folder where the trace and the recordings stay, absolute. */
       finalDir,
       /** The trace, and the page, absolute. */
-      output: checked('--output', output),
-      html: checked('--html', html),
+      output: checkOutput('--output', output, recordings),
+      html: checkOutput('--html', html, recordings),
       /** Where the recordings grow. */
       recordingsDir: openRecordingsDir(recordingsDir, id, variables[NAME]),
       /** Whether the recordings grow in a temporary folder. */
@@ -106,6 +102,45 @@ function checkSettings(settings, env) {
         name in settings ? flagOf(name) : name,
       ),
     )
+}
+
+/**
+ * Returns the absolute path of a file, if one is given, that can be written without replacing a recording.
+ * @param {string} flag @param {string | undefined} given @param {{ dir: string, name?: string }} recordings
+ */
+function checkOutput(flag, given, { dir, name }) {
+  if (given === undefined) return undefined
+  const output = absolutePath(given, flag)
+  const problem = outputProblem(flag, given, output)
+  if (problem !== undefined) throw new Error(`${flag}=${given} ${problem}`)
+  if (
+    name &&
+    loadTools().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))
+  ) {
+    throw new Error(`${flag}=${given} is the name of a recording; choose another`)
+  }
+  return output
+}
+
+/** @param {string} flag @param {string} given @param {string} output the absolute path */
+function outputProblem(flag, given, output) {
+  const stat = statOf(output)
+  const example = path.join(given, flag === '--html' ? 'report.html' : 'trace.json')
+  if (stat?.isDirectory()) return `is a folder; name a file: ${example}`
+  if (stat && !stat.isFile()) return 'is not a regular file; choose another'
+  // Missing folders are created, inside the first folder that exists.
+  const parent = firstExisting(path.dirname(output))
+  const isFolder = statOf(parent)?.isDirectory() !== false
+  return isFolder ? undefined : `cannot be written: ${parent} is not a folder`
+}
+
+/** @param {string} file */
+function statOf(file) {
+  try {
+    return fs.statSync(file)
+  } catch {
+    return undefined
+  }
 }
 
 module.exports = { planRun }
