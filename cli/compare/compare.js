@@ -59,7 +59,7 @@ async function compareRuns(sides, { failOn, json, markdown, html, top, ...select
     if (row === undefined) printStatus(`no run has what the rule names: ${rule}`)
   }
   if (html !== undefined) {
-    const { comparePageData } = require('../../lib/compare.js')
+    const { comparePageData } = require('../../lib/offline.js')
     const { writeHtml } = require('../report/html.js')
     try {
       await writeHtml(html, () => comparePageData(sides, selection))
