@@ -134,7 +134,7 @@ test('the page is written beside the text, or printed', async () => {
   assert.match(written.stdout, /base {2}2 runs/)
   assert.match(fs.readFileSync(file, 'utf8'), /^<!doctype html>/)
 
-  const printed = await cli(['compare', ...sides, '--html', '-'])
+  const printed = await cli(['compare', ...sides, '--shares', '--html', '-'])
   assert.equal(printed.code, 0, printed.stderr)
   assert.equal(printed.stdout, fs.readFileSync(file, 'utf8'))
 

@@ -4,6 +4,7 @@
 
 const index = require('../../index.js')
 const exitCodes = require('../exit-codes.js')
+const { jsonText } = require('../terminal/format.js')
 const {
   isStdout,
   printStatus,
@@ -12,7 +13,6 @@ const {
   fail,
   messageOf,
 } = require('../terminal/output.js')
-const { jsonText } = require('../terminal/json.js')
 const { screen } = require('../terminal/screen.js')
 
 /**
@@ -47,10 +47,10 @@ async function compare(words, { runs, warmup, dir, ...options }) {
 }
 
 /** @param {[string, string]} sides @param {Options} options */
-async function compareRuns(sides, { failOn, json, markdown, html, top, ...selection }) {
+async function compareRuns(sides, { failOn, shares, json, markdown, html, top, ...selection }) {
   let result
   try {
-    result = await index.compare(sides[0], sides[1], { ...selection, failOn })
+    result = await index.compare(sides[0], sides[1], { ...selection, failOn, shares })
   } catch (error) {
     return fail(messageOf(error), error instanceof TypeError ? exitCodes.WRONG_USAGE : undefined)
   }

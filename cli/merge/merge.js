@@ -4,9 +4,8 @@
 
 const index = require('../../index.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
-const { formatBytes, formatCounts } = require('../terminal/format.js')
+const { formatBytes, formatCounts, jsonText } = require('../terminal/format.js')
 const { withInputs } = require('../terminal/input.js')
-const { jsonText } = require('../terminal/json.js')
 const { progress } = require('../terminal/progress.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const {

@@ -7,7 +7,7 @@ const index = require('../../index.js')
 const { withInputs } = require('../terminal/input.js')
 const { chooseInputs } = require('./inputs.js')
 const { MAX_ROWS } = require('./tables.js')
-const { workingDirectory } = require('../terminal/format.js')
+const { jsonText, workingDirectory } = require('../terminal/format.js')
 const {
   isStdout,
   printPaths,
@@ -24,6 +24,18 @@ const LINES = 50
 const EXCERPTS = 5
 /** Functions of a sized report that have callers and callees. */
 const DETAILS = 5
+
+/** The list of a report that each table shows. @type {Record<import('./tables.js').By, string>} */
+const LISTS = {
+  function: 'functions',
+  line: 'lines',
+  file: 'files',
+  package: 'packages',
+  owner: 'owners',
+  script: 'scripts',
+  import: 'imports',
+  thread: 'processes',
+}
 
 /**
  * @typedef {object} ReportOptions
@@ -85,7 +97,7 @@ const noFunction = ({ function: wanted }) =>
 
 /** @param {import('../../index.js').Report} result @param {Options} options */
 function render(result, { top, by, json, markdown, budget, code }) {
-  if (json) return require('./json.js').renderJson(result, by)
+  if (json) return jsonText(by === undefined ? result : only(result, LISTS[by]))
   const cwd = workingDirectory()
   if (budget !== undefined) {
     return require('./budget.js').renderBudget(result, { cwd, budget, code })
@@ -102,6 +114,12 @@ function render(result, { top, by, json, markdown, budget, code }) {
   const lines = rows === undefined ? LINES : rows - 1
   const view = { columns, lines, colours, cwd, by, top }
   return `${require('./text.js').renderText(result, view)}${tail}`
+}
+
+/** Returns a report without its other lists. @param {import('../../index.js').Report} report @param {string} list */
+function only(report, list) {
+  const others = Object.values(LISTS).filter((name) => name !== list)
+  return Object.fromEntries(Object.entries(report).filter(([name]) => !others.includes(name)))
 }
 
 /** Renders the code of the hottest lines. @param {import('../../index.js').Report} result @param {{ top?: number, markdown?: boolean, cwd: string }} view */
