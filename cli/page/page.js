@@ -1,13 +1,14 @@
 'use strict'
 
-// Draws all views, and draws them again when the user chooses something.
+// Opens the page: draws all views, and draws them again when the user chooses something.
 
 const { costsOf } = require('./data/costs.js')
+const { readRecording } = require('./data/recording.js')
 const { matcher } = require('./data/search.js')
 const { sidesOf } = require('./data/sides.js')
 const { listenToKeys } = require('./keys.js')
 const { readState, spanOf, threadsOf, writeState } = require('./state.js')
-const { DetailView } = require('./views/detail.js')
+const { drawDetail } = require('./views/detail.js')
 const { byId } = require('./views/elements.js')
 const { FlameView } = require('./views/flame.js')
 const { HeaderView } = require('./views/header.js')
@@ -42,7 +43,10 @@ class Page {
       new TimelineView(recording, change),
       this.flame,
       new TableView(recording, change),
-      new DetailView(recording, change),
+      {
+        draw: (/** @type {import('./state.js').Shown} */ shown) =>
+          drawDetail(recording, change, shown),
+      },
     ]
     document.body.classList.toggle('compared', this.#sides !== undefined)
     byId('theme').addEventListener('click', () => this.switchTheme())
@@ -105,5 +109,24 @@ class Page {
     history.replaceState(null, '', `${pathname}${search}${writeState(this.state)}`)
   }
 }
+
+/** Reads the data, which the page holds as compressed JSON. */
+async function readData() {
+  const text = atob(byId('data').textContent.trim())
+  const bytes = new Uint8Array(text.length)
+  for (let index = 0; index < bytes.length; index++) bytes[index] = text.charCodeAt(index)
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return JSON.parse(await new Response(stream).text())
+}
+
+async function open() {
+  new Page(readRecording(await readData())).draw()
+  document.body.classList.remove('loading')
+}
+
+open().catch((error) => {
+  byId('summary').textContent = `This page cannot be shown: ${error.message}`
+  throw error
+})
 
 module.exports = { Page }

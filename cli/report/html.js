@@ -38,7 +38,7 @@ function isFolder(file) {
 /** Returns the page. @param {string} data JSON */
 async function renderHtml(data) {
   const packed = await promisify(zlib.gzip)(data, { level: 9 })
-  const script = bundle(path.join(PAGE, 'main.js'))
+  const script = bundle(path.join(PAGE, 'page.js'))
   const hash = crypto.createHash('sha256').update(script).digest('base64')
   // Nothing is loaded, and no other script runs, whatever the names in a profile are.
   const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${hash}'`

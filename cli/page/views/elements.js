@@ -27,9 +27,20 @@ function button(textContent, onClick, properties) {
   return made
 }
 
+/**
+ * Makes the cell of a row's name, which selects the row's function if there is one.
+ * @param {{ name: string, place: string, item?: number }} row @param {import('../state.js').Change} change
+ */
+function nameCell({ name, place, item }, change) {
+  const link = item === undefined ? name : button(name, () => change({ function: item }))
+  const where = element('span', { className: 'place', textContent: place })
+  const title = item === undefined ? name : place
+  return element('td', { className: 'name', title }, link, ' ', where)
+}
+
 /** @param {string} id @returns {any} */
 function byId(id) {
   return document.getElementById(id)
 }
 
-module.exports = { element, button, byId }
+module.exports = { element, button, nameCell, byId }
