@@ -10,8 +10,6 @@ const FORKED_NO_EXEC = 0x40
 const TICK_MS = 10
 /** Path of a Node; the path of a file that was replaced has an end. */
 const NODE = /\/node(js)?( \(deleted\))?$/
-/** Holds a `stat`, which has about 300 bytes. */
-const buffer = Buffer.alloc(1024)
 
 /**
  * @typedef {object} Stat
@@ -37,7 +35,7 @@ function listPids() {
 
 /** Returns the state of a process; undefined if the process is gone. @param {number | 'self'} pid @returns {Stat | undefined} */
 function readStat(pid) {
-  const text = readShort(`/proc/${pid}/stat`)
+  const text = read(pid, 'stat')
   if (text === undefined) return undefined
   // The name before can hold spaces and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -111,22 +109,7 @@ function listOpenFiles() {
   }
 }
 
-/** Reads a file that fits the buffer: half the cost of `readFileSync()`. @param {string} file */
-function readShort(file) {
-  try {
-    const opened = fs.openSync(file, 'r')
-    try {
-      return buffer.toString('latin1', 0, fs.readSync(opened, buffer))
-    } finally {
-      fs.closeSync(opened)
-    }
-  } catch {
-    // The process is gone.
-    return undefined
-  }
-}
-
-/** @param {number} pid @param {string} file */
+/** @param {number | 'self'} pid @param {string} file */
 function read(pid, file) {
   try {
     return fs.readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -9,20 +9,15 @@ const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
 /**
  * Returns the environment of a run's processes. `NODE_OPTIONS` is all that they need: tools that
  * filter the environment of their tasks pass this variable on.
+ *
+ * The path of the preload begins with the run's folder, where the addon finds the settings, and climbs
+ * out of the folder. Node does not look at the folder, so a daemon that outlives the run can still
+ * start processes once the folder is gone.
  * @param {NodeJS.ProcessEnv} env @param {string} stateDir of the run, absolute
  */
 function recordedEnvironment(env, stateDir) {
-  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preloadOf(stateDir)) }
-}
-
-/**
- * Returns the path of the preload. The path begins with the run's folder, where the addon finds the
- * settings, and climbs out of the folder. Node does not look at the folder, so a daemon that
- * outlives the run can still start processes once the folder is gone.
- * @param {string} stateDir
- */
-function preloadOf(stateDir) {
-  return `${stateDir}/${path.relative(stateDir, PRELOAD)}`
+  const preload = `${stateDir}/${path.relative(stateDir, PRELOAD)}`
+  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preload) }
 }
 
 /** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */

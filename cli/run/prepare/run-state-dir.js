@@ -125,16 +125,7 @@ function isRunInfo(info) {
   )
 }
 
-/**
- * What a run left in the folder of its state.
- * @typedef {object} RunState
- * @property {string} folder of the state
- * @property {string} recordingsDir
- * @property {RunInfo} info
- * @property {boolean} hasEnded whether the run ended; without an end, it goes on or was killed
- */
-
-/** Returns the states of the runs of this machine, as far as their folders are there. @returns {RunState[]} */
+/** Returns the states of the runs of this machine, as far as their folders are there. */
 function listRunStates() {
   const parent = path.resolve(os.tmpdir())
   return listNames(parent)
@@ -145,6 +136,7 @@ function listRunStates() {
       const info = current ?? readInfo(folder, ENDED_FILE)
       if (info === undefined) return []
       const recordingsDir = path.join(folder, RECORDINGS)
+      // Without an end, the run goes on or was killed.
       return [{ folder, recordingsDir, info, hasEnded: current === undefined }]
     })
 }
