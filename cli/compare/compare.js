@@ -2,9 +2,11 @@
 
 // `cpu-prof compare`: shows what has changed between two sets of runs.
 
+const path = require('node:path')
 const index = require('../../index.js')
+const { RUNS } = require('../../lib/settings.js')
 const exitCodes = require('../exit-codes.js')
-const { jsonText } = require('../terminal/format.js')
+const { formatPath, jsonText, workingDirectory } = require('../terminal/format.js')
 const {
   isStdout,
   printStatus,
@@ -13,7 +15,7 @@ const {
   fail,
   messageOf,
 } = require('../terminal/output.js')
-const { screen } = require('../terminal/screen.js')
+const { screen } = require('../terminal/width.js')
 
 /**
  * @typedef {object} CompareOptions
@@ -41,7 +43,6 @@ async function compare(words, { runs, warmup, dir, ...options }) {
     }
     return compareRuns([words[0], words[1]], options)
   }
-  const { runInTurn } = require('./in-turn.js')
   const sides = await runInTurn(words, { runs, warmup, dir })
   if (sides !== undefined) await compareRuns(sides, options)
 }
@@ -75,6 +76,44 @@ async function compareRuns(sides, { failOn, shares, json, markdown, html, top, .
     printResult(require('./text.js').renderText(result, { columns, top, names: sides }))
   }
   failIfBroken(result)
+}
+
+/**
+ * Runs both commands in turn, so that a machine that becomes slower meanwhile slows down both. Returns the folders of their runs; undefined if there are none, which sets the
+ * exit code.
+ * @param {string[]} words both commands, with `--` in between if they are more than a word each
+ * @param {{ runs: number, warmup?: number, dir?: string }} options
+ * @returns {Promise<[string, string] | undefined>}
+ */
+async function runInTurn(words, { runs, warmup = 0, dir }) {
+  const { newDirName } = require('../run/prepare/output-dir.js')
+  const { recordRuns } = require('../run/run.js')
+  const commands = commandsOf(words)
+  if (commands.length !== 2) {
+    const example = "cpu-prof compare --runs 7 -- 'node old.js' -- 'node new.js'"
+    fail(`--runs needs two commands, not ${commands.length}: ${example}`, exitCodes.WRONG_USAGE)
+    return undefined
+  }
+  const sides = ['base', 'head'].map((name, index) => ({
+    ...{
+      name,
+      command: commands[index],
+      folder: path.resolve(dir ?? path.join(RUNS, newDirName()), name),
+    },
+  }))
+  const endings = await recordRuns(sides, runs, warmup, { merge: true, sourceMaps: true })
+  if (endings === undefined) return undefined
+  const cwd = workingDirectory()
+  const [base, head] = sides.map(({ folder }) => formatPath(folder, cwd))
+  return [base, head]
+}
+
+/** Returns the commands, each as words: a single word is for the shell. @param {string[]} words */
+function commandsOf(words) {
+  const middle = words.indexOf('--')
+  const sides =
+    middle < 0 ? words.map((word) => [word]) : [words.slice(0, middle), words.slice(middle + 1)]
+  return sides.map((side) => (side.length === 1 ? ['sh', '-c', side[0]] : side))
 }
 
 /** Fails if a rule is broken. @param {import('../../index.js').Comparison} result */

@@ -1,14 +1,21 @@
 'use strict'
 
-// Renders single functions with their callers and callees, and the call tree.
+// Renders single functions with their callers and callees, the call tree, and the tree of modules.
 
-const { formatTime, formatShare, formatPlace, printable } = require('../terminal/format.js')
+const {
+  formatPath,
+  formatPlace,
+  formatShare,
+  formatTime,
+  printable,
+} = require('../terminal/format.js')
 const { workMs } = require('./tables.js')
 const { TIME, SHARE, cutLines, cutStart, displayWidth } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportDetail} Detail */
 /** @typedef {import('../../index.js').ReportTreeNode} TreeNode */
+/** @typedef {import('../../index.js').ReportImport} Import */
 /**
  * @typedef {object} View
  * @property {number} columns the width
@@ -21,6 +28,8 @@ const { TIME, SHARE, cutLines, cutStart, displayWidth } = require('../terminal/w
 const MIN_PLACE = 8
 /** A function whose only call has this part of its time is not shown in the tree. */
 const NEARLY_ALL = 0.97
+/** Levels of modules that are set in; what is deeper stands below the last. */
+const MAX_LEVEL = 12
 
 /** @param {Report} report @param {View} view */
 function renderDetails(report, view) {
@@ -84,6 +93,37 @@ function renderTree(report, view) {
   return cutLines(lines, view.columns)
 }
 
+/** @param {Report} report @param {View} view */
+function renderImports({ imports = [] }, { columns, rows: count, cwd }) {
+  const whole = imports.reduce((sum, { totalMs }) => sum + totalMs, 0)
+  if (whole === 0) return 'no module was loaded while samples were taken\n'
+  const all = listImports(imports, 0)
+  const rows = heaviest(all, count)
+  const lines = [
+    `modules by load time, with what they load (% of ${formatTime(whole)})`,
+    `  ${['total', '', 'load', 'run'].map((head, index) => head.padStart(index === 1 ? SHARE : TIME)).join(' ')}`,
+  ]
+  for (const { node, level } of rows) {
+    const { totalMs, loadMs, runMs } = node
+    const share = formatShare(totalMs, whole).padStart(SHARE)
+    const [total, load, run] = [totalMs, loadMs, runMs].map((ms) => formatTime(ms).padStart(TIME))
+    const start = `  ${total} ${share} ${load} ${run}  ${''.padEnd(2 * Math.min(level, MAX_LEVEL))}`
+    lines.push(`${start}${cutStart(nameOfModule(node, cwd), Math.max(columns - start.length, 8))}`)
+  }
+  if (rows.length < all.length) lines.push(`  and ${all.length - rows.length} more`)
+  return cutLines(lines, columns)
+}
+
+/** Lists the modules in the order of the tree. @param {Import[]} nodes @param {number} level @returns {{ node: Import, level: number }[]} */
+function listImports(nodes, level) {
+  return nodes.flatMap((node) => [{ node, level }, ...listImports(node.children, level + 1)])
+}
+
+/** @param {Import} node @param {string} cwd */
+function nameOfModule({ file }, cwd) {
+  return file === '' ? '(loader of ES modules)' : printable(formatPath(file, cwd))
+}
+
 /**
  * Lists the nodes in the order of the tree. A function with nearly all its time in one call gives way
  * to the function that it calls.
@@ -127,4 +167,4 @@ function place(where, { cwd }) {
   return printable(`${formatPlace(where, cwd)}${where.transpiled ? ' (transpiled)' : ''}`)
 }
 
-module.exports = { heaviest, renderDetails, renderTree }
+module.exports = { renderDetails, renderTree, renderImports }

@@ -16,7 +16,7 @@ const {
   fail,
   messageOf,
 } = require('../terminal/output.js')
-const { screen } = require('../terminal/screen.js')
+const { screen } = require('../terminal/width.js')
 
 /** Lines of a report that is not printed to a terminal. */
 const LINES = 50
@@ -135,8 +135,7 @@ function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
  * @param {{ top?: number, markdown?: boolean, cwd: string }} view
  */
 function renderPaths(result, { top, markdown, cwd }) {
-  const { renderDetails, renderTree } = require('./paths.js')
-  const { renderImports } = require('./imports.js')
+  const { renderDetails, renderImports, renderTree } = require('./paths.js')
   const { columns, rows = LINES } = screen(process.stdout)
   const width = markdown ? Number.POSITIVE_INFINITY : columns
   const view = { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd }

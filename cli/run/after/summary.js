@@ -14,7 +14,7 @@ const {
   printable,
 } = require('../../terminal/format.js')
 const { printStatus, writeStderr, messageOf } = require('../../terminal/output.js')
-const { screen } = require('../../terminal/screen.js')
+const { screen } = require('../../terminal/width.js')
 const { quotePath } = require('../../terminal/shell.js')
 
 /** @typedef {import('./collect.js').Run} Run */
