@@ -24,13 +24,16 @@ function start(options = {}) {
     // A worker recorded as part of its parent's recording gets its own recording instead.
     stopThread(addon)
   }
-  const failure = startThread(addon, settings)
+  const thread = describeThread(addon)
+  const failure = addon.cpuProfStart(thread, process.argv, settings, inspectorStarter(addon))
   if (failure !== null) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
   addEvents(addon)
-  if (coversWorkers) attachToWorkers(addon)
+  // The workers that the calling thread creates from now on.
+  const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null
+  if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
 }
 
 /** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
@@ -113,21 +116,6 @@ function settingsAsText(options) {
   const settings = /** @type {Record<string, string>} */ (Object.create(null))
   for (const [name, value] of Object.entries(given)) settings[name] = String(value)
   return settings
-}
-
-/**
- * @param {any} addon
- * @param {Record<string, string>} settings
- * @returns {{ isSetting: boolean, message: string } | null} why the recording did not start
- */
-function startThread(addon, settings) {
-  return addon.cpuProfStart(describeThread(addon), process.argv, settings, inspectorStarter(addon))
-}
-
-/** Records the workers that the calling thread creates from now on. @param {any} addon */
-function attachToWorkers(addon) {
-  const cover = addon.cpuProfCoverWorkers()
-  if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
 }
 
 /**

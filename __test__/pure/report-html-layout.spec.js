@@ -8,7 +8,7 @@ const test = require('node:test')
 const { pageData } = require('../../lib/offline.js')
 const { costsOf } = require('../../cli/page/data/costs.js')
 const { readRecording } = require('../../cli/page/data/recording.js')
-const { matcher } = require('../../cli/page/data/search.js')
+const { matcher } = require('../../cli/page/data/names.js')
 const {
   boxAt,
   inside,

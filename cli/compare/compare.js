@@ -18,18 +18,16 @@ const {
 const { screen } = require('../terminal/width.js')
 
 /**
- * @typedef {object} CompareOptions
- * @property {string[]} [failOn]
+ * @typedef {object} Output
  * @property {boolean} [json]
  * @property {boolean} [markdown]
  * @property {string} [html]
- * @property {boolean} [shares]
  * @property {number} [top]
  * @property {number} [runs]
  * @property {number} [warmup]
  * @property {string} [dir]
  *
- * @typedef {CompareOptions & import('../../index.js').Selection} Options
+ * @typedef {Output & import('../../index.js').CompareOptions} Options
  */
 
 /** @param {string[]} words two paths, or with `runs` two commands @param {Options} options */

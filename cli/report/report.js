@@ -38,22 +38,16 @@ const LISTS = {
 }
 
 /**
- * @typedef {object} ReportOptions
+ * @typedef {object} Output
  * @property {boolean} [all] whether to sum all runs of a folder
- * @property {number} [top]
  * @property {import('./tables.js').By} [by]
- * @property {number} [from]
- * @property {number} [to]
  * @property {boolean} [json]
  * @property {boolean} [markdown]
- * @property {string} [function]
- * @property {boolean} [tree]
- * @property {number} [stalls] milliseconds
  * @property {string} [html]
  * @property {number} [budget]
  * @property {boolean} [code]
  *
- * @typedef {ReportOptions & import('../../index.js').Selection} Options
+ * @typedef {Output & import('../../index.js').ReportOptions} Options
  */
 
 /** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */

@@ -92,21 +92,23 @@ function readNode(pid, executable, startMs) {
 /** Returns the open files of this process, as far as the system tells them. @returns {OpenFile[]} */
 function listOpenFiles() {
   const folder = '/proc/self/fd'
+  /** @type {string[]} */
+  let names = []
   try {
-    return fs.readdirSync(folder).flatMap((name) => {
-      try {
-        const { mode } = fs.lstatSync(`${folder}/${name}`)
-        const target = fs.readlinkSync(`${folder}/${name}`)
-        return [{ fd: Number(name), target, isWritten: (mode & 0o200) !== 0 }]
-      } catch {
-        // The descriptor of the listing itself is closed by now.
-        return []
-      }
-    })
+    names = fs.readdirSync(folder)
   } catch {
-    // Not Linux.
-    return []
+    // Not Linux, or no descriptor is free.
   }
+  return names.flatMap((name) => {
+    try {
+      const { mode } = fs.lstatSync(`${folder}/${name}`)
+      const target = fs.readlinkSync(`${folder}/${name}`)
+      return [{ fd: Number(name), target, isWritten: (mode & 0o200) !== 0 }]
+    } catch {
+      // The descriptor of the listing itself is closed by now.
+      return []
+    }
+  })
 }
 
 /** @param {number | 'self'} pid @param {string} file */

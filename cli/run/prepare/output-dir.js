@@ -47,22 +47,13 @@ function checkFolder(dir) {
   const existing = firstExisting(dir)
   try {
     fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK)
+    if (!fs.statSync(existing).isDirectory()) throw new Error(`${existing} is not a folder`)
   } catch (error) {
-    throw cannotWrite(dir, existing, error)
+    const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const isReadOnly = ['EACCES', 'EROFS', 'EPERM'].includes(code)
+    const why = isReadOnly ? `${existing} is read-only for this user` : message
+    throw new Error(`the run cannot be written into ${dir}: ${why}; choose another --dir`)
   }
-  if (!fs.statSync(existing).isDirectory()) {
-    throw cannotWrite(dir, existing, new Error(`${existing} is not a folder`))
-  }
-}
-
-/** @param {string} dir @param {string} existing @param {unknown} error */
-function cannotWrite(dir, existing, error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-  const why =
-    code === 'EACCES' || code === 'EROFS' || code === 'EPERM'
-      ? `${existing} is read-only for this user`
-      : message
-  return new Error(`the run cannot be written into ${dir}: ${why}; choose another --dir`)
 }
 
 /**

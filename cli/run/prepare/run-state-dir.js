@@ -54,7 +54,8 @@ function createRunStateDir() {
     end() {
       const ended = path.join(folder, ENDED_FILE)
       attempt(() => fs.renameSync(file, ended))
-      if (!attempt(() => removeFolder(path.join(folder, RECORDINGS)))) return
+      const recordings = path.join(folder, RECORDINGS)
+      if (fs.existsSync(recordings) && !attempt(() => fs.rmdirSync(recordings))) return
       attempt(() => fs.unlinkSync(ended))
       attempt(() => fs.rmdirSync(folder))
     },
@@ -69,11 +70,6 @@ function createRunStateDir() {
 function isPrivate(folder) {
   const { uid, mode } = fs.lstatSync(folder)
   return uid === process.geteuid?.() && (mode & 0o022) === 0
-}
-
-/** Removes an empty folder, which need not exist. @param {string} folder */
-function removeFolder(folder) {
-  if (fs.existsSync(folder)) fs.rmdirSync(folder)
 }
 
 /** Returns whether a change of the folder succeeded. @param {() => void} change */
