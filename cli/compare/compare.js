@@ -66,19 +66,25 @@ async function compareRuns(sides, { failOn, shares, json, markdown, html, top, .
       return fail(messageOf(error))
     }
   }
-  if (html !== undefined && isStdout(html)) return failIfBroken(result)
-  if (json) printResult(jsonText(result))
-  else if (markdown) printResult(require('./markdown.js').renderMarkdown(result, { top }))
-  else {
-    const { columns } = screen(process.stdout)
-    printResult(require('./text.js').renderText(result, { columns, top, names: sides }))
+  if (html === undefined || !isStdout(html))
+    printResult(render(result, sides, { json, markdown, top }))
+  const broken = result.rules.filter(({ broken }) => broken)
+  if (broken.length > 0) {
+    fail(`slower than allowed: ${broken.map(({ rule }) => rule).join(', ')}`, exitCodes.RULE_BROKEN)
   }
-  failIfBroken(result)
+}
+
+/** @param {import('../../index.js').Comparison} result @param {[string, string]} names @param {Output} output */
+function render(result, names, { json, markdown, top }) {
+  if (json) return jsonText(result)
+  if (markdown) return require('./markdown.js').renderMarkdown(result, { top })
+  const { columns } = screen(process.stdout)
+  return require('./text.js').renderText(result, { columns, top, names })
 }
 
 /**
- * Runs both commands in turn, so that a machine that becomes slower meanwhile slows down both. Returns the folders of their runs; undefined if there are none, which sets the
- * exit code.
+ * Runs both commands in turn, so that a machine that becomes slower meanwhile slows down both. Returns
+ * the folders of their runs; undefined if there are none, which sets the exit code.
  * @param {string[]} words both commands, with `--` in between if they are more than a word each
  * @param {{ runs: number, warmup?: number, dir?: string }} options
  * @returns {Promise<[string, string] | undefined>}
@@ -92,13 +98,10 @@ async function runInTurn(words, { runs, warmup = 0, dir }) {
     fail(`--runs needs two commands, not ${commands.length}: ${example}`, exitCodes.WRONG_USAGE)
     return undefined
   }
-  const sides = ['base', 'head'].map((name, index) => ({
-    ...{
-      name,
-      command: commands[index],
-      folder: path.resolve(dir ?? path.join(RUNS, newDirName()), name),
-    },
-  }))
+  const parent = dir ?? path.join(RUNS, newDirName())
+  const sides = ['base', 'head'].map((name, index) => {
+    return { name, command: commands[index], folder: path.resolve(parent, name) }
+  })
   const endings = await recordRuns(sides, runs, warmup, { merge: true, sourceMaps: true })
   if (endings === undefined) return undefined
   const cwd = workingDirectory()
@@ -112,14 +115,6 @@ function commandsOf(words) {
   const sides =
     middle < 0 ? words.map((word) => [word]) : [words.slice(0, middle), words.slice(middle + 1)]
   return sides.map((side) => (side.length === 1 ? ['sh', '-c', side[0]] : side))
-}
-
-/** Fails if a rule is broken. @param {import('../../index.js').Comparison} result */
-function failIfBroken({ rules }) {
-  const broken = rules.filter(({ broken }) => broken)
-  if (broken.length > 0) {
-    fail(`slower than allowed: ${broken.map(({ rule }) => rule).join(', ')}`, exitCodes.RULE_BROKEN)
-  }
 }
 
 module.exports = { compare }

@@ -19,20 +19,11 @@ const PAGE = path.join(__dirname, '..', 'page')
  * @param {string} file @param {() => Promise<string>} data returns the page's data as JSON
  */
 async function writeHtml(file, data) {
-  if (isFolder(file)) throw new Error(`${file} is a folder; --html needs the name of a file`)
+  const isFolder = file.endsWith('/') || (fs.existsSync(file) && fs.statSync(file).isDirectory())
+  if (isFolder) throw new Error(`${file} is a folder; --html needs the name of a file`)
   const html = await renderHtml(await data())
   if (isStdout(file)) return printResult(html)
   await withCleanup(() => callAddon(() => loadTools().cpuProfWriteFile(file, html)))
-}
-
-/** @param {string} file */
-function isFolder(file) {
-  if (file.endsWith('/')) return true
-  try {
-    return fs.statSync(file).isDirectory()
-  } catch {
-    return false
-  }
 }
 
 /** Returns the page. @param {string} data JSON */

@@ -1,6 +1,6 @@
 'use strict'
 
-// Renders single functions with their callers and callees, the call tree, and the tree of modules.
+// Renders what is no table: functions with callers and callees, the trees of calls and modules, stalls.
 
 const {
   formatPath,
@@ -9,13 +9,14 @@ const {
   formatTime,
   printable,
 } = require('../terminal/format.js')
-const { workMs } = require('./tables.js')
+const { BUILT_IN, workMs } = require('./tables.js')
 const { TIME, SHARE, cutLines, cutStart, displayWidth } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportDetail} Detail */
 /** @typedef {import('../../index.js').ReportTreeNode} TreeNode */
 /** @typedef {import('../../index.js').ReportImport} Import */
+/** @typedef {import('../../index.js').ReportStall} Stall */
 /**
  * @typedef {object} View
  * @property {number} columns the width
@@ -124,6 +125,59 @@ function nameOfModule({ file }, cwd) {
   return file === '' ? '(loader of ES modules)' : printable(formatPath(file, cwd))
 }
 
+/** Renders the longest times without a turn of the event loop. @param {Report} report @param {View} view */
+function renderStalls({ stalls = [], processes }, { columns, rows, cwd }) {
+  if (stalls.length === 0) return 'every thread came back to its event loop in less than that\n'
+  const lines = [
+    'longest times without a turn of the event loop',
+    `  ${'at'.padStart(TIME)} ${'for'.padStart(TIME)}`,
+  ]
+  const hasSeveral = processes.length > 1 || processes.some(({ threads }) => threads.length > 1)
+  for (const stall of stalls.slice(0, Math.max(1, Math.floor(rows / 2)))) {
+    const [at, length] = [stall.startMs, stall.durationMs].map((ms) =>
+      formatTime(ms).padStart(TIME),
+    )
+    const who = hasSeveral
+      ? `  in ${printable(`${stall.process} (${stall.pid}) ${stall.thread}`)}`
+      : ''
+    lines.push(`  ${at} ${length}  ${culprit(stall, cwd)}${who}`)
+    const others = detailsOf(stall, cwd)
+    if (others !== '') lines.push(`  ${''.padStart(2 * TIME + 3)}${others}`)
+  }
+  return cutLines(lines, columns)
+}
+
+/** Returns the functions for most of the time, without Node's own, unless all are. @param {Stall} stall */
+function codeOf({ stack }) {
+  const code = stack.filter(({ package: name }) => !BUILT_IN.has(name))
+  return code.length > 0 ? code : stack
+}
+
+/** Names the last function that was on the stack for most of the time. @param {Stall} stall @param {string} cwd */
+function culprit(stall, cwd) {
+  const last = codeOf(stall).at(-1)
+  if (last === undefined) return 'several functions, none for most of the time'
+  return `${formatShare(last.totalMs, stall.durationMs)}  ${nameWithPlace(last, cwd)}`
+}
+
+/** Tells who called, and what else took the time. @param {Stall} stall @param {string} cwd */
+function detailsOf(stall, cwd) {
+  const { gcMs, blockedMs, durationMs, first } = stall
+  const caller = codeOf(stall).at(-2)
+  const isNotable = (/** @type {number} */ ms) => ms > 0.05 * durationMs
+  return [
+    ...(caller === undefined ? [] : [`called by ${nameWithPlace(caller, cwd)}`]),
+    ...(isNotable(gcMs) ? [`collections ${formatTime(gcMs)}`] : []),
+    ...(isNotable(blockedMs) ? [`blocked ${formatTime(blockedMs)}`] : []),
+    ...(first ? ['from the start'] : []),
+  ].join(', ')
+}
+
+/** @param {import('../../index.js').ReportPlace} place @param {string} cwd */
+function nameWithPlace(place, cwd) {
+  return printable(`${place.name} ${formatPlace(place, cwd)}`)
+}
+
 /**
  * Lists the nodes in the order of the tree. A function with nearly all its time in one call gives way
  * to the function that it calls.
@@ -167,4 +221,4 @@ function place(where, { cwd }) {
   return printable(`${formatPlace(where, cwd)}${where.transpiled ? ' (transpiled)' : ''}`)
 }
 
-module.exports = { renderDetails, renderTree, renderImports }
+module.exports = { renderDetails, renderTree, renderImports, renderStalls }

@@ -129,13 +129,13 @@ function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
  * @param {{ top?: number, markdown?: boolean, cwd: string }} view
  */
 function renderPaths(result, { top, markdown, cwd }) {
-  const { renderDetails, renderImports, renderTree } = require('./paths.js')
+  const { renderDetails, renderImports, renderStalls, renderTree } = require('./paths.js')
   const { columns, rows = LINES } = screen(process.stdout)
   const width = markdown ? Number.POSITIVE_INFINITY : columns
   const view = { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd }
   let text = ''
   if (result.imports) text = renderImports(result, view)
-  else if (result.stalls) text = require('./stalls.js').renderStalls(result, view)
+  else if (result.stalls) text = renderStalls(result, view)
   else if (result.tree) text = renderTree(result, view)
   else text = renderDetails(result, { ...view, rows: top ?? 8 })
   return markdown ? `${require('../terminal/markdown-text.js').fence(text.trimEnd())}\n` : text

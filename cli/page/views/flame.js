@@ -15,9 +15,8 @@ const {
 } = require('../layout/flame.js')
 const { VIEWS, shownThread, threadsOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
-const { cutText, prepare, variable, widthFor } = require('./canvas.js')
 const { coloursOf, differenceColour } = require('./colours.js')
-const { byId } = require('./elements.js')
+const { byId, cutText, prepare, variable, widthFor } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../layout/flame.js').Box} Box */

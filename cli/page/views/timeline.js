@@ -13,9 +13,8 @@ const {
 } = require('../layout/timeline.js')
 const { chooseThreads } = require('../state.js')
 const { formatTime } = require('../../terminal/units.js')
-const { prepare, variable, widthFor } = require('./canvas.js')
 const { STATES } = require('./colours.js')
-const { button, byId, element } = require('./elements.js')
+const { button, byId, element, prepare, variable, widthFor } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../state.js').Shown} Shown */

@@ -1,6 +1,6 @@
 'use strict'
 
-// Decides where a run records, and checks its options before the command starts.
+// Decides where and how a run records, and checks its options before the command starts.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -8,10 +8,10 @@ const { loadTools } = require('../../../lib/addon.js')
 const { RUNS, flagOf, variableOf, variablesIn } = require('../../../lib/settings.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { absolutePath, checkFolder, firstExisting, newDirName } = require('./output-dir.js')
-const { recordedEnvironment } = require('./environment.js')
 const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
 
+const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
 const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
 
 /**
@@ -124,23 +124,45 @@ function checkOutput(flag, given, { dir, name }) {
 
 /** @param {string} flag @param {string} given @param {string} output the absolute path */
 function outputProblem(flag, given, output) {
-  const stat = statOf(output)
+  const stat = fs.existsSync(output) ? fs.statSync(output) : undefined
   const example = path.join(given, flag === '--html' ? 'report.html' : 'trace.json')
   if (stat?.isDirectory()) return `is a folder; name a file: ${example}`
   if (stat && !stat.isFile()) return 'is not a regular file; choose another'
   // Missing folders are created, inside the first folder that exists.
   const parent = firstExisting(path.dirname(output))
-  const isFolder = statOf(parent)?.isDirectory() !== false
-  return isFolder ? undefined : `cannot be written: ${parent} is not a folder`
+  return fs.statSync(parent).isDirectory()
+    ? undefined
+    : `cannot be written: ${parent} is not a folder`
 }
 
-/** @param {string} file */
-function statOf(file) {
-  try {
-    return fs.statSync(file)
-  } catch {
-    return undefined
-  }
+/**
+ * Returns the environment of a run's processes. `NODE_OPTIONS` is all that they need: tools that
+ * filter the environment of their tasks pass this variable on.
+ *
+ * The path of the preload begins with the run's folder, where the addon finds the settings, and climbs
+ * out of the folder. Node does not look at the folder, so a daemon that outlives the run can still
+ * start processes once the folder is gone.
+ * @param {NodeJS.ProcessEnv} env @param {string} stateDir of the run, absolute
+ */
+function recordedEnvironment(env, stateDir) {
+  const preload = `${stateDir}/${path.relative(stateDir, PRELOAD)}`
+  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preload) }
 }
 
-module.exports = { planRun }
+/** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */
+function withPreload(nodeOptions, preload) {
+  const option = `--require ${quote(preload)}`
+  // First, so that other preloads are recorded too.
+  return nodeOptions?.trim() ? `${option} ${nodeOptions}` : option
+}
+
+/**
+ * Quotes a path for NODE_OPTIONS, which Node splits at spaces. Plain paths stay unquoted, because
+ * other programs that parse the variable may not understand quotes.
+ * @param {string} file
+ */
+function quote(file) {
+  return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
+}
+
+module.exports = { planRun, withPreload }
