@@ -45,7 +45,7 @@ function check(...args) {
 
 /** @type {typeof import('./index.js').compare} */
 function compare(...args) {
-  return require('./lib/compare.js').compare(...args)
+  return require('./lib/offline.js').compare(...args)
 }
 
 module.exports = {

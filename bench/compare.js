@@ -7,7 +7,7 @@
 
 const path = require('node:path')
 const { compare } = require('../index.js')
-const { allRunsOf } = require('../lib/runs.js')
+const { allRunsOf } = require('../lib/offline.js')
 
 /** Comparisons of a folder's runs with their neighbours, and of runs that are drawn. */
 const COMPARISONS = { neighbours: 15, drawn: 20, changed: 30 }

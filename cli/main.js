@@ -51,16 +51,12 @@ function answerWithoutCommand(program) {
   if (first === undefined) return program.help({ error: true })
   if (first.startsWith('-')) program.error(`error: unknown option '${first}'; see cpu-prof --help`)
   const names = program.commands.map((command) => command.name()).join(', ')
-  const npx = isPackageCommand(first) ? 'npx ' : ''
+  // A package of the working directory can have a command of this name.
+  const npx = require('node:fs').existsSync(`node_modules/.bin/${first}`) ? 'npx ' : ''
   program.error(
     `error: ${first} is not a command of cpu-prof (${names}); ` +
       `to profile a program: cpu-prof run ${npx}${quoteAll(program.args)}`,
   )
-}
-
-/** Returns whether a package of the working directory has a command of this name. @param {string} name */
-function isPackageCommand(name) {
-  return require('node:fs').existsSync(`node_modules/.bin/${name}`)
 }
 
 module.exports = { main }

@@ -2,45 +2,14 @@
 
 // Checks the arguments of the package's functions.
 
-/**
- * Throws unless a value has the right type.
- * @param {boolean} isValid @param {string} name @param {string} allowed @param {unknown} value
- */
-function assertArgument(isValid, name, allowed, value) {
-  if (!isValid) throw new TypeError(message(name, allowed, value))
-}
+/** @typedef {[allowed: string, isAllowed: (value: any) => boolean]} Kind what a value must be, in words and as a test */
 
-/** Throws unless a value is a boolean. @param {string} name @param {unknown} value */
-function checkBoolean(name, value) {
-  assertArgument(typeof value === 'boolean', name, 'a boolean', value)
-}
-
-/**
- * Throws unless a value is a number from 0 on.
- * @param {string} name @param {string} allowed @param {unknown} value
- */
-function checkNotNegative(name, allowed, value) {
-  assertArgument(typeof value === 'number', name, allowed, value)
-  if (!(Number(value) >= 0)) throw new RangeError(message(name, allowed, value))
-}
-
-/**
- * Throws unless a value is a number.
- * @param {string} name @param {string} allowed @param {unknown} value
- */
-function checkNumber(name, allowed, value) {
-  assertArgument(typeof value === 'number', name, allowed, value)
-  if (Number.isNaN(value)) throw new RangeError(message(name, allowed, value))
-}
-
-/** Throws unless a value is a non-empty string. @param {string} name @param {unknown} value */
-function checkPath(name, value) {
-  assertArgument(isPath(value), name, "a file's path", value)
-}
-
-/** @param {unknown} value @returns {value is string} */
-function isPath(value) {
-  return typeof value === 'string' && value !== ''
+/** Throws unless a value is of a kind. @param {string} name @param {unknown} value @param {Kind} kind */
+function check(name, value, [allowed, isAllowed]) {
+  if (isAllowed(value)) return
+  const isOutOfRange = typeof value === 'number' && allowed.startsWith('a number')
+  const ErrorType = isOutOfRange ? RangeError : TypeError
+  throw new ErrorType(`cpu-prof: ${name} must be ${allowed}, not ${describe(value)}`)
 }
 
 /**
@@ -48,32 +17,33 @@ function isPath(value) {
  * @param {string} name @param {unknown} value @returns {Record<string, any>}
  */
 function ownValues(name, value) {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  assertArgument(isObject, name, 'an object', value)
+  check(name, value, ['an object', isObject])
   return { __proto__: null, .../** @type {object} */ (value) }
 }
 
+/** @param {unknown} value */
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /**
- * Returns the options that are given, and throws if one is unknown.
- * @param {unknown} options @param {string[]} known @param {string} owner the function they belong to
- * @returns {Record<string, any>}
+ * Returns the options that are given, and throws if one is unknown or wrong.
+ * @param {unknown} options @param {Record<string, Kind>} known @param {string} owner the function they
+ *   belong to
  */
 function checkOptions(options, known, owner) {
   const given = ownValues('options', options)
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) {
       delete given[name]
-    } else if (!known.includes(name)) {
-      const all = known.join(', ')
+    } else if (!Object.hasOwn(known, name)) {
+      const all = Object.keys(known).join(', ')
       throw new TypeError(`cpu-prof: ${name} is not an option of ${owner}; its options are ${all}`)
+    } else {
+      check(name, value, known[name])
     }
   }
   return given
-}
-
-/** @param {string} name @param {string} allowed @param {unknown} value */
-function message(name, allowed, value) {
-  return `cpu-prof: ${name} must be ${allowed}, not ${describe(value)}`
 }
 
 /** Returns a phrase for a value that is wrong. @param {unknown} value */
@@ -84,14 +54,4 @@ function describe(value) {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-module.exports = {
-  assertArgument,
-  checkBoolean,
-  checkNotNegative,
-  checkNumber,
-  checkPath,
-  checkOptions,
-  describe,
-  isPath,
-  ownValues,
-}
+module.exports = { check, checkOptions, describe, isObject, ownValues }

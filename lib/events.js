@@ -53,7 +53,12 @@ function emit(event) {
  */
 function span(name, fn, options) {
   if (isIdle()) return fn()
-  const end = begin(String(name), options)
+  const addon = recorder
+  const text = String(name)
+  const number = addon.cpuProfBeginSpan(text, detailOf('track-entry', options))
+  const end = () => {
+    if (number !== null) addon.cpuProfEndSpan(text, number)
+  }
   let result
   try {
     result = fn()
@@ -64,18 +69,6 @@ function span(name, fn, options) {
   if (isPromise(result)) return /** @type {any} */ (result).finally(end)
   end()
   return result
-}
-
-/**
- * Begins a span, and returns the function that ends it.
- * @param {string} name @param {object} [options]
- */
-function begin(name, options) {
-  const addon = recorder
-  const number = addon.cpuProfBeginSpan(name, detailOf('track-entry', options))
-  return () => {
-    if (number !== null) addon.cpuProfEndSpan(name, number)
-  }
 }
 
 /** Marks a moment. @param {string} name @param {object} [options] */

@@ -1,39 +1,95 @@
 'use strict'
 
-// Merges, reports on, converts and checks recordings.
+// Merges, reports on, compares, converts and checks recordings.
 
+const path = require('node:path')
 const { loadTools } = require('./addon.js')
-const {
-  assertArgument,
-  checkBoolean,
-  checkNotNegative,
-  checkNumber,
-  checkPath,
-  checkOptions,
-  isPath,
-  ownValues,
-} = require('./check.js')
+const { check: checkArgument, checkOptions, isObject } = require('./check.js')
+const { parseRule, evaluate } = require('./compare-rules.js')
 
-const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore']
-/** Options that all tools share. */
-const SELECTION = ['from', 'to', 'sourceMaps', ...FILTERS]
-const MERGE_OPTIONS = [...['names', 'exit', 'onProgress', 'categories', 'interval']]
-const REPORT_OPTIONS = ['top', 'function', 'details', 'tree', 'imports', 'stalls']
+/** @typedef {import('./check.js').Kind} Kind */
+
 /** Each function of `details` takes a walk over all call trees. */
 const MAX_DETAILS = 100
 /** Milliseconds between two calls of `onProgress`. */
 const PROGRESS_INTERVAL = 100
+
+const isText = (/** @type {unknown} */ value) => typeof value === 'string' && value !== ''
+/** Returns a list for a text or a list of texts. @param {any} value */
+const listOf = (value = []) => [value].flat()
+const isList = (/** @type {unknown} */ value) => listOf(value).every(isText)
+/** @type {Kind} */
+const BOOLEAN = ['a boolean', (value) => typeof value === 'boolean']
+/** @type {Kind} */
+const TEXTS = ['a text, or an array of texts', isList]
+/** @type {Kind} */
+const TIME = [
+  'a number of milliseconds',
+  (value) => typeof value === 'number' && !Number.isNaN(value),
+]
+const isNotNegative = (/** @type {unknown} */ value) => typeof value === 'number' && value >= 0
+
+const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore']
+/** Options that all tools share. @type {Record<string, Kind>} */
+const SELECTION = {
+  ...{ from: TIME, to: TIME, sourceMaps: BOOLEAN },
+  ...Object.fromEntries(FILTERS.map((name) => [name, TEXTS])),
+}
+/** @type {Record<string, Kind>} */
+const MERGE_OPTIONS = {
+  names: ['an object of names with their inputs', isObject],
+  exit: ['an object with a pid, and a code or a signal', isExit],
+  onProgress: ['a function', (value) => typeof value === 'function'],
+  categories: TEXTS,
+  interval: [
+    'a whole number of microseconds from 1',
+    (value) => Number.isSafeInteger(value) && value >= 1,
+  ],
+  ...SELECTION,
+}
+/** @type {Record<string, Kind>} */
+const REPORT_OPTIONS = {
+  top: ['a number, 0 or more', isNotNegative],
+  function: ['a text', isText],
+  details: [
+    `a whole number, 0 to ${MAX_DETAILS}`,
+    (value) => Number.isInteger(value) && value >= 0 && value <= MAX_DETAILS,
+  ],
+  tree: BOOLEAN,
+  imports: BOOLEAN,
+  stalls: ['a number of milliseconds, 0 or more', isNotNegative],
+  ...SELECTION,
+}
+
+/** @type {Record<string, Kind>} */
+const COMPARE_OPTIONS = {
+  failOn: [
+    'a rule, or an array of rules',
+    (value) => listOf(value).every((rule) => typeof rule === 'string'),
+  ],
+  shares: BOOLEAN,
+  ...SELECTION,
+}
 
 /**
  * @param {string | string[]} inputs @param {string} output
  * @param {import('../index.js').MergeOptions} [options]
  */
 async function merge(inputs, output, options = {}) {
-  const { onProgress, ...settings } = checkMergeOptions(options)
-  const hasNames = settings.names.length > 0
-  const paths = hasNames && Array.isArray(inputs) && inputs.length === 0 ? [] : checkInputs(inputs)
-  checkPath('output', output)
-
+  const given = checkOptions(options, MERGE_OPTIONS, 'merge()')
+  const { onProgress, interval } = given
+  const names = Object.entries(given.names ?? {}).flatMap(([name, named]) =>
+    checkInputs(named, `names[${JSON.stringify(name)}]`).map((input) => [name, input]),
+  )
+  const hasNone = names.length > 0 && Array.isArray(inputs) && inputs.length === 0
+  const paths = hasNone ? [] : checkInputs(inputs)
+  checkOutput(output)
+  const settings = {
+    ...{ names, interval },
+    exit: given.exit && withoutNull(given.exit),
+    categories: listOf(given.categories),
+    selection: selectionOf(given),
+  }
   const addon = loadTools()
   const progress = addon.cpuProfMergeProgress()
   const reportProgress = () => {
@@ -51,20 +107,11 @@ async function merge(inputs, output, options = {}) {
 /** @param {string | string[]} inputs @param {import('../index.js').ReportOptions} [options] */
 async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
-  const given = checkOptions(options, [...REPORT_OPTIONS, ...SELECTION], 'report()')
-  const { top = 20, function: wanted, details = 0, tree = false, imports = false, stalls } = given
-  checkNotNegative('top', 'a number, 0 or more', top)
-  const isText = wanted === undefined || (typeof wanted === 'string' && wanted !== '')
-  assertArgument(isText, 'function', 'a text', wanted)
-  const isCount =
-    Number.isInteger(details) && Number(details) >= 0 && Number(details) <= MAX_DETAILS
-  assertArgument(isCount, 'details', `a whole number, 0 to ${MAX_DETAILS}`, details)
-  checkBoolean('tree', tree)
-  checkBoolean('imports', imports)
-  if (stalls !== undefined)
-    checkNotNegative('stalls', 'a number of milliseconds, 0 or more', stalls)
-  const settings = { top, function: wanted, details, tree, imports, stalls }
-  const selection = checkSelection(given)
+  const given = checkOptions(options, REPORT_OPTIONS, 'report()')
+  // The addon takes all properties, also those of Object.prototype.
+  const defaults = { top: 20, details: 0, tree: false, imports: false }
+  const settings = { __proto__: null, ...defaults, ...given }
+  const selection = selectionOf(given)
   return parseResult(() => loadTools().cpuProfReport(paths, settings, selection))
 }
 
@@ -74,7 +121,7 @@ async function report(inputs, options = {}) {
  * @returns {Promise<string>}
  */
 function pageData(inputs, options) {
-  const selection = checkSelection(checkOptions(options, SELECTION, 'report()'))
+  const selection = selectionOf(checkOptions(options, SELECTION, 'report()'))
   return callAddon(() => loadTools().cpuProfPage(inputs, selection))
 }
 
@@ -84,8 +131,8 @@ function pageData(inputs, options) {
  */
 async function convert(inputs, output, options = {}) {
   const paths = checkInputs(inputs)
-  checkPath('output', output)
-  const selection = checkSelection(checkOptions(options, SELECTION, 'convert()'))
+  checkOutput(output)
+  const selection = selectionOf(checkOptions(options, SELECTION, 'convert()'))
   return parseResult(() => loadTools().cpuProfConvert(paths, output, selection))
 }
 
@@ -95,85 +142,92 @@ async function check(inputs) {
   return parseResult(() => loadTools().cpuProfCheck(paths))
 }
 
-/** @param {unknown} options */
-function checkMergeOptions(options) {
-  const given = checkOptions(options, [...MERGE_OPTIONS, ...SELECTION], 'merge()')
-  const { onProgress, interval } = given
-  if (interval !== undefined) checkInterval(interval)
-  const isFunction = onProgress === undefined || typeof onProgress === 'function'
-  assertArgument(isFunction, 'onProgress', 'a function', onProgress)
-  return {
-    ...{ exit: checkExit(given.exit), onProgress, interval },
-    names: checkNames(given.names),
-    categories: checkTexts('categories', given.categories),
-    selection: checkSelection(given),
-  }
-}
-
-/** Returns the inputs of an object of names, each after its name. @param {unknown} names */
-function checkNames(names = {}) {
-  const isObject = typeof names === 'object' && names !== null && !Array.isArray(names)
-  assertArgument(isObject, 'names', 'an object of names with their inputs', names)
-  return Object.entries(/** @type {object} */ (names)).flatMap(([name, inputs]) =>
-    checkInputs(inputs, `names[${JSON.stringify(name)}]`).map((path) => [name, path]),
+/**
+ * @param {string | string[]} base @param {string | string[]} head
+ * @param {import('../index.js').CompareOptions} [options] @returns {Promise<import('../index.js').Comparison>}
+ */
+async function compare(base, head, options = {}) {
+  const sides = [checkInputs(base, 'base'), checkInputs(head, 'head')]
+  const given = checkOptions(options, COMPARE_OPTIONS, 'compare()')
+  const { shares = false } = given
+  const rules = listOf(given.failOn).map((text) => parseRule(text, shares))
+  const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [[kind, name]]))
+  const selection = selectionOf(given)
+  const [baseRuns, headRuns] = sides.map(runsOf)
+  const found = await parseResult(() =>
+    loadTools().cpuProfCompare(baseRuns, headRuns, wanted, shares, selection),
   )
+  return { ...found, rules: rules.map((rule) => evaluate(rule, found.rows)) }
 }
 
-/** Returns what a tool shows. @param {Record<string, unknown>} options */
-function checkSelection(options) {
-  const { from, to, sourceMaps = true } = options
-  checkSlice(from, to)
-  checkBoolean('sourceMaps', sourceMaps)
-  const filters = FILTERS.map((name) => [name, checkTexts(name, options[name])])
-  return { from, to, sourceMaps, ...Object.fromEntries(filters) }
+/**
+ * Returns the data of a page that compares two inputs, as JSON.
+ * @param {[string, string]} sides @param {import('../index.js').Selection} selection
+ */
+function comparePageData(sides, selection) {
+  const checked = selectionOf(checkOptions(selection, SELECTION, 'compare()'))
+  const [base, head] = sides.map((side) => runsOf([side]))
+  const names = sides.map((side) => path.basename(path.resolve(side)))
+  const isClear = names[0] !== names[1]
+  const [baseName, headName] = [base, head].map(
+    (runs, side) =>
+      `${isClear ? names[side] : sides[side]} (${runs.length} ${runs.length === 1 ? 'run' : 'runs'})`,
+  )
+  return callAddon(() => loadTools().cpuProfComparePage(base, head, baseName, headName, checked))
 }
 
-/** Returns a list for a text, for a list of texts or for nothing. @param {string} name @param {unknown} value */
-function checkTexts(name, value = []) {
-  const texts = Array.isArray(value) ? value : [value]
-  const isText = (/** @type {unknown} */ text) => typeof text === 'string' && text !== ''
-  assertArgument(texts.every(isText), name, 'a text, or an array of texts', value)
-  return texts
+/** Returns the runs of a side, each a list of inputs. @param {string[]} inputs */
+function runsOf(inputs) {
+  return inputs.flatMap(allRunsOf).map((run) => [run])
 }
 
-/** @param {unknown} interval */
-function checkInterval(interval) {
-  const allowed = 'a whole number of microseconds from 1'
-  assertArgument(Number.isSafeInteger(interval), 'interval', allowed, interval)
-  if (Number(interval) < 1) {
-    throw new RangeError(`cpu-prof: interval must be ${allowed}, not ${interval}`)
-  }
+/** Returns the runs of an input, the oldest first: those in a folder of runs, or the input itself. @param {string} input a path */
+function allRunsOf(input) {
+  const { runs } = runsIn(input)
+  return runs.length > 0 ? runs : [input]
+}
+
+/** Returns the runs of a folder, the oldest first, and whether it also has other recordings. @param {string} folder @returns {{ runs: string[], hasOthers: boolean }} */
+function runsIn(folder) {
+  const { runs, hasOthers } = JSON.parse(loadTools().cpuProfRunsIn(folder))
+  return { runs: runs.map((/** @type {string} */ name) => path.join(folder, name)), hasOthers }
+}
+
+/** @param {unknown} output */
+function checkOutput(output) {
+  checkArgument('output', output, ["a file's path", isText])
 }
 
 /** @param {unknown} inputs @param {string} [argument] @returns {string[]} */
 function checkInputs(inputs, argument = 'inputs') {
-  const paths = Array.isArray(inputs) ? inputs : [inputs]
-  const allowed = 'a path, or an array of at least one path'
-  assertArgument(paths.length > 0 && paths.every(isPath), argument, allowed, inputs)
-  return paths
+  const isInputs = () => isList(inputs) && listOf(inputs).length > 0
+  checkArgument(argument, inputs, ['a path, or an array of at least one path', isInputs])
+  return listOf(inputs)
 }
 
-/** @param {unknown} from @param {unknown} to */
-function checkSlice(from, to) {
-  for (const [name, time] of Object.entries({ from, to })) {
-    if (time !== undefined) checkNumber(name, 'a number of milliseconds', time)
-  }
+/** Returns what a tool shows. @param {Record<string, any>} given checked options */
+function selectionOf(given) {
+  const { from, to, sourceMaps = true } = given
   // Where one counts from the start and the other from the end, the recordings decide.
   const isFromEnd = (/** @type {unknown} */ time) => Number(time) < 0
   if (isFromEnd(from) === isFromEnd(to) && Number(from) >= Number(to)) {
     throw new RangeError(`cpu-prof: from (${from}) must be less than to (${to})`)
   }
+  const filters = FILTERS.map((name) => [name, listOf(given[name])])
+  return { from, to, sourceMaps, ...Object.fromEntries(filters) }
 }
 
-/** Returns how a process ended, without null, which the addon refuses. @param {unknown} exit */
-function checkExit(exit) {
-  if (exit === undefined) return undefined
-  const { pid, code, signal } = ownValues('exit', exit)
-  const isExit =
-    Number.isInteger(pid) &&
-    (code == null || Number.isInteger(code)) &&
-    (signal == null || typeof signal === 'string')
-  assertArgument(isExit, 'exit', 'an object with a pid, and a code or a signal', exit)
+/** @param {unknown} value */
+function isExit(value) {
+  if (!isObject(value)) return false
+  const { pid, code, signal } = withoutNull(/** @type {object} */ (value))
+  const isCode = code === undefined || Number.isInteger(code)
+  return Number.isInteger(pid) && isCode && ['undefined', 'string'].includes(typeof signal)
+}
+
+/** Returns how a process ended, without null, which the addon refuses. @param {object} exit */
+function withoutNull(exit) {
+  const { pid, code, signal } = /** @type {any} */ ({ __proto__: null, ...exit })
   return { pid, code: code ?? undefined, signal: signal ?? undefined }
 }
 
@@ -192,14 +246,6 @@ async function callAddon(work) {
 }
 
 module.exports = {
-  SELECTION,
-  merge,
-  report,
-  pageData,
-  convert,
-  check,
-  checkInputs,
-  checkSelection,
-  parseResult,
-  callAddon,
+  ...{ merge, report, pageData, convert, check, compare, comparePageData },
+  ...{ runsIn, allRunsOf, callAddon },
 }

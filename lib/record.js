@@ -5,8 +5,8 @@
 const { load } = require('./addon.js')
 const events = require('./events.js')
 
-/** Types of the settings in code, by name; undefined before the first `start()`. @type {Map<string, string> | undefined} */
-let knownTypes
+/** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
+let knownKinds
 
 /**
  * Starts recording the calling thread.
@@ -24,13 +24,16 @@ function start(options = {}) {
     // A worker recorded as part of its parent's recording gets its own recording instead.
     stopThread(addon)
   }
-  const failure = startThread(addon, settings)
+  const thread = describeThread(addon)
+  const failure = addon.cpuProfStart(thread, process.argv, settings, inspectorStarter(addon))
   if (failure !== null) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
   addEvents(addon)
-  if (coversWorkers) attachToWorkers(addon)
+  // The workers that the calling thread creates from now on.
+  const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null
+  if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
 }
 
 /** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
@@ -38,7 +41,7 @@ function addEvents(addon) {
   events.attach(addon)
   try {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
-    if (Number.parseInt(process.versions.node, 10) > 25) require('./execve.js').watch(addon)
+    if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
     const wanted = addon.cpuProfWantedTimings()
     if (wanted === 0) return
     addon.stopTimings?.()
@@ -46,6 +49,16 @@ function addEvents(addon) {
   } catch {
     // An earlier preload has patched what these need. The rest is recorded.
   }
+}
+
+/** Ends the recording before the program calls `process.execve()`. @param {any} addon */
+function endBeforeExecve(addon) {
+  // Kept on the addon because jest loads this module once per test file.
+  if (addon.watchesExecve) return
+  addon.watchesExecve = true
+  const { subscribe } = require('node:diagnostics_channel')
+  // Node tells the channel after it has checked the arguments of a call.
+  subscribe('process.execve', () => addon.cpuProfEndForNow())
 }
 
 /** Stops recording the calling thread. */
@@ -90,39 +103,19 @@ function isRecording() {
  */
 function settingsAsText(options) {
   // Loaded here because a preload has no options.
-  const { assertArgument, checkOptions } = require('./check.js')
+  const { checkOptions } = require('./check.js')
+  const { settingsOf } = require('./settings.js')
+  knownKinds ??= Object.fromEntries(
+    settingsOf(load()).map(({ name, type }) => [
+      name,
+      [`a ${type}`, (value) => typeof value === type],
+    ]),
+  )
+  const given = checkOptions(options, knownKinds, 'start() and profile()')
   // The addon takes all properties, also those of Object.prototype.
   const settings = /** @type {Record<string, string>} */ (Object.create(null))
-  const types = settingTypes()
-  const given = checkOptions(options, [...types.keys()], 'start() and profile()')
-  for (const [name, value] of Object.entries(given)) {
-    const type = types.get(name)
-    assertArgument(typeof value === type, name, `a ${type}`, value)
-    settings[name] = String(value)
-  }
+  for (const [name, value] of Object.entries(given)) settings[name] = String(value)
   return settings
-}
-
-/** Returns the types of the settings in code, by name. Asks the addon once. */
-function settingTypes() {
-  const { settingsOf } = require('./settings.js')
-  knownTypes ??= new Map(settingsOf(load()).map(({ name, type }) => [name, type]))
-  return knownTypes
-}
-
-/**
- * @param {any} addon
- * @param {Record<string, string>} settings
- * @returns {{ isSetting: boolean, message: string } | null} why the recording did not start
- */
-function startThread(addon, settings) {
-  return addon.cpuProfStart(describeThread(addon), process.argv, settings, inspectorStarter(addon))
-}
-
-/** Records the workers that the calling thread creates from now on. @param {any} addon */
-function attachToWorkers(addon) {
-  const cover = addon.cpuProfCoverWorkers()
-  if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
 }
 
 /**

@@ -6,7 +6,7 @@ const assert = require('node:assert/strict')
 const test = require('node:test')
 const { renderText } = require('../../cli/report/text.js')
 const { formatTime, printable } = require('../../cli/terminal/format.js')
-const { screen } = require('../../cli/terminal/screen.js')
+const { screen } = require('../../cli/terminal/width.js')
 const { renderMarkdown } = require('../../cli/report/markdown.js')
 
 /** @param {number} threadId @param {string} name @param {number[]} times */

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
-const { comparePageData } = require('../../lib/compare.js')
+const { comparePageData } = require('../../lib/offline.js')
 const { layoutFlame } = require('../../cli/page/layout/flame.js')
 const { costsOf } = require('../../cli/page/data/costs.js')
 const { readRecording } = require('../../cli/page/data/recording.js')
@@ -134,7 +134,7 @@ test('the page is written beside the text, or printed', async () => {
   assert.match(written.stdout, /base {2}2 runs/)
   assert.match(fs.readFileSync(file, 'utf8'), /^<!doctype html>/)
 
-  const printed = await cli(['compare', ...sides, '--html', '-'])
+  const printed = await cli(['compare', ...sides, '--shares', '--html', '-'])
   assert.equal(printed.code, 0, printed.stderr)
   assert.equal(printed.stdout, fs.readFileSync(file, 'utf8'))
 

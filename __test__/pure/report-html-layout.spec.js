@@ -8,9 +8,16 @@ const test = require('node:test')
 const { pageData } = require('../../lib/offline.js')
 const { costsOf } = require('../../cli/page/data/costs.js')
 const { readRecording } = require('../../cli/page/data/recording.js')
-const { matcher } = require('../../cli/page/data/search.js')
-const { boxAt, layoutFlame, placeOfBox, LEVEL } = require('../../cli/page/layout/flame.js')
-const { inside, moved, scaled } = require('../../cli/page/layout/range.js')
+const { matcher } = require('../../cli/page/data/names.js')
+const {
+  boxAt,
+  inside,
+  layoutFlame,
+  moved,
+  placeOfBox,
+  scaled,
+  LEVEL,
+} = require('../../cli/page/layout/flame.js')
 const { layoutTable } = require('../../cli/page/layout/table.js')
 const timeline = require('../../cli/page/layout/timeline.js')
 const { chooseThreads, readState, spanOf, threadsOf } = require('../../cli/page/state.js')

@@ -9,7 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli, unread, BIN } = require('../helpers/cli.js')
 const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/run.js')
-const { withPreload } = require('../../cli/run/prepare/environment.js')
+const { withPreload } = require('../../cli/run/prepare/plan.js')
 
 const NODE = process.execPath
 

@@ -5,8 +5,13 @@
 const index = require('../../index.js')
 const { FAILED } = require('../exit-codes.js')
 const { withInputs } = require('../terminal/input.js')
-const { formatCount, formatPath, printable, workingDirectory } = require('../terminal/format.js')
-const { jsonText } = require('../terminal/json.js')
+const {
+  formatCount,
+  formatPath,
+  jsonText,
+  printable,
+  workingDirectory,
+} = require('../terminal/format.js')
 const { fail, messageOf, printResult } = require('../terminal/output.js')
 
 /** @typedef {import('../../index.js').Check} Check */

@@ -37,17 +37,20 @@ function define(program) {
     .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
     .addOption(sourceMapsOption())
     .addOption(quietOption())
-  /** @type {string[]} */
-  const names = []
+  /** The settings that are given, without the folder. @type {Record<string, string>} */
+  const settings = {}
   completeWhenCalled(program, command, (addon) => {
     for (const { name, flag, help, default: value } of settingsOf(addon)) {
       if (flag === null) continue
-      command.option(flag, value === '' ? help : `${help} (default: ${value})`)
-      names.push(name)
+      const text = value === '' ? help : `${help} (default: ${value})`
+      command.option(flag, text, (given) => {
+        if (name !== 'dir') settings[name] = given
+        return given
+      })
     }
   })
   command
-    .action((words, options) => require('../run/run.js').run(words, parted(options, names)))
+    .action((words, options) => require('../run/run.js').run(words, { ...options, settings }))
     .addHelpText(
       'after',
       `
@@ -60,15 +63,6 @@ ${examples([
   'cpu-prof run --repeat 7 --dir base -- npx eslint src',
 ])}`,
     )
-}
-
-/** Returns options with the settings among them apart. @param {Record<string, any>} options @param {string[]} names */
-function parted({ dir, ...options }, names) {
-  const isSetting = (/** @type {[string, any]} */ [name]) => names.includes(name)
-  const entries = Object.entries(options)
-  const others = Object.fromEntries(entries.filter((entry) => !isSetting(entry)))
-  const settings = Object.fromEntries(entries.filter(isSetting))
-  return { merge: true, sourceMaps: true, ...others, dir, settings }
 }
 
 module.exports = { define }

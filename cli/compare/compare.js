@@ -2,8 +2,11 @@
 
 // `cpu-prof compare`: shows what has changed between two sets of runs.
 
+const path = require('node:path')
 const index = require('../../index.js')
+const { RUNS } = require('../../lib/settings.js')
 const exitCodes = require('../exit-codes.js')
+const { formatPath, jsonText, workingDirectory } = require('../terminal/format.js')
 const {
   isStdout,
   printStatus,
@@ -12,22 +15,19 @@ const {
   fail,
   messageOf,
 } = require('../terminal/output.js')
-const { jsonText } = require('../terminal/json.js')
-const { screen } = require('../terminal/screen.js')
+const { screen } = require('../terminal/width.js')
 
 /**
- * @typedef {object} CompareOptions
- * @property {string[]} [failOn]
+ * @typedef {object} Output
  * @property {boolean} [json]
  * @property {boolean} [markdown]
  * @property {string} [html]
- * @property {boolean} [shares]
  * @property {number} [top]
  * @property {number} [runs]
  * @property {number} [warmup]
  * @property {string} [dir]
  *
- * @typedef {CompareOptions & import('../../index.js').Selection} Options
+ * @typedef {Output & import('../../index.js').CompareOptions} Options
  */
 
 /** @param {string[]} words two paths, or with `runs` two commands @param {Options} options */
@@ -41,16 +41,15 @@ async function compare(words, { runs, warmup, dir, ...options }) {
     }
     return compareRuns([words[0], words[1]], options)
   }
-  const { runInTurn } = require('./in-turn.js')
   const sides = await runInTurn(words, { runs, warmup, dir })
   if (sides !== undefined) await compareRuns(sides, options)
 }
 
 /** @param {[string, string]} sides @param {Options} options */
-async function compareRuns(sides, { failOn, json, markdown, html, top, ...selection }) {
+async function compareRuns(sides, { failOn, shares, json, markdown, html, top, ...selection }) {
   let result
   try {
-    result = await index.compare(sides[0], sides[1], { ...selection, failOn })
+    result = await index.compare(sides[0], sides[1], { ...selection, failOn, shares })
   } catch (error) {
     return fail(messageOf(error), error instanceof TypeError ? exitCodes.WRONG_USAGE : undefined)
   }
@@ -59,7 +58,7 @@ async function compareRuns(sides, { failOn, json, markdown, html, top, ...select
     if (row === undefined) printStatus(`no run has what the rule names: ${rule}`)
   }
   if (html !== undefined) {
-    const { comparePageData } = require('../../lib/compare.js')
+    const { comparePageData } = require('../../lib/offline.js')
     const { writeHtml } = require('../report/html.js')
     try {
       await writeHtml(html, () => comparePageData(sides, selection))
@@ -67,22 +66,55 @@ async function compareRuns(sides, { failOn, json, markdown, html, top, ...select
       return fail(messageOf(error))
     }
   }
-  if (html !== undefined && isStdout(html)) return failIfBroken(result)
-  if (json) printResult(jsonText(result))
-  else if (markdown) printResult(require('./markdown.js').renderMarkdown(result, { top }))
-  else {
-    const { columns } = screen(process.stdout)
-    printResult(require('./text.js').renderText(result, { columns, top, names: sides }))
-  }
-  failIfBroken(result)
-}
-
-/** Fails if a rule is broken. @param {import('../../index.js').Comparison} result */
-function failIfBroken({ rules }) {
-  const broken = rules.filter(({ broken }) => broken)
+  if (html === undefined || !isStdout(html))
+    printResult(render(result, sides, { json, markdown, top }))
+  const broken = result.rules.filter(({ broken }) => broken)
   if (broken.length > 0) {
     fail(`slower than allowed: ${broken.map(({ rule }) => rule).join(', ')}`, exitCodes.RULE_BROKEN)
   }
+}
+
+/** @param {import('../../index.js').Comparison} result @param {[string, string]} names @param {Output} output */
+function render(result, names, { json, markdown, top }) {
+  if (json) return jsonText(result)
+  if (markdown) return require('./markdown.js').renderMarkdown(result, { top })
+  const { columns } = screen(process.stdout)
+  return require('./text.js').renderText(result, { columns, top, names })
+}
+
+/**
+ * Runs both commands in turn, so that a machine that becomes slower meanwhile slows down both. Returns
+ * the folders of their runs; undefined if there are none, which sets the exit code.
+ * @param {string[]} words both commands, with `--` in between if they are more than a word each
+ * @param {{ runs: number, warmup?: number, dir?: string }} options
+ * @returns {Promise<[string, string] | undefined>}
+ */
+async function runInTurn(words, { runs, warmup = 0, dir }) {
+  const { newDirName } = require('../run/prepare/output-dir.js')
+  const { recordRuns } = require('../run/run.js')
+  const commands = commandsOf(words)
+  if (commands.length !== 2) {
+    const example = "cpu-prof compare --runs 7 -- 'node old.js' -- 'node new.js'"
+    fail(`--runs needs two commands, not ${commands.length}: ${example}`, exitCodes.WRONG_USAGE)
+    return undefined
+  }
+  const parent = dir ?? path.join(RUNS, newDirName())
+  const sides = ['base', 'head'].map((name, index) => {
+    return { name, command: commands[index], folder: path.resolve(parent, name) }
+  })
+  const endings = await recordRuns(sides, runs, warmup, { merge: true, sourceMaps: true })
+  if (endings === undefined) return undefined
+  const cwd = workingDirectory()
+  const [base, head] = sides.map(({ folder }) => formatPath(folder, cwd))
+  return [base, head]
+}
+
+/** Returns the commands, each as words: a single word is for the shell. @param {string[]} words */
+function commandsOf(words) {
+  const middle = words.indexOf('--')
+  const sides =
+    middle < 0 ? words.map((word) => [word]) : [words.slice(0, middle), words.slice(middle + 1)]
+  return sides.map((side) => (side.length === 1 ? ['sh', '-c', side[0]] : side))
 }
 
 module.exports = { compare }

@@ -40,18 +40,19 @@ function renderMarkdown(comparison, { top = rows.ROWS }) {
 /** @param {Row[]} list */
 function draw(list) {
   const lines = list.map((row) => {
-    const [name, place] = rows.nameOf(row)
-    const where = place === '' ? '' : ` ${codeCell(place)}`
-    const caller = rows.callerOf(row)
-    const was = rows.formerOf(row)
-    const tail = [where, caller && ` in ${codeCell(caller)}`, was && ` (was ${codeCell(was)})`]
+    const { name, place, caller, former, ...cells } = rows.cellsOf(row)
+    const tail = [
+      place && ` ${codeCell(place)}`,
+      caller && ` in ${codeCell(caller)}`,
+      former && ` (was ${codeCell(former)})`,
+    ]
     return [
       `${row.kind === 'total' ? name : codeCell(name)}${tail.join('')}`,
-      rows.formatValue(row.base, row.unit),
-      rows.formatValue(row.head, row.unit),
-      row.changed ? `**${rows.formatSigned(row.difference, row.unit)}**` : '~',
-      row.changed ? rows.formatRelative(row) : '',
-      row.changed ? rows.formatNoise(row) : '',
+      cells.base,
+      cells.head,
+      row.changed ? `**${cells.difference}**` : '~',
+      cells.relative,
+      cells.noise,
     ]
   })
   return table([''], ['base', 'head', 'difference', '', 'noise'], lines)

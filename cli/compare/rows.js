@@ -134,9 +134,22 @@ function formatRelative({ relative = 0, base, head }) {
   return `${relative < 0 ? '−' : '+'}${(100 * Math.abs(relative)).toFixed(1)}%`
 }
 
-/** Returns how far the true difference can be from the measured one. @param {Row} row */
-function formatNoise({ low, high, unit }) {
-  return `±${formatValue((high - low) / 2, unit)}`
+/**
+ * Returns the texts of a row; those of a change are empty if there is none.
+ * @param {Row} row
+ */
+function cellsOf(row) {
+  const { base, head, low, high, difference, unit, changed } = row
+  const [name, place] = nameOf(row)
+  return {
+    ...{ name, place, caller: callerOf(row), former: formerOf(row) },
+    base: formatValue(base, unit),
+    head: formatValue(head, unit),
+    difference: formatSigned(difference, unit),
+    /** How far the true difference can be from the measured one. */
+    noise: changed ? `±${formatValue((high - low) / 2, unit)}` : '',
+    relative: changed ? formatRelative(row) : '',
+  }
 }
 
 /**
@@ -180,16 +193,4 @@ function noiseOf({ rows, noise, base, head }) {
   )
 }
 
-module.exports = {
-  ROWS,
-  tablesOf,
-  nameOf,
-  callerOf,
-  formerOf,
-  formatValue,
-  formatSigned,
-  formatRelative,
-  formatNoise,
-  verdict,
-  noiseOf,
-}
+module.exports = { ROWS, tablesOf, cellsOf, verdict, noiseOf }

@@ -46,18 +46,15 @@ function renderText(comparison, view) {
 
 /** @param {Row} row @param {View} view */
 function drawRow(row, { columns }) {
-  const { unit, changed } = row
+  const { name, place, caller, former, ...cells } = rows.cellsOf(row)
   const numbers = [
-    rows.formatValue(row.base, unit).padStart(VALUE),
-    rows.formatValue(row.head, unit).padStart(VALUE),
-    rows.formatSigned(row.difference, unit).padStart(DIFFERENCE),
-    (changed ? rows.formatNoise(row) : '').padEnd(VALUE),
-    (changed ? rows.formatRelative(row) : '~').padStart(RELATIVE),
+    cells.base.padStart(VALUE),
+    cells.head.padStart(VALUE),
+    cells.difference.padStart(DIFFERENCE),
+    cells.noise.padEnd(VALUE),
+    (cells.relative || '~').padStart(RELATIVE),
   ]
   const start = `  ${numbers.join(' ')}  `
-  const [name, place] = rows.nameOf(row)
-  const caller = rows.callerOf(row)
-  const former = rows.formerOf(row)
   const tail = [place, former && `was ${former}`, caller && `in ${caller}`]
     .filter((text) => text !== '')
     .join('  ')

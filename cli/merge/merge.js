@@ -4,9 +4,8 @@
 
 const index = require('../../index.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
-const { formatBytes, formatCounts } = require('../terminal/format.js')
+const { formatBytes, formatCounts, jsonText } = require('../terminal/format.js')
 const { withInputs } = require('../terminal/input.js')
-const { jsonText } = require('../terminal/json.js')
 const { progress } = require('../terminal/progress.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const {
@@ -38,7 +37,11 @@ async function merge(inputs, { output, name = [], json, quiet, ...options }) {
     const labelled = name.map(splitName)
     const all = [...inputs, ...labelled.map(({ input }) => input)]
     result = await withInputs(all, (files) => {
-      const names = namesOf(labelled, files.slice(inputs.length))
+      // A label can be any text, `__proto__` too.
+      const names = /** @type {Record<string, string[]>} */ (Object.create(null))
+      for (const [index, { label }] of labelled.entries()) {
+        names[label] = [...(names[label] ?? []), files[inputs.length + index]]
+      }
       const settings = { ...options, names, onProgress }
       return withCleanup(() => index.merge(files.slice(0, inputs.length), target, settings))
     })
@@ -59,16 +62,6 @@ async function merge(inputs, { output, name = [], json, quiet, ...options }) {
 function splitName(text) {
   const at = text.indexOf('=')
   return { label: text.slice(0, at), input: text.slice(at + 1) }
-}
-
-/** Returns the inputs of each label. @param {{ label: string }[]} labelled @param {string[]} files */
-function namesOf(labelled, files) {
-  // A label can be any text, `__proto__` too.
-  const names = /** @type {Record<string, string[]>} */ (Object.create(null))
-  labelled.forEach(({ label }, i) => {
-    names[label] = [...(names[label] ?? []), files[i]]
-  })
-  return names
 }
 
 /** @param {import('../../index.js').MergeResult} result */

@@ -1,13 +1,13 @@
 'use strict'
 
-// Draws all views, and draws them again when the user chooses something.
+// Opens the page: draws all views, and draws them again when the user chooses something.
 
 const { costsOf } = require('./data/costs.js')
-const { matcher } = require('./data/search.js')
+const { readRecording } = require('./data/recording.js')
+const { matcher } = require('./data/names.js')
 const { sidesOf } = require('./data/sides.js')
-const { listenToKeys } = require('./keys.js')
-const { readState, spanOf, threadsOf, writeState } = require('./state.js')
-const { DetailView } = require('./views/detail.js')
+const { readState, spanOf, tablesOf, threadsOf, viewsOf, writeState } = require('./state.js')
+const { drawDetail } = require('./views/detail.js')
 const { byId } = require('./views/elements.js')
 const { FlameView } = require('./views/flame.js')
 const { HeaderView } = require('./views/header.js')
@@ -18,6 +18,11 @@ const { TimelineView } = require('./views/timeline.js')
 
 /** Milliseconds after a choice: browsers refuse many changes of the address in a short time. */
 const WRITE_DELAY = 100
+
+/** Part of the graph that an arrow moves by. */
+const STEP = 0.15
+/** Factor of a zoom. */
+const ZOOM = 1.5
 
 class Page {
   #systemTheme = matchMedia('(prefers-color-scheme: dark)')
@@ -42,7 +47,10 @@ class Page {
       new TimelineView(recording, change),
       this.flame,
       new TableView(recording, change),
-      new DetailView(recording, change),
+      {
+        draw: (/** @type {import('./state.js').Shown} */ shown) =>
+          drawDetail(recording, change, shown),
+      },
     ]
     document.body.classList.toggle('compared', this.#sides !== undefined)
     byId('theme').addEventListener('click', () => this.switchTheme())
@@ -106,4 +114,65 @@ class Page {
   }
 }
 
-module.exports = { Page }
+/** Answers the keyboard. @param {Page} page */
+function listenToKeys(page) {
+  const actions = actionsOf(page)
+  const search = byId('search')
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || byId('keys').open) return
+    if (event.target === search) {
+      if (event.key !== 'Escape') return
+      page.change({ query: '' })
+      search.blur()
+    } else if (actions[event.key] !== undefined) {
+      event.preventDefault()
+      actions[event.key]()
+    }
+  })
+}
+
+/**
+ * Returns what keys do.
+ * @param {Page} page @returns {Record<string, () => unknown>}
+ */
+function actionsOf(page) {
+  const { flame, recording } = page
+  const tables = tablesOf(recording)
+  const zoomIn = () => flame.zoomBy(1 / ZOOM)
+  const zoomOut = () => flame.zoomBy(ZOOM)
+  const left = () => flame.pan(-STEP)
+  const right = () => flame.pan(STEP)
+  const nextTable = () => tables[(tables.indexOf(page.state.table) + 1) % tables.length]
+  return {
+    '/': () => byId('search').focus(),
+    1: () => viewsOf(recording).includes('time') && page.change({ view: 'time' }),
+    2: () => page.change({ view: 'heavy' }),
+    3: () => page.change({ view: 'inverted' }),
+    ...{ '+': zoomIn, '=': zoomIn, w: zoomIn, '-': zoomOut, s: zoomOut },
+    ...{ ArrowLeft: left, a: left, ArrowRight: right, d: right },
+    0: () => flame.reset(),
+    t: () => page.change({ table: nextTable() }),
+    l: () => page.switchTheme(),
+    '?': () => byId('keys').showModal(),
+    Escape: () => page.change({ query: '', function: undefined }),
+  }
+}
+
+/** Reads the data, which the page holds as compressed JSON. */
+async function readData() {
+  const text = atob(byId('data').textContent.trim())
+  const bytes = new Uint8Array(text.length)
+  for (let index = 0; index < bytes.length; index++) bytes[index] = text.charCodeAt(index)
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return JSON.parse(await new Response(stream).text())
+}
+
+async function open() {
+  new Page(readRecording(await readData())).draw()
+  document.body.classList.remove('loading')
+}
+
+open().catch((error) => {
+  byId('summary').textContent = `This page cannot be shown: ${error.message}`
+  throw error
+})

@@ -4,7 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { withRegularFile } = require('../regular-file.js')
+const { loadTools } = require('../../lib/addon.js')
 
 /** @typedef {{ name: string, line: number, column: number }} Place of a function, from 1 on */
 /** @typedef {'outside' | 'no code' | 'unreadable' | 'changed'} Refusal why a file is not shown */
@@ -48,7 +48,7 @@ function codeFiles(project) {
   /** @type {Map<string, string[] | Refusal>} */
   const known = new Map()
   let left = MAX_ALL
-  /** @param {string} file */
+  /** @param {string} file @returns {string[] | Refusal} */
   const read = (file) => {
     let real
     try {
@@ -58,8 +58,8 @@ function codeFiles(project) {
     }
     if (project === undefined || !isBelow(real, project)) return 'outside'
     if (path.extname(real) !== '' && !CODE.test(real)) return 'no code'
-    const text = readSmall(real, Math.min(MAX_FILE, left))
-    if (text === undefined) return 'unreadable'
+    const text = loadTools().cpuProfReadRegularFile(real, Math.min(MAX_FILE, left))
+    if (text === null) return 'unreadable'
     left -= text.length
     if (path.extname(real) === '' && !SCRIPT.test(text)) return 'no code'
     return text.split(/\r?\n/)
@@ -74,19 +74,6 @@ function codeFiles(project) {
 
 /** @param {string} file @param {string} folder */
 const isBelow = (file, folder) => file.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
-
-/** Reads a regular file that is neither empty nor large. @param {string} file @param {number} most bytes */
-function readSmall(file, most) {
-  try {
-    if (/^\/(proc|sys|dev)\//.test(file)) return undefined
-    return withRegularFile(file, (fd) => {
-      const { size } = fs.fstatSync(fd)
-      return size > 0 && size <= most ? fs.readFileSync(fd, 'utf8') : undefined
-    })
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * Returns whether a function of the recording is at its place in a file. Otherwise, the file is not

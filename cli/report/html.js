@@ -19,26 +19,17 @@ const PAGE = path.join(__dirname, '..', 'page')
  * @param {string} file @param {() => Promise<string>} data returns the page's data as JSON
  */
 async function writeHtml(file, data) {
-  if (isFolder(file)) throw new Error(`${file} is a folder; --html needs the name of a file`)
+  const isFolder = file.endsWith('/') || (fs.existsSync(file) && fs.statSync(file).isDirectory())
+  if (isFolder) throw new Error(`${file} is a folder; --html needs the name of a file`)
   const html = await renderHtml(await data())
   if (isStdout(file)) return printResult(html)
   await withCleanup(() => callAddon(() => loadTools().cpuProfWriteFile(file, html)))
 }
 
-/** @param {string} file */
-function isFolder(file) {
-  if (file.endsWith('/')) return true
-  try {
-    return fs.statSync(file).isDirectory()
-  } catch {
-    return false
-  }
-}
-
 /** Returns the page. @param {string} data JSON */
 async function renderHtml(data) {
   const packed = await promisify(zlib.gzip)(data, { level: 9 })
-  const script = bundle(path.join(PAGE, 'main.js'))
+  const script = bundle(path.join(PAGE, 'page.js'))
   const hash = crypto.createHash('sha256').update(script).digest('base64')
   // Nothing is loaded, and no other script runs, whatever the names in a profile are.
   const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${hash}'`

@@ -2,8 +2,10 @@
 
 // Chooses what a report reads: of the runs in a folder the last, unless all are wanted.
 
+const path = require('node:path')
+const { loadTools } = require('../../lib/addon.js')
+const { runsIn } = require('../../lib/offline.js')
 const { RUNS, variableOf } = require('../../lib/settings.js')
-const { allRuns, hasRecordings, lastRun } = require('../../lib/runs.js')
 const { fail, printStatus } = require('../terminal/output.js')
 
 /**
@@ -12,44 +14,44 @@ const { fail, printStatus } = require('../terminal/output.js')
  * @param {string[]} given @param {boolean} [all] whether all runs of a folder are wanted
  */
 function chooseInputs(given, all = false) {
-  if (given.length > 0) return all ? given.flatMap(allRuns) : given.map(chooseRun)
   const folder = process.env[variableOf('dir')] || RUNS
-  if (!hasRecordings(folder)) {
+  if (given.length === 0 && !loadTools().cpuProfHasRecordings(folder)) {
     fail(
       `there is no run in ${folder}: record one with cpu-prof run <command>, or name files or ` +
         'folders: cpu-prof report <input…>',
     )
     return []
   }
-  return all ? allRuns(folder) : [chooseFound(folder)]
+  const inputs = given.length > 0 ? given : [folder]
+  return all ? inputs.flatMap(allRuns) : inputs.map((input) => lastRun(input, given.length > 0))
+}
+
+/** Returns the inputs that stand for everything in a folder. @param {string} folder @returns {string[]} */
+function allRuns(folder) {
+  const names = loadTools().cpuProfTracesOfRuns(folder)
+  return [...names.map((/** @type {string} */ name) => path.join(folder, name)), folder]
 }
 
 /**
  * Returns the last run of a folder that has several, and says so: the sum of unrelated runs is rarely
- * what someone wants. Returns any other input unchanged.
- * @param {string} input
+ * what someone wants. Returns any other input unchanged. What nobody has named is always told.
+ * @param {string} input @param {boolean} isNamed
  */
-function chooseRun(input) {
-  const last = lastRun(input)
-  if (last === undefined || last.count === 1) return input
-  printStatus(describe(last))
-  return last.path
-}
-
-/** Returns what to read of a folder that nobody has named, and says so. @param {string} folder */
-function chooseFound(folder) {
-  const last = lastRun(folder)
-  printStatus(last === undefined ? `the recordings in ${folder}` : describe(last))
-  return last?.path ?? folder
-}
-
-/** @param {import('../../lib/runs.js').LastRun} last */
-function describe({ path, count, hasOthers }) {
-  if (count === 1) {
-    return `the only run: ${path}${hasOthers ? ' (and the recordings beside it: --all)' : ''}`
+function lastRun(input, isNamed) {
+  const { runs, hasOthers } = runsIn(input)
+  if (isNamed && runs.length < 2) return input
+  const last = runs.at(-1)
+  if (last === undefined) {
+    printStatus(`the recordings in ${input}`)
+    return input
   }
-  const rest = hasOthers ? 'all of them, and the recordings beside them' : 'all of them'
-  return `the last of ${count} runs: ${path} (${rest}: --all)`
+  if (runs.length === 1) {
+    printStatus(`the only run: ${last}${hasOthers ? ' (and the recordings beside it: --all)' : ''}`)
+  } else {
+    const rest = hasOthers ? 'all of them, and the recordings beside them' : 'all of them'
+    printStatus(`the last of ${runs.length} runs: ${last} (${rest}: --all)`)
+  }
+  return last
 }
 
 module.exports = { chooseInputs }

@@ -4,28 +4,9 @@
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
 const { codeCell, codeSpan, heading, table } = require('../terminal/markdown-text.js')
-const {
-  TIMES,
-  wholeOf,
-  threadRows,
-  costTables,
-  secondHead,
-  secondOf,
-  nameOf,
-  countThreads,
-} = require('./tables.js')
+const { threadRows, costTables, countThreads } = require('./tables.js')
 
 /** @typedef {import('../../index.js').Report} Report */
-
-/** The heads of the columns that name a row. @type {Record<import('./tables.js').Kind, string[]>} */
-const NAMES = {
-  functions: ['function', 'where'],
-  lines: ['function', 'where'],
-  owners: ['owner'],
-  scripts: ['script'],
-  files: ['file'],
-  packages: ['package'],
-}
 
 /**
  * @param {Report} report
@@ -34,22 +15,12 @@ const NAMES = {
 function renderMarkdown(report, { cwd, by, top = 10 }) {
   const blocks = [summary(report)]
   if (by === undefined || by === 'thread') blocks.push(...threads(report, top, cwd))
-  for (const { title, kind, time, costs } of costTables(report, by)) {
-    const whole = wholeOf(report, time)
-    const names = NAMES[kind]
-    const hasPlace = names.length > 1
-    const lines = costs.slice(0, top).map((cost) => {
-      const [name, place] = nameOf(cost, kind, cwd)
-      const what = [codeCell(name), ...(hasPlace ? [codeCell(place)] : [])]
-      return [
-        ...what,
-        formatTime(cost[time]),
-        secondOf(cost, kind, time),
-        formatShare(cost[time], whole.ms),
-      ]
+  for (const { title, names, heads, whole, rows } of costTables(report, by, cwd)) {
+    const lines = rows.slice(0, top).map(({ name, place, ms, second }) => {
+      const what = [name, place].slice(0, names.length).map(codeCell)
+      return [...what, formatTime(ms), second, formatShare(ms, whole.ms)]
     })
-    const heads = [TIMES[time].head, secondHead(kind, time), `share of ${whole.name}`]
-    blocks.push(heading(title), table(names, heads, lines))
+    blocks.push(heading(title), table(names, [...heads, `share of ${whole.name}`], lines))
   }
   if (report.notes.length > 0)
     blocks.push(report.notes.map((note) => `- ${codeSpan(note)}`).join('\n'))

@@ -1,14 +1,22 @@
 'use strict'
 
-// Renders single functions with their callers and callees, and the call tree.
+// Renders what is no table: functions with callers and callees, the trees of calls and modules, stalls.
 
-const { formatTime, formatShare, formatPlace, printable } = require('../terminal/format.js')
-const { workMs } = require('./tables.js')
+const {
+  formatPath,
+  formatPlace,
+  formatShare,
+  formatTime,
+  printable,
+} = require('../terminal/format.js')
+const { BUILT_IN, workMs } = require('./tables.js')
 const { TIME, SHARE, cutLines, cutStart, displayWidth } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportDetail} Detail */
 /** @typedef {import('../../index.js').ReportTreeNode} TreeNode */
+/** @typedef {import('../../index.js').ReportImport} Import */
+/** @typedef {import('../../index.js').ReportStall} Stall */
 /**
  * @typedef {object} View
  * @property {number} columns the width
@@ -21,6 +29,8 @@ const { TIME, SHARE, cutLines, cutStart, displayWidth } = require('../terminal/w
 const MIN_PLACE = 8
 /** A function whose only call has this part of its time is not shown in the tree. */
 const NEARLY_ALL = 0.97
+/** Levels of modules that are set in; what is deeper stands below the last. */
+const MAX_LEVEL = 12
 
 /** @param {Report} report @param {View} view */
 function renderDetails(report, view) {
@@ -84,6 +94,90 @@ function renderTree(report, view) {
   return cutLines(lines, view.columns)
 }
 
+/** @param {Report} report @param {View} view */
+function renderImports({ imports = [] }, { columns, rows: count, cwd }) {
+  const whole = imports.reduce((sum, { totalMs }) => sum + totalMs, 0)
+  if (whole === 0) return 'no module was loaded while samples were taken\n'
+  const all = listImports(imports, 0)
+  const rows = heaviest(all, count)
+  const lines = [
+    `modules by load time, with what they load (% of ${formatTime(whole)})`,
+    `  ${['total', '', 'load', 'run'].map((head, index) => head.padStart(index === 1 ? SHARE : TIME)).join(' ')}`,
+  ]
+  for (const { node, level } of rows) {
+    const { totalMs, loadMs, runMs } = node
+    const share = formatShare(totalMs, whole).padStart(SHARE)
+    const [total, load, run] = [totalMs, loadMs, runMs].map((ms) => formatTime(ms).padStart(TIME))
+    const start = `  ${total} ${share} ${load} ${run}  ${''.padEnd(2 * Math.min(level, MAX_LEVEL))}`
+    lines.push(`${start}${cutStart(nameOfModule(node, cwd), Math.max(columns - start.length, 8))}`)
+  }
+  if (rows.length < all.length) lines.push(`  and ${all.length - rows.length} more`)
+  return cutLines(lines, columns)
+}
+
+/** Lists the modules in the order of the tree. @param {Import[]} nodes @param {number} level @returns {{ node: Import, level: number }[]} */
+function listImports(nodes, level) {
+  return nodes.flatMap((node) => [{ node, level }, ...listImports(node.children, level + 1)])
+}
+
+/** @param {Import} node @param {string} cwd */
+function nameOfModule({ file }, cwd) {
+  return file === '' ? '(loader of ES modules)' : printable(formatPath(file, cwd))
+}
+
+/** Renders the longest times without a turn of the event loop. @param {Report} report @param {View} view */
+function renderStalls({ stalls = [], processes }, { columns, rows, cwd }) {
+  if (stalls.length === 0) return 'every thread came back to its event loop in less than that\n'
+  const lines = [
+    'longest times without a turn of the event loop',
+    `  ${'at'.padStart(TIME)} ${'for'.padStart(TIME)}`,
+  ]
+  const hasSeveral = processes.length > 1 || processes.some(({ threads }) => threads.length > 1)
+  for (const stall of stalls.slice(0, Math.max(1, Math.floor(rows / 2)))) {
+    const [at, length] = [stall.startMs, stall.durationMs].map((ms) =>
+      formatTime(ms).padStart(TIME),
+    )
+    const who = hasSeveral
+      ? `  in ${printable(`${stall.process} (${stall.pid}) ${stall.thread}`)}`
+      : ''
+    lines.push(`  ${at} ${length}  ${culprit(stall, cwd)}${who}`)
+    const others = detailsOf(stall, cwd)
+    if (others !== '') lines.push(`  ${''.padStart(2 * TIME + 3)}${others}`)
+  }
+  return cutLines(lines, columns)
+}
+
+/** Returns the functions for most of the time, without Node's own, unless all are. @param {Stall} stall */
+function codeOf({ stack }) {
+  const code = stack.filter(({ package: name }) => !BUILT_IN.has(name))
+  return code.length > 0 ? code : stack
+}
+
+/** Names the last function that was on the stack for most of the time. @param {Stall} stall @param {string} cwd */
+function culprit(stall, cwd) {
+  const last = codeOf(stall).at(-1)
+  if (last === undefined) return 'several functions, none for most of the time'
+  return `${formatShare(last.totalMs, stall.durationMs)}  ${nameWithPlace(last, cwd)}`
+}
+
+/** Tells who called, and what else took the time. @param {Stall} stall @param {string} cwd */
+function detailsOf(stall, cwd) {
+  const { gcMs, blockedMs, durationMs, first } = stall
+  const caller = codeOf(stall).at(-2)
+  const isNotable = (/** @type {number} */ ms) => ms > 0.05 * durationMs
+  return [
+    ...(caller === undefined ? [] : [`called by ${nameWithPlace(caller, cwd)}`]),
+    ...(isNotable(gcMs) ? [`collections ${formatTime(gcMs)}`] : []),
+    ...(isNotable(blockedMs) ? [`blocked ${formatTime(blockedMs)}`] : []),
+    ...(first ? ['from the start'] : []),
+  ].join(', ')
+}
+
+/** @param {import('../../index.js').ReportPlace} place @param {string} cwd */
+function nameWithPlace(place, cwd) {
+  return printable(`${place.name} ${formatPlace(place, cwd)}`)
+}
+
 /**
  * Lists the nodes in the order of the tree. A function with nearly all its time in one call gives way
  * to the function that it calls.
@@ -127,4 +221,4 @@ function place(where, { cwd }) {
   return printable(`${formatPlace(where, cwd)}${where.transpiled ? ' (transpiled)' : ''}`)
 }
 
-module.exports = { heaviest, renderDetails, renderTree }
+module.exports = { renderDetails, renderTree, renderImports, renderStalls }

@@ -7,7 +7,7 @@ const index = require('../../index.js')
 const { withInputs } = require('../terminal/input.js')
 const { chooseInputs } = require('./inputs.js')
 const { MAX_ROWS } = require('./tables.js')
-const { workingDirectory } = require('../terminal/format.js')
+const { jsonText, workingDirectory } = require('../terminal/format.js')
 const {
   isStdout,
   printPaths,
@@ -16,7 +16,7 @@ const {
   fail,
   messageOf,
 } = require('../terminal/output.js')
-const { screen } = require('../terminal/screen.js')
+const { screen } = require('../terminal/width.js')
 
 /** Lines of a report that is not printed to a terminal. */
 const LINES = 50
@@ -25,23 +25,29 @@ const EXCERPTS = 5
 /** Functions of a sized report that have callers and callees. */
 const DETAILS = 5
 
+/** The list of a report that each table shows. @type {Record<import('./tables.js').By, string>} */
+const LISTS = {
+  function: 'functions',
+  line: 'lines',
+  file: 'files',
+  package: 'packages',
+  owner: 'owners',
+  script: 'scripts',
+  import: 'imports',
+  thread: 'processes',
+}
+
 /**
- * @typedef {object} ReportOptions
+ * @typedef {object} Output
  * @property {boolean} [all] whether to sum all runs of a folder
- * @property {number} [top]
  * @property {import('./tables.js').By} [by]
- * @property {number} [from]
- * @property {number} [to]
  * @property {boolean} [json]
  * @property {boolean} [markdown]
- * @property {string} [function]
- * @property {boolean} [tree]
- * @property {number} [stalls] milliseconds
  * @property {string} [html]
  * @property {number} [budget]
  * @property {boolean} [code]
  *
- * @typedef {ReportOptions & import('../../index.js').Selection} Options
+ * @typedef {Output & import('../../index.js').ReportOptions} Options
  */
 
 /** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */
@@ -85,7 +91,7 @@ const noFunction = ({ function: wanted }) =>
 
 /** @param {import('../../index.js').Report} result @param {Options} options */
 function render(result, { top, by, json, markdown, budget, code }) {
-  if (json) return require('./json.js').renderJson(result, by)
+  if (json) return jsonText(by === undefined ? result : only(result, LISTS[by]))
   const cwd = workingDirectory()
   if (budget !== undefined) {
     return require('./budget.js').renderBudget(result, { cwd, budget, code })
@@ -104,6 +110,12 @@ function render(result, { top, by, json, markdown, budget, code }) {
   return `${require('./text.js').renderText(result, view)}${tail}`
 }
 
+/** Returns a report without its other lists. @param {import('../../index.js').Report} report @param {string} list */
+function only(report, list) {
+  const others = Object.values(LISTS).filter((name) => name !== list)
+  return Object.fromEntries(Object.entries(report).filter(([name]) => !others.includes(name)))
+}
+
 /** Renders the code of the hottest lines. @param {import('../../index.js').Report} result @param {{ top?: number, markdown?: boolean, cwd: string }} view */
 function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
   const { excerptsOf, renderExcerpts } = require('./code.js')
@@ -117,14 +129,13 @@ function renderCode(result, { top = EXCERPTS, markdown, cwd }) {
  * @param {{ top?: number, markdown?: boolean, cwd: string }} view
  */
 function renderPaths(result, { top, markdown, cwd }) {
-  const { renderDetails, renderTree } = require('./paths.js')
-  const { renderImports } = require('./imports.js')
+  const { renderDetails, renderImports, renderStalls, renderTree } = require('./paths.js')
   const { columns, rows = LINES } = screen(process.stdout)
   const width = markdown ? Number.POSITIVE_INFINITY : columns
   const view = { columns: width, rows: top ?? Math.max(rows - 4, 8), cwd }
   let text = ''
   if (result.imports) text = renderImports(result, view)
-  else if (result.stalls) text = require('./stalls.js').renderStalls(result, view)
+  else if (result.stalls) text = renderStalls(result, view)
   else if (result.tree) text = renderTree(result, view)
   else text = renderDetails(result, { ...view, rows: top ?? 8 })
   return markdown ? `${require('../terminal/markdown-text.js').fence(text.trimEnd())}\n` : text

@@ -22,15 +22,21 @@ const { cutStart } = require('../terminal/width.js')
  * @property {boolean} isBelow whether the main thread of the same process is a row above
  */
 
+/** @typedef {import('../../index.js').ReportCost & { samples?: number, processes?: number }} Cost */
 /**
+ * @typedef {object} CostRow
+ * @property {string} name
+ * @property {string} place empty for what its name tells apart
+ * @property {number} ms the time by which the rows are sorted
+ * @property {string} second the number beside the time
+ *
  * @typedef {object} CostTable
  * @property {string} title
- * @property {Kind} kind
- * @property {Time} time the order of the rows
- * @property {Cost[]} costs
+ * @property {string[]} names heads of the names, and of the places if the rows have some
+ * @property {string[]} heads of the time and of the second number
+ * @property {{ ms: number, name: string }} whole the time that shares are of
+ * @property {CostRow[]} rows
  */
-
-/** @typedef {import('../../index.js').ReportCost & { samples?: number, processes?: number }} Cost */
 
 /** How many functions, lines, files or packages a report needs for any table. */
 const MAX_ROWS = 200
@@ -141,51 +147,53 @@ function isMain(thread) {
   return thread.threadId === 0 || thread.name === 'main'
 }
 
-/** @param {Report} whole @param {By} [by] the only table wanted @returns {CostTable[]} */
-function costTables(whole, by) {
-  const report = { ...whole, functions: withColumns(whole.functions) }
-  /** @param {Kind} kind @param {Time} time */
-  const table = (kind, time) => ({
-    title: `${kind}, by ${TIMES[time].title}`,
-    kind,
-    time,
-    costs: hottest(/** @type {import('../../index.js').ReportCost[]} */ (report[kind]), time),
+/** @param {Report} report @param {By | undefined} by the only table wanted @param {string} cwd @returns {CostTable[]} */
+function costTables(report, by, cwd) {
+  const functions = withColumns(report.functions)
+  const lists = /** @type {Record<Kind, any>} */ ({ ...report, functions })
+  /**
+   * @param {Kind} kind @param {Time} time @param {string} [title]
+   * @param {Cost[]} [costs] those of the report unless given
+   */
+  const table = (kind, time, title, costs = lists[kind]) => ({
+    title: title ?? `${kind}, by ${TIMES[time].title}`,
+    names: ['functions', 'lines'].includes(kind) ? ['function', 'where'] : [kind.slice(0, -1)],
+    heads: [TIMES[time].head, secondHead(kind, time)],
+    whole: wholeOf(report, time),
+    rows: hottest(costs, time).map((cost) => {
+      const [name, place] = nameOf(cost, kind, cwd)
+      return { name, place, ms: cost[time], second: secondOf(cost, kind, time) }
+    }),
   })
+  const scripts = () => table('scripts', 'totalMs', 'scripts, by the work of their processes')
+  const owners = () => table('owners', 'selfMs', 'owners, by the time that counts for them')
+  const { blockedMs } = report.totals
+  const isBlocked = blockedMs > 0.05 * (blockedMs + activeMs(report.totals))
   if (by === 'thread' || by === 'import') return []
   // A line has no total time: V8 tells the line on top of the stack only.
   if (by === 'line') return [table('lines', 'selfMs')]
-  if (by === 'owner') return [ownerTable(table('owners', 'selfMs'))]
-  if (by === 'script') return [scriptTable(table('scripts', 'totalMs'))]
+  if (by === 'owner') return [owners()]
+  if (by === 'script') return [scripts()]
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
-    return [
-      table(kind, 'selfMs'),
-      table(kind, 'totalMs'),
-      ...blockedTables(report, table(kind, 'blockedMs')),
-    ]
+    const blocked = isBlocked ? [table(kind, 'blockedMs')] : []
+    return [table(kind, 'selfMs'), table(kind, 'totalMs'), ...blocked]
   }
+  const named = report.owners.filter(({ kind }) => kind !== 'package' && kind !== 'own code')
   // Node's module loader would take the first rows: it is on the stack of everything it loads.
-  const isCode = (/** @type {{ package: string }} */ cost) => !BUILT_IN.has(cost.package)
   const packages = report.packages.filter(({ name }) => !BUILT_IN.has(name))
   const ownFiles = report.files.filter((cost) => cost.package === OWN_CODE && !cost.trunk)
-  const functions = report.functions.filter((cost) => isCode(cost) && !cost.trunk)
+  const code = functions.filter((cost) => !BUILT_IN.has(cost.package) && !cost.trunk)
+  const ofPackages = table('packages', 'totalMs', undefined, packages)
   return [
-    ...(report.scripts.length > 1 ? [scriptTable(table('scripts', 'totalMs'))] : []),
-    ...ownerTables(report, table('owners', 'selfMs')),
-    { ...table('packages', 'totalMs'), costs: hottest(packages, 'totalMs') },
-    {
-      ...table('files', 'totalMs'),
-      title: 'own files, by total time',
-      costs: hottest(ownFiles, 'totalMs'),
-    },
+    ...(report.scripts.length > 1 ? [scripts()] : []),
+    ...(named.length > 1 ? [owners()] : []),
+    ...(ofPackages.rows.length > 1 ? [ofPackages] : []),
+    table('files', 'totalMs', 'own files, by total time', ownFiles),
     table('functions', 'selfMs'),
-    ...blockedTables(report, table('functions', 'blockedMs')),
-    {
-      ...table('functions', 'totalMs'),
-      title: "functions, by total time, without Node's own",
-      costs: hottest(functions, 'totalMs'),
-    },
-  ].filter(({ kind, costs }) => costs.length > (kind === 'packages' ? 1 : 0))
+    ...(isBlocked ? [table('functions', 'blockedMs')] : []),
+    table('functions', 'totalMs', "functions, by total time, without Node's own", code),
+  ].filter(({ rows }) => rows.length > 0)
 }
 
 /**
@@ -201,25 +209,7 @@ function withColumns(functions) {
   return functions.map((each) => ({ ...each, needsColumn: Number(counts.get(keyOf(each))) > 1 }))
 }
 
-/** Names the first time of a table of owners. @param {CostTable} table */
-const ownerTable = (table) => ({ ...table, title: 'owners, by the time that counts for them' })
-
-/** Names the time of a table of scripts. @param {CostTable} table */
-const scriptTable = (table) => ({ ...table, title: 'scripts, by the work of their processes' })
-
-/** Returns the table of owners, if there are rules, plugins or test files. @param {Report} report @param {CostTable} table */
-function ownerTables(report, table) {
-  const named = report.owners.filter(({ kind }) => kind !== 'package' && kind !== 'own code')
-  return named.length > 1 ? [ownerTable(table)] : []
-}
-
-/** Returns the table of blocked calls, if threads were blocked for long. @param {Report} report @param {CostTable} table */
-function blockedTables(report, table) {
-  const { blockedMs } = report.totals
-  return blockedMs > 0.05 * (blockedMs + activeMs(report.totals)) ? [table] : []
-}
-
-/** @template {import('../../index.js').ReportCost} T @param {T[]} costs @param {Time} time */
+/** @param {Cost[]} costs @param {Time} time */
 function hottest(costs, time) {
   const { second } = TIMES[time]
   return costs
@@ -276,18 +266,6 @@ function countThreads({ processes }) {
 }
 
 module.exports = {
-  BUILT_IN,
-  OWN_CODE,
-  MAX_ROWS,
-  TIMES,
-  activeMs,
-  isMain,
-  wholeOf,
-  workMs,
-  threadRows,
-  costTables,
-  secondHead,
-  secondOf,
-  nameOf,
-  countThreads,
+  ...{ BUILT_IN, OWN_CODE, MAX_ROWS },
+  ...{ activeMs, isMain, workMs, threadRows, costTables, countThreads },
 }

@@ -3,19 +3,7 @@
 // Renders a report as text for a terminal.
 
 const { formatTime, formatShare, formatCount, printable } = require('../terminal/format.js')
-const {
-  TIMES,
-  activeMs,
-  isMain,
-  wholeOf,
-  workMs,
-  threadRows,
-  costTables,
-  secondHead,
-  secondOf,
-  nameOf,
-  countThreads,
-} = require('./tables.js')
+const { activeMs, isMain, workMs, threadRows, costTables, countThreads } = require('./tables.js')
 const { summary } = require('./summary.js')
 const { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart } = require('../terminal/width.js')
 
@@ -57,14 +45,11 @@ function renderText(report, view) {
 
 /** @param {Report} report @param {View} view @returns {Section[]} */
 function chooseSections(report, view) {
-  const tables = costTables(report, view.by).map((table) => {
-    const whole = wholeOf(report, table.time)
-    return {
-      title: `${table.title} (% of ${formatTime(whole.ms)} of ${whole.name})`,
-      rows: table.costs.length,
-      draw: (/** @type {number} */ rows) => drawCosts(table, rows, whole.ms, view),
-    }
-  })
+  const tables = costTables(report, view.by, view.cwd).map((table) => ({
+    title: `${table.title} (% of ${formatTime(table.whole.ms)} of ${table.whole.name})`,
+    rows: table.rows.length,
+    draw: (/** @type {number} */ rows) => drawCosts(table, rows, view),
+  }))
   if (view.by !== undefined && view.by !== 'thread') return tables
   const threads = {
     title: 'processes and threads, the busiest first (the denser the bar, the busier)',
@@ -230,59 +215,45 @@ function drawLifetime(thread, wholeMs, width) {
   return `${''.padEnd(from)}${shade.repeat(length)}`.padEnd(width)
 }
 
-/**
- * @param {CostTable} table
- * @param {number} count of rows
- * @param {number} whole 100 % of the shares, ms
- * @param {View} view
- */
-function drawCosts({ kind, time, costs }, count, whole, view) {
-  const rows = costs.slice(0, count).map((cost) => {
-    const [name, place] = nameOf(cost, kind, view.cwd).map(printable)
-    return { cost, name, place }
+/** @param {CostTable} table @param {number} count of rows @param {View} view */
+function drawCosts({ heads: [first, second], whole, rows }, count, view) {
+  const shown = rows.slice(0, count).map((row) => {
+    return { ...row, name: printable(row.name), place: printable(row.place) }
   })
-  const layout = costLayout(rows, { kind, time }, view)
-  const most = rows[0]?.cost[time] ?? 1
+  const layout = costLayout(shown, view)
+  const gap = ''.padEnd(SHARE + 2 + layout.bar + (layout.bar > 0 ? 1 : 0))
+  const head = `  ${first.padStart(TIME)}${gap}${second.padStart(TIME)}`
+  const most = shown[0]?.ms ?? 1
   return [
-    drawCostHead(layout, view),
-    ...rows.map((row) => drawCost(row, { most, whole }, layout, view)),
+    style(head, 'dim', view),
+    ...shown.map((row) => drawCost(row, { most, whole: whole.ms }, layout, view)),
   ]
 }
 
-/** @typedef {{ cost: import('./tables.js').Cost, name: string, place: string }} CostRow */
+/** @typedef {import('./tables.js').CostRow} CostRow */
 /**
  * @typedef {object} CostLayout
- * @property {import('./tables.js').Time} time the first time shown, which the share and the bar are of
- * @property {import('./tables.js').Kind} kind
  * @property {number} bar columns of the bar
  * @property {number} name columns of the name
  * @property {number} place columns of the place; 0 if no row has one
  */
 
-/** @param {CostRow[]} rows @param {Pick<CostTable, 'kind' | 'time'>} table @param {View} view @returns {CostLayout} */
-function costLayout(rows, { kind, time }, { columns }) {
+/** @param {CostRow[]} rows @param {View} view @returns {CostLayout} */
+function costLayout(rows, { columns }) {
   const bar = columns < 72 ? 0 : Math.min(20, 8 + Math.floor((columns - 72) / 4))
   const barWithGap = bar + (bar > 0 ? 1 : 0)
   const room = Math.max(20, columns - 4 - TIME - 1 - SHARE - 1 - barWithGap - TIME - 1)
-  if (rows.every(({ place }) => place === '')) return { kind, time, bar, name: room, place: 0 }
+  if (rows.every(({ place }) => place === '')) return { bar, name: room, place: 0 }
   const longest = Math.max(...rows.map(({ name }) => displayWidth(name)), 1)
   const name = Math.min(longest, Math.floor(room * 0.45))
-  return { kind, time, bar, name, place: room - name - 2 }
-}
-
-/** @param {CostLayout} layout @param {View} view */
-function drawCostHead({ kind, time, bar }, view) {
-  const [first, second] = [TIMES[time].head, secondHead(kind, time)]
-  const gap = ''.padEnd(SHARE + 2 + bar + (bar > 0 ? 1 : 0))
-  return style(`  ${first.padStart(TIME)}${gap}${second.padStart(TIME)}`, 'dim', view)
+  return { bar, name, place: room - name - 2 }
 }
 
 /** @param {CostRow} row @param {{ most: number, whole: number }} scale @param {CostLayout} layout @param {View} view */
-function drawCost({ cost, name, place }, { most, whole }, layout, view) {
-  const { kind, time } = layout
-  const left = `  ${formatTime(cost[time]).padStart(TIME)} ${formatShare(cost[time], whole).padStart(SHARE)} `
-  const bar = style(drawBar(cost[time] / most, layout.bar), 'cyan', view)
-  const right = `${layout.bar > 0 ? ' ' : ''}${secondOf(cost, kind, time).padStart(TIME)}  `
+function drawCost({ ms, second, name, place }, { most, whole }, layout, view) {
+  const left = `  ${formatTime(ms).padStart(TIME)} ${formatShare(ms, whole).padStart(SHARE)} `
+  const bar = style(drawBar(ms / most, layout.bar), 'cyan', view)
+  const right = `${layout.bar > 0 ? ' ' : ''}${second.padStart(TIME)}  `
   if (layout.place === 0) return `${left}${bar}${right}${cutStart(name, layout.name)}`
   const shown = padEnd(cutEnd(name, layout.name), layout.name)
   return `${left}${bar}${right}${shown}  ${style(cutStart(place, layout.place), 'dim', view)}`

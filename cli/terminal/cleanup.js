@@ -1,10 +1,20 @@
 'use strict'
 
-// Removes unfinished files when a signal ends the process.
+// Answers signals, and removes unfinished files when one ends the process.
 
 const { loadTools } = require('../../lib/addon.js')
-const { onSignals } = require('../signals.js')
 const { printStatus } = require('./output.js')
+
+/** The signals that end a process by default and that it can handle. @type {NodeJS.Signals[]} */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
+
+/** Calls `listener` for each of the signals, until the returned function is called. @param {NodeJS.SignalsListener} listener */
+function onSignals(listener) {
+  for (const signal of SIGNALS) process.on(signal, listener)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, listener)
+  }
+}
 
 /**
  * Calls `write`, which writes files. If a signal ends the process meanwhile, unfinished files are
@@ -37,4 +47,4 @@ async function withSignalCleanup(work, clean) {
   }
 }
 
-module.exports = { withCleanup, withSignalCleanup }
+module.exports = { onSignals, withCleanup, withSignalCleanup }

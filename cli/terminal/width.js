@@ -1,6 +1,6 @@
 'use strict'
 
-// Measures, pads and cuts texts by the columns that they take on a screen.
+// Measures the screen, and measures, pads and cuts texts by the columns that they take on it.
 
 const { getEAW } = require('meaw')
 
@@ -15,6 +15,29 @@ const ASCII = /^[ -~]*$/
 const EMOJI_SEQUENCE = /\ufe0f|^\p{RI}{2}/u
 /** Combining marks and format characters, which take no column. */
 const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/gu
+
+const MIN_COLUMNS = 50
+const MAX_COLUMNS = 160
+
+/**
+ * Returns the size and the abilities of the terminal behind a stream.
+ * @param {NodeJS.WriteStream} stream
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+function screen(stream, env = process.env) {
+  const { FORCE_COLOR } = env
+  const columns = stream.isTTY ? stream.columns : Number(env.COLUMNS)
+  return {
+    columns: Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, columns || 100)),
+    /** Undefined if the stream is not a terminal. */
+    rows: stream.isTTY ? stream.rows || 24 : undefined,
+    // hasColors() reads NO_COLOR and TERM.
+    colours:
+      FORCE_COLOR === undefined
+        ? Boolean(stream.isTTY && stream.hasColors?.())
+        : !['0', 'false'].includes(FORCE_COLOR),
+  }
+}
 
 /** Returns the columns that a text takes. @param {string} text */
 function displayWidth(text) {
@@ -68,4 +91,4 @@ function graphemeWidth(grapheme) {
   return Array.from(grapheme.replace(ZERO_WIDTH, '')).length
 }
 
-module.exports = { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart, cutLines }
+module.exports = { TIME, SHARE, screen, displayWidth, padEnd, cutEnd, cutStart, cutLines }

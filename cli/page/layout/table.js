@@ -46,8 +46,11 @@ function layoutTable(recording, shown) {
 function rowsOf(recording, { state, isWanted }, costs) {
   const { files, filePaths, packages, ownerKinds, ownerNames } = recording
   const query = state.query.toLowerCase()
-  const isFound = (/** @type {Row} */ { name, place }) =>
-    `${name} ${place}`.toLowerCase().includes(query)
+  /** @param {import('../data/costs.js').Items} times @param {(item: number) => string} nameOf @param {(item: number) => string} placeOf */
+  const named = (times, nameOf, placeOf = () => '') =>
+    itemRows(times, (item) => ({ name: nameOf(item), place: placeOf(item) })).filter(
+      ({ name, place }) => `${name} ${place}`.toLowerCase().includes(query),
+    )
   switch (state.table) {
     case 'functions':
       return itemRows(costs.functionCosts, (item) => functionOf(recording, item)).filter(
@@ -61,18 +64,15 @@ function rowsOf(recording, { state, isWanted }, costs) {
           ...{ self: us, total: 0, blocked: 0 },
         }))
     case 'files':
-      return itemRows(costs.fileCosts, (file) => ({
-        ...{ name: filePaths[file] || '(native)', place: '' },
-      })).filter(isFound)
+      return named(costs.fileCosts, (file) => filePaths[file] || '(native)')
     case 'packages':
-      return itemRows(costs.packageCosts, (item) => ({ name: packages[item], place: '' })).filter(
-        isFound,
-      )
+      return named(costs.packageCosts, (item) => packages[item])
     case 'owners':
-      return itemRows(costs.ownerCosts, (owner) => {
-        const [name, kind] = [ownerNames[owner], ownerKinds[owner]]
-        return { name, place: name.slice(1, -1) === kind ? '' : kind }
-      }).filter(isFound)
+      return named(
+        costs.ownerCosts,
+        (owner) => ownerNames[owner],
+        (owner) => (ownerNames[owner].slice(1, -1) === ownerKinds[owner] ? '' : ownerKinds[owner]),
+      )
   }
 }
 

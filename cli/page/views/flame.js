@@ -4,17 +4,23 @@
 
 const { nameOf, placeOf, threadLabel } = require('../data/names.js')
 const { formatChange, timesOf } = require('../data/sides.js')
-const { LEVEL, boxAt, layoutFlame, placeOfBox } = require('../layout/flame.js')
-const { inside, moved, scaled } = require('../layout/range.js')
+const {
+  LEVEL,
+  boxAt,
+  inside,
+  layoutFlame,
+  moved,
+  placeOfBox,
+  scaled,
+} = require('../layout/flame.js')
 const { VIEWS, shownThread, threadsOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
-const { cutText, prepare, variable, widthFor } = require('./canvas.js')
 const { coloursOf, differenceColour } = require('./colours.js')
-const { byId } = require('./elements.js')
+const { byId, cutText, prepare, variable, widthFor } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../layout/flame.js').Box} Box */
-/** @typedef {import('../layout/range.js').Range} Range */
+/** @typedef {import('../layout/flame.js').Range} Range */
 /** @typedef {import('../state.js').Shown} Shown */
 
 /** Narrower boxes have no name: pixels. */
@@ -78,15 +84,10 @@ class FlameView {
     this.#show(undefined)
   }
 
-  /** @param {number} width pixels */
-  layout(width) {
-    const { state, costs } = this.#shown
-    return layoutFlame(this.#recording, state, costs, width, this.#zoom)
-  }
-
   #drawAgain() {
+    const { state, costs } = this.#shown
     const width = widthFor(this.#canvas)
-    this.#flame = this.layout(width)
+    this.#flame = layoutFlame(this.#recording, state, costs, width, this.#zoom)
     const { levels, visible } = this.#flame
     const [text, onBox] = [variable('--text'), variable('--on-box')]
     const context = prepare(this.#canvas, width, Math.max(levels.length, 3) * LEVEL)

@@ -2,8 +2,7 @@
 
 // Draws what is above and below the graphs: title, summary, search and notes.
 
-const { titleOf } = require('../data/names.js')
-const { timeWith } = require('../data/search.js')
+const { timeWith, titleOf } = require('../data/names.js')
 const { formatChange } = require('../data/sides.js')
 const { spanOf, threadsOf } = require('../state.js')
 const { formatCounts, formatShare, formatTime } = require('../../terminal/units.js')

@@ -6,7 +6,7 @@ const { formatDifference } = require('../data/sides.js')
 const { layoutTable } = require('../layout/table.js')
 const { tablesOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
-const { button, byId, element } = require('./elements.js')
+const { button, byId, element, nameCell } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../layout/table.js').Row} Row */
@@ -50,17 +50,13 @@ class TableView {
     this.#drawRows()
   }
 
-  layout() {
-    return layoutTable(this.#recording, this.#shown)
-  }
-
   #drawMore() {
     this.#limit += MORE_ROWS
     this.#drawRows()
   }
 
   #drawRows() {
-    const table = this.layout()
+    const table = layoutTable(this.#recording, this.#shown)
     const { length } = table.rows
     const rows = table.rows.slice(0, this.#limit).map((row) => this.#row(row, table))
     this.#table.replaceChildren(
@@ -95,16 +91,12 @@ class TableView {
     const share = sides
       ? [sides[sort]]
       : [barOf(row[sort], wholeUs), formatShare(row[sort], wholeUs)]
-    const name =
-      item === undefined ? row.name : button(row.name, () => this.#change({ function: item }))
-    const title = item === undefined ? row.name : row.place
-    const place = element('span', { className: 'place', textContent: row.place })
     const made = element(
       'tr',
       {},
       ...times,
       element('td', { className: 'share' }, ...share),
-      element('td', { className: 'name', title }, name, ' ', place),
+      nameCell(row, this.#change),
     )
     made.classList.toggle('selected', item !== undefined && item === this.#shown.state.function)
     return made

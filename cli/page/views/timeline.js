@@ -13,9 +13,8 @@ const {
 } = require('../layout/timeline.js')
 const { chooseThreads } = require('../state.js')
 const { formatTime } = require('../../terminal/units.js')
-const { prepare, variable, widthFor } = require('./canvas.js')
 const { STATES } = require('./colours.js')
-const { button, byId, element } = require('./elements.js')
+const { button, byId, element, prepare, variable, widthFor } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../state.js').Shown} Shown */
@@ -55,21 +54,17 @@ class TimelineView {
     this.#canvas.addEventListener('dblclick', () => change({ from: undefined, to: undefined }))
   }
 
-  /** @param {number} width pixels */
-  layout(width) {
+  /** @param {Shown} shown */
+  draw(shown) {
+    this.#shown = shown
+    const width = widthFor(this.#canvas)
     const recording = this.#recording
     if (this.#shares.width !== width) {
       const rows = this.#rows.map(({ threads }) => sharesOf(recording, threads, width))
       this.#shares = { width, rows }
     }
-    return layoutTimeline(recording, this.#rows, this.#shown.state, width)
-  }
-
-  /** @param {Shown} shown */
-  draw(shown) {
-    this.#shown = shown
-    const width = widthFor(this.#canvas)
-    const { height, ticks, rows, span } = this.layout(width)
+    const layout = layoutTimeline(recording, this.#rows, shown.state, width)
+    const { height, ticks, rows, span } = layout
     const context = prepare(this.#canvas, width, height)
     drawScale(context, ticks, height)
     for (const [index, { top, isSelected, isShown }] of rows.entries()) {
@@ -157,7 +152,7 @@ function drawRow(context, shares, top, isDark) {
 
 /**
  * Shades what is not selected.
- * @param {CanvasRenderingContext2D} context @param {import('../layout/range.js').Range} span pixels
+ * @param {CanvasRenderingContext2D} context @param {import('../layout/flame.js').Range} span pixels
  * @param {number} width @param {number} height
  */
 function drawSpan(context, { from, to }, width, height) {

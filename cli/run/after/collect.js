@@ -2,16 +2,15 @@
 
 // Collects the recordings of a run: merges them into one trace, and moves or removes their files.
 
+const { randomUUID } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge } = require('../../../index.js')
-const { headersOf } = require('../headers.js')
 const { withCleanup } = require('../../terminal/cleanup.js')
 const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
 const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
 const { progress } = require('../../terminal/progress.js')
 const { createFolder } = require('../prepare/output-dir.js')
-const { moveFiles, removeFiles } = require('./recording-files.js')
 const {
   describeRecordings,
   printLiving,
@@ -19,29 +18,26 @@ const {
   printTrace,
   writePage,
 } = require('./summary.js')
-const { hiddenName, nameTrace } = require('./trace-name.js')
 
-/** @typedef {import('../prepare/plan.js').Options} Options */
-/** @typedef {import('../prepare/plan.js').Plan} Plan */
+/** @typedef {import('../prepare/recordings-dir.js').Header} Header */
 /**
- * What a run recorded.
- * @typedef {object} Recorded
- * @property {string} recordingsDir absolute; the recordings are here
- * @property {string[]} files of the recordings, in all formats
+ * How a run ended.
+ * @typedef {object} End
  * @property {import('../watch/child.js').Ending} ending
  * @property {string} missing text about Node processes without a recording, empty if there are none
  */
-/** @typedef {Options & Pick<Plan, 'finalDir' | 'isHidden' | 'output' | 'html'> & Recorded} Run */
+/** @typedef {import('../prepare/plan.js').Options & import('../prepare/plan.js').Plan & End} Run */
 
-/** Collects what a run recorded, and says what it was. @param {string[]} recordings their files @param {Run} run */
-async function collectRun(recordings, run) {
+/** Collects what a run recorded, and says what it was. @param {Header[]} all recordings @param {Run} run */
+async function collectRun(all, run) {
   const { finalDir, merge, quiet, output } = run
   const cwd = workingDirectory()
-  const headers = headersOf(recordings)
-  const living = headers.filter(({ isGrowing }) => isGrowing).map(({ file }) => file)
-  const complete = run.files.filter((file) => !living.includes(file))
+  const chosen = oneForEachThread(all)
+  const recordings = chosen.map(({ file }) => file)
+  const living = chosen.filter(({ isGrowing }) => isGrowing)
+  const complete = all.filter((header) => !living.includes(header)).map(({ file }) => file)
   // The segments of a recording count once.
-  const count = new Set(headers.map(({ recording, file }) => recording ?? file)).size
+  const count = new Set(chosen.map(({ recording, file }) => recording ?? file)).size
   if (!merge) {
     await writePage(recordings, cwd, run)
     const place = formatPath(moveToFinalDir(complete, run), cwd)
@@ -59,7 +55,7 @@ async function collectRun(recordings, run) {
     const trace = output ?? hiddenName(finalDir)
     checkTrace(trace, recordings)
     const mergeAll = () => mergeRecordings(recordings, trace, run)
-    const where = describeRecordings(count, formatPath(run.recordingsDir, cwd))
+    const where = describeRecordings(count, formatPath(run.recordingsDir.path, cwd))
     merged = await withCleanup(mergeAll, `interrupted before the trace was written: ${where}`)
     if (output === undefined) merged.files = [nameTrace(trace)]
   } catch (error) {
@@ -78,18 +74,24 @@ async function collectRun(recordings, run) {
   removeMerged(recordings, complete, merged, run)
 }
 
+/** Returns the files to merge: with both formats, each thread has a file of either kind. @param {Header[]} all */
+function oneForEachThread(all) {
+  const traces = all.filter(({ file }) => file.endsWith('.trace.json'))
+  return traces.length > 0 ? traces : all
+}
+
 /**
  * Moves complete files out of a temporary folder. Returns the folder where the recordings are afterwards.
  * @param {string[]} files @param {Run} run
  */
 function moveToFinalDir(files, { finalDir, recordingsDir, isHidden }) {
-  if (!isHidden || files.length === 0) return recordingsDir
+  if (!isHidden || files.length === 0) return recordingsDir.path
   try {
-    moveFiles(files, recordingsDir, finalDir)
+    moveFiles(files, recordingsDir.path, finalDir)
     return finalDir
   } catch (error) {
     printStatus(`the recordings cannot be moved into ${finalDir}: ${messageOf(error)}`)
-    return recordingsDir
+    return recordingsDir.path
   }
 }
 
@@ -103,7 +105,7 @@ function removeMerged(recordings, complete, merged, run) {
   // Someone who chose the format `.cpuprofile` wants these files.
   const isRedundant = (/** @type {string} */ file) =>
     isWhole && !run.keepRecordings && file.endsWith('.trace.json') && recordings.includes(file)
-  removeFiles(complete.filter(isRedundant), run.recordingsDir)
+  removeFiles(complete.filter(isRedundant), run.recordingsDir.path)
   moveToFinalDir(
     complete.filter((file) => !isRedundant(file)),
     run,
@@ -137,6 +139,94 @@ async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
     return await merge(recordings, output, { exit, sourceMaps, onProgress: bar.update })
   } finally {
     bar.end()
+  }
+}
+
+/**
+ * Returns the name under which a trace is written, hidden from people and tools. In a folder that
+ * others share, a name that they can guess could be a link of theirs to any file.
+ * @param {string} dir
+ */
+function hiddenName(dir) {
+  return path.join(dir, `.trace.${randomUUID()}.json`)
+}
+
+/**
+ * Gives a trace the first free name of `trace.json`, `trace.2.json` and so on. Returns the path.
+ * @param {string} file in the folder of the trace
+ */
+function nameTrace(file) {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? 'trace.json' : `trace.${number}.json`
+    const target = path.join(path.dirname(file), name)
+    if (moveUnlessTaken(file, target)) return target
+  }
+}
+
+/** Returns false if the target exists. @param {string} file @param {string} target */
+function moveUnlessTaken(file, target) {
+  try {
+    // Two runs can end at once, and a rename would replace the trace of the other.
+    fs.linkSync(file, target)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
+    // Some file systems have no links.
+    if (fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false
+    fs.renameSync(file, target)
+    return true
+  }
+  fs.unlinkSync(file)
+  return true
+}
+
+/**
+ * Moves files into a folder, with the subfolders that they are in.
+ * @param {string[]} files @param {string} from @param {string} to
+ */
+function moveFiles(files, from, to) {
+  createFolder(to)
+  for (const file of files) {
+    const target = path.join(to, path.relative(from, file))
+    fs.mkdirSync(path.dirname(target), { recursive: true })
+    move(file, target)
+  }
+  removeEmptyFolders(files, from)
+}
+
+/** @param {string} file @param {string} target */
+function move(file, target) {
+  try {
+    fs.renameSync(file, target)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error
+    // Another file system.
+    fs.copyFileSync(file, target)
+    fs.unlinkSync(file)
+  }
+}
+
+/** Removes files, and the subfolders that they leave empty. @param {string[]} files @param {string} within */
+function removeFiles(files, within) {
+  for (const file of files) {
+    try {
+      fs.unlinkSync(file)
+    } catch {
+      // Gone already.
+    }
+  }
+  removeEmptyFolders(files, within)
+}
+
+/** @param {string[]} files that are gone @param {string} within */
+function removeEmptyFolders(files, within) {
+  for (const file of files) {
+    try {
+      for (let dir = path.dirname(file); dir.length > within.length; dir = path.dirname(dir)) {
+        fs.rmdirSync(dir)
+      }
+    } catch {
+      // Not empty, or gone.
+    }
   }
 }
 

@@ -2,11 +2,10 @@
 
 // Offers the recordings of earlier runs that are in no trace.
 
-const { headersOf } = require('../headers.js')
 const { printStatus } = require('../../terminal/output.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { quotePath } = require('../../terminal/shell.js')
-const { listNames } = require('../prepare/recordings-dir.js')
+const { headersOf, listNames } = require('../prepare/recordings-dir.js')
 const { listRunStates } = require('../prepare/run-state-dir.js')
 
 /** Names the runs that were started in the working directory, and left recordings. */

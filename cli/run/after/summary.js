@@ -4,7 +4,6 @@
 
 const path = require('node:path')
 const { report } = require('../../../index.js')
-const { headersOf } = require('../headers.js')
 const { MAX_ROWS } = require('../../report/tables.js')
 const { renderText } = require('../../report/text.js')
 const {
@@ -15,7 +14,7 @@ const {
   printable,
 } = require('../../terminal/format.js')
 const { printStatus, writeStderr, messageOf } = require('../../terminal/output.js')
-const { screen } = require('../../terminal/screen.js')
+const { screen } = require('../../terminal/width.js')
 const { quotePath } = require('../../terminal/shell.js')
 
 /** @typedef {import('./collect.js').Run} Run */
@@ -69,17 +68,16 @@ function printTrace({ files, bytes, processes, threads }, cwd) {
 /**
  * Names the processes that outlive the command, such as a daemon. They are recorded until they end,
  * and the trace has only what was written so far.
- * @param {string[]} living the files that grow @param {string} cwd
+ * @param {import('../prepare/recordings-dir.js').Header[]} living what grows @param {string} cwd
  */
 function printLiving(living, cwd) {
-  const growing = headersOf(living).filter(({ isGrowing }) => isGrowing)
-  const pids = [...new Set(growing.map(({ pid }) => pid))]
+  const pids = [...new Set(living.map(({ pid }) => pid))]
   if (pids.length === 0) return
   const who =
     pids.length === 1
       ? 'a process outlives the command and is'
       : `${pids.length} processes outlive the command and are`
-  const where = formatPath(path.dirname(living[0]), cwd)
+  const where = formatPath(path.dirname(living[0].file), cwd)
   printStatus(`${who} still recorded in ${where}; the trace ends here: pid ${pids.join(', ')}`)
 }
 

@@ -4,7 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { readRegularFile } = require('../../regular-file.js')
+const { loadTools } = require('../../../lib/addon.js')
 
 /** Hides a new folder from version control and from watchers: a big trace is nothing for either. */
 const IGNORE_FILE = '.gitignore'
@@ -28,8 +28,9 @@ function createFolder(dir) {
 /** Returns whether a folder is hidden already. @param {string} dir */
 function isIgnored(dir) {
   const file = path.join(dir, IGNORE_FILE)
-  // Loading the addon, which opens files, takes milliseconds.
-  return fs.existsSync(file) && readRegularFile(file, IGNORE_ALL.length + 1) === IGNORE_ALL
+  // Loading the addon takes milliseconds. Somebody else can have made the file: a pipe would never end.
+  if (!fs.existsSync(file)) return false
+  return loadTools().cpuProfReadRegularFile(file, IGNORE_ALL.length) === IGNORE_ALL
 }
 
 /** Returns the innermost folder of a path that exists, or the file there. @param {string} dir absolute */
@@ -46,22 +47,13 @@ function checkFolder(dir) {
   const existing = firstExisting(dir)
   try {
     fs.accessSync(existing, fs.constants.W_OK | fs.constants.X_OK)
+    if (!fs.statSync(existing).isDirectory()) throw new Error(`${existing} is not a folder`)
   } catch (error) {
-    throw cannotWrite(dir, existing, error)
+    const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const isReadOnly = ['EACCES', 'EROFS', 'EPERM'].includes(code)
+    const why = isReadOnly ? `${existing} is read-only for this user` : message
+    throw new Error(`the run cannot be written into ${dir}: ${why}; choose another --dir`)
   }
-  if (!fs.statSync(existing).isDirectory()) {
-    throw cannotWrite(dir, existing, new Error(`${existing} is not a folder`))
-  }
-}
-
-/** @param {string} dir @param {string} existing @param {unknown} error */
-function cannotWrite(dir, existing, error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-  const why =
-    code === 'EACCES' || code === 'EROFS' || code === 'EPERM'
-      ? `${existing} is read-only for this user`
-      : message
-  return new Error(`the run cannot be written into ${dir}: ${why}; choose another --dir`)
 }
 
 /**

@@ -1,16 +1,17 @@
 'use strict'
 
-// Decides where a run records, and checks its options before the command starts.
+// Decides where and how a run records, and checks its options before the command starts.
 
+const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
 const { RUNS, flagOf, variableOf, variablesIn } = require('../../../lib/settings.js')
 const { workingDirectory } = require('../../terminal/format.js')
-const { absolutePath, checkFolder, newDirName } = require('./output-dir.js')
-const { variablesOf, recordedEnvironment } = require('./environment.js')
+const { absolutePath, checkFolder, firstExisting, newDirName } = require('./output-dir.js')
 const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
 
+const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
 const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
 
 /**
@@ -24,20 +25,8 @@ const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
  * @property {Record<string, string>} [settings] of the recordings, without `dir`
- */
-
-/**
- * The facts that a run needs.
- * @typedef {object} Plan
- * @property {string} finalDir the folder where the trace and the recordings stay, absolute
- * @property {string} [output] the trace, absolute
- * @property {string} [html] the page, absolute
- * @property {ReturnType<typeof openRecordingsDir>} recordingsDir where the recordings grow
- * @property {boolean} isHidden whether the recordings grow in a temporary folder
- * @property {boolean} isNested whether the run is part of an outer run, whose trace will contain it
- * @property {NodeJS.ProcessEnv} env of the command
- * @property {import('../watch/node-facts.js').RunDirs} runDirs
- * @property {() => void} end ends the run: processes that start later are not recorded
+ *
+ * @typedef {ReturnType<typeof planRun>} Plan the facts that a run needs
  */
 
 /**
@@ -45,82 +34,58 @@ const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
  * wrong: every Node process of the command would stop at a wrong setting, and an unusable output
  * would show only after the run.
  * @param {string[]} command @param {Options & Record<string, any>} options
- * @param {NodeJS.ProcessEnv} env @returns {Plan}
+ * @param {NodeJS.ProcessEnv} env
  */
 function planRun(command, options, env) {
-  const places = [options.dir, options.output, options.html, options.finalDir]
-  const outer = places.every((place) => place === undefined) && outerRun(env)
-  if (outer) return planNested(command, outer, options, env)
-  const given =
-    options.finalDir === undefined ? (options.dir ?? (env[DIR] || undefined)) : undefined
+  const { dir, output, html, settings = {} } = options
+  const places = [dir, output, html, options.finalDir]
+  const outer = places.every((place) => place === undefined) ? outerRun(env) : undefined
+  const wanted = options.finalDir === undefined ? (dir ?? (env[DIR] || undefined)) : undefined
+  const given = outer?.variables[DIR] ?? wanted
   const finalDir = absolutePath(
     given ?? options.finalDir ?? path.join(RUNS, newDirName()),
     flagOf('dir'),
   )
-  const settings = { ...options.settings, dir: finalDir }
-  checkSettings(settings, env)
-  if (given === undefined && options.output === undefined) checkFolder(finalDir)
-  const variables = variablesOf(env, settings)
-  /** @param {string} recordingsDir @param {string} id of the run */
-  const preparePlaces = (recordingsDir, id) => {
-    variables[DIR] = recordingsDir
-    const name = variables[NAME]
-    // A name that leads out of the folder leads out of the folder that the user knows.
-    if (name && patternIn(finalDir, name).startsWith('../')) {
-      variables[NAME] = path.resolve(finalDir, name)
-    }
-    /** Returns a checked path. Most runs name no file. @param {string} flag @param {string} [file] */
-    const checked = (flag, file) => {
-      if (file === undefined) return undefined
-      const { checkOutput } = require('./output-file.js')
-      return checkOutput(flag, file, { dir: recordingsDir, name })
-    }
-    return {
-      output: checked('--output', options.output),
-      html: checked('--html', options.html),
-      recordingsDir: openRecordingsDir(recordingsDir, id, variables[NAME]),
-    }
+  checkSettings({ ...settings, dir: finalDir }, env)
+  if (given === undefined && output === undefined) checkFolder(finalDir)
+  const state = createRunStateDir()
+  const id = outer?.id ?? state.id
+  const recordingsDir = given === undefined ? state.recordingsDir : finalDir
+  const chosen = Object.entries(settings).map(([name, value]) => [variableOf(name), value])
+  /** @type {Record<string, string>} */
+  const variables = {
+    ...(outer?.variables ?? variablesIn(env)),
+    ...Object.fromEntries(chosen),
+    [DIR]: recordingsDir,
   }
-  const isHidden = given === undefined
-  const dir = isHidden ? undefined : finalDir
-  const begun = beginRun(command, variables, env, dir, preparePlaces)
-  return { finalDir, isHidden, isNested: false, ...begun }
-}
-
-/**
- * Plans a run whose recordings belong to an outer run.
- * @param {string[]} command @param {import('./run-state-dir.js').RunInfo} outer
- * @param {Options & Record<string, any>} options @param {NodeJS.ProcessEnv} env @returns {Plan}
- */
-function planNested(command, outer, options, env) {
-  const { settings = {} } = options
-  checkSettings({ ...settings, dir: '' }, env)
-  const variables = { ...outer.variables, ...variablesOf({}, settings) }
-  const dir = outer.variables[DIR]
-  const name = variables[NAME]
-  const preparePlaces = () => ({ recordingsDir: openRecordingsDir(dir, outer.id, name) })
-  const begun = beginRun(command, variables, env, dir, preparePlaces, outer.id)
-  return { finalDir: dir, isHidden: false, isNested: true, ...begun }
-}
-
-/**
- * Creates the folder of the run's state, by which the run's processes find their settings.
- * @template T @param {string[]} command @param {Record<string, string>} variables
- * @param {NodeJS.ProcessEnv} env
- * @param {string | undefined} dir where recordings grow; in the folder of the state if undefined
- * @param {(dir: string, id: string) => T} preparePlaces @param {string} [outerId]
- */
-function beginRun(command, variables, env, dir, preparePlaces, outerId) {
-  const stateDir = createRunStateDir()
-  const id = outerId ?? stateDir.id
+  // A name that leads out of the folder leads out of the folder that the user knows.
+  if (variables[NAME] && patternIn(finalDir, variables[NAME]).startsWith('../')) {
+    variables[NAME] = path.resolve(finalDir, variables[NAME])
+  }
+  const recordings = { dir: recordingsDir, name: variables[NAME] }
   try {
-    const places = preparePlaces(dir ?? stateDir.recordingsDir, id)
-    stateDir.begin({ id, variables, pid: process.pid, cwd: workingDirectory(), command })
-    const { end } = stateDir
-    const runDirs = { stateDir: stateDir.path, recordingsDir: variables[DIR] }
-    return { ...places, env: recordedEnvironment(env, stateDir.path), runDirs, end }
+    const plan = {
+      id,
+      /** The folder where the trace and the recordings stay, absolute. */
+      finalDir,
+      /** The trace, and the page, absolute. */
+      output: checkOutput('--output', output, recordings),
+      html: checkOutput('--html', html, recordings),
+      /** Where the recordings grow. */
+      recordingsDir: openRecordingsDir(recordingsDir, id, variables[NAME]),
+      /** Whether the recordings grow in a temporary folder. */
+      isHidden: given === undefined,
+      /** Whether the run is part of an outer run, whose trace will contain it. */
+      isNested: outer !== undefined,
+      /** Of the command. */
+      env: recordedEnvironment(env, state.path),
+      /** Ends the run: processes that start later are not recorded. */
+      end: state.end,
+    }
+    state.begin({ id, variables, pid: process.pid, cwd: workingDirectory(), command })
+    return plan
   } catch (error) {
-    stateDir.end()
+    state.end()
     throw error
   }
 }
@@ -139,4 +104,65 @@ function checkSettings(settings, env) {
     )
 }
 
-module.exports = { planRun }
+/**
+ * Returns the absolute path of a file, if one is given, that can be written without replacing a recording.
+ * @param {string} flag @param {string | undefined} given @param {{ dir: string, name?: string }} recordings
+ */
+function checkOutput(flag, given, { dir, name }) {
+  if (given === undefined) return undefined
+  const output = absolutePath(given, flag)
+  const problem = outputProblem(flag, given, output)
+  if (problem !== undefined) throw new Error(`${flag}=${given} ${problem}`)
+  if (
+    name &&
+    loadTools().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))
+  ) {
+    throw new Error(`${flag}=${given} is the name of a recording; choose another`)
+  }
+  return output
+}
+
+/** @param {string} flag @param {string} given @param {string} output the absolute path */
+function outputProblem(flag, given, output) {
+  const stat = fs.existsSync(output) ? fs.statSync(output) : undefined
+  const example = path.join(given, flag === '--html' ? 'report.html' : 'trace.json')
+  if (stat?.isDirectory()) return `is a folder; name a file: ${example}`
+  if (stat && !stat.isFile()) return 'is not a regular file; choose another'
+  // Missing folders are created, inside the first folder that exists.
+  const parent = firstExisting(path.dirname(output))
+  return fs.statSync(parent).isDirectory()
+    ? undefined
+    : `cannot be written: ${parent} is not a folder`
+}
+
+/**
+ * Returns the environment of a run's processes. `NODE_OPTIONS` is all that they need: tools that
+ * filter the environment of their tasks pass this variable on.
+ *
+ * The path of the preload begins with the run's folder, where the addon finds the settings, and climbs
+ * out of the folder. Node does not look at the folder, so a daemon that outlives the run can still
+ * start processes once the folder is gone.
+ * @param {NodeJS.ProcessEnv} env @param {string} stateDir of the run, absolute
+ */
+function recordedEnvironment(env, stateDir) {
+  const preload = `${stateDir}/${path.relative(stateDir, PRELOAD)}`
+  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preload) }
+}
+
+/** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */
+function withPreload(nodeOptions, preload) {
+  const option = `--require ${quote(preload)}`
+  // First, so that other preloads are recorded too.
+  return nodeOptions?.trim() ? `${option} ${nodeOptions}` : option
+}
+
+/**
+ * Quotes a path for NODE_OPTIONS, which Node splits at spaces. Plain paths stay unquoted, because
+ * other programs that parse the variable may not understand quotes.
+ * @param {string} file
+ */
+function quote(file) {
+  return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
+}
+
+module.exports = { planRun, withPreload }

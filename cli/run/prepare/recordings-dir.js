@@ -5,8 +5,21 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
-const { headersOf } = require('../headers.js')
 const { IGNORE_FILE, createFolder } = require('./output-dir.js')
+
+/**
+ * What is known of one file of a recording.
+ * @typedef {object} Header
+ * @property {string} file
+ * @property {number | null} pid as the process itself sees its id; null if nothing tells it
+ * @property {number | null} startMs milliseconds after the system's start
+ * @property {string | null} run the id of the run that the process belonged to
+ * @property {string | null} recording what the segments of one recording have in common
+ * @property {boolean} isGrowing whether a living process still writes the file
+ */
+
+/** Returns the headers of files, and of the files in folders. @param {string[]} files @returns {Header[]} */
+const headersOf = (files) => JSON.parse(loadTools().cpuProfHeaders(files))
 
 /**
  * Creates the folder if it is missing. Throws if recordings cannot be written into it.
@@ -34,14 +47,13 @@ function openRecordingsDir(dir, run, name = '') {
   return {
     /** The folder that the recordings' names lead to. */
     path: outside?.at ?? dir,
-    /** Returns the files recorded since, sorted by name. */
+    /** Returns the files recorded since, sorted by name. @returns {Header[]} */
     listRecordings() {
       const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
       const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
-      if (files.length === 0) return files
-      const others = headersOf(files).filter((header) => header.run !== null && header.run !== run)
-      const left = new Set(others.map(({ file }) => file))
-      return files.filter((file) => !left.has(file)).sort()
+      // Loading the addon takes milliseconds.
+      if (files.length === 0) return []
+      return headersOf(files.sort()).filter((header) => [null, run].includes(header.run))
     },
     isGone: () => !fs.existsSync(dir),
     /** Removes the folders that were created, if they are empty. */
@@ -119,4 +131,4 @@ function listNames(dir, depth = 0, within = '') {
   })
 }
 
-module.exports = { openRecordingsDir, listNames, patternIn }
+module.exports = { headersOf, openRecordingsDir, listNames, patternIn }

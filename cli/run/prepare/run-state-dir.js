@@ -54,7 +54,8 @@ function createRunStateDir() {
     end() {
       const ended = path.join(folder, ENDED_FILE)
       attempt(() => fs.renameSync(file, ended))
-      if (!attempt(() => removeFolder(path.join(folder, RECORDINGS)))) return
+      const recordings = path.join(folder, RECORDINGS)
+      if (fs.existsSync(recordings) && !attempt(() => fs.rmdirSync(recordings))) return
       attempt(() => fs.unlinkSync(ended))
       attempt(() => fs.rmdirSync(folder))
     },
@@ -69,11 +70,6 @@ function createRunStateDir() {
 function isPrivate(folder) {
   const { uid, mode } = fs.lstatSync(folder)
   return uid === process.geteuid?.() && (mode & 0o022) === 0
-}
-
-/** Removes an empty folder, which need not exist. @param {string} folder */
-function removeFolder(folder) {
-  if (fs.existsSync(folder)) fs.rmdirSync(folder)
 }
 
 /** Returns whether a change of the folder succeeded. @param {() => void} change */
@@ -125,16 +121,7 @@ function isRunInfo(info) {
   )
 }
 
-/**
- * What a run left in the folder of its state.
- * @typedef {object} RunState
- * @property {string} folder of the state
- * @property {string} recordingsDir
- * @property {RunInfo} info
- * @property {boolean} hasEnded whether the run ended; without an end, it goes on or was killed
- */
-
-/** Returns the states of the runs of this machine, as far as their folders are there. @returns {RunState[]} */
+/** Returns the states of the runs of this machine, as far as their folders are there. */
 function listRunStates() {
   const parent = path.resolve(os.tmpdir())
   return listNames(parent)
@@ -145,6 +132,7 @@ function listRunStates() {
       const info = current ?? readInfo(folder, ENDED_FILE)
       if (info === undefined) return []
       const recordingsDir = path.join(folder, RECORDINGS)
+      // Without an end, the run goes on or was killed.
       return [{ folder, recordingsDir, info, hasEnded: current === undefined }]
     })
 }

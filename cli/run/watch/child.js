@@ -5,12 +5,12 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
+const { loadTools } = require('../../../lib/addon.js')
 const exitCodes = require('../../exit-codes.js')
-const { onSignals } = require('../../signals.js')
+const { onSignals } = require('../../terminal/cleanup.js')
 const { fail } = require('../../terminal/output.js')
 const { quote } = require('../../terminal/shell.js')
-const { passOnFiles } = require('../prepare/inherited.js')
-const { readStat } = require('./proc.js')
+const { listOpenFiles, readStat } = require('../proc.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
 /** @typedef {{ isThere: boolean, isForeground: boolean }} Terminal */
@@ -39,6 +39,35 @@ function runToEnd([file, ...args], env, onStart) {
     })
     if (child.pid !== undefined) onStart(child.pid)
   })
+}
+
+/**
+ * Lets the processes that this process starts inherit the files that this process has inherited,
+ * under the same numbers. Node closes them to its children.
+ * @param {NodeJS.ProcessEnv} env
+ */
+function passOnFiles({ MAKEFLAGS = '', NODE_CHANNEL_FD }) {
+  // A pipe with both ends.
+  const [, ...jobserver] = /--jobserver-(?:auth|fds)=(\d+),(\d+)/.exec(MAKEFLAGS) ?? []
+  const files = listOpenFiles().filter(({ fd }) => fd > 2)
+  const inherited = files
+    .filter((file) => jobserver.includes(String(file.fd)) || isInherited(file, files))
+    .map(({ fd }) => fd)
+    .filter((fd) => fd !== Number(NODE_CHANNEL_FD))
+  // Most processes have none, and loading the addon takes milliseconds.
+  if (inherited.length > 0) loadTools().cpuProfPassOn(inherited)
+}
+
+/**
+ * Returns whether a file is not one of Node's own.
+ * @param {import('../proc.js').OpenFile} file @param {import('../proc.js').OpenFile[]} all
+ */
+function isInherited({ target, isWritten }, all) {
+  if (!target.startsWith('pipe:')) {
+    return target.startsWith('socket:') || (target.startsWith('/') && target !== '/dev/null')
+  }
+  // libuv's pipes have both ends in this process.
+  return !all.some((other) => other.target === target && other.isWritten !== isWritten)
 }
 
 /**

@@ -2,10 +2,9 @@
 
 // Watches the processes under a command while the command runs, at a small and limited cost.
 
-const { isProcReadable } = require('./proc.js')
-
-/** @typedef {import('./descendants.js').Descendant} Descendant */
-/** @typedef {import('./node-facts.js').RunDirs} RunDirs */
+const path = require('node:path')
+const { listPids, readExecutable, readNode, readStat } = require('../proc.js')
+const { PREFIX, outerRun } = require('../prepare/run-state-dir.js')
 
 /** The first look: a Node program takes longer to start. */
 const FIRST_MS = 30
@@ -15,64 +14,132 @@ const MIN_PAUSE_MS = 50
 const FREE_US = 30_000
 /** Share of the run's time that may be spent beyond that. */
 const SHARE = 0.004
+/** The id of the innermost run, which comes first in NODE_OPTIONS. */
+const RUN = new RegExp(`${PREFIX}\\w+`)
 
-/** Returns a watcher, which does nothing where /proc does not tell about processes. @param {RunDirs} runDirs */
-function createWatcher(runDirs) {
-  /** @type {ReturnType<import('./descendants.js')['descendantsOf']> | undefined} */
-  let descendants
-  let beganMs = 0
-  let cpuAtStart = process.cpuUsage()
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
+/**
+ * A process under the command.
+ * @typedef {object} Descendant
+ * @property {number} pid
+ * @property {Descendant} [parent] when the process was first seen; none for the command itself
+ * @property {number} startMs milliseconds after the system's start
+ * @property {number} lifeMs from the start until the process was last seen running
+ * @property {boolean} isRunning at the last look
+ * @property {NodeProcess} [node] set if the process runs a program that is called `node`
+ *
+ * @typedef {object} Origin
+ * @property {'this' | 'other'} [run] the run whose preload is in NODE_OPTIONS
+ * @property {string} [under] name of the nearest Node process above that has a run's preload, if the
+ *   process has none
+ *
+ * @typedef {import('../proc.js').NodeFacts & Origin} NodeProcess
+ * @typedef {Omit<Descendant, 'parent' | 'node'> & { node: NodeProcess }} Seen
+ */
 
-  /** @param {number} pid */
-  function watch(pid) {
-    beganMs = performance.now()
-    cpuAtStart = process.cpuUsage()
-    try {
-      if (!isProcReadable()) return
-      // Loaded while the command runs, which must not wait for a watcher.
-      descendants = require('./descendants.js').descendantsOf(pid, runDirs)
-      look()
-    } catch {
-      // For example, the command removed this package.
-      descendants = undefined
-    }
-  }
+/**
+ * Begins to watch. Returns a function that looks a last time, and returns the Node processes that were
+ * seen: none where /proc does not tell about processes.
+ * @param {number} root pid of the command @param {string} id of the run
+ */
+function watch(root, id) {
+  const beganMs = performance.now()
+  const cpuAtStart = process.cpuUsage()
+  /** All that were seen, by pid. Ended ones stay, as they tell whose child an orphan is. @type {Map<number, Descendant>} */
+  const known = new Map()
+  /** @type {Seen[]} */
+  const nodes = []
+  /** The ids of all processes at the last look. @type {Set<number> | undefined} */
+  let present
 
   /** Looks once, and again after a pause that keeps the cost within its limits. */
   function look() {
     try {
-      descendants?.scan()
+      scan()
     } catch {
-      descendants = undefined
+      // There is no /proc.
+      return
     }
-    if (descendants === undefined) return
     // All that this process spends, since it only waits for the command otherwise.
     const { user, system } = process.cpuUsage(cpuAtStart)
     const affordableAtMs = beganMs + (user + system - FREE_US) / 1000 / SHARE
-    startTimer(look, Math.max(MIN_PAUSE_MS, affordableAtMs - performance.now()))
+    lookAfter(Math.max(MIN_PAUSE_MS, affordableAtMs - performance.now()))
   }
 
-  /** @param {() => void} callback @param {number} ms */
-  function startTimer(callback, ms) {
-    timer = setTimeout(callback, ms)
+  /** @type {NodeJS.Timeout} */
+  let timer
+  const lookAfter = (/** @type {number} */ ms) => {
     // The command alone decides how long this process lives.
-    timer.unref()
+    timer = setTimeout(look, ms).unref()
+  }
+  lookAfter(FIRST_MS)
+
+  function scan() {
+    const pids = listPids()
+    // Ids grow up to a limit: those below the command's were there before the command.
+    const before = present ?? new Set(pids.filter((pid) => pid < root))
+    present = new Set(pids)
+    for (const pid of pids) if (!before.has(pid)) add(pid)
+    // When the clock of `performance.now()` started: milliseconds after the system's start.
+    const clockStartMs = Number(readStat('self')?.startMs)
+    for (const descendant of known.values()) {
+      const { pid, startMs } = descendant
+      // A process that has ended has no executable, and stays until its parent notices.
+      const executable = present.has(pid) ? readExecutable(pid) : undefined
+      descendant.isRunning = executable !== undefined
+      if (executable === undefined) continue
+      descendant.lifeMs = Math.max(0, clockStartMs + performance.now() - startMs)
+      if (descendant.node === undefined) addNode(descendant, readNode(pid, executable, startMs))
+    }
   }
 
-  return {
-    /** Begins to watch soon. @param {number} pid of the command */
-    begin(pid) {
-      startTimer(() => watch(pid), FIRST_MS)
-    },
-    /** Looks a last time, and returns the Node processes that were seen. @returns {Descendant[]} */
-    end() {
-      look()
-      clearTimeout(timer)
-      return descendants?.nodes ?? []
-    },
+  /** Adds a new process, if it is under the command. @param {number} pid */
+  function add(pid) {
+    // The id can be that of a process that has ended.
+    known.delete(pid)
+    const stat = readStat(pid)
+    if (stat === undefined) return
+    const { startMs, ...ids } = stat
+    // An orphan has another parent, but stays in the group that a process of the run created.
+    const relative = [ids.parent, ids.group, ids.session].find((id) => known.has(id))
+    const parent = known.get(relative ?? 0)
+    if (parent === undefined && pid !== root) return
+    known.set(pid, { pid, parent, startMs, lifeMs: 0, isRunning: true })
+  }
+
+  /** @param {Descendant} descendant @param {import('../proc.js').NodeFacts} [facts] */
+  function addNode(descendant, facts) {
+    if (facts === undefined) return
+    const run = runOf(facts.nodeOptions ?? '', id)
+    let above = descendant.parent
+    while (above !== undefined && above.node?.run === undefined) above = above.parent
+    const under = run === undefined && above?.node ? nameOf(above.node) : undefined
+    const node = { ...facts, run, under }
+    const seen = Object.assign(descendant, { node })
+    // A run inside a run, with a folder of its own, answers for its processes itself.
+    if ((run ?? above?.node?.run) !== 'other') nodes.push(seen)
+  }
+
+  return () => {
+    // Not for a command that ended before the first look.
+    if (present !== undefined) look()
+    clearTimeout(timer)
+    return nodes
   }
 }
 
-module.exports = { createWatcher }
+/** Returns which run's preload is in NODE_OPTIONS. @param {string} nodeOptions @param {string} id @returns {Origin['run']} */
+function runOf(nodeOptions, id) {
+  const name = RUN.exec(nodeOptions)?.[0]
+  if (name === undefined) return undefined
+  // A run that is part of this one has the same id.
+  return name === id || outerRun({ NODE_OPTIONS: nodeOptions })?.id === id ? 'this' : 'other'
+}
+
+/** Returns the name of a process for people. @param {NodeProcess} node */
+function nameOf({ words }) {
+  const script = words.slice(1).find((word) => !word.startsWith('-'))
+  // A program that sets its title has a single word: `npm run build`.
+  return path.basename(script ?? words[0].split(' ')[0]).replace(/\.[cm]?js$/, '')
+}
+
+module.exports = { watch }

@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::collections::HashMap;
-use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 
 use napi_derive::napi;
@@ -75,11 +74,12 @@ pub(crate) fn read_run_file(folder: String, file: String) -> Option<String> {
     String::from_utf8(run_folder::read(folder.as_ref(), &file)?).ok()
 }
 
-/// Opens a regular file for reading, without waiting. Returns its descriptor, which the caller closes;
-/// nothing if the file cannot be read, or is a device or a pipe.
-#[napi(js_name = "cpuProfOpenRegularFile", catch_unwind)]
-pub(crate) fn open_regular_file(path: String) -> Option<i32> {
-    regular_file::open(path.as_ref()).ok().map(IntoRawFd::into_raw_fd)
+/// Returns the text of a regular file, read without waiting; nothing if the file is empty, has more than
+/// `most` bytes, cannot be read, or is a device or a pipe.
+#[napi(js_name = "cpuProfReadRegularFile", catch_unwind)]
+pub(crate) fn read_regular_file(path: String, most: u32) -> Option<String> {
+    let bytes = regular_file::read(path.as_ref(), most.into()).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns whether a recording with the name `pattern` may be written to `path`, which has an

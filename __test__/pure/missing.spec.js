@@ -1,0 +1,83 @@
+'use strict'
+
+// The lines about Node processes that left no recording, from written facts about the processes.
+
+const assert = require('node:assert/strict')
+const test = require('node:test')
+const { missingText } = require('../../cli/run/after/missing.js')
+
+/** @typedef {import('../../cli/run/watch/watch.js').Seen} Seen */
+
+/** Returns a process as the watcher knows one. @param {number} pid @param {Partial<Seen['node']>} [facts] @param {Partial<Seen>} [others] @returns {Seen} */
+function seen(pid, facts = {}, others = {}) {
+  const node = { words: ['node', 'build.js'], namespacePid: pid, nodeOptions: null, ...facts }
+  return { pid, startMs: 1, lifeMs: 0, isRunning: false, ...others, node }
+}
+
+/** Returns what is known of a recording. @param {number | null} pid @param {number | null} startMs */
+function recording(pid, startMs) {
+  return { file: 'x', pid, startMs, run: null, recording: null, isGrowing: false }
+}
+
+test('many processes are a few lines, those that lived longest first', () => {
+  const same = Array.from({ length: 200 }, (_, i) =>
+    seen(1000 + i, { words: ['node', 'build.js', `p${i}`] }, { lifeMs: 5000 + i }),
+  )
+  const others = Array.from({ length: 20 }, (_, i) =>
+    seen(2000 + i, { words: ['node', `${i}.js`], under: 'turbo' }),
+  )
+  const lines = missingText([...others, ...same], [], '').split('\n')
+  assert.equal(lines.length, 9)
+  assert.equal(lines[0], 'not recorded: 220 of 220 Node processes')
+  assert.match(lines[1], /^ {2}node build\.js p199 \(pid 1199, 5\.20 s\) and 199 more: its environ/)
+  assert.match(lines[2], /, under turbo\): .*; start turbo with --env-mode=loose$/)
+  assert.deepEqual(lines.slice(-2), ['  and 15 more', ''])
+})
+
+test('a long command is cut', () => {
+  const words = ['/usr/bin/node', '/a/b/c/d/e.js', '/home/x/y', 'z'.repeat(100)]
+  const [, line] = missingText([seen(1, { words })], [], '/home').split('\n')
+  assert.match(line, /^ {2}node …\/c\/d\/e\.js x\/y z{30,}… \(pid 1, /)
+})
+
+test('a recorded process is known by its id and its start', () => {
+  const recorded = seen(4242, {}, { startMs: 522975430 })
+  const main = recording(4242, 522975430)
+  assert.equal(missingText([recorded], [main], ''), '')
+  assert.equal(missingText([recorded], [recording(4242, null)], ''), '')
+  const reused = seen(4242, {}, { startMs: 522975440 })
+  assert.match(
+    missingText([recorded, reused], [main], ''),
+    /^not recorded: 1 of 2 Node processes\n/,
+  )
+  // A recording that does not tell its process could be the one of any.
+  assert.equal(missingText([reused], [main, recording(null, null)], ''), '')
+})
+
+test('a Node that runs no program is not missing, nor one whose preload may be ahead', () => {
+  for (const words of [
+    ['node', '--version'],
+    ['node', '--run', 'build'],
+    ['node', '-r', './setup.js', '--watch', 'x.js'],
+    ['node', '--watch-path=src', 'x.js'],
+    ['node', '--no-warnings', '--v8-options'],
+  ]) {
+    assert.equal(missingText([seen(1, { words })], [], ''), '', words.join(' '))
+  }
+  const words = ['node', 'x.js', '--version']
+  assert.notEqual(missingText([seen(1, { words })], [], ''), '')
+  assert.equal(missingText([seen(1, { run: 'this' }, { isRunning: true })], [], ''), '')
+  assert.notEqual(missingText([seen(1, {}, { isRunning: true })], [], ''), '')
+})
+
+test('the cause is that of the environment, or else the preload', () => {
+  for (const [facts, expected] of /** @type {[object, RegExp][]} */ ([
+    [{}, /no NODE_OPTIONS; pass NODE_OPTIONS on$/],
+    [{ under: 'turbo' }, /start turbo with --env-mode=loose$/],
+    [{ nodeOptions: '--no-warnings' }, /its NODE_OPTIONS was replaced; /],
+    [{ nodeOptions: '--require /x', run: 'this' }, /the preload failed/],
+  ])) {
+    const [, line] = missingText([seen(1, facts)], [], '').split('\n')
+    assert.match(line, expected)
+  }
+})

@@ -1,0 +1,124 @@
+'use strict'
+
+// Reads what Linux tells about processes, from /proc.
+
+const fs = require('node:fs')
+
+/** Flag of a process that has run no program since its fork: the process is a copy of its parent. */
+const FORKED_NO_EXEC = 0x40
+/** Length of a clock tick in /proc, milliseconds. The addon uses the same. */
+const TICK_MS = 10
+/** Path of a Node; the path of a file that was replaced has an end. */
+const NODE = /\/node(js)?( \(deleted\))?$/
+
+/**
+ * @typedef {object} Stat
+ * @property {number} parent process id
+ * @property {number} group process id of the group's first process
+ * @property {number} session process id of the session's first process
+ * @property {number} terminal its device; 0 without a terminal
+ * @property {number} foregroundGroup the group to which the terminal sends Ctrl-C; -1 without a terminal
+ * @property {boolean} isCopy whether the process has run no program since its fork
+ * @property {number} startMs milliseconds after the system's start
+ *
+ * @typedef {object} NodeFacts
+ * @property {string[]} words of the command line
+ * @property {string | null} nodeOptions the variable; null without the variable
+ * @property {number} namespacePid the pid by which the process knows itself; another in a container
+ */
+
+/** Returns the ids of all processes, in their order. Throws where /proc shows other ids than processes know. */
+function listPids() {
+  if (fs.readlinkSync('/proc/self') !== String(process.pid)) throw new Error('another /proc')
+  return fs.readdirSync('/proc').map(Number).filter(Boolean)
+}
+
+/** Returns the state of a process; undefined if the process is gone. @param {number | 'self'} pid @returns {Stat | undefined} */
+function readStat(pid) {
+  const text = read(pid, 'stat')
+  if (text === undefined) return undefined
+  // The name before can hold spaces and brackets.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [, parent, group, session, terminal, foregroundGroup, flags] = fields.map(Number)
+  return {
+    parent,
+    group,
+    session,
+    terminal,
+    foregroundGroup,
+    isCopy: (flags & FORKED_NO_EXEC) !== 0,
+    startMs: Number(fields[19]) * TICK_MS,
+  }
+}
+
+/** Returns the path of a process's executable; undefined if the process has ended, or is another user's. @param {number} pid */
+function readExecutable(pid) {
+  try {
+    return fs.readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Returns what is known about a Node process; undefined if the process is none, or not yet.
+ * @param {number} pid @param {string} executable its path @param {number} startMs of the process that
+ *   had the id before @returns {NodeFacts | undefined}
+ */
+function readNode(pid, executable, startMs) {
+  if (!NODE.test(executable)) return undefined
+  const stat = readStat(pid)
+  // The child of a Node process is a copy of Node until the child runs its own program.
+  if (stat === undefined || stat.isCopy || stat.startMs !== startMs) return undefined
+  const [cmdline, environ, status] = ['cmdline', 'environ', 'status'].map((name) => read(pid, name))
+  // A program that starts has no words yet. The words can be those of the next program.
+  if (!cmdline || environ === undefined || readExecutable(pid) !== executable) return undefined
+  const variable = environ.split('\0').find((entry) => entry.startsWith('NODE_OPTIONS='))
+  return {
+    words: cmdline.replace(/\0$/, '').split('\0'),
+    nodeOptions: variable?.slice('NODE_OPTIONS='.length) ?? null,
+    namespacePid: Number(/^NSpid:.*?(\d+)$/m.exec(status ?? '')?.[1] ?? pid),
+  }
+}
+
+/**
+ * An open file of this process.
+ * @typedef {object} OpenFile
+ * @property {number} fd
+ * @property {string} target a path, or what the file is: `pipe:[1]`
+ * @property {boolean} isWritten
+ */
+
+/** Returns the open files of this process, as far as the system tells them. @returns {OpenFile[]} */
+function listOpenFiles() {
+  const folder = '/proc/self/fd'
+  /** @type {string[]} */
+  let names = []
+  try {
+    names = fs.readdirSync(folder)
+  } catch {
+    // Not Linux, or no descriptor is free.
+  }
+  return names.flatMap((name) => {
+    try {
+      const { mode } = fs.lstatSync(`${folder}/${name}`)
+      const target = fs.readlinkSync(`${folder}/${name}`)
+      return [{ fd: Number(name), target, isWritten: (mode & 0o200) !== 0 }]
+    } catch {
+      // The descriptor of the listing itself is closed by now.
+      return []
+    }
+  })
+}
+
+/** @param {number | 'self'} pid @param {string} file */
+function read(pid, file) {
+  try {
+    return fs.readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    // The process is gone, or belongs to another user.
+    return undefined
+  }
+}
+
+module.exports = { listPids, readStat, readExecutable, readNode, listOpenFiles }
