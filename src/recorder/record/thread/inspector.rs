@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
+use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
 use cpu_prof_core::base::system;
 
@@ -25,7 +26,7 @@ pub(crate) fn needs_inspector_window() -> bool {
         let Some(recording) = recording else { return true };
         let has_waited = recording.has_waited() && !recording.link.is_stop_requested.get();
         if has_waited {
-            recording.ask_writer(|recording, events| recording.output.extend(events));
+            recording.tell_writer(RecordingMessage::Extend);
         }
         !has_waited
     })

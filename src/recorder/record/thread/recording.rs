@@ -11,13 +11,12 @@ use crate::record::output::totals::RecordingTotals;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
-use crate::record::writer::event_loop::ActiveRecording;
+use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
-use cpu_prof_core::format::trace::write::events::Events;
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -134,17 +133,14 @@ impl ThreadRecording {
         self.link.activity_with(self.event_loop.as_ref()?.waited_us())
     }
 
-    /// Calls `f` on the writer thread, with the writer's side of this recording and a buffer.
-    pub(super) fn ask_writer(
-        &self,
-        f: impl FnOnce(&mut ActiveRecording, &mut Events) + Send + 'static,
-    ) {
-        self.process.writer.with(&self.link, f);
+    /// Tells the writer thread what has happened to this recording.
+    pub(super) fn tell_writer(&self, message: RecordingMessage) {
+        self.process.writer.tell(&self.link, message);
     }
 
     /// Hands a window over to the writer thread.
     pub(super) fn hand_over(&self, taken: TakenWindow) {
-        self.ask_writer(|recording, events| recording.write(taken, events));
+        self.tell_writer(RecordingMessage::Window(taken));
         if self.thread_id == 0 {
             signals::arm();
         }
@@ -171,7 +167,7 @@ pub(crate) fn is_covered() -> bool {
 pub(crate) fn name_worker(name: Option<WorkerName>) {
     RECORDING.with_borrow(|recording| {
         if let (Some(recording), Some(name)) = (recording, name) {
-            recording.ask_writer(move |recording, events| recording.output.rename(&name, events));
+            recording.tell_writer(RecordingMessage::Rename(name));
         }
     });
 }

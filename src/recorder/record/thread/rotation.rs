@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
+use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated};
 use cpu_prof_core::base::error::Error;
@@ -58,7 +59,7 @@ fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<()
     profiler.begin_rotation()?;
     let span_us = (start_us, profiler_end_us());
     recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
-    recording.ask_writer(|recording, _| recording.overlap());
+    recording.tell_writer(RecordingMessage::Overlap);
     Ok(())
 }
 

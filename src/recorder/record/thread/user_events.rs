@@ -1,6 +1,7 @@
 //! The events that the program adds to its own recording: user timings, and what it emits.
 
 use super::recording::{RECORDING, ThreadRecording};
+use crate::record::writer::event_loop::RecordingMessage;
 use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::events::Events;
@@ -82,7 +83,7 @@ pub(crate) fn end_span(name: &str, number: u32) {
 
 fn add_to(recording: &ThreadRecording, encode: impl FnOnce(&mut Events)) {
     if !recording.link.has_failed.get() && recording.link.program_events.add(encode) {
-        recording.ask_writer(|recording, events| recording.output.write_program_events(events));
+        recording.tell_writer(RecordingMessage::Events);
     }
 }
 

@@ -11,11 +11,38 @@ use crate::record::link::taken_window::TakenWindow;
 use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::recording_writer::RecordingWriter;
 use crate::record::output::totals::RecordingTotals;
+use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8::{Callback, EntryHook};
 use cpu_prof_core::format::trace::write::events::Events;
 
-/// What the writer thread is asked to do.
-pub(super) type WriterRequest = Box<dyn FnOnce(&mut WriterLoop) + Send>;
+/// A message to the writer thread.
+pub(super) enum WriterMessage {
+    /// A recording has started.
+    Open(Box<RecordingWriter>),
+    /// Something has happened to the recording of this id.
+    Tell(u32, RecordingMessage),
+    /// The recording of this id ends with its last window.
+    Close(u32, Option<TakenWindow>, SyncSender<ClosedRecording>),
+    /// A signal is about to end the process.
+    FinishAll(Waiter),
+    /// The recording that covers workers is being stopped.
+    StopWorkers(Waiter),
+}
+
+/// What has happened to a recording.
+pub(crate) enum RecordingMessage {
+    /// A rotation has begun on the thread.
+    Overlap,
+    /// The thread has only waited for events since its last window. Only threads that cannot be woken
+    /// tell this.
+    Extend,
+    /// A window was taken.
+    Window(TakenWindow),
+    /// Many events of the program wait.
+    Events,
+    /// A name of the worker is known.
+    Rename(WorkerName),
+}
 
 /// The result of a recording whose files are complete.
 #[derive(Default)]
@@ -38,9 +65,8 @@ pub(super) struct Waiter {
 }
 
 /// A recording, as the writer thread knows it.
-pub(crate) struct ActiveRecording {
-    /// Writer of the files.
-    pub output: RecordingWriter,
+struct ActiveRecording {
+    output: RecordingWriter,
     /// Time of the next request for a window.
     due: Instant,
     rotation: Rotation,
@@ -63,14 +89,21 @@ impl ActiveRecording {
         self.output.link.parent == Some(recording)
     }
 
-    /// Notes that a rotation has begun on the thread.
-    pub(crate) fn overlap(&mut self) {
-        let until = Instant::now() + self.output.overlap;
-        self.rotation = Rotation::Overlapping { until };
+    fn handle(&mut self, message: RecordingMessage, events: &mut Events) {
+        match message {
+            RecordingMessage::Overlap => {
+                let until = Instant::now() + self.output.overlap;
+                self.rotation = Rotation::Overlapping { until };
+            }
+            RecordingMessage::Extend => self.output.extend(events),
+            RecordingMessage::Window(taken) => self.write(taken, events),
+            RecordingMessage::Events => self.output.write_program_events(events),
+            RecordingMessage::Rename(name) => self.output.rename(&name, events),
+        }
     }
 
     /// Writes a window, which ends the rotation.
-    pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
+    fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         self.rotation = Rotation::None;
         self.idle_since = None;
         self.activity = taken.circumstances.activity;
@@ -157,20 +190,20 @@ impl WriterLoop {
         }
     }
 
-    /// Answers requests until the queue is closed.
-    pub(super) fn run(mut self, queue: &Receiver<WriterRequest>) {
+    /// Handles messages until the queue is closed.
+    pub(super) fn run(mut self, queue: &Receiver<WriterMessage>) {
         loop {
-            let request = match self.next_wake_up() {
+            let message = match self.next_wake_up() {
                 Some(at) => queue.recv_timeout(at.saturating_duration_since(Instant::now())),
                 None => queue.recv().map_err(RecvTimeoutError::from),
             };
-            if matches!(request, Err(RecvTimeoutError::Disconnected)) {
+            if matches!(message, Err(RecvTimeoutError::Disconnected)) {
                 return;
             }
             // A bug in here must cost a profile, not the program.
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                match request {
-                    Ok(request) => request(&mut self),
+                match message {
+                    Ok(message) => self.handle(message),
                     Err(_) => self.tick(),
                 }
                 self.answer_waiters();
@@ -204,8 +237,26 @@ impl WriterLoop {
         self.heap.tick(self.recordings.len(), now);
     }
 
-    /// Takes a recording that has started.
-    pub(super) fn open(&mut self, output: RecordingWriter) {
+    fn handle(&mut self, message: WriterMessage) {
+        match message {
+            WriterMessage::Open(output) => self.open(*output),
+            WriterMessage::Tell(recording, message) => {
+                // The recording may be closed.
+                if let Some(index) = self.find(recording) {
+                    self.recordings[index].handle(message, &mut self.events);
+                }
+            }
+            WriterMessage::Close(recording, last, reply) => {
+                if let Some(closed) = self.close(recording, last) {
+                    let _ = reply.send(closed);
+                }
+            }
+            WriterMessage::FinishAll(waiter) => self.finish_all(waiter),
+            WriterMessage::StopWorkers(waiter) => self.stop_workers(waiter),
+        }
+    }
+
+    fn open(&mut self, output: RecordingWriter) {
         self.recordings.push(ActiveRecording {
             due: Instant::now() + output.flush_interval,
             output,
@@ -218,23 +269,8 @@ impl WriterLoop {
         self.heap.changed(self.recordings.len());
     }
 
-    /// Calls `f` with a recording and a buffer, unless the recording is closed.
-    pub(super) fn with(
-        &mut self,
-        recording: u32,
-        f: impl FnOnce(&mut ActiveRecording, &mut Events),
-    ) {
-        if let Some(index) = self.find(recording) {
-            f(&mut self.recordings[index], &mut self.events);
-        }
-    }
-
     /// Ends a recording with its last window.
-    pub(super) fn close(
-        &mut self,
-        recording: u32,
-        last: Option<TakenWindow>,
-    ) -> Option<ClosedRecording> {
+    fn close(&mut self, recording: u32, last: Option<TakenWindow>) -> Option<ClosedRecording> {
         let index = self.find(recording)?;
         let ActiveRecording { mut output, worker_totals, .. } = self.recordings.swap_remove(index);
         self.heap.changed(self.recordings.len());
@@ -257,7 +293,7 @@ impl WriterLoop {
     }
 
     /// Finishes all files, because a signal is about to end the process.
-    pub(super) fn finish_all(&mut self, waiter: Waiter) {
+    fn finish_all(&mut self, waiter: Waiter) {
         for recording in &mut self.recordings {
             // A suspended thread has handed over its samples.
             let link = &recording.output.link;
@@ -272,7 +308,7 @@ impl WriterLoop {
     }
 
     /// Stops the workers of a recording that is being stopped.
-    pub(super) fn stop_workers(&mut self, waiter: Waiter) {
+    fn stop_workers(&mut self, waiter: Waiter) {
         for worker in &mut self.recordings {
             if waiter.parent.is_some_and(|parent| worker.is_covered_by(parent)) {
                 worker.output.link.is_stop_requested.set(true);

@@ -6,17 +6,16 @@ use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::event_loop::{ActiveRecording, ClosedRecording, Waiter, WriterLoop, WriterRequest};
+use super::event_loop::{ClosedRecording, RecordingMessage, Waiter, WriterLoop, WriterMessage};
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::output::recording_writer::RecordingWriter;
 use crate::sampler::v8::Callback;
 use cpu_prof_core::base::system;
-use cpu_prof_core::format::trace::write::events::Events;
 
 /// The handle of the writer thread.
 pub(crate) struct Writer {
-    queue: Sender<WriterRequest>,
+    queue: Sender<WriterMessage>,
     /// Whether a thread has given up waiting for its files, because the disk hangs. Other threads
     /// then do not wait at all.
     has_timed_out: AtomicBool,
@@ -36,17 +35,12 @@ impl Writer {
 
     /// Hands over the writer of a recording that has started.
     pub(crate) fn open(&self, output: RecordingWriter) {
-        self.send(|writer| writer.open(output));
+        self.send(WriterMessage::Open(Box::new(output)));
     }
 
-    /// Calls `f` on the writer thread, with a recording and a buffer, unless the recording is closed.
-    pub(crate) fn with(
-        &self,
-        link: &RecordingLink,
-        f: impl FnOnce(&mut ActiveRecording, &mut Events) + Send + 'static,
-    ) {
-        let id = link.id;
-        self.send(move |writer| writer.with(id, f));
+    /// Tells what has happened to a recording.
+    pub(crate) fn tell(&self, link: &RecordingLink, message: RecordingMessage) {
+        self.send(WriterMessage::Tell(link.id, message));
     }
 
     /// Hands over the last window, and waits until the files are complete. Returns None after a
@@ -58,12 +52,7 @@ impl Writer {
     ) -> Option<ClosedRecording> {
         const TIMEOUT: Duration = Duration::from_secs(10);
         let (reply, replies) = sync_channel(1);
-        let id = link.id;
-        self.send(move |writer| {
-            if let Some(closed) = writer.close(id, last) {
-                let _ = reply.send(closed);
-            }
-        });
+        self.send(WriterMessage::Close(link.id, last, reply));
         let has_timed_out = self.has_timed_out.load(Ordering::Relaxed);
         let timeout = if has_timed_out { Duration::ZERO } else { TIMEOUT };
         let closed = replies.recv_timeout(timeout).ok();
@@ -76,23 +65,23 @@ impl Writer {
     /// Requests the last window of every thread and finishes all files, as far as that is possible
     /// within `timeout`. If the process survives, the recordings continue.
     pub(crate) fn finish_all(&self, timeout: Duration) {
-        self.wait(None, timeout, WriterLoop::finish_all);
+        self.wait(None, timeout, WriterMessage::FinishAll);
     }
 
     /// Stops the workers that a recording covers, as far as that is possible within `timeout`.
     pub(crate) fn stop_workers(&self, parent: u32, timeout: Duration) {
-        self.wait(Some(parent), timeout, WriterLoop::stop_workers);
+        self.wait(Some(parent), timeout, WriterMessage::StopWorkers);
     }
 
-    fn wait(&self, parent: Option<u32>, timeout: Duration, request: fn(&mut WriterLoop, Waiter)) {
+    fn wait(&self, parent: Option<u32>, timeout: Duration, message: fn(Waiter) -> WriterMessage) {
         let (reply, replies) = sync_channel(1);
         // The rest of the time is for the files of threads that did not answer.
         let deadline = Instant::now() + timeout * 4 / 5;
-        self.send(move |writer| request(writer, Waiter { parent, deadline, reply }));
+        self.send(message(Waiter { parent, deadline, reply }));
         let _ = replies.recv_timeout(timeout);
     }
 
-    fn send(&self, request: impl FnOnce(&mut WriterLoop) + Send + 'static) {
-        let _ = self.queue.send(Box::new(request));
+    fn send(&self, message: WriterMessage) {
+        let _ = self.queue.send(message);
     }
 }
