@@ -23,16 +23,9 @@ struct SpeedscopeFrame {
     col: Option<i32>,
 }
 
-/// The frames of all profiles, which the file holds once.
-struct SharedFrames {
-    list: Vec<SpeedscopeFrame>,
-    /// Index into `list` by the number of a frame; none for the root and for idle time.
-    indices: Vec<Option<u32>>,
-}
-
 /// Writes a profile for each thread. Idle time, and time between two recordings, has an empty stack.
 pub(super) fn write(session: &Session, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    let shared = SharedFrames::of(&session.frames);
+    let (frames, indices) = shared_frames(&session.frames);
     out.write_all(
         b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":",
     )?;
@@ -40,7 +33,7 @@ pub(super) fn write(session: &Session, name: &str, out: &mut dyn Write) -> io::R
     out.write_all(b",\"name\":")?;
     value(out, &name)?;
     out.write_all(b",\"activeProfileIndex\":0,\"shared\":{\"frames\":")?;
-    value(out, &shared.list)?;
+    value(out, &frames)?;
     out.write_all(b"},\"profiles\":[")?;
     let threads = session
         .processes
@@ -49,22 +42,22 @@ pub(super) fn write(session: &Session, name: &str, out: &mut dyn Write) -> io::R
     for (index, (process, thread)) in threads.enumerate() {
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
         let name = format!("{} - {}", process.label(), thread.full_name());
-        write_thread(thread, &name, session.clock(process).start_us, &shared.indices, out)?;
+        write_thread(thread, &name, session.clock(process).start_us, &indices, out)?;
     }
     out.write_all(b"\n]}\n")
 }
 
-impl SharedFrames {
-    fn of(frames: &FrameTable) -> Self {
-        let mut list = FxIndexSet::default();
-        let indices = frames.list().iter().map(|frame| {
-            let is_hidden =
-                frame.is_meta() && matches!(frame.function_name.as_str(), "(root)" | "(idle)");
-            (!is_hidden).then(|| list.insert_full(SpeedscopeFrame::of(frame)).0 as u32)
-        });
-        let indices = indices.collect();
-        Self { list: list.into_iter().collect(), indices }
-    }
+/// Returns the frames of all profiles, which the file holds once, and their indices by the numbers of
+/// frames; none for the root and for idle time.
+fn shared_frames(frames: &FrameTable) -> (Vec<SpeedscopeFrame>, Vec<Option<u32>>) {
+    let mut list = FxIndexSet::default();
+    let indices = frames.list().iter().map(|frame| {
+        let is_hidden =
+            frame.is_meta() && matches!(frame.function_name.as_str(), "(root)" | "(idle)");
+        (!is_hidden).then(|| list.insert_full(SpeedscopeFrame::of(frame)).0 as u32)
+    });
+    let indices = indices.collect();
+    (list.into_iter().collect(), indices)
 }
 
 impl SpeedscopeFrame {

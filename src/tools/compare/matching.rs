@@ -53,9 +53,9 @@ fn matched_by_file(
     moved: &MovedFiles<'_>,
 ) -> Vec<MatchedItems> {
     let changed = changed_files(items, sides, moved);
-    let mut rows: indexmap::IndexMap<RowKey<'_>, MatchedItems> = indexmap::IndexMap::new();
+    let mut rows: indexmap::IndexMap<_, MatchedItems> = indexmap::IndexMap::new();
     for (number, item) in items.iter().enumerate() {
-        let row = rows.entry(RowKey::of(item, &changed, moved)).or_default();
+        let row = rows.entry(row_key(item, &changed, moved)).or_default();
         for (numbers, side) in row.iter_mut().zip(sides) {
             if side.items.contains(&number) {
                 numbers.push(number);
@@ -67,25 +67,18 @@ fn matched_by_file(
     rows
 }
 
-/// What identifies an item on both sides.
-#[derive(PartialEq, Eq, Hash)]
-struct RowKey<'a> {
-    kind: ItemKind,
-    owner: &'a str,
-    name: &'a str,
-    file: &'a str,
-    place: (i32, i32),
-}
-
-impl<'a> RowKey<'a> {
-    fn of(item: &'a ComparedItem, changed: &FxHashSet<&str>, moved: &MovedFiles<'a>) -> Self {
-        let ComparedItem { kind, owner, name, file, line, column, .. } = item;
-        let file = former(file, moved);
-        let is_by_place = *kind == ItemKind::Function && !changed.contains(file);
-        let place = if is_by_place { (*line, *column) } else { (0, 0) };
-        let name = if *kind == ItemKind::File { former(name, moved) } else { name };
-        Self { kind: *kind, owner, name, file, place }
-    }
+/// Returns what identifies an item on both sides: kind, kind of owner, name, file, and place.
+fn row_key<'a>(
+    item: &'a ComparedItem,
+    changed: &FxHashSet<&str>,
+    moved: &MovedFiles<'a>,
+) -> (ItemKind, &'a str, &'a str, &'a str, (i32, i32)) {
+    let ComparedItem { kind, owner, name, file, line, column, .. } = item;
+    let file = former(file, moved);
+    let is_by_place = *kind == ItemKind::Function && !changed.contains(file);
+    let place = if is_by_place { (*line, *column) } else { (0, 0) };
+    let name = if *kind == ItemKind::File { former(name, moved) } else { name };
+    (*kind, owner, name, file, place)
 }
 
 /// Returns the path of a file in the base runs.

@@ -194,24 +194,17 @@ fn assumed_error(row: &RowValues, base: Moments, head: Moments) -> f64 {
 /// Returns the difference, in standard errors, that the largest row exceeds in `allowed` of the
 /// divisions.
 fn critical_by_divisions(rows: &[RowValues], divisions: &[Vec<usize>], allowed: usize) -> f64 {
-    struct Pool {
-        values: Vec<f64>,
-        moments: Moments,
-        sampled: f64,
-    }
     let pool = |row: &RowValues| {
         let values = [&row.base[..], &row.head].concat();
-        Pool { moments: Moments::of(&values), values, sampled: row.sampled }
+        (Moments::of(&values), values, row.sampled)
     };
-    let all: Vec<Pool> = rows.iter().map(pool).collect();
+    let all: Vec<_> = rows.iter().map(pool).collect();
     let largest_in = |division: &Vec<usize>| {
-        let of = |pool: &Pool| {
+        let of = |(moments, values, sampled): &(Moments, Vec<f64>, f64)| {
             let mut base = Moments::default();
-            for run in division {
-                base.add(pool.values[*run]);
-            }
-            let head = pool.moments.without(base);
-            let error = error(base, head, pool.sampled);
+            division.iter().for_each(|run| base.add(values[*run]));
+            let head = moments.without(base);
+            let error = error(base, head, *sampled);
             if error > 0.0 { (head.mean() - base.mean()).abs() / error } else { 0.0 }
         };
         all.iter().map(of).fold(0.0, f64::max)

@@ -138,14 +138,9 @@ fn write_file(
 /// Returns the path for one of several threads. Processes of several containers can have one pid, so a
 /// path that is taken gets a number.
 fn thread_path(files: &ConvertedFiles, output: &Path, pid: i64, thread: i64) -> PathBuf {
-    let mut number = 1;
-    loop {
-        let path = numbered_path(output, pid, thread, number);
-        if files.iter().all(|(_, taken)| *taken != path) {
-            return path;
-        }
-        number += 1;
-    }
+    let mut paths = (1..).map(|number| numbered_path(output, pid, thread, number));
+    let is_free = |path: &PathBuf| files.iter().all(|(_, taken)| taken != path);
+    paths.find(is_free).unwrap_or_else(|| output.to_owned())
 }
 
 /// Returns `out.4242.0.cpuprofile` for `out.cpuprofile`, and `out-2.4242.0.cpuprofile` for the

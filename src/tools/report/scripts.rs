@@ -14,13 +14,6 @@ const RUN: [&str; 3] = ["run", "run-script", "rum"];
 /// Package managers.
 const MANAGERS: [&str; 6] = ["npm", "npm-cli", "pnpm", "yarn", "yarnpkg", "bun"];
 
-/// A script in a folder.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Script<'a> {
-    name: &'a str,
-    cwd: Option<&'a str>,
-}
-
 /// Returns the scripts with the most work first. A process works for the nearest script above.
 /// `parents` are the indices of the recorded processes above, and `reports` those of the processes.
 pub(super) fn scripts<'a>(
@@ -38,28 +31,24 @@ pub(super) fn scripts<'a>(
         work[script].1 += 1;
     }
     let named = names.into_iter().zip(work);
-    let script = |(Script { name, cwd }, (total_us, processes))| ReportScript {
-        name,
-        cwd,
-        processes,
-        total_us,
-    };
+    let script =
+        |((name, cwd), (total_us, processes))| ReportScript { name, cwd, processes, total_us };
     let mut list: Vec<_> = named.map(script).collect();
     list.sort_by_key(|script| Reverse(script.total_us));
     list
 }
 
-/// Returns the nearest script that a process runs for.
+/// Returns the name and the folder of the nearest script that a process runs for.
 fn script_above<'a>(
     session: &'a Session,
     parents: &[Option<usize>],
     mut number: usize,
-) -> Option<Script<'a>> {
+) -> Option<(&'a str, Option<&'a str>)> {
     // Parents start earlier, so this ends. A limit guards against files that say otherwise.
     for _ in 0..session.processes.len() {
         let above = parents[number]?;
         if let Some(name) = script_of(&session.processes[above]) {
-            return Some(Script { name, cwd: session.processes[number].cwd.as_deref() });
+            return Some((name, session.processes[number].cwd.as_deref()));
         }
         number = above;
     }

@@ -8,8 +8,8 @@ use super::json::{ReportCall, ReportStall};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ms;
 use crate::shared::samples::{SampleSpan, spans};
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::{Process, Session, Thread};
 
 /// Part of a stall that a function needs to be on the heaviest stack.
 const MOST: f64 = 0.5;
@@ -28,14 +28,6 @@ struct Burst {
     nodes: FxHashMap<u32, u64>,
 }
 
-/// A burst with its place in the session.
-struct Stall<'a> {
-    burst: Burst,
-    process: usize,
-    thread: usize,
-    profile: &'a ThreadProfile,
-}
-
 /// Returns the longest times without idle samples, of `least_us` or more, the longest first.
 pub(super) fn stalls<'a>(
     session: &'a Session,
@@ -44,17 +36,32 @@ pub(super) fn stalls<'a>(
     top: usize,
 ) -> Vec<ReportStall<'a>> {
     let mut list = Vec::new();
-    for (process, each) in session.processes.iter().enumerate() {
-        for (thread, each) in each.threads.iter().enumerate() {
-            for profile in &each.profiles {
+    for process in &session.processes {
+        for thread in &process.threads {
+            for profile in &thread.profiles {
                 let long = bursts(profile, index).into_iter().filter(|burst| burst.us >= least_us);
-                list.extend(long.map(|burst| Stall { burst, process, thread, profile }));
+                list.extend(long.map(|burst| (burst, process, thread, profile)));
             }
         }
     }
-    list.sort_by_key(|stall| Reverse(stall.burst.us));
+    list.sort_by_key(|(burst, ..)| Reverse(burst.us));
     list.truncate(top);
-    list.into_iter().map(|stall| stall.report(session, index)).collect()
+    let stall = |(burst, process, thread, profile): (Burst, &'a Process, &'a Thread, _)| {
+        let start_us = burst.start_us.saturating_sub(session.clock(process).start_us);
+        ReportStall {
+            pid: process.pid,
+            process: &process.command,
+            thread_id: thread.id,
+            thread: thread.full_name(),
+            start_ms: ms(start_us.max(0).unsigned_abs()),
+            duration_ms: ms(burst.us),
+            gc_ms: ms(burst.gc_us),
+            blocked_ms: ms(burst.blocked_us),
+            first: burst.is_first,
+            stack: heaviest_stack(&burst, profile, index),
+        }
+    };
+    list.into_iter().map(stall).collect()
 }
 
 /// Returns the times between the idle samples of a recording.
@@ -85,32 +92,10 @@ fn bursts(profile: &ThreadProfile, index: &FrameIndex) -> Vec<Burst> {
     list
 }
 
-impl<'a> Stall<'a> {
-    fn report(self, session: &'a Session, index: &'a FrameIndex) -> ReportStall<'a> {
-        let process = &session.processes[self.process];
-        let thread = &process.threads[self.thread];
-        let clock_us = session.clock(process).start_us;
-        let stack = heaviest_stack(&self.burst, &self.profile.nodes, index);
-        let Burst { start_us, is_first, us, gc_us, blocked_us, .. } = self.burst;
-        ReportStall {
-            pid: process.pid,
-            process: &process.command,
-            thread_id: thread.id,
-            thread: thread.full_name(),
-            start_ms: ms(start_us.saturating_sub(clock_us).max(0).unsigned_abs()),
-            duration_ms: ms(us),
-            gc_ms: ms(gc_us),
-            blocked_ms: ms(blocked_us),
-            first: is_first,
-            stack,
-        }
-    }
-}
-
 /// Returns the functions that were on the stack for most of a burst, the outermost first.
 fn heaviest_stack<'a>(
     burst: &Burst,
-    nodes: &[ProfileNode],
+    profile: &ThreadProfile,
     index: &'a FrameIndex,
 ) -> Vec<ReportCall<'a>> {
     let mut totals: FxHashMap<u32, u64> = FxHashMap::default();
@@ -118,7 +103,7 @@ fn heaviest_stack<'a>(
         let mut at = *node;
         while at != NONE {
             *totals.entry(at).or_default() += us;
-            at = nodes[at as usize].parent;
+            at = profile.nodes[at as usize].parent;
         }
     }
     let least_us = (burst.us as f64 * MOST) as u64;
@@ -126,7 +111,7 @@ fn heaviest_stack<'a>(
     let mut heavy: Vec<(u32, u64)> = totals.into_iter().filter(|(_, us)| *us > least_us).collect();
     heavy.sort_unstable_by_key(|(node, us)| (Reverse(*us), *node));
     let frame = |(node, total_us): (u32, u64)| {
-        let function = index.place(index.function(nodes[node as usize].frame)?);
+        let function = index.place(index.function(profile.nodes[node as usize].frame)?);
         Some(ReportCall { function: Some(function), total_us })
     };
     heavy.into_iter().filter_map(frame).collect()
@@ -137,9 +122,9 @@ mod tests {
     use super::*;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
+    use cpu_prof_core::profile::session::Clock;
     use cpu_prof_core::profile::session::builder::ProfileBuilder;
     use cpu_prof_core::profile::session::thread_profile::ReadScope;
-    use cpu_prof_core::profile::session::{Clock, Process, Thread};
 
     /// Returns a session of one thread with stacks of ten milliseconds each.
     fn session(stacks: &[&[&str]]) -> Session {

@@ -71,9 +71,12 @@ impl FrameIndex {
     pub(crate) fn read(&mut self, frames: &FrameTable) {
         self.kinds.clear();
         for frame in frames.list() {
-            let kind = match state(frame) {
-                Some(state) => state,
-                None => FrameKind::Function(self.add_function(frame)),
+            let kind = match frame.function_name.as_str() {
+                _ if !frame.is_meta() => FrameKind::Function(self.add_function(frame)),
+                "(idle)" => FrameKind::Idle,
+                "(garbage collector)" => FrameKind::Gc,
+                "(program)" => FrameKind::Program,
+                _ => FrameKind::Unrecorded,
             };
             self.kinds.push(kind);
         }
@@ -163,19 +166,6 @@ impl FrameIndex {
     pub(crate) fn package(&self, frame: u32) -> Option<usize> {
         self.file(frame).map(|file| self.files[file].package)
     }
-}
-
-/// Returns the kind of a frame that is not a function.
-fn state(frame: &CallFrame) -> Option<FrameKind> {
-    if !frame.is_meta() {
-        return None;
-    }
-    Some(match frame.function_name.as_str() {
-        "(idle)" => FrameKind::Idle,
-        "(garbage collector)" => FrameKind::Gc,
-        "(program)" => FrameKind::Program,
-        _ => FrameKind::Unrecorded,
-    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::json::{ReportCollections, ReportMemory};
 use cpu_prof_core::profile::gc::{CollectionTotals, MemoryRange, MemoryUse};
 use cpu_prof_core::profile::session::Thread;
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// Returns the collections of all recordings of a thread; none if no recording tells them.
 pub(crate) fn collections(thread: &Thread) -> Option<ReportCollections> {
@@ -21,7 +20,7 @@ pub(crate) fn memory(thread: &Thread) -> Option<ReportMemory> {
     let mut told: Vec<(i64, MemoryRange)> = thread
         .profiles
         .iter()
-        .filter_map(|profile: &ThreadProfile| Some((profile.start_us, profile.memory?)))
+        .filter_map(|profile| Some((profile.start_us, profile.memory?)))
         .collect();
     told.sort_by_key(|(start_us, _)| *start_us);
     let (_, first) = told.first()?;

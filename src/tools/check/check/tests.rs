@@ -74,6 +74,7 @@ fn correct_files_have_no_problems() {
     assert_eq!(found(&trace_of(&all)), []);
     let events: Vec<String> = all.iter().map(Value::to_string).collect();
     assert_eq!(found(&format!("[{}]", events.join(","))), []);
+    assert_eq!(found(&trace_of(&all).replacen('{', "{\"\\ud800\":7,", 1)), []);
 }
 
 #[test]

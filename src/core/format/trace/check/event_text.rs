@@ -3,32 +3,30 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
-
 use crate::format::json_walk::{find_member, walk_list, walk_object};
 
 /// A value as it is written; none if it is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct WrittenValue<'a>(Option<&'a str>);
 
-/// The members of an event, by their keys as they are written. Of equal members the last counts, as in
-/// a browser.
+/// The members of an event, with their keys as they are written.
 #[derive(Debug)]
-pub struct EventText<'a>(FxHashMap<&'a str, WrittenValue<'a>>);
+pub struct EventText<'a>(Vec<(&'a str, WrittenValue<'a>)>);
 
 impl<'a> EventText<'a> {
     /// Reads an event; none if the text is not an object.
     pub fn read(text: &'a str) -> Option<Self> {
-        let mut members = FxHashMap::default();
+        let mut members = Vec::new();
         let walked = walk_object(text.as_bytes(), |key, value| {
-            members.insert(&text[key], WrittenValue(Some(&text[value])));
+            members.push((&text[key], WrittenValue(Some(&text[value]))));
         });
         walked.is_ok().then_some(Self(members))
     }
 
-    /// Returns the value of a member.
+    /// Returns the value of a member. Of equal members the last counts, as in a browser.
     pub fn get(&self, key: &str) -> WrittenValue<'a> {
-        self.0.get(key).copied().unwrap_or_default()
+        let member = self.0.iter().rfind(|(name, _)| *name == key);
+        member.map(|(_, value)| *value).unwrap_or_default()
     }
 }
 
