@@ -308,7 +308,7 @@ export interface Selection {
 export interface MergeOptions extends Selection {
   /**
    * Inputs with names, besides those of the first argument, which can then be `[]`. The processes of an
-   * input have its name in the trace: `{ base: 'profiles/a', head: ['b.json', 'c.json'] }`.
+   * input have its name in the trace: `{ client: 'profiles/a', server: ['b.json', 'c.json'] }`.
    */
   names?: Record<string, string | string[]>
   /**

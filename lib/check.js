@@ -2,7 +2,7 @@
 
 // Checks the arguments of the package's functions.
 
-/** @typedef {[allowed: string, isAllowed: (value: any) => boolean]} Kind what a value must be, in words and as a test */
+/** @typedef {[allowed: string, isAllowed: (value: any) => boolean]} Kind what a value must be, in words and as a test; a number that is none of 'a number …' is a RangeError */
 
 /** Throws unless a value is of a kind. @param {string} name @param {unknown} value @param {Kind} kind */
 function check(name, value, [allowed, isAllowed]) {

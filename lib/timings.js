@@ -123,6 +123,8 @@ function hrtimeUs() {
 /** @param {any} addon @param {any} entry @param {number} offsetUs */
 function add(addon, entry, offsetUs) {
   const { entryType, startTime, duration } = entry
+  // A program can have changed its entries.
+  if (typeof startTime !== 'number') return
   const startUs = offsetUs + startTime * 1e3
   if (entryType === 'mark') {
     addon.cpuProfMark(entry.name, detailOf(entry), startUs, startTime)

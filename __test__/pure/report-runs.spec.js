@@ -176,11 +176,3 @@ test('without an input the last run of the folder where runs are is reported', a
     [C.name],
   )
 })
-
-test('the parts of a split merge are one trace', async () => {
-  const cwd = temporaryDirectory()
-  await writeRun(path.join(cwd, 'parts/trace.1.json'), A)
-  await writeRun(path.join(cwd, 'parts/trace.2.json'), B)
-  const { times, stderr } = await reported(cwd, 'parts')
-  assert.deepEqual([times, stderr], [timesOf(A, B), ''])
-})

@@ -44,7 +44,7 @@ function define(program) {
         'cpu-prof merge profiles -o start.json --to 10s',
         'cpu-prof merge profiles -o end.json --from -10s',
         'cpu-prof merge trace.json -o small.json --process eslint --interval 5000',
-        'cpu-prof merge --name base=profiles/a --name head=profiles/b -o both.json',
+        'cpu-prof merge --name client=profiles/a --name server=profiles/b -o both.json',
       ]),
     )
 }

@@ -65,12 +65,8 @@ function splitName(text) {
 }
 
 /** @param {import('../../index.js').MergeResult} result */
-function describeResult({ files, bytes, processes, threads }) {
-  const size =
-    files.length === 1
-      ? formatBytes(bytes)
-      : `${files.length} files of at most ${formatBytes(bytes)}`
-  return `${formatCounts(processes, threads)}, ${size}`
+function describeResult({ bytes, processes, threads }) {
+  return `${formatCounts(processes, threads)}, ${formatBytes(bytes)}`
 }
 
 module.exports = { merge }

@@ -34,7 +34,11 @@ async function record(command, options) {
   try {
     ending = await runToEnd(command, env, (pid) => {
       // Loaded while the command runs. An outer run watches the processes of this one too.
-      if (!quiet && !isNested) endWatch = require('./watch/watch.js').watch(pid, id)
+      if (!quiet && !isNested)
+        endWatch = orNothing(
+          () => require('./watch/watch.js').watch(pid, id),
+          () => [],
+        )
     })
   } catch (error) {
     endRun(plan)
@@ -43,7 +47,8 @@ async function record(command, options) {
   }
   await collect(command[0], plan, { ending, nodes: endWatch() }, options)
   endRun(plan)
-  if (!isNested && !quiet) offerRemains()
+  // What an earlier run left.
+  if (!isNested && !quiet) orNothing(() => require('./after/remains.js').printRemains(), undefined)
   return ending
 }
 
@@ -53,12 +58,16 @@ function endRun({ recordingsDir, end }) {
   end()
 }
 
-/** Offers what an earlier run left. Never throws. */
-function offerRemains() {
+/**
+ * Returns what `find` returns, or something else if that throws: for example, the command removed this
+ * package. What only informs the user must not cost the trace.
+ * @template T @param {() => T} find @param {T} otherwise
+ */
+function orNothing(find, otherwise) {
   try {
-    require('./after/remains.js').printRemains()
+    return find()
   } catch {
-    // For example, the command removed this package.
+    return otherwise
   }
 }
 
@@ -73,10 +82,11 @@ async function collect(file, plan, { ending, nodes }, options) {
     const recordings = plan.recordingsDir.listRecordings()
     if (plan.isNested && recordings.length > 0) return
     // Nothing more is loaded for a short command.
-    const missing =
-      nodes.length === 0
-        ? ''
-        : require('./after/missing.js').missingText(nodes, recordings, workingDirectory())
+    const nameMissing = () =>
+      nodes.length > 0
+        ? require('./after/missing.js').missingText(nodes, recordings, workingDirectory())
+        : ''
+    const missing = orNothing(nameMissing, '')
     if (recordings.length > 0) {
       const { collectRun } = require('./after/collect.js')
       await collectRun(recordings, { ...options, ...plan, ending, missing })

@@ -10,7 +10,8 @@ const { cutEnd } = require('../../terminal/width.js')
 /** @typedef {import('../prepare/recordings-dir.js').Header} Header */
 
 /** With these options Node runs no program in this process, and preloads nothing. */
-const WITHOUT_PROGRAM = /^(--version|-v|--v8-options|--run|--watch|--watch-path)(=|$)/
+const WITHOUT_PROGRAM =
+  /^(-v|--(version|v8-options|completion-bash|experimental-sea-config|build-sea|run|watch|watch-path))(=|$)/
 /** Options whose value is the next word. */
 const WITH_VALUE = ['-r', '--require', '--import', '-C', '--conditions', '--loader', '--title']
 /** Most lines about processes. */
@@ -28,11 +29,13 @@ function missingText(nodes, recordings, cwd) {
   const keyOf = (/** @type {number | null} */ pid, /** @type {number | null} */ startMs) =>
     `${pid} ${startMs}`
   const recorded = new Set(recordings.map(({ pid, startMs }) => keyOf(pid, startMs)))
+  // A `.cpuprofile` is written at the end: a killed process has none.
+  const isStreamed = recordings.every(({ file }) => file.endsWith('.trace.json'))
   const isMissing = (/** @type {Seen} */ { node, startMs, isRunning }) =>
     ![startMs, null].some((ms) => recorded.has(keyOf(node.namespacePid, ms))) &&
     !runsNoProgram(node.words) &&
     // The preload of a running process may be ahead.
-    !(isRunning && node.run === 'this')
+    !(node.run === 'this' && (isRunning || !isStreamed))
   const missing = nodes.filter(isMissing).sort((a, b) => b.lifeMs - a.lifeMs)
   if (missing.length === 0) return ''
   /** The processes of one program with one cause. @type {Map<string, Seen[]>} */
@@ -66,7 +69,7 @@ function commandOf([file, ...args], cwd) {
   return [path.basename(file), ...shown].join(' ')
 }
 
-/** Returns the place of the script among the words of a command; that of the last word without one. @param {string[]} words */
+/** Returns the place of the script among the words of a command; the count of the words without one. @param {string[]} words */
 function scriptAt(words) {
   let at = 1
   while (at < words.length && words[at].startsWith('-'))
@@ -88,7 +91,7 @@ function whyMissing({ nodeOptions, run, under }) {
   if (run === undefined) {
     return 'its NODE_OPTIONS was replaced; add to the variable instead of replacing it'
   }
-  return 'the preload failed (a line on stderr says why), or the process ended before'
+  return 'the preload failed (a line on stderr says why), the process ended before, or another user runs it'
 }
 
 module.exports = { missingText }

@@ -4,6 +4,7 @@
 
 const path = require('node:path')
 const { report } = require('../../../index.js')
+const { headersOf } = require('../prepare/recordings-dir.js')
 const { MAX_ROWS } = require('../../report/tables.js')
 const { renderText } = require('../../report/text.js')
 const {
@@ -68,10 +69,12 @@ function printTrace({ files, bytes, processes, threads }, cwd) {
 /**
  * Names the processes that outlive the command, such as a daemon. They are recorded until they end,
  * and the trace has only what was written so far.
- * @param {import('../prepare/recordings-dir.js').Header[]} living what grows @param {string} cwd
+ * @param {import('../prepare/recordings-dir.js').Header[]} living what grew before the merge @param {string} cwd
  */
 function printLiving(living, cwd) {
-  const pids = [...new Set(living.map(({ pid }) => pid))]
+  if (living.length === 0) return
+  const growing = headersOf(living.map(({ file }) => file)).filter(({ isGrowing }) => isGrowing)
+  const pids = [...new Set(growing.map(({ pid }) => pid))]
   if (pids.length === 0) return
   const who =
     pids.length === 1

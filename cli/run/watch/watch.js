@@ -56,7 +56,7 @@ function watch(root, id) {
     try {
       scan()
     } catch {
-      // There is no /proc.
+      // There is no /proc, or the command removed this package.
       return
     }
     // All that this process spends, since it only waits for the command otherwise.
@@ -78,7 +78,12 @@ function watch(root, id) {
     // Ids grow up to a limit: those below the command's were there before the command.
     const before = present ?? new Set(pids.filter((pid) => pid < root))
     present = new Set(pids)
-    for (const pid of pids) if (!before.has(pid)) add(pid)
+    // Ids can start again from the lowest, so that a child comes before its parent.
+    let rest = pids.filter((pid) => !before.has(pid))
+    for (let count = Infinity; rest.length < count; ) {
+      count = rest.length
+      rest = rest.filter((pid) => !add(pid))
+    }
     // When the clock of `performance.now()` started: milliseconds after the system's start.
     const clockStartMs = Number(readStat('self')?.startMs)
     for (const descendant of known.values()) {
@@ -92,18 +97,19 @@ function watch(root, id) {
     }
   }
 
-  /** Adds a new process, if it is under the command. @param {number} pid */
+  /** Adds a new process, if it is under the command. Returns whether it is known now. @param {number} pid */
   function add(pid) {
     // The id can be that of a process that has ended.
     known.delete(pid)
     const stat = readStat(pid)
-    if (stat === undefined) return
+    if (stat === undefined) return false
     const { startMs, ...ids } = stat
     // An orphan has another parent, but stays in the group that a process of the run created.
     const relative = [ids.parent, ids.group, ids.session].find((id) => known.has(id))
     const parent = known.get(relative ?? 0)
-    if (parent === undefined && pid !== root) return
+    if (parent === undefined && pid !== root) return false
     known.set(pid, { pid, parent, startMs, lifeMs: 0, isRunning: true })
+    return true
   }
 
   /** @param {Descendant} descendant @param {import('../proc.js').NodeFacts} [facts] */
@@ -120,6 +126,7 @@ function watch(root, id) {
   }
 
   return () => {
+    clearTimeout(timer)
     // Not for a command that ended before the first look.
     if (present !== undefined) look()
     clearTimeout(timer)

@@ -1,7 +1,7 @@
 //! Checks a JSON object, and finds its members without reading their values.
 //!
 //! Traces of other tools hold gigabytes of events whose arguments nobody needs, but one wrong byte
-//! would make DevTools refuse the whole merged trace. This is own code, because jiter refuses lone
+//! would make DevTools refuse the whole merged trace. This is our code, because jiter refuses lone
 //! surrogates, which JavaScript writes, struson takes 7 to 13 times as long, and serde_json, which tells
 //! places of raw values only, 1.7 times as long for small events.
 

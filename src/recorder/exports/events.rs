@@ -5,9 +5,8 @@ use napi_derive::napi;
 use serde_json::{Map, Value};
 
 use crate::record::thread::user_events;
-use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
-use cpu_prof_core::format::trace::write::timing::TimingThread;
+use cpu_prof_core::format::trace::write::event::At;
 
 /// Returns which entries of Node's performance timeline the calling thread's recording wants: 1 for
 /// user timings, 2 for requests of HTTP, 3 for both.
@@ -20,13 +19,13 @@ pub(crate) fn wanted_timings() -> u32 {
 /// Returns what is wrong with the event.
 #[napi(js_name = "cpuProfEmit", catch_unwind)]
 pub(crate) fn emit(json: String) -> Option<String> {
-    let TimingThread { pid, tid } = user_events::thread()?;
+    let at = user_events::now()?;
     let mut event: Value = match serde_json::from_str(&json) {
         Ok(event) => event,
         Err(error) => return Some(format!("the event is not JSON: {error}")),
     };
     if let Value::Object(event) = &mut event {
-        fill_in(event, pid, tid, system::now_us());
+        fill_in(event, at);
     }
     let problem = problem_of(&event);
     if let (None, Value::Object(event)) = (&problem, &mut event) {
@@ -38,7 +37,7 @@ pub(crate) fn emit(json: String) -> Option<String> {
 
 /// Adds what an event needs and does not have: its category, its process, thread and time, and the
 /// scope of a moment.
-fn fill_in(event: &mut Map<String, Value>, pid: u32, tid: u32, now_us: i64) {
+fn fill_in(event: &mut Map<String, Value>, At { pid, tid, ts }: At) {
     let is_fact = event.get("ph").is_some_and(|phase| phase == "M");
     let is_moment = event.get("ph").is_some_and(|phase| phase == "I" || phase == "i");
     let mut default = |key: &str, value: Value| {
@@ -47,7 +46,7 @@ fn fill_in(event: &mut Map<String, Value>, pid: u32, tid: u32, now_us: i64) {
     default("cat", "user".into());
     default("pid", pid.into());
     default("tid", tid.into());
-    default("ts", if is_fact { 0 } else { now_us }.into());
+    default("ts", if is_fact { 0 } else { ts }.into());
     default("args", Map::new().into());
     if is_moment {
         default("s", "t".into());
@@ -116,7 +115,7 @@ mod tests {
     fn an_event_is_filled_in_and_keeps_its_own_values() {
         let encoded = |text: &str| {
             let Value::Object(mut event) = serde_json::from_str(text).unwrap() else { panic!() };
-            fill_in(&mut event, 42, 3, 99);
+            fill_in(&mut event, At { pid: 42, tid: 3, ts: 99 });
             let mut events = Events::default();
             events.push(&event);
             String::from_utf8(events.as_bytes().to_vec()).unwrap()

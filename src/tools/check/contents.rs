@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
 use memchr::memchr_iter;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::cpuprofile::ProfileChecks;
@@ -165,9 +165,15 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
                 file.next_value_seed(&mut *self)?;
                 continue;
             }
-            let value = file.next_value::<Box<RawValue>>()?;
             let profile = self.profile.get_or_insert_default();
-            profile.member(&key, WrittenValue::of(value.get()));
+            if ProfileChecks::READ.contains(&&*key) {
+                let value = file.next_value::<Box<RawValue>>()?;
+                profile.member(&key, WrittenValue::of(value.get()));
+            } else {
+                // Memory is for the members that are checked.
+                file.next_value::<IgnoredAny>()?;
+                profile.has_head |= key == "head";
+            }
         }
     }
 }

@@ -25,10 +25,14 @@ pub(super) struct ProfileChecks {
     start: Option<f64>,
     end: Option<f64>,
     /// Whether the profile is of an old format, with a tree of nodes.
-    has_head: bool,
+    pub(super) has_head: bool,
 }
 
 impl ProfileChecks {
+    /// The members whose values are read.
+    pub(super) const READ: [&'static str; 5] =
+        ["nodes", "samples", "timeDeltas", "startTime", "endTime"];
+
     /// Reads a member of the file.
     pub(super) fn member(&mut self, key: &str, value: WrittenValue<'_>) {
         match key {
@@ -40,7 +44,6 @@ impl ProfileChecks {
             "timeDeltas" => self.deltas.add(value),
             "startTime" => self.start = value.number(),
             "endTime" => self.end = value.number(),
-            "head" => self.has_head = true,
             _ => {}
         }
     }

@@ -93,8 +93,9 @@ impl NamedProcess {
         for recording in process.recordings() {
             let name = found.threads.entry(recording.tid).or_default();
             if recording.is_cpuprofile {
-                let of_thread = recording.program.get("threadName").and_then(Value::as_str);
-                of_thread.unwrap_or_default().clone_into(name);
+                if let Some(of_file) = recording.program.get("threadName").and_then(Value::as_str) {
+                    of_file.clone_into(name);
+                }
             } else {
                 let (_, mut names) = read(recording.input, inputs);
                 found.take_names(found.pid, &mut names);

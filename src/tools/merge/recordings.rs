@@ -16,6 +16,7 @@ use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::scan::SoundItem;
+use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::thread::profile_id;
 use cpu_prof_core::format::trace::write::thread_names::is_labelled;
 
@@ -115,7 +116,8 @@ impl ProcessMerge<'_, '_> {
         match profile.unannounced() {
             Some(FirstChunk { start_us, id: written_id }) => {
                 let id = if process.mark.is_some() { id } else { written_id };
-                trace.events(&announcement(process.pid, recording.tid, id, *start_us))
+                let at = At { pid: process.pid, tid: recording.tid, ts: *start_us };
+                trace.events(&announcement(at, id))
             }
             None => Ok(()),
         }

@@ -11,10 +11,10 @@ use cpu_prof_core::files::input::{Failed, lossy_list};
 /// The result of a merge: `MergeResult` in `index.d.ts`.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct MergeResult {
-    /// Files that were written.
+    /// The trace: one file, in a list as in other results.
     #[serde(serialize_with = "lossy_list")]
     pub files: Vec<PathBuf>,
-    /// Size of the largest file: bytes, uncompressed.
+    /// Size of the trace: bytes, uncompressed.
     pub bytes: u64,
     /// Count of the inputs in the trace.
     pub inputs: usize,

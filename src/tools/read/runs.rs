@@ -161,10 +161,6 @@ fn run_traces(folder: &Path, entries: &[Entry]) -> Vec<String> {
         .iter()
         .filter_map(|entry| Some((written(&entry.name), entry.trace_number()?, &entry.name)))
         .collect();
-    // `merge --split` numbers the parts of one trace from 1.
-    if traces.iter().any(|(_, number, _)| *number == 1) {
-        return Vec::new();
-    }
     traces.sort_by(|(a, a_number, _), (b, b_number, _)| match a.cmp(b) {
         Ordering::Equal => a_number.cmp(b_number),
         order => order,
@@ -227,16 +223,6 @@ mod tests {
         let nested = folder(&["20260102.030405.9/run-1/a.json", "20260102.030405.9/run-2/a.json"]);
         let runs = ["20260102.030405.9/run-1", "20260102.030405.9/run-2"];
         assert_eq!(FolderRuns::of(nested.path()).runs, runs);
-    }
-
-    #[test]
-    fn parts_of_a_split_trace_are_no_runs() {
-        let parts = folder(&["trace.1.json", "trace.2.json"]);
-        assert_eq!(FolderRuns::of(parts.path()).runs, [""; 0]);
-        let traces = folder(&["trace.json", "trace.2.json", "trace.x.json"]);
-        let found = FolderRuns::of(traces.path());
-        assert_eq!((found.runs.len(), found.has_others), (2, true));
-        assert_eq!(traces_of_runs(traces.path()).len(), 2);
     }
 
     #[test]

@@ -331,10 +331,10 @@ mod tests {
     fn categories_are_a_list() {
         assert_eq!(read(&[]).unwrap().categories, Categories::CHEAP);
         let of = |list| read(&[("CPU_PROF_CATEGORIES", list)]).unwrap().categories;
-        assert_eq!(of("cpu"), Categories::default());
+        assert_eq!(of("cpu"), Categories::NONE);
         assert_eq!(
             of("gc,cpu,loop"),
-            Categories { gc: true, event_loop: true, ..Categories::default() }
+            Categories { gc: true, event_loop: true, ..Categories::NONE }
         );
         assert_eq!(of("cpu,gc,memory,loop,timings,processes"), Categories::CHEAP);
         assert!(of("cpu,http").http);

@@ -78,7 +78,7 @@ pub fn read(folder: &Path, file: &str) -> Option<Vec<u8>> {
     if !regular_file::is_own_folder(folder) {
         return None;
     }
-    // A folder that is replaced now does not matter: the file itself must be ours.
+    // A folder that is replaced now does not matter: the file itself must belong to the user.
     regular_file::read_own(&folder.join(file), MOST_BYTES).ok()
 }
 

@@ -18,8 +18,8 @@ impl HistoryLimits {
     }
 }
 
-/// The kinds of events that are recorded; by `default`, the profile alone, which always is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The kinds of events that are recorded beside the profile, which always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Categories {
     /// Garbage collections.
     pub gc: bool,
@@ -38,7 +38,16 @@ pub struct Categories {
 impl Categories {
     /// The words of the setting, with the profile.
     pub(super) const WORDS: &'static str = "cpu, gc, memory, loop, timings, http and processes";
-    /// The kinds whose cost does not show.
+    /// None: the profile alone.
+    pub(super) const NONE: Self = Self {
+        gc: false,
+        memory: false,
+        event_loop: false,
+        timings: false,
+        http: false,
+        processes: false,
+    };
+    /// The kinds whose cost does not show, which are the default.
     pub(super) const CHEAP: Self = Self {
         gc: true,
         memory: true,
@@ -50,7 +59,7 @@ impl Categories {
 
     /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut categories = Self::default();
+        let mut categories = Self::NONE;
         let mut has_cpu = false;
         for word in text.split(',') {
             *match word {

@@ -1,5 +1,6 @@
 //! What the system tells and does. `posix` is common to several systems; a system has a file with
-//! the functions that `platform` names here, which answer none where the system cannot tell.
+//! the functions that `platform` names here, which answer none where the system cannot tell. What
+//! follows from them for all systems is here.
 
 pub mod cpu_times;
 mod posix;
@@ -7,6 +8,7 @@ pub mod regular_file;
 
 #[cfg(target_os = "linux")]
 mod linux;
+
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -64,13 +64,11 @@ impl RecordedMaps {
         }
         for frame in &window.frames {
             let needed = held.get_mut(&frame.script_id).filter(|held| !held.is_written);
-            if let Some(needed) = needed
-                && let Some(map) = decompress(&needed.compressed)
-            {
-                needed.is_written = write(frame.script_id, &frame.url, &map);
-                if !needed.is_written {
-                    return;
-                }
+            let Some(needed) = needed else { continue };
+            let map = decompress(&needed.compressed);
+            needed.is_written = map.is_none_or(|map| write(frame.script_id, &frame.url, &map));
+            if !needed.is_written {
+                return;
             }
         }
     }

@@ -27,7 +27,7 @@ pub(crate) struct Circumstances {
     /// Whether sampling is suspended from the end of this window on.
     pub is_suspended: bool,
     /// Activity of the thread up to this window; none if V8's sampling ends the waits of its event
-    /// loop.
+    /// loop, or its CPU time is not known.
     pub activity: Option<ThreadActivity>,
     /// Whether the thread mostly waited for events since its last window.
     pub was_waiting: bool,

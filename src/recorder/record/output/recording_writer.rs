@@ -67,7 +67,6 @@ impl RecordingWriter {
         idle: Option<IdleTimes>,
     ) -> Self {
         let OutputFiles { trace, cpuprofile } = files;
-        link.script_maps.begin_file();
         let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
         let passes = WindowPasses::new(config.interval_us, idle);

@@ -128,7 +128,8 @@ impl ThreadRecording {
         }
     }
 
-    /// Returns how this thread has spent its time up to now; none if V8's sampling ends its waits.
+    /// Returns how this thread has spent its time up to now; none if V8's sampling ends its waits, or its
+    /// CPU time is not known.
     fn activity(&self) -> Option<ThreadActivity> {
         self.link.activity_with(self.event_loop.as_ref()?.waited_us())
     }

@@ -44,7 +44,7 @@ fn rotate(recording: &ThreadRecording) -> bool {
     }
     let step = if recording.link.is_restart_requested.take() {
         restart(recording, profiler)
-    } else if profiler.is_rotating.get() {
+    } else if profiler.is_rotating() {
         end_rotation(recording, profiler)
     } else if recording.has_waited() {
         suspend(recording, profiler)

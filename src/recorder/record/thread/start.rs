@@ -47,7 +47,7 @@ pub(crate) struct StartRequest<'a> {
 }
 
 impl<'a> StartRequest<'a> {
-    /// Returns a request for a thread whose program has no code yet.
+    /// Returns a request without a parent and earlier segments, for a thread without code so far.
     pub(crate) fn of_thread(env: &'a Env, thread_id: u32, config: &'a Config) -> Self {
         Self { env, thread_id, config, has_scripts: false, parent: None, earlier: Vec::new() }
     }

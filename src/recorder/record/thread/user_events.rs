@@ -4,13 +4,13 @@ use super::recording::{RECORDING, ThreadRecording};
 use crate::record::writer::event_loop::RecordingMessage;
 use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::format::trace::write::timing::{self, Timing, TimingThread};
+use cpu_prof_core::format::trace::write::timing::{self, Timing};
 
-/// Returns the ids that the events of the calling thread get; None if the thread is not being
-/// recorded.
-pub(crate) fn thread() -> Option<TimingThread> {
-    with_recording(thread_of)
+/// Returns the calling thread and this moment; None if the thread is not being recorded.
+pub(crate) fn now() -> Option<At> {
+    with_recording(now_of)
 }
 
 /// Returns which entries the calling thread's recording wants: 1 for user timings, 2 for requests of
@@ -43,19 +43,19 @@ pub(crate) fn end_call() -> Option<String> {
 pub(crate) fn mark(name: &str, detail: Option<&str>, start: Option<(i64, f64)>) {
     with_recording(|recording| {
         let timing = timing(recording, name, detail, start);
-        add_to(recording, |events| timing.mark(events, thread_of(recording)));
+        add_to(recording, |events| timing.mark(events));
     });
 }
 
 /// Adds a span that has ended. `start` is as for a mark.
 pub(crate) fn measure(name: &str, detail: Option<&str>, start: (i64, f64), duration_us: i64) {
     with_recording(|recording| {
-        let thread = thread_of(recording);
         let timing = timing(recording, name, detail, Some(start));
-        let id = timing::span_id(thread, recording.link.program_events.next_span());
+        let id = timing::span_id(timing.at, recording.link.program_events.next_span());
+        let end = At { ts: timing.at.ts + duration_us, ..timing.at };
         add_to(recording, |events| {
-            timing.begin(events, thread, &id);
-            timing::end(events, thread, name, &id, timing.start_us + duration_us);
+            timing.begin(events, &id);
+            timing::end(events, end, name, &id);
         });
     });
 }
@@ -64,9 +64,9 @@ pub(crate) fn measure(name: &str, detail: Option<&str>, start: (i64, f64), durat
 pub(crate) fn begin_span(name: &str, detail: Option<&str>) -> Option<u32> {
     with_recording(|recording| {
         let number = recording.link.program_events.next_span();
-        let id = timing::span_id(thread_of(recording), number);
         let timing = timing(recording, name, detail, None);
-        add_to(recording, |events| timing.begin(events, thread_of(recording), &id));
+        let id = timing::span_id(timing.at, number);
+        add_to(recording, |events| timing.begin(events, &id));
         number
     })
 }
@@ -74,10 +74,9 @@ pub(crate) fn begin_span(name: &str, detail: Option<&str>) -> Option<u32> {
 /// Adds the end of a span, which ends now.
 pub(crate) fn end_span(name: &str, number: u32) {
     with_recording(|recording| {
-        let thread = thread_of(recording);
-        let id = timing::span_id(thread, number);
-        let end_us = system::now_us();
-        add_to(recording, |events| timing::end(events, thread, name, &id, end_us));
+        let at = now_of(recording);
+        let id = timing::span_id(at, number);
+        add_to(recording, |events| timing::end(events, at, name, &id));
     });
 }
 
@@ -95,15 +94,14 @@ fn timing<'a>(
     detail: Option<&'a str>,
     start: Option<(i64, f64)>,
 ) -> Timing<'a> {
-    let (start_us, start_ms) = start.unwrap_or_else(|| {
-        let now_us = system::now_us();
-        (now_us, (now_us - recording.start_us) as f64 / 1000.0)
-    });
-    Timing { name, start_us, start_ms, detail }
+    let now = now_of(recording);
+    let since_start_ms = (now.ts - recording.start_us) as f64 / 1000.0;
+    let (ts, start_ms) = start.unwrap_or((now.ts, since_start_ms));
+    Timing { name, at: At { ts, ..now }, start_ms, detail }
 }
 
-fn thread_of(recording: &ThreadRecording) -> TimingThread {
-    TimingThread { pid: recording.process.program.pid, tid: recording.thread_id }
+fn now_of(recording: &ThreadRecording) -> At {
+    At { pid: recording.process.program.pid, tid: recording.thread_id, ts: system::now_us() }
 }
 
 fn with_recording<T>(f: impl FnOnce(&ThreadRecording) -> T) -> Option<T> {

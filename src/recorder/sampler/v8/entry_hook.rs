@@ -8,7 +8,8 @@ use super::symbols::{self, Isolate, exported};
 pub(crate) type EntryCallback = extern "C" fn(*mut c_void);
 
 exported! {
-    /// V8's functions that add and remove a callback, to which V8 passes an isolate.
+    /// V8's functions that add and remove a callback. V8 passes an isolate to the callback, which takes
+    /// any pointer.
     EntryApi
     add: c"_ZN2v87Isolate28AddBeforeCallEnteredCallbackEPFvPS0_E" fn(*mut Isolate, EntryCallback);
     remove: c"_ZN2v87Isolate31RemoveBeforeCallEnteredCallbackEPFvPS0_E"

@@ -38,8 +38,8 @@ pub(crate) struct Profiler {
     map_handler: Option<ScriptMapHandler>,
     /// Index into `TITLES` of the running profile; during a rotation, of the older one.
     title: Cell<usize>,
-    /// Whether a rotation has begun and not ended: the next profile runs, too.
-    pub is_rotating: Cell<bool>,
+    /// Whether the next profile runs, too.
+    is_rotating: Cell<bool>,
 }
 
 /// A stopped profile, and the profile that ran beside it.
@@ -89,6 +89,11 @@ impl Profiler {
             (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
         };
         self.resume()
+    }
+
+    /// Returns whether a rotation has begun and not ended.
+    pub(crate) fn is_rotating(&self) -> bool {
+        self.is_rotating.get()
     }
 
     /// Begins a rotation: starts the next profile. V8 adds a sample of its own to both profiles.

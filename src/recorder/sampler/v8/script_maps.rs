@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 
 use super::symbols::{self, Isolate, Local, exported};
+use cpu_prof_core::base::system;
 
 /// A map of a script.
 #[derive(Debug)]
@@ -135,7 +136,10 @@ impl HandlerState {
         if !self.seen.insert(id) {
             return;
         }
-        self.maps.add(self.map_url(script).map(|url| ScriptMap { script_id, url }));
+        // The writer thread, which a forked child does not have, may have held the lock.
+        if let Some(url) = self.map_url(script).filter(|_| !system::is_forked()) {
+            self.maps.add([ScriptMap { script_id, url }]);
+        }
     }
 
     fn map_url(&self, script: Local) -> Option<String> {

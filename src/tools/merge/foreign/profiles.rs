@@ -14,6 +14,7 @@ use crate::merge::profiles::rewrite::ProfileRewriter;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
 use cpu_prof_core::format::trace::event::event_names::WHOLE_PROFILE;
+use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::profile::frame_table::FrameTable;
 
 /// A profile, by the pid in the trace and the file's id.
@@ -144,7 +145,8 @@ impl ForeignProfiles {
                 let pid = key.0;
                 let new_id = self.ids.get(key).and_then(Option::as_ref);
                 trace.note(pid, *start_us);
-                let event = announcement(pid, *tid, new_id.unwrap_or(id), *start_us);
+                let at = At { pid, tid: *tid, ts: *start_us };
+                let event = announcement(at, new_id.unwrap_or(id));
                 trace.events(&event)?;
             }
         }

@@ -16,7 +16,7 @@ use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::event::our_chunk::{self, ChunkCheck};
-use cpu_prof_core::format::trace::write::event::Event;
+use cpu_prof_core::format::trace::write::event::{At, Event};
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::timeline::WrittenTimeline;
@@ -46,9 +46,9 @@ pub(crate) struct FirstChunk {
 }
 
 /// Returns the `Profile` event of a profile whose own was lost. `id` is its id as it is written.
-pub(crate) fn announcement(pid: u32, tid: u32, id: &str, start_us: i64) -> Vec<u8> {
+pub(crate) fn announcement(at: At, id: &str) -> Vec<u8> {
     let mut events = Events::default();
-    events.push(&Event::profile("", pid, tid, start_us));
+    events.push(&Event::profile("", at));
     let text = String::from_utf8_lossy(events.as_bytes());
     text.replacen("\"id\":\"\"", &format!("\"id\":{id}"), 1).into_bytes()
 }

@@ -18,7 +18,7 @@ use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::number::NodeNumber;
 use cpu_prof_core::format::script_id::ScriptIdOffset;
 use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
-use cpu_prof_core::format::trace::write::event::Event;
+use cpu_prof_core::format::trace::write::event::{At, Event};
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread_names::{each_name, worker_name};
 use cpu_prof_core::profile::frame::CallFrame;
@@ -44,7 +44,7 @@ pub(crate) fn add_file<R: std::io::Read>(
         // Later than the end in the file if samples come after that.
         let end_us = profile.end_us;
         let mut events = Events::default();
-        events.push(&Event::trace_end(pid, recording.tid, end_us, None));
+        events.push(&Event::trace_end(At { pid, tid: recording.tid, ts: end_us }, None));
         rewriter.other(events.as_bytes(), end_us, trace)?;
     }
     Ok(true)

@@ -1,6 +1,6 @@
 //! Finds the events in Trace Event files of any size, whatever state a file is in.
 //!
-//! `Scanner` is own code, because JSON parsers stop at the first torn byte, or hold the file in
+//! `Scanner` is our code, because JSON parsers stop at the first torn byte, or hold the file in
 //! memory. `Scanner` finds where each event begins and ends. `SoundItems` also checks the events, and
 //! is what all tools read: events that break a rule are repaired or left out, for all tools alike.
 

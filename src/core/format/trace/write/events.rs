@@ -69,21 +69,20 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::trace::write::event::Event;
+    use crate::format::trace::write::event::{At, Event};
     use crate::format::trace::write::event_args::Args;
 
-    fn event<'a>(ph: &'static str, name: &'a str) -> Event<'a> {
-        Event::new(ph, "c", name, 1, 2, 3, Args::Empty {})
-    }
+    const AT: At = At { pid: 1, tid: 2, ts: 3 };
 
     #[test]
     fn every_phase_has_its_letter_and_fields() {
+        let none = || Args::Empty {};
         for (event, fields, dur) in [
-            (event("I", "n"), r#""ph":"I","s":"t""#, ""),
-            (event("M", "n"), r#""ph":"M""#, ""),
-            (event("C", "n"), r#""ph":"C""#, ""),
-            (event("X", "n").lasting(7), r#""ph":"X""#, r#","dur":7"#),
-            (event("b", "n").with_id("0x9"), r#""ph":"b","id2":{"local":"0x9"}"#, ""),
+            (Event::moment("c", "n", AT, none()), r#""ph":"I","s":"t""#, ""),
+            (Event::counter("c", "n", AT, none()), r#""ph":"C""#, ""),
+            (Event::complete("c", "n", AT, 7, none()), r#""ph":"X""#, r#","dur":7"#),
+            (Event::begin("c", "n", AT, "0x9", none()), r#""ph":"b","id2":{"local":"0x9"}"#, ""),
+            (Event::end("c", "n", AT, "0x9"), r#""ph":"e","id2":{"local":"0x9"}"#, ""),
         ] {
             let mut events = Events::default();
             events.push(&event);
@@ -93,14 +92,14 @@ mod tests {
             assert_eq!(String::from_utf8(events.bytes).unwrap(), expected);
         }
         let mut events = Events::default();
-        events.push(&Event::profile("0x9", 1, 2, 3));
+        events.push(&Event::profile("0x9", AT));
         let text = String::from_utf8(events.bytes).unwrap();
         assert!(text.contains(r#""ph":"P","id":"0x9","pid":1,"tid":2,"ts":3,"args":{"#), "{text}");
     }
 
     #[test]
     fn one_event_a_line() {
-        let event = event("M", "a\nb");
+        let event = Event::thread_name(AT, "a\nb");
         let mut events = Events::default();
         events.push(&event);
         events.push(&event);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::event::Event;
+use super::event::{At, Event};
 use super::event_args::{Args, Data};
 use super::events::Events;
 use crate::profile::ending::ProcessEnding;
@@ -51,7 +51,8 @@ impl<'a> ProcessSpan<'a> {
             color: self.color(),
             devtools: &self.devtools(),
         };
-        events.push(&Event::new("I", CATEGORIES, "TimeStamp", 0, 0, start, Args::Data { data }));
+        let at = At { pid: 0, tid: 0, ts: start };
+        events.push(&Event::moment(CATEGORIES, "TimeStamp", at, Args::Data { data }));
     }
 
     /// Returns how DevTools draws the span: JSON.

@@ -44,17 +44,15 @@ impl ThreadTrace {
             used_heap_size_after: heap_after,
         };
         let (cat, name) = ("devtools.timeline,v8", collection_name(kind));
-        let event = Event::new("X", cat, name, self.pid(), self.tid(), start_us, args);
-        events.push(&event.lasting(duration_us));
+        events.push(&Event::complete(cat, name, self.at(start_us), duration_us, args));
     }
 
     /// Adds a task, which is marked only if it is long: DevTools forgets the stack of functions at the
     /// start of a task.
     pub fn task(&self, events: &mut Events, task: &Task) {
         let mut add = |cat: &str, name: &str| {
-            let (pid, tid, ts) = (self.pid(), self.tid(), task.start_us);
-            let event = Event::new("X", cat, name, pid, tid, ts, Args::Empty {});
-            events.push(&event.lasting(task.end_us - task.start_us));
+            let (at, dur) = (self.at(task.start_us), task.end_us - task.start_us);
+            events.push(&Event::complete(cat, name, at, dur, Args::Empty {}));
         };
         if task.is_long() {
             add(SHORT_TIMELINE, "RunTask");
@@ -69,10 +67,10 @@ impl ThreadTrace {
     /// Adds the memory at a moment: the counters of DevTools' memory graph, which it shows for the
     /// selected thread, and all values.
     pub fn memory(&self, events: &mut Events, time_us: i64, memory: MemoryUse) {
-        let (pid, tid) = (self.pid(), self.tid());
+        let at = self.at(time_us);
         let args = Args::Data { data: Data::Counters { js_heap_size_used: memory.heap_used } };
-        events.push(&Event::new("I", SHORT_TIMELINE, "UpdateCounters", pid, tid, time_us, args));
-        let (name, args) = (memory_name(tid), Args::Memory(memory));
-        events.push(&Event::new("C", "cpu-prof", &name, pid, tid, time_us, args));
+        events.push(&Event::moment(SHORT_TIMELINE, "UpdateCounters", at, args));
+        let (name, args) = (memory_name(at.tid), Args::Memory(memory));
+        events.push(&Event::counter("cpu-prof", &name, at, args));
     }
 }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::event::{Event, SAMPLES_PER_CHUNK};
+use super::event::{At, Event, SAMPLES_PER_CHUNK};
 use super::event_args::{
     Args, ChunkNode, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd,
 };
@@ -147,7 +147,7 @@ impl ThreadTrace {
 
     /// Adds the events that come before the first window.
     fn start(&self, events: &mut Events) {
-        let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
+        let At { pid, tid, ts } = self.now();
         let label = self.recording_label();
         // DevTools shows a worker by its name, and a main thread by the label of the process.
         let url = self.info.program.url_label_with(label.filter(|_| tid == 0));
@@ -155,8 +155,8 @@ impl ThreadTrace {
         events.push(&Event::tracing_started(tid, ts, frame));
         each_name(pid, tid, &self.info.program.short_label(), label, |name| events.push(name));
         self.name_worker(events);
-        events.push(&Event::thread_start(pid, tid, ts, self.info.cpu));
-        events.push(&Event::profile(&self.profile_id, pid, tid, ts));
+        events.push(&Event::thread_start(self.now(), self.info.cpu));
+        events.push(&Event::profile(&self.profile_id, self.now()));
     }
 
     /// Adds the new nodes and the samples of a window, and a heartbeat that extends the visible
@@ -179,7 +179,6 @@ impl ThreadTrace {
                 Some(ChunkNode { id: node.id, parent: node.parent, call_frame, deopt_reason })
             })
             .collect();
-        let (pid, tid) = (self.pid(), self.tid());
         let mut nodes = nodes.as_slice();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
             let ids: Vec<u32> =
@@ -189,8 +188,8 @@ impl ThreadTrace {
                 chunk_samples.push(self.time.delta(sample.time_us), sample.position);
             }
             let chunk = ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids };
-            let (id, ts) = (&self.profile_id, self.time.last_us());
-            events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, &chunk_samples));
+            let (id, at) = (&self.profile_id, self.now());
+            events.push(&Event::profile_chunk(id, at, chunk, &chunk_samples));
         }
         self.flush(events, window.end_us.max(self.time.last_us()), flush);
     }
@@ -227,7 +226,7 @@ impl ThreadTrace {
     /// Adds a heartbeat, which extends the visible range.
     fn flush(&self, events: &mut Events, ts: i64, flush: Flush) {
         let args = Args::Data { data: Data::Flush(flush) };
-        events.push(&Event::instant("thread.flush", self.pid(), self.tid(), ts, args));
+        events.push(&Event::instant("thread.flush", self.at(ts), args));
     }
 
     /// Adds a chunk of one sample. Returns the state of the time line after it.
@@ -236,8 +235,8 @@ impl ThreadTrace {
         let mut samples = ChunkSamples::default();
         samples.push(time.delta(time_us), SourcePosition::default());
         let chunk = ProfileChunk { nodes: &[], samples: &[node] };
-        let (id, ts) = (&self.profile_id, time.last_us());
-        events.push(&Event::profile_chunk(id, self.pid(), self.tid(), ts, chunk, &samples));
+        let (id, at) = (&self.profile_id, self.at(time.last_us()));
+        events.push(&Event::profile_chunk(id, at, chunk, &samples));
         time
     }
 
@@ -262,9 +261,7 @@ impl ThreadTrace {
         let id = self.script_offset.of_script(script_id);
         if let Ok(map) = serde_json::from_slice(map) {
             let data = Data::ScriptSourceMap { script_id: id, url: &url, source_map: map };
-            let (pid, tid, ts) = (self.pid(), self.tid(), self.time.last_us());
-            let args = Args::Data { data };
-            events.push(&Event::instant(SCRIPT_SOURCE_MAP, pid, tid, ts, args));
+            events.push(&Event::instant(SCRIPT_SOURCE_MAP, self.now(), Args::Data { data }));
         }
     }
 
@@ -272,7 +269,7 @@ impl ThreadTrace {
     /// the end: a thread that has waited since its last window has no later ones.
     pub fn close(&self, events: &mut Events, end_us: i64, end: Option<TraceEnd>) {
         let ts = end_us.max(self.time.last_us());
-        events.push(&Event::trace_end(self.pid(), self.tid(), ts, end));
+        events.push(&Event::trace_end(self.at(ts), end));
     }
 
     /// Names a worker. Its name is known only after the recording has started.
@@ -285,8 +282,9 @@ impl ThreadTrace {
         if let Some(name) = &self.worker_name {
             let (label, recording_label) =
                 (self.info.program.short_label(), self.recording_label());
-            let name = thread_name(self.tid(), Some(name));
-            worker_name(self.pid(), self.tid(), &label, &name, recording_label, |name| {
+            let At { pid, tid, .. } = self.now();
+            let name = thread_name(tid, Some(name));
+            worker_name(pid, tid, &label, &name, recording_label, |name| {
                 events.push(name);
             });
         }
@@ -296,14 +294,14 @@ impl ThreadTrace {
         self.info.recording_label.as_deref()
     }
 
-    /// Returns the id of the process.
-    pub(super) fn pid(&self) -> u32 {
-        self.info.program.pid
+    /// Returns this thread at a time, microseconds.
+    pub(super) fn at(&self, ts: i64) -> At {
+        At { pid: self.info.program.pid, tid: self.info.thread_id, ts }
     }
 
-    /// Returns Node's thread id.
-    pub(super) fn tid(&self) -> u32 {
-        self.info.thread_id
+    /// Returns this thread at the time of its last sample.
+    fn now(&self) -> At {
+        self.at(self.time.last_us())
     }
 }
 

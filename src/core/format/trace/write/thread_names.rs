@@ -3,7 +3,7 @@
 //! Of several names of a thread, DevTools takes the last in the file, and speedscope the last by
 //! time. DevTools knows a main thread by the name `CrRendererMain`; so a main thread has two names.
 
-use super::event::Event;
+use super::event::{At, Event};
 use crate::format::trace::event::head::EventHead;
 use crate::profile::label::{labelled, shortened};
 
@@ -21,23 +21,21 @@ pub fn each_name(
 ) {
     write(&Event::process_name(pid, label));
     let name = full_name(label, &thread_name(tid, None));
-    write_name(pid, tid, 1, &name, recording_label, &mut write);
+    write_name(At { pid, tid, ts: 1 }, &name, recording_label, &mut write);
     if tid == 0 {
-        write(&Event::thread_name(pid, tid, 0, "CrRendererMain"));
+        write(&Event::thread_name(At { pid, tid, ts: 0 }, "CrRendererMain"));
     }
 }
 
 fn write_name(
-    pid: u32,
-    tid: u32,
-    ts: i64,
+    at: At,
     name: &str,
     recording_label: Option<&str>,
     write: &mut impl FnMut(&Event<'_>),
 ) {
-    write(&Event::thread_name(pid, tid, ts, name));
+    write(&Event::thread_name(at, name));
     if let Some(label) = recording_label {
-        write(&Event::thread_name(pid, tid, LABELLED_TS, &labelled(name, label)));
+        write(&Event::thread_name(At { ts: LABELLED_TS, ..at }, &labelled(name, label)));
     }
 }
 
@@ -66,7 +64,7 @@ pub fn worker_name(
     recording_label: Option<&str>,
     mut write: impl FnMut(&Event<'_>),
 ) {
-    write_name(pid, tid, 2, &full_name(label, name), recording_label, &mut write);
+    write_name(At { pid, tid, ts: 2 }, &full_name(label, name), recording_label, &mut write);
 }
 
 /// Returns the name of a thread within its process: `main`, `worker 3: crunch.js`.

@@ -1,8 +1,7 @@
-//! Rewrites the profile of one thread: from several recordings into one, or from one into several
-//! parts, with all samples or fewer.
+//! Rewrites the profile of one thread: from several recordings into one, or a slice of one, with all
+//! samples or fewer.
 //!
-//! A path of the call tree has one id. Each part announces the nodes that its samples need, before
-//! these samples.
+//! A path of the call tree has one id. The nodes that samples need are announced before these samples.
 
 mod rewriter;
 mod thread_output;

@@ -2,7 +2,7 @@
 
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
-use cpu_prof_core::format::trace::write::event::{Event, SAMPLES_PER_CHUNK};
+use cpu_prof_core::format::trace::write::event::{At, Event, SAMPLES_PER_CHUNK};
 use cpu_prof_core::format::trace::write::event_args::{ChunkNode, ChunkSamples, ProfileChunk};
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::profile::position::SourcePosition;
@@ -108,8 +108,9 @@ impl ThreadOutput {
         }
         trace.note(self.pid, start_us);
         let mut events = Events::default();
-        events.push(&Event::thread_start(self.pid, self.tid, start_us, None));
-        events.push(&Event::profile(&self.profile_id, self.pid, self.tid, start_us));
+        let at = At { pid: self.pid, tid: self.tid, ts: start_us };
+        events.push(&Event::thread_start(at, None));
+        events.push(&Event::profile(&self.profile_id, at));
         trace.events(events.as_bytes())
     }
 
@@ -144,10 +145,10 @@ impl ThreadOutput {
         let encoded: Vec<ChunkNode<'_>> = nodes.iter().map(|node| tree.encoded(*node)).collect();
         let chunk = ProfileChunk { nodes: &encoded, samples: ids };
         let ts = self.timeline.map_or(0, |timeline| timeline.last_us());
-        let (id, pid, tid) = (&self.profile_id, self.pid, self.tid);
+        let at = At { pid: self.pid, tid: self.tid, ts };
         let mut events = Events::default();
-        events.push(&Event::profile_chunk(id, pid, tid, ts, chunk, samples));
-        trace.note(pid, ts);
+        events.push(&Event::profile_chunk(&self.profile_id, at, chunk, samples));
+        trace.note(self.pid, ts);
         trace.events(events.as_bytes())?;
         nodes.clear();
         ids.clear();
