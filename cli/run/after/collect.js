@@ -2,7 +2,6 @@
 
 // Collects the recordings of a run: merges them into one trace, and moves or removes their files.
 
-const { randomUUID } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { merge } = require('../../../index.js')
@@ -11,6 +10,7 @@ const { formatCount, formatPath, workingDirectory } = require('../../terminal/fo
 const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
 const { progress } = require('../../terminal/progress.js')
 const { createFolder } = require('../prepare/output-dir.js')
+const { moveFiles, removeFiles } = require('./recording-files.js')
 const {
   describeRecordings,
   printLiving,
@@ -18,6 +18,7 @@ const {
   printTrace,
   writePage,
 } = require('./summary.js')
+const { hiddenName, nameTrace } = require('./trace-name.js')
 
 /** @typedef {import('../prepare/recordings-dir.js').Header} Header */
 /**
@@ -139,94 +140,6 @@ async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
     return await merge(recordings, output, { exit, sourceMaps, onProgress: bar.update })
   } finally {
     bar.end()
-  }
-}
-
-/**
- * Returns the name under which a trace is written, hidden from people and tools. In a folder that
- * others share, a name that they can guess could be a link of theirs to any file.
- * @param {string} dir
- */
-function hiddenName(dir) {
-  return path.join(dir, `.trace.${randomUUID()}.json`)
-}
-
-/**
- * Gives a trace the first free name of `trace.json`, `trace.2.json` and so on. Returns the path.
- * @param {string} file in the folder of the trace
- */
-function nameTrace(file) {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? 'trace.json' : `trace.${number}.json`
-    const target = path.join(path.dirname(file), name)
-    if (moveUnlessTaken(file, target)) return target
-  }
-}
-
-/** Returns false if the target exists. @param {string} file @param {string} target */
-function moveUnlessTaken(file, target) {
-  try {
-    // Two runs can end at once, and a rename would replace the trace of the other.
-    fs.linkSync(file, target)
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
-    // Some file systems have no links.
-    if (fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false
-    fs.renameSync(file, target)
-    return true
-  }
-  fs.unlinkSync(file)
-  return true
-}
-
-/**
- * Moves files into a folder, with the subfolders that they are in.
- * @param {string[]} files @param {string} from @param {string} to
- */
-function moveFiles(files, from, to) {
-  createFolder(to)
-  for (const file of files) {
-    const target = path.join(to, path.relative(from, file))
-    fs.mkdirSync(path.dirname(target), { recursive: true })
-    move(file, target)
-  }
-  removeEmptyFolders(files, from)
-}
-
-/** @param {string} file @param {string} target */
-function move(file, target) {
-  try {
-    fs.renameSync(file, target)
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error
-    // Another file system.
-    fs.copyFileSync(file, target)
-    fs.unlinkSync(file)
-  }
-}
-
-/** Removes files, and the subfolders that they leave empty. @param {string[]} files @param {string} within */
-function removeFiles(files, within) {
-  for (const file of files) {
-    try {
-      fs.unlinkSync(file)
-    } catch {
-      // Gone already.
-    }
-  }
-  removeEmptyFolders(files, within)
-}
-
-/** @param {string[]} files that are gone @param {string} within */
-function removeEmptyFolders(files, within) {
-  for (const file of files) {
-    try {
-      for (let dir = path.dirname(file); dir.length > within.length; dir = path.dirname(dir)) {
-        fs.rmdirSync(dir)
-      }
-    } catch {
-      // Not empty, or gone.
-    }
   }
 }
 
