@@ -91,7 +91,7 @@ function whyMissing({ nodeOptions, run, under }) {
   if (run === undefined) {
     return 'its NODE_OPTIONS was replaced; add to the variable instead of replacing it'
   }
-  return 'the preload failed (a line on stderr says why), the process ended before, or another user runs it'
+  return 'the preload failed (a line on stderr says why), another user runs it, or the process ended before'
 }
 
 module.exports = { missingText }
