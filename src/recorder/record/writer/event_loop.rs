@@ -76,6 +76,8 @@ struct ActiveRecording {
     activity: Option<ThreadActivity>,
     /// Whether the files are finished after the next window, which may be the last.
     is_finishing: bool,
+    /// Whether the files were finished for a signal without a window. One can be on its way.
+    has_finished: bool,
     /// Totals of the ended workers that this recording covers.
     worker_totals: RecordingTotals,
 }
@@ -108,7 +110,8 @@ impl ActiveRecording {
         self.idle_since = None;
         self.activity = taken.circumstances.activity;
         self.output.write(taken, events);
-        if mem::take(&mut self.is_finishing) {
+        let was_finished = mem::take(&mut self.has_finished);
+        if mem::take(&mut self.is_finishing) || was_finished {
             self.output.finish(events);
         }
     }
@@ -266,6 +269,7 @@ impl WriterLoop {
             idle_since: None,
             activity: None,
             is_finishing: false,
+            has_finished: false,
             worker_totals: RecordingTotals::default(),
         });
         self.heap.changed(self.recordings.len());
@@ -296,7 +300,10 @@ impl WriterLoop {
 
     /// Finishes all files, because a signal is about to end the process.
     fn finish_all(&mut self, waiter: Waiter) {
+        /// A process that does not survive has ended by then. Its traces end with `trace.end`.
+        const END_TIME: Duration = Duration::from_secs(1);
         for recording in &mut self.recordings {
+            recording.due = waiter.deadline + END_TIME;
             // A suspended thread has handed over its samples.
             let link = &recording.output.link;
             recording.is_finishing = link.can_wake() && !link.is_suspended.get();
@@ -304,6 +311,7 @@ impl WriterLoop {
                 recording.request_window(self.rotate);
             } else {
                 recording.output.finish(&mut self.events);
+                recording.has_finished = true;
             }
         }
         self.waiters.push(waiter);
@@ -331,6 +339,7 @@ impl WriterLoop {
             for recording in &mut self.recordings {
                 if mem::take(&mut recording.is_finishing) {
                     recording.output.finish(&mut self.events);
+                    recording.has_finished = true;
                 }
             }
         }
