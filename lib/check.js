@@ -2,7 +2,11 @@
 
 // Checks the arguments of the package's functions.
 
-/** @typedef {[allowed: string, isAllowed: (value: any) => boolean]} Kind what a value must be, in words and as a test; a number that is none of 'a number …' is a RangeError */
+/**
+ * What a value must be, in words and as a test. Words that begin with 'a number' name a range: a number
+ * outside the range is a RangeError.
+ * @typedef {[allowed: string, isAllowed: (value: any) => boolean]} Kind
+ */
 
 /** Throws unless a value is of a kind. @param {string} name @param {unknown} value @param {Kind} kind */
 function check(name, value, [allowed, isAllowed]) {
