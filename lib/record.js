@@ -166,7 +166,7 @@ function inspectorStarter(addon) {
 function describeThread(addon) {
   const { execArgv, version } = process
   // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
-  if (addon.cpuProfIsFirstThread()) {
+  if (addon.cpuProfIsMainThread()) {
     return { threadId: 0, name: '', execArgv, version, lib: __dirname }
   }
   // Node has `threadName` from 22 on.

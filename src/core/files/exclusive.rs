@@ -1,12 +1,12 @@
 //! New files: never opens an existing file, never follows a link.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::base::error::Error;
 use crate::base::settings::name_pattern::FileNames;
+use crate::base::system::files::create_private;
 
 /// Creates a file under the first of `names` that is free in `dir`. `names` stays at that name.
 pub fn create_first_free(
@@ -38,9 +38,7 @@ pub(super) fn current_path(dir: &Path, extension: &str, names: &FileNames) -> Pa
 /// has this path already, a link included.
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
     // Traces hold paths and command lines: only their owner may read them.
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).mode(0o600);
-    match options.open(path) {
+    match create_private(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder).map_err(|error| match error.kind() {
@@ -50,7 +48,7 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
                     _ => error,
                 })?;
             }
-            options.open(path)
+            create_private(path)
         }
         result => result,
     }

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::input::{Failed, Input};
+use crate::base::system::files::{FileId, identify_target};
 
 /// Returns the files among `paths`, and the files in the folders among `paths` and in their folders,
 /// sorted by name. Each file comes once.
@@ -32,8 +32,7 @@ struct FileSearch {
     failed: Vec<Failed>,
     /// Index of the given path.
     group: usize,
-    /// Device and inode of each input.
-    seen: HashSet<(u64, u64)>,
+    seen: HashSet<FileId>,
 }
 
 impl FileSearch {
@@ -68,13 +67,15 @@ impl FileSearch {
         if !metadata.is_file() {
             let reason = "it is not a regular file; copy its content into a file first".to_owned();
             self.failed.push(Failed { path: path.to_owned(), reason });
-        } else if self.seen.insert((metadata.dev(), metadata.ino())) {
-            self.inputs.push(Input {
-                path: path.to_owned(),
-                bytes: metadata.len(),
-                is_named,
-                group: self.group,
-            });
+            return;
+        }
+        match identify_target(path) {
+            Ok((id, bytes)) if self.seen.insert(id) => {
+                let (path, group) = (path.to_owned(), self.group);
+                self.inputs.push(Input { path, bytes, is_named, group });
+            }
+            Ok(_) => {}
+            Err(error) => self.fail(path, &error),
         }
     }
 

@@ -3,13 +3,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::error::FileError;
-use crate::base::system;
+use crate::base::system::files::{is_laid_by_another, is_stdout, open_stdout};
 
 /// Returns the path without links where a whole file replaces the file there; none for an output that
 /// is written through. Fails if the output is a folder, or would go where another user wants it.
@@ -18,7 +15,11 @@ pub(super) fn replaced_path(output: &Path) -> Result<Option<PathBuf>, FileError>
         return Ok(None);
     }
     let kind = fs::metadata(output).map(|metadata| metadata.file_type()).ok();
-    let names_folder = output.as_os_str().as_bytes().ends_with(b"/");
+    let names_folder = output
+        .as_os_str()
+        .as_encoded_bytes()
+        .last()
+        .is_some_and(|last| std::path::is_separator((*last).into()));
     let checked = if names_folder || kind.is_some_and(|kind| kind.is_dir()) {
         Err(io::ErrorKind::IsADirectory.into())
     } else if kind.is_some_and(|kind| !kind.is_file()) {
@@ -32,14 +33,9 @@ pub(super) fn replaced_path(output: &Path) -> Result<Option<PathBuf>, FileError>
 /// Opens an output for writing through.
 pub(super) fn open_through(output: &Path) -> io::Result<File> {
     if is_stdout(output) {
-        return Ok(io::stdout().as_fd().try_clone_to_owned()?.into());
+        return open_stdout();
     }
     OpenOptions::new().write(true).open(output)
-}
-
-/// Returns whether an output is standard output, whatever that is.
-fn is_stdout(output: &Path) -> bool {
-    ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|path| output == Path::new(path))
 }
 
 /// Returns the path behind a link, so that the file is replaced and not the link.
@@ -56,18 +52,9 @@ pub(super) fn without_links(output: &Path) -> io::Result<PathBuf> {
     Ok(fs::canonicalize(output).ok().or_else(missing).unwrap_or_else(|| output.to_owned()))
 }
 
-/// Fails if another user made a link, a pipe or the like in a folder that all users share. The system
-/// has the same rule for opening files (`fs.protected_symlinks` and `fs.protected_fifos`), but not for
-/// the rename that replaces a file.
+/// Fails if another user made a link, a pipe or the like in a folder that all users share.
 fn check_not_laid(output: &Path) -> io::Result<()> {
-    /// Everybody can make files in the folder, and remove only their own.
-    const SHARED: u32 = 0o1002;
-    let Ok(found) = fs::symlink_metadata(output) else { return Ok(()) };
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = fs::metadata(folder.unwrap_or(Path::new(".")))?;
-    let is_shared = folder.mode() & SHARED == SHARED;
-    let is_known = [system::user(), folder.uid()].contains(&found.uid());
-    if !found.is_file() && is_shared && !is_known {
+    if is_laid_by_another(output)? {
         let reason = "another user made it in a folder that all users share; choose another name";
         return Err(io::Error::other(reason));
     }

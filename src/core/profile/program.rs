@@ -6,8 +6,9 @@
 pub struct Program {
     /// Process id.
     pub pid: u32,
-    /// Pid of the parent process.
-    pub ppid: u32,
+    /// Pid of the parent process; none if the system does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ppid: Option<u32>,
     /// Pids of the parent process, of its parent and so on. Empty in the recording of a worker.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ancestors: Vec<u32>,

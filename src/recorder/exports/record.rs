@@ -14,6 +14,7 @@ use crate::record::thread::stop;
 use crate::record::thread::worker_coverage;
 use crate::record::window::profiler_frames;
 use crate::record::window::worker_name::WorkerName;
+use crate::sampler::v8;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::{preload_config, read_config, run};
@@ -271,10 +272,10 @@ pub(crate) fn is_covered() -> bool {
     recording::is_covered()
 }
 
-/// Returns whether this is the first thread of the process, which is Node's main thread.
-#[napi(js_name = "cpuProfIsFirstThread", catch_unwind)]
-pub(crate) fn is_first_thread() -> bool {
-    system::is_first_thread()
+/// Returns whether this is Node's main thread; false if this Node does not tell.
+#[napi(js_name = "cpuProfIsMainThread", catch_unwind)]
+pub(crate) fn is_main_thread(env: &Env) -> bool {
+    v8::is_main_thread(env)
 }
 
 fn record_covered(
@@ -336,7 +337,7 @@ fn call_start_inspector(
 fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
     Program {
         pid: std::process::id(),
-        ppid: std::os::unix::process::parent_id(),
+        ppid: system::parent_id(),
         ancestors: if thread.thread_id == 0 { system::ancestors() } else { Vec::new() },
         argv: argv.map(strings).unwrap_or_default(),
         exec_argv: thread.exec_argv,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::node_options::split;
-use crate::base::system::regular_file;
+use crate::base::system::{files, regular_file};
 
 /// Start of the name of a run's folder.
 const NAME: &str = "cpu-prof-run-";
@@ -75,7 +75,7 @@ impl Run {
 /// Reads a file in a run's folder; none if another user can have made the file or the folder. The
 /// folder's name is free again when the run has ended.
 pub fn read(folder: &Path, file: &str) -> Option<Vec<u8>> {
-    if !regular_file::is_own_folder(folder) {
+    if !files::is_own_folder(folder) {
         return None;
     }
     // A folder that is replaced now does not matter: the file itself must belong to the user.

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    children_cpu_us, clock_us, core_wait_us, process_cpu_us, thread_cpu_clock, thread_id,
-    voluntary_switches,
+    ThreadClock, children_cpu_us, core_wait_us, process_cpu_us, thread_id, voluntary_switches,
 };
 
 /// Counters that only grow. Times are in microseconds. The difference of two readings belongs to the time
@@ -30,23 +29,23 @@ pub struct CpuTimes {
 }
 
 /// The thread whose times are read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct MeasuredThread {
-    clock: Option<libc::clockid_t>,
+    clock: Option<ThreadClock>,
     /// The system's id.
-    id: Option<i32>,
+    id: Option<u32>,
     is_main: bool,
 }
 
 impl MeasuredThread {
     /// Returns the calling thread.
     pub fn this(is_main: bool) -> Self {
-        Self { clock: thread_cpu_clock(), id: thread_id(), is_main }
+        Self { clock: ThreadClock::of_this_thread(), id: thread_id(), is_main }
     }
 
     /// Returns the CPU time of the thread, microseconds.
     pub fn cpu_us(&self) -> Option<i64> {
-        clock_us(self.clock?)
+        self.clock.as_ref()?.cpu_us()
     }
 
     /// Returns all counters.

@@ -1,30 +1,108 @@
 //! What Linux tells: /proc, clocks of threads, and the C library.
 #![allow(unsafe_code)]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_long, c_void};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
+use std::{io, mem};
 
-/// Returns the clock of the calling thread's CPU time.
-pub(super) fn thread_cpu_clock() -> Option<libc::clockid_t> {
-    let mut clock = 0;
-    // SAFETY: may be called on any thread, which is alive as the caller. The call fills the id.
-    let status = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
-    (status == 0).then_some(clock)
+use super::posix::clock_us;
+pub(crate) use super::posix::is_stderr_writable;
+pub use super::posix::{
+    IS_MSVC, SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user,
+    with_signals_blocked,
+};
+pub(super) use super::posix::{children_cpu_us, process_cpu_us};
+
+/// Returns the time on the clock of V8 and Node, microseconds.
+pub fn now_us() -> i64 {
+    // The call cannot fail for this clock.
+    clock_us(libc::CLOCK_MONOTONIC).unwrap_or(0)
+}
+
+/// The clock of a thread's CPU time.
+#[derive(Debug)]
+pub(super) struct ThreadClock(libc::clockid_t);
+
+impl ThreadClock {
+    /// Returns the clock of the calling thread.
+    pub(super) fn of_this_thread() -> Option<Self> {
+        let mut clock = 0;
+        // SAFETY: may be called on any thread, which is alive as the caller. The call fills the id.
+        let status = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+        (status == 0).then_some(Self(clock))
+    }
+
+    /// Returns the CPU time, microseconds; none once the thread has ended.
+    pub(super) fn cpu_us(&self) -> Option<i64> {
+        clock_us(self.0)
+    }
 }
 
 /// Returns the system's id of the calling thread.
-pub fn thread_id() -> Option<i32> {
-    // SAFETY: may be called on any thread.
-    Some(unsafe { libc::gettid() })
+pub fn thread_id() -> Option<u32> {
+    // SAFETY: may be called on any thread. By number, because glibc has the function from 2.30 on.
+    u32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).ok()
 }
 
-/// Returns whether this is the first thread of the process, which runs Node's main thread in the
-/// `node` program.
+/// Returns whether this is the first thread of the process. May be called in a signal handler.
 pub fn is_first_thread() -> bool {
-    // SAFETY: may be called on any thread. Both calls take no arguments and cannot fail.
-    unsafe { libc::gettid() == libc::getpid() }
+    thread_id() == Some(std::process::id())
+}
+
+/// Sends a signal to the first thread of the process, whose id is that of the process. May be called in
+/// a signal handler.
+pub fn send_to_first_thread(signal: c_int) {
+    // SAFETY: may be called on any thread, and in a signal handler.
+    unsafe {
+        let pid = libc::getpid();
+        libc::syscall(libc::SYS_tgkill, c_long::from(pid), c_long::from(pid), c_long::from(signal));
+    }
+}
+
+/// Notes the calling thread as the first. Linux knows the first thread by its id.
+pub fn note_first_thread() {}
+
+/// Returns where the error of the last call on this thread is. May be called in a signal handler.
+pub fn errno_location() -> *mut c_int {
+    // SAFETY: may be called on any thread.
+    unsafe { libc::__errno_location() }
+}
+
+/// A semaphore that a signal handler can post. The memory of a semaphore is never freed.
+#[derive(Debug, Clone, Copy)]
+pub struct SignalSemaphore(*mut libc::sem_t);
+
+// SAFETY: any thread may post and wait.
+unsafe impl Send for SignalSemaphore {}
+// SAFETY: the same.
+unsafe impl Sync for SignalSemaphore {}
+
+impl SignalSemaphore {
+    /// Creates a semaphore that nobody has posted.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: the memory is never freed, and `sem_init` accepts memory of all zeros.
+        unsafe {
+            let semaphore = Box::into_raw(Box::new(mem::zeroed::<libc::sem_t>()));
+            match libc::sem_init(semaphore, 0, 0) {
+                0 => Ok(Self(semaphore)),
+                _ => Err(io::Error::last_os_error()),
+            }
+        }
+    }
+
+    /// Posts the semaphore. May be called in a signal handler.
+    pub fn post(self) {
+        // SAFETY: the semaphore was initialised, and is never destroyed.
+        unsafe { libc::sem_post(self.0) };
+    }
+
+    /// Waits until the semaphore is posted.
+    pub fn wait(self) {
+        // SAFETY: the semaphore was initialised, and is never destroyed.
+        while unsafe { libc::sem_wait(self.0) } != 0 {}
+    }
 }
 
 /// Returns when this process started: milliseconds after the system's start, in steps of ten.
@@ -49,7 +127,7 @@ fn stat_field(process: &str, number: usize) -> Option<String> {
 
 /// Returns the time that a thread of this process was ready to run and waited for a core,
 /// microseconds; none if the kernel does not count this time.
-pub(super) fn core_wait_us(thread: i32) -> Option<i64> {
+pub(super) fn core_wait_us(thread: u32) -> Option<i64> {
     let counters = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
     // Nanoseconds on a core, nanoseconds of waiting, count of time slices.
     let wait_ns: i64 = counters.split_ascii_whitespace().nth(1)?.parse().ok()?;
@@ -57,7 +135,7 @@ pub(super) fn core_wait_us(thread: i32) -> Option<i64> {
 }
 
 /// Returns how often a thread of this process has given up its core by itself.
-pub(super) fn voluntary_switches(thread: i32) -> Option<i64> {
+pub(super) fn voluntary_switches(thread: u32) -> Option<i64> {
     let status = fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
     count.trim().parse().ok()

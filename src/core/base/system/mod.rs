@@ -1,28 +1,42 @@
-//! What the system tells and does. `posix` is common to several systems; a system has a file with
-//! the functions that `platform` names here, which answer none where the system cannot tell. What
-//! follows from them for all systems is here.
+//! What the system tells and does. A system has a file or folder with the functions that `platform`
+//! names here, which answer none where the system cannot tell. `posix` is common to several systems.
+//! What follows from them for all systems is here.
 
 pub mod cpu_times;
-mod posix;
 pub mod regular_file;
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(unix)]
+mod posix;
+#[cfg(windows)]
+mod windows;
 
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[cfg(target_os = "linux")]
 use self::linux as platform;
+#[cfg(target_os = "macos")]
+use self::macos as platform;
+#[cfg(windows)]
+use self::windows as platform;
 
+pub(crate) use self::platform::is_stderr_writable;
 pub use self::platform::{
-    at_exit, boot_id, is_first_thread, pid_namespace, process_key, process_start_ms,
-    resident_bytes, thread_id, trim_heap,
+    IS_MSVC, SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, now_us,
+    parent_id, pass_on, pid_namespace, process_key, process_start_ms, resident_bytes, thread_id,
+    trim_heap, user, with_signals_blocked,
 };
-use self::platform::{core_wait_us, parent_of, thread_cpu_clock, voluntary_switches};
-pub(crate) use self::posix::is_stderr_writable;
-use self::posix::{children_cpu_us, clock_us, process_cpu_us};
-pub use self::posix::{is_process_alive, now_us, pass_on, user, with_signals_blocked};
+#[cfg(unix)]
+pub use self::platform::{
+    SignalSemaphore, errno_location, is_first_thread, note_first_thread, send_to_first_thread,
+};
+use self::platform::{
+    ThreadClock, children_cpu_us, core_wait_us, parent_of, process_cpu_us, voluntary_switches,
+};
 
 /// Id of the process that records, 0 before the first recording.
 static RECORDING_PID: AtomicU32 = AtomicU32::new(0);
@@ -46,8 +60,7 @@ const MAX_ANCESTORS: usize = 12;
 /// Returns the pids of this process's parent, of the parent's parent and so on. A shell between two
 /// Node processes is one of them.
 pub fn ancestors() -> Vec<u32> {
-    let parent = std::os::unix::process::parent_id();
-    std::iter::successors(Some(parent), |pid| parent_of(*pid))
+    std::iter::successors(parent_id(), |pid| parent_of(*pid))
         .take_while(|pid| *pid > 1)
         .take(MAX_ANCESTORS)
         .collect()
@@ -60,7 +73,7 @@ mod tests {
     #[test]
     fn the_parent_is_the_first() {
         let ancestors = ancestors();
-        let parent = std::os::unix::process::parent_id();
+        let parent = parent_id().unwrap();
         assert!(parent <= 1 || ancestors[0] == parent);
         assert!(ancestors.len() <= MAX_ANCESTORS);
         assert_eq!(parent_of(std::process::id()), Some(parent));

@@ -1,71 +1,48 @@
 //! Opens files that somebody else can have made. The calls never wait, and read no device.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use crate::base::system;
-
-/// Folders whose files are the kernel's, and the one among them that programs keep files in.
-const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
-const MEMORY: &str = "/dev/shm";
+use super::files::{is_kernel_file, is_trusted, open_at_once};
 
 /// Opens a regular file for reading. Follows links.
 pub fn open(path: &Path) -> io::Result<File> {
-    Ok(open_with(path, 0, fs::metadata(path)?)?.0)
+    Ok(open_found(path, true, &fs::metadata(path)?)?.0)
 }
 
-/// Reads a file that has a size, and at most `most` bytes. Follows links, but not into folders of the
-/// kernel, where reading can wait, never end or have an effect.
+/// Reads a file that has a size, and at most `most` bytes. Follows links, but not to files of the
+/// kernel.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let path = fs::canonicalize(path)?;
-    if KERNEL.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(MEMORY) {
+    if is_kernel_file(&path) {
         return Err(refusal("it is not a file of a disk"));
     }
     let before = fs::metadata(&path)?;
     if before.len() == 0 {
         return Err(refusal("it is empty"));
     }
-    read_at_most(open_with(&path, libc::O_NOFOLLOW, before)?, most)
+    read_at_most(open_found(&path, false, &before)?, most)
 }
 
 /// Reads a regular file of this user, or of root, that has at most `most` bytes. Follows no link to
 /// the file.
 pub(crate) fn read_own(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let opened = open_with(path, libc::O_NOFOLLOW, fs::symlink_metadata(path)?)?;
-    if !is_trusted(&opened.1) {
+    let opened = open_found(path, false, &fs::symlink_metadata(path)?)?;
+    if !is_trusted(&opened.0) {
         return Err(refusal("it belongs to another user"));
     }
     read_at_most(opened, most)
 }
 
 /// Opens a file whose metadata was `before` a moment ago.
-fn open_with(path: &Path, flags: i32, before: Metadata) -> io::Result<(File, Metadata)> {
+fn open_found(path: &Path, follows_links: bool, before: &Metadata) -> io::Result<(File, Metadata)> {
     // Checked before as well, because opening a device or a pipe can have an effect.
-    check_kind(&before)?;
-    let file = OpenOptions::new()
-        .read(true)
-        // A pipe that has replaced the file since would wait for a writer.
-        .custom_flags(flags | libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
+    check_kind(before)?;
+    let file = open_at_once(path, follows_links)?;
     let metadata = file.metadata()?;
     check_kind(&metadata)?;
     Ok((file, metadata))
-}
-
-/// Returns whether a path is a folder, and no link, of this user or of root, into which others cannot
-/// write.
-pub(crate) fn is_own_folder(path: &Path) -> bool {
-    const OTHERS_WRITE: u32 = 0o022;
-    fs::symlink_metadata(path).is_ok_and(|folder| {
-        folder.is_dir() && is_trusted(&folder) && folder.mode() & OTHERS_WRITE == 0
-    })
-}
-
-/// Returns whether a file or folder belongs to this user, or to root, who can do everything anyway.
-fn is_trusted(metadata: &Metadata) -> bool {
-    [system::user(), 0].contains(&metadata.uid())
 }
 
 fn read_at_most((file, metadata): (File, Metadata), most: u64) -> io::Result<Vec<u8>> {
@@ -95,6 +72,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Command;
 
+    use super::super::files::is_own_folder;
     use super::*;
 
     #[test]

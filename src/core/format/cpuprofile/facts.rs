@@ -50,7 +50,7 @@ impl ProfileFacts {
         Self {
             pid: program.pid.into(),
             thread_id: info.thread_id.into(),
-            ppid: Some(program.ppid.into()),
+            ppid: program.ppid.map(i64::from),
             ancestors: program.ancestors.iter().map(|pid| i64::from(*pid)).collect(),
             label: Some(program.url_label()),
             process_name: program.short_label(),

@@ -1,11 +1,11 @@
 //! A segment of a trace that is written to no more, and may be removed.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::system::files::{FileId, identify, identify_entry};
 
 /// Counts of what a segment holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,14 +40,6 @@ pub(crate) struct CompleteSegment {
     pub(super) contents: SegmentContents,
 }
 
-/// Device and inode, which tell a file from another one that has its path or its descriptor now.
-pub(super) type FileId = (u64, u64);
-
-/// Returns the id of a file.
-pub(super) fn file_id(metadata: &Metadata) -> FileId {
-    (metadata.dev(), metadata.ino())
-}
-
 impl CompleteSegment {
     /// Returns the segment in the file of a descriptor, after the last write.
     pub(super) fn new(
@@ -57,8 +49,7 @@ impl CompleteSegment {
         end_us: i64,
         contents: SegmentContents,
     ) -> Self {
-        let metadata = file.and_then(File::metadata).ok();
-        let id = metadata.map(|metadata| (file_id(&metadata), metadata.len()));
+        let id = file.and_then(identify).ok();
         Self { path, id, bytes, end_us, contents }
     }
 
@@ -78,8 +69,8 @@ impl CompleteSegment {
     }
 
     fn is_there(&self) -> io::Result<bool> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(metadata) => Ok(Some((file_id(&metadata), metadata.len())) == self.id),
+        match identify_entry(&self.path) {
+            Ok(id) => Ok(Some(id) == self.id),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }

@@ -69,7 +69,7 @@ pub(crate) struct CpuProfileFile {
     /// Folder for a process that gave up its rights.
     other_dir: PathBuf,
     /// User id at the start.
-    user: u32,
+    user: Option<u32>,
     names: FileNames,
 }
 

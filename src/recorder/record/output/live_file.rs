@@ -3,12 +3,12 @@
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::mem;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::complete_segment::{CompleteSegment, FileId, SegmentContents, file_id};
+use super::complete_segment::{CompleteSegment, SegmentContents};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
+use cpu_prof_core::base::system::files::{self, FileId};
 use cpu_prof_core::files::exclusive::create_first_free;
 use cpu_prof_core::format::trace::lines::{FOOTER, SEPARATOR};
 
@@ -99,7 +99,7 @@ impl LiveTrace {
 
     /// Returns whether the file was removed from its folder, or with it.
     pub(crate) fn is_removed(&self) -> bool {
-        self.file.get().and_then(File::metadata).is_ok_and(|metadata| metadata.nlink() == 0)
+        self.file.get().is_ok_and(files::is_removed)
     }
 
     /// Writes a file that was removed again, under the first free name: the open file still has its
@@ -140,7 +140,7 @@ impl LiveTrace {
     }
 
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        self.file.get()?.write_all_at(bytes, at)
+        files::write_all_at(self.file.get()?, bytes, at)
     }
 }
 
@@ -179,7 +179,7 @@ impl Drop for GuardedFile {
 
 /// Returns the id of a descriptor's file.
 fn id(file: &File) -> io::Result<FileId> {
-    Ok(file_id(&file.metadata()?))
+    Ok(files::identify(file)?.0)
 }
 
 #[cfg(test)]

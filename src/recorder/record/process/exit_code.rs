@@ -5,13 +5,12 @@
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::{self, files};
 
 /// The member that stands for an unknown code.
 const UNKNOWN: &[u8] = br#""ranEmpty":true"#;
@@ -46,10 +45,10 @@ fn replace(trace: &Path, code: c_int) -> io::Result<()> {
     let file = File::options().read(true).write(true).open(trace)?;
     let start = file.metadata()?.len().saturating_sub(END);
     let mut end = vec![0; END as usize];
-    let length = file.read_at(&mut end, start)?;
+    let length = files::read_at(&file, &mut end, start)?;
     let Some(at) = memchr::memmem::rfind(&end[..length], UNKNOWN) else { return Ok(()) };
     let text = format!("{:1$}", format!("\"exitCode\":{code}"), UNKNOWN.len());
-    file.write_all_at(text.as_bytes(), start + at as u64)
+    files::write_all_at(&file, text.as_bytes(), start + at as u64)
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ fn create_files(
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,
-        os_thread_id: system::thread_id().and_then(|id| u32::try_from(id).ok()),
+        os_thread_id: system::thread_id(),
         node_modules: process.program.node_modules(config.ignore_list),
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),

@@ -11,8 +11,13 @@ exported! {
     /// V8's functions that add and remove a callback. V8 passes an isolate to the callback, which takes
     /// any pointer.
     EntryApi
-    add: c"_ZN2v87Isolate28AddBeforeCallEnteredCallbackEPFvPS0_E" fn(*mut Isolate, EntryCallback);
-    remove: c"_ZN2v87Isolate31RemoveBeforeCallEnteredCallbackEPFvPS0_E"
+    add:
+        c"_ZN2v87Isolate28AddBeforeCallEnteredCallbackEPFvPS0_E"
+        c"?AddBeforeCallEnteredCallback@Isolate@v8@@QEAAXP6AXPEAV12@@Z@Z"
+        fn(*mut Isolate, EntryCallback);
+    remove:
+        c"_ZN2v87Isolate31RemoveBeforeCallEnteredCallbackEPFvPS0_E"
+        c"?RemoveBeforeCallEnteredCallback@Isolate@v8@@QEAAXP6AXPEAV12@@Z@Z"
         fn(*mut Isolate, EntryCallback);
 }
 

@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 
 use napi::{Env, sys as napi_sys};
 
-use super::symbols;
+use cpu_prof_core::base::system::{SAMPLING_SIGNAL, exported};
 
 /// `UV_LOOP_BLOCK_SIGNAL`
 const BLOCK_SIGNAL: c_int = 0;
@@ -18,10 +18,13 @@ const METRICS_IDLE_TIME: c_int = 1;
 type Configure = unsafe extern "C" fn(*mut c_void, c_int, ...) -> c_int;
 /// `uv_metrics_idle_time`: nanoseconds since the loop's start.
 type IdleTime = unsafe extern "C" fn(*mut c_void) -> u64;
+/// `uv_default_loop`
+type DefaultLoop = unsafe extern "C" fn() -> *mut c_void;
 
 /// A loop whose sampling signal is blocked while the loop waits.
 ///
-/// V8 signals the thread at each interval. Unblocked, the signal ends the wait, so an idle thread
+/// V8 samples by a signal on all systems but Windows, where V8 stops the thread for the time of a sample
+/// and no wait ends. Where there is a signal, V8 signals the thread at each interval. Unblocked, the signal ends the wait, so an idle thread
 /// wakes a thousand times a second, and `performance.eventLoopUtilization()` reads 1. Blocked, one
 /// signal stays pending, and V8 takes its sample when the wait ends.
 ///
@@ -39,24 +42,41 @@ pub(super) struct RawLoop {
 // SAFETY: other threads only read the idle time, for which libuv has a lock.
 unsafe impl Send for RawLoop {}
 
+/// Returns whether the thread of `env` is Node's main thread, which has the default loop. Returns false
+/// if this Node does not tell.
+pub(crate) fn is_main_thread(env: &Env) -> bool {
+    let Some(default_loop) = exported(c"uv_default_loop") else { return false };
+    // SAFETY: the function is one of libuv's stable API with this type. Node has created the loop.
+    let default_loop = unsafe {
+        let default_loop = std::mem::transmute::<*mut c_void, DefaultLoop>(default_loop);
+        default_loop()
+    };
+    raw_loop(env).is_some_and(|raw| raw.as_ptr() == default_loop)
+}
+
+fn raw_loop(env: &Env) -> Option<NonNull<c_void>> {
+    let mut raw: *mut napi_sys::uv_loop_s = ptr::null_mut();
+    // SAFETY: the environment is alive, and the caller is on its thread.
+    let status = unsafe { napi_sys::napi_get_uv_event_loop(env.raw(), &mut raw) };
+    let is_ok = status == napi_sys::Status::napi_ok;
+    is_ok.then(|| NonNull::new(raw.cast::<c_void>())).flatten()
+}
+
 impl EventLoop {
     /// Blocks the sampling signal while the loop of `env` waits, and returns the loop. Returns None
     /// if this Node does not offer that. libuv cannot unblock the signal again.
     pub(crate) fn quieten(env: &Env) -> Option<Self> {
-        let configure = symbols::symbol(c"uv_loop_configure")?;
-        let idle_time = symbols::symbol(c"uv_metrics_idle_time")?;
+        let configure = exported(c"uv_loop_configure")?;
+        let idle_time = exported(c"uv_metrics_idle_time")?;
         // SAFETY: both are functions of libuv's stable API with these types. The caller is on the
         // environment's thread, and the environment owns the loop.
         unsafe {
             let configure = std::mem::transmute::<*mut c_void, Configure>(configure);
             let idle_time = std::mem::transmute::<*mut c_void, IdleTime>(idle_time);
-            let mut raw: *mut napi_sys::uv_loop_s = ptr::null_mut();
-            if napi_sys::napi_get_uv_event_loop(env.raw(), &mut raw) != napi_sys::Status::napi_ok {
-                return None;
-            }
-            let raw = NonNull::new(raw.cast::<c_void>())?;
-            let is_quiet = configure(raw.as_ptr(), BLOCK_SIGNAL, libc::SIGPROF) == 0
-                && configure(raw.as_ptr(), METRICS_IDLE_TIME) == 0;
+            let raw = raw_loop(env)?;
+            let is_blocked = SAMPLING_SIGNAL
+                .is_none_or(|signal| configure(raw.as_ptr(), BLOCK_SIGNAL, signal) == 0);
+            let is_quiet = is_blocked && configure(raw.as_ptr(), METRICS_IDLE_TIME) == 0;
             is_quiet.then_some(Self(RawLoop { raw, idle_time }, PhantomData))
         }
     }

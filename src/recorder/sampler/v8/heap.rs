@@ -36,7 +36,9 @@ pub(super) struct HeapStatistics {
 exported! {
     /// The function of V8 that is needed. The profiler works without it.
     HeapApi
-    statistics: c"_ZN2v87Isolate17GetHeapStatisticsEPNS_14HeapStatisticsE"
+    statistics:
+        c"_ZN2v87Isolate17GetHeapStatisticsEPNS_14HeapStatisticsE"
+        c"?GetHeapStatistics@Isolate@v8@@QEAAXPEAVHeapStatistics@2@@Z"
         fn(*mut Isolate, *mut HeapStatistics);
 }
 

@@ -30,7 +30,9 @@ type Init = unsafe extern "C" fn(napi_env, napi_value) -> napi_value;
 exported! {
     /// Node's function that adds a binding.
     BindingApi
-    add: c"_ZN4node16AddLinkedBindingEPNS_11EnvironmentEPKcPFP12napi_value__P10napi_env__S5_Ei"
+    add:
+        c"_ZN4node16AddLinkedBindingEPNS_11EnvironmentEPKcPFP12napi_value__P10napi_env__S5_Ei"
+        c"?AddLinkedBinding@node@@YAXPEAVEnvironment@1@PEBDP6APEAUnapi_value__@@PEAUnapi_env__@@PEAU3@@ZH@Z"
         fn(*mut Environment, *const c_char, Init, i32);
 }
 

@@ -70,10 +70,18 @@ type Handler = extern "C" fn(*const JitCodeEvent);
 exported! {
     /// V8's functions for the handler.
     HandlerApi
-    set_handler: c"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE"
+    set_handler:
+        c"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE"
+        c"?SetJitCodeEventHandler@Isolate@v8@@QEAAXW4JitCodeEventOptions@2@P6AXPEBUJitCodeEvent@2@@Z@Z"
         fn(*mut Isolate, c_int, Option<Handler>);
-    script_id: c"_ZNK2v813UnboundScript5GetIdEv" fn(Local) -> c_int;
-    map_url: c"_ZN2v813UnboundScript19GetSourceMappingURLEv" fn(Local) -> Local;
+    script_id:
+        c"_ZNK2v813UnboundScript5GetIdEv"
+        c"?GetId@UnboundScript@v8@@QEBAHXZ"
+        fn(Local) -> c_int;
+    map_url:
+        c"_ZN2v813UnboundScript19GetSourceMappingURLEv"
+        c"?GetSourceMappingURL@UnboundScript@v8@@QEAA?AV?$Local@VValue@v8@@@2@XZ"
+        fn(Local, *mut Local) -> Local;
 }
 
 /// The handler of one isolate. A `ScriptMapHandler` never leaves the isolate's thread (it is not
@@ -150,7 +158,7 @@ impl HandlerState {
             if napi_sys::napi_open_handle_scope(self.env, &mut scope) != napi_sys::Status::napi_ok {
                 return None;
             }
-            let url = self.read((self.api.map_url)(script).cast());
+            let url = self.read(symbols::get_local(self.api.map_url, script).cast());
             napi_sys::napi_close_handle_scope(self.env, scope);
             url
         }

@@ -12,7 +12,7 @@ use crate::testing::windows::made::{self, START_US, assert_golden, frame, ticks}
 pub fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
     let program = Program {
         pid: 4242,
-        ppid: 1,
+        ppid: Some(1),
         ancestors: if thread_id == 0 { vec![1] } else { Vec::new() },
         argv: vec!["/usr/bin/node".into(), "/r/nx.js".into(), "run-many".into()],
         exec_argv: vec!["--require".into(), "@org/cpu-prof".into()],

@@ -1,14 +1,16 @@
 //! The few system calls of POSIX that Rust's standard library does not offer.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+pub mod files;
+
+use std::ffi::{CStr, c_int, c_void};
 use std::{mem, ptr};
 
-/// Returns the time on the clock of V8 and Node: CLOCK_MONOTONIC, microseconds.
-pub fn now_us() -> i64 {
-    // The call cannot fail for this clock.
-    clock_us(libc::CLOCK_MONOTONIC).unwrap_or(0)
-}
+/// The signal by which V8 samples a thread.
+pub const SAMPLING_SIGNAL: Option<c_int> = Some(libc::SIGPROF);
+
+/// Whether C++ code is compiled as Microsoft's compiler does, and not as all others do.
+pub const IS_MSVC: bool = false;
 
 /// Returns the CPU time of all threads of this process, microseconds.
 pub(super) fn process_cpu_us() -> Option<i64> {
@@ -35,7 +37,9 @@ pub(super) fn children_cpu_us() -> Option<i64> {
         let mut usage: libc::rusage = mem::zeroed();
         (libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) == 0).then_some(usage)
     }?;
-    let us = |time: libc::timeval| time.tv_sec * 1_000_000 + time.tv_usec;
+    // The type of the microseconds differs between systems.
+    #[allow(clippy::useless_conversion)]
+    let us = |time: libc::timeval| time.tv_sec * 1_000_000 + i64::from(time.tv_usec);
     Some(us(usage.ru_utime) + us(usage.ru_stime))
 }
 
@@ -51,9 +55,14 @@ pub fn pass_on(file: c_int) {
 }
 
 /// Returns the id of the user for whom this process opens files.
-pub fn user() -> u32 {
+pub fn user() -> Option<u32> {
     // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
-    unsafe { libc::geteuid() }
+    Some(unsafe { libc::geteuid() })
+}
+
+/// Returns the id of the parent process.
+pub fn parent_id() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
 }
 
 /// Returns whether a process has this id, of any user.
@@ -89,4 +98,12 @@ pub(crate) fn is_stderr_writable() -> bool {
     // SAFETY: may be called on any thread. The pointer is to the one struct on this stack that the
     // count names.
     unsafe { libc::poll(&mut stderr, 1, TIMEOUT_MS) != 0 }
+}
+
+/// Returns the address of a function that the program exports.
+pub fn exported(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: may be called on any thread. The name ends in a NUL, and the address is only compared
+    // here.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
 }

@@ -17,15 +17,18 @@
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
-use std::ffi::{c_int, c_long};
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use std::{io, mem, ptr, thread};
+use std::{mem, ptr, thread};
 
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::system::{is_first_thread, is_forked, with_signals_blocked};
+use cpu_prof_core::base::system::{
+    SignalSemaphore, errno_location, is_first_thread, is_forked, note_first_thread,
+    send_to_first_thread, with_signals_blocked,
+};
 
 const SIGNALS: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
@@ -38,7 +41,8 @@ static PENDING: AtomicU32 = AtomicU32::new(0);
 /// The signals that may take their normal course, because the recordings are finished: one bit per
 /// index into `SIGNALS`.
 static FINISHED: AtomicU32 = AtomicU32::new(0);
-static SEMAPHORE: AtomicPtr<libc::sem_t> = AtomicPtr::new(ptr::null_mut());
+/// Set before a handler is installed.
+static SEMAPHORE: OnceLock<SignalSemaphore> = OnceLock::new();
 
 struct PreviousAction(UnsafeCell<MaybeUninit<libc::sigaction>>);
 
@@ -54,17 +58,17 @@ impl PreviousAction {
 
 /// Starts the thread that waits for signals, once per process. The thread calls `finish_all` before
 /// the signals take their normal course.
-pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
+pub(in crate::record) fn watch(finish_all: fn()) -> Result<(), Error> {
     static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
     let started = STARTED.get_or_init(|| {
-        let semaphore = new_semaphore().map_err(|error| error.to_string())?;
-        SEMAPHORE.store(semaphore, Ordering::Release);
+        let semaphore = SignalSemaphore::new().map_err(|error| error.to_string())?;
+        let semaphore = *SEMAPHORE.get_or_init(|| semaphore);
         // SAFETY: may be called on any thread. The addon is never unloaded, so the function stays.
         unsafe { libc::atexit(on_process_exit) };
         with_signals_blocked(|| {
             thread::Builder::new().name("cpu-prof-signal".into()).spawn(move || {
                 loop {
-                    wait();
+                    semaphore.wait();
                     if is_pending() {
                         finish_all();
                         let signals = forward_pending();
@@ -84,6 +88,7 @@ pub(super) fn watch(finish_all: fn()) -> Result<(), Error> {
 /// Installs the handler for each signal that would end the process. Must be called on the main
 /// thread.
 pub(crate) fn arm() {
+    note_first_thread();
     for (index, signal) in SIGNALS.into_iter().enumerate() {
         let Some(current) = exchange(signal, None) else { continue };
         // Node's own handler for SIGINT and SIGTERM resets itself and raises the signal again.
@@ -106,7 +111,7 @@ pub(crate) fn is_pending() -> bool {
 }
 
 /// Returns the name of a signal that has arrived and most likely ends the process.
-pub(super) fn pending_name() -> Option<&'static str> {
+pub(in crate::record) fn pending_name() -> Option<&'static str> {
     const NAMES: [&str; SIGNALS.len()] = ["SIGINT", "SIGTERM", "SIGHUP"];
     let pending = PENDING.load(Ordering::Relaxed);
     (0..NAMES.len()).find(|index| pending & (1 << index) != 0).map(|index| NAMES[index])
@@ -116,7 +121,7 @@ pub(super) fn pending_name() -> Option<&'static str> {
 fn forward_pending() -> u32 {
     let signals = PENDING.load(Ordering::Relaxed);
     FINISHED.fetch_or(signals, Ordering::Relaxed);
-    for_each(signals, |_, signal| send_to_main_thread(signal));
+    for_each(signals, |_, signal| send_to_first_thread(signal));
     // Only now: a process that exits meanwhile must still find the signals.
     PENDING.fetch_and(!signals, Ordering::Relaxed);
     signals
@@ -159,7 +164,7 @@ extern "C" fn on_process_exit() {
 /// Handles a signal. All that is called here is allowed in a signal handler.
 extern "C" fn on_signal(signal: c_int) {
     // SAFETY: the location of `errno` is valid on every thread.
-    let errno = unsafe { *libc::__errno_location() };
+    let errno = unsafe { *errno_location() };
     let index = SIGNALS.iter().position(|each| *each == signal);
     match index {
         Some(index) if !is_forked() => on_own_signal(index, signal),
@@ -174,22 +179,22 @@ extern "C" fn on_signal(signal: c_int) {
         }
     }
     // SAFETY: the location of `errno` is valid on every thread.
-    unsafe { *libc::__errno_location() = errno };
+    unsafe { *errno_location() = errno };
 }
 
 fn on_own_signal(index: usize, signal: c_int) {
     let bit = 1 << index;
     if FINISHED.load(Ordering::Relaxed) & bit == 0 {
         PENDING.fetch_or(bit, Ordering::Relaxed);
-        // SAFETY: the semaphore was initialised before the handler was installed, and is never
-        // destroyed.
-        unsafe { libc::sem_post(SEMAPHORE.load(Ordering::Acquire)) };
+        if let Some(semaphore) = SEMAPHORE.get() {
+            semaphore.post();
+        }
     } else if is_first_thread() {
         restore(index, signal);
         // SAFETY: may be called on any thread. The signal comes when the handler returns.
         unsafe { libc::raise(signal) };
     } else {
-        send_to_main_thread(signal);
+        send_to_first_thread(signal);
     }
 }
 
@@ -200,15 +205,6 @@ fn restore(index: usize, signal: c_int) {
         // SAFETY: the handler is installed, so the action was written before.
         let previous = unsafe { (*PREVIOUS[index].0.get()).assume_init_ref() };
         exchange(signal, Some(previous));
-    }
-}
-
-/// Sends a signal to the main thread, whose id is that of the process.
-fn send_to_main_thread(signal: c_int) {
-    // SAFETY: may be called on any thread, and in a signal handler.
-    unsafe {
-        let pid = libc::getpid();
-        libc::syscall(libc::SYS_tgkill, c_long::from(pid), c_long::from(pid), c_long::from(signal));
     }
 }
 
@@ -246,22 +242,4 @@ fn exchange(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigact
         let new = new.map_or(ptr::null(), ptr::from_ref);
         (libc::sigaction(signal, new, &mut current) == 0).then_some(current)
     }
-}
-
-fn new_semaphore() -> io::Result<*mut libc::sem_t> {
-    // SAFETY: the memory is never freed, and `sem_init` accepts memory of all zeros.
-    unsafe {
-        let semaphore = Box::into_raw(Box::new(mem::zeroed::<libc::sem_t>()));
-        match libc::sem_init(semaphore, 0, 0) {
-            0 => Ok(semaphore),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-}
-
-/// Waits until the handler posts the semaphore.
-fn wait() {
-    let semaphore = SEMAPHORE.load(Ordering::Acquire);
-    // SAFETY: the semaphore was initialised before the waiting thread was started.
-    while unsafe { libc::sem_wait(semaphore) } != 0 {}
 }

@@ -1,0 +1,76 @@
+//! What Windows tells and does.
+#![allow(unsafe_code)]
+
+pub mod files;
+mod owner;
+mod process;
+mod thread;
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
+use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
+use windows_sys::w;
+
+pub use self::process::{
+    boot_id, is_process_alive, parent_id, pid_namespace, process_key, process_start_ms,
+    resident_bytes,
+};
+pub(super) use self::process::{children_cpu_us, parent_of, process_cpu_us};
+pub use self::thread::thread_id;
+pub(super) use self::thread::{ThreadClock, core_wait_us, voluntary_switches};
+
+/// None: V8 stops a thread to sample it, and sends no signal.
+pub const SAMPLING_SIGNAL: Option<c_int> = None;
+
+/// Node is compiled by Microsoft's compiler, or by one that does the same.
+pub const IS_MSVC: bool = true;
+
+/// Returns the time on the clock of V8 and Node, microseconds.
+pub fn now_us() -> i64 {
+    let (mut count, mut frequency) = (0, 0);
+    // SAFETY: may be called on any thread. Both calls fill a number, and cannot fail.
+    unsafe {
+        QueryPerformanceCounter(&mut count);
+        QueryPerformanceFrequency(&mut frequency);
+    }
+    let us = i128::from(count) * 1_000_000 / i128::from(frequency.max(1));
+    i64::try_from(us).unwrap_or(i64::MAX)
+}
+
+/// Returns the address of a function that the program exports, or that its library of Node exports.
+pub fn exported(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: may be called on any thread. All names end in a NUL, and the program's modules stay.
+    [ptr::null(), w!("libnode.dll")].into_iter().find_map(|module| unsafe {
+        let module = GetModuleHandleW(module);
+        if module.is_null() {
+            return None;
+        }
+        GetProcAddress(module, name.as_ptr().cast()).map(|address| address as *mut c_void)
+    })
+}
+
+/// Returns none: a process keeps its user.
+pub fn user() -> Option<u32> {
+    None
+}
+
+/// Does nothing: inherited files have no numbers that programs know.
+pub fn pass_on(_: c_int) {}
+
+/// Runs `f`. No signal of another process runs on a thread.
+pub fn with_signals_blocked<T>(f: impl FnOnce() -> T) -> T {
+    f()
+}
+
+/// Returns true: Windows does not tell how much a pipe takes without blocking.
+pub(crate) fn is_stderr_writable() -> bool {
+    true
+}
+
+/// Does nothing: the exit status is known to no handler of a library.
+pub fn at_exit(_: extern "C" fn(c_int, *mut c_void)) {}
+
+/// Does nothing: the heap of Windows gives pages back by itself.
+pub fn trim_heap() {}
