@@ -23,9 +23,14 @@ test('the packed packages work when installed in an empty folder', async () => {
 
   const project = temporaryDirectory()
   const { dependencies } = require('../../package.json')
-  const libraries = Object.keys(dependencies).map((name) =>
-    path.join(PACKAGE, 'node_modules', name),
-  )
+  const names = new Set(Object.keys(dependencies))
+  const folderOf = (/** @type {string} */ name) => path.join(PACKAGE, 'node_modules', name)
+  // The libraries of libraries are added while the loop goes on.
+  for (const name of names) {
+    const ofLibrary = require(path.join(folderOf(name), 'package.json')).dependencies ?? {}
+    for (const other of Object.keys(ofLibrary)) names.add(other)
+  }
+  const libraries = [...names].map(folderOf)
   const tarballs = [PACKAGE, platform, ...libraries].map((dir) => {
     const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project]
     return `./${JSON.parse(npm(pack, dir))[0].filename}`

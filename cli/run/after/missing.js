@@ -18,6 +18,8 @@ const WITH_VALUE = ['-r', '--require', '--import', '-C', '--conditions', '--load
 const MAX_LINES = 6
 /** Columns of a command. */
 const COMMAND = 60
+/** The beginning of an absolute path, before the last three names. */
+const LONG_PATH = /^\/.*(?=(\/[^/]+){3}$)/
 
 /**
  * Returns the text that names the processes; empty if none is missing, or if a recording does not tell
@@ -31,11 +33,13 @@ function missingText(nodes, recordings, cwd) {
   const recorded = new Set(recordings.map(({ pid, startMs }) => keyOf(pid, startMs)))
   // A `.cpuprofile` is written at the end: a killed process has none.
   const isStreamed = recordings.every(({ file }) => file.endsWith('.trace.json'))
+  const mayHaveIt = (/** @type {Seen['node']} */ { run, nodeOptions }) =>
+    run === 'this' || nodeOptions === undefined
   const isMissing = (/** @type {Seen} */ { node, startMs, isRunning }) =>
     ![startMs, null].some((ms) => recorded.has(keyOf(node.namespacePid, ms))) &&
     !runsNoProgram(node.words) &&
     // The preload of a running process may be ahead.
-    !(node.run === 'this' && (isRunning || !isStreamed))
+    !(mayHaveIt(node) && (isRunning || !isStreamed))
   const missing = nodes.filter(isMissing).sort((a, b) => b.lifeMs - a.lifeMs)
   if (missing.length === 0) return ''
   /** The processes of one program with one cause. @type {Map<string, Seen[]>} */
@@ -65,7 +69,7 @@ function lineOf([{ pid, lifeMs, node }, ...others], cwd) {
 
 /** Returns a command line with the ends of long paths. @param {string[]} words @param {string} cwd */
 function commandOf([file, ...args], cwd) {
-  const shown = args.map((arg) => formatPath(arg, cwd).replace(/^\/.*(?=(\/[^/]+){3}$)/, '…'))
+  const shown = args.map((arg) => formatPath(arg, cwd).replace(LONG_PATH, '…'))
   return [path.basename(file), ...shown].join(' ')
 }
 
@@ -84,6 +88,9 @@ function runsNoProgram(words) {
 
 /** Returns the likely cause, and what to do. @param {Seen['node']} node */
 function whyMissing({ nodeOptions, run, under }) {
+  if (nodeOptions === undefined) {
+    return 'the system does not tell its NODE_OPTIONS: the process got none, runs no program, is part of another run, or is no Node'
+  }
   if (nodeOptions === null) {
     const todo = under === 'turbo' ? 'start turbo with --env-mode=loose' : 'pass NODE_OPTIONS on'
     return `its environment has no NODE_OPTIONS; ${todo}`
