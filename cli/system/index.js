@@ -29,6 +29,7 @@
  * @typedef {object} System
  * @property {boolean} IS_WINDOWS
  * @property {NodeJS.Signals[]} SIGNALS the signals that end a process by default and that it can handle
+ * @property {number} START_TOLERANCE_MS by how much the start of a process can differ between two looks
  * @property {string} TEMP_VARIABLE the environment variable that names the folder for temporary files
  * @property {() => Snapshot} takeSnapshot throws if the system does not tell about processes
  * @property {() => (signal: NodeJS.Signals) => boolean} watchTerminal returns a function that tells
@@ -36,7 +37,7 @@
  * @property {(env: NodeJS.ProcessEnv) => void} passOnFiles lets the processes that this process starts
  *   inherit the files that this process has inherited
  * @property {(file: string, args: string[], options: import('node:child_process').SpawnOptions) =>
- *   import('node:child_process').ChildProcess} spawn starts a command as a shell would find it
+ *   import('node:child_process').ChildProcess} spawn starts a program
  * @property {(signal: NodeJS.Signals) => void} endBySignal ends this process as the signal does by default
  * @property {(code: number | null) => boolean} isInterruption returns whether an exit code tells that
  *   Ctrl-C ended a process

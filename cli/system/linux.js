@@ -163,6 +163,7 @@ function read(pid, file) {
 /** @type {import('./index.js').System} */
 module.exports = {
   ...posix,
+  START_TOLERANCE_MS: 0,
   takeSnapshot,
   watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
   passOnFiles,

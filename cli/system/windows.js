@@ -2,6 +2,7 @@
 
 // What Windows tells and does.
 
+const childProcess = require('node:child_process')
 const { loadTools } = require('../../lib/addon.js')
 
 /** The keys Ctrl-C and Ctrl-Break, and the end of the console. No other signal reaches a program. @type {NodeJS.Signals[]} */
@@ -29,18 +30,21 @@ function takeSnapshot() {
 }
 
 /**
- * Starts a command. cross-spawn finds programs by PATHEXT, runs `.cmd` files such as npx by cmd.exe
- * with the quotes that it needs, and reads the first line of scripts.
+ * Starts a program. cross-spawn finds programs by PATHEXT, has cmd.exe run `.cmd` files such as npx with
+ * the quotes that cmd.exe needs, and reads the first line of scripts. Throws if the program is not
+ * found, for which cmd.exe would have a message and an exit code of its own.
  *
  * No job object of our own is needed. libuv puts each child into a job that ends the child with this
  * process, as Windows programs expect. A job for all processes below would change what they see of
  * their jobs, and would end daemons that a command leaves behind on purpose.
- * @param {string} file @param {string[]} args @param {import('node:child_process').SpawnOptions} options
- * @returns {import('node:child_process').ChildProcess}
+ * @param {string} program @param {string[]} words @param {import('node:child_process').SpawnOptions} given
  */
-function spawn(file, args, options) {
+function spawn(program, words, given) {
   // @ts-expect-error the package has no types
-  return require('cross-spawn')(file, args, options)
+  const { _parse: parse } = require('cross-spawn')
+  const { command, args, options, file } = parse(program, words, given)
+  if (!file) throw Object.assign(new Error(`spawn ${program} ENOENT`), { code: 'ENOENT' })
+  return childProcess.spawn(command, args, options)
 }
 
 /** Ends this process with the code that the signal gives by default: no program ends by a signal here. */
@@ -70,6 +74,8 @@ function patiently(change) {
 module.exports = {
   IS_WINDOWS: true,
   SIGNALS,
+  // The start is the difference of two clocks, one of which moves in steps of 16 ms.
+  START_TOLERANCE_MS: 100,
   TEMP_VARIABLE: 'TEMP',
   takeSnapshot,
   // The console tells all its programs, and nothing else sends a signal.

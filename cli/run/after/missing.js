@@ -3,6 +3,7 @@
 // Names the Node processes under a run that left no recording, in a few lines.
 
 const path = require('node:path')
+const { START_TOLERANCE_MS } = require('../../system/index.js')
 const { formatCount, formatPath, formatTime, printable } = require('../../terminal/format.js')
 const { cutEnd } = require('../../terminal/width.js')
 
@@ -25,18 +26,26 @@ const LONG_PATH = /^\/.*(?=(\/[^/]+){3}$)/
  * Returns the text that names the processes; empty if none is missing, or if a recording does not tell
  * its process.
  * @param {Seen[]} nodes that were seen @param {Header[]} recordings @param {string} cwd
+ * @param {number} toleranceMs
  */
-function missingText(nodes, recordings, cwd) {
+function missingText(nodes, recordings, cwd, toleranceMs = START_TOLERANCE_MS) {
   if (recordings.some(({ pid }) => pid === null)) return ''
-  const keyOf = (/** @type {number | null} */ pid, /** @type {number | null} */ startMs) =>
-    `${pid} ${startMs}`
-  const recorded = new Set(recordings.map(({ pid, startMs }) => keyOf(pid, startMs)))
+  const isSame = (/** @type {number | null} */ a, /** @type {number | null} */ b) =>
+    a === null || b === null || Math.abs(a - b) <= toleranceMs
+  /** The starts of the recorded processes that had an id. @type {Map<number | null, (number | null)[]>} */
+  const recorded = new Map()
+  const isRecorded = (/** @type {number | null} */ pid, /** @type {number | null} */ startMs) =>
+    recorded.get(pid)?.some((start) => isSame(start, startMs)) ?? false
+  for (const { pid, startMs } of recordings) {
+    if (!isRecorded(pid, startMs)) recorded.set(pid, [...(recorded.get(pid) ?? []), startMs])
+  }
+  const count = [...recorded.values()].flat().length
   // A `.cpuprofile` is written at the end: a killed process has none.
   const isStreamed = recordings.every(({ file }) => file.endsWith('.trace.json'))
   const mayHaveIt = (/** @type {Seen['node']} */ { run, nodeOptions }) =>
     run === 'this' || nodeOptions === undefined
   const isMissing = (/** @type {Seen} */ { node, startMs, isRunning }) =>
-    ![startMs, null].some((ms) => recorded.has(keyOf(node.namespacePid, ms))) &&
+    !isRecorded(node.namespacePid, startMs) &&
     !runsNoProgram(node.words) &&
     // The preload of a running process may be ahead.
     !(mayHaveIt(node) && (isRunning || !isStreamed))
@@ -52,7 +61,7 @@ function missingText(nodes, recordings, cwd) {
   const shown = [...groups.values()].slice(0, MAX_LINES)
   const rest = missing.length - shown.flat().length
   return [
-    `not recorded: ${missing.length} of ${formatCount(recorded.size + missing.length, 'Node process', 'Node processes')}`,
+    `not recorded: ${missing.length} of ${formatCount(count + missing.length, 'Node process', 'Node processes')}`,
     ...shown.map((group) => `  ${lineOf(group, cwd)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
     '',

@@ -3,7 +3,7 @@
 // Watches the processes under a command while the command runs, at a small and limited cost.
 
 const path = require('node:path')
-const { takeSnapshot } = require('../../system/index.js')
+const system = require('../../system/index.js')
 const { PREFIX, outerRun } = require('../prepare/run-state-dir.js')
 
 /** The first look: a Node program takes longer to start. */
@@ -16,6 +16,8 @@ const FREE_US = 30_000
 const SHARE = 0.004
 /** The id of the innermost run, which comes first in NODE_OPTIONS. */
 const RUN = new RegExp(`${PREFIX}\\w+`)
+
+/** @typedef {import('../../system/index.js').Snapshot} Snapshot */
 
 /**
  * A process under the command.
@@ -40,8 +42,9 @@ const RUN = new RegExp(`${PREFIX}\\w+`)
  * Begins to watch. Returns a function that looks a last time, and returns the Node processes that were
  * seen: none where the system does not tell about processes.
  * @param {number} root pid of the command @param {string} id of the run
+ * @param {() => Snapshot} takeSnapshot
  */
-function watch(root, id) {
+function watch(root, id, takeSnapshot = system.takeSnapshot) {
   const beganMs = performance.now()
   const cpuAtStart = process.cpuUsage()
   /** All that were seen, by pid. Ended ones stay, as they tell whose child an orphan is. @type {Map<number, Descendant>} */
@@ -101,7 +104,7 @@ function watch(root, id) {
 
   /**
    * Adds a new process, if it is under the command. Returns whether it is known now.
-   * @param {number} pid @param {import('../../system/index.js').Snapshot} snapshot
+   * @param {number} pid @param {Snapshot} snapshot
    */
   function add(pid, snapshot) {
     // The id can be that of a process that has ended.
