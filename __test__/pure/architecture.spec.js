@@ -18,8 +18,13 @@ const PAGE_MAY_REQUIRE = ['cli/terminal/units.js']
 const COMMANDS = 'cli/commands'
 const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/settings.js']
 const PARSER = 'commander'
+/** What depends on the system, of all that the command line runs. */
+const SYSTEM = 'cli/system'
 /** The paths that the rules name. */
-const NAMED = [...ENTRIES, ...FOLDERS, PAGE, ...PAGE_MAY_REQUIRE, COMMANDS, ...COMMANDS_MAY_LOAD]
+const NAMED = [
+  ...[...ENTRIES, ...FOLDERS, PAGE, ...PAGE_MAY_REQUIRE],
+  ...[COMMANDS, ...COMMANDS_MAY_LOAD, SYSTEM],
+]
 const MAX_LINES = 400
 const MAX_FILES = 14
 
@@ -41,6 +46,7 @@ function problemsIn(sources) {
     ...heavyCommands(graph),
     ...outOfBrowser(graph),
     ...scripts.flatMap(([file, source]) => wrongForm(file, source)),
+    ...scripts.flatMap(([file, source]) => scatteredSystem(file, source)),
     ...fullFolders(files),
     ...missingPaths(files),
   ]
@@ -152,6 +158,14 @@ function wrongForm(file, source) {
   ]
 }
 
+/** Finds what depends on the system outside of its room. @param {string} file @param {string} source */
+function scatteredSystem(file, source) {
+  const isFree = !file.startsWith('cli/') || file.startsWith(`${SYSTEM}/`)
+  return isFree || !/process\.platform|os\.platform\(/.test(source)
+    ? []
+    : [`${file} asks for the system; ${SYSTEM} tells`]
+}
+
 /** Finds folders with more files than a reader takes in. @param {string[]} files */
 function fullFolders(files) {
   /** @type {Map<string, number>} */
@@ -240,6 +254,7 @@ function tree(changes = {}) {
     'cli/a/a.js': "require('../terminal/units.js')\n",
     'cli/page/main.js': "require('../terminal/units.js')\n",
     'cli/terminal/units.js': 'f()\n',
+    'cli/system/index.js': 'f(process.platform)\n',
     'bin/cpu-prof.js': "require('../cli/main.js').main()\n",
     ...changes,
   })
@@ -319,6 +334,11 @@ for (const [
       'a rule names cli/page, which does not exist',
       'a rule names cli/terminal/units.js, which does not exist',
     ],
+  ],
+  [
+    'a file that asks for the system by itself',
+    { 'cli/a/b.js': 'f(process.platform)\n' },
+    ['cli/a/b.js asks for the system; cli/system tells'],
   ],
   [
     'a file of more than 400 lines',

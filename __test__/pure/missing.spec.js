@@ -34,6 +34,23 @@ test('many processes are a few lines, those that lived longest first', () => {
   assert.deepEqual(lines.slice(-2), ['  and 15 more', ''])
 })
 
+test('what a system does not tell is no cause', () => {
+  const words = ['C:\\Program Files\\nodejs\\node.exe']
+  const unknown = seen(7, { words, nodeOptions: undefined }, { lifeMs: 2000 })
+  const [header, line] = missingText([unknown], [], '').split('\n')
+  assert.equal(header, 'not recorded: 1 of 1 Node process')
+  assert.match(
+    line,
+    /nodejs\\node\.exe \(pid 7, 2\.00 s\): the system does not tell its NODE_OPTIONS: /,
+  )
+  assert.doesNotMatch(line, /no NODE_OPTIONS|replaced|preload failed/)
+  // It can have a preload that is still ahead, or a file that is written at its end.
+  assert.equal(missingText([{ ...unknown, isRunning: true }], [], ''), '')
+  const profile = { ...recording(8, 1), file: 'x.cpuprofile' }
+  assert.equal(missingText([unknown], [profile], ''), '')
+  assert.match(missingText([unknown], [{ ...profile, file: 'x.trace.json' }], ''), /1 of 2/)
+})
+
 test('a long command is cut', () => {
   const words = ['/usr/bin/node', '/a/b/c/d/e.js', '/home/x/y', 'z'.repeat(100)]
   const [, line] = missingText([seen(1, { words })], [], '/home').split('\n')
@@ -45,6 +62,10 @@ test('a recorded process is known by its id and its start', () => {
   const main = recording(4242, 522975430)
   assert.equal(missingText([recorded], [main], ''), '')
   assert.equal(missingText([recorded], [recording(4242, null)], ''), '')
+  // Where the start is not exact.
+  const later = seen(4242, {}, { startMs: 522975446 })
+  assert.equal(missingText([later], [main], '', 16), '')
+  assert.match(missingText([later], [main], '', 15), /^not recorded: 1 of 2/)
   const reused = seen(4242, {}, { startMs: 522975440 })
   assert.match(
     missingText([recorded, reused], [main], ''),

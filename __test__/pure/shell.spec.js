@@ -25,6 +25,61 @@ test('a shell reads every word as it is', () => {
   assert.equal(quoteAll(['npm', 'run', '--x=1', '@a/b', './c.js']), 'npm run --x=1 @a/b ./c.js')
 })
 
+/** Returns the words that a Windows program makes of its command line. @param {string} text */
+function argvOf(text) {
+  const words = ['']
+  let isQuoted = false
+  for (const [part, slashes, quote] of text.matchAll(/(\\*)(")|\\+|[^\\"]/g)) {
+    const last = words.length - 1
+    if (quote === undefined) {
+      if (part === ' ' && !isQuoted) words.push('')
+      else words[last] += part
+      continue
+    }
+    // Backslashes are escapes only before a double quote.
+    words[last] += '\\'.repeat(Math.floor(slashes.length / 2))
+    if (slashes.length % 2 === 1) words[last] += quote
+    else isQuoted = !isQuoted
+  }
+  return words
+}
+
+test('on Windows, both shells and the program read every word as it is', () => {
+  const words = [
+    ...WORDS,
+    ...MORE,
+    'C:\\a b\\',
+    'C:\\a\\',
+    'a\\"b',
+    '\\\\server\\x y',
+    'R&D',
+    'a,b',
+  ]
+  const common = words.filter((word) => !/[$`]/.test(word))
+  assert.ok(common.length > 20)
+  assert.deepEqual(argvOf(quoteAll(common, true)), common)
+  for (const [word, expected] of [
+    ['C:\\Users\\Jörg\\x-1.json', 'C:\\Users\\Jörg\\x-1.json'],
+    ['C:\\Program Files\\x', '"C:\\Program Files\\x"'],
+    ['--name=x', '--name=x'],
+    // PowerShell: an array, a variable, two words, a home folder.
+    ['a,b', '"a,b"'],
+    ['@org/x', '"@org/x"'],
+    ['-Dx.y', '"-Dx.y"'],
+    ['~', '"~"'],
+    // PowerShell replaces both in double quotes.
+    ["it's $HOME", "'it''s $HOME'"],
+    ['`id`', "'`id`'"],
+    // cmd.exe: a variable, a second command.
+    ['%PATH%', '"%PATH%"'],
+    ['a&b', '"a&b"'],
+    ['say "hi"', '"say \\"hi\\""'],
+  ]) {
+    assert.equal(quote(word, true), expected)
+  }
+  assert.equal(quotePath('-a b', true), '"./-a b"')
+})
+
 test('a path is never an option', () => {
   assert.equal(quotePath('-x'), './-x')
   assert.equal(quotePath('-a b'), "'./-a b'")

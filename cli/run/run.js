@@ -9,7 +9,7 @@ const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { printStatus, fail } = require('../terminal/output.js')
 const { quoteAll, quotePath } = require('../terminal/shell.js')
-const { endAs } = require('./watch/child.js')
+const { endAs, isInterrupted } = require('./watch/child.js')
 const { newDirName } = require('./prepare/output-dir.js')
 const { record } = require('./record.js')
 
@@ -47,7 +47,7 @@ async function repeatRun(command, { repeat = 1, warmup = 0, dir, ...options }) {
 
 /**
  * Records runs of commands in turn. Returns how they ended; undefined if a run left no recording or was
- * ended by a signal, which sets the exit code.
+ * ended by a signal or Ctrl-C, which sets the exit code.
  * @param {Side[]} sides @param {number} runs @param {number} warmup runs before that do not count
  * @param {Options} options
  */
@@ -69,7 +69,7 @@ async function recordRuns(sides, runs, warmup, options) {
     for (const side of number % 2 === 0 ? [...sides].reverse() : sides) {
       const ending = await recordRun(side, number, title, options)
       if (ending === undefined) return undefined
-      if (ending.signal !== null) {
+      if (isInterrupted(ending)) {
         endAs(ending)
         return undefined
       }
@@ -93,13 +93,14 @@ async function recordRun({ command, folder, name }, number, title, options) {
   const time = formatTime(performance.now() - start)
   if (!options.quiet) printStatus(`${name ? `${name}: ` : ''}${title}: ${time}`)
   const isRecorded = fs.existsSync(finalDir)
-  if (number < 1) fs.rmSync(finalDir, { recursive: true, force: true })
-  if (!isRecorded && ending.signal === null) {
+  if (number < 1) fs.rmSync(finalDir, { recursive: true, force: true, maxRetries: 3 })
+  if (isInterrupted(ending)) return ending
+  if (!isRecorded) {
     const how = ending.code === 0 ? '' : ` and ended with ${ending.code}`
     fail(`the command left no recording${how}; see what cpu-prof run ${quoteAll(command)} says`)
     return undefined
   }
-  if (name && ending.signal === null && ending.code !== 0) {
+  if (name && ending.code !== 0) {
     printStatus(`${name}: the command ended with ${ending.code}`)
   }
   return ending

@@ -1,20 +1,10 @@
 'use strict'
 
-// Answers signals, and removes unfinished files when one ends the process.
+// Removes unfinished files when a signal ends the process.
 
 const { loadTools } = require('../../lib/addon.js')
+const { endBySignal, onSignals } = require('../system/index.js')
 const { printStatus } = require('./output.js')
-
-/** The signals that end a process by default and that it can handle. @type {NodeJS.Signals[]} */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
-
-/** Calls `listener` for each of the signals, until the returned function is called. @param {NodeJS.SignalsListener} listener */
-function onSignals(listener) {
-  for (const signal of SIGNALS) process.on(signal, listener)
-  return () => {
-    for (const signal of SIGNALS) process.off(signal, listener)
-  }
-}
 
 /**
  * Calls `write`, which writes files. If a signal ends the process meanwhile, unfinished files are
@@ -38,7 +28,7 @@ async function withSignalCleanup(work, clean) {
     stopListening()
     clean()
     // Without a listener, the signal ends the process.
-    process.kill(process.pid, signal)
+    endBySignal(signal)
   })
   try {
     return await work()
@@ -47,4 +37,4 @@ async function withSignalCleanup(work, clean) {
   }
 }
 
-module.exports = { onSignals, withCleanup, withSignalCleanup }
+module.exports = { withCleanup, withSignalCleanup }

@@ -18,7 +18,7 @@ const STDIN = '-'
 async function withInputs(inputs, work) {
   if (!inputs.includes(STDIN)) return work(inputs)
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-stdin-'))
-  const remove = () => fs.rmSync(folder, { recursive: true, force: true })
+  const remove = () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   const file = path.join(folder, 'stdin')
   try {
     return await withSignalCleanup(async () => {

@@ -45,7 +45,7 @@ const RULES = [
   { files: /^cli\/report\//, names: ['report', 'cli-report', 'machine'] },
   { files: /^cli\/compare\//, names: ['compare', 'cli-repeat'] },
   {
-    files: /^cli\/run\//,
+    files: /^cli\/(run|system)\//,
     names: [
       'cli-merged',
       'cli-missing',
@@ -54,6 +54,8 @@ const RULES = [
       'cli-signals',
       'missing',
       'run-folder',
+      'run-paths',
+      'system',
     ],
   },
   {

@@ -3,7 +3,6 @@
 // Collects the recordings of a run: merges them into one trace, and moves or removes their files.
 
 const fs = require('node:fs')
-const path = require('node:path')
 const { merge } = require('../../../index.js')
 const { withCleanup } = require('../../terminal/cleanup.js')
 const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
@@ -115,20 +114,20 @@ function removeMerged(recordings, complete, merged, run) {
 
 /** Throws if the trace would replace a recording. @param {string} trace @param {string[]} recordings */
 function checkTrace(trace, recordings) {
-  const place = realPath(trace)
-  if (recordings.some((file) => realPath(file) === place)) {
+  const place = identityOf(trace)
+  if (place !== undefined && recordings.some((file) => identityOf(file) === place)) {
     throw new Error(`${trace} is one of the recordings`)
   }
 }
 
-/** Resolves the links in a file's folder; the file itself may be missing. @param {string} file */
-function realPath(file) {
-  try {
-    return path.join(fs.realpathSync(path.dirname(file)), path.basename(file))
-  } catch {
-    // The folder does not exist yet.
-    return file
-  }
+/**
+ * Returns what a file has in common with itself under other paths: links, and on some systems names in
+ * another case, lead to the same file.
+ * @param {string} file
+ */
+function identityOf(file) {
+  const stat = fs.lstatSync(file, { throwIfNoEntry: false, bigint: true })
+  return stat && `${stat.dev} ${stat.ino}`
 }
 
 /** Merges the recordings into a trace, with the command's ending. @param {string[]} recordings @param {string} output @param {Run} run */

@@ -3,6 +3,7 @@
 // Names the Node processes under a run that left no recording, in a few lines.
 
 const path = require('node:path')
+const { START_TOLERANCE_MS } = require('../../system/index.js')
 const { formatCount, formatPath, formatTime, printable } = require('../../terminal/format.js')
 const { cutEnd } = require('../../terminal/width.js')
 
@@ -18,24 +19,36 @@ const WITH_VALUE = ['-r', '--require', '--import', '-C', '--conditions', '--load
 const MAX_LINES = 6
 /** Columns of a command. */
 const COMMAND = 60
+/** The beginning of an absolute path, before the last three names. */
+const LONG_PATH = /^\/.*(?=(\/[^/]+){3}$)/
 
 /**
  * Returns the text that names the processes; empty if none is missing, or if a recording does not tell
  * its process.
  * @param {Seen[]} nodes that were seen @param {Header[]} recordings @param {string} cwd
+ * @param {number} toleranceMs
  */
-function missingText(nodes, recordings, cwd) {
+function missingText(nodes, recordings, cwd, toleranceMs = START_TOLERANCE_MS) {
   if (recordings.some(({ pid }) => pid === null)) return ''
-  const keyOf = (/** @type {number | null} */ pid, /** @type {number | null} */ startMs) =>
-    `${pid} ${startMs}`
-  const recorded = new Set(recordings.map(({ pid, startMs }) => keyOf(pid, startMs)))
+  const isSame = (/** @type {number | null} */ a, /** @type {number | null} */ b) =>
+    a === null || b === null || Math.abs(a - b) <= toleranceMs
+  /** The starts of the recorded processes that had an id. @type {Map<number | null, (number | null)[]>} */
+  const recorded = new Map()
+  const isRecorded = (/** @type {number | null} */ pid, /** @type {number | null} */ startMs) =>
+    recorded.get(pid)?.some((start) => isSame(start, startMs)) ?? false
+  for (const { pid, startMs } of recordings) {
+    if (!isRecorded(pid, startMs)) recorded.set(pid, [...(recorded.get(pid) ?? []), startMs])
+  }
+  const count = [...recorded.values()].flat().length
   // A `.cpuprofile` is written at the end: a killed process has none.
   const isStreamed = recordings.every(({ file }) => file.endsWith('.trace.json'))
+  const mayHaveIt = (/** @type {Seen['node']} */ { run, nodeOptions }) =>
+    run === 'this' || nodeOptions === undefined
   const isMissing = (/** @type {Seen} */ { node, startMs, isRunning }) =>
-    ![startMs, null].some((ms) => recorded.has(keyOf(node.namespacePid, ms))) &&
+    !isRecorded(node.namespacePid, startMs) &&
     !runsNoProgram(node.words) &&
     // The preload of a running process may be ahead.
-    !(node.run === 'this' && (isRunning || !isStreamed))
+    !(mayHaveIt(node) && (isRunning || !isStreamed))
   const missing = nodes.filter(isMissing).sort((a, b) => b.lifeMs - a.lifeMs)
   if (missing.length === 0) return ''
   /** The processes of one program with one cause. @type {Map<string, Seen[]>} */
@@ -48,7 +61,7 @@ function missingText(nodes, recordings, cwd) {
   const shown = [...groups.values()].slice(0, MAX_LINES)
   const rest = missing.length - shown.flat().length
   return [
-    `not recorded: ${missing.length} of ${formatCount(recorded.size + missing.length, 'Node process', 'Node processes')}`,
+    `not recorded: ${missing.length} of ${formatCount(count + missing.length, 'Node process', 'Node processes')}`,
     ...shown.map((group) => `  ${lineOf(group, cwd)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
     '',
@@ -65,7 +78,7 @@ function lineOf([{ pid, lifeMs, node }, ...others], cwd) {
 
 /** Returns a command line with the ends of long paths. @param {string[]} words @param {string} cwd */
 function commandOf([file, ...args], cwd) {
-  const shown = args.map((arg) => formatPath(arg, cwd).replace(/^\/.*(?=(\/[^/]+){3}$)/, '…'))
+  const shown = args.map((arg) => formatPath(arg, cwd).replace(LONG_PATH, '…'))
   return [path.basename(file), ...shown].join(' ')
 }
 
@@ -84,6 +97,9 @@ function runsNoProgram(words) {
 
 /** Returns the likely cause, and what to do. @param {Seen['node']} node */
 function whyMissing({ nodeOptions, run, under }) {
+  if (nodeOptions === undefined) {
+    return 'the system does not tell its NODE_OPTIONS: the process got none, runs no program, is part of another run, or is no Node'
+  }
   if (nodeOptions === null) {
     const todo = under === 'turbo' ? 'start turbo with --env-mode=loose' : 'pass NODE_OPTIONS on'
     return `its environment has no NODE_OPTIONS; ${todo}`

@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { patiently } = require('../../system/index.js')
 const { createFolder } = require('../prepare/output-dir.js')
 
 /**
@@ -23,12 +24,12 @@ function moveFiles(files, from, to) {
 /** @param {string} file @param {string} target */
 function move(file, target) {
   try {
-    fs.renameSync(file, target)
+    patiently(() => fs.renameSync(file, target))
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error
     // Another file system.
     fs.copyFileSync(file, target)
-    fs.unlinkSync(file)
+    patiently(() => fs.unlinkSync(file))
   }
 }
 
@@ -36,7 +37,7 @@ function move(file, target) {
 function removeFiles(files, within) {
   for (const file of files) {
     try {
-      fs.unlinkSync(file)
+      patiently(() => fs.unlinkSync(file))
     } catch {
       // Gone already.
     }

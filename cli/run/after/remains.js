@@ -2,6 +2,7 @@
 
 // Offers the recordings of earlier runs that are in no trace.
 
+const { IS_WINDOWS, isSamePath } = require('../../system/index.js')
 const { printStatus } = require('../../terminal/output.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { quotePath } = require('../../terminal/shell.js')
@@ -17,7 +18,7 @@ function printRemains() {
         ? `${run} had a process that went on after the run, and has ended now`
         : `${run} was killed before its trace was written`) +
         `; to keep its recordings: cpu-prof merge ${quotePath(recordingsDir)} -o trace.json` +
-        `; to drop it: rm -r ${quotePath(folder)}`,
+        `; to drop it: ${IS_WINDOWS ? `remove ${folder}` : `rm -r ${quotePath(folder)}`}`,
     )
   }
 }
@@ -26,7 +27,7 @@ function printRemains() {
 function findRemains(cwd) {
   return listRunStates().filter(
     ({ recordingsDir, info, hasEnded }) =>
-      info.cwd === cwd &&
+      isSamePath(info.cwd, cwd) &&
       listNames(recordingsDir).some((name) => !name.startsWith('.')) &&
       !(hasEnded ? isGrowing(recordingsDir) : isAlive(info.pid)),
   )

@@ -5,6 +5,7 @@
 const { randomUUID } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
+const { patiently } = require('../../system/index.js')
 
 /**
  * Returns the name under which a trace is written, hidden from people and tools. In a folder that
@@ -36,10 +37,10 @@ function moveUnlessTaken(file, target) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
     // Some file systems have no links.
     if (fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false
-    fs.renameSync(file, target)
+    patiently(() => fs.renameSync(file, target))
     return true
   }
-  fs.unlinkSync(file)
+  patiently(() => fs.unlinkSync(file))
   return true
 }
 

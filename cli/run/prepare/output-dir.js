@@ -17,12 +17,20 @@ const IGNORE_ALL = '*\n'
  * @param {string} dir
  */
 function createFolder(dir) {
-  const created = fs.mkdirSync(dir, { recursive: true })
+  const created = withoutPrefix(fs.mkdirSync(dir, { recursive: true }))
   const parent = path.dirname(dir)
   if (created === undefined || isIgnored(parent)) return { created }
   const ignoreFile = path.join(created === parent ? parent : dir, IGNORE_FILE)
   fs.writeFileSync(ignoreFile, IGNORE_ALL, { flag: 'wx' })
   return { created, ignoreFile }
+}
+
+/**
+ * Returns a path as people write it: Windows gives its folders the prefix of long paths.
+ * @param {string | undefined} file
+ */
+function withoutPrefix(file) {
+  return file?.replace(/^\\\\\?\\(UNC(\\))?/, '$2$2')
 }
 
 /** Returns whether a folder is hidden already. @param {string} dir */
@@ -77,4 +85,12 @@ function newDirName() {
   return `${date}.${digits(now.getHours(), now.getMinutes(), now.getSeconds())}.${process.pid}`
 }
 
-module.exports = { IGNORE_FILE, absolutePath, createFolder, firstExisting, checkFolder, newDirName }
+module.exports = {
+  IGNORE_FILE,
+  absolutePath,
+  createFolder,
+  withoutPrefix,
+  firstExisting,
+  checkFolder,
+  newDirName,
+}

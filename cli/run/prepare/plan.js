@@ -6,9 +6,10 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
 const { RUNS, flagOf, variableOf, variablesIn } = require('../../../lib/settings.js')
+const { TEMP_VARIABLE, isDevice } = require('../../system/index.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { absolutePath, checkFolder, firstExisting, newDirName } = require('./output-dir.js')
-const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
+const { leadsOut, openRecordingsDir, patternIn, withSlashes } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
 
 const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
@@ -61,7 +62,7 @@ function planRun(command, options, env) {
     [DIR]: recordingsDir,
   }
   // A name that leads out of the folder leads out of the folder that the user knows.
-  if (variables[NAME] && patternIn(finalDir, variables[NAME]).startsWith('../')) {
+  if (variables[NAME] && leadsOut(finalDir, variables[NAME])) {
     variables[NAME] = path.resolve(finalDir, variables[NAME])
   }
   const recordings = { dir: recordingsDir, name: variables[NAME] }
@@ -115,10 +116,7 @@ function checkOutput(flag, given, { dir, name }) {
   const output = absolutePath(given, flag)
   const problem = outputProblem(flag, given, output)
   if (problem !== undefined) throw new Error(`${flag}=${given} ${problem}`)
-  if (
-    name &&
-    loadTools().cpuProfIsRecordingName(patternIn(dir, name), path.relative(dir, output))
-  ) {
+  if (name && loadTools().cpuProfIsRecordingName(patternIn(dir, name), patternIn(dir, output))) {
     throw new Error(`${flag}=${given} is the name of a recording; choose another`)
   }
   return output
@@ -126,6 +124,7 @@ function checkOutput(flag, given, { dir, name }) {
 
 /** @param {string} flag @param {string} given @param {string} output the absolute path */
 function outputProblem(flag, given, output) {
+  if (isDevice(given)) return 'is a device; choose another'
   const stat = fs.existsSync(output) ? fs.statSync(output) : undefined
   const example = path.join(given, flag === '--html' ? 'report.html' : 'trace.json')
   if (stat?.isDirectory()) return `is a folder; name a file: ${example}`
@@ -147,8 +146,27 @@ function outputProblem(flag, given, output) {
  * @param {NodeJS.ProcessEnv} env @param {string} stateDir of the run, absolute
  */
 function recordedEnvironment(env, stateDir) {
-  const preload = `${stateDir}/${path.relative(stateDir, PRELOAD)}`
-  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preload) }
+  return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preloadPath(stateDir, PRELOAD)) }
+}
+
+/**
+ * Returns the path of the preload, with slashes: programs that parse NODE_OPTIONS may take a backslash
+ * for an escape. On Windows no path climbs from one drive to another. There the folder's own path, with
+ * `C$` for `C:`, hangs below the package, and the addon turns it back.
+ * @param {string} stateDir @param {string} preload absolute @param {path.PlatformPath} [paths]
+ */
+function preloadPath(stateDir, preload, paths = path) {
+  const relative = paths.relative(stateDir, preload)
+  if (!paths.isAbsolute(relative)) return withSlashes(`${stateDir}/${relative}`, paths)
+  if (!/^[a-z]:/i.test(stateDir)) {
+    throw new Error(
+      `${stateDir} is on a network share; set ${TEMP_VARIABLE} to a folder of a drive`,
+    )
+  }
+  const hung = withSlashes(stateDir.replace(':', '$'), paths)
+  const climb = hung.replace(/[^/]+/g, '..')
+  const { dir, base } = paths.parse(preload)
+  return withSlashes(`${paths.join(dir, hung)}/${climb}/${base}`, paths)
 }
 
 /** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */
@@ -170,4 +188,4 @@ function quote(file) {
   return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
 }
 
-module.exports = { planRun, withPreload }
+module.exports = { planRun, preloadPath, withPreload }

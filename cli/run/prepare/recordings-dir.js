@@ -82,20 +82,38 @@ function openRecordingsDir(dir, run, name = '') {
 /**
  * Returns where the recordings are, if their names lead out of `dir`: the last folder without a
  * placeholder.
- * @param {string} dir @param {string} name @returns {Place | undefined}
+ * @param {string} dir @param {string} name @param {path.PlatformPath} [paths] @returns {Place | undefined}
  */
-function placeOutside(dir, name) {
-  if (!patternIn(dir, name).startsWith('../')) return undefined
-  const parts = path.resolve(dir, name).split('/')
+function placeOutside(dir, name, paths = path) {
+  if (!leadsOut(dir, name, paths)) return undefined
+  const whole = paths.resolve(dir, name)
+  const { root } = paths.parse(whole)
+  const parts = withSlashes(whole.slice(root.length), paths).split('/')
   const first = parts.findIndex((part) => /%|\$\{pid\}/.test(part))
   const end = first === -1 ? parts.length - 1 : Math.min(first, parts.length - 1)
   const pattern = parts.slice(end).join('/')
-  return { at: parts.slice(0, end).join('/') || '/', depth: depthOf(pattern), pattern }
+  return { at: paths.join(root, ...parts.slice(0, end)), depth: depthOf(pattern), pattern }
 }
 
-/** Returns a pattern of names, relative to `dir` and in its shortest form. @param {string} dir @param {string} name */
-function patternIn(dir, name) {
-  return path.relative(dir, path.resolve(dir, name))
+/**
+ * Returns a pattern of names, relative to `dir` and in its shortest form. The addon's patterns have
+ * slashes on all systems.
+ * @param {string} dir @param {string} name @param {path.PlatformPath} [paths]
+ */
+function patternIn(dir, name, paths = path) {
+  return withSlashes(paths.relative(dir, paths.resolve(dir, name)), paths)
+}
+
+/** Returns whether names lead out of a folder. @param {string} dir @param {string} name @param {path.PlatformPath} [paths] */
+function leadsOut(dir, name, paths = path) {
+  const pattern = patternIn(dir, name, paths)
+  // No relative path leads to another drive.
+  return pattern.startsWith('../') || paths.isAbsolute(pattern)
+}
+
+/** Returns a path with slashes. @param {string} file @param {path.PlatformPath} [paths] */
+function withSlashes(file, { sep } = path) {
+  return file.replaceAll(sep, '/')
 }
 
 /** @param {string} pattern */
@@ -109,7 +127,7 @@ function filesAt({ at, depth, pattern }) {
   const chosen =
     pattern === undefined
       ? files
-      : files.filter((file) => loadTools().cpuProfIsRecordingName(pattern, file))
+      : files.filter((file) => loadTools().cpuProfIsRecordingName(pattern, withSlashes(file)))
   return chosen.map((file) => path.join(at, file))
 }
 
@@ -131,4 +149,12 @@ function listNames(dir, depth = 0, within = '') {
   })
 }
 
-module.exports = { headersOf, openRecordingsDir, listNames, patternIn }
+module.exports = {
+  headersOf,
+  openRecordingsDir,
+  placeOutside,
+  listNames,
+  patternIn,
+  leadsOut,
+  withSlashes,
+}

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
+const { TEMP_VARIABLE, isPrivate, patiently } = require('../../system/index.js')
 const { listNames } = require('./recordings-dir.js')
 
 /** The addon knows the folder by this start of its name. */
@@ -36,11 +37,15 @@ function createRunStateDir() {
     folder = fs.mkdtempSync(path.join(parent, PREFIX))
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
-    throw new Error(`no folder for the run can be created in ${parent}: ${message}; set TMPDIR`)
+    throw new Error(
+      `no folder for the run can be created in ${parent}: ${message}; set ${TEMP_VARIABLE}`,
+    )
   }
   if (!isPrivate(folder)) {
     attempt(() => fs.rmdirSync(folder))
-    throw new Error(`a folder in ${parent} would not be this user's alone; set TMPDIR to another`)
+    throw new Error(
+      `a folder in ${parent} would not be this user's alone; set ${TEMP_VARIABLE} to another`,
+    )
   }
   const file = path.join(folder, RUN_FILE)
   return {
@@ -62,20 +67,10 @@ function createRunStateDir() {
   }
 }
 
-/**
- * Returns whether the addon will read a new folder. Some file systems give all files to one user, or
- * let all users write.
- * @param {string} folder
- */
-function isPrivate(folder) {
-  const { uid, mode } = fs.lstatSync(folder)
-  return uid === process.geteuid?.() && (mode & 0o022) === 0
-}
-
 /** Returns whether a change of the folder succeeded. @param {() => void} change */
 function attempt(change) {
   try {
-    change()
+    patiently(change)
     return true
   } catch {
     return false

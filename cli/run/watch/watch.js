@@ -3,7 +3,7 @@
 // Watches the processes under a command while the command runs, at a small and limited cost.
 
 const path = require('node:path')
-const { listPids, readExecutable, readNode, readStat } = require('../proc.js')
+const system = require('../../system/index.js')
 const { PREFIX, outerRun } = require('../prepare/run-state-dir.js')
 
 /** The first look: a Node program takes longer to start. */
@@ -16,6 +16,8 @@ const FREE_US = 30_000
 const SHARE = 0.004
 /** The id of the innermost run, which comes first in NODE_OPTIONS. */
 const RUN = new RegExp(`${PREFIX}\\w+`)
+
+/** @typedef {import('../../system/index.js').Snapshot} Snapshot */
 
 /**
  * A process under the command.
@@ -32,16 +34,17 @@ const RUN = new RegExp(`${PREFIX}\\w+`)
  * @property {string} [under] name of the nearest Node process above that has a run's preload, if the
  *   process has none
  *
- * @typedef {import('../proc.js').NodeFacts & Origin} NodeProcess
+ * @typedef {import('../../system/index.js').NodeFacts & Origin} NodeProcess
  * @typedef {Omit<Descendant, 'parent' | 'node'> & { node: NodeProcess }} Seen
  */
 
 /**
  * Begins to watch. Returns a function that looks a last time, and returns the Node processes that were
- * seen: none where /proc does not tell about processes.
+ * seen: none where the system does not tell about processes.
  * @param {number} root pid of the command @param {string} id of the run
+ * @param {() => Snapshot} takeSnapshot
  */
-function watch(root, id) {
+function watch(root, id, takeSnapshot = system.takeSnapshot) {
   const beganMs = performance.now()
   const cpuAtStart = process.cpuUsage()
   /** All that were seen, by pid. Ended ones stay, as they tell whose child an orphan is. @type {Map<number, Descendant>} */
@@ -56,7 +59,7 @@ function watch(root, id) {
     try {
       scan()
     } catch {
-      // There is no /proc, or the command removed this package.
+      // The system does not tell about processes, or the command removed this package.
       return
     }
     // All that this process spends, since it only waits for the command otherwise.
@@ -74,34 +77,39 @@ function watch(root, id) {
   lookAfter(FIRST_MS)
 
   function scan() {
-    const pids = listPids()
-    // Ids grow up to a limit: those below the command's were there before the command.
-    const before = present ?? new Set(pids.filter((pid) => pid < root))
+    const snapshot = takeSnapshot()
+    const { pids } = snapshot
+    const before = present ?? new Set(snapshot.pidsBefore(root))
     present = new Set(pids)
-    // Ids can start again from the lowest, so that a child comes before its parent.
+    // A child can have a lower id than its parent.
     let rest = pids.filter((pid) => !before.has(pid))
     for (let count = Infinity; rest.length < count; ) {
       count = rest.length
-      rest = rest.filter((pid) => !add(pid))
+      rest = rest.filter((pid) => !add(pid, snapshot))
     }
     // When the clock of `performance.now()` started: milliseconds after the system's start.
-    const clockStartMs = Number(readStat('self')?.startMs)
+    const clockStartMs = Number(snapshot.readStat(process.pid)?.startMs)
     for (const descendant of known.values()) {
       const { pid, startMs } = descendant
       // A process that has ended has no executable, and stays until its parent notices.
-      const executable = present.has(pid) ? readExecutable(pid) : undefined
+      const executable = present.has(pid) ? snapshot.readExecutable(pid) : undefined
       descendant.isRunning = executable !== undefined
       if (executable === undefined) continue
       descendant.lifeMs = Math.max(0, clockStartMs + performance.now() - startMs)
-      if (descendant.node === undefined) addNode(descendant, readNode(pid, executable, startMs))
+      if (descendant.node === undefined) {
+        addNode(descendant, snapshot.readNode(pid, executable, startMs))
+      }
     }
   }
 
-  /** Adds a new process, if it is under the command. Returns whether it is known now. @param {number} pid */
-  function add(pid) {
+  /**
+   * Adds a new process, if it is under the command. Returns whether it is known now.
+   * @param {number} pid @param {Snapshot} snapshot
+   */
+  function add(pid, snapshot) {
     // The id can be that of a process that has ended.
     known.delete(pid)
-    const stat = readStat(pid)
+    const stat = snapshot.readStat(pid)
     if (stat === undefined) return false
     const { startMs, ...ids } = stat
     // An orphan has another parent, but stays in the group that a process of the run created.
@@ -112,7 +120,7 @@ function watch(root, id) {
     return true
   }
 
-  /** @param {Descendant} descendant @param {import('../proc.js').NodeFacts} [facts] */
+  /** @param {Descendant} descendant @param {import('../../system/index.js').NodeFacts} [facts] */
   function addNode(descendant, facts) {
     if (facts === undefined) return
     const run = runOf(facts.nodeOptions ?? '', id)

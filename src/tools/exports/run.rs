@@ -73,6 +73,12 @@ pub(crate) fn run_folder(node_options: String) -> Option<String> {
     run_folder::folder(&node_options).map(|folder| folder.to_string_lossy().into_owned())
 }
 
+/// Returns whether a folder belongs to this user, and nobody else may write into it.
+#[napi(js_name = "cpuProfIsOwnFolder", catch_unwind)]
+pub(crate) fn is_own_folder(folder: String) -> bool {
+    regular_file::is_own_folder(folder.as_ref())
+}
+
 /// Returns the text of a file in the folder of a run; nothing if another user can have made the file
 /// or the folder.
 #[napi(js_name = "cpuProfReadRunFile", catch_unwind)]

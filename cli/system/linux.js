@@ -1,8 +1,10 @@
 'use strict'
 
-// Reads what Linux tells about processes, from /proc.
+// What Linux tells about processes, this one's terminal and its open files, in /proc.
 
 const fs = require('node:fs')
+const { loadTools } = require('../../lib/addon.js')
+const posix = require('./posix.js')
 
 /** Flag of a process that has run no program since its fork: the process is a copy of its parent. */
 const FORKED_NO_EXEC = 0x40
@@ -11,21 +13,23 @@ const TICK_MS = 10
 /** Path of a Node; the path of a file that was replaced has an end. */
 const NODE = /\/node(js)?( \(deleted\))?$/
 
+/** @typedef {import('./index.js').NodeFacts} NodeFacts */
 /**
- * @typedef {object} Stat
- * @property {number} parent process id
- * @property {number} group process id of the group's first process
- * @property {number} session process id of the session's first process
+ * @typedef {object} More that only Linux tells
+ * @property {boolean} isCopy whether the process has run no program since its fork
  * @property {number} terminal its device; 0 without a terminal
  * @property {number} foregroundGroup the group to which the terminal sends Ctrl-C; -1 without a terminal
- * @property {boolean} isCopy whether the process has run no program since its fork
- * @property {number} startMs milliseconds after the system's start
  *
- * @typedef {object} NodeFacts
- * @property {string[]} words of the command line
- * @property {string | null} nodeOptions the variable; null without the variable
- * @property {number} namespacePid the pid by which the process knows itself; another in a container
+ * @typedef {import('./index.js').Stat & More} Stat
  */
+
+/** @returns {import('./index.js').Snapshot} */
+function takeSnapshot() {
+  const pids = listPids()
+  // Ids grow up to a limit.
+  const pidsBefore = (/** @type {number} */ pid) => pids.filter((other) => other < pid)
+  return { pids, pidsBefore, readStat, readExecutable, readNode }
+}
 
 /** Returns the ids of all processes, in their order. Throws where /proc shows other ids than processes know. */
 function listPids() {
@@ -62,8 +66,7 @@ function readExecutable(pid) {
 
 /**
  * Returns what is known about a Node process; undefined if the process is none, or not yet.
- * @param {number} pid @param {string} executable its path @param {number} startMs of the process that
- *   had the id before @returns {NodeFacts | undefined}
+ * @param {number} pid @param {string} executable @param {number} startMs @returns {NodeFacts | undefined}
  */
 function readNode(pid, executable, startMs) {
   if (!NODE.test(executable)) return undefined
@@ -79,6 +82,42 @@ function readNode(pid, executable, startMs) {
     nodeOptions: variable?.slice('NODE_OPTIONS='.length) ?? null,
     namespacePid: Number(/^NSpid:.*?(\d+)$/m.exec(status ?? '')?.[1] ?? pid),
   }
+}
+
+/** @returns {import('./posix.js').Terminal} */
+function readTerminal() {
+  const stat = readStat('self')
+  if (stat === undefined) return posix.guessTerminal()
+  return { isThere: stat.terminal !== 0, isForeground: stat.foregroundGroup === stat.group }
+}
+
+/**
+ * Lets the processes that this process starts inherit the files that this process has inherited,
+ * under the same numbers. Node closes them to its children.
+ * @param {NodeJS.ProcessEnv} env
+ */
+function passOnFiles({ MAKEFLAGS = '', NODE_CHANNEL_FD }) {
+  // A pipe with both ends.
+  const [, ...jobserver] = /--jobserver-(?:auth|fds)=(\d+),(\d+)/.exec(MAKEFLAGS) ?? []
+  const files = listOpenFiles().filter(({ fd }) => fd > 2)
+  const inherited = files
+    .filter((file) => jobserver.includes(String(file.fd)) || isInherited(file, files))
+    .map(({ fd }) => fd)
+    .filter((fd) => fd !== Number(NODE_CHANNEL_FD))
+  // Most processes have none, and loading the addon takes milliseconds.
+  if (inherited.length > 0) loadTools().cpuProfPassOn(inherited)
+}
+
+/**
+ * Returns whether a file is not one of Node's own.
+ * @param {OpenFile} file @param {OpenFile[]} all
+ */
+function isInherited({ target, isWritten }, all) {
+  if (!target.startsWith('pipe:')) {
+    return target.startsWith('socket:') || (target.startsWith('/') && target !== '/dev/null')
+  }
+  // libuv's pipes have both ends in this process.
+  return !all.some((other) => other.target === target && other.isWritten !== isWritten)
 }
 
 /**
@@ -97,7 +136,7 @@ function listOpenFiles() {
   try {
     names = fs.readdirSync(folder)
   } catch {
-    // Not Linux, or no descriptor is free.
+    // There is no /proc, or no descriptor is free.
   }
   return names.flatMap((name) => {
     try {
@@ -121,4 +160,11 @@ function read(pid, file) {
   }
 }
 
-module.exports = { listPids, readStat, readExecutable, readNode, listOpenFiles }
+/** @type {import('./index.js').System} */
+module.exports = {
+  ...posix,
+  START_TOLERANCE_MS: 0,
+  takeSnapshot,
+  watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
+  passOnFiles,
+}

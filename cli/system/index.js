@@ -1,0 +1,70 @@
+'use strict'
+
+// The system that the command line runs on: each has a file with the functions that depend on it.
+
+/**
+ * @typedef {object} Stat
+ * @property {number} parent process id
+ * @property {number} group process id of the group's first process; 0 on a system without groups
+ * @property {number} session process id of the session's first process; 0 on a system without sessions
+ * @property {number} startMs milliseconds after the system's start
+ *
+ * @typedef {object} NodeFacts
+ * @property {string[]} words of the command line; the executable alone if the system does not tell more
+ * @property {string | null} [nodeOptions] the variable; null without the variable, undefined if unknown
+ * @property {number} namespacePid the pid by which the process knows itself; another in a container
+ *
+ * @typedef {object} Snapshot the processes of this machine
+ * @property {number[]} pids
+ * @property {(pid: number) => number[]} pidsBefore returns those that started before a process
+ * @property {(pid: number) => Stat | undefined} readStat returns undefined if the process is gone
+ * @property {(pid: number) => string | undefined} readExecutable returns its path; undefined if the
+ *   process has ended, or is another user's
+ * @property {(pid: number, executable: string, startMs: number) => NodeFacts | undefined} readNode
+ *   returns what is known about a Node process; undefined if the process is none, or not yet.
+ *   `startMs` is that of the process that had the id before.
+ */
+
+/**
+ * @typedef {object} System
+ * @property {boolean} IS_WINDOWS
+ * @property {NodeJS.Signals[]} SIGNALS the signals that end a process by default and that it can handle
+ * @property {number} START_TOLERANCE_MS by how much the start of a process can differ between two looks
+ * @property {string} TEMP_VARIABLE the environment variable that names the folder for temporary files
+ * @property {() => Snapshot} takeSnapshot throws if the system does not tell about processes
+ * @property {() => (signal: NodeJS.Signals) => boolean} watchTerminal returns a function that tells
+ *   whether the terminal sent a signal to the command too
+ * @property {(env: NodeJS.ProcessEnv) => void} passOnFiles lets the processes that this process starts
+ *   inherit the files that this process has inherited
+ * @property {(file: string, args: string[], options: import('node:child_process').SpawnOptions) =>
+ *   import('node:child_process').ChildProcess} spawn starts a program
+ * @property {(signal: NodeJS.Signals) => void} endBySignal ends this process as the signal does by default
+ * @property {(code: number | null) => boolean} isInterruption returns whether an exit code tells that
+ *   Ctrl-C ended a process
+ * @property {(file: string) => boolean} isPath returns whether a command is the path of its program,
+ *   which is not searched for
+ * @property {(file: string) => boolean} isDevice returns whether a path names a device by its name alone
+ * @property {(folder: string) => boolean} isPrivate returns whether the addon will read a new folder
+ * @property {(a: string, b: string) => boolean} isSamePath compares absolute paths
+ * @property {<T>(change: () => T) => T} patiently calls a change of files, again if another program
+ *   has a file open at that moment
+ */
+
+/** @type {System} */
+const system = systemOf(process.platform)
+
+/** @param {NodeJS.Platform} platform @returns {System} */
+function systemOf(platform) {
+  if (platform === 'win32') return require('./windows.js')
+  return platform === 'darwin' ? require('./macos.js') : require('./linux.js')
+}
+
+/** Calls `listener` for each of the signals, until the returned function is called. @param {NodeJS.SignalsListener} listener */
+function onSignals(listener) {
+  for (const signal of system.SIGNALS) process.on(signal, listener)
+  return () => {
+    for (const signal of system.SIGNALS) process.off(signal, listener)
+  }
+}
+
+module.exports = { ...system, onSignals }

@@ -1,0 +1,94 @@
+'use strict'
+
+// What Windows tells and does.
+
+const childProcess = require('node:child_process')
+const { loadTools } = require('../../lib/addon.js')
+
+/** The keys Ctrl-C and Ctrl-Break, and the end of the console. No other signal reaches a program. @type {NodeJS.Signals[]} */
+const SIGNALS = ['SIGINT', 'SIGBREAK', 'SIGHUP']
+/** The exit code of a program that Ctrl-C, Ctrl-Break or the end of its console has ended. */
+const STATUS_CONTROL_C_EXIT = 0xc000013a
+
+const NODE = /(^|[\\/])node\.exe$/i
+/** A name that stands for a device in every folder, with any ending. */
+const DEVICE = /(^|[\\/])(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.[^\\/]*)?$/i
+/** The namespace of devices and pipes. */
+const DEVICE_PATH = /^[\\/]{2}\.[\\/]/
+
+/** What a change of files fails with while another program has a file open. */
+const BUSY = ['EACCES', 'EBUSY', 'EPERM']
+/** Longest pause between two attempts. */
+const MAX_PAUSE_MS = 200
+/** What is left of the time that this process may wait in all. */
+let patienceMs = 2000
+
+/** @returns {import('./index.js').Snapshot} */
+function takeSnapshot() {
+  const { listProcesses, snapshotOf } = require('./snapshot.js')
+  return snapshotOf(listProcesses(), NODE)
+}
+
+/**
+ * Starts a program. cross-spawn finds programs by PATHEXT, has cmd.exe run `.cmd` files such as npx with
+ * the quotes that cmd.exe needs, and reads the first line of scripts. Throws if the program is not
+ * found, for which cmd.exe would have a message and an exit code of its own.
+ *
+ * No job object of our own is needed. libuv puts each child into a job that ends the child with this
+ * process, as Windows programs expect. A job for all processes below would change what they see of
+ * their jobs, and would end daemons that a command leaves behind on purpose.
+ * @param {string} program @param {string[]} words @param {import('node:child_process').SpawnOptions} given
+ */
+function spawn(program, words, given) {
+  // @ts-expect-error the package has no types
+  const { _parse: parse } = require('cross-spawn')
+  const { command, args, options, file } = parse(program, words, given)
+  if (!file) throw Object.assign(new Error(`spawn ${program} ENOENT`), { code: 'ENOENT' })
+  return childProcess.spawn(command, args, options)
+}
+
+/** Ends this process with the code that the signal gives by default: no program ends by a signal here. */
+function endBySignal() {
+  process.exit(STATUS_CONTROL_C_EXIT)
+}
+
+/**
+ * Calls a change of files, again if that fails because another program has a file open. Virus scanners
+ * and indexers open new files for moments.
+ * @template T @param {() => T} change @returns {T}
+ */
+function patiently(change) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    try {
+      return change()
+    } catch (error) {
+      const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (!BUSY.includes(code) || patienceMs <= 0) throw error
+      patienceMs -= pauseMs
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+    }
+  }
+}
+
+/** @type {import('./index.js').System} */
+module.exports = {
+  IS_WINDOWS: true,
+  SIGNALS,
+  // The start is the difference of two clocks, one of which moves in steps of 16 ms.
+  START_TOLERANCE_MS: 100,
+  TEMP_VARIABLE: 'TEMP',
+  takeSnapshot,
+  // The console tells all its programs, and nothing else sends a signal.
+  watchTerminal: () => () => true,
+  // Programs get files as handles, whose numbers nobody knows.
+  passOnFiles: () => {},
+  spawn,
+  endBySignal,
+  isInterruption: (code) => code === STATUS_CONTROL_C_EXIT,
+  isPath: (file) => /[\\/]|^[a-z]:/i.test(file),
+  isDevice: (file) => DEVICE.test(file) || DEVICE_PATH.test(file),
+  // There are no users and modes as on other systems: the addon knows the owner.
+  isPrivate: (folder) => loadTools().cpuProfIsOwnFolder(folder),
+  isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),
+  patiently,
+}
