@@ -24,6 +24,9 @@ pub(crate) use self::posix::is_stderr_writable;
 use self::posix::{children_cpu_us, clock_us, process_cpu_us};
 pub use self::posix::{is_process_alive, now_us, pass_on, user, with_signals_blocked};
 
+/// Whether the system is Windows.
+pub const IS_WINDOWS: bool = cfg!(windows);
+
 /// Id of the process that records, 0 before the first recording.
 static RECORDING_PID: AtomicU32 = AtomicU32::new(0);
 
