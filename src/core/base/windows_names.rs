@@ -1,4 +1,4 @@
-//! The names of files that Windows cannot have.
+//! The names that files cannot have on Windows.
 
 /// Names of devices, in every folder, and with any ending.
 const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
@@ -19,6 +19,38 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 /// Returns whether a character can be part of a name.
 pub(crate) fn is_allowed(c: char) -> bool {
     c >= ' ' && !matches!(c, '<' | '>' | ':' | '"' | '/' | '\\' | '|' | '?' | '*')
+}
+
+/// Checks that Windows keeps the parts of a path with backslashes, behind its drive, as they are. An
+/// error says what is wrong, as the end of a sentence.
+pub(crate) fn check(path: &str) -> Result<(), String> {
+    let forbidden = path.chars().find(|c| *c != '\\' && !is_allowed(*c));
+    match forbidden {
+        Some(c) if c < ' ' => return Err("it contains a control character".into()),
+        Some(c) => return Err(format!("it contains '{c}', which no file name on Windows has")),
+        None => {}
+    }
+    let (folders, _) = path.rsplit_once('\\').unwrap_or_default();
+    let is_cut = |part: &str| part.ends_with(['.', ' ']) && !matches!(part, "." | "..");
+    match folders.split('\\').any(is_cut) {
+        true => {
+            Err("a folder in it ends with a dot or a space, which Windows leaves out".to_owned())
+        }
+        false => Ok(()),
+    }
+}
+
+/// Returns a path with backslashes whose parts are not the names of devices: `_nul` for `nul`.
+pub(crate) fn without_devices(path: &str) -> String {
+    let part = |part| if is_reserved(part) { format!("_{part}") } else { part.to_owned() };
+    path.split('\\').map(part).collect::<Vec<_>>().join("\\")
+}
+
+/// Returns the path that [`without_devices`] has changed.
+pub(crate) fn with_devices(path: &str) -> String {
+    let is_changed = |part: &str| part.strip_prefix('_').is_some_and(is_reserved);
+    let part = |part| if is_changed(part) { &part[1..] } else { part };
+    path.split('\\').map(part).collect::<Vec<_>>().join("\\")
 }
 
 #[cfg(test)]
