@@ -65,6 +65,16 @@ pub fn volume(path: &str) -> &str {
     &path[..end]
 }
 
+/// Returns a folder with slashes, and the folders above it, without slashes at their ends: that of `/`
+/// is empty.
+pub fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+    let volume = volume(folder).len();
+    std::iter::successors(Some(folder.trim_end_matches('/')), move |folder| {
+        let (above, _) = folder.rsplit_once('/')?;
+        (above.len() >= volume).then_some(above)
+    })
+}
+
 /// Returns the part of a path below a folder, both with slashes. Windows takes upper and lower case
 /// for the same.
 pub fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
@@ -74,6 +84,12 @@ pub fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
         return None;
     }
     rest.strip_prefix('/').filter(|rest| !rest.is_empty())
+}
+
+/// Returns a part of a place that a user typed, as the place `C:/repo/src/a.js:12` can have it: on
+/// Windows, users type backslashes.
+pub fn as_in_place<'a>(typed: &'a str, place: &str) -> Cow<'a, str> {
+    if is_windows(place) { typed.replace('\\', "/").into() } else { typed.into() }
 }
 
 /// Returns whether two paths with slashes, or the beginnings of two, are the same.
@@ -142,6 +158,27 @@ mod tests {
             ("//server/share/a.js", "//SERVER/share", Some("a.js")),
         ] {
             assert_eq!(below(path, folder), expected, "{path} {folder}");
+        }
+    }
+
+    #[test]
+    fn places_have_what_users_type() {
+        assert_eq!(as_in_place(r"src\a.js", "C:/repo/src/a.js:12"), "src/a.js");
+        assert_eq!(as_in_place("src/a", "C:/repo/src/a.js:12"), "src/a");
+        assert_eq!(as_in_place(r"src\a.js", "/repo/src/a.js:12"), r"src\a.js");
+    }
+
+    #[test]
+    fn folders_have_ancestors() {
+        for (folder, expected) in [
+            ("/a/b", &["/a/b", "/a", ""][..]),
+            ("C:/a/b/", &["C:/a/b", "C:/a", "C:"]),
+            ("//server/share/a", &["//server/share/a", "//server/share"]),
+            ("/", &[""]),
+            ("", &[""]),
+            ("a/b", &["a/b", "a"]),
+        ] {
+            assert_eq!(ancestors(folder).collect::<Vec<_>>(), expected, "{folder}");
         }
     }
 

@@ -8,11 +8,11 @@ const PORTS: [&str; 2] = ["COM", "LPT"];
 /// Returns whether the name of a file or folder is that of a device: `NUL`, `nul.txt`, `Com1`.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
-    let is = |device: &&str| stem.eq_ignore_ascii_case(device);
+    let is = |device: &str| stem.eq_ignore_ascii_case(device);
     // Windows takes `¹`, `²` and `³` for digits.
     let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '¹' | '²' | '³');
     let port = stem.strip_suffix(is_digit);
-    DEVICES.iter().any(|device| is(&device))
+    DEVICES.iter().any(|device| is(device))
         || port.is_some_and(|port| PORTS.iter().any(|name| port.eq_ignore_ascii_case(name)))
 }
 

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use memchr::memchr_iter;
 
-use cpu_prof_core::base::system::regular_file;
+use cpu_prof_core::base::path_text::is_local_file;
+use cpu_prof_core::base::system::{IS_WINDOWS, regular_file};
 use cpu_prof_core::format::source_map::decode::{MapError, decode};
 use cpu_prof_core::format::source_map::map::SourceMap;
 
@@ -80,6 +81,9 @@ impl Allowance {
 
     /// Reads a file of text. An error of the kind `FileTooLarge` says which limit was reached.
     pub(super) fn read(&mut self, path: &str) -> io::Result<String> {
+        if !is_local_file(path, IS_WINDOWS) {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file of a local disk"));
+        }
         let most = MOST_OF_FILE.min(self.left);
         let bytes = regular_file::read(Path::new(path), most as u64).map_err(|error| {
             if error.kind() != ErrorKind::FileTooLarge {
@@ -159,6 +163,10 @@ mod tests {
         ] {
             fs::write(at(name), text).unwrap();
             assert_eq!(Allowance::default().read_code(&at(name)).is_ok(), is_code, "{name}");
+        }
+        for path in ["//server/share/a.js", r"\\server\share\a.js", "C:/a.js", "a.js"] {
+            let error = Allowance::default().read_code(path).unwrap_err();
+            assert_eq!(error.to_string(), "it is no file of a local disk", "{path}");
         }
         symlink("/proc/self/maps", at("link.js")).unwrap();
         assert!(Allowance::default().read_code(&at("link.js")).is_err());
