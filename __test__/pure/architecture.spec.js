@@ -239,6 +239,7 @@ function tree(changes = {}) {
       "const act = () => require('../a/a.js')\n",
     'cli/a/a.js': "require('../terminal/units.js')\n",
     'cli/page/main.js': "require('../terminal/units.js')\n",
+    'cli/terminal/path-text.js': 'f()\n',
     'cli/terminal/units.js': 'f()\n',
     'bin/cpu-prof.js': "require('../cli/main.js').main()\n",
     ...changes,

@@ -66,7 +66,8 @@ function refusalOf(why, files, project) {
   const reasons = {
     outside: `outside of ${project ?? 'a project'}; to see it, run the command in the project of the recording`,
     'another system': 'paths of another system; to see it, run the command where it was recorded',
-    'another machine': 'not on a local disk; what a recording names is not opened on other machines',
+    'another machine':
+      'not on a local disk; what a recording names is not opened on other machines',
     'no code': 'not the ending of code',
     unreadable: 'no file that can be read, or too large',
     changed: 'functions are not where they were recorded: the file has changed, or is another',

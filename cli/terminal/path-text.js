@@ -1,9 +1,12 @@
 'use strict'
 
-// Paths as text, of any system: a recording of Windows is also read on Linux. The tools give paths of
-// Windows with slashes and a capital drive: `C:/repo/a.js`, `//server/share/a.js`.
+// Paths as text, of any system: a recording of Windows is also read on Linux.
 
-/** Returns whether a path is an absolute one of Windows. @param {string} file */
+/**
+ * Returns whether a path is an absolute one of Windows. The tools give these with slashes and a capital
+ * drive: `C:/repo/a.js`, `//server/share/a.js`.
+ * @param {string} file
+ */
 function isWindowsPath(file) {
   return /^(?:[a-z]:[\\/]|\\\\|\/\/[^/])/i.test(file)
 }

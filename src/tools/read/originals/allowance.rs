@@ -5,8 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use memchr::memchr_iter;
-
+use super::code_text::line_starts;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::system::{IS_WINDOWS, regular_file};
 use cpu_prof_core::format::source_map::decode::{MapError, decode};
@@ -74,7 +73,7 @@ impl Allowance {
         if ending.is_none() && !is_script(&text) {
             return Err(no_code());
         }
-        let line_starts = size_of::<usize>() * memchr_iter(b'\n', text.as_bytes()).count();
+        let line_starts = size_of::<usize>() * line_starts(&text).count();
         self.left = self.left.checked_sub(line_starts).ok_or_else(|| too_large(used_up()))?;
         Ok(text)
     }
