@@ -8,8 +8,8 @@ const path = require('node:path')
 
 /**
  * A function on a stack: `name`, or `name file:line`, or `name file:line:column`, from 1 on. With
- * `@line` it is sampled on that line. A file is relative to the root of the program, absolute, or a
- * URL. Names with spaces need an object.
+ * `@line` it is sampled on that line. A file is relative to the root of the program, absolute, a URL,
+ * or V8's name for a file on Windows (`C:\\repo\\a.js`). Names with spaces need an object.
  * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number }} Frame
  */
 
@@ -29,11 +29,18 @@ const ROOT = { functionName: '(root)', scriptId: '0', url: '', lineNumber: -1, c
 function parseFrame(frame, root) {
   const parts = typeof frame === 'string' ? frameOfText(frame) : frame
   const { name, file = '', line = 0, column = 1, at } = parts
-  const isUrl = file === '' || /^[a-z]+:/.test(file)
-  const url = isUrl ? file : `file://${path.resolve(root, file)}`
+  const isWhole = file === '' || /^([a-z]+:|\\\\)/i.test(file)
+  const url = isWhole ? file : urlOf(file, root)
   const place = url === '' ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
   const functionName = name === '(anonymous)' ? '' : name
   return { callFrame: { functionName, scriptId: url === '' ? '0' : '1', url, ...place }, at }
+}
+
+/** Returns the URL of a file, below a root of Windows or of another system. @param {string} file @param {string} root */
+function urlOf(file, root) {
+  if (!/^[a-z]:\\|^\\\\/i.test(root)) return `file://${path.resolve(root, file)}`
+  const whole = path.win32.resolve(root, file).replaceAll('\\', '/')
+  return encodeURI(whole.startsWith('//') ? `file:${whole}` : `file:///${whole}`)
 }
 
 /** @param {number} line @param {number} column */

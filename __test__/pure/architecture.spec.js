@@ -13,7 +13,7 @@ const ENTRIES = ['index.js', 'register.js']
 const FOLDERS = ['bin', 'cli', 'lib']
 /** What runs in a browser, and what it may require besides its own files. */
 const PAGE = 'cli/page'
-const PAGE_MAY_REQUIRE = ['cli/terminal/units.js']
+const PAGE_MAY_REQUIRE = ['cli/terminal/path-text.js', 'cli/terminal/units.js']
 /** The options and help of all commands. They are loaded for each command, so they load little. */
 const COMMANDS = 'cli/commands'
 const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/settings.js']
@@ -253,6 +253,7 @@ function tree(changes = {}) {
       "const act = () => require('../a/a.js')\n",
     'cli/a/a.js': "require('../terminal/units.js')\n",
     'cli/page/main.js': "require('../terminal/units.js')\n",
+    'cli/terminal/path-text.js': 'f()\n',
     'cli/terminal/units.js': 'f()\n',
     'cli/system/index.js': 'f(process.platform)\n',
     'bin/cpu-prof.js': "require('../cli/main.js').main()\n",

@@ -5,9 +5,10 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../lib/addon.js')
+const { isWindowsPath } = require('../terminal/path-text.js')
 
 /** @typedef {{ name: string, line: number, column: number }} Place of a function, from 1 on */
-/** @typedef {'outside' | 'no code' | 'unreadable' | 'changed'} Refusal why a file is not shown */
+/** @typedef {'outside' | 'another system' | 'another machine' | 'no code' | 'unreadable' | 'changed'} Refusal why a file is not shown */
 
 /** Larger files are bundles: bytes. */
 const MAX_FILE = 20_000_000
@@ -18,6 +19,8 @@ const MAX_ALL = 10 * MAX_FILE
 const CODE = /\.(m?js|cjs|jsx|es6?|[mc]?ts|tsx|vue|svelte|astro|mdx|coffee|g[jt]s)$/i
 /** The first line of a script without an ending. */
 const SCRIPT = /^#!.*\b(node|tsx|bun|deno)\b/
+/** The ends of lines that V8 counts. */
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/
 /** Names that V8 gives to code of classes without a name of its own. */
 const OF_CLASSES = new Set(['<instance_members_initializer>', '<static_initializer>'])
 const WITHOUT_NAME = /^$|^\(anonymous\)$|^callback of |<computed>$/
@@ -41,7 +44,8 @@ function projectFolder(cwd) {
 
 /**
  * Reads files of one project, each once. Anybody can have written a recording, so that it names any
- * file: only code is read, and only below a folder that the recording does not choose.
+ * file: only code is read, and only below a folder that the recording does not choose. Even to look
+ * whether a file of a network share exists would send the user's credentials to its server.
  * @param {string | undefined} project
  */
 function codeFiles(project) {
@@ -50,6 +54,10 @@ function codeFiles(project) {
   let left = MAX_ALL
   /** @param {string} file @returns {string[] | Refusal} */
   const read = (file) => {
+    if (!loadTools().cpuProfIsLocalFile(file)) {
+      const isOfSystem = isWindowsPath(file) === (process.platform === 'win32')
+      return isOfSystem || file.startsWith('//') ? 'another machine' : 'another system'
+    }
     let real
     try {
       real = fs.realpathSync(file)
@@ -62,7 +70,7 @@ function codeFiles(project) {
     if (text === null) return 'unreadable'
     left -= text.length
     if (path.extname(real) === '' && !SCRIPT.test(text)) return 'no code'
-    return text.split(/\r?\n/)
+    return text.split(LINE_END)
   }
   /** Returns the lines of a file. @param {string} file */
   return (file) => {
@@ -72,8 +80,12 @@ function codeFiles(project) {
   }
 }
 
-/** @param {string} file @param {string} folder */
-const isBelow = (file, folder) => file.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+/** @param {string} file @param {string} folder both of this system */
+function isBelow(file, folder) {
+  const relative = path.relative(folder, file)
+  const isAbove = relative === '..' || relative.startsWith(`..${path.sep}`)
+  return relative !== '' && !isAbove && !path.isAbsolute(relative)
+}
 
 /**
  * Returns whether a function of the recording is at its place in a file. Otherwise, the file is not

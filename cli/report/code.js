@@ -3,6 +3,7 @@
 // Takes the code of the hottest lines out of their files.
 
 const { formatPath, formatPlace, formatTime, printable } = require('../terminal/format.js')
+const { isAbsolutePath } = require('../terminal/path-text.js')
 const { codeFiles, isAt, projectFolder } = require('./code-file.js')
 
 /** @typedef {import('../../index.js').ReportLine} Line */
@@ -34,7 +35,7 @@ function excerptsOf({ lines, functions, details = [] }, count, cwd) {
   /** @type {Map<string, Line[]>} */
   const groups = new Map()
   for (const line of lines) {
-    if (line.line === 0 || !line.file.startsWith('/')) continue
+    if (line.line === 0 || !isAbsolutePath(line.file)) continue
     const key = `${line.name}\n${line.file}`
     groups.set(key, [...(groups.get(key) ?? []), line])
   }
@@ -64,6 +65,9 @@ function refusalOf(why, files, project) {
   const list = files.length > NAMED ? `${shown} and ${files.length - NAMED} more` : shown
   const reasons = {
     outside: `outside of ${project ?? 'a project'}; to see it, run the command in the project of the recording`,
+    'another system': 'paths of another system; to see it, run the command where it was recorded',
+    'another machine':
+      'not on a local disk; what a recording names is not opened on other machines',
     'no code': 'not the ending of code',
     unreadable: 'no file that can be read, or too large',
     changed: 'functions are not where they were recorded: the file has changed, or is another',

@@ -19,7 +19,10 @@ const PAGE = path.join(__dirname, '..', 'page')
  * @param {string} file @param {() => Promise<string>} data returns the page's data as JSON
  */
 async function writeHtml(file, data) {
-  const isFolder = file.endsWith('/') || (fs.existsSync(file) && fs.statSync(file).isDirectory())
+  const isFolder =
+    file.endsWith('/') ||
+    file.endsWith(path.sep) ||
+    (fs.existsSync(file) && fs.statSync(file).isDirectory())
   if (isFolder) throw new Error(`${file} is a folder; --html needs the name of a file`)
   const html = await renderHtml(await data())
   if (isStdout(file)) return printResult(html)

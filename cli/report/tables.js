@@ -3,6 +3,7 @@
 // Chooses the rows of a report's tables, for text and for Markdown.
 
 const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
+const { withSlashes } = require('../terminal/path-text.js')
 const { cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -138,7 +139,7 @@ function distinguished(rows, cwd) {
 
 /** Returns the working directory, which can be all that distinguishes a monorepo's tasks. @param {{ cwd?: string }} process @param {string} cwd */
 function placeOfFolder(process, cwd) {
-  if (process.cwd === undefined || process.cwd === cwd) return ''
+  if (process.cwd === undefined || process.cwd === withSlashes(cwd)) return ''
   return ` · ${cutStart(formatPath(process.cwd, cwd), MAX_PLACE)}`
 }
 

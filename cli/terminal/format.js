@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { isAbsolutePath, isWindowsPath } = require('./path-text.js')
 const units = require('./units.js')
 
 /** Returns the folder that shown paths are relative to; empty if it no longer exists. */
@@ -17,10 +18,16 @@ function workingDirectory() {
   }
 }
 
-/** Returns a path, relative where that is shorter. @param {string} file @param {string} cwd */
+/**
+ * Returns a path, relative where that is shorter. A path of another system has nothing in common with
+ * `cwd`. A path keeps the kind of its separators.
+ * @param {string} file @param {string} cwd
+ */
 function formatPath(file, cwd) {
-  if (cwd === '' || !path.isAbsolute(file)) return file
-  const relative = path.relative(cwd, file)
+  const isWindows = isWindowsPath(file)
+  if (cwd === '' || !isAbsolutePath(file) || isWindowsPath(cwd) !== isWindows) return file
+  const between = (isWindows ? path.win32 : path.posix).relative(cwd, file)
+  const relative = isWindows && !file.includes('\\') ? between.replaceAll('\\', '/') : between
   return relative !== '' && relative.length < file.length ? relative : file
 }
 

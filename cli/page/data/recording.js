@@ -2,6 +2,8 @@
 
 // Reads the data of the page, which `src/tools/page/json.rs` describes.
 
+const { startsWithPath } = require('../../terminal/path-text.js')
+
 /** What a thread did at a sample. */
 const WORK = 0
 const PROGRAM = 1
@@ -132,7 +134,7 @@ function relativePaths(paths, processes) {
   const { cwd = '' } = busiestProcess(processes)
   const root = `${cwd}/`
   return paths.map((path) =>
-    root !== '/' && path.startsWith(root) ? path.slice(root.length) : path,
+    root !== '/' && startsWithPath(path, root) ? path.slice(root.length) : path,
   )
 }
 

@@ -4,6 +4,8 @@ pub mod error;
 pub mod id_set;
 pub mod name_list;
 pub mod numbering;
+pub mod path_text;
 pub mod settings;
 pub mod stderr;
 pub mod system;
+mod windows_names;

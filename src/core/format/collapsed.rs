@@ -8,6 +8,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::url::file_path;
+use crate::base::path_text::below;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::thread_profile::{NONE, ProfileNode};
@@ -65,7 +66,7 @@ fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
     };
     if !frame.url.is_empty() {
         let path = file_path(&frame.url);
-        let relative = cwd.and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
+        let relative = cwd.and_then(|cwd| below(&path, cwd));
         // Writing to a string cannot fail.
         let _ = write!(label, " ({}", relative.unwrap_or(&path));
         if frame.line >= 0 {

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{
+    AsciiSet, CONTROLS, PercentEncode, percent_decode_str, utf8_percent_encode,
+};
 
+use crate::base::path_text::{is_drive, is_windows, with_slashes};
 use crate::profile::program::NodeModules;
 
 /// The ASCII characters that Node's `pathToFileURL` encodes. All others than ASCII are encoded too.
@@ -26,6 +29,7 @@ const ENCODED: AsciiSet = CONTROLS
 /// V8 names CommonJS files by their absolute path, and everything else by a URL already.
 pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
     let url = match resource_name.as_bytes() {
+        _ if is_windows(resource_name) => windows_url(resource_name),
         [b'/', ..] => file_url(resource_name),
         _ => resource_name.to_owned(),
     };
@@ -38,8 +42,25 @@ pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
 fn file_url(path: &str) -> String {
     let mut url = String::with_capacity(path.len() + 8);
     url.push_str("file://");
-    url.extend(utf8_percent_encode(path, &ENCODED));
+    url.extend(encoded(path));
     url
+}
+
+fn encoded(path: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(path, &ENCODED)
+}
+
+/// Returns the URL of a path of Windows: `file:///C:/repo/a.js`, `file://server/share/a.js`.
+fn windows_url(path: &str) -> String {
+    let with_slashes = with_slashes(path);
+    let Some(share) = with_slashes.strip_prefix("//") else {
+        // Node keeps the case of the drive.
+        let drive = path.trim_start_matches(['\\', '/', '?']).get(..1).unwrap_or_default();
+        return file_url(&format!("/{drive}{}", &with_slashes[1..]));
+    };
+    let (server, rest) = share.split_at(share.find('/').unwrap_or(share.len()));
+    let server = server.to_ascii_lowercase();
+    format!("file://{}{}", encoded(&server), encoded(rest))
 }
 
 /// Returns the URL as it was before [`NodeModules::Shown`].
@@ -51,15 +72,24 @@ pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the path of a `file:` URL, decoded. Returns other text unchanged, and a path that is not
-/// UTF-8 without decoding.
+/// Returns the path of a `file:` URL, decoded, and a path of Windows with slashes. Returns other text
+/// unchanged, and a path that is not UTF-8 without decoding.
 pub fn file_path(url: &str) -> Cow<'_, str> {
-    let Some(path) = url.strip_prefix("file://") else { return Cow::Borrowed(url) };
+    let Some(path) = url.strip_prefix("file://") else { return with_slashes(url) };
+    if !path.starts_with('/') && !path.is_empty() {
+        return Cow::Owned(with_slashes(&format!("//{}", decoded(path))).into_owned());
+    }
     // `file:///C:/…`
-    let is_drive =
-        matches!(path.as_bytes(), [b'/', letter, b':', ..] if letter.is_ascii_alphabetic());
-    let path = if is_drive { &path[1..] } else { path };
-    percent_decode_str(path).decode_utf8().unwrap_or(Cow::Borrowed(path))
+    let path = path.strip_prefix('/').filter(|path| is_drive(path)).unwrap_or(path);
+    match decoded(path) {
+        Cow::Borrowed(path) => with_slashes(path),
+        Cow::Owned(path) => Cow::Owned(with_slashes(&path).into_owned()),
+    }
+}
+
+/// Returns a part of a URL as text; text that is not UTF-8 without decoding.
+pub fn decoded(part: &str) -> Cow<'_, str> {
+    percent_decode_str(part).decode_utf8().unwrap_or(Cow::Borrowed(part))
 }
 
 #[cfg(test)]
@@ -74,6 +104,39 @@ mod tests {
         assert_eq!(url("/a b/100%/#1?.js"), "file:///a%20b/100%25/%231%3F.js");
         assert_eq!(url("/é/日.js"), "file:///%C3%A9/%E6%97%A5.js");
         assert_eq!(url("/a\\b[1]~!$&'()*+,;=:@|.js"), "file:///a%5Cb[1]~!$&'()*+,;=:@|.js");
+    }
+
+    #[test]
+    fn paths_of_windows_become_file_urls() {
+        for (path, url) in [
+            (r"C:\repo\src\a.js", "file:///C:/repo/src/a.js"),
+            (r"c:\a b\100%\#1.js", "file:///c:/a%20b/100%25/%231.js"),
+            ("C:/é/日.js", "file:///C:/%C3%A9/%E6%97%A5.js"),
+            (r"\\SERVER\share\a b.js", "file://server/share/a%20b.js"),
+            (r"\\?\C:\long\a.js", "file:///C:/long/a.js"),
+            (r"\\?\d:\long\a.js", "file:///d:/long/a.js"),
+            (r"\\?\UNC\server\share\a.js", "file://server/share/a.js"),
+        ] {
+            assert_eq!(frame_url(path, NodeModules::Foldable), url, "{path}");
+        }
+        assert_eq!(
+            frame_url(r"C:\r\node_modules\x\i.js", NodeModules::Shown),
+            r"file:///C:/r/node_modules\x/i.js"
+        );
+    }
+
+    #[test]
+    fn urls_of_windows_give_one_form() {
+        for (url, path) in [
+            ("file:///C:/a%20b.js", "C:/a b.js"),
+            ("file:///c:/repo/a.js", "C:/repo/a.js"),
+            ("file:///C:/a%5Cb.js", "C:/a/b.js"),
+            ("file://server/share/a%20b.js", "//server/share/a b.js"),
+            (r"c:\repo\a.js", "C:/repo/a.js"),
+            (r"\\server\share\a.js", "//server/share/a.js"),
+        ] {
+            assert_eq!(file_path(url), path, "{url}");
+        }
     }
 
     #[test]
@@ -100,7 +163,6 @@ mod tests {
     #[test]
     fn invalid_file_urls_give_a_path() {
         for (url, path) in [
-            ("file:///C:/a%20b.js", "C:/a b.js"),
             ("file:///100%", "/100%"),
             ("file:///a%2", "/a%2"),
             ("file:///%ff", "/%ff"),
@@ -119,7 +181,8 @@ mod tests {
         ) {
             let url = frame_url(&path, NodeModules::Foldable);
             prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
-            if !(path.len() > 2 && path.as_bytes()[2] == b':') {
+            let is_ambiguous = is_windows(&path) || is_windows(&path[1..]);
+            if !is_ambiguous {
                 prop_assert_eq!(file_path(&url), path.clone());
             }
             let shown = frame_url(&path, NodeModules::Shown);
@@ -128,7 +191,23 @@ mod tests {
         }
 
         #[test]
+        fn any_path_of_windows_comes_back_from_its_url(
+            path in prop_oneof![
+                r"[A-Za-z]:[\\/]\PC*",
+                r"\\\\[a-z0-9.-]{1,9}\\\PC*",
+                r"(\\\\\?\\)?C:\\(node_modules|\\|%|%2F|#|é|\x00|a){0,9}",
+            ],
+        ) {
+            let url = frame_url(&path, NodeModules::Foldable);
+            prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
+            prop_assert_eq!(file_path(&url), with_slashes(&path), "{}", &url);
+            let shown = frame_url(&path, NodeModules::Shown);
+            prop_assert_eq!(true_url(&shown), url);
+        }
+
+        #[test]
         fn any_other_name_stays(name in "[^/].*") {
+            prop_assume!(!is_windows(&name));
             prop_assert_eq!(frame_url(&name, NodeModules::Foldable), name);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use cpu_prof_core::base::path_text::{is_same, is_windows, volume};
+
 const MODULES: &str = "/node_modules/";
 
 /// Returns a path within the innermost `node_modules`, or relative to `root` where both have a folder
@@ -15,9 +17,15 @@ pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
     if !is_local(path) || !is_local(root) {
         return path.into();
     }
-    let parts = |path: &'a str| path.split('/').skip(1);
-    let root: Vec<&str> = root.split('/').skip(1).filter(|part| !part.is_empty()).collect();
-    let common = parts(path).zip(&root).take_while(|(a, b)| a == *b).count();
+    if !is_same(volume(path), volume(root)) {
+        return path.into();
+    }
+    let parts = |path: &'a str| path[volume(path).len()..].split('/').skip(1);
+    let ignores_case = is_windows(path);
+    let root = root[volume(root).len()..].split('/').skip(1).filter(|part| !part.is_empty());
+    let root: Vec<&str> = root.collect();
+    let is_equal = |a: &str, b: &str| a == b || ignores_case && a.eq_ignore_ascii_case(b);
+    let common = parts(path).zip(&root).take_while(|(a, b)| is_equal(a, b)).count();
     // Nearly all paths have /home in common.
     if common < 2 && common < root.len() || common == 0 {
         return path.into();
@@ -30,12 +38,18 @@ pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
 pub(super) fn short_command<'a>(command: &'a str, root: &str) -> Cow<'a, str> {
     match root.trim_end_matches('/') {
         "" => command.into(),
-        root => command.replace(&format!("{root}/"), "").into(),
+        root => {
+            let command = command.replace(&format!("{root}/"), "");
+            match is_windows(root) {
+                true => command.replace(&format!("{root}/").replace('/', "\\"), "").into(),
+                false => command.into(),
+            }
+        }
     }
 }
 
 fn is_local(path: &str) -> bool {
-    path.starts_with('/')
+    path.starts_with('/') || is_windows(path)
 }
 
 #[cfg(test)]
@@ -58,7 +72,23 @@ mod tests {
     }
 
     #[test]
+    fn paths_of_windows_are_those_of_the_project() {
+        let short = |path, root| short_path(path, root).into_owned();
+        assert_eq!(short("D:/w/base/src/a.js", "D:/w/base"), "src/a.js");
+        assert_eq!(short("D:/W/Base/src/a.js", "D:/w/base"), "src/a.js");
+        assert_eq!(short("C:/a.js", "C:/"), "C:/a.js");
+        assert_eq!(short("C:/p/a.js", "C:/p"), "a.js");
+        assert_eq!(short("D:/w/a.js", "C:/w"), "D:/w/a.js");
+        assert_eq!(short("C:/Users/me/a.js", "C:/Users/you/project"), "C:/Users/me/a.js");
+        assert_eq!(short("//server/share/w/a.js", "//server/share/w"), "a.js");
+        assert_eq!(short("C:/w/node_modules/x/a.js", "C:/w"), "node_modules/x/a.js");
+        assert_eq!(short("/w/a.js", "C:/w"), "/w/a.js");
+    }
+
+    #[test]
     fn commands_are_those_of_the_project() {
+        assert_eq!(short_command(r"node C:\w\a.js C:/w/b", "C:/w"), "node a.js b");
+
         assert_eq!(
             short_command("node /w/base/bin/a.js /tmp/b", "/w/base"),
             "node bin/a.js /tmp/b"

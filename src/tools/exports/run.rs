@@ -9,12 +9,12 @@ use napi_derive::napi;
 
 use crate::read::headers::headers as headers_of;
 use crate::read::runs::{self, FolderRuns};
+use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
 use cpu_prof_core::base::settings::name_pattern::NamePattern;
 use cpu_prof_core::base::settings::run_folder;
-use cpu_prof_core::base::system;
-use cpu_prof_core::base::system::regular_file;
+use cpu_prof_core::base::system::{self, IS_WINDOWS, regular_file};
 
 /// Returns the version of the package that this addon belongs to.
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
@@ -84,6 +84,12 @@ pub(crate) fn is_own_folder(folder: String) -> bool {
 #[napi(js_name = "cpuProfReadRunFile", catch_unwind)]
 pub(crate) fn read_run_file(folder: String, file: String) -> Option<String> {
     String::from_utf8(run_folder::read(folder.as_ref(), &file)?).ok()
+}
+
+/// Returns whether a path that a recording names may be looked at: a file of a local disk of this system.
+#[napi(js_name = "cpuProfIsLocalFile", catch_unwind)]
+pub(crate) fn is_local(path: String) -> bool {
+    is_local_file(&path, IS_WINDOWS)
 }
 
 /// Returns the text of a regular file, read without waiting; nothing if the file is empty, has more than

@@ -1,6 +1,7 @@
 //! Which processes, threads and stacks a user asks for. All tools use the same filter.
 
 use cpu_prof_core::base::name_list::first_of;
+use cpu_prof_core::base::path_text::as_in_place;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::label::pid_mark;
@@ -135,7 +136,9 @@ impl StackFilter {
         let name = frame.function_name.to_lowercase();
         let place = format!("{}:{}", path, frame.line.saturating_add(1)).to_lowercase();
         let matches = |texts: &[String]| {
-            texts.iter().any(|text| name.contains(text.as_str()) || place.contains(text.as_str()))
+            texts.iter().any(|text| {
+                name.contains(text.as_str()) || place.contains(&*as_in_place(text, &place))
+            })
         };
         let package = package_of(&path).to_lowercase();
         StackMatch {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::file::{CUT_CPUPROFILE, open};
 use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
+use cpu_prof_core::base::path_text::with_slashes;
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::{Input, first_bytes};
 use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
@@ -84,7 +85,7 @@ impl RecordingFile {
             identity: self.identity(),
             node: text("node"),
             parent_pid: parent_pid.filter(|pid| *pid > 0),
-            cwd: text("cwd"),
+            cwd: text("cwd").map(|cwd| with_slashes(&cwd).into_owned()),
             label: self.url.as_deref().and_then(without_pid).map(str::to_owned),
             recordings: vec![RecordingSpan {
                 tid: self.tid.into(),

@@ -8,6 +8,7 @@ use super::json::{ReportCall, ReportDetail, ReportProcessTime, ReportTime};
 use super::lines::LineCosts;
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::{FrameIndex, SourceFunction};
+use cpu_prof_core::base::path_text::as_in_place;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -72,12 +73,17 @@ fn matching(wanted: &str, index: &FrameIndex) -> Vec<usize> {
     let place = |function: &SourceFunction| {
         format!("{}:{}", index.files[function.file].path, function.line).to_lowercase()
     };
-    let at = of(&|function| place(function).ends_with(&wanted));
+    let at = of(&|function| {
+        let place = place(function);
+        place.ends_with(&*as_in_place(&wanted, &place))
+    });
     if !at.is_empty() {
         return at;
     }
     of(&|function| {
-        function.name.to_lowercase().contains(&wanted) || place(function).contains(&wanted)
+        let place = place(function);
+        function.name.to_lowercase().contains(&wanted)
+            || place.contains(&*as_in_place(&wanted, &place))
     })
 }
 

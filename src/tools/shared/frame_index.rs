@@ -1,7 +1,10 @@
 //! The meaning of frames: functions in files in packages, or states of V8.
 
+use rustc_hash::FxHashMap;
+
 use super::json::ReportPlace;
 use cpu_prof_core::base::numbering::FxIndexSet;
+use cpu_prof_core::base::path_text::is_windows;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::frame_table::FrameTable;
@@ -51,6 +54,8 @@ pub(crate) struct SourceFile {
 pub(crate) struct FrameIndex {
     /// Kind of each frame, by its number.
     kinds: Vec<FrameKind>,
+    /// Paths of files of Windows, by their lower case.
+    spellings: FxHashMap<String, String>,
     /// All functions.
     pub functions: FxIndexSet<SourceFunction>,
     /// All files.
@@ -99,7 +104,11 @@ impl FrameIndex {
     }
 
     fn add_file(&mut self, url: &str) -> usize {
-        let path = file_path(url).into_owned();
+        let mut path = file_path(url).into_owned();
+        if is_windows(&path) {
+            // Windows takes upper and lower case for the same; the first form counts.
+            path = self.spellings.entry(path.to_lowercase()).or_insert(path).clone();
+        }
         let package = self.packages.insert_full(package_of(&path).to_owned()).0;
         self.files.insert_full(SourceFile { path, package }).0
     }
@@ -191,5 +200,21 @@ mod tests {
         let function = &index.functions[functions[0]];
         assert_eq!((&*function.name, function.line, function.column), ("(anonymous)", 1, 1));
         assert_eq!(index.files[function.file].path, "/r/a b.js");
+    }
+
+    #[test]
+    fn a_file_of_windows_is_indexed_once() {
+        let files = |urls: [&str; 3]| {
+            let mut frames = FrameTable::new();
+            for url in urls {
+                frames.number(CallFrame { url: url.into(), script_id: 1, ..CallFrame::root() });
+            }
+            let files = FrameIndex::of(&frames).files;
+            files.into_iter().map(|file| file.path).collect::<Vec<_>>()
+        };
+        let windows = ["file:///C:/R/a.js", "file:///c:/r/A.js", r"c:\R\a.js"];
+        assert!(files(windows).contains(&"C:/R/a.js".to_owned()));
+        assert_eq!(files(windows).len(), 2, "{:?}", files(windows));
+        assert_eq!(files(["/R/a.js", "/r/a.js", "/r/A.js"]).len(), 4);
     }
 }

@@ -58,10 +58,10 @@ fn can_launch(process: &Process) -> bool {
         && !words.next().is_some_and(|word| WORK.contains(&word))
 }
 
-/// Returns `pnpm` of `pnpm.cjs`.
+/// Returns `pnpm` of `pnpm.cjs`, and `npm` of `npm.cmd`.
 pub(crate) fn stem(name: &str) -> &str {
     let name = name.rsplit('/').next().unwrap_or(name);
-    ["js", "cjs", "mjs"]
+    ["js", "cjs", "mjs", "cmd", "exe"]
         .iter()
         .find_map(|end| name.strip_suffix(end)?.strip_suffix('.'))
         .unwrap_or(name)

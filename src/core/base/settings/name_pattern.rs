@@ -1,11 +1,15 @@
 //! Patterns of output names, such as `CPU.%D.%H.%P.%T.%N`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, FixedOffset};
 
 use super::name_label::{name_part, part_lengths};
 use super::values::Formats;
+use crate::base::path_text::is_drive;
+use crate::base::system::IS_WINDOWS;
+use crate::base::windows_names;
 
 /// Values of the placeholders.
 #[derive(Debug, Clone)]
@@ -26,6 +30,8 @@ pub struct NameFields {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePattern {
     parts: Vec<NamePart>,
+    /// Whether the names are for Windows: with backslashes, and without the names of devices.
+    is_windows: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,9 +63,14 @@ impl NamePattern {
 
     /// Checks a pattern. An error says what is wrong, as the end of a sentence.
     pub fn parse(pattern: &str) -> Result<Self, String> {
+        Self::parse_for(IS_WINDOWS, pattern)
+    }
+
+    fn parse_for(is_windows: bool, pattern: &str) -> Result<Self, String> {
+        let pattern = &native(pattern, is_windows);
         let extension = EXTENSIONS.iter().find_map(|extension| pattern.strip_suffix(extension));
         let pattern = extension.unwrap_or(pattern);
-        check_path(pattern)?;
+        check_path(pattern, is_windows)?;
         let mut parts = Vec::new();
         let mut text = String::new();
         for (index, piece) in pattern.split(NODE_PID).enumerate() {
@@ -84,7 +95,7 @@ impl NamePattern {
             }
         }
         push_text(&mut parts, &mut text);
-        Ok(Self { parts })
+        Ok(Self { parts, is_windows })
     }
 
     /// Returns the name without extension. Appends the sequence number to a pattern without `%N` if
@@ -106,14 +117,19 @@ impl NamePattern {
         if is_numbered && !self.has_sequence() {
             name.push_str(&format!(".{:03}", fields.sequence));
         }
-        name
+        // A label or a number can make the name of a device.
+        if self.is_windows { windows_names::without_devices(&name) } else { name }
     }
 
     /// Returns whether a recording with this pattern may be written to `path`, which has an
     /// extension. Compares text: both paths must count from the same folder, in the same form.
     pub fn matches(&self, path: &str) -> bool {
+        let path = native(path, self.is_windows);
         let name = EXTENSIONS.iter().find_map(|extension| path.strip_suffix(extension));
-        name.is_some_and(|name| self.matches_name(name))
+        name.is_some_and(|name| {
+            self.matches_name(name)
+                || self.is_windows && self.matches_name(&windows_names::with_devices(name))
+        })
     }
 
     fn matches_name(&self, name: &str) -> bool {
@@ -221,13 +237,22 @@ impl FileNames {
     }
 }
 
+/// Returns a path with the separator of its system.
+fn native(path: &str, is_windows: bool) -> Cow<'_, str> {
+    if is_windows { path.replace('/', "\\").into() } else { path.into() }
+}
+
 /// Checks that a pattern names a file.
-fn check_path(pattern: &str) -> Result<(), String> {
+fn check_path(pattern: &str, is_windows: bool) -> Result<(), String> {
     if pattern.contains('\0') {
         return Err("it contains a NUL character".into());
     }
-    match pattern.rsplit('/').next() {
+    let separator = if is_windows { '\\' } else { '/' };
+    match pattern.rsplit(separator).next() {
         None | Some("" | "." | "..") => Err("it names a folder, and must name a file".into()),
+        Some(_) if is_windows => {
+            windows_names::check(if is_drive(pattern) { &pattern[2..] } else { pattern })
+        }
         Some(_) => Ok(()),
     }
 }
@@ -349,6 +374,47 @@ mod tests {
     }
 
     #[test]
+    fn names_on_windows_have_no_forbidden_characters() {
+        let parse = |pattern| NamePattern::parse_for(true, pattern);
+        for (bad, reason) in [
+            ("a:b", "it contains ':', which no file name on Windows has"),
+            ("C:x", "it contains ':', which no file name on Windows has"),
+            ("x/a|%P", "it contains '|', which no file name on Windows has"),
+            ("\\\\?\\C:\\a", "it contains '?', which no file name on Windows has"),
+            ("a\tb", "it contains a control character"),
+            ("a./b", "a folder in it ends with a dot or a space, which Windows leaves out"),
+            ("a \\b", "a folder in it ends with a dot or a space, which Windows leaves out"),
+            ("a\\", "it names a folder, and must name a file"),
+            ("a\\..", "it names a folder, and must name a file"),
+        ] {
+            assert_eq!(parse(bad).unwrap_err(), reason, "{bad:?}");
+        }
+        for good in
+            ["a/b", "..\\b", "C:\\x\\%P", "C:/x/%P", "\\\\server\\share\\%P", "%L.%N", "a.", "./a"]
+        {
+            assert!(parse(good).is_ok(), "{good:?} was refused");
+        }
+        assert!(NamePattern::parse_for(false, "a:b|c\\").is_ok());
+    }
+
+    #[test]
+    fn names_on_windows_are_not_those_of_devices() {
+        let with = |label: &str, pattern: &str| {
+            let fields = NameFields { label: label.to_owned(), thread_id: 1, ..fields() };
+            let pattern = NamePattern::parse_for(true, pattern).unwrap();
+            let name = pattern.expand(&fields, false);
+            assert!(pattern.matches(&format!("{}.trace.json", name.replace('\\', "/"))), "{name}");
+            name
+        };
+        assert_eq!(with("con", "%L"), "_con");
+        assert_eq!(with("NUL", "%L.%N"), "_NUL.012");
+        assert_eq!(with("n", "co%L/%P"), "_con\\4242");
+        assert_eq!(with("", "com%T"), "_com1");
+        assert_eq!(with("console", "x/%L"), "x\\console");
+        assert_eq!(with("con", "_%L"), "_con");
+    }
+
+    #[test]
     fn refuses_unknown_placeholders() {
         for bad in ["%X", "%d", "a%", "%%%", "% "] {
             assert!(NamePattern::parse(bad).is_err(), "{bad:?} was accepted");
@@ -403,8 +469,9 @@ mod tests {
             fields in any_fields(),
             numbered: bool,
             extension in prop::sample::select(EXTENSIONS.as_slice()),
+            is_windows: bool,
         ) {
-            let Ok(name) = NamePattern::parse(&pattern) else { return Ok(()) };
+            let Ok(name) = NamePattern::parse_for(is_windows, &pattern) else { return Ok(()) };
             let path = name.expand(&fields, numbered) + extension;
             prop_assert!(name.matches(&path), "{path:?}");
         }

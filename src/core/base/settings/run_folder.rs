@@ -4,7 +4,11 @@
 //! `--require /tmp/cpu-prof-run-x1/../../home/me/node_modules/@org/cpu-prof/index.js`. Node resolves
 //! the path without looking at the folder, so a process that starts when the run is over, and the
 //! folder is gone, starts as usual. Tools that filter the environment pass `NODE_OPTIONS` on.
+//!
+//! On Windows, no path climbs from one drive to another. For a package on `D:` and a run on `C:`, the
+//! preload's path is `D:/pkg/C$/Users/me/AppData/Local/Temp/cpu-prof-run-x1/../…/index.js`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,6 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::node_options::split;
+use crate::base::path_text::{is_drive, is_windows, with_slashes};
 use crate::base::system::{files, regular_file};
 
 /// Start of the name of a run's folder.
@@ -85,12 +90,32 @@ pub fn read(folder: &Path, file: &str) -> Option<Vec<u8>> {
 /// Returns the folder of the innermost run in the text of `NODE_OPTIONS`.
 pub fn folder(node_options: &str) -> Option<PathBuf> {
     split(node_options).iter().find_map(|arg| {
-        let (folder, _) = arg.split_once("/../")?;
         // The option's name can stand before the path: `--require=/tmp/…`.
-        let folder = Path::new(&folder[folder.find('/')?..]);
-        let name = folder.file_name()?.to_str()?;
-        name.starts_with(NAME).then(|| folder.to_owned())
+        let value = arg.split_once('=').map(|(_, value)| value);
+        let on_windows =
+            [Some(arg.as_str()), value].into_iter().flatten().find(|text| is_windows(text));
+        let path = match on_windows {
+            Some(path) => with_slashes(path),
+            None => Cow::Borrowed(&arg[arg.find('/')?..]),
+        };
+        let (folder, _) = path.split_once("/../")?;
+        let (_, name) = folder.rsplit_once('/')?;
+        let folder = if on_windows.is_some() { on_its_drive(folder) } else { folder.into() };
+        name.starts_with(NAME).then(|| PathBuf::from(folder))
     })
+}
+
+/// Returns the folder on another drive that hangs below a folder of this drive: `C:/Users/me` for
+/// `D:/pkg/C$/Users/me`.
+fn on_its_drive(folder: &str) -> String {
+    let (mut start, mut found) = (0, None);
+    for part in folder.split('/') {
+        if let [drive @ b'A'..=b'Z', b'$'] = part.as_bytes() {
+            found = Some(format!("{}:{}", char::from(*drive), &folder[start + part.len()..]));
+        }
+        start += part.len() + 1;
+    }
+    found.filter(|_| is_drive(folder)).unwrap_or_else(|| folder.to_owned())
 }
 
 #[cfg(test)]
@@ -113,6 +138,39 @@ mod tests {
             ("--require /a/../p/index.js", None),
             ("--require ../cpu-prof-run/../p/index.js", None),
             ("", None),
+        ] {
+            assert_eq!(folder(node_options).as_deref(), expected.map(Path::new), "{node_options}");
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_run_on_windows_is_found() {
+        for (node_options, expected) in [
+            (
+                "--require C:/Temp/cpu-prof-run-a/../../repo/index.js",
+                Some("C:/Temp/cpu-prof-run-a"),
+            ),
+            (r"-r C:\Temp\cpu-prof-run-a\..\..\repo\index.js", Some("C:/Temp/cpu-prof-run-a")),
+            (
+                r#""--require=c:\\My Temp\\cpu-prof-run-a\\..\\..\\repo\\index.js""#,
+                Some("C:/My Temp/cpu-prof-run-a"),
+            ),
+            (
+                "--require D:/pkg/C$/Users/me/Temp/cpu-prof-run-a/../../../../../../index.js",
+                Some("C:/Users/me/Temp/cpu-prof-run-a"),
+            ),
+            (
+                "--require=D:/C$/Temp/cpu-prof-run-a/../../../index.js",
+                Some("C:/Temp/cpu-prof-run-a"),
+            ),
+            (
+                "--require //server/C$/Temp/cpu-prof-run-a/../../index.js",
+                Some("//server/C$/Temp/cpu-prof-run-a"),
+            ),
+            // A folder of POSIX can have this name.
+            ("--require /pkg/C$/cpu-prof-run-a/../../i.js", Some("/pkg/C$/cpu-prof-run-a")),
+            ("--require C:/repo/index.js", None),
+            ("--require C:/other/../repo/index.js", None),
         ] {
             assert_eq!(folder(node_options).as_deref(), expected.map(Path::new), "{node_options}");
         }

@@ -10,7 +10,7 @@ use std::{io, mem};
 use super::posix::clock_us;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    IS_MSVC, SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user,
     with_signals_blocked,
 };
 pub(super) use super::posix::{children_cpu_us, process_cpu_us};

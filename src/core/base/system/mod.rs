@@ -26,9 +26,9 @@ use self::windows as platform;
 
 pub(crate) use self::platform::is_stderr_writable;
 pub use self::platform::{
-    IS_MSVC, SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, now_us,
-    parent_id, pass_on, pid_namespace, process_key, process_start_ms, resident_bytes, thread_id,
-    trim_heap, user, with_signals_blocked,
+    SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, now_us, parent_id,
+    pass_on, pid_namespace, process_key, process_start_ms, resident_bytes, thread_id, trim_heap,
+    user, with_signals_blocked,
 };
 #[cfg(unix)]
 pub use self::platform::{
@@ -37,6 +37,9 @@ pub use self::platform::{
 use self::platform::{
     ThreadClock, children_cpu_us, core_wait_us, parent_of, process_cpu_us, voluntary_switches,
 };
+
+/// Whether the system is Windows.
+pub const IS_WINDOWS: bool = cfg!(windows);
 
 /// Id of the process that records, 0 before the first recording.
 static RECORDING_PID: AtomicU32 = AtomicU32::new(0);

@@ -1,5 +1,6 @@
 //! The names that tools give to the sources of a map, and where such a source may be.
 
+use crate::base::path_text::{self, is_drive, is_windows, volume};
 use crate::format::url::file_path;
 
 /// Where a source may be.
@@ -36,6 +37,10 @@ pub fn place(name: &str, folder: &str) -> Option<SourcePlace> {
         Some("http" | "https" | "node" | "data") => SourcePlace::Url(name.to_owned()),
         Some(scheme) => of_bundler(scheme, &name[scheme.len() + 1..]),
         None if name.starts_with("[project]/") => of_bundler("turbopack", name),
+        // Two slashes begin a share on Windows only.
+        None if name.starts_with("//") && windows.is_none() && !is_windows(folder) => {
+            SourcePlace::Path(normal(&format!("/{}", name.trim_start_matches('/'))))
+        }
         None if name.starts_with('/') || is_drive(name) => SourcePlace::Path(normal(name)),
         None => SourcePlace::Path(normal(&format!("{folder}/{}", without_query(name)))),
     };
@@ -71,11 +76,8 @@ fn of_bundler(scheme: &str, rest: &str) -> SourcePlace {
 /// Returns a path of Windows with slashes; none for any other text.
 fn with_slashes(name: &str) -> Option<String> {
     let is_windows = name.contains('\\') && (is_drive(name) || !name.contains('/'));
-    is_windows.then(|| name.replace('\\', "/"))
-}
-
-fn is_drive(name: &str) -> bool {
-    matches!(name.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
+    // A relative path has no drive that tells its system.
+    is_windows.then(|| path_text::with_slashes(&name.replace('\\', "/")).into_owned())
 }
 
 /// Removes what bundlers append to tell the parts of a file apart: `a.vue?vue&type=script`.
@@ -85,24 +87,18 @@ fn without_query(name: &str) -> &str {
 
 /// Removes `.` and `..` from an absolute path.
 fn normal(path: &str) -> String {
+    let volume = volume(path);
     let mut parts = Vec::new();
-    let has_drive = is_drive(path);
-    for part in path.split('/') {
+    for part in path[volume.len()..].split('/') {
         match part {
             "" | "." => {}
-            // There is nothing above a drive.
-            ".." if has_drive && parts.len() == 1 => {}
             ".." => {
                 parts.pop();
             }
             part => parts.push(part),
         }
     }
-    match parts.as_slice() {
-        [drive] if has_drive => format!("{drive}/"),
-        _ if has_drive => parts.join("/"),
-        _ => format!("/{}", parts.join("/")),
-    }
+    format!("{volume}/{}", parts.join("/"))
 }
 
 #[cfg(test)]
@@ -147,12 +143,36 @@ mod tests {
         assert_eq!(place("", "/r"), None);
     }
 
+    #[test]
+    fn maps_of_windows_tell_places() {
+        for (name, folder, expected) in [
+            ("../src/a.ts", "C:/r/dist", "C:/r/src/a.ts"),
+            ("..\\src\\a.ts", "C:/r/dist", "C:/r/src/a.ts"),
+            ("../../../../a.ts", "C:/r/dist", "C:/a.ts"),
+            ("c:\\r\\src\\a.ts", "D:/x", "C:/r/src/a.ts"),
+            ("file:///c:/r/src/a.ts", "D:/x", "C:/r/src/a.ts"),
+            ("file://server/share/a.ts", "C:/r", "//server/share/a.ts"),
+            ("../src/a.ts", "//server/share/dist", "//server/share/src/a.ts"),
+            ("../../../src/a.ts", "//server/share/dist", "//server/share/src/a.ts"),
+            ("\\\\server\\share\\a.ts", "C:/r", "//server/share/a.ts"),
+            ("\\\\?\\C:\\r\\a.ts", "C:/r", "C:/r/a.ts"),
+            ("/src/a.ts", "C:/r", "/src/a.ts"),
+            ("//cdn/src/a.ts", "/r", "/cdn/src/a.ts"),
+        ] {
+            assert_eq!(place(name, folder), Some(Path(expected.into())), "{name}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn any_name_has_an_absolute_place(name in "(webpack|file|:|/|\\.\\.|\\.|\\\\|C|a|\\?|\\x00|é){1,9}") {
-            if let Some(Path(path)) = place(&name, "/r/dist") {
+        fn any_name_has_an_absolute_place(
+            name in "(webpack|file|:|/|\\.\\.|\\.|\\\\|C|a|\\?|\\x00|é){1,9}",
+            folder in prop::sample::select(vec!["/r/dist", "C:/r/dist", "//server/share/dist"]),
+        ) {
+            if let Some(Path(path)) = place(&name, folder) {
                 prop_assert!(path.starts_with('/') || is_drive(&path), "{name} {path}");
-                prop_assert!(!path.contains("/../") && !path.contains("//"), "{name} {path}");
+                let inside = &path[volume(&path).len()..];
+                prop_assert!(!inside.contains("/../") && !inside.contains("//"), "{name} {path}");
             }
         }
     }

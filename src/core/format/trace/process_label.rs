@@ -1,10 +1,11 @@
 //! The label of a process in DevTools, and whether its program is a tool.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::base::path_text::{below, is_local_file, is_windows, with_slashes};
 use crate::base::settings::values::IgnoreList;
+use crate::base::system::IS_WINDOWS;
 use crate::profile::label::{pid_mark, shortened};
 use crate::profile::program::{NodeModules, Program};
 
@@ -51,23 +52,28 @@ impl Program {
     /// extension: `tsc`. A script that a package starts by itself gets the package's name too:
     /// `tinypool-process`. A script whose name says little gets its folder: `dist/main.js`.
     fn name(&self) -> String {
-        let script = self.script().and_then(|script| Some((script, script.file_stem()?)));
-        let Some((script, stem)) = script else { return "node".to_owned() };
-        let stem = stem.to_string_lossy();
+        let script = self.script().unwrap_or_default();
+        let mut parts = parts_of(&script).rev();
+        let Some(file) = parts.next() else { return "node".to_owned() };
+        let folder = parts.next();
+        // A hidden file keeps its dot.
+        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        let stem = if stem.is_empty() { file } else { stem };
         if !self.is_tool() {
-            return shortened(&own_name(script, &stem));
+            return shortened(&own_name(folder, file, stem));
         }
-        match package_of_part(script) {
-            Some(package) if !stem.contains(&*package) => shortened(&format!("{package}-{stem}")),
-            _ => shortened(&stem),
+        match package_of_part(&script) {
+            Some(package) if !stem.contains(package) => shortened(&format!("{package}-{stem}")),
+            _ => shortened(stem),
         }
     }
 
-    fn script(&self) -> Option<&Path> {
+    /// Returns the path of the main script, with slashes.
+    fn script(&self) -> Option<Cow<'_, str>> {
         if self.is_eval() {
             return None;
         }
-        self.argv.get(1).map(Path::new)
+        self.argv.get(1).map(|script| with_slashes(script))
     }
 
     /// Returns the arguments that tell a reader something: paths below the working directory are
@@ -76,13 +82,14 @@ impl Program {
         let (eval, given) = if self.is_eval() { (Some("-e"), 1) } else { (None, 2) };
         let given = self.argv.iter().skip(given).map(|argument| self.in_cwd(argument));
         let telling = given.filter(|argument| !names_temporary_file(argument));
-        eval.into_iter().chain(telling).collect::<Vec<_>>().join(" ")
+        eval.map(Cow::Borrowed).into_iter().chain(telling).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns an argument, as a relative path if the argument is a path below the working directory.
-    fn in_cwd<'a>(&self, argument: &'a str) -> &'a str {
-        let below = argument.strip_prefix(&*self.cwd).and_then(|rest| rest.strip_prefix('/'));
-        below.filter(|rest| !self.cwd.is_empty() && !rest.is_empty()).unwrap_or(argument)
+    fn in_cwd<'a>(&self, argument: &'a str) -> Cow<'a, str> {
+        let path = with_slashes(argument);
+        let relative = below(&path, &with_slashes(&self.cwd)).map(str::to_owned);
+        relative.map_or(Cow::Borrowed(argument), Cow::Owned)
     }
 
     fn is_eval(&self) -> bool {
@@ -96,10 +103,13 @@ impl Program {
     /// Returns whether the script is under `node_modules`, also behind a link (`/usr/bin/tsc`).
     fn is_tool(&self) -> bool {
         let Some(script) = self.script() else { return false };
-        let real: PathBuf = std::fs::canonicalize(script).unwrap_or_else(|_| script.to_owned());
-        [script, &real]
-            .iter()
-            .any(|path| path.components().any(|part| part.as_os_str() == "node_modules"))
+        if is_in_node_modules(&script) {
+            return true;
+        }
+        // A trace that is read can name any path.
+        let is_local = is_local_file(&script, IS_WINDOWS);
+        let real = if is_local { std::fs::canonicalize(&*script).ok() } else { None };
+        real.is_some_and(|real| is_in_node_modules(&with_slashes(&real.to_string_lossy())))
     }
 }
 
@@ -110,36 +120,51 @@ fn names_temporary_file(argument: &str) -> bool {
         Some((option, value)) if option.starts_with('-') => value,
         _ => argument,
     };
-    let path = Path::new(value);
-    let is_socket = path.extension().is_some_and(|extension| extension == "sock");
+    let path = with_slashes(value);
+    let is_socket = path.ends_with(".sock") || path.starts_with("//./pipe/");
+    // macOS has the folder of temporary files, and /tmp, behind links.
+    let real = path.strip_prefix("/private").filter(|path| path.starts_with('/'));
     let temporary = std::env::temp_dir();
-    let is_below = |folder: &Path| path.starts_with(folder) && path != folder;
-    path.is_absolute() && (is_socket || is_below(&temporary) || is_below(Path::new("/tmp")))
+    let temporary = with_slashes(&temporary.to_string_lossy()).into_owned();
+    let is_below = |folder: &str| {
+        [Some(&*path), real].iter().flatten().any(|path| below(path, folder).is_some())
+    };
+    let is_absolute = path.starts_with('/') || is_windows(&path);
+    is_absolute && (is_socket || is_below(&temporary) || is_below("/tmp"))
+}
+
+/// Returns the parts of a path with slashes.
+fn parts_of(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
+}
+
+fn is_in_node_modules(path: &str) -> bool {
+    parts_of(path).any(|part| part == "node_modules")
 }
 
 /// Returns the name of a script outside of packages.
-fn own_name(script: &Path, stem: &str) -> String {
+fn own_name(folder: Option<&str>, file: &str, stem: &str) -> String {
     const SAYS_LITTLE: [&str; 9] =
         ["index", "main", "app", "cli", "server", "start", "run", "build", "worker"];
-    let file = script.file_name().unwrap_or_default().to_string_lossy();
-    let folder = script.parent().and_then(Path::file_name).filter(|_| SAYS_LITTLE.contains(&stem));
-    match folder {
-        Some(folder) => format!("{}/{file}", folder.to_string_lossy()),
-        None => file.into_owned(),
+    // `C:` is no folder.
+    let telling = |folder: &&str| SAYS_LITTLE.contains(&stem) && !folder.ends_with(':');
+    match folder.filter(telling) {
+        Some(folder) => format!("{folder}/{file}"),
+        None => file.to_owned(),
     }
 }
 
 /// Returns the package of a script, without its scope. Returns none for a command of the package:
 /// commands are at the package's root or in a folder `bin`.
-fn package_of_part(script: &Path) -> Option<Cow<'_, str>> {
-    let parts: Vec<_> = script.iter().map(OsStr::to_string_lossy).collect();
-    let modules = parts.iter().rposition(|part| part == "node_modules")?;
+fn package_of_part(script: &str) -> Option<&str> {
+    let parts: Vec<_> = parts_of(script).collect();
+    let modules = parts.iter().rposition(|part| *part == "node_modules")?;
     let (_, below) = parts.split_at(modules + 1);
     let is_scoped = below.first()?.starts_with('@');
     let (package, path) = below.get(usize::from(is_scoped)..)?.split_first()?;
     let (_, folders) = path.split_last()?;
-    let is_command = folders.last().is_none_or(|folder| folder == "bin");
-    (!is_command).then(|| package.clone())
+    let is_command = folders.last().is_none_or(|folder| *folder == "bin");
+    (!is_command).then_some(*package)
 }
 
 /// Returns a name as a URL's scheme: a letter, then letters, digits, `+`, `.` and `-`. Avoids
@@ -165,7 +190,7 @@ pub fn with_place(url_label: &str, place: &str) -> String {
 pub(crate) fn without_place(url_label: &str, cwd: &str) -> String {
     let with = url_label.rsplit_once("(pid ").and_then(|(start, end)| {
         let (start, place) = start.trim_end().rsplit_once("· ")?;
-        Path::new(cwd).ends_with(place).then(|| format!("{start}(pid {end}"))
+        Path::new(&*with_slashes(cwd)).ends_with(place).then(|| format!("{start}(pid {end}"))
     });
     with.unwrap_or_else(|| url_label.to_owned())
 }
@@ -236,6 +261,60 @@ mod tests {
         }
         let in_tmp = Program { cwd: "/tmp/p".into(), ..program(&["node", "a", "/tmp/p/b"], &[]) };
         assert_eq!(in_tmp.url_label(), "a: b (pid 42)");
+    }
+
+    #[test]
+    fn programs_of_windows_and_macos_have_the_same_labels() {
+        let node = r"C:\Program Files\nodejs\node.exe";
+        for (cwd, argv, label) in [
+            (
+                r"C:\r",
+                &[node, r"C:\r\node_modules\typescript\bin\tsc", "-p", "."][..],
+                "tsc: -p . (pid 42)",
+            ),
+            (
+                r"C:\r",
+                &[node, r"C:\r\dist\main.js", r"C:\r\src\a.ts"],
+                "dist-main.js: src/a.ts (pid 42)",
+            ),
+            (r"C:\r", &[node, r"C:\main.js", r"src\a.ts"], r"main.js: src\a.ts (pid 42)"),
+            (
+                r"c:\R",
+                &[node, r"C:\r\a.js", r"--in=C:\x", r"C:\r\b"],
+                r"a.js: --in=C:\x b (pid 42)",
+            ),
+            (
+                r"\\server\share",
+                &[node, r"\\server\share\app\server.js"],
+                "app-server.js: (pid 42)",
+            ),
+            (r"C:\r", &[node], "node: (pid 42)"),
+            (
+                r"C:\r",
+                &[node, r"C:\nodejs\node_modules\npm\bin\npm-cli.js", "run", "build"],
+                "npm-cli: run build (pid 42)",
+            ),
+            (
+                r"C:\r",
+                &[
+                    node,
+                    r"C:\r\node_modules\nx\src\daemon\start.js",
+                    r"\\.\pipe\nx\d.sock",
+                    r"\\.\pipe\x",
+                ],
+                "nx-start: (pid 42)",
+            ),
+            (
+                "/r",
+                &["node", "/r/a.js", "/private/tmp/x.json", "/private/x"],
+                "a.js: /private/x (pid 42)",
+            ),
+        ] {
+            let program = Program { cwd: cwd.into(), ..program(argv, &[]) };
+            assert_eq!(program.url_label(), label, "{argv:?}");
+        }
+        let tool = program(&[node, r"C:\r\node_modules\typescript\bin\tsc"], &[]);
+        assert_eq!(tool.node_modules(IgnoreList::Auto), NodeModules::Shown);
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! Shows the profiler's own JavaScript as `(program)`: its start takes milliseconds on the program's
 //! thread, and is not the program's code.
 
-use std::path::Path;
-
 use parking_lot::RwLock;
 
 use cpu_prof_core::format::url::frame_url;
@@ -25,8 +23,8 @@ enum Owner {
 
 /// Stores the package's folder, given by its subfolder `lib`.
 pub(crate) fn learn(lib: &str) {
-    let Some(package) = Path::new(lib).parent().and_then(Path::to_str) else { return };
-    let path = format!("{package}/");
+    let Some(package) = lib.strip_suffix("lib") else { return };
+    let path = package.to_owned();
     if FOLDERS.read().contains(&path) {
         return;
     }
@@ -38,9 +36,12 @@ pub(crate) fn learn(lib: &str) {
 /// Returns whether a resource name is a file of the package. The command line's files are not: they
 /// are programs of their own.
 pub(super) fn is_profiler(url: &str) -> bool {
-    let is_file =
-        |file: &str| matches!(file, "index.js" | "register.js") || file.starts_with("lib/");
+    let is_file = |file: &str| matches!(file, "index.js" | "register.js") || is_in_lib(file);
     FOLDERS.read().iter().any(|folder| url.strip_prefix(&**folder).is_some_and(is_file))
+}
+
+fn is_in_lib(file: &str) -> bool {
+    file.strip_prefix("lib").is_some_and(|rest| rest.starts_with(['/', '\\']))
 }
 
 /// Moves the samples of the profiler's own code to `(program)` below the root, and removes the nodes
@@ -188,6 +189,20 @@ mod tests {
         ] {
             assert!(!is_profiler(url), "{url}");
         }
+    }
+
+    #[test]
+    fn only_the_package_is_own_on_windows() {
+        learn(r"C:\my package\lib");
+        for url in [
+            r"C:\my package\index.js",
+            r"C:\my package\lib\a\b.js",
+            "file:///C:/my%20package/lib/preload.js",
+        ] {
+            assert!(is_profiler(url), "{url}");
+        }
+        assert!(!is_profiler(r"C:\my package\library.js"));
+        assert!(!is_profiler(r"C:\my package\cli\main.js"));
     }
 
     #[test]

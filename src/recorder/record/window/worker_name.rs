@@ -114,6 +114,8 @@ mod tests {
         for (script, name) in [
             ("/r/src/crunch.js", "crunch.js"),
             ("/r/a#b?c.js", "a#b?c.js"),
+            (r"C:\r\src\crunch.js", "crunch.js"),
+            ("file:///C:/r/crunch.mjs?v=2", "crunch.mjs"),
             ("file:///r/my%20worker.mjs?v=2#x", "my worker.mjs"),
             ("[worker eval]", "[worker eval]"),
             ("[worker eval]-wrapper", "[worker eval]"),

@@ -1,6 +1,6 @@
 //! The exported C++ functions of V8 and Node, found by their mangled names at run time.
 //!
-//! A function has two names: that of the Itanium ABI, and that of Microsoft's compiler. Both are the
+//! A function has two names: that of the Itanium ABI, and that of Microsoft's compiler, which Node for Windows has. Both are the
 //! same from Node 18 to 26. In the calling conventions of x86-64 and AArch64 a C++ method takes `this` as
 //! its first argument, and a `v8::Local` is passed as a pointer. How a `v8::Local` is returned differs:
 //! [`LocalGetter`].
@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::NonNull;
 
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::system::IS_MSVC;
+use cpu_prof_core::base::system::IS_WINDOWS;
 
 /// Defines types of V8 and Node that are used behind a pointer only.
 macro_rules! opaque {
@@ -52,7 +52,7 @@ macro_rules! exported {
                     std::sync::OnceLock::new();
                 let find = || Ok(Self { $($field: {
                     const NAME: &std::ffi::CStr =
-                        if cpu_prof_core::base::system::IS_MSVC { $msvc } else { $itanium };
+                        if cpu_prof_core::base::system::IS_WINDOWS { $msvc } else { $itanium };
                     let address = cpu_prof_core::base::system::exported(NAME)
                         .ok_or(NAME.to_str().unwrap_or_default())?;
                     // SAFETY: the mangled name spells out the parameters of the C++ function, and
@@ -254,7 +254,7 @@ pub(super) unsafe fn get_local<This>(method: LocalGetter<This>, this: This) -> L
     let mut result = std::ptr::null_mut();
     // SAFETY: the caller promises what the method asks for, and the address is that of a `Local`.
     let returned = unsafe { method(this, &raw mut result) };
-    if IS_MSVC { result } else { returned }
+    if IS_WINDOWS { result } else { returned }
 }
 
 /// Copies a string of V8. Null is an empty string.

@@ -1,11 +1,12 @@
 //! Labels of processes: the frames that DevTools names its tracks by, and their order for Perfetto.
 
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::trace::OutputTrace;
 use crate::merge::result::MergeError;
+use cpu_prof_core::base::path_text::{ancestors, below, is_same, with_slashes};
 use cpu_prof_core::format::trace::process_label::{with_input_name, with_place};
 use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::write::event::Event;
@@ -106,20 +107,24 @@ impl Labels {
         let mut cwds = self.list.iter().filter_map(ProcessLabel::cwd);
         let Some(first) = cwds.next() else { return };
         let common = cwds.fold(first, |common, cwd| {
-            let is_above = |folder: &&Path| cwd.starts_with(folder);
-            common.ancestors().find(is_above).unwrap_or(Path::new("/"))
+            let is_above = |folder: &&str| is_same(&cwd, folder) || below(&cwd, folder).is_some();
+            let above = ancestors(&common).find(is_above);
+            above.unwrap_or_default().to_owned().into()
         });
-        let common = common.to_owned();
-        let mut places: FxHashMap<String, FxHashSet<PathBuf>> = FxHashMap::default();
+        let common = common.into_owned();
+        let mut places: FxHashMap<String, FxHashSet<String>> = FxHashMap::default();
         for label in &self.list {
-            let cwd = label.cwd().unwrap_or(&common).to_owned();
+            let cwd = label.cwd().map_or_else(|| common.clone(), Cow::into_owned);
             places.entry(label.text().to_owned()).or_default().insert(cwd);
         }
         for label in &mut self.list {
             let is_shared = places.get(label.text()).is_some_and(|cwds| cwds.len() > 1);
-            let place = label.cwd().and_then(|cwd| cwd.strip_prefix(&common).ok());
-            if let Some(place) = place.filter(|place| is_shared && *place != Path::new("")) {
-                label.url = with_place(&label.url, &place.to_string_lossy());
+            let place = label.cwd().and_then(|cwd| match common.as_str() {
+                "" => Some(cwd.trim_start_matches('/').to_owned()),
+                common => below(&cwd, common).map(str::to_owned),
+            });
+            if let Some(place) = place.filter(|place| is_shared && !place.is_empty()) {
+                label.url = with_place(&label.url, &place);
             }
         }
     }
@@ -208,8 +213,9 @@ impl ProcessLabel {
         format!("{}-{}", ProcessFrame::ROOT, self.pid)
     }
 
-    fn cwd(&self) -> Option<&Path> {
-        self.cwd.as_deref().map(Path::new)
+    /// Returns the working directory with slashes.
+    fn cwd(&self) -> Option<Cow<'_, str>> {
+        self.cwd.as_deref().map(with_slashes)
     }
 
     /// Adds the label and the order of a recorded process and its threads for Perfetto, which reads

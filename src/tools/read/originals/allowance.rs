@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use memchr::memchr_iter;
-
-use cpu_prof_core::base::system::regular_file;
+use super::code_text::line_starts;
+use cpu_prof_core::base::path_text::is_local_file;
+use cpu_prof_core::base::system::{IS_WINDOWS, regular_file};
 use cpu_prof_core::format::source_map::decode::{MapError, decode};
 use cpu_prof_core::format::source_map::map::SourceMap;
 
@@ -73,13 +73,16 @@ impl Allowance {
         if ending.is_none() && !is_script(&text) {
             return Err(no_code());
         }
-        let line_starts = size_of::<usize>() * memchr_iter(b'\n', text.as_bytes()).count();
+        let line_starts = size_of::<usize>() * line_starts(&text).count();
         self.left = self.left.checked_sub(line_starts).ok_or_else(|| too_large(used_up()))?;
         Ok(text)
     }
 
     /// Reads a file of text. An error of the kind `FileTooLarge` says which limit was reached.
     pub(super) fn read(&mut self, path: &str) -> io::Result<String> {
+        if !is_local_file(path, IS_WINDOWS) {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file of a local disk"));
+        }
         let most = MOST_OF_FILE.min(self.left);
         let bytes = regular_file::read(Path::new(path), most as u64).map_err(|error| {
             if error.kind() != ErrorKind::FileTooLarge {
@@ -159,6 +162,10 @@ mod tests {
         ] {
             fs::write(at(name), text).unwrap();
             assert_eq!(Allowance::default().read_code(&at(name)).is_ok(), is_code, "{name}");
+        }
+        for path in ["//server/share/a.js", r"\\server\share\a.js", "C:/a.js", "a.js"] {
+            let error = Allowance::default().read_code(path).unwrap_err();
+            assert_eq!(error.to_string(), "it is no file of a local disk", "{path}");
         }
         symlink("/proc/self/maps", at("link.js")).unwrap();
         assert!(Allowance::default().read_code(&at("link.js")).is_err());

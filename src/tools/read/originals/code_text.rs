@@ -1,6 +1,6 @@
 //! The text of code, with places by line and column.
 
-use memchr::memchr_iter;
+use memchr::memchr3_iter;
 use rustc_hash::FxHashMap;
 
 /// UTF-16 units between two known places of a line.
@@ -22,8 +22,8 @@ pub(super) struct CodeText {
 
 impl CodeText {
     pub(super) fn new(text: String) -> Self {
-        let starts = memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
-        Self { lines: [0].into_iter().chain(starts).collect(), text, steps: FxHashMap::default() }
+        let lines = [0].into_iter().chain(line_starts(&text)).collect();
+        Self { lines, text, steps: FxHashMap::default() }
     }
 
     /// Returns the text on both sides of a place: line and column from 0, the column in UTF-16 units.
@@ -54,6 +54,19 @@ impl CodeText {
         }
         (units >= column).then_some(end)
     }
+}
+
+/// Returns where the lines behind the first start. V8 counts the line ends of JavaScript: of Windows, of
+/// old Macs, and Unicode's separators, which can stand in strings.
+pub(super) fn line_starts(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    // The first byte of the separators.
+    memchr3_iter(b'\n', b'\r', 0xe2, bytes).filter_map(|at| match &bytes[at..] {
+        [b'\r', b'\n', ..] => None,
+        [b'\r' | b'\n', ..] => Some(at + 1),
+        [0xe2, 0x80, 0xa8 | 0xa9, ..] => Some(at + 3),
+        _ => None,
+    })
 }
 
 /// Returns the place of every [`STEP`]th UTF-16 unit of a line, or the place before where a character
@@ -91,6 +104,15 @@ mod tests {
         assert_eq!(text.around(2, 1), None);
         assert_eq!(CodeText::new("a😀".into()).around(0, 2), Some(("a😀", "")));
         assert_eq!(text.around(3, 0), None);
+    }
+
+    #[test]
+    fn all_line_ends_of_javascript_count() {
+        for end in ["\n", "\r\n", "\r", "\u{2028}", "\u{2029}"] {
+            let mut text = CodeText::new(format!("a – b{end}{end}f(c)"));
+            assert_eq!(text.around(2, 2).map(|(_, after)| after), Some("c)"), "{end:?}");
+            assert_eq!(text.around(3, 0), None, "{end:?}");
+        }
     }
 
     proptest! {

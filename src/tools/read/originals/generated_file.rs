@@ -1,7 +1,7 @@
 //! One file of generated code: its text, its map, and the places of its functions in the sources.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
-use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
@@ -12,11 +12,12 @@ use super::function_text::{
     name_in_source, word_at_start,
 };
 use super::source_files::SourceFiles;
+use cpu_prof_core::base::path_text::{is_windows, with_slashes};
 use cpu_prof_core::format::source_map::comment::map_url;
 use cpu_prof_core::format::source_map::data_url::{self, is_data_url};
 use cpu_prof_core::format::source_map::decode::MapError;
 use cpu_prof_core::format::source_map::map::{SourceMap, SourceSpot};
-use cpu_prof_core::format::url::file_path;
+use cpu_prof_core::format::url::{decoded, file_path};
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::package::package_folder;
 use cpu_prof_core::profile::position::SourcePosition;
@@ -212,9 +213,15 @@ impl GeneratedFile {
     pub(super) fn url(&mut self, source: usize, files: &mut SourceFiles) -> Option<String> {
         let sources = &self.map.as_ref()?.sources;
         let name = sources.get(source)?;
-        let file_name = |path: &str| path.rsplit('/').next().map(str::to_owned);
-        let is_ours =
-            self.text.is_none() && sources.len() == 1 && file_name(name) == file_name(&self.path);
+        let name = &*match is_windows(&self.path) {
+            true => Cow::Owned(name.replace('\\', "/")),
+            false => Cow::Borrowed(name.as_str()),
+        };
+        let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let (of_source, own) = (file_name(name), file_name(&self.path));
+        let is_own =
+            own == of_source || is_windows(&self.path) && own.eq_ignore_ascii_case(&of_source);
+        let is_ours = self.text.is_none() && sources.len() == 1 && is_own;
         // A transpiler of a single file may name the file relative to any folder.
         let name = if is_ours { &self.path } else { name };
         let find = || files.url(name, &self.path);
@@ -237,7 +244,7 @@ fn read_map(
     let Some(url) = map_url(code) else {
         let name = format!("{path}.map");
         return match allowance.read(&name) {
-            Ok(json) => decoded(&json, &name, allowance),
+            Ok(json) => decoded_map(&json, &name, allowance),
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 Err(format!("{name}: {error}"))
             }
@@ -247,7 +254,7 @@ fn read_map(
     if is_data_url(url) {
         let name = "the map in its last line";
         let json = data_url::text(url).ok_or_else(|| format!("{name} is damaged"))?;
-        return decoded(&json, name, allowance);
+        return decoded_map(&json, name, allowance);
     }
     if url.contains("://") && !url.starts_with("file:") {
         return missing(format!("its map is at {url}, and is not fetched"));
@@ -256,14 +263,15 @@ fn read_map(
         true => file_path(url).into_owned(),
         // Relative to the file; the URL may be encoded.
         false => {
-            let name = url.split('?').next().unwrap_or_default();
-            let name = file_path(&format!("file://{name}")).into_owned();
-            let folder = Path::new(path).parent().unwrap_or(Path::new("/"));
-            folder.join(name).to_string_lossy().into_owned()
+            let name =
+                with_slashes(&decoded(url.split('?').next().unwrap_or_default())).into_owned();
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let is_absolute = name.starts_with('/') || is_windows(&name);
+            if is_absolute { name } else { format!("{folder}/{name}") }
         }
     };
     match allowance.read(&file) {
-        Ok(json) => decoded(&json, &file, allowance),
+        Ok(json) => decoded_map(&json, &file, allowance),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             missing(format!("{file} does not exist"))
         }
@@ -271,7 +279,11 @@ fn read_map(
     }
 }
 
-fn decoded(json: &str, name: &str, allowance: &mut Allowance) -> Result<Option<SourceMap>, String> {
+fn decoded_map(
+    json: &str,
+    name: &str,
+    allowance: &mut Allowance,
+) -> Result<Option<SourceMap>, String> {
     allowance.decode(json).map(Some).map_err(|error| format!("{name}: {error}"))
 }
 

@@ -18,6 +18,8 @@ use self::allowance::Allowance;
 use self::generated_file::{FunctionSpot, GeneratedFile};
 use self::notes::SourceNotes;
 use self::source_files::SourceFiles;
+use cpu_prof_core::base::path_text::is_local_file;
+use cpu_prof_core::base::system::IS_WINDOWS;
 use cpu_prof_core::format::source_map::decode::MapError;
 use cpu_prof_core::format::source_map::map::SourceSpot;
 use cpu_prof_core::format::url::file_path;
@@ -242,10 +244,10 @@ impl Originals {
     }
 
     fn read(&mut self, url: &str) -> Option<usize> {
-        if !url.starts_with('/') && !url.starts_with("file:///") {
+        let path = file_path(url);
+        if !is_local_file(&path, IS_WINDOWS) {
             return None;
         }
-        let path = file_path(url);
         let text = match self.allowance.read_code(&path) {
             Ok(text) => text,
             Err(error) => {

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use cpu_prof_core::base::path_text::{ancestors, is_local_file, volume};
+use cpu_prof_core::base::system::IS_WINDOWS;
 use cpu_prof_core::format::source_map::source_name::{SourcePlace, place};
 use cpu_prof_core::format::url::frame_url;
 use cpu_prof_core::profile::package::package_folder;
@@ -43,7 +45,8 @@ impl SourceFiles {
         let path = match package_folder(generated) {
             Some(package) if package_folder(&path).is_none() => {
                 let name = name.trim_start_matches(['.', '/']);
-                let tail = if path.ends_with(name) { name } else { path.trim_start_matches('/') };
+                let inside = path[volume(&path).len()..].trim_start_matches('/');
+                let tail = if path.ends_with(name) { name } else { inside };
                 format!("{package}/{tail}")
             }
             // A server of a bundler names files by their path below the project.
@@ -52,14 +55,13 @@ impl SourceFiles {
             }
             _ => path,
         };
-        let path = if path.starts_with('/') { path } else { format!("/{path}") };
         Some(frame_url(&path, NodeModules::Foldable))
     }
 
     /// Returns the file of a path below one of the folders above a file.
     fn above(&mut self, folder: &str, path: &str) -> Option<String> {
-        let folders = Path::new(folder).ancestors().take(LEVELS);
-        let mut files = folders.map(|folder| folder.join(path).to_string_lossy().into_owned());
+        let folders = ancestors(folder).take(LEVELS);
+        let mut files = folders.map(|folder| format!("{folder}/{path}"));
         files.find(|file| self.exists(file))
     }
 
@@ -71,7 +73,7 @@ impl SourceFiles {
         if self.has_stopped || path.len() > MAX_PATH {
             return false;
         }
-        let exists = Path::new(path).is_file();
+        let exists = is_local_file(path, IS_WINDOWS) && Path::new(path).is_file();
         self.known.insert(path.to_owned(), exists);
         exists
     }
@@ -134,6 +136,37 @@ mod tests {
         ] {
             assert_eq!(files.url(name, file).as_deref(), Some(url), "{name}");
         }
+    }
+
+    #[test]
+    fn sources_of_windows_are_named_and_not_looked_for_on_posix() {
+        let file = "C:/r/dist/server/app.js";
+        for (name, url) in [
+            ("../../src/a.ts", "file:///C:/r/src/a.ts"),
+            (r"..\..\src\a.ts", "file:///C:/r/src/a.ts"),
+            (r"d:\r\src\a.ts", "file:///D:/r/src/a.ts"),
+            (r"\\server\share\a.ts", "file://server/share/a.ts"),
+            ("webpack://app/./src/a.ts", "webpack://app/src/a.ts"),
+            // The folder is there, but below the working directory.
+            ("webpack://app/./read/mod.rs", "webpack://app/read/mod.rs"),
+        ] {
+            assert_eq!(SourceFiles::default().url(name, file).as_deref(), Some(url), "{name}");
+        }
+        let of_package = "C:/r/node_modules/p/dist/index.js";
+        for (name, url) in [
+            ("../src/index.ts", "file:///C:/r/node_modules/p/src/index.ts"),
+            (r"D:\build\src\index.ts", "file:///C:/r/node_modules/p/build/src/index.ts"),
+            ("webpack://p/./src/index.ts", "file:///C:/r/node_modules/p/src/index.ts"),
+        ] {
+            assert_eq!(
+                SourceFiles::default().url(name, of_package).as_deref(),
+                Some(url),
+                "{name}"
+            );
+        }
+        let on_share = "//server/share/dist/app.js";
+        let url = SourceFiles::default().url("../src/a.ts", on_share);
+        assert_eq!(url.as_deref(), Some("file://server/share/src/a.ts"));
     }
 
     #[test]

@@ -175,3 +175,50 @@ fn long_names_are_cut_in_notes() {
     originals.frame(&frame(&dir, "code.js", "f", 0, 1));
     assert!(originals.notes()[0].len() < 1000);
 }
+
+#[test]
+fn what_is_on_another_machine_is_not_read() {
+    let dir = folder(&[("code.js", CODE), ("code.js.map", MAP)]);
+    let mut originals = Originals::default();
+    let path = dir.path().display();
+    let found = frame(&dir, "code.js", "a", 0, 10);
+    for url in [
+        // On Linux, this would be the file that is there.
+        format!("file:///{path}/code.js"),
+        format!("/{path}/code.js"),
+        "file://server/share/code.js".to_owned(),
+        r"\\server\share\code.js".to_owned(),
+        "file:///C:/repo/code.js".to_owned(),
+    ] {
+        assert!(originals.frame(&CallFrame { url, ..found.clone() }).is_none());
+    }
+    assert!(originals.frame(&found).is_some());
+    assert_eq!(originals.notes(), [""; 0]);
+
+    // The code is here, and names a map that is not.
+    let shared = CODE.replace("code.js.map", "//server/share/code.js.map");
+    let dir = folder(&[("code.js", &shared)]);
+    assert!(originals.frame(&frame(&dir, "code.js", "a", 0, 10)).is_none());
+    let notes = originals.notes().join(" ");
+    assert!(notes.contains("//server/share/code.js.map: it is no file of a local disk"), "{notes}");
+}
+
+#[test]
+fn code_in_memory_is_that_of_its_file_on_windows() {
+    for (source, expected) in [
+        // A transpiler can name the file itself relative to any folder.
+        ("a.ts", "file:///C:/Repo/src/A.ts"),
+        (r"C:\\elsewhere\\a.ts", "file:///C:/Repo/src/A.ts"),
+        ("../lib/b.ts", "file:///C:/Repo/lib/b.ts"),
+        (r"..\\lib\\b.ts", "file:///C:/Repo/lib/b.ts"),
+    ] {
+        let mut originals = Originals::default();
+        let url = "file:///C:/Repo/src/A.ts".to_owned();
+        originals
+            .add_map(ScriptKey { url: url.clone(), script_id: 1 }, MAP.replace("a.ts", source));
+        let dir = folder(&[]);
+        let recorded = CallFrame { url, ..frame(&dir, "", "a", 0, 10) };
+        let found = originals.frame(&recorded).unwrap();
+        assert_eq!(found.frame.url, expected, "{source}");
+    }
+}

@@ -9,9 +9,6 @@ use std::{mem, ptr};
 /// The signal by which V8 samples a thread.
 pub const SAMPLING_SIGNAL: Option<c_int> = Some(libc::SIGPROF);
 
-/// Whether C++ code is compiled as Microsoft's compiler does, and not as all others do.
-pub const IS_MSVC: bool = false;
-
 /// Returns the CPU time of all threads of this process, microseconds.
 pub(super) fn process_cpu_us() -> Option<i64> {
     clock_us(libc::CLOCK_PROCESS_CPUTIME_ID)

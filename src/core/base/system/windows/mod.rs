@@ -24,9 +24,6 @@ pub(super) use self::thread::{ThreadClock, core_wait_us, voluntary_switches};
 /// None: V8 stops a thread to sample it, and sends no signal.
 pub const SAMPLING_SIGNAL: Option<c_int> = None;
 
-/// Node is compiled by Microsoft's compiler, or by one that does the same.
-pub const IS_MSVC: bool = true;
-
 /// Returns the time on the clock of V8 and Node, microseconds.
 pub fn now_us() -> i64 {
     let (mut count, mut frequency) = (0, 0);

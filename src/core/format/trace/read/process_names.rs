@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::base::path_text::with_slashes;
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::ours::OurMember;
 use crate::format::trace::process_label::{without_place, without_recording_label};
@@ -210,7 +211,7 @@ impl ProcessNames {
             name,
             command,
             url_label: self.label.as_deref().and_then(without_pid).map(str::to_owned),
-            cwd: cwd.filter(is_known),
+            cwd: cwd.filter(is_known).map(|cwd| with_slashes(&cwd).into_owned()),
             parent_pid: ppid.filter(|pid| *pid > 0),
             ancestors,
             node: node.filter(is_known),
