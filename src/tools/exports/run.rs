@@ -14,7 +14,7 @@ use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
 use cpu_prof_core::base::settings::name_pattern::NamePattern;
 use cpu_prof_core::base::settings::run_folder;
-use cpu_prof_core::base::system::{self, IS_WINDOWS, regular_file};
+use cpu_prof_core::base::system::{self, IS_WINDOWS, files, regular_file};
 
 /// Returns the version of the package that this addon belongs to.
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
@@ -76,7 +76,7 @@ pub(crate) fn run_folder(node_options: String) -> Option<String> {
 /// Returns whether a folder belongs to this user, and nobody else may write into it.
 #[napi(js_name = "cpuProfIsOwnFolder", catch_unwind)]
 pub(crate) fn is_own_folder(folder: String) -> bool {
-    regular_file::is_own_folder(folder.as_ref())
+    files::is_own_folder(folder.as_ref())
 }
 
 /// Returns the text of a file in the folder of a run; nothing if another user can have made the file
