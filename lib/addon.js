@@ -46,7 +46,7 @@ function find(name) {
   const target = targetName()
   let addon
   try {
-    addon = requireFile(`${name}.${target}.node`, target)
+    addon = firstOf(`${name}.${target}.node`, target, require)
   } catch (error) {
     const why = require('./addon/missing.js').explain(name, target, error)
     throw why === undefined ? error : unusable(why)
@@ -56,13 +56,16 @@ function find(name) {
   throw unusable(require('./addon/missing.js').explainVersion(target, VERSION, version))
 }
 
-/** @param {string} file @param {string} target */
-function requireFile(file, target) {
+/**
+ * Applies `get` to the file of this checkout, or else to that of the target's package.
+ * @param {string} file @param {string} target @param {NodeJS.Require} get
+ */
+function firstOf(file, target, get) {
   try {
-    return require(`../${file}`)
+    return get(`../${file}`)
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
-    return require(`@org/cpu-prof-${target}/${file}`)
+    return get(`@org/cpu-prof-${target}/${file}`)
   }
 }
 

@@ -69,32 +69,42 @@ function needsOf(bytes, target) {
 
 /** @typedef {ReturnType<typeof readElf>['imports']} ElfImports */
 
-/** Lists what a glibc does not have. @param {string} floor @param {ElfImports} imports */
+/** Lists what a glibc does not have, a line for each newer version. @param {string} floor @param {ElfImports} imports */
 function newerThan(floor, imports) {
-  return imports.flatMap(({ name, isWeak, version }) => {
+  /** Symbols by the version that has them; the linker found those without a version in no library. @type {Map<string, string[]>} */
+  const newer = new Map()
+  for (const { name, isWeak, version } of imports) {
     const needed = /^GLIBC_(\d[\d.]*)$/.exec(version ?? '')?.[1]
-    if (needed !== undefined && compareVersions(needed, floor) > 0) {
-      return [`it needs ${name} of glibc ${needed}, and glibc ${floor} must be enough`]
-    }
-    // The linker found the symbol in no library. One that Node exports is found when the addon is loaded.
+    const isNewer = needed !== undefined && compareVersions(needed, floor) > 0
+    // What Node exports is found when the addon is loaded.
     const isUnknown = version === undefined && !isWeak && !OF_NODE.test(name)
-    return isUnknown ? [`it needs ${name}, which glibc ${floor} does not have`] : []
-  })
+    if (!isNewer && !isUnknown) continue
+    const place = needed === undefined ? 'no library that it names' : `glibc ${needed}`
+    newer.set(place, [...(newer.get(place) ?? []), name])
+  }
+  return [...newer].map(
+    ([place, names]) =>
+      `it needs ${names.join(', ')} of ${place}, and glibc ${floor} must be enough`,
+  )
 }
 
 /** Lists symbols that a system without glibc lacks. @param {ElfImports} imports */
 function ofGlibc(imports) {
-  return imports
-    .filter(({ version }) => version?.startsWith('GLIBC_'))
-    .map(({ name, version }) => `it needs ${name} of ${version}, and musl must be enough`)
+  const names = imports.filter(({ version }) => version?.startsWith('GLIBC_'))
+  if (names.length === 0) return []
+  return [`it needs ${names.map(({ name }) => name).join(', ')} of glibc, and musl must be enough`]
 }
 
 /** @param {Buffer} bytes @param {Target} target */
 function machNeeds(bytes, { env }) {
   const { system = '', imports, ...rest } = readMachO(bytes)
-  const others = imports
-    .filter(({ name, library }) => library === undefined && !OF_NODE.test(name))
-    .map(({ name }) => `it needs ${name}, which is in no library that it names`)
+  const unknown = imports.filter(
+    ({ name, library }) => library === undefined && !OF_NODE.test(name),
+  )
+  const others =
+    unknown.length === 0
+      ? []
+      : [`it needs ${unknown.map(({ name }) => name).join(', ')}, of no library that it names`]
   const oldest = env?.MACOSX_DEPLOYMENT_TARGET ?? ''
   if (system === '' || compareVersions(system, oldest) > 0) {
     others.push(`it needs macOS ${system || '(of no version)'}, and ${oldest} must be enough`)

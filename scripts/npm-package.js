@@ -7,6 +7,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { ROOT } = require('./build.js')
+const { inspect } = require('./inspect.js')
 const { mainManifest, platformManifest, platformReadme } = require('./npm/manifests.js')
 const { ADDONS, TARGETS, fileName, packageName } = require('./targets.js')
 
@@ -28,8 +29,8 @@ function writeManifests() {
 }
 
 /**
- * Fills a folder with the packages. Returns the folders of the packages, the main package last, and the
- * targets that are left out because an addon is missing.
+ * Fills a folder with the packages. Returns the folders of the packages, the main package last, the targets
+ * that have one, and the targets that are left out because an addon is missing.
  * @param {string} [dist]
  */
 function stage(dist = DIST) {
@@ -37,7 +38,7 @@ function stage(dist = DIST) {
   const missing = Object.keys(TARGETS).filter((target) => !isBuilt(target))
   const built = Object.keys(TARGETS).filter((target) => !missing.includes(target))
   const platforms = built.map((target) => stagePlatform(target, dist))
-  return { folders: [...platforms, stageMain(dist)], missing }
+  return { folders: [...platforms, stageMain(dist)], built, missing }
 }
 
 /** @param {string} target */
@@ -72,7 +73,7 @@ function writeJson(file, value) {
 
 function main() {
   writeManifests()
-  const { folders, missing } = stage()
+  const { folders, built, missing } = stage()
   for (const dir of folders) console.log(path.relative(process.cwd(), dir))
   for (const target of missing) {
     console.error(
@@ -80,6 +81,10 @@ function main() {
         `(node scripts/build.js --target ${target})`,
     )
   }
+  // An addon that was built for this machine alone must not be published.
+  const problems = built.flatMap((target) => inspect(target).problems)
+  for (const line of problems) console.error(`not fit to be published: ${line}`)
+  if (problems.length > 0) process.exitCode = 1
 }
 
 if (require.main === module) main()

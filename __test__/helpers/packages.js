@@ -39,13 +39,34 @@ function standIn(target, dist) {
 }
 
 /**
+ * Returns the folders of the libraries that a package needs, also of those that they need.
+ * @param {string} folder of the package @param {Set<string>} [found] so far
+ */
+function librariesOf(folder, found = new Set()) {
+  const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
+  for (const name of Object.keys(manifest.dependencies ?? {})) {
+    const library = libraryFrom(folder, name)
+    if (found.has(library)) continue
+    found.add(library)
+    librariesOf(library, found)
+  }
+  return found
+}
+
+/** Returns the folder of a library, as Node finds the library from a folder. @param {string} folder @param {string} name @returns {string} */
+function libraryFrom(folder, name) {
+  const library = path.join(folder, 'node_modules', name)
+  return fs.existsSync(library) ? library : libraryFrom(path.dirname(folder), name)
+}
+
+/**
  * Packs all packages and the libraries of the main package.
  * @returns {import('./registry.js').Packed[]}
  */
 function packAll() {
   const folders = [
     ...[NAME, ...Object.keys(TARGETS).map(packageName)].map(stagedPackage),
-    ...Object.keys(dependencies).map((name) => path.join(PACKAGE, 'node_modules', name)),
+    ...librariesOf(PACKAGE),
   ]
   const dir = temporaryDirectory()
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', dir, ...folders]

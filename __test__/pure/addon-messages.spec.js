@@ -50,12 +50,15 @@ test('without a package for this system, the message has a cause and the command
   assert.equal(reasonIn(nothing), MISSING + omitted + NPM)
   // The lock file was written where this system's package is not, or names all.
   const lock = path.join(nothing, 'package-lock.json')
-  fs.writeFileSync(lock, JSON.stringify({ packages: { [`node_modules/${NAME}`]: {} } }))
+  const asks = { optionalDependencies: { [packageName(TARGET)]: VERSION } }
+  const packages = { [`node_modules/${NAME}`]: asks }
+  fs.writeFileSync(lock, JSON.stringify({ packages }))
   assert.match(
     reasonIn(nothing),
-    /: package-lock\.json does not name it, as npm leaves .*; run: npm/,
+    /: package-lock\.json does not name it \(npm leaves .*\); run: npm/,
   )
-  fs.writeFileSync(lock, JSON.stringify({ packages: { [packageName(TARGET)]: {} } }))
+  const whole = { ...packages, [`node_modules/${packageName(TARGET)}`]: {} }
+  fs.writeFileSync(lock, JSON.stringify({ packages: whole }))
   assert.equal(reasonIn(nothing), MISSING + omitted + NPM)
 })
 
@@ -183,6 +186,21 @@ test('the command is that of the package manager in use', () => {
     process.env.npm_config_user_agent = 'constructor/1'
     fs.rmSync(path.join(project, 'package-lock.json'))
     assert.match(command(), /^npm install/)
+
+    // The forms in which lock files have an entry, and in which others ask for the package.
+    for (const [file, entry, ask] of [
+      ['pnpm-lock.yaml', "  'a@1.0.0':\n", '      a: 1.0.0\n'],
+      ['yarn.lock', '"a@1.0.0":\n', '    a "1.0.0"\n'],
+      ['yarn.lock', '__metadata:\n"a@npm:1.0.0":\n', '__metadata:\n    "a": "npm:1.0.0"\n'],
+      ['bun.lock', '"a": ["a@1.0.0"]', '{ "a": "1.0.0" }'],
+      ['package-lock.json', '"node_modules/a": {}', '{ "a": "1.0.0" }'],
+    ]) {
+      fs.writeFileSync(path.join(project, file), entry)
+      assert.deepEqual([findProject(folder).lockFile, findProject(folder).locks('a')], [file, true])
+      fs.writeFileSync(path.join(project, file), ask)
+      assert.equal(findProject(folder).locks('a'), false, file)
+      fs.rmSync(path.join(project, file))
+    }
   } finally {
     if (agent === undefined) Reflect.deleteProperty(process.env, 'npm_config_user_agent')
     else process.env.npm_config_user_agent = agent

@@ -126,66 +126,72 @@ test('the readers tell what libraries of the three systems need', () => {
 })
 
 for (const [what, bytes, target, changes, expected] of /** @type {const} */ ([
-  ['another processor', OF_LINUX, 'linux-x64-gnu', {}, 'it is for arm64'],
+  ['another processor', OF_LINUX, 'linux-x64-gnu', {}, /^it is for arm64$/],
   [
     'a library that not every system has',
     OF_LINUX,
     'linux-arm64-gnu',
     {},
-    'it needs libstdc++.so.6, which not every system has',
+    /^it needs libstdc\+\+\.so\.6, which not every system has$/,
   ],
   [
     'a newer glibc',
     OF_LINUX,
     'linux-arm64-gnu',
     { floor: '2.9' },
-    'it needs memcpy of glibc 2.17, and glibc 2.9 must be enough',
+    /^it needs .*\bmemcpy\b.* of glibc 2\.17, and glibc 2\.9 must be enough$/,
   ],
   [
     'a symbol that the linker found nowhere',
     OF_LINUX,
     'linux-arm64-gnu',
     {},
-    'it needs _ZN2v812api_internal13DisposeGlobalEPm, which glibc 2.17 does not have',
+    /^it needs .*\b_ZN2v812api_internal13DisposeGlobalEPm\b.* of no library that it names, and glibc/,
   ],
   [
     'glibc where musl is',
     OF_LINUX,
     'linux-arm64-musl',
     {},
-    'it needs memcpy of GLIBC_2.17, and musl must be enough',
+    /^it needs .*\bmemcpy\b.* of glibc, and musl must be enough$/,
   ],
   [
     'a symbol in no library of macOS',
     OF_MACOS,
     'darwin-arm64',
     {},
-    'it needs __ZN2v810CpuProfile6DeleteEv, which is in no library that it names',
+    /^it needs .*\b__ZN2v810CpuProfile6DeleteEv\b.*, of no library that it names$/,
   ],
   [
     'a newer macOS',
     OF_MACOS,
     'darwin-arm64',
     { env: { MACOSX_DEPLOYMENT_TARGET: '10.15' } },
-    'it needs macOS 11.0, and 10.15 must be enough',
+    /^it needs macOS 11\.0, and 10\.15 must be enough$/,
   ],
   [
     'a library that Windows lacks',
     OF_WINDOWS,
     'win32-x64',
     {},
-    'it needs node.exe, which not every system has',
+    /^it needs node\.exe, which not every system has$/,
   ],
 ])) {
   test(`an addon may not need ${what}`, () => {
     const problems = problemsOf(bytes(), { ...TARGETS[target], ...changes })
-    assert.ok(problems.includes(expected), problems.join('\n'))
+    assert.ok(
+      problems.some((problem) => expected.test(problem)),
+      problems.join('\n'),
+    )
   })
 }
 
 test('what Node exports, and what glibc has had for long, an addon may need', () => {
   const problems = problemsOf(OF_LINUX(), { ...TARGETS['linux-arm64-gnu'], floor: '2.28' })
-  assert.ok(!problems.some((problem) => /napi_|uv_|of glibc/.test(problem)), problems.join('\n'))
+  assert.ok(
+    !problems.some((problem) => /\bnapi_|\buv_|of glibc/.test(problem)),
+    problems.join('\n'),
+  )
 })
 
 test('an addon has the format of its system, and a bounded size', () => {

@@ -43,6 +43,8 @@ const MANAGERS = {
   bun: { fetched: 'bun', add: ['bun', 'add'], exec: ['bun', 'run'] },
 }
 
+const RECORDER = path.sep + fileName('cpu-prof', TARGET)
+
 /** @type {Promise<Awaited<ReturnType<typeof serveRegistry>>> | undefined} */
 let serving
 const registry = () => {
@@ -110,7 +112,10 @@ for (const [title, manager] of Object.entries(MANAGERS)) {
     const { project, env, called } = await createProject(manager)
     const added = await execute([...manager.add, NAME], project, env)
     assert.equal(added.code, 0, added.all)
-    const installed = Object.keys(TARGETS).filter(isInstalledIn(project))
+    const names = new Set(filesOf(project).map((file) => path.basename(file)))
+    const installed = Object.keys(TARGETS).filter((target) =>
+      names.has(fileName('cpu-prof', target)),
+    )
     const usable = manager.takesAnyLibc
       ? installed.filter((target) => target === TARGET)
       : installed
@@ -135,16 +140,23 @@ for (const [title, manager] of Object.entries(MANAGERS)) {
     assert.match(all, /^trace: profiles\/\S+\/trace\.json \(.* 1 process, /m)
     assert.doesNotMatch(all, /not recorded/)
     assert.ok(!fs.existsSync(called), 'no compiler was called')
+
+    const [recorder] = filesOf(project).filter((file) => file.endsWith(RECORDER))
+    fs.rmSync(path.dirname(fs.realpathSync(recorder)), { recursive: true })
+    const preload = ['--require', NAME]
+    const unprofiled = await run([main], { ...inProject, preload, read: 0 })
+    assert.equal(unprofiled.code, 0)
+    const mend = / is not installed: .*; run: (.*)\n$/.exec(unprofiled.stderr)?.[1]
+    assert.ok(mend, `${recorder}: ${unprofiled.stderr}`)
+    const mended = await execute(mend.split(' '), project, env)
+    assert.equal(mended.code, 0, mended.all)
+    assert.equal((await run([main], { ...inProject, preload, read: 0 })).stderr, '')
   })
 }
 
-/** Returns a function that tells whether a target's addons are somewhere in a project. @param {string} project */
-function isInstalledIn(project) {
-  const names = new Set(
-    fs.readdirSync(project, { recursive: true }).map((file) => path.basename(String(file))),
-  )
-  return (/** @type {string} */ target) => names.has(fileName('cpu-prof', target))
-}
+/** Lists the files in a project. @param {string} project */
+const filesOf = (project) =>
+  fs.readdirSync(project, { recursive: true }).map((file) => path.join(project, String(file)))
 
 /** @param {string} target */
 const withoutLibc = (target) => target.replace(/-(gnu|musl)$/, '')

@@ -67,24 +67,25 @@ function missing(name, target) {
   if (!targets.includes(target)) {
     return `there are no addons for ${target}, but for ${targets.join(', ')}: use a Node for one of these`
   }
-  const { manager, lockFile, lock } = findProject(ROOT)
-  const wanted = `${PREFIX}${target}`
-  const cause = causeOf(target, targets, { wanted, lockFile, lock })
-  return `the package ${wanted} is not installed: ${cause}; run: ${commandOf(manager, manifest)}`
+  const project = findProject(ROOT)
+  const cause = causeOf(target, targets, project)
+  const command = commandOf(project.manager, manifest)
+  return `the package ${PREFIX}${target} is not installed: ${cause}; run: ${command}`
 }
 
 /**
- * @param {string} target @param {string[]} targets
- * @param {{ wanted: string, lockFile?: string, lock: string }} project
+ * @param {string} target @param {string[]} targets that have a package
+ * @param {import('./package-manager.js').Project} project
  */
-function causeOf(target, targets, { wanted, lockFile, lock }) {
+function causeOf(target, targets, { manager, lockFile, locks }) {
   const other = targets.find(isResolvable)
   if (other !== undefined) return copied(target, other)
-  if (lockFile !== undefined && !lock.includes(wanted)) {
-    return (
-      `${lockFile} does not name it, as npm leaves the optional packages of other systems out of ` +
-      'the file that it writes while node_modules exists'
-    )
+  if (lockFile !== undefined && !locks(PREFIX + target)) {
+    const why =
+      manager === 'npm'
+        ? 'npm leaves the optional packages of other systems out of the file if node_modules exists'
+        : 'the file was written for other systems'
+    return `${lockFile} does not name it (${why})`
   }
   return 'the install left optional packages out (--omit=optional, --no-optional, --ignore-optional)'
 }

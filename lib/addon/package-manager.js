@@ -37,9 +37,16 @@ function commandOf(manager, { name, version }) {
 }
 
 /**
+ * @typedef {object} Project
+ * @property {string} manager
+ * @property {string} [lockFile] the name of a lock file that can be read
+ * @property {(name: string) => boolean} locks whether the lock file has an entry of a package
+ */
+
+/**
  * Returns the package manager of the project around a folder, and its lock file: that of the running
  * command where several are there, and npm where none is.
- * @param {string} folder @returns {{ manager: string, lockFile?: string, lock: string }}
+ * @param {string} folder @returns {Project}
  */
 function findProject(folder) {
   const running = /^\w+/.exec(process.env.npm_config_user_agent ?? '')?.[0]
@@ -47,23 +54,34 @@ function findProject(folder) {
     const found = LOCK_FILES.filter(([file]) => fs.existsSync(path.join(dir, file)))
     if (found.length === 0) continue
     const [lockFile, manager] = found.find(([, name]) => name === running) ?? found[0]
-    const lock = textOf(path.join(dir, lockFile))
-    const isBerry = manager === 'yarn' && lock.includes('__metadata:')
-    // A binary file, in which names cannot be looked for.
-    if (lockFile === 'bun.lockb') return { manager, lock }
-    return { manager: isBerry ? 'berry' : manager, lockFile, lock }
+    return projectOf(manager, lockFile, textOf(path.join(dir, lockFile)))
   }
   const known = running !== undefined && Object.hasOwn(COMMANDS, running)
-  return { manager: known ? running : 'npm', lock: '' }
+  return { manager: known ? running : 'npm', locks: () => false }
+}
+
+/** @param {string} manager @param {string} lockFile @param {string | undefined} text @returns {Project} */
+function projectOf(manager, lockFile, text) {
+  // In the binary file, names cannot be looked for.
+  if (text === undefined || lockFile === 'bun.lockb') return { manager, locks: () => false }
+  // Other packages that ask for the package name it too, in other forms.
+  const entry = (/** @type {string} */ name) =>
+    manager === 'npm' ? `node_modules/${name}"` : `${name}@`
+  const isBerry = manager === 'yarn' && text.includes('__metadata:')
+  return {
+    manager: isBerry ? 'berry' : manager,
+    lockFile,
+    locks: (name) => text.includes(entry(name)),
+  }
 }
 
 /** Returns the text of a regular file of a sane size, else nothing. @param {string} file */
 function textOf(file) {
   try {
     const stat = fs.statSync(file)
-    return stat.isFile() && stat.size < MAX_LOCK_BYTES ? fs.readFileSync(file, 'utf8') : ''
+    return stat.isFile() && stat.size < MAX_LOCK_BYTES ? fs.readFileSync(file, 'utf8') : undefined
   } catch {
-    return ''
+    return undefined
   }
 }
 
