@@ -52,6 +52,7 @@ const RULES = [
       'cli-repeat',
       'cli-run',
       'cli-signals',
+      'hosts',
       'missing',
       'run-folder',
     ],
