@@ -149,18 +149,11 @@ function recordedEnvironment(env, stateDir) {
   return { ...env, NODE_OPTIONS: withPreload(env.NODE_OPTIONS, preload) }
 }
 
-/** Matches the preload of Yarn's Plug'n'Play, and what comes before. */
-const YARN_PNP = /^.*?(?:--require|-r)[ =]+(?:"[^"]*\.pnp\.c?js"|\S*\.pnp\.c?js)(?= |$)/
-
 /** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */
 function withPreload(nodeOptions, preload) {
   const option = `--require ${quote(preload)}`
-  if (!nodeOptions?.trim()) return option
-  // First, so that other preloads are recorded too. Only Plug'n'Play comes before: without its preload
-  // Node does not find the addon.
-  const [pnp] = YARN_PNP.exec(nodeOptions) ?? ['']
-  const rest = nodeOptions.slice(pnp.length).trim()
-  return [pnp, option, rest].filter((part) => part !== '').join(' ')
+  // First, so that other preloads are recorded too.
+  return nodeOptions?.trim() ? `${option} ${nodeOptions}` : option
 }
 
 /**
