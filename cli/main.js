@@ -3,10 +3,11 @@
 // The program `cpu-prof`: its commands, its help, and the answer to words that are no command.
 
 const { Command, CommanderError } = require('commander')
+const { UNUSABLE } = require('../lib/addon.js')
 const commands = require('./commands/index.js')
 const { WRONG_USAGE } = require('./exit-codes.js')
 const { examples } = require('./options.js')
-const { printResult, writeStderr } = require('./terminal/output.js')
+const { fail, messageOf, printResult, writeStderr } = require('./terminal/output.js')
 const { quoteAll } = require('./terminal/shell.js')
 
 /** @param {string[]} argv as in `process.argv` */
@@ -14,6 +15,7 @@ async function main(argv) {
   try {
     await createProgram().parseAsync(argv)
   } catch (error) {
+    if (/** @type {any} */ (error)?.code === UNUSABLE) return fail(messageOf(error))
     if (!(error instanceof CommanderError)) throw error
     // Commander has printed its message. The exit code is 0 for help and version.
     if (error.exitCode !== 0) process.exitCode ??= WRONG_USAGE

@@ -2,30 +2,81 @@
 
 // Finds and loads the native addons: the one that records, and the one that reads recordings back.
 
-/** Platforms with a binary: `process.platform`-`process.arch` and the package name's ending. @type {Record<string, string>} */
-const PLATFORMS = { 'linux-x64': 'linux-x64-gnu' }
+/** The version of the package, which is that of its addons. */
+const VERSION = '0.1.0'
+
+/** `code` of the error of an addon that cannot be used. The command line prints it without a stack trace. */
+const UNUSABLE = 'ERR_CPU_PROF_ADDON'
+
+/** The processors in the names of musl's loaders. @type {Record<string, string>} */
+const PROCESSORS = { x64: 'x86_64', arm64: 'aarch64' }
+
+/** The addons that are loaded. @type {Record<string, any>} */
+const loaded = Object.create(null)
 
 /** Returns the addon that records. Node loads the file on the first call only. @returns {any} */
-const load = () => find('cpu-prof', require)
+const load = () => {
+  loaded.recorder ??= find('cpu-prof')
+  return loaded.recorder
+}
 
 /** Returns the addon that works on recordings, which recorded programs never load. @returns {any} */
-const loadTools = () => find('cpu-prof-tools', require)
+const loadTools = () => {
+  loaded.tools ??= find('cpu-prof-tools')
+  return loaded.tools
+}
 
 /**
- * Applies `get` to an addon built in this checkout, or else to the one of the platform's package.
- * @template T @param {string} addon @param {(file: string) => T} get
+ * Returns an addon built in this checkout, or else the one of the target's package. Throws an error for
+ * the user if neither can be used.
+ * @param {string} name
  */
-function find(addon, get) {
-  const platform = `${process.platform}-${process.arch}`
-  const name = PLATFORMS[platform]
-  if (name === undefined) throw new Error(`there is no binary for ${platform} yet`)
-  const file = `${addon}.${name}.node`
+function find(name) {
+  const target = targetName()
+  let addon
   try {
-    return get(`../${file}`)
+    addon = requireFile(`${name}.${target}.node`, target)
+  } catch (error) {
+    const why = require('./addon/missing.js').explain(name, target, error)
+    throw why === undefined ? error : unusable(why)
+  }
+  const version = addon.cpuProfVersion?.()
+  if (version === VERSION) return addon
+  throw unusable(require('./addon/missing.js').explainVersion(target, VERSION, version))
+}
+
+/** @param {string} file @param {string} target */
+function requireFile(file, target) {
+  try {
+    return require(`../${file}`)
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
-    return get(`@org/cpu-prof-${name}/${file}`)
+    return require(`@org/cpu-prof-${target}/${file}`)
   }
 }
 
-module.exports = { load, loadTools }
+/** @param {string} why */
+function unusable(why) {
+  return Object.assign(new Error(`cpu-prof: ${why}`), { code: UNUSABLE })
+}
+
+/** Returns the name of the system that this Node was built for. */
+function targetName() {
+  const { platform, arch } = process
+  const name = `${platform}-${arch}`
+  if (platform !== 'linux') return name
+  return `${name}-${isMusl() ? 'musl' : 'gnu'}`
+}
+
+/**
+ * Returns whether Node runs on musl. Few systems with glibc have musl's loader, so few programs pay for a
+ * look into Node's executable.
+ */
+function isMusl() {
+  const { arch, execPath } = process
+  const loader = `/lib/ld-musl-${PROCESSORS[arch]}.so.1`
+  if (!execPath.includes('musl') && !require('node:fs').existsSync(loader)) return false
+  return require('./addon/interpreter.js').isMusl(execPath)
+}
+
+module.exports = { load, loadTools, targetName, UNUSABLE, VERSION }

@@ -3,7 +3,7 @@
 // Merges, reports on, compares, converts and checks recordings.
 
 const path = require('node:path')
-const { loadTools } = require('./addon.js')
+const { loadTools, UNUSABLE } = require('./addon.js')
 const { check: checkArgument, checkOptions, isObject } = require('./check.js')
 const { parseRule, evaluate } = require('./compare-rules.js')
 
@@ -241,7 +241,10 @@ async function callAddon(work) {
   try {
     return await work()
   } catch (error) {
-    throw new Error(`cpu-prof: ${/** @type {Error} */ (error).message}`)
+    const { message, code } = /** @type {NodeJS.ErrnoException} */ (error)
+    // A missing addon has the whole message.
+    if (code === UNUSABLE) throw error
+    throw new Error(`cpu-prof: ${message}`)
   }
 }
 

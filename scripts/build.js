@@ -1,55 +1,95 @@
 'use strict'
 
-// Builds the addons, and copies them to where lib/addon.js looks for them.
+// Builds the addons, and copies them to where lib/addon.js looks for them: `node scripts/build.js` for
+// this machine, `node scripts/build.js --target linux-arm64-gnu` as the package of a target has them.
+// `--triple x86_64-pc-windows-gnu` gives Rust another name of the target, for tests.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { targetName } = require('../lib/addon.js')
+const { inspect } = require('./inspect.js')
+const { ADDONS, fileName, targetOf } = require('./targets.js')
 
 const ROOT = path.join(__dirname, '..')
-/** The addons, by the names of their crates. */
-const ADDONS = ['cpu-prof', 'cpu-prof-tools']
-const PLATFORM = 'linux-x64-gnu'
+
+/**
+ * @typedef {object} Options
+ * @property {string} [target] default: this machine, and its own libc
+ * @property {string} [triple] Rust's name of the target, if it is not that of the table
+ * @property {string[]} [cargo] further options of cargo
+ * @property {NodeJS.ProcessEnv} [env] added to the environment
+ */
 
 /**
  * Builds all addons at once: the crates that they share are compiled once, and the addons are linked side
- * by side.
- * @param {string[]} options of cargo @returns {Record<string, string>} the built files, by addon
+ * by side. Returns the built files by addon.
+ * @param {Options} options @returns {Record<string, string>}
  */
-function build(options) {
-  const format = '--message-format=json-render-diagnostics'
-  const { status, stdout, error } = spawnSync('cargo', ['build', format, ...options], {
+function build({ target, triple, cargo = [], env = {} }) {
+  const { command, variables } = target === undefined ? HERE : commandFor(target, triple)
+  const args = [...command, '--message-format=json-render-diagnostics', ...cargo]
+  const { status, stdout, error } = spawnSync('cargo', args, {
     cwd: ROOT,
+    env: { ...process.env, ...variables, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
     maxBuffer: Number.POSITIVE_INFINITY,
   })
-  if (error) throw error
-  if (status !== 0) throw new Error('cargo build failed')
+  if (error) throw new Error(`cargo cannot be started (${error.message}); install Rust: rustup.rs`)
+  if (status !== 0) throw new Error(`cargo ${args.join(' ')} failed`)
   /** @type {Record<string, string>} */
   const built = {}
   for (const line of stdout.split('\n').filter((line) => line.startsWith('{'))) {
-    const { target, filenames } = JSON.parse(line)
-    const addon = ADDONS.find((name) => target?.name === name.replaceAll('-', '_'))
+    const { target: made, filenames } = JSON.parse(line)
+    const addon = ADDONS.find((name) => made?.name === name.replaceAll('-', '_'))
     const library = filenames?.find((/** @type {string} */ file) => /\.(so|dylib|dll)$/.test(file))
     if (addon && library) built[addon] = library
   }
   return built
 }
 
-/** Returns the name of an addon's file on this platform. @param {string} addon */
-const fileName = (addon) => `${addon}.${PLATFORM}.node`
+/** How cargo builds for this machine. */
+const HERE = { command: ['build'], variables: {} }
+
+/**
+ * Returns how cargo builds for a target. Zig links what the tools of this machine cannot: for another
+ * system or libc, and for an older glibc than the one here.
+ * @param {string} name @param {string} [otherTriple]
+ */
+function commandFor(name, otherTriple) {
+  const { triple, os, floor, flags, env } = targetOf(name)
+  const isNative = os === process.platform && (os !== 'linux' || name === targetName())
+  const rust = otherTriple ?? (floor === undefined ? triple : `${triple}.${floor}`)
+  const command = isNative && floor === undefined ? ['build'] : ['zigbuild']
+  /** @type {Record<string, string>} */
+  const variables = { ...env }
+  if (flags) variables.RUSTFLAGS = [process.env.RUSTFLAGS, flags].filter(Boolean).join(' ')
+  return { command: [...command, '--lib', '--target', rust], variables }
+}
+
+/** Copies built addons to the root. @param {Record<string, string>} built @param {string} target */
+function install(built, target) {
+  for (const addon of ADDONS) {
+    const file = path.join(ROOT, fileName(addon, target))
+    // A process that has loaded the old file keeps the file.
+    fs.rmSync(file, { force: true })
+    fs.copyFileSync(built[addon], file)
+  }
+}
 
 function main() {
-  const built = build(['--release'])
-  for (const addon of ADDONS) {
-    const target = path.join(ROOT, fileName(addon))
-    // A process that has loaded the old file keeps the file.
-    fs.rmSync(target, { force: true })
-    fs.copyFileSync(built[addon], target)
-  }
+  const options = /** @type {const} */ ({ target: { type: 'string' }, triple: { type: 'string' } })
+  const { target, triple } = parseArgs({ options }).values
+  install(build({ target, triple, cargo: ['--release'] }), target ?? targetName())
+  if (target === undefined) return
+  const { report, problems } = inspect(target)
+  for (const line of report) console.log(line)
+  for (const line of problems) console.error(line)
+  if (problems.length > 0) process.exitCode = 1
 }
 
 if (require.main === module) main()
 
-module.exports = { ADDONS, ROOT, build, fileName }
+module.exports = { ROOT, build, install }

@@ -10,7 +10,9 @@ const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { build, fileName } = require('./build.js')
+const { targetName } = require('../lib/addon.js')
+const { build } = require('./build.js')
+const { fileName } = require('./targets.js')
 
 const root = path.join(__dirname, '..')
 const [node = process.execPath, seed = String(Date.now() % 1e6)] = process.argv.slice(2)
@@ -53,13 +55,13 @@ fs.writeFileSync(deep, 'function deep() { deep() }\ntry { deep() } catch {}\n')
 
 /** Copies the package, with an addon that has symbols and line numbers. */
 function debugPackage() {
-  const built = build(['--quiet', '--package', 'cpu-prof'])
+  const built = build({ cargo: ['--quiet', '--package', 'cpu-prof'] })
   const copy = path.join(dir, 'package')
   fs.mkdirSync(copy)
   for (const file of ['package.json', 'index.js', 'lib']) {
     fs.cpSync(path.join(root, file), path.join(copy, file), { recursive: true })
   }
-  fs.copyFileSync(built['cpu-prof'], path.join(copy, fileName('cpu-prof')))
+  fs.copyFileSync(built['cpu-prof'], path.join(copy, fileName('cpu-prof', targetName())))
   return copy
 }
 

@@ -5,8 +5,6 @@
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
 
-const root = path.join(__dirname, '..')
-
 try {
   const { load, loadTools } = require('../lib/addon.js')
   load()
@@ -20,6 +18,7 @@ try {
     )
     process.exit(1)
   }
-  const { status } = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit' })
+  const build = path.join(__dirname, 'build.js')
+  const { status } = spawnSync(process.execPath, [build], { stdio: 'inherit' })
   process.exitCode = status ?? 1
 }

@@ -8,10 +8,12 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { targetName } = require('../../lib/addon.js')
+const { fileName } = require('../../scripts/targets.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
-const ADDON = 'cpu-prof-tools.linux-x64-gnu.node'
+const ADDON = fileName('cpu-prof-tools', targetName())
 const SOURCES = [
   ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'package.json', 'Cargo.toml'],
   ...['Cargo.lock', '__test__/fixtures/native.rs', '__test__/fixtures/interposed.rs'],

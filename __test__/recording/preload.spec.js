@@ -5,11 +5,13 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
+const { targetName } = require('../../lib/addon.js')
+const { fileName } = require('../../scripts/targets.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { assertSeen } = require('../helpers/work.js')
 
 const SPIN = path.join(FIXTURES, 'spin.js')
-const ADDON = 'cpu-prof.linux-x64-gnu.node'
+const ADDON = fileName('cpu-prof', targetName())
 const REGISTER = path.join(PACKAGE, 'register.js')
 
 /** Checks that the trace is finished and contains spin(). @param {any} trace */

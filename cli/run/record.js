@@ -2,6 +2,7 @@
 
 // Records one run of a command, from its plan to what is said at the end.
 
+const { loadTools } = require('../../lib/addon.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { failToStart, runToEnd } = require('./watch/child.js')
 const { planRun } = require('./prepare/plan.js')
@@ -19,6 +20,13 @@ const { printStatus, writeStderr, fail, messageOf } = require('../terminal/outpu
  * @returns {Promise<import('./watch/child.js').Ending | undefined>}
  */
 async function record(command, options) {
+  try {
+    // The processes of the command would run unprofiled, and say so late.
+    loadTools()
+  } catch (error) {
+    fail(messageOf(error))
+    return undefined
+  }
   let plan
   try {
     plan = planRun(command, options, process.env)

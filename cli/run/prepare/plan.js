@@ -12,6 +12,8 @@ const { openRecordingsDir, patternIn } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
 
 const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
+/** Yarn's preload, which finds the packages that all others need. */
+const PNP = /^\s*(--require|-r)[ =]("[^"]*"|\S+)(?<=\.pnp\.c?js"?)(?=\s|$)/
 const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
 
 /**
@@ -152,8 +154,11 @@ function recordedEnvironment(env, stateDir) {
 /** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */
 function withPreload(nodeOptions, preload) {
   const option = `--require ${quote(preload)}`
+  if (!nodeOptions?.trim()) return option
+  const [pnp] = PNP.exec(nodeOptions) ?? []
   // First, so that other preloads are recorded too.
-  return nodeOptions?.trim() ? `${option} ${nodeOptions}` : option
+  if (pnp === undefined) return `${option} ${nodeOptions}`
+  return `${pnp} ${option}${nodeOptions.slice(pnp.length)}`
 }
 
 /**

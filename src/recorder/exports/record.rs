@@ -94,6 +94,12 @@ pub(crate) struct CoveredWorker {
 /// reason of a failure, which is empty if there is no inspector.
 type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Option<String>>;
 
+/// Returns the version of the package that this addon belongs to.
+#[napi(js_name = "cpuProfVersion", catch_unwind)]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
 /// Starts recording the calling thread with the settings of the environment, unless it is being
 /// recorded.
 ///

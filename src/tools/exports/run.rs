@@ -16,6 +16,12 @@ use cpu_prof_core::base::settings::run_folder;
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::regular_file;
 
+/// Returns the version of the package that this addon belongs to.
+#[napi(js_name = "cpuProfVersion", catch_unwind)]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
 /// Returns the settings of a recording as JSON, a list.
 #[napi(js_name = "cpuProfSettings", catch_unwind)]
 pub(crate) fn settings() -> String {

@@ -1,0 +1,152 @@
+'use strict'
+
+// Checks built addons: `node scripts/inspect.js <target…>` looks at their format, at their size, and at
+// what they need from the system that loads them. `--dir <folder>` has them elsewhere than in the root.
+//
+// The three formats are read by small readers of our own: no maintained npm package reads all three, and
+// the usual tools (readelf, otool, dumpbin) are each on one system only.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { isElf, readElf } = require('./inspect/elf.js')
+const { isMachO, readMachO } = require('./inspect/macho.js')
+const { isPe, readPe } = require('./inspect/pe.js')
+const { ADDONS, fileName, targetOf } = require('./targets.js')
+
+/** @typedef {import('./targets.js').Target} Target */
+
+/** The most bytes of an addon: what users download, and what a preload maps. */
+const MOST_BYTES = 4_500_000
+
+/** The libraries that every system of a kind has. */
+const LIBRARIES = {
+  glibc: /^(lib(c|m|rt|dl|pthread|util|gcc_s)\.so\.\d|ld-linux-(x86-64|aarch64)\.so\.\d)$/,
+  // Node itself needs libgcc_s there.
+  musl: /^(libc\.so|libc\.musl-(x86_64|aarch64)\.so\.1|libgcc_s\.so\.1)$/,
+  darwin:
+    /^\/(usr\/lib\/lib(System\.B|iconv\.2|resolv\.9)\.dylib|System\/Library\/Frameworks\/(CoreFoundation|Security|SystemConfiguration)\.framework\/\S+)$/,
+  // Not vcruntime140.dll, which Windows lacks.
+  win32:
+    /^((kernel32|ntdll|advapi32|bcrypt|bcryptprimitives|ws2_32|userenv|psapi|dbghelp|shell32|ole32|msvcrt|ucrtbase)\.dll|api-ms-win-\S+\.dll)$/i,
+}
+/** What Node exports to addons. The names have an underscore more on macOS. */
+const OF_NODE = /^_?(napi|node_api|uv)_/
+
+/**
+ * Returns what is wrong with an addon, a line each.
+ * @param {Buffer} bytes @param {Target} target @returns {string[]}
+ */
+function problemsOf(bytes, target) {
+  const problems = []
+  if (bytes.length > MOST_BYTES) {
+    problems.push(`it has ${megabytes(bytes.length)}, more than ${megabytes(MOST_BYTES)}`)
+  }
+  const { cpu, libraries, others } = needsOf(bytes, target)
+  if (cpu !== target.cpu) problems.push(`it is for ${cpu ?? 'another processor'}`)
+  const known = LIBRARIES[target.libc ?? /** @type {'darwin' | 'win32'} */ (target.os)]
+  for (const library of libraries.filter((name) => !known.test(name))) {
+    problems.push(`it needs ${library}, which not every system has`)
+  }
+  return [...problems, ...others]
+}
+
+/**
+ * Reads what an addon needs, and what of that is wrong beside its libraries. Throws if the file has another
+ * format.
+ * @param {Buffer} bytes @param {Target} target
+ * @returns {{ cpu?: string, libraries: string[], others: string[] }}
+ */
+function needsOf(bytes, target) {
+  if (target.os === 'linux' && isElf(bytes)) {
+    const { imports, ...rest } = readElf(bytes)
+    return { ...rest, others: target.floor ? newerThan(target.floor, imports) : ofGlibc(imports) }
+  }
+  if (target.os === 'darwin' && isMachO(bytes)) return machNeeds(bytes, target)
+  if (target.os === 'win32' && isPe(bytes)) return { ...readPe(bytes), others: [] }
+  throw new Error(`it is no library of ${target.title}`)
+}
+
+/** @typedef {ReturnType<typeof readElf>['imports']} ElfImports */
+
+/** Lists what a glibc does not have. @param {string} floor @param {ElfImports} imports */
+function newerThan(floor, imports) {
+  return imports.flatMap(({ name, isWeak, version }) => {
+    const needed = /^GLIBC_(\d[\d.]*)$/.exec(version ?? '')?.[1]
+    if (needed !== undefined && compareVersions(needed, floor) > 0) {
+      return [`it needs ${name} of glibc ${needed}, and glibc ${floor} must be enough`]
+    }
+    // The linker found the symbol in no library. One that Node exports is found when the addon is loaded.
+    const isUnknown = version === undefined && !isWeak && !OF_NODE.test(name)
+    return isUnknown ? [`it needs ${name}, which glibc ${floor} does not have`] : []
+  })
+}
+
+/** Lists symbols that a system without glibc lacks. @param {ElfImports} imports */
+function ofGlibc(imports) {
+  return imports
+    .filter(({ version }) => version?.startsWith('GLIBC_'))
+    .map(({ name, version }) => `it needs ${name} of ${version}, and musl must be enough`)
+}
+
+/** @param {Buffer} bytes @param {Target} target */
+function machNeeds(bytes, { env }) {
+  const { system = '', imports, ...rest } = readMachO(bytes)
+  const others = imports
+    .filter(({ name, library }) => library === undefined && !OF_NODE.test(name))
+    .map(({ name }) => `it needs ${name}, which is in no library that it names`)
+  const oldest = env?.MACOSX_DEPLOYMENT_TARGET ?? ''
+  if (system === '' || compareVersions(system, oldest) > 0) {
+    others.push(`it needs macOS ${system || '(of no version)'}, and ${oldest} must be enough`)
+  }
+  return { ...rest, others }
+}
+
+/** @param {string} a @param {string} b */
+function compareVersions(a, b) {
+  return a.localeCompare(b, 'en', { numeric: true })
+}
+
+/** @param {number} bytes */
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`
+
+/**
+ * Checks the addons of a target. Returns a line about each, and a line for each problem.
+ * @param {string} name of the target @param {string} [dir]
+ */
+function inspect(name, dir = path.join(__dirname, '..')) {
+  const target = targetOf(name)
+  /** @type {string[]} */
+  const report = []
+  /** @type {string[]} */
+  const problems = []
+  for (const addon of ADDONS) {
+    const file = fileName(addon, name)
+    try {
+      const bytes = fs.readFileSync(path.join(dir, file))
+      const found = problemsOf(bytes, target)
+      problems.push(...found.map((problem) => `${file}: ${problem}`))
+      const { libraries } = needsOf(bytes, target)
+      report.push(`${file}: ${megabytes(bytes.length)}, needs ${libraries.join(', ')}`)
+    } catch (error) {
+      problems.push(`${file}: ${/** @type {Error} */ (error).message}`)
+    }
+  }
+  return { report, problems }
+}
+
+function main() {
+  const options = /** @type {const} */ ({ dir: { type: 'string' } })
+  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  if (positionals.length === 0) throw new Error('name a target: node scripts/inspect.js <target…>')
+  for (const name of positionals) {
+    const { report, problems } = inspect(name, values.dir)
+    for (const line of report) console.log(line)
+    for (const line of problems) console.error(line)
+    if (problems.length > 0) process.exitCode = 1
+  }
+}
+
+if (require.main === module) main()
+
+module.exports = { MOST_BYTES, inspect, problemsOf }

@@ -1,0 +1,79 @@
+'use strict'
+
+// The systems that have a package with addons: how Rust and npm call each of them.
+
+/**
+ * @typedef {object} Target
+ * @property {string} triple Rust's name
+ * @property {NodeJS.Platform} os
+ * @property {'x64' | 'arm64'} cpu
+ * @property {'glibc' | 'musl'} [libc] Linux only
+ * @property {string} [floor] the oldest glibc that the addons run on
+ * @property {string} [flags] of rustc
+ * @property {Record<string, string>} [env] of the build
+ * @property {string} title for people
+ */
+
+/** Older than the glibc of any Linux that Node 18 runs on (2.28), and the oldest that Rust supports. */
+const FLOOR = '2.17'
+/** Node runs on musl's own loader, so the addons must not contain a second musl. */
+const DYNAMIC = '-C target-feature=-crt-static'
+/** Windows has no C runtime that an addon can rely on, and Node contains its own. */
+const STATIC = '-C target-feature=+crt-static'
+/** The oldest macOS that Node 18 supports is 10.15; macOS on arm64 begins with 11. */
+const MACOS = { MACOSX_DEPLOYMENT_TARGET: '11.0' }
+
+/** The targets by name: `process.platform`-`process.arch`, on Linux with the libc. @type {Record<string, Target>} */
+const TARGETS = {
+  'linux-x64-gnu': {
+    ...{ triple: 'x86_64-unknown-linux-gnu', os: 'linux', cpu: 'x64', libc: 'glibc' },
+    ...{ floor: FLOOR, title: 'Linux on x64 (glibc)' },
+  },
+  'linux-arm64-gnu': {
+    ...{ triple: 'aarch64-unknown-linux-gnu', os: 'linux', cpu: 'arm64', libc: 'glibc' },
+    ...{ floor: FLOOR, title: 'Linux on arm64 (glibc)' },
+  },
+  'linux-x64-musl': {
+    ...{ triple: 'x86_64-unknown-linux-musl', os: 'linux', cpu: 'x64', libc: 'musl' },
+    ...{ flags: DYNAMIC, title: 'Linux on x64 (musl)' },
+  },
+  'linux-arm64-musl': {
+    ...{ triple: 'aarch64-unknown-linux-musl', os: 'linux', cpu: 'arm64', libc: 'musl' },
+    ...{ flags: DYNAMIC, title: 'Linux on arm64 (musl)' },
+  },
+  'darwin-arm64': {
+    ...{ triple: 'aarch64-apple-darwin', os: 'darwin', cpu: 'arm64' },
+    ...{ env: MACOS, title: 'macOS on Apple silicon' },
+  },
+  'darwin-x64': {
+    ...{ triple: 'x86_64-apple-darwin', os: 'darwin', cpu: 'x64' },
+    ...{ env: MACOS, title: 'macOS on Intel' },
+  },
+  'win32-x64': {
+    ...{ triple: 'x86_64-pc-windows-msvc', os: 'win32', cpu: 'x64' },
+    ...{ flags: STATIC, title: 'Windows on x64' },
+  },
+  'win32-arm64': {
+    ...{ triple: 'aarch64-pc-windows-msvc', os: 'win32', cpu: 'arm64' },
+    ...{ flags: STATIC, title: 'Windows on arm64' },
+  },
+}
+
+/** The addons, by the names of their crates. */
+const ADDONS = ['cpu-prof', 'cpu-prof-tools']
+
+/** Returns the name of an addon's file. @param {string} addon @param {string} target */
+const fileName = (addon, target) => `${addon}.${target}.node`
+
+/** Returns a target's package. @param {string} target */
+const packageName = (target) => `@org/cpu-prof-${target}`
+
+/** Returns a target of the table; throws for any other name. @param {string} name */
+function targetOf(name) {
+  if (!Object.hasOwn(TARGETS, name)) {
+    throw new Error(`${name} is not a target; the targets are ${Object.keys(TARGETS).join(', ')}`)
+  }
+  return TARGETS[name]
+}
+
+module.exports = { ADDONS, TARGETS, fileName, packageName, targetOf }
