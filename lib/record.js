@@ -183,7 +183,7 @@ function refuseOtherRuntimes() {
   const { bun, deno } = process.versions
   if (bun === undefined && deno === undefined) return
   const name = bun === undefined ? 'Deno' : 'Bun'
-  throw new Error(`${name} does not let an addon profile; run the program with Node.js`)
+  throw new Error(`cpu-prof: ${name} does not let an addon profile; run the program with Node.js`)
 }
 
 module.exports = {

@@ -69,6 +69,7 @@ const RULES = [
   { files: /^lib\/(preload|record|worker-attach|inspector-sampler)\.js$/, kinds: ['recording'] },
   { files: /^scripts\/programs/, names: ['programs'] },
   { files: /^scripts\/(specs|repeat|test|matrix)/, names: ['suite'] },
+  { files: /^scripts\/(release|lint-workflows)|^\.github\//, names: ['release', 'workflows'] },
   { files: /^(bench|examples)\//, names: ['architecture'] },
   { files: /^docs\/got-slower\.md$/, names: ['compare-recipe', 'docs'] },
   { files: /^docs\/slow-tests\.md$/, names: ['runners', 'docs'] },
