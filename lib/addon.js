@@ -11,19 +11,30 @@ const UNUSABLE = 'ERR_CPU_PROF_ADDON'
 /** The processors in the names of musl's loaders. @type {Record<string, string>} */
 const PROCESSORS = { x64: 'x86_64', arm64: 'aarch64' }
 
-/** The addons that are loaded. @type {Record<string, any>} */
-const loaded = Object.create(null)
+/** The addons by name, or why they cannot be used. @type {Record<string, any>} */
+const known = { __proto__: null }
 
 /** Returns the addon that records. Node loads the file on the first call only. @returns {any} */
-const load = () => {
-  loaded.recorder ??= find('cpu-prof')
-  return loaded.recorder
-}
+const load = () => once('cpu-prof')
 
 /** Returns the addon that works on recordings, which recorded programs never load. @returns {any} */
-const loadTools = () => {
-  loaded.tools ??= find('cpu-prof-tools')
-  return loaded.tools
+const loadTools = () => once('cpu-prof-tools')
+
+/** Finds an addon on the first call. @param {string} name */
+function once(name) {
+  known[name] ??= attempt(name)
+  const { addon, error } = known[name]
+  if (addon === undefined) throw error
+  return addon
+}
+
+/** @param {string} name @returns {{ addon?: any, error?: unknown }} */
+function attempt(name) {
+  try {
+    return { addon: find(name) }
+  } catch (error) {
+    return { error }
+  }
 }
 
 /**
@@ -35,7 +46,7 @@ function find(name) {
   const target = targetName()
   let addon
   try {
-    addon = requireFile(`${name}.${target}.node`, target)
+    addon = firstOf(`${name}.${target}.node`, target, require)
   } catch (error) {
     const why = require('./addon/missing.js').explain(name, target, error)
     throw why === undefined ? error : unusable(why)
@@ -45,13 +56,16 @@ function find(name) {
   throw unusable(require('./addon/missing.js').explainVersion(target, VERSION, version))
 }
 
-/** @param {string} file @param {string} target */
-function requireFile(file, target) {
+/**
+ * Applies `get` to the file of this checkout, or else to that of the target's package.
+ * @param {string} file @param {string} target @param {NodeJS.Require} get
+ */
+function firstOf(file, target, get) {
   try {
-    return require(`../${file}`)
+    return get(`../${file}`)
   } catch (error) {
     if (/** @type {any} */ (error)?.code !== 'MODULE_NOT_FOUND') throw error
-    return require(`@org/cpu-prof-${target}/${file}`)
+    return get(`@org/cpu-prof-${target}/${file}`)
   }
 }
 
@@ -75,8 +89,13 @@ function targetName() {
 function isMusl() {
   const { arch, execPath } = process
   const loader = `/lib/ld-musl-${PROCESSORS[arch]}.so.1`
-  if (!execPath.includes('musl') && !require('node:fs').existsSync(loader)) return false
-  return require('./addon/interpreter.js').isMusl(execPath)
+  try {
+    if (!execPath.includes('musl') && !require('node:fs').existsSync(loader)) return false
+    return require('./addon/interpreter.js').isMusl(execPath)
+  } catch {
+    // An earlier preload has patched what this needs.
+    return false
+  }
 }
 
 module.exports = { load, loadTools, targetName, UNUSABLE, VERSION }

@@ -12,7 +12,12 @@ let recorder
 
 /** Finds out whether the preload records the thread: another copy of this module may have begun that. */
 function lookUp() {
-  recorder = Symbol.for('@org/cpu-prof.recorded') in process ? load() : null
+  try {
+    recorder = Symbol.for('@org/cpu-prof.recorded') in process ? load() : null
+  } catch {
+    // The preload has said why nothing is recorded.
+    recorder = null
+  }
   return recorder
 }
 

@@ -92,9 +92,15 @@ async function profile(fn, options) {
   return { result, recording: stop() }
 }
 
-/** Returns whether the calling thread is being recorded. */
+/** Returns whether the calling thread is being recorded. Without an addon, none is. */
 function isRecording() {
-  return load().cpuProfIsRecording()
+  let addon
+  try {
+    addon = load()
+  } catch {
+    return false
+  }
+  return addon.cpuProfIsRecording()
 }
 
 /**

@@ -92,4 +92,4 @@ function main() {
 
 if (require.main === module) main()
 
-module.exports = { ROOT, build, install }
+module.exports = { ROOT, build, commandFor, install }

@@ -14,19 +14,15 @@ const OLD = '2020-01-01T00:00:00.000Z'
 /** @typedef {{ manifest: any, file: string }} Packed a package and its tarball */
 
 /**
- * Serves packages. Returns the address of the registry, the packages whose tarballs were fetched so far, and
- * a function that ends the registry.
+ * Serves packages. Returns the address of the registry, and a function that ends the registry.
  * @param {Packed[]} packages
  */
 async function serveRegistry(packages) {
-  /** @type {string[]} */
-  const fetched = []
   const server = http.createServer((request, response) => {
     const name = decodeURIComponent(String(request.url).slice(1))
     const tarball = packages.find(({ file }) => name.endsWith(`/-/${path.basename(file)}`))
     const versions = packages.filter(({ manifest }) => manifest.name === name)
     if (tarball !== undefined) {
-      fetched.push(tarball.manifest.name)
       response.end(fs.readFileSync(tarball.file))
     } else if (versions.length > 0) {
       response.setHeader('content-type', 'application/json')
@@ -42,7 +38,7 @@ async function serveRegistry(packages) {
     server.closeAllConnections?.()
     server.close()
   }
-  return { address: `http://127.0.0.1:${port}`, fetched, end }
+  return { address: `http://127.0.0.1:${port}`, end }
 }
 
 /** Returns what a registry tells about the versions of a package. @param {Packed[]} versions @param {string} address */

@@ -90,6 +90,11 @@ test('a path with spaces, quotes and backslashes can be preloaded', async () => 
   assert.equal(stdout, `${options}\n`)
   assert.equal(traces.length, 1)
   assert.equal(withPreload('', '/plain'), '--require /plain')
+  // Only Yarn's preload finds the packages of a project with Plug'n'Play.
+  const [yarn, rest] = ['--require "/a b/.pnp.cjs"', ' --experimental-loader file:///l.mjs']
+  assert.equal(withPreload(yarn + rest, '/plain'), `${yarn} --require /plain${rest}`)
+  assert.equal(withPreload('-r /a/.pnp.cjs', '/plain'), '-r /a/.pnp.cjs --require /plain')
+  assert.equal(withPreload('-r /a/pnp.cjs', '/plain'), '--require /plain -r /a/pnp.cjs')
 })
 
 test('a command without Node processes is reported and leaves no files', async () => {

@@ -184,6 +184,6 @@ test('an addon that cannot be loaded: one line on stderr, and the program runs',
     preload: ['--require', broken],
   })
   assert.equal(code, 3)
-  assert.match(stderr, /^cpu-prof: not profiling this thread: Error: .*\n$/)
+  assert.match(stderr, /^cpu-prof: not profiling this thread: the addon .* is not built: .*\n$/)
   assert.deepEqual(files, [])
 })

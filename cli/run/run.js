@@ -89,9 +89,9 @@ async function recordRun({ command, folder, name }, number, title, options) {
   const finalDir = path.join(folder, number < 1 ? WARMUP : runName(number))
   const start = performance.now()
   const ending = await record(command, { ...options, finalDir, quiet: true })
+  if (ending === undefined) return undefined
   const time = formatTime(performance.now() - start)
   if (!options.quiet) printStatus(`${name ? `${name}: ` : ''}${title}: ${time}`)
-  if (ending === undefined) return undefined
   const isRecorded = fs.existsSync(finalDir)
   if (number < 1) fs.rmSync(finalDir, { recursive: true, force: true })
   if (!isRecorded && ending.signal === null) {

@@ -37,7 +37,7 @@ const DAMAGED = 'the file is damaged, or for another system than this Node'
  * @param {string} name of the addon @param {string} target of this Node @param {unknown} error
  */
 function explain(name, target, error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error ?? {})
   if (code === 'MODULE_NOT_FOUND') return missing(name, target)
   if (code === 'ERR_DLOPEN_FAILED') return refused(name, target, message)
   if (code !== 'ERR_DLOPEN_DISABLED') return undefined

@@ -15,7 +15,7 @@ function mainManifest() {
   const entries = Object.entries(manifest).filter(([name]) => !OF_A_CLONE.includes(name))
   const packages = Object.keys(TARGETS).map((name) => [packageName(name), manifest.version])
   return {
-    ...Object.fromEntries(entries),
+    .../** @type {any} */ (Object.fromEntries(entries)),
     optionalDependencies: Object.fromEntries(packages),
     // `cpu-prof run` gives the path of the preload to every Node, also to those that cannot look into
     // Yarn's archives.

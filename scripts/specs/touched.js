@@ -67,6 +67,12 @@ const RULES = [
   },
   { files: /^lib\/(timings|events)\.js$/, names: ['emit', 'timings', 'unchanged', 'devtools'] },
   { files: /^lib\/(preload|record|worker-attach|inspector-sampler)\.js$/, kinds: ['recording'] },
+  { files: /^lib\/addon(\/|\.js$)/, names: ['addon', 'package', 'preload', 'targets'] },
+  { files: /^npm\//, names: ['targets'] },
+  {
+    files: /^scripts\/(inspect|npm\/|npm-package|package-managers|targets)/,
+    names: ['addon', 'package', 'targets'],
+  },
   { files: /^scripts\/programs/, names: ['programs'] },
   { files: /^scripts\/(specs|repeat|test|matrix)/, names: ['suite'] },
   { files: /^scripts\/(release|lint-workflows)|^\.github\//, names: ['release', 'workflows'] },
