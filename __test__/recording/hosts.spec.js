@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { withPreload } = require('../../cli/run/prepare/plan.js')
+const { binOf, isFetched } = require('../../scripts/package-managers.js')
 const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/run.js')
 const { assertSeen } = require('../helpers/work.js')
 const { write } = require('../helpers/workspace.js')
@@ -65,7 +66,8 @@ for (const runtime of ['bun', 'deno']) {
     assert.deepEqual(inCode.files, [])
   })
 
-  const binary = process.env[runtime.toUpperCase()] ?? runtime
+  const fetched = runtime === 'bun' && isFetched('bun') && path.join(binOf('bun'), 'bun')
+  const binary = process.env[runtime.toUpperCase()] ?? (fetched || runtime)
   const skip = spawnSync(binary, ['--version']).status !== 0 && `there is no ${runtime}`
   test(`${name} itself: one line, and the program runs unprofiled`, { skip }, () => {
     const dir = folder({ 'main.js': SPIN, 'package.json': { type: 'commonjs' } })
