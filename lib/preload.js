@@ -3,7 +3,7 @@
 // Records the thread that preloads the package.
 
 const { load } = require('./addon.js')
-const { addEvents, inspectorStarter, describeThread } = require('./record.js')
+const { addEvents, describeThread, inspectorStarter, refuseOtherRuntimes } = require('./record.js')
 
 // Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
 const { getOwnPropertyDescriptor, setPrototypeOf } = Object
@@ -23,6 +23,7 @@ function register() {
   // call nothing outside of functions.
   try {
     if (!markThread()) return
+    refuseOtherRuntimes()
     const settingsAreValid = record(load())
     if (!settingsAreValid) process.exit(INVALID_OPTION)
   } catch (error) {

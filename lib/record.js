@@ -13,6 +13,7 @@ let knownKinds
  * @param {Record<string, unknown>} [options]
  */
 function start(options = {}) {
+  refuseOtherRuntimes()
   const settings = settingsAsText(options)
   const coversWorkers = settings.workers !== 'false'
   delete settings.workers
@@ -180,6 +181,17 @@ function describeThread(addon) {
   return { threadId, name, execArgv, version, lib: __dirname }
 }
 
+/**
+ * Throws in the runtimes that load Node's addons without being Node. Bun aborts the program as soon as an
+ * addon looks for the event loop, and Deno gives no samples.
+ */
+function refuseOtherRuntimes() {
+  const { bun, deno } = process.versions
+  if (bun === undefined && deno === undefined) return
+  const name = bun === undefined ? 'Deno' : 'Bun'
+  throw new Error(`cpu-prof: ${name} does not let an addon profile; run the program with Node.js`)
+}
+
 module.exports = {
   start,
   stop,
@@ -189,4 +201,5 @@ module.exports = {
   recordWorker,
   inspectorStarter,
   describeThread,
+  refuseOtherRuntimes,
 }
