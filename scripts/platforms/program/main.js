@@ -1,0 +1,50 @@
+'use strict'
+
+// The program of the smoke suite. Its function `planted` must be what each recording shows.
+
+const { spawnSync } = require('node:child_process')
+const path = require('node:path')
+const { Worker, isMainThread, workerData } = require('node:worker_threads')
+
+const [, , mode = 'work', ...args] = process.argv
+
+/** Works for a time. @param {number} ms */
+function planted(ms) {
+  let sum = 0
+  for (const end = Date.now() + ms; Date.now() < end; ) {
+    for (let i = 0; i < 20_000; i++) sum += Math.sqrt(i)
+  }
+  return sum
+}
+
+/** Works in the main thread, a worker and a child, and exits with 7. @param {number} ms @param {string} node runs the child */
+function all(ms, node) {
+  const worker = new Worker(__filename, { workerData: ms })
+  planted(ms)
+  worker.on('exit', () => {
+    const { status } = spawnSync(node, [__filename, 'work', String(ms)], { stdio: 'inherit' })
+    process.exit(status === 0 ? 7 : 1)
+  })
+}
+
+/** Records a part, and prints the files. @param {number} ms @param {string} dir */
+function api(ms, dir) {
+  // Found from the working directory: the package is installed in the project, not beside this file.
+  const { start, stop } = require(require.resolve('@org/cpu-prof', { paths: [process.cwd()] }))
+  start({ dir, workers: false })
+  planted(ms)
+  console.log(JSON.stringify(stop().files.map((/** @type {string} */ file) => path.basename(file))))
+}
+
+if (!isMainThread) {
+  planted(workerData)
+} else if (mode === 'all') {
+  all(Number(args[0]), args[1] || process.execPath)
+} else if (mode === 'api') {
+  api(Number(args[0]), args[1])
+} else {
+  planted(Number(args[0]))
+  if (mode === 'kill') process.kill(process.pid, 'SIGKILL')
+  if (mode === 'terminate') process.kill(process.pid, 'SIGTERM')
+  if (mode === 'code') process.exitCode = 5
+}
