@@ -22,6 +22,7 @@ const ALONE = {
 /** The slowest specs, which start first so that the total time is short. */
 const LONGEST = [
   'recipes',
+  'package',
   'devtools',
   'suite',
   'cli-tools',
