@@ -467,7 +467,7 @@ export interface ReportProcess {
   name: string
   /** The name with the script's arguments, shortened: `tsc -p .`. */
   command: string
-  /** The working directory, absolute, if it is known. */
+  /** The working directory, absolute, if it is known. On Windows with slashes, as a file. */
   cwd?: string
   /** `pid` of the parent process, if it is known. */
   parentPid?: number
@@ -566,7 +566,8 @@ export interface ReportPlace {
   name: string
   /**
    * The absolute path of the script, or `node:fs` for Node's own; otherwise a URL or V8's name for
-   * the script. Empty for native functions.
+   * the script. Empty for native functions. A path of Windows has slashes and a capital drive on every
+   * system: `C:/repo/a.js`, `//server/share/a.js`.
    */
   file: string
   /** Line of the function's start, from 1; 0 if it has none. */

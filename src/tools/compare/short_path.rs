@@ -2,13 +2,21 @@
 
 use std::borrow::Cow;
 
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
 use cpu_prof_core::base::path_text::{is_same, is_windows, volume};
 
 const MODULES: &str = "/node_modules/";
 
+/// Returns a path as on every machine: macOS may give the letters of names and their accents apart.
+pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
+    let path = short_form(path, root);
+    if path.is_ascii() || is_nfc(&path) { path } else { path.nfc().collect::<String>().into() }
+}
+
 /// Returns a path within the innermost `node_modules`, or relative to `root` where both have a folder
 /// in common. `root` is absolute.
-pub(super) fn short_path<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
+fn short_form<'a>(path: &'a str, root: &str) -> Cow<'a, str> {
     // ESLint and others load a file by `file:///…?mtime=…`, which differs between machines.
     let path = if is_local(path) { path.split('?').next().unwrap_or(path) } else { path };
     if let Some(at) = path.rfind(MODULES) {
@@ -69,6 +77,7 @@ mod tests {
         assert_eq!(short("node:fs", "/w"), "node:fs");
         assert_eq!(short("/w/eslint.config.mjs?mtime=17", "/w"), "eslint.config.mjs");
         assert_eq!(short("/w/base/a.js", ""), "/w/base/a.js");
+        assert_eq!(short("/w/e\u{301}/a.js", "/w"), "\u{e9}/a.js");
     }
 
     #[test]

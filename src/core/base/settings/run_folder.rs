@@ -110,8 +110,11 @@ pub fn folder(node_options: &str) -> Option<PathBuf> {
 fn on_its_drive(folder: &str) -> String {
     let (mut start, mut found) = (0, None);
     for part in folder.split('/') {
-        if let [drive @ b'A'..=b'Z', b'$'] = part.as_bytes() {
-            found = Some(format!("{}:{}", char::from(*drive), &folder[start + part.len()..]));
+        if let [drive, b'$'] = part.as_bytes()
+            && drive.is_ascii_alphabetic()
+        {
+            let drive = char::from(drive.to_ascii_uppercase());
+            found = Some(format!("{drive}:{}", &folder[start + part.len()..]));
         }
         start += part.len() + 1;
     }
@@ -160,7 +163,7 @@ mod tests {
                 Some("C:/Users/me/Temp/cpu-prof-run-a"),
             ),
             (
-                "--require=D:/C$/Temp/cpu-prof-run-a/../../../index.js",
+                "--require=d:/c$/Temp/cpu-prof-run-a/../../../index.js",
                 Some("C:/Temp/cpu-prof-run-a"),
             ),
             (

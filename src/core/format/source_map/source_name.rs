@@ -30,7 +30,7 @@ pub fn place(name: &str, folder: &str) -> Option<SourcePlace> {
     if name.is_empty() {
         return None;
     }
-    let windows = with_slashes(name);
+    let windows = with_slashes(name, folder);
     let name = windows.as_deref().unwrap_or(name);
     let place = match scheme(name) {
         Some("file") => SourcePlace::Path(normal(&file_path(name))),
@@ -73,11 +73,12 @@ fn of_bundler(scheme: &str, rest: &str) -> SourcePlace {
     SourcePlace::InProject { path: path[1..].to_owned(), url }
 }
 
-/// Returns a path of Windows with slashes; none for any other text.
-fn with_slashes(name: &str) -> Option<String> {
-    let is_windows = name.contains('\\') && (is_drive(name) || !name.contains('/'));
+/// Returns a path of Windows with slashes; none for any other text. `folder` is that of the map.
+fn with_slashes(name: &str, folder: &str) -> Option<String> {
     // A relative path has no drive that tells its system.
-    is_windows.then(|| path_text::with_slashes(&name.replace('\\', "/")).into_owned())
+    let is_on_windows = is_windows(name) || is_windows(folder) || !name.contains('/');
+    let has_backslash = name.contains('\\') && is_on_windows;
+    has_backslash.then(|| path_text::with_slashes(&name.replace('\\', "/")).into_owned())
 }
 
 /// Removes what bundlers append to tell the parts of a file apart: `a.vue?vue&type=script`.
@@ -149,6 +150,10 @@ mod tests {
             ("../src/a.ts", "C:/r/dist", "C:/r/src/a.ts"),
             ("..\\src\\a.ts", "C:/r/dist", "C:/r/src/a.ts"),
             ("../../../../a.ts", "C:/r/dist", "C:/a.ts"),
+            // Behind a root of sources.
+            ("..\\src/a.ts", "C:/r/dist", "C:/r/src/a.ts"),
+            ("C:\\r\\/src/a.ts", "/r", "C:/r/src/a.ts"),
+            ("..\\src/a.ts", "/r", "/r/..\\src/a.ts"),
             ("c:\\r\\src\\a.ts", "D:/x", "C:/r/src/a.ts"),
             ("file:///c:/r/src/a.ts", "D:/x", "C:/r/src/a.ts"),
             ("file://server/share/a.ts", "C:/r", "//server/share/a.ts"),
