@@ -6,6 +6,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 
+use super::listed_process::ListedProcess;
+
 /// Returns the clock of the calling thread's CPU time.
 pub(super) fn thread_cpu_clock() -> Option<libc::clockid_t> {
     let mut clock = 0;
@@ -61,6 +63,11 @@ pub(super) fn voluntary_switches(thread: i32) -> Option<i64> {
     let status = fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
     count.trim().parse().ok()
+}
+
+/// Returns none: the command line reads /proc itself.
+pub fn processes() -> Option<Vec<ListedProcess>> {
+    None
 }
 
 /// Returns the resident memory of this process, bytes.

@@ -3,7 +3,11 @@
 //! follows from them for all systems is here.
 
 pub mod cpu_times;
+mod listed_process;
 mod posix;
+// Here for its tests, which run on every system.
+#[cfg(any(target_os = "macos", test))]
+mod process_arguments;
 pub mod regular_file;
 
 #[cfg(target_os = "linux")]
@@ -16,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use self::linux as platform;
 
 pub use self::platform::{
-    at_exit, boot_id, is_first_thread, pid_namespace, process_key, process_start_ms,
+    at_exit, boot_id, is_first_thread, pid_namespace, process_key, process_start_ms, processes,
     resident_bytes, thread_id, trim_heap,
 };
 use self::platform::{core_wait_us, parent_of, thread_cpu_clock, voluntary_switches};
