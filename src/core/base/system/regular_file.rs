@@ -56,7 +56,7 @@ fn open_with(path: &Path, flags: i32, before: Metadata) -> io::Result<(File, Met
 
 /// Returns whether a path is a folder, and no link, of this user or of root, into which others cannot
 /// write.
-pub(crate) fn is_own_folder(path: &Path) -> bool {
+pub fn is_own_folder(path: &Path) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
     fs::symlink_metadata(path).is_ok_and(|folder| {
         folder.is_dir() && is_trusted(&folder) && folder.mode() & OTHERS_WRITE == 0
