@@ -156,7 +156,7 @@ test('Windows: a Node without a recording is named, without a cause that nobody 
   const text = await missingOf(listed, isNode, [recording(24, 5100)])
   assert.match(
     text,
-    /^not recorded: 1 of 2 Node processes\n {2}node\.exe \(pid 28, .*\): the system does not tell its NODE_OPTIONS: .*\n$/,
+    /^not recorded: 1 of 2 Node processes\n {2}node\.exe \(pid 28, .*\): the system does not tell the cause: .*\n$/,
   )
   const all = [recording(24, 5100), recording(28, 5200)]
   assert.equal(await missingOf(listed, isNode, all), '')
