@@ -39,11 +39,8 @@ test('what a system does not tell is no cause', () => {
   const unknown = seen(7, { words, nodeOptions: undefined }, { lifeMs: 2000 })
   const [header, line] = missingText([unknown], [], '').split('\n')
   assert.equal(header, 'not recorded: 1 of 1 Node process')
-  assert.match(
-    line,
-    /nodejs\\node\.exe \(pid 7, 2\.00 s\): the system does not tell its NODE_OPTIONS: /,
-  )
-  assert.doesNotMatch(line, /no NODE_OPTIONS|replaced|preload failed/)
+  assert.match(line, /nodejs\\node\.exe \(pid 7, 2\.00 s\): the system does not tell the cause: /)
+  assert.doesNotMatch(line, /environment|replaced|stderr/)
   // It can have a preload that is still ahead, or a file that is written at its end.
   assert.equal(missingText([{ ...unknown, isRunning: true }], [], ''), '')
   const profile = { ...recording(8, 1), file: 'x.cpuprofile' }

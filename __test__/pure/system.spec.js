@@ -9,6 +9,8 @@ const path = require('node:path')
 const test = require('node:test')
 const { watch } = require('../../cli/run/watch/watch.js')
 const { missingText } = require('../../cli/run/after/missing.js')
+const { loadTools } = require('../../lib/addon.js')
+const { IS_WINDOWS } = require('../../cli/system/index.js')
 const posix = require('../../cli/system/posix.js')
 const { snapshotOf } = require('../../cli/system/snapshot.js')
 const windows = require('../../cli/system/windows.js')
@@ -154,7 +156,7 @@ test('Windows: a Node without a recording is named, without a cause that nobody 
   const text = await missingOf(listed, isNode, [recording(24, 5100)])
   assert.match(
     text,
-    /^not recorded: 1 of 2 Node processes\n {2}node\.exe \(pid 28, .*\): the system does not tell its NODE_OPTIONS: .*\n$/,
+    /^not recorded: 1 of 2 Node processes\n {2}node\.exe \(pid 28, .*\): the system does not tell the cause: .*\n$/,
   )
   const all = [recording(24, 5100), recording(28, 5200)]
   assert.equal(await missingOf(listed, isNode, all), '')
@@ -175,4 +177,28 @@ test('macOS: a Node that got no NODE_OPTIONS is named with its script', async ()
     text,
     /^not recorded: 1 of 3 Node processes\n {2}node a\.js \(pid 101, .*, under main\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on\n$/,
   )
+})
+
+test('the addon lists processes where the system has no files that tell', () => {
+  const listed = JSON.parse(loadTools().cpuProfProcesses())
+  if (process.platform === 'linux') return assert.equal(listed, null)
+  const self = listed.find((/** @type {any} */ one) => one.pid === process.pid)
+  assert.equal(self.parent, process.ppid)
+  assert.match(self.executable, /node/)
+  assert.ok(self.startMs > 0)
+})
+
+test('the addon and the command line agree on whose a new folder is', () => {
+  const { cpuProfIsOwnFolder } = loadTools()
+  const folder = temporaryDirectory()
+  const link = path.join(temporaryDirectory(), 'link')
+  fs.symlinkSync(folder, link, 'junction')
+  assert.equal(cpuProfIsOwnFolder(folder), true)
+  assert.equal(cpuProfIsOwnFolder(link), false)
+  assert.equal(cpuProfIsOwnFolder(path.join(folder, 'missing')), false)
+  // Windows has no modes.
+  for (const mode of IS_WINDOWS ? [] : [0o700, 0o755, 0o770, 0o707]) {
+    fs.chmodSync(folder, mode)
+    assert.equal(cpuProfIsOwnFolder(folder), posix.isPrivate(folder), mode.toString(8))
+  }
 })

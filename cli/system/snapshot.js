@@ -21,7 +21,9 @@ const { loadTools } = require('../../lib/addon.js')
 
 /** Returns the processes of this machine. Throws if the addon cannot list them. @returns {Listed[]} */
 function listProcesses() {
-  return JSON.parse(loadTools().cpuProfProcesses())
+  const processes = JSON.parse(loadTools().cpuProfProcesses())
+  if (processes === null) throw new Error('the system does not tell about processes')
+  return processes
 }
 
 /** @param {Listed[]} listed @param {RegExp} isNode matches the executable of a Node @returns {import('./index.js').Snapshot} */

@@ -98,7 +98,7 @@ function runsNoProgram(words) {
 /** Returns the likely cause, and what to do. @param {Seen['node']} node */
 function whyMissing({ nodeOptions, run, under }) {
   if (nodeOptions === undefined) {
-    return 'the system does not tell its NODE_OPTIONS: the process got none, runs no program, is part of another run, or is no Node'
+    return 'the system does not tell the cause: no NODE_OPTIONS, a failed preload, no program to run, another run, or another program called node'
   }
   if (nodeOptions === null) {
     const todo = under === 'turbo' ? 'start turbo with --env-mode=loose' : 'pass NODE_OPTIONS on'

@@ -41,6 +41,13 @@ pub(crate) fn pass_on(files: Vec<i32>) {
     files.into_iter().for_each(system::pass_on);
 }
 
+/// Returns the processes of this machine, a list of `ListedProcess` as JSON; `null` where the system has
+/// files that tell, or does not tell.
+#[napi(js_name = "cpuProfProcesses", catch_unwind)]
+pub(crate) fn processes() -> String {
+    serde_json::to_string(&system::processes()).unwrap_or_default()
+}
+
 /// Returns what the headers of recordings tell, a list of `FileHeader` as JSON.
 #[napi(js_name = "cpuProfHeaders", catch_unwind)]
 pub(crate) fn headers(files: Vec<String>) -> String {

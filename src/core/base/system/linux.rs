@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::{io, mem};
 
+use super::listed_process::ListedProcess;
 use super::posix::clock_us;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
@@ -139,6 +140,11 @@ pub(super) fn voluntary_switches(thread: u32) -> Option<i64> {
     let status = fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
     count.trim().parse().ok()
+}
+
+/// Returns none: the command line reads /proc itself.
+pub fn processes() -> Option<Vec<ListedProcess>> {
+    None
 }
 
 /// Returns the resident memory of this process, bytes.

@@ -3,6 +3,10 @@
 //! What follows from them for all systems is here.
 
 pub mod cpu_times;
+mod listed_process;
+// Here for its tests, which run on every system.
+#[cfg(any(target_os = "macos", test))]
+mod process_arguments;
 pub mod regular_file;
 
 #[cfg(target_os = "linux")]
@@ -27,8 +31,8 @@ use self::windows as platform;
 pub(crate) use self::platform::is_stderr_writable;
 pub use self::platform::{
     SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, now_us, parent_id,
-    pass_on, pid_namespace, process_key, process_start_ms, resident_bytes, thread_id, trim_heap,
-    user, with_signals_blocked,
+    pass_on, pid_namespace, process_key, process_start_ms, processes, resident_bytes, thread_id,
+    trim_heap, user, with_signals_blocked,
 };
 #[cfg(unix)]
 pub use self::platform::{

@@ -1,6 +1,8 @@
 //! What macOS tells: Mach's threads, libproc and sysctl.
 #![allow(unsafe_code)]
 
+mod processes;
+
 use std::ffi::{CStr, c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
@@ -15,6 +17,7 @@ use mach2::semaphore::{semaphore_create, semaphore_signal, semaphore_wait};
 use mach2::sync_policy::SYNC_POLICY_FIFO;
 use mach2::traps::mach_task_self;
 
+pub use self::processes::processes;
 use super::posix::clock_us;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
@@ -159,10 +162,7 @@ impl SignalSemaphore {
 
 /// Returns when this process started: milliseconds after the system's start.
 pub fn process_start_ms() -> Option<u64> {
-    let boot: libc::timeval = sysctl(c"kern.boottime")?;
-    let boot_us =
-        u64::try_from(boot.tv_sec).ok()? * 1_000_000 + u64::try_from(boot.tv_usec).ok()?;
-    Some(start_us(&process_info(std::process::id())?).checked_sub(boot_us)? / 1000)
+    start_ms(&process_info(std::process::id())?)
 }
 
 /// Returns the id of a process's parent.
@@ -211,6 +211,14 @@ pub fn trim_heap() {
 
 fn process_info(pid: u32) -> Option<libc::proc_bsdinfo> {
     proc_info(pid, libc::PROC_PIDTBSDINFO)
+}
+
+/// Returns when a process started: milliseconds after the system's start.
+fn start_ms(process: &libc::proc_bsdinfo) -> Option<u64> {
+    let boot: libc::timeval = sysctl(c"kern.boottime")?;
+    let boot_us =
+        u64::try_from(boot.tv_sec).ok()? * 1_000_000 + u64::try_from(boot.tv_usec).ok()?;
+    Some(start_us(process).checked_sub(boot_us)? / 1000)
 }
 
 /// Returns when a process started: microseconds after 1970.

@@ -4,6 +4,7 @@
 pub mod files;
 mod owner;
 mod process;
+mod processes;
 mod thread;
 
 use std::ffi::{CStr, c_int, c_void};
@@ -18,6 +19,7 @@ pub use self::process::{
     resident_bytes,
 };
 pub(super) use self::process::{children_cpu_us, parent_of, process_cpu_us};
+pub use self::processes::processes;
 pub use self::thread::thread_id;
 pub(super) use self::thread::{ThreadClock, core_wait_us, voluntary_switches};
 

@@ -49,7 +49,7 @@ fn own_times() -> Option<ProcessTimes> {
     times_of(unsafe { GetCurrentProcess() })
 }
 
-fn open(pid: u32, access: PROCESS_ACCESS_RIGHTS) -> Option<OwnedHandle> {
+pub(super) fn open(pid: u32, access: PROCESS_ACCESS_RIGHTS) -> Option<OwnedHandle> {
     // SAFETY: may be called on any thread. The handle that the call opens is closed on drop.
     unsafe {
         let process = OpenProcess(access, FALSE, pid);
@@ -69,7 +69,13 @@ pub(crate) fn children_cpu_us() -> Option<i64> {
 
 /// Returns when this process started: milliseconds after the system's start.
 pub fn process_start_ms() -> Option<u64> {
-    let started_us = own_times()?.started_us - UNIX_EPOCH_US;
+    // SAFETY: may be called on any thread. The handle needs no closing.
+    start_ms(unsafe { GetCurrentProcess() })
+}
+
+/// Returns when a process started: milliseconds after the system's start.
+pub(super) fn start_ms(process: HANDLE) -> Option<u64> {
+    let started_us = times_of(process)?.started_us - UNIX_EPOCH_US;
     let now_us = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_micros();
     let age_ms = (i64::try_from(now_us).ok()? - started_us) / 1000;
     // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
