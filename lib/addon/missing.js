@@ -14,7 +14,11 @@ const MAX_WORDS = 300
 
 /** What system loaders say, and the cause. @type {[RegExp, string][]} */
 const REFUSALS = [
-  [/GLIBC_[\d.]+' not found/, 'the file was built for a newer glibc than the one of this system'],
+  [
+    /GLIBC_[\d.]+' not found/,
+    'the file was built for a newer glibc than the one of this system; use the published package, or ' +
+      'build the file here',
+  ],
   [
     /failed to map segment|Operation not permitted/i,
     'its file system is mounted noexec, or a policy of the system forbids the file; move the project ' +
