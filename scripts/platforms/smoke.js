@@ -1,0 +1,284 @@
+'use strict'
+
+// What a target must do, on a machine that runs it: record with both sources, keep the file of a killed
+// process, merge, report, start and stop in code, and leave exit codes alone.
+
+const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+
+/** @typedef {import('./machines.js').Machine} Machine */
+/** @typedef {{ status: number | null, signal: NodeJS.Signals | null, stdout: string, stderr: string }} Ended */
+
+/** The function of program/main.js that works. */
+const PLANTED = 'planted'
+/** How long each part of the program works, milliseconds: several flushes. */
+const WORK_MS = 1500
+const TIMEOUT_MS = 300_000
+const SOURCES = ['v8', 'inspector']
+
+/** A project on a machine. */
+class Site {
+  /** @param {Machine} machine @param {string} project its folder */
+  constructor(machine, project) {
+    this.machine = machine
+    this.project = project
+    this.count = 0
+  }
+
+  /** Returns the path of a file of the project as programs on the machine know the file. @param {...string} parts */
+  place(...parts) {
+    const file = path.join(this.project, ...parts)
+    return this.machine.place?.(file) ?? file
+  }
+
+  /** Returns a new empty folder below the project. */
+  newFolder() {
+    const name = `out ${++this.count}`
+    fs.mkdirSync(path.join(this.project, name), { recursive: true })
+    return name
+  }
+
+  /**
+   * Runs Node to its end.
+   * @param {string[]} args @param {NodeJS.ProcessEnv} [env] @returns {Ended}
+   */
+  node(args, env = {}) {
+    const { node, env: ofMachine } = this.machine
+    const [program, ...before] = node
+    // Files, because Node in Wine cannot write into a pipe of Linux.
+    const outputs = ['stdout', 'stderr'].map((name) => path.join(this.project, name))
+    const fds = outputs.map((file) => fs.openSync(file, 'w'))
+    const { status, signal, error } = spawnSync(program, [...before, ...args], {
+      cwd: this.project,
+      env: { ...withoutProfiler(process.env), ...ofMachine, ...env },
+      stdio: ['ignore', fds[0], fds[1]],
+      timeout: TIMEOUT_MS,
+    })
+    for (const fd of fds) fs.closeSync(fd)
+    if (error) throw error
+    const [stdout, stderr] = outputs.map((file) => fs.readFileSync(file, 'utf8'))
+    return { status, signal, stdout, stderr }
+  }
+
+  /** Runs the program with the preload in NODE_OPTIONS. @param {string[]} args @param {NodeJS.ProcessEnv} env */
+  record(args, env) {
+    // Forward slashes: in NODE_OPTIONS a backslash between quotes escapes.
+    const preload = this.place('node_modules/@org/cpu-prof/index.js').replaceAll('\\', '/')
+    const NODE_OPTIONS = `--require "${preload}"`
+    return this.node([this.place('program/main.js'), ...args], { NODE_OPTIONS, ...env })
+  }
+
+  /** Runs the command line. @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
+  command(args, env) {
+    return this.node([this.place('node_modules/@org/cpu-prof/bin/cpu-prof.js'), ...args], env)
+  }
+
+  /** Returns the report on the files of a folder. @param {string} folder @param {...string} files */
+  report(folder, ...files) {
+    const inputs = files.length > 0 ? files.map((file) => path.join(folder, file)) : [folder]
+    const { status, stdout, stderr } = this.command(['report', '--json', ...inputs])
+    assert.equal(status, 0, stderr)
+    return JSON.parse(stdout)
+  }
+
+  /** Returns the names of the files in a folder. @param {string} folder */
+  files(folder) {
+    return fs.readdirSync(path.join(this.project, folder)).sort()
+  }
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function withoutProfiler(env) {
+  const isOther = ([name]) => !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS'
+  return Object.fromEntries(Object.entries(env).filter(isOther))
+}
+
+/** Checks that a function works most of the time in each of some recordings. @param {Site} site @param {string} folder */
+function checkPlanted(site, folder) {
+  for (const file of site.files(folder)) {
+    const { functions, totals } = site.report(folder, file)
+    const [first] = functions
+    const share = first.selfMs / totals.busyMs
+    assert.ok(first.name === PLANTED && share > 0.5, `${file}: ${first.name} has ${share}`)
+  }
+}
+
+/**
+ * The checks by title. A check that cannot run on a machine returns why.
+ * @type {Record<string, (site: Site) => string | undefined>}
+ */
+const CHECKS = {
+  ...Object.fromEntries(
+    SOURCES.map((source) => [
+      `records the main thread, a worker and a child (source ${source})`,
+      (/** @type {Site} */ site) => {
+        const dir = site.newFolder()
+        const env = { CPU_PROF_DIR: site.place(dir), CPU_PROF_SOURCE: source }
+        const child = site.machine.execPath ?? ''
+        const { status, stderr } = site.record(['all', String(WORK_MS), child], env)
+        assert.equal(stderr, '')
+        assert.equal(status, 7)
+        assert.equal(site.files(dir).length, 3)
+        checkPlanted(site, dir)
+        return undefined
+      },
+    ]),
+  ),
+
+  'keeps the recording of a killed process'(site) {
+    const dir = site.newFolder()
+    const { status, signal } = site.record(['kill', String(WORK_MS)], {
+      CPU_PROF_DIR: site.place(dir),
+    })
+    assert.ok(signal === 'SIGKILL' || status !== 0, `${status} ${signal}`)
+    assert.equal(site.files(dir).length, 1)
+    const { status: checked, stdout } = site.command(['check', path.join(dir, site.files(dir)[0])])
+    assert.equal(checked, 0, stdout)
+    checkPlanted(site, dir)
+    return undefined
+  },
+
+  'keeps all of a recording that SIGTERM ends'(site) {
+    if (site.machine.isWindows) return 'Windows has no signals: process.kill() ends a process at once'
+    const dir = site.newFolder()
+    const { status, signal, stderr } = site.record(['terminate', String(WORK_MS)], {
+      CPU_PROF_DIR: site.place(dir),
+    })
+    assert.equal(stderr, '')
+    // An emulator tells a signal by an exit code.
+    assert.ok(signal === 'SIGTERM' || status === 143, `${status} ${signal}`)
+    const trace = readTrace(site, dir)
+    const last = trace.traceEvents.at(-1)
+    assert.equal(last.name, 'trace.end')
+    assert.equal(last.args.data.signal, 'SIGTERM')
+    return undefined
+  },
+
+  'leaves the exit code alone'(site) {
+    const dir = site.newFolder()
+    const { status } = site.record(['code', '50'], { CPU_PROF_DIR: site.place(dir) })
+    assert.equal(status, 5)
+    const wrong = site.record(['work', '50'], { CPU_PROF_INTERVAL: 'none' })
+    assert.equal(wrong.status, 9)
+    assert.match(wrong.stderr, /^cpu-prof: CPU_PROF_INTERVAL=none [^\n]+\n$/)
+    return undefined
+  },
+
+  'merges, checks and converts'(site) {
+    const dir = site.newFolder()
+    const env = { CPU_PROF_DIR: site.place(dir) }
+    const child = site.machine.execPath ?? ''
+    assert.equal(site.record(['all', '600', child], env).status, 7)
+    const merged = site.command(['merge', dir, '-o', 'merged.json'])
+    assert.equal(merged.status, 0, merged.stderr)
+    const { processes } = site.report('.', 'merged.json')
+    assert.deepEqual(
+      processes.map((/** @type {any} */ { threads }) => threads.length).sort(),
+      [1, 2],
+    )
+    for (const args of [
+      ['check', 'merged.json'],
+      ['convert', 'merged.json', '-o', 'stacks.txt'],
+      ['compare', 'merged.json', 'merged.json'],
+      ['report', 'merged.json', '--html', 'page.html'],
+    ]) {
+      const { status, stderr } = site.command(args)
+      assert.equal(status, 0, `${args[0]}: ${stderr}`)
+    }
+    const stacks = fs.readFileSync(path.join(site.project, 'stacks.txt'), 'utf8')
+    assert.match(stacks, new RegExp(`\\b${PLANTED}\\b`))
+    return undefined
+  },
+
+  'starts and stops in code'(site) {
+    const dir = site.newFolder()
+    const main = site.place('program/main.js')
+    const { status, stdout, stderr } = site.node([main, 'api', String(WORK_MS), site.place(dir)])
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
+    assert.deepEqual(JSON.parse(stdout), site.files(dir))
+    checkPlanted(site, dir)
+    return undefined
+  },
+
+  'runs a command'(site) {
+    const { machine } = site
+    const [program, ...before] = machine.isWindows ? machine.node.slice(-1) : machine.node
+    const node = machine.execPath ?? machine.place?.(program) ?? program
+    if (before.length > 0 && machine.execPath === undefined) return `${program} starts it`
+    const output = 'run.json'
+    const command = [node, site.place('program/main.js'), 'all', '600', machine.execPath ?? '']
+    const { status, stderr } = site.command(['run', '--output', output, '--', ...command])
+    assert.equal(status, 7, stderr)
+    assert.match(stderr, new RegExp(`\\b${PLANTED} +`))
+    assert.match(stderr, /\ntrace: run\.json \(.*2 processes, 3 threads\)\n/)
+    return undefined
+  },
+
+  'runs a command file of Windows'(site) {
+    if (!site.machine.isWindows) return 'not on Windows'
+    const node = site.machine.place?.(site.machine.node.at(-1) ?? '') ?? process.execPath
+    const bin = path.join(site.project, 'bin')
+    fs.mkdirSync(bin, { recursive: true })
+    const shim = `@ECHO off\r\n"${node}" "%~dp0..\\program\\main.js" %*\r\n`
+    fs.writeFileSync(path.join(bin, 'work it.cmd'), shim)
+    const { status, stderr } = site.command(['run', '--', 'bin\\work it.cmd', 'code', '600'])
+    assert.equal(status, 5, stderr)
+    assert.match(stderr, new RegExp(`\\b${PLANTED} +`))
+    return undefined
+  },
+}
+
+/** Returns the only trace in a folder. @param {Site} site @param {string} folder */
+function readTrace(site, folder) {
+  const [file] = site.files(folder)
+  return JSON.parse(fs.readFileSync(path.join(site.project, folder, file), 'utf8'))
+}
+
+/** Returns what a recording does not tell on a machine, in words. @param {Site} site */
+function unknownFacts(site) {
+  const dir = site.newFolder()
+  site.record(['code', '600'], { CPU_PROF_DIR: site.place(dir) })
+  const { metadata, traceEvents } = readTrace(site, dir)
+  const program = metadata['cpu-prof']
+  const end = traceEvents.at(-1).args.data
+  const facts = {
+    'the exit code of a program with nothing left to do': end.exitCode,
+    'CPU time of the thread': end.cpuUs,
+    'CPU time of the process': end.processCpuUs,
+    'CPU time of children': end.childrenCpuUs,
+    'time of waiting for a core': end.waitUs,
+    'how often the thread waits': end.switches,
+    'the parent process': program.ppid,
+    'the start of the process': program.processStartMs,
+    'the start of the system': program.boot,
+  }
+  return Object.entries(facts).flatMap(([fact, value]) => (value === undefined ? [fact] : []))
+}
+
+/**
+ * Runs the suite, and prints a line for each check. Returns the number of failed checks.
+ * @param {Machine} machine @param {string} project
+ */
+function smoke(machine, project) {
+  const site = new Site(machine, project)
+  let failed = 0
+  for (const [title, check] of Object.entries(CHECKS)) {
+    const start = Date.now()
+    try {
+      const reason = check(site)
+      const seconds = ((Date.now() - start) / 1000).toFixed(1)
+      console.log(reason === undefined ? `  ok: ${title} (${seconds} s)` : `  left out: ${title}: ${reason}`)
+    } catch (error) {
+      failed++
+      console.log(`  FAILED: ${title}: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  const unknown = unknownFacts(site)
+  console.log(`  not told: ${unknown.length > 0 ? unknown.join(', ') : 'nothing'}`)
+  return failed
+}
+
+module.exports = { smoke }
