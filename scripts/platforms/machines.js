@@ -125,10 +125,17 @@ function emulated(name, libraries, node) {
   const env = { LD_LIBRARY_PATH: path.join(TOOLS, 'qemu', 'usr', 'lib', 'x86_64-linux-gnu') }
   const command = [qemu, '-L', libraries, node]
   // The system does not know how to start a program of another processor.
-  const execPath = path.join(TOOLS, `${path.basename(libraries)}-${path.basename(path.dirname(path.dirname(path.dirname(node))))}.sh`)
-  fs.writeFileSync(execPath, `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(' ')} "$@"\n`, {
-    mode: 0o755,
-  })
+  const execPath = path.join(
+    TOOLS,
+    `${path.basename(libraries)}-${path.basename(path.dirname(path.dirname(path.dirname(node))))}.sh`,
+  )
+  fs.writeFileSync(
+    execPath,
+    `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(' ')} "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  )
   return { name, node: command, env, execPath }
 }
 

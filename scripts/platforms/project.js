@@ -34,9 +34,13 @@ function createProject(target) {
     const to = path.join(modules, name)
     fs.mkdirSync(to, { recursive: true })
     // Relative paths: some of Windows' versions of tar take `C:` for a machine.
-    execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', path.relative(folder, to)], {
-      cwd: folder,
-    })
+    execFileSync(
+      'tar',
+      ['-xzf', tarball, '--strip-components=1', '-C', path.relative(folder, to)],
+      {
+        cwd: folder,
+      },
+    )
   }
   for (const name of libraries()) {
     fs.cpSync(path.join(ROOT, 'node_modules', name), path.join(modules, name), { recursive: true })

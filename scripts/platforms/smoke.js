@@ -141,7 +141,8 @@ const CHECKS = {
   },
 
   'keeps all of a recording that SIGTERM ends'(site) {
-    if (site.machine.isWindows) return 'Windows has no signals: process.kill() ends a process at once'
+    if (site.machine.isWindows)
+      return 'Windows has no signals: process.kill() ends a process at once'
     const dir = site.newFolder()
     const { status, signal, stderr } = site.record(['terminate', String(WORK_MS)], {
       CPU_PROF_DIR: site.place(dir),
@@ -223,8 +224,8 @@ const CHECKS = {
     const bin = path.join(site.project, 'bin')
     fs.mkdirSync(bin, { recursive: true })
     const shim = `@ECHO off\r\n"${node}" "%~dp0..\\program\\main.js" %*\r\n`
-    fs.writeFileSync(path.join(bin, 'work it.cmd'), shim)
-    const { status, stderr } = site.command(['run', '--', 'bin\\work it.cmd', 'code', '600'])
+    fs.writeFileSync(path.join(bin, 'work-it.cmd'), shim)
+    const { status, stderr } = site.command(['run', '--', 'bin\\work-it.cmd', 'code', '600'])
     assert.equal(status, 5, stderr)
     assert.match(stderr, new RegExp(`\\b${PLANTED} +`))
     return undefined
@@ -270,7 +271,9 @@ function smoke(machine, project) {
     try {
       const reason = check(site)
       const seconds = ((Date.now() - start) / 1000).toFixed(1)
-      console.log(reason === undefined ? `  ok: ${title} (${seconds} s)` : `  left out: ${title}: ${reason}`)
+      console.log(
+        reason === undefined ? `  ok: ${title} (${seconds} s)` : `  left out: ${title}: ${reason}`,
+      )
     } catch (error) {
       failed++
       console.log(`  FAILED: ${title}: ${error instanceof Error ? error.message : error}`)

@@ -148,7 +148,11 @@ exports:
 ...
 T
   # Zig has the C runtime of Windows, without the names that Rust asks for.
-  for library in ssp_nonshared ssp node; do printf '!<arch>\n' >"stubs.partial/lib$library.a"; done
+  for library in libssp_nonshared.a libssp.a libnode.a libnode.dll.a node.lib; do
+    printf '!<arch>\n' >"stubs.partial/$library"
+  done
+  # The addon looks for Node's functions when it is loaded, and napi-build for this file.
+  : >stubs.partial/libnode.dll
   # Wine 8 lacks this library of Windows, which Rust takes random numbers from.
   cat >stubs.partial/bcryptprimitives.c <<'C'
 #include <stddef.h>

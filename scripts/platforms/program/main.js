@@ -22,7 +22,8 @@ function all(ms, node) {
   const worker = new Worker(__filename, { workerData: ms })
   planted(ms)
   worker.on('exit', () => {
-    const { status } = spawnSync(node, [__filename, 'work', String(ms)], { stdio: 'inherit' })
+    // Short, since the time of waiting for the child is work where the system does not tell waits.
+    const { status } = spawnSync(node, [__filename, 'work', String(ms / 3)], { stdio: 'inherit' })
     process.exit(status === 0 ? 7 : 1)
   })
 }
@@ -43,8 +44,9 @@ if (!isMainThread) {
 } else if (mode === 'api') {
   api(Number(args[0]), args[1])
 } else {
+  // Another process sends the signal, at any moment from now on.
+  if (mode === 'terminate') spawnSync('sh', ['-c', `kill ${process.pid} &`])
   planted(Number(args[0]))
   if (mode === 'kill') process.kill(process.pid, 'SIGKILL')
-  if (mode === 'terminate') process.kill(process.pid, 'SIGTERM')
   if (mode === 'code') process.exitCode = 5
 }
