@@ -10,10 +10,12 @@ const { assertSeen } = require('../helpers/work.js')
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const FAST = { CPU_PROF_FLUSH_INTERVAL: '50' }
 
+/** A name that is an absolute path of Windows, and its URL as a script's. */
+const [WINDOWS, WINDOWS_URL] = ['C:\\u0041\\', 'file:///C:/u0041/']
 const NAMES = [
   `"'\\\``,
   'a\r\nb\u2028c\t\u0001',
-  'C:\\u0041\\',
+  WINDOWS,
   '🔥é日本',
   '</script><!--',
   'enhancedTraceVersion',
@@ -55,7 +57,8 @@ test('script names with special characters are in the trace', async () => {
   const { traces, stderr } = await runOddNames()
   assert.equal(stderr, '')
   const odd = [...traces[0].nodes.values()].filter((node) => node.callFrame.functionName === 'odd')
-  assert.deepEqual(new Set(odd.map((node) => node.callFrame.url)), new Set(NAMES))
+  const urls = NAMES.map((name) => (name === WINDOWS ? WINDOWS_URL : name))
+  assert.deepEqual(new Set(odd.map((node) => node.callFrame.url)), new Set(urls))
 })
 
 test('a deep recursion keeps its innermost 255 frames', async () => {

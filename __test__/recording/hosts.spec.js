@@ -9,15 +9,15 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { withPreload } = require('../../cli/run/prepare/plan.js')
+const { targetName } = require('../../lib/addon.js')
 const { binOf, isFetched } = require('../../scripts/package-managers.js')
+const { ADDONS, fileName } = require('../../scripts/targets.js')
 const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/run.js')
 const { assertSeen } = require('../helpers/work.js')
 const { write } = require('../helpers/workspace.js')
 
 const [MAJOR, MINOR] = process.versions.node.split('.').map(Number)
-const ADDON = fs
-  .readdirSync(PACKAGE)
-  .find((name) => name.startsWith('cpu-prof.') && name.endsWith('.node'))
+const ADDON = fileName('cpu-prof', targetName())
 const SPIN = `
   function spin(ms) { for (const end = Date.now() + ms; Date.now() < end; ); }
   spin(300)
@@ -36,7 +36,7 @@ function install(dir) {
   for (const part of ['index.js', 'register.js', 'package.json', 'lib', 'bin', 'cli']) {
     fs.cpSync(path.join(PACKAGE, part), path.join(target, part), { recursive: true })
   }
-  for (const name of fs.readdirSync(PACKAGE).filter((file) => file.endsWith('.node'))) {
+  for (const name of ADDONS.map((addon) => fileName(addon, targetName()))) {
     fs.copyFileSync(path.join(PACKAGE, name), path.join(target, name))
   }
   return target
@@ -174,7 +174,7 @@ test('a bundle with the package in it, and the addon beside the bundle', async (
     outfile: path.join(out, 'bundle', 'main.js'),
     logLevel: 'silent',
   })
-  fs.copyFileSync(path.join(PACKAGE, String(ADDON)), path.join(out, String(ADDON)))
+  fs.copyFileSync(path.join(PACKAGE, ADDON), path.join(out, ADDON))
   const { traces, stderr } = await run([path.join(out, 'bundle', 'main.js')], { preload: null })
   assert.equal(stderr, '')
   assertSeen(traces[0], 'spin')
