@@ -199,7 +199,7 @@ fn counted(pid: i64, ancestors: &[i64], cpu: [i64; 3]) -> Process {
     };
     let cpu = CpuUse {
         cpu_us: thread_us as f64,
-        wait_us: 0.0,
+        wait_us: Some(0.0),
         process_cpu_us: Some(process_us as f64),
         last,
     };

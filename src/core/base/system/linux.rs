@@ -22,6 +22,16 @@ pub fn now_us() -> i64 {
     clock_us(libc::CLOCK_MONOTONIC).unwrap_or(0)
 }
 
+/// Returns the step in which V8's clock moves, microseconds.
+pub fn v8_clock_step_us() -> i64 {
+    1
+}
+
+/// Returns by how much Node's clock is ahead of V8's, microseconds: both are the same.
+pub fn node_clock_lead_us() -> i64 {
+    0
+}
+
 /// The clock of a thread's CPU time.
 #[derive(Debug)]
 pub(super) struct ThreadClock(libc::clockid_t);
@@ -64,6 +74,11 @@ pub fn send_to_first_thread(signal: c_int) {
 
 /// Notes the calling thread as the first. Linux knows the first thread by its id.
 pub fn note_first_thread() {}
+
+/// Returns an action with the flags that the system keeps to itself: there are none.
+pub fn with_hidden_flags(action: libc::sigaction) -> libc::sigaction {
+    action
+}
 
 /// Returns where the error of the last call on this thread is. May be called in a signal handler.
 pub fn errno_location() -> *mut c_int {
