@@ -89,12 +89,12 @@ fn a_whole_report() {
     let expected = json!({
         "version": 1,
         "durationMs": 9.0,
-        "totals": { "busyMs": 4.0, "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0, "blockedMs": 0.0 },
+        "totals": { "busyMs": 4.0, "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0 },
         "processes": [{
             "pid": 7, "name": "nx", "command": "nx run", "launcher": false,
             "startMs": 0.0, "durationMs": 9.0,
             "threads": [{
-                "threadId": 0, "name": "main", "startMs": 0.0, "durationMs": 9.0, "busyMs": 4.0, "blockedMs": 0.0,
+                "threadId": 0, "name": "main", "startMs": 0.0, "durationMs": 9.0, "busyMs": 4.0,
                 "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0, "samples": 8, "ownFile": "/r/a.js",
             }],
         }],

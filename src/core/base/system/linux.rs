@@ -11,7 +11,7 @@ use super::listed_process::ListedProcess;
 use super::posix::clock_us;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user, utc_offset_s,
     with_signals_blocked,
 };
 pub(super) use super::posix::{children_cpu_us, process_cpu_us};

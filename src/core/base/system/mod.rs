@@ -32,7 +32,8 @@ pub(crate) use self::platform::is_stderr_writable;
 pub use self::platform::{
     SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, node_clock_lead_us,
     now_us, parent_id, pass_on, pid_namespace, process_key, process_start_ms, processes,
-    resident_bytes, thread_id, trim_heap, user, v8_clock_step_us, with_signals_blocked,
+    resident_bytes, thread_id, trim_heap, user, utc_offset_s, v8_clock_step_us,
+    with_signals_blocked,
 };
 #[cfg(unix)]
 pub use self::platform::{

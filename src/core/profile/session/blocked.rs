@@ -259,7 +259,10 @@ mod tests {
         assert_eq!((blocked[0].node, blocked[0].us), (2, 320_000.0));
         assert_eq!(blocked[0].positions, [(CALL.1, 340_000.0)]);
         let sum = account.finish().unwrap();
-        assert_eq!((sum.cpu_us, sum.wait_us, sum.process_cpu_us), (110_000.0, Some(10_000.0), None));
+        assert_eq!(
+            (sum.cpu_us, sum.wait_us, sum.process_cpu_us),
+            (110_000.0, Some(10_000.0), None)
+        );
     }
 
     #[test]

@@ -60,6 +60,11 @@ pub fn exported(name: &CStr) -> Option<*mut c_void> {
     })
 }
 
+/// Returns by how much the local time is ahead of UTC now, seconds.
+pub fn utc_offset_s() -> i32 {
+    chrono::Local::now().offset().local_minus_utc()
+}
+
 /// Returns none: a process keeps its user.
 pub fn user() -> Option<u32> {
     None
