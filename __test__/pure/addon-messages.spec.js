@@ -281,3 +281,16 @@ test('a package without its manifest runs a program unprofiled', () => {
   assert.equal(status, 0)
   assert.match(stderr, /^cpu-prof: not profiling this thread: .*\n$/)
 })
+
+test('in a bundle, the message says that the package must be left out', () => {
+  const project = projectWith([])
+  const [main, bundle] = ['main.js', 'dist/main.js'].map((name) => path.join(project, name))
+  fs.writeFileSync(main, `try { require('${NAME}').start() } catch (e) { console.log(e.message) }`)
+  const { buildSync } = require('esbuild')
+  const options = { bundle: true, platform: /** @type {const} */ ('node') }
+  buildSync({ ...options, entryPoints: [main], outfile: bundle, logLevel: 'error' })
+  const { status, stdout } = node(project, bundle)
+  assert.equal(status, 0)
+  assert.match(stdout, /^cpu-prof: the addon cpu-prof\.\S+\.node is not beside this code, which a/)
+  assert.match(stdout, /leave @org\/cpu-prof out of the bundle \(external\), and install it where/)
+})

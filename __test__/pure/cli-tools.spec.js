@@ -260,6 +260,9 @@ test('without an addon the program and its commands have their help, and a call 
   ]) {
     const { status, stderr } = call(...args)
     assert.equal(status, 1, args.join(' '))
-    assert.match(stderr, /^cpu-prof: Cannot find module .*\n$/)
+    assert.match(
+      stderr,
+      /^cpu-prof: the addon cpu-prof-tools\.\S+\.node is not built: npm run build .*\n$/,
+    )
   }
 })

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../lib/addon.js')
+const { IS_WINDOWS } = require('../system/index.js')
 const { isWindowsPath } = require('../terminal/path-text.js')
 
 /** @typedef {{ name: string, line: number, column: number }} Place of a function, from 1 on */
@@ -55,7 +56,7 @@ function codeFiles(project) {
   /** @param {string} file @returns {string[] | Refusal} */
   const read = (file) => {
     if (!loadTools().cpuProfIsLocalFile(file)) {
-      const isOfSystem = isWindowsPath(file) === (process.platform === 'win32')
+      const isOfSystem = isWindowsPath(file) === IS_WINDOWS
       return isOfSystem || file.startsWith('//') ? 'another machine' : 'another system'
     }
     let real

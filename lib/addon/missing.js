@@ -64,6 +64,12 @@ function explainVersion(target, version, found = 'older') {
 
 /** @param {string} name @param {string} target */
 function missing(name, target) {
+  if (isBundled()) {
+    return (
+      `the addon ${name}.${target}.node is not beside this code, which a bundler has moved: leave ` +
+      `${manifest.name} out of the bundle (external), and install it where the bundle runs`
+    )
+  }
   if (!isInstalled()) {
     return `the addon ${name}.${target}.node is not built: npm run build (needs Rust)`
   }
@@ -131,6 +137,11 @@ function refused(name, target, message) {
 /** Returns whether the package was installed. A clone has no packages of targets, and builds its addons. */
 function isInstalled() {
   return supportedTargets().length > 0
+}
+
+/** Returns whether this file is no longer where the package has it. */
+function isBundled() {
+  return !fs.existsSync(path.join(ROOT, 'lib', 'addon', 'missing.js'))
 }
 
 /** Lists the targets that have a package. @returns {string[]} */

@@ -32,7 +32,7 @@ function crossBuild(target) {
   return {
     target,
     triple: STAND_INS[target],
-    cargo: ['--release', ...cargo],
+    cargo: ['--release', '--quiet', ...cargo],
     env: { ...env, ...tools, ...stubsFor(target) },
   }
 }

@@ -91,8 +91,9 @@ class Site {
 
 /** @param {NodeJS.ProcessEnv} env */
 function withoutProfiler(env) {
-  const isOther = ([name]) => !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS'
-  return Object.fromEntries(Object.entries(env).filter(isOther))
+  const isOther = (/** @type {string} */ name) =>
+    !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS'
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isOther(name)))
 }
 
 /** Checks that a function works most of the time in each of some recordings. @param {Site} site @param {string} folder */

@@ -33,7 +33,17 @@ const NAPI_ROOMS: [&str; 6] = [
 
 /// Where `unsafe` may stand. `napi`'s macros also write it into `exports/`.
 const UNSAFE_ROOMS: [&str; 3] =
-    ["recorder/sampler/v8/", "recorder/record/process/signals.rs", "core/base/system/"];
+    ["recorder/sampler/v8/", "recorder/record/process/signals/", "core/base/system/"];
+
+/// Where code may be of one system: name the system in a `cfg`, or use a library of the system. A type
+/// may have the same name there as that of another system.
+const SYSTEM_ROOMS: [&str; 2] = ["recorder/record/process/signals/", "core/base/system/"];
+
+/// The libraries of one system or of a family of systems.
+const SYSTEM_LIBRARIES: [&str; 3] = ["libc", "mach2", "windows_sys"];
+
+/// The conditions of a `cfg` that are about the system.
+const SYSTEM_CONDITIONS: [&str; 3] = ["target_", "unix", "windows"];
 
 /// What only tests use.
 const TEST_HELPERS: [&str; 3] = ["core/architecture.rs", "core/testing/", "tools/agreement.rs"];
@@ -63,6 +73,8 @@ struct Facts {
     types: Vec<String>,
     has_unsafe: bool,
     names_napi: bool,
+    /// What makes the file one of a system.
+    is_of_system: bool,
 }
 
 /// Returns each breach of a rule as a sentence that begins with a file.
@@ -97,6 +109,10 @@ fn breaches(files: &[SourceText]) -> Vec<String> {
         if facts.names_napi && !in_rooms(&NAPI_ROOMS) {
             breaches.push(format!("{path} names napi, which stands only in {NAPI_ROOMS:?}"));
         }
+        if facts.is_of_system && !in_rooms(&SYSTEM_ROOMS) {
+            breaches
+                .push(format!("{path} is of one system, which stands only in {SYSTEM_ROOMS:?}"));
+        }
         for name in facts.public {
             let is_silent =
                 |file: &SourceText| file.path.starts_with("core/") || !names(file, &name);
@@ -105,7 +121,9 @@ fn breaches(files: &[SourceText]) -> Vec<String> {
             }
         }
         for name in facts.types {
-            if let Some(other) = types.insert(name.clone(), path) {
+            if let Some(other) = types.insert(name.clone(), path)
+                && !in_rooms(&SYSTEM_ROOMS)
+            {
                 breaches.push(format!("{path} defines {name}, and so does {other}"));
             }
         }
@@ -234,6 +252,14 @@ impl Collector {
                 self.facts.names_napi = true;
                 return;
             }
+            Some(library) if SYSTEM_LIBRARIES.contains(&library) => {
+                self.facts.is_of_system = true;
+                return;
+            }
+            Some("std") if written.get(1).is_some_and(|part| part == "os") => {
+                self.facts.is_of_system = true;
+                return;
+            }
             _ => {
                 let mut child = self.module.clone();
                 child.extend_from_slice(written);
@@ -279,6 +305,14 @@ impl Collector {
         }
     }
 
+    /// Adds a condition of a `cfg`.
+    fn add_condition(&mut self, tokens: &impl ToString) {
+        let text = tokens.to_string();
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        self.facts.is_of_system |=
+            words.any(|word| SYSTEM_CONDITIONS.iter().any(|condition| word.starts_with(condition)));
+    }
+
     fn add_type(&mut self, name: &syn::Ident) {
         self.facts.types.push(name.to_string());
     }
@@ -296,6 +330,22 @@ impl<'ast> Visit<'ast> for Collector {
             self.add(&written);
         }
         visit::visit_path(self, path);
+    }
+
+    fn visit_meta(&mut self, meta: &'ast syn::Meta) {
+        if let syn::Meta::List(list) = meta
+            && (list.path.is_ident("cfg") || list.path.is_ident("cfg_attr"))
+        {
+            self.add_condition(&list.tokens);
+        }
+        visit::visit_meta(self, meta);
+    }
+
+    fn visit_macro(&mut self, called: &'ast syn::Macro) {
+        if called.path.is_ident("cfg") {
+            self.add_condition(&called.tokens);
+        }
+        visit::visit_macro(self, called);
     }
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
@@ -391,7 +441,9 @@ fn the_rules_hold() {
 fn permitted_paths_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let steps = STEPS.iter().copied().flatten();
-    for path in steps.chain(&NAPI_ROOMS).chain(&UNSAFE_ROOMS).chain(&TEST_HELPERS) {
+    for path in
+        steps.chain(&NAPI_ROOMS).chain(&UNSAFE_ROOMS).chain(&SYSTEM_ROOMS).chain(&TEST_HELPERS)
+    {
         assert!(root.join(path).exists(), "{path} is permitted, but not there");
     }
 }
@@ -454,6 +506,13 @@ fn each_rule_can_be_broken() {
         (vec![file("core/profile/frame.rs", "//! A.\nuse napi::Env;")], "names napi"),
         (vec![file("core/profile/frame.rs", "//! A.\nfn f() { unsafe { g() } }")], "has unsafe"),
         (vec![file("core/profile/frame.rs", "//! A.\nunsafe fn f() {}")], "has unsafe code"),
+        (vec![file("core/files/find.rs", "//! A.\nuse std::os::unix::fs::symlink;")], "one system"),
+        (vec![file("core/files/find.rs", "//! A.\nfn f() { libc::getpid() }")], "of one system"),
+        (
+            vec![file("core/files/find.rs", "//! A.\n#[cfg(target_os = \"linux\")]\nfn f() {}")],
+            "is of one",
+        ),
+        (vec![file("core/files/find.rs", "//! A.\nfn f() { cfg!(windows) }")], "is of one system"),
         (vec![file("core/profile/frame.rs", "fn f() {}")], "does not begin with a line"),
         (vec![file("core/profile/frame.rs", &long)], "lines before its tests"),
         (

@@ -32,7 +32,7 @@ pub fn identify(file: &File) -> io::Result<(FileId, u64)> {
 }
 
 /// Returns the id of what has a path, and its size in bytes. Follows links.
-pub fn identify_target(path: &Path) -> io::Result<(FileId, u64)> {
+pub(crate) fn identify_target(path: &Path) -> io::Result<(FileId, u64)> {
     let metadata = fs::metadata(path)?;
     Ok((FileId::of(&metadata), metadata.len()))
 }
@@ -60,19 +60,19 @@ pub fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 
 /// Creates a file for reading and writing that only this user may read. Fails if anything has the path
 /// already, a link included.
-pub fn create_private(path: &Path) -> io::Result<File> {
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens a file for reading, and waits for nobody: a pipe would wait for a writer, and a terminal
 /// could become this process's own.
-pub fn open_at_once(path: &Path, follows_links: bool) -> io::Result<File> {
+pub(crate) fn open_at_once(path: &Path, follows_links: bool) -> io::Result<File> {
     let links = if follows_links { 0 } else { libc::O_NOFOLLOW };
     OpenOptions::new().read(true).custom_flags(links | libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
 /// Returns whether an open file belongs to this user, or to root, who can do everything anyway.
-pub fn is_trusted(file: &File) -> bool {
+pub(crate) fn is_trusted(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| is_owner_trusted(&metadata))
 }
 
@@ -87,14 +87,14 @@ pub fn is_own_folder(path: &Path) -> bool {
 
 /// Returns whether a path without links is a file of the kernel, where reading can wait, never end or
 /// have an effect.
-pub fn is_kernel_file(path: &Path) -> bool {
+pub(crate) fn is_kernel_file(path: &Path) -> bool {
     KERNEL.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(MEMORY)
 }
 
 /// Returns whether another user made a link, a pipe or the like in a folder that all users share. The
 /// system has the same rule for opening files (`fs.protected_symlinks` and `fs.protected_fifos`), but
 /// not for the rename that replaces a file.
-pub fn is_laid_by_another(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_laid_by_another(path: &Path) -> io::Result<bool> {
     /// Everybody can make files in the folder, and remove only their own.
     const SHARED: u32 = 0o1002;
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(false) };
@@ -106,12 +106,12 @@ pub fn is_laid_by_another(path: &Path) -> io::Result<bool> {
 }
 
 /// Returns whether a path names standard output, whatever that is.
-pub fn is_stdout(path: &Path) -> bool {
+pub(crate) fn is_stdout(path: &Path) -> bool {
     STDOUT.iter().any(|name| path == Path::new(name))
 }
 
 /// Returns standard output as a file of its own.
-pub fn open_stdout() -> io::Result<File> {
+pub(crate) fn open_stdout() -> io::Result<File> {
     Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 

@@ -36,7 +36,7 @@ pub fn identify(file: &File) -> io::Result<(FileId, u64)> {
 }
 
 /// Returns the id of what has a path, and its size in bytes. Follows links.
-pub fn identify_target(path: &Path) -> io::Result<(FileId, u64)> {
+pub(crate) fn identify_target(path: &Path) -> io::Result<(FileId, u64)> {
     identify(&look_at(path, true)?)
 }
 
@@ -73,7 +73,7 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()
 
 /// Creates a file for reading and writing that only this user may read. Fails if anything has the path
 /// already, a link included.
-pub fn create_private(path: &Path) -> io::Result<File> {
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let path = verbatim(path)?;
     let path: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();
     let attributes = PrivateDescriptor::get().map(|descriptor| SECURITY_ATTRIBUTES {
@@ -102,7 +102,7 @@ pub fn create_private(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a file for reading. A device or a pipe is refused, because opening one has an effect.
-pub fn open_at_once(path: &Path, follows_links: bool) -> io::Result<File> {
+pub(crate) fn open_at_once(path: &Path, follows_links: bool) -> io::Result<File> {
     if is_kernel_file(path) {
         return Err(not_a_file());
     }
@@ -114,7 +114,7 @@ pub fn open_at_once(path: &Path, follows_links: bool) -> io::Result<File> {
 
 /// Returns whether an open file belongs to this user, or to the system or its administrators, who can do
 /// everything anyway.
-pub fn is_trusted(file: &File) -> bool {
+pub(crate) fn is_trusted(file: &File) -> bool {
     owner::is_trusted(file)
 }
 
@@ -126,7 +126,7 @@ pub fn is_own_folder(path: &Path) -> bool {
 }
 
 /// Returns whether a path names a device or a pipe.
-pub fn is_kernel_file(path: &Path) -> bool {
+pub(crate) fn is_kernel_file(path: &Path) -> bool {
     match path.components().next() {
         Some(Component::Prefix(prefix)) => {
             // `\\.\pipe\x`, `\\?\pipe\x`, and the pipes of another machine.
@@ -151,17 +151,17 @@ fn is_named_pipe(name: &std::ffi::OsStr) -> bool {
 
 /// Returns false: a link needs a right that users do not have, and Windows has no folder in which every
 /// user makes files that only they can remove.
-pub fn is_laid_by_another(_: &Path) -> io::Result<bool> {
+pub(crate) fn is_laid_by_another(_: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
 /// Returns whether a path names standard output, whatever that is.
-pub fn is_stdout(path: &Path) -> bool {
+pub(crate) fn is_stdout(path: &Path) -> bool {
     path == Path::new("/dev/stdout")
 }
 
 /// Returns standard output as a file of its own.
-pub fn open_stdout() -> io::Result<File> {
+pub(crate) fn open_stdout() -> io::Result<File> {
     Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
 }
 
