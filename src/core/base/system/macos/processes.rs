@@ -7,7 +7,7 @@ use std::{mem, ptr};
 
 use super::super::listed_process::ListedProcess;
 use super::super::process_arguments::ProcessArguments;
-use super::{process_info, start_ms, sysctl};
+use super::kernel::{process_info, start_ms, sysctl};
 
 /// `PROC_FLAG_CONTROLT` of sys/proc_info.h: the process has a terminal.
 const HAS_TERMINAL: u32 = 0x80;

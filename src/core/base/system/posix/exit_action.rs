@@ -6,10 +6,7 @@ use std::mem;
 
 /// Returns whether an action is Node's own for the end of the process. Node's other actions are libuv's,
 /// which resume system calls. `of_node` is the address of a function of Node.
-pub(in crate::base::system) fn is_exit_action(
-    action: &libc::sigaction,
-    of_node: *const c_void,
-) -> bool {
+pub(crate) fn is_exit_action(action: &libc::sigaction, of_node: *const c_void) -> bool {
     let handler = action.sa_sigaction;
     let is_function = ![libc::SIG_DFL, libc::SIG_IGN].contains(&handler);
     is_function
