@@ -17,7 +17,7 @@ const ALL = { top: Number.POSITIVE_INFINITY }
 const START_US = 1e9
 
 /** @param {import('../../index.js').ReportTimes} times */
-const sum = ({ busyMs, idleMs, gcMs, programMs, blockedMs }) =>
+const sum = ({ busyMs, idleMs, gcMs, programMs, blockedMs = 0 }) =>
   busyMs + idleMs + gcMs + programMs + blockedMs
 
 /** @type {Span} */
