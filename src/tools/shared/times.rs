@@ -2,7 +2,6 @@
 
 use super::frame_index::{FrameIndex, FrameKind};
 use super::json::ReportTimes;
-use super::process_cpu::uses;
 use cpu_prof_core::profile::session::Thread;
 
 /// Returns the sums of a thread's times.
@@ -20,9 +19,9 @@ pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
         *sum = sum.saturating_add(node.self_us);
         blocked_us = blocked_us.saturating_add(node.blocked_us);
     }
-    // Where a recording does not count them, calls that wait are busy.
-    let is_counted = uses(thread).any(|cpu| cpu.last.switches.is_some());
-    times.blocked_us = is_counted.then_some(blocked_us);
+    // In other recordings, calls that wait are busy.
+    let is_told = thread.profiles.iter().any(|profile| profile.tells_blocked);
+    times.blocked_us = is_told.then_some(blocked_us);
     times
 }
 
