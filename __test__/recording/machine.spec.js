@@ -8,7 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../..')
 const { message, run, FIXTURES, PACKAGE } = require('../helpers/run.js')
-const { NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { NEEDS_BLOCKED_CALLS, NEEDS_INTERRUPT } = require('../helpers/source.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
@@ -82,7 +82,7 @@ function assertAbout(ms, expectedMs, what) {
 }
 
 test('a blocked thread is not busy, and the blocked calls are named', {
-  skip: NEEDS_INTERRUPT,
+  skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT,
 }, async () => {
   const { memoryMs, childrenMs, result, parent } = await recordOnce()
   const { functions } = result
@@ -103,7 +103,7 @@ test('a blocked thread is not busy, and the blocked calls are named', {
 })
 
 test('a thread that only computes is not blocked, however busy the machine is', {
-  skip: NEEDS_INTERRUPT,
+  skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT,
 }, async () => {
   // Twice as many threads as cores.
   const code = `require(${SPIN}).spin(require('node:worker_threads').workerData)`
@@ -145,7 +145,9 @@ test('the CPU time of a worker counts for its process, whose main thread waits u
   assert.ok(others < WORKER_MS, `${others} ms of other programs`)
 })
 
-test('the time in which a process is stopped is not work', { skip: NEEDS_INTERRUPT }, async () => {
+test('the time in which a process is stopped is not work', {
+  skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT,
+}, async () => {
   const STOPPED_MS = 1500
   const program = `
     const { spin } = require(${SPIN})

@@ -26,7 +26,7 @@ use mach2::traps::mach_task_self;
 pub use self::clocks::{node_clock_lead_us, now_us, v8_clock_step_us};
 use self::kernel::{proc_info, process_info, start_ms, sysctl};
 pub use self::processes::processes;
-use super::posix::exit_action::is_exit_action;
+use super::posix::exit_action::exit_handler;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
     SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user, utc_offset_s,
@@ -134,20 +134,24 @@ pub fn with_hidden_flags(mut action: libc::sigaction) -> libc::sigaction {
     action
 }
 
-/// Returns the handler by which Node ends the process; none until it was seen. Node has the same one for
-/// both signals. Where code can be interrupted, as in a REPL, Node has another one for SIGINT at times.
+/// Returns the handler by which Node ends the process; none until it was seen.
 fn node_exit_handler() -> Option<usize> {
     static HANDLER: OnceLock<usize> = OnceLock::new();
     if let Some(handler) = HANDLER.get() {
         return Some(*handler);
     }
     let of_node = exported(c"uv_default_loop")?;
+    let handler = exit_handler([&action_of(libc::SIGTERM)?, &action_of(libc::SIGINT)?], of_node)?;
+    Some(*HANDLER.get_or_init(|| handler))
+}
+
+/// Returns the current action of a signal.
+fn action_of(signal: c_int) -> Option<libc::sigaction> {
     // SAFETY: may be called on any thread. All zeros are a valid struct, which the call fills.
-    let current = unsafe {
+    unsafe {
         let mut current: libc::sigaction = mem::zeroed();
-        (libc::sigaction(libc::SIGTERM, ptr::null(), &mut current) == 0).then_some(current)
-    }?;
-    is_exit_action(&current, of_node).then(|| *HANDLER.get_or_init(|| current.sa_sigaction))
+        (libc::sigaction(signal, ptr::null(), &mut current) == 0).then_some(current)
+    }
 }
 
 /// Returns where the error of the last call on this thread is. May be called in a signal handler.

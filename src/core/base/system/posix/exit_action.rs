@@ -1,12 +1,26 @@
-//! Recognizes the action by which Node ends the process on SIGINT and SIGTERM, where the system does not
-//! tell the action's flags.
+//! Recognizes the handler by which Node ends the process on SIGINT and SIGTERM, where the system does not
+//! tell the flags of an action.
 
 use std::ffi::c_void;
 use std::mem;
 
-/// Returns whether an action is Node's own for the end of the process. Node's other actions are libuv's,
-/// which resume system calls. `of_node` is the address of a function of Node.
-pub(crate) fn is_exit_action(action: &libc::sigaction, of_node: *const c_void) -> bool {
+/// Returns the handler by which Node ends the process, from the actions of SIGTERM and SIGINT; none if
+/// they do not tell. `of_node` is the address of a function of Node.
+///
+/// Node has one handler for both signals. Where the program listens for SIGINT, the handler there is
+/// libuv's, which resumes system calls. Electron has a handler of its own for each signal.
+pub(crate) fn exit_handler(
+    [term, int]: [&libc::sigaction; 2],
+    of_node: *const c_void,
+) -> Option<usize> {
+    let handler = term.sa_sigaction;
+    let known = [handler, libc::SIG_DFL, libc::SIG_IGN];
+    let is_common = known.contains(&int.sa_sigaction) || int.sa_flags & libc::SA_RESTART != 0;
+    (is_common && is_interrupting(term, of_node)).then_some(handler)
+}
+
+/// Returns whether an action calls a function of Node, and then interrupts system calls.
+fn is_interrupting(action: &libc::sigaction, of_node: *const c_void) -> bool {
     let handler = action.sa_sigaction;
     let is_function = ![libc::SIG_DFL, libc::SIG_IGN].contains(&handler);
     is_function
@@ -28,7 +42,10 @@ fn image_of(address: *const c_void) -> Option<usize> {
 mod tests {
     use super::*;
 
-    extern "C" fn handler(_: libc::c_int) {}
+    extern "C" fn end(_: libc::c_int) {}
+    extern "C" fn listen(_: libc::c_int) {
+        std::hint::black_box(1);
+    }
 
     fn action(handler: usize, flags: libc::c_int) -> libc::sigaction {
         // SAFETY: all zeros are a valid action.
@@ -38,19 +55,28 @@ mod tests {
     }
 
     #[test]
-    fn only_a_handler_of_node_that_interrupts_calls_ends_the_process() {
+    fn node_has_one_handler_for_both_signals() {
         let of_node = image_of as *const c_void;
-        let own = handler as *const () as usize;
+        let [end, listen] = [end, listen].map(|handler| handler as *const () as usize);
         let other = libc::getpid as *const () as usize;
-        assert!(is_exit_action(&action(own, 0), of_node));
-        for (handler, flags) in [
-            (own, libc::SA_RESTART),
-            (own, libc::SA_SIGINFO),
-            (other, 0),
-            (libc::SIG_DFL, 0),
-            (libc::SIG_IGN, 0),
+        let restart = libc::SA_RESTART;
+        for (term, int, is_known) in [
+            ((end, 0), (end, 0), true),
+            ((end, 0), (listen, restart), true),
+            ((end, 0), (libc::SIG_DFL, 0), true),
+            // Electron, or a REPL that runs code.
+            ((end, 0), (listen, 0), false),
+            ((listen, restart), (end, 0), false),
+            ((listen, restart), (listen, restart), false),
+            ((end, libc::SA_SIGINFO), (end, libc::SA_SIGINFO), false),
+            // A handler of another addon.
+            ((other, 0), (other, 0), false),
+            ((libc::SIG_DFL, 0), (libc::SIG_DFL, 0), false),
+            ((libc::SIG_IGN, 0), (end, 0), false),
         ] {
-            assert!(!is_exit_action(&action(handler, flags), of_node), "{handler:x} {flags:x}");
+            let actions = [term, int].map(|(handler, flags)| action(handler, flags));
+            let found = exit_handler([&actions[0], &actions[1]], of_node);
+            assert_eq!(found, is_known.then_some(end), "{term:x?} {int:x?}");
         }
     }
 }
