@@ -439,9 +439,10 @@ export interface ReportTimes {
   programMs: number
   /**
    * In calls that neither ran nor were ready to run: `spawnSync`, `Atomics.wait`, synchronous input
-   * and output. By the system's count, so 0 for recordings without that count (`.cpuprofile`).
+   * and output. By the system's count, so missing for recordings without that count (`.cpuprofile`, and
+   * those of macOS and Windows), where such calls are busy.
    */
-  blockedMs: number
+  blockedMs?: number
 }
 
 /** CPU time of a process, by the system's count. */
@@ -553,7 +554,7 @@ export interface ReportCost {
   selfMs: number
   /** Time anywhere on the stack; recursion counts once. */
   totalMs: number
-  /** Time on top of the stack in which the thread was blocked; neither self time nor total time. */
+  /** Time on top of the stack in which the thread was blocked; neither self time nor total time; 0 without the system's count. */
   blockedMs: number
 }
 

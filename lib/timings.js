@@ -81,7 +81,7 @@ function timeStamp(...args) {
   try {
     const [label = 'default', start, end, track, trackGroup, color] = args
     const time = (/** @type {unknown} */ value) =>
-      typeof value === 'number' ? Math.round(this.offsetUs + value * 1e3) : value
+      typeof value === 'number' ? Math.round(traceTime(this, value)) : value
     const name = `${label}`
     const data = {
       message: name,
@@ -100,7 +100,16 @@ function timeStamp(...args) {
   return Reflect.apply(this.original, console, args)
 }
 
-/** Returns the time of the trace's clock at which `performance.now()` was 0, microseconds. */
+/**
+ * Returns a time by the trace's clock, microseconds. On macOS that clock stands still while the system
+ * sleeps.
+ * @param {{ addon: any, offsetUs: number }} recording @param {number} ms of `performance.now()`
+ */
+function traceTime({ addon, offsetUs }, ms) {
+  return offsetUs + ms * 1e3 - addon.cpuProfClockLead()
+}
+
+/** Returns the time of the clock of `process.hrtime` at which `performance.now()` was 0, microseconds. */
 function clockOffsetUs() {
   let [offsetUs, narrowestUs] = [0, Infinity]
   // The thread can stand still between two readings, so the closest ones count.

@@ -12,6 +12,7 @@ const { parseArgs } = require('node:util')
 const { isElf, readElf } = require('./inspect/elf.js')
 const { isMachO, readMachO } = require('./inspect/macho.js')
 const { isPe, readPe } = require('./inspect/pe.js')
+const { signatureProblem } = require('./inspect/signature.js')
 const { ADDONS, fileName, targetOf } = require('./targets.js')
 
 /** @typedef {import('./targets.js').Target} Target */
@@ -96,8 +97,8 @@ function ofGlibc(imports) {
 }
 
 /** @param {Buffer} bytes @param {Target} target */
-function machNeeds(bytes, { env }) {
-  const { system = '', imports, ...rest } = readMachO(bytes)
+function machNeeds(bytes, { cpu, env }) {
+  const { system = '', imports, signature, ...rest } = readMachO(bytes)
   const unknown = imports.filter(
     ({ name, library }) => library === undefined && !OF_NODE.test(name),
   )
@@ -108,6 +109,11 @@ function machNeeds(bytes, { env }) {
   const oldest = env?.MACOSX_DEPLOYMENT_TARGET ?? ''
   if (system === '' || compareVersions(system, oldest) > 0) {
     others.push(`it needs macOS ${system || '(of no version)'}, and ${oldest} must be enough`)
+  }
+  // Intel loads a library without a signature.
+  if (signature !== undefined || cpu === 'arm64') {
+    const problem = signatureProblem(bytes, signature)
+    if (problem !== undefined) others.push(problem)
   }
   return { ...rest, others }
 }

@@ -139,6 +139,10 @@ test("what the system's loader says decides the cause", () => {
   )
   assert.match(say('/a/b.node: failed to map segment from shared object'), /is mounted noexec/)
   assert.match(say("dlopen(/a/b.node): code signature in 'b' not valid"), /own signature/)
+  assert.match(
+    say('dlopen(/a/b.node): library load denied by system policy'),
+    /run xattr -d com\.apple\.quarantine on the file$/,
+  )
   assert.match(say('b.node: cannot open shared object file: Permission denied'), /may not read/)
   assert.match(
     say('Error relocating b.node: gnu_get_libc_version: symbol not found'),

@@ -52,7 +52,7 @@ function times({ functions }) {
 }
 
 /** Returns the sum of a report's times, milliseconds. @param {import('../../index.js').ReportTimes} totals */
-const sumOf = ({ busyMs, gcMs, programMs, idleMs, blockedMs }) =>
+const sumOf = ({ busyMs, gcMs, programMs, idleMs, blockedMs = 0 }) =>
   busyMs + gcMs + programMs + idleMs + blockedMs
 
 /** Returns the sum of collapsed stacks, milliseconds. @param {string} file */

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../..')
+const { renderMarkdown } = require('../../cli/report/markdown.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { recording, writeTrace } = require('../helpers/written.js')
 
@@ -47,6 +48,29 @@ test('a blocked thread is not busy, and the blocked calls are named', async () =
   })
   const [thread] = processes[0].threads
   assert.deepEqual([thread.cpuMs, thread.busyMs, thread.blockedMs], [300, 300, 1700])
+})
+
+test('counters that a system does not have are missing, not 0', async () => {
+  const cwd = temporaryDirectory()
+  const file = writeTrace(path.join(cwd, 'a.trace.json'), {
+    spans: [
+      ['work main.js:1', 200],
+      ['waitForChild main.js:2 > spawnSync', 800, { cpuMs: 0, waitMs: 10 }],
+    ],
+  })
+  const whole = fs.readFileSync(file, 'utf8')
+  const markdown = async () => renderMarkdown(await report(cwd), { top: 10, cwd })
+  assert.match(await markdown(), /, blocked 7\d\d ms, idle /)
+  // As on macOS.
+  const counters = /"(switches|waitUs)":\d+,?/g
+  assert.ok((whole.match(counters) ?? []).length > 3)
+  fs.writeFileSync(file, whole.replace(counters, '').replaceAll(',}', '}'))
+  const { totals, processes } = await report(cwd)
+  assert.deepEqual(totals, { busyMs: 1000, idleMs: 0, gcMs: 0, programMs: 0 })
+  const [thread] = processes[0].threads
+  assert.deepEqual([thread.cpuMs, thread.busyMs], [200, 1000])
+  assert.ok(!('coreWaitMs' in thread) && !('blockedMs' in thread), JSON.stringify(thread))
+  assert.doesNotMatch(await markdown(), /blocked \d|NaN|undefined/)
 })
 
 test('work can be mistaken for a shorter blocked call between the same two readings', async () => {

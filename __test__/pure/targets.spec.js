@@ -186,6 +186,33 @@ for (const [what, bytes, target, changes, expected] of /** @type {const} */ ([
   })
 }
 
+test('macOS loads a library only with a signature that fits', () => {
+  const problems = (/** @type {Buffer} */ bytes) =>
+    problemsOf(bytes, TARGETS['darwin-arm64']).filter((problem) => /signature/.test(problem))
+  const { signature } = readMachO(OF_MACOS())
+  assert.ok(signature !== undefined)
+  assert.deepEqual(problems(OF_MACOS()), [])
+  const changed = OF_MACOS()
+  changed[signature.offset - 1] ^= 1
+  assert.match(problems(changed)[0], /^its signature does not fit its bytes from \d+ on: it was/)
+  const damaged = OF_MACOS()
+  damaged[signature.offset] ^= 1
+  assert.deepEqual(problems(damaged), ['its signature cannot be read'])
+  const unsigned = OF_MACOS()
+  for (let at = 32; ; at += unsigned.readUInt32LE(at + 4)) {
+    if (unsigned.readUInt32LE(at) !== 0x1d) continue
+    unsigned.writeUInt32LE(0x1e, at)
+    break
+  }
+  assert.deepEqual(problems(unsigned), ['it has no signature'])
+  assert.deepEqual(
+    problemsOf(unsigned, { ...TARGETS['darwin-arm64'], cpu: 'x64' }).filter((problem) =>
+      /signature/.test(problem),
+    ),
+    [],
+  )
+})
+
 test('what Node exports, and what glibc has had for long, an addon may need', () => {
   const problems = problemsOf(OF_LINUX(), { ...TARGETS['linux-arm64-gnu'], floor: '2.28' })
   assert.ok(

@@ -112,7 +112,8 @@ test('the folder stays below the size, and the newest segments are one continuou
   const { processes } = await report(files)
   const [{ durationMs, samples, ...times }] = processes[0].threads
   assert.equal(samples, sum)
-  const reported = times.busyMs + times.idleMs + times.gcMs + times.programMs + times.blockedMs
+  const reported =
+    times.busyMs + times.idleMs + times.gcMs + times.programMs + (times.blockedMs ?? 0)
   const beforeFirstMs = traces[0].samples[0].us / 1000
   assert.ok(Math.abs(durationMs - reported - beforeFirstMs) < 1, `${durationMs} and ${reported}`)
 })

@@ -34,7 +34,7 @@ function summary(report) {
     `**${formatTime(report.durationMs)}**, ` +
     `${formatCounts(report.processes.length, countThreads(report))}: busy ${formatTime(busyMs)}, ` +
     `garbage collection ${formatTime(gcMs)}, program ${formatTime(programMs)}, ` +
-    `blocked ${formatTime(blockedMs)}, idle ${formatTime(idleMs)}`
+    `${blockedMs === undefined ? '' : `blocked ${formatTime(blockedMs)}, `}idle ${formatTime(idleMs)}`
   )
 }
 
@@ -44,7 +44,9 @@ function threads(report, top, cwd) {
   const lines = rows.map(({ thread, label, place, end, isBelow }) => [
     `${isBelow ? '&nbsp;&nbsp;' : ''}${codeCell(`${label}${place}${end}`)}`,
     ...[thread.startMs, thread.durationMs, thread.busyMs].map(formatTime),
-    ...[thread.gcMs, thread.programMs, thread.blockedMs, thread.idleMs].map(formatTime),
+    ...[thread.gcMs, thread.programMs, thread.blockedMs, thread.idleMs].map((ms) =>
+      ms === undefined ? '' : formatTime(ms),
+    ),
   ])
   const names = ['start', 'duration', 'busy', 'gc', 'program', 'blocked', 'idle']
   const more = `and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`

@@ -15,7 +15,7 @@ const COMMAND = 30
 
 /** Returns the facts as texts; the first is the duration. @param {Report} report */
 function summary(report) {
-  const { busyMs, gcMs, programMs, idleMs, blockedMs } = report.totals
+  const { busyMs, gcMs, programMs, idleMs, blockedMs = 0 } = report.totals
   const times = [
     `busy ${formatTime(busyMs)}`,
     `gc ${formatTime(gcMs)}${countCollections(report)}`,

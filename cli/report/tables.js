@@ -168,7 +168,7 @@ function costTables(report, by, cwd) {
   })
   const scripts = () => table('scripts', 'totalMs', 'scripts, by the work of their processes')
   const owners = () => table('owners', 'selfMs', 'owners, by the time that counts for them')
-  const { blockedMs } = report.totals
+  const { blockedMs = 0 } = report.totals
   const isBlocked = blockedMs > 0.05 * (blockedMs + activeMs(report.totals))
   if (by === 'thread' || by === 'import') return []
   // A line has no total time: V8 tells the line on top of the stack only.
@@ -233,7 +233,7 @@ function secondOf(cost, kind, time) {
 /** Returns the time that a table's shares are of, with its name. @param {Report} report @param {Time} time */
 function wholeOf(report, time) {
   return time === 'blockedMs'
-    ? { ms: report.totals.blockedMs, name: 'blocked time' }
+    ? { ms: report.totals.blockedMs ?? 0, name: 'blocked time' }
     : { ms: workMs(report), name: 'work' }
 }
 

@@ -130,7 +130,7 @@ function drawThreads(report, count, view) {
 
 /** @param {keyof import('../../index.js').ReportTimes} time @returns {TimeColumn} */
 function threadTime(time) {
-  return { head: time.slice(0, -2), of: ({ thread }) => thread[time] }
+  return { head: time.slice(0, -2), of: ({ thread }) => thread[time] ?? 0 }
 }
 
 /** @param {'nativeMs' | 'othersMs'} time @returns {TimeColumn} */

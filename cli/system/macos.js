@@ -35,8 +35,8 @@ function hasTerminal() {
 /** @type {import('./index.js').System} */
 module.exports = {
   ...posix,
-  // The start of the system moves when somebody sets the clock, by a little as the clock is kept right.
-  START_TOLERANCE_MS: 50,
+  // The kernel keeps the start of a process as a time of the clock, and never changes it.
+  START_TOLERANCE_MS: 0,
   takeSnapshot: () => snapshotOf(listProcesses(), NODE),
   watchTerminal: () => posix.terminalWatcher(hasTerminal(), readTerminal),
   // libuv starts programs with POSIX_SPAWN_CLOEXEC_DEFAULT, which closes all other files to them.

@@ -13,7 +13,7 @@ const { loadTools } = require('../../lib/addon.js')
  * @property {number} [session]
  * @property {boolean} [hasTerminal]
  * @property {boolean} [isForeground] whether the process gets the signals of its terminal's keys
- * @property {number} [startMs] milliseconds after the system's start
+ * @property {number} [startMs] milliseconds after the system's start; after 1970 on macOS
  * @property {string} [executable] a path, or the file's name
  * @property {string[]} [words] of the command line
  * @property {string | null} [nodeOptions] the variable; null without the variable

@@ -25,6 +25,11 @@ const REFUSALS = [
       'to a folder from which programs can run',
   ],
   [
+    /denied by system policy/i,
+    'macOS does not trust a file that came by a browser or by mail; install the package with a package ' +
+      'manager, or run xattr -d com.apple.quarantine on the file',
+  ],
+  [
     /code signature|library load denied|library validation/i,
     'this Node loads only libraries of its own signature (a hardened app); use a plain Node',
   ],

@@ -10,6 +10,7 @@ const MACHINES = /** @type {Record<number, string>} */ ({ 16777223: 'x64', 16777
 const SYMTAB = 0x2
 const VERSION_MIN_MACOS = 0x24
 const BUILD_VERSION = 0x32
+const CODE_SIGNATURE = 0x1d
 /** A library that is loaded, also weakly, re-exported, lazily or upward: the position in this order is its number. */
 const DYLIBS = [0xc, 0x80000018, 0x8000001f, 0x20, 0x80000023]
 /** Bits of a symbol's type: for a debugger, its kind, visible to others. */
@@ -23,8 +24,8 @@ const ANY_LIBRARY = 0xfe
 const isMachO = (bytes) => bytes.length > 32 && bytes.readUInt32LE(0) === MAGIC
 
 /**
- * Reads a library's processor, the oldest macOS that it runs on, the libraries that it needs, and the
- * symbols that these must have. A symbol without a library may be in any that is loaded.
+ * Reads a library's processor, the oldest macOS that it runs on, the libraries that it needs, the symbols
+ * that these must have, and where its signature is. A symbol without a library may be in any that is loaded.
  * @param {Buffer} bytes
  */
 function readMachO(bytes) {
@@ -32,6 +33,8 @@ function readMachO(bytes) {
   const libraries = []
   let symbols
   let system
+  /** @type {{ offset: number, size: number } | undefined} */
+  let signature
   let at = 32
   for (let left = bytes.readUInt32LE(16); left > 0; left--) {
     const command = bytes.readUInt32LE(at)
@@ -39,10 +42,13 @@ function readMachO(bytes) {
     if (command === SYMTAB) symbols = at
     if (command === BUILD_VERSION) system = versionOf(bytes.readUInt32LE(at + 12))
     if (command === VERSION_MIN_MACOS) system = versionOf(bytes.readUInt32LE(at + 8))
+    if (command === CODE_SIGNATURE) {
+      signature = { offset: bytes.readUInt32LE(at + 8), size: bytes.readUInt32LE(at + 12) }
+    }
     at += bytes.readUInt32LE(at + 4)
   }
   const imports = symbols === undefined ? [] : importsOf(bytes, symbols, libraries)
-  return { cpu: MACHINES[bytes.readUInt32LE(4)], system, libraries, imports }
+  return { cpu: MACHINES[bytes.readUInt32LE(4)], system, libraries, imports, signature }
 }
 
 /** @param {Buffer} bytes @param {number} command @param {string[]} libraries */

@@ -25,7 +25,7 @@ function crossBuild(target) {
   const { cargo, env } = hasLibrary('rustc', triple) ? { cargo: [], env: {} } : debianRust(triple)
   /** @type {NodeJS.ProcessEnv} */
   const tools = {
-    PATH: [path.join(TOOLS, 'venv', 'bin'), process.env.PATH].join(':'),
+    PATH: [path.join(TOOLS, 'venv', 'bin'), process.env.PATH, ...rustTools('bin')].join(':'),
     ZIG_GLOBAL_CACHE_DIR: path.join(TOOLS, 'zig'),
     ZIG_LOCAL_CACHE_DIR: path.join(TOOLS, 'zig'),
   }
@@ -39,8 +39,27 @@ function crossBuild(target) {
 
 /** Returns whether a Rust has the library of a target. @param {string} rustc @param {string} triple */
 function hasLibrary(rustc, triple) {
+  const root = sysroot(rustc)
+  return root !== undefined && fs.existsSync(path.join(root, 'lib/rustlib', triple, 'lib'))
+}
+
+/**
+ * Returns the folders of rustup's own tools, or of their libraries. The Rust of Debian has no
+ * `rust-objcopy`, which strips libraries of macOS and then signs them again.
+ * @param {'bin' | 'lib'} kind
+ */
+function rustTools(kind) {
+  const root = sysroot('rustc')
+  if (root === undefined) return []
+  if (kind === 'lib') return [path.join(root, 'lib')]
+  const targets = path.join(root, 'lib/rustlib')
+  return fs.readdirSync(targets).map((name) => path.join(targets, name, 'bin'))
+}
+
+/** Returns the folder of a Rust; undefined without the program. @param {string} rustc */
+function sysroot(rustc) {
   const { status, stdout } = spawnSync(rustc, ['--print', 'sysroot'], { encoding: 'utf8' })
-  return status === 0 && fs.existsSync(path.join(stdout.trim(), 'lib/rustlib', triple, 'lib'))
+  return status === 0 ? stdout.trim() : undefined
 }
 
 /** Returns how the Rust that tools.sh fetches builds. @param {string} triple */
@@ -53,7 +72,10 @@ function debianRust(triple) {
   /** @type {NodeJS.ProcessEnv} */
   const env = {
     RUSTC: path.join(root, 'bin', 'rustc'),
-    LD_LIBRARY_PATH: libraries.map((dir) => path.join(root, 'lib', dir)).join(':'),
+    LD_LIBRARY_PATH: [
+      ...libraries.map((dir) => path.join(root, 'lib', dir)),
+      ...rustTools('lib'),
+    ].join(':'),
     // Another compiler's files.
     CARGO_TARGET_DIR: path.join(TOOLS, 'target'),
     // Allows `-Z` in a stable Rust.

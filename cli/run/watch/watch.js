@@ -24,7 +24,7 @@ const RUN = new RegExp(`${PREFIX}\\w+`)
  * @typedef {object} Descendant
  * @property {number} pid
  * @property {Descendant} [parent] when the process was first seen; none for the command itself
- * @property {number} startMs milliseconds after the system's start
+ * @property {number} startMs as the system tells
  * @property {number} lifeMs from the start until the process was last seen running
  * @property {boolean} isRunning at the last look
  * @property {NodeProcess} [node] set if the process runs a program that is called `node`
@@ -87,7 +87,7 @@ function watch(root, id, takeSnapshot = system.takeSnapshot) {
       count = rest.length
       rest = rest.filter((pid) => !add(pid, snapshot))
     }
-    // When the clock of `performance.now()` started: milliseconds after the system's start.
+    // When the clock of `performance.now()` started, by the clock of the starts.
     const clockStartMs = Number(snapshot.readStat(process.pid)?.startMs)
     for (const descendant of known.values()) {
       const { pid, startMs } = descendant

@@ -20,7 +20,7 @@ pub struct Program {
     pub cwd: String,
     /// `process.version`
     pub node: String,
-    /// Start of the process: milliseconds after the system's start.
+    /// Start of the process: milliseconds after the system's start; after 1970 on macOS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process_start_ms: Option<u64>,
     /// Id of the system's start. Processes with one id share a clock.

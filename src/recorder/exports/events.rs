@@ -5,6 +5,7 @@ use napi_derive::napi;
 use serde_json::{Map, Value};
 
 use crate::record::thread::user_events;
+use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
 use cpu_prof_core::format::trace::write::event::At;
 
@@ -25,6 +26,7 @@ pub(crate) fn emit(json: String) -> Option<String> {
         Err(error) => return Some(format!("the event is not JSON: {error}")),
     };
     if let Value::Object(event) = &mut event {
+        set_clock(event, system::node_clock_lead_us());
         fill_in(event, at);
     }
     let problem = problem_of(&event);
@@ -33,6 +35,21 @@ pub(crate) fn emit(json: String) -> Option<String> {
         user_events::add(|events| events.push(event));
     }
     problem
+}
+
+/// Turns a time by Node's clock, which is `lead_us` ahead, into one by the trace's clock.
+fn set_clock(event: &mut Map<String, Value>, lead_us: i64) {
+    let is_fact = event.get("ph").is_some_and(|phase| phase == "M");
+    if lead_us == 0 || is_fact {
+        return;
+    }
+    let turned = event.get("ts").and_then(|ts| match ts.as_i64() {
+        Some(us) => Some(us.saturating_sub(lead_us).into()),
+        None => ts.as_f64().map(|us| (us - lead_us as f64).into()),
+    });
+    if let Some(turned) = turned {
+        event.insert("ts".into(), turned);
+    }
 }
 
 /// Adds what an event needs and does not have: its category, its process, thread and time, and the
@@ -66,6 +83,12 @@ fn name_end(event: &mut Map<String, Value>) {
         _ if name.is_none() => drop(event.insert("name".into(), "".into())),
         _ => {}
     }
+}
+
+/// Returns by how much the clock of `process.hrtime` is ahead of the trace's, microseconds.
+#[napi(js_name = "cpuProfClockLead", catch_unwind)]
+pub(crate) fn clock_lead() -> f64 {
+    system::node_clock_lead_us() as f64
 }
 
 /// Adds a mark. `start_us` is its time by the clock of `process.hrtime`, microseconds; `start_ms` by
@@ -110,6 +133,21 @@ pub(crate) fn end_span(name: String, number: u32) {
 mod tests {
     use super::*;
     use cpu_prof_core::format::trace::write::events::Events;
+
+    #[test]
+    fn a_time_by_another_clock_is_turned_into_one_of_the_trace() {
+        for (text, lead_us, expected) in [
+            (r#"{"ph":"I","ts":90}"#, 40, Some(50.0)),
+            (r#"{"ph":"I","ts":90.5}"#, 40, Some(50.5)),
+            (r#"{"ph":"I","ts":90}"#, 0, Some(90.0)),
+            (r#"{"ph":"M","ts":0}"#, 40, Some(0.0)),
+            (r#"{"ph":"I"}"#, 40, None),
+        ] {
+            let Value::Object(mut event) = serde_json::from_str(text).unwrap() else { panic!() };
+            set_clock(&mut event, lead_us);
+            assert_eq!(event.get("ts").and_then(Value::as_f64), expected, "{text}");
+        }
+    }
 
     #[test]
     fn an_event_is_filled_in_and_keeps_its_own_values() {

@@ -152,7 +152,7 @@ fn add_totals(
         (Measure::Cpu, cpu_us.map(ms)),
         (Measure::Gc, Some(ms(told.unwrap_or(times.gc_us)))),
         (Measure::Idle, Some(ms(times.idle_us))),
-        (Measure::Blocked, Some(ms(times.blocked_us))),
+        (Measure::Blocked, times.blocked_us.map(ms)),
         (Measure::Memory, memory.map(|bytes| bytes as f64)),
         (Measure::Processes, Some(session.processes.len() as f64)),
     ];

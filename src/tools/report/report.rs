@@ -172,7 +172,7 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
         start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
         duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
         times: thread_times(thread, index),
-        cpu_ms: sum_of(thread, |cpu| cpu.cpu_us),
+        cpu_ms: sum_of(thread, |cpu| Some(cpu.cpu_us)),
         core_wait_ms: sum_of(thread, |cpu| cpu.wait_us),
         collections: heap::collections(thread),
         memory: heap::memory(thread),
@@ -181,10 +181,10 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
     }
 }
 
-/// Returns the sum of the counts of all recordings, milliseconds; none if a recording has no counts.
-fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> f64) -> Option<f64> {
-    let is_counted = uses(thread).count() == thread.profiles.len();
-    is_counted.then(|| ms(whole(uses(thread).map(count_us).sum())))
+/// Returns the sum of a count of all recordings, milliseconds; none if a recording has no such count.
+fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> Option<f64>) -> Option<f64> {
+    let counts: Vec<f64> = uses(thread).filter_map(count_us).collect();
+    (counts.len() == thread.profiles.len()).then(|| ms(whole(counts.into_iter().sum())))
 }
 
 fn to_ms(us: i64) -> f64 {

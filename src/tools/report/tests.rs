@@ -89,12 +89,12 @@ fn a_whole_report() {
     let expected = json!({
         "version": 1,
         "durationMs": 9.0,
-        "totals": { "busyMs": 4.0, "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0, "blockedMs": 0.0 },
+        "totals": { "busyMs": 4.0, "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0 },
         "processes": [{
             "pid": 7, "name": "nx", "command": "nx run", "launcher": false,
             "startMs": 0.0, "durationMs": 9.0,
             "threads": [{
-                "threadId": 0, "name": "main", "startMs": 0.0, "durationMs": 9.0, "busyMs": 4.0, "blockedMs": 0.0,
+                "threadId": 0, "name": "main", "startMs": 0.0, "durationMs": 9.0, "busyMs": 4.0,
                 "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0, "samples": 8, "ownFile": "/r/a.js",
             }],
         }],
@@ -199,7 +199,7 @@ fn counted(pid: i64, ancestors: &[i64], cpu: [i64; 3]) -> Process {
     };
     let cpu = CpuUse {
         cpu_us: thread_us as f64,
-        wait_us: 0.0,
+        wait_us: Some(0.0),
         process_cpu_us: Some(process_us as f64),
         last,
     };

@@ -45,8 +45,13 @@ pub(crate) struct ReportTimes {
     pub gc_us: u64,
     #[serde(rename = "programMs", serialize_with = "as_ms")]
     pub program_us: u64,
-    #[serde(rename = "blockedMs", serialize_with = "as_ms")]
-    pub blocked_us: u64,
+    /// None if the system does not tell how often a thread waits.
+    #[serde(
+        rename = "blockedMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub blocked_us: Option<u64>,
 }
 
 impl ReportTimes {

@@ -11,7 +11,7 @@ use super::listed_process::ListedProcess;
 use super::posix::clock_us;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user, utc_offset_s,
     with_signals_blocked,
 };
 pub(super) use super::posix::{children_cpu_us, process_cpu_us};
@@ -20,6 +20,16 @@ pub(super) use super::posix::{children_cpu_us, process_cpu_us};
 pub fn now_us() -> i64 {
     // The call cannot fail for this clock.
     clock_us(libc::CLOCK_MONOTONIC).unwrap_or(0)
+}
+
+/// Returns the step in which V8's clock moves, microseconds.
+pub fn v8_clock_step_us() -> i64 {
+    1
+}
+
+/// Returns by how much Node's clock is ahead of V8's, microseconds: both are the same.
+pub fn node_clock_lead_us() -> i64 {
+    0
 }
 
 /// The clock of a thread's CPU time.
@@ -64,6 +74,11 @@ pub fn send_to_first_thread(signal: c_int) {
 
 /// Notes the calling thread as the first. Linux knows the first thread by its id.
 pub fn note_first_thread() {}
+
+/// Returns an action with the flags that the system keeps to itself: there are none.
+pub fn with_hidden_flags(action: libc::sigaction) -> libc::sigaction {
+    action
+}
 
 /// Returns where the error of the last call on this thread is. May be called in a signal handler.
 pub fn errno_location() -> *mut c_int {

@@ -20,7 +20,7 @@ pub struct ListedProcess {
     /// Whether the process gets the signals of its terminal's keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) is_foreground: Option<bool>,
-    /// Milliseconds from the system's start to the process's start.
+    /// Start of the process: milliseconds after the system's start; after 1970 on macOS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) start_ms: Option<u64>,
     /// Path or name of the program's file.

@@ -135,17 +135,19 @@ impl CpuAccount {
             grown.map(|grown| grown * share)
         };
         let cpu_us = grown(times.cpu_us, last.cpu_us);
-        let wait_us = grown(times.wait_us, last.wait_us).unwrap_or_default();
+        let wait_us = grown(times.wait_us, last.wait_us);
         let sum = self.sum.get_or_insert_default();
         sum.last = times;
         sum.cpu_us += cpu_us.unwrap_or_default();
-        sum.wait_us += wait_us;
+        if let Some(wait_us) = wait_us {
+            *sum.wait_us.get_or_insert_default() += wait_us;
+        }
         if let Some(process_cpu_us) = grown(times.process_cpu_us, last.process_cpu_us) {
             *sum.process_cpu_us.get_or_insert_default() += process_cpu_us;
         }
         let mut blocked = Vec::new();
         if let Some((cpu_us, switches)) = cpu_us.zip(grown(times.switches, last.switches)) {
-            let rest_us = span_us - self.idle_us - cpu_us - wait_us;
+            let rest_us = span_us - self.idle_us - cpu_us - wait_us.unwrap_or_default();
             let called_us: f64 = self.calls.iter().map(|call| call.us).sum();
             let sample_us = called_us / f64::from(self.samples.max(1));
             blocked = self.longest_calls(rest_us.min(switches * sample_us));
@@ -257,7 +259,21 @@ mod tests {
         assert_eq!((blocked[0].node, blocked[0].us), (2, 320_000.0));
         assert_eq!(blocked[0].positions, [(CALL.1, 340_000.0)]);
         let sum = account.finish().unwrap();
-        assert_eq!((sum.cpu_us, sum.wait_us, sum.process_cpu_us), (110_000.0, 10_000.0, None));
+        assert_eq!(
+            (sum.cpu_us, sum.wait_us, sum.process_cpu_us),
+            (110_000.0, Some(10_000.0), None)
+        );
+    }
+
+    #[test]
+    fn counters_that_the_system_does_not_have_stay_unknown() {
+        let times = |cpu_ms: i64| CpuTimes { cpu_us: Some(cpu_ms * 1000), ..CpuTimes::default() };
+        let mut account = CpuAccount::new(ReadScope::LINES);
+        account.begin(0, times(50));
+        samples(&mut account, CALL, 0..500);
+        assert!(account.read(500_000, times(60)).is_empty());
+        let sum = account.finish().unwrap();
+        assert_eq!((sum.cpu_us, sum.wait_us, sum.process_cpu_us), (10_000.0, None, None));
     }
 
     #[test]

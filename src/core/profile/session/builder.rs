@@ -257,6 +257,7 @@ impl ProfileBuilder {
         self.take_blocked_time_off();
         let mut profile = self.profile;
         profile.cpu = self.cpu.finish();
+        profile.tells_blocked = profile.cpu.is_some_and(|cpu| cpu.last.switches.is_some());
         let is_end = |sample: &ProfileSample| sample.node == NONE && sample.time_us >= end_us;
         if profile.samples.last().is_some_and(is_end) {
             profile.samples.pop();

@@ -81,7 +81,7 @@ pub struct Thread {
 /// The facts that identify a process, whatever its pid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// Start of the process: milliseconds after the system's start.
+    /// Start of the process: milliseconds after the system's start; after 1970 on macOS.
     pub process_start_ms: u64,
     /// Id of the system's start.
     pub boot: String,

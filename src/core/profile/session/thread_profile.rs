@@ -35,6 +35,8 @@ pub struct ThreadProfile {
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,
+    /// Whether the system counted what tells blocked calls from work.
+    pub tells_blocked: bool,
     /// Collections in the scope; none if the file does not tell them.
     pub collections: Option<CollectionTotals>,
     /// Memory in the scope; none if the file does not tell it.

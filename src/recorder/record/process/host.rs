@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use chrono::{FixedOffset, Local, Utc};
+use chrono::{FixedOffset, Offset, Utc};
 use napi::bindgen_prelude::retain_current_module_for_unload_safety;
 
 use super::signals;
@@ -49,7 +49,8 @@ impl HostProcess {
             Error::Unavailable(format!("the writer thread could not be started: {error}"))
         })?;
         signals::watch(finish_all)?;
-        let process = Self { program: program(), time_zone: *Local::now().offset(), writer };
+        let time_zone = FixedOffset::east_opt(system::utc_offset_s()).unwrap_or(Utc.fix());
+        let process = Self { program: program(), time_zone, writer };
         // Two threads can get here at once. The writer thread of the second one ends when its queue
         // is dropped.
         Ok(PROCESS.get_or_init(|| process))

@@ -33,8 +33,8 @@ pub(crate) fn needs_inspector_window() -> bool {
 }
 
 /// Hands over a window of the inspector: its profile as JSON, the time when JavaScript began to hand
-/// it over, and the time in which JavaScript started the next profile (CLOCK_MONOTONIC,
-/// microseconds).
+/// it over, and the time in which JavaScript started the next profile, both 0 if it has not. Times are
+/// microseconds of Node's clock.
 pub(crate) fn hand_over_inspector_window(
     json: String,
     since_us: i64,
@@ -61,9 +61,16 @@ fn rotate_inspector(
     }
     let micros = |us: i64| Duration::from_micros(u64::try_from(us).unwrap_or(0));
     let (from_us, to_us) = span_us;
-    recording.rotation.set(Some(BegunRotation { pause: micros(to_us - from_us), span_us }));
+    let pause = micros(to_us - from_us);
+    // The times of samples are those of V8's clock, which moves in steps.
+    let lead_us = system::node_clock_lead_us();
+    let span_us = match span_us {
+        (0, 0) => (0, 0),
+        _ => (from_us - lead_us - system::v8_clock_step_us() + 1, to_us - lead_us),
+    };
+    recording.rotation.set(Some(BegunRotation { pause, span_us }));
     let window = RawWindow::Inspector(json);
-    recording.hand_over(recording.window(window, micros(system::now_us() - since_us)));
+    recording.hand_over(recording.window(window, micros(system::now_us() + lead_us - since_us)));
     match (recording.link.is_stop_requested.get(), recording.link.is_restart_requested.take()) {
         (true, _) => NextStep::GiveUp,
         (false, true) => NextStep::Restart,

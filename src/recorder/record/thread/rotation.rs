@@ -55,12 +55,17 @@ fn rotate(recording: &ThreadRecording) -> bool {
 }
 
 fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
-    let (begun, start_us) = (Instant::now(), system::now_us());
+    let (begun, start_us) = (Instant::now(), profiler_start_us());
     profiler.begin_rotation()?;
     let span_us = (start_us, profiler_end_us());
     recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
     recording.tell_writer(RecordingMessage::Overlap);
     Ok(())
+}
+
+/// Returns the earliest time that a sample taken from now on can have: V8's clock moves in steps.
+fn profiler_start_us() -> i64 {
+    system::now_us() - system::v8_clock_step_us() + 1
 }
 
 /// Returns the latest time that a sample taken by now can have: V8 adds a microsecond to its clock.
@@ -80,7 +85,7 @@ fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), 
 }
 
 fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
-    let (before, start_us) = (Instant::now(), system::now_us());
+    let (before, start_us) = (Instant::now(), profiler_start_us());
     let Rotated { profile, surplus } = profiler.restart()?;
     if let Some(surplus) = surplus {
         recording.link.read_profiles.push(surplus, None);

@@ -86,8 +86,8 @@ fn add_to(recording: &ThreadRecording, encode: impl FnOnce(&mut Events)) {
     }
 }
 
-/// Returns a timing that starts at a time by the trace's clock, microseconds, and by a clock of the
-/// program, milliseconds; now if none is given.
+/// Returns a timing that starts at a time by Node's clock, microseconds, and by a clock of the program,
+/// milliseconds; now if none is given.
 fn timing<'a>(
     recording: &ThreadRecording,
     name: &'a str,
@@ -96,6 +96,7 @@ fn timing<'a>(
 ) -> Timing<'a> {
     let now = now_of(recording);
     let since_start_ms = (now.ts - recording.start_us) as f64 / 1000.0;
+    let start = start.map(|(us, ms)| (us - system::node_clock_lead_us(), ms));
     let (ts, start_ms) = start.unwrap_or((now.ts, since_start_ms));
     Timing { name, at: At { ts, ..now }, start_ms, detail }
 }

@@ -11,6 +11,7 @@
 //! per core). A window without this sample was not sampled at all, or has a stuck queue. Several of
 //! them in a row are not a coincidence.
 
+use cpu_prof_core::base::system;
 use cpu_prof_core::profile::window::Window;
 
 /// Watches the windows of one thread.
@@ -28,7 +29,8 @@ impl StallDetector {
         // A longer grace would often mistake a sample of the timer for the first sample. At the
         // smallest intervals, V8 reaches 27 to 100 µs between two samples of the timer.
         let grace_us = i64::from(interval_us / 4).clamp(15, 100);
-        Self { grace_us, missing: None }
+        // A step of the clock between the two times is no delay.
+        Self { grace_us: grace_us.max(system::v8_clock_step_us()), missing: None }
     }
 
     /// Takes the next window, and returns whether sampling is stuck.

@@ -1,37 +1,38 @@
 //! What macOS tells: Mach's threads, libproc and sysctl.
 #![allow(unsafe_code)]
 
+mod clocks;
+mod kernel;
 mod processes;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
-use std::{io, mem, ptr};
+use std::time::Duration;
+use std::{io, mem, ptr, thread};
 
-use mach2::kern_return::KERN_SUCCESS;
+use mach2::kern_return::{KERN_ABORTED, KERN_SUCCESS};
 use mach2::mach_init::mach_thread_self;
 use mach2::mach_port::mach_port_deallocate;
 use mach2::mach_types::semaphore_t;
+use mach2::message::audit_token_t;
 use mach2::port::mach_port_t;
 use mach2::semaphore::{semaphore_create, semaphore_signal, semaphore_wait};
 use mach2::sync_policy::SYNC_POLICY_FIFO;
+use mach2::task::task_info;
+use mach2::task_info::{TASK_AUDIT_TOKEN, TASK_AUDIT_TOKEN_COUNT};
 use mach2::traps::mach_task_self;
 
+pub use self::clocks::{node_clock_lead_us, now_us, v8_clock_step_us};
+use self::kernel::{proc_info, process_info, start_ms, sysctl};
 pub use self::processes::processes;
-use super::posix::clock_us;
+use super::posix::exit_action::exit_handler;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user, utc_offset_s,
     with_signals_blocked,
 };
 pub(super) use super::posix::{children_cpu_us, process_cpu_us};
-
-/// Returns the time on the clock of V8, microseconds. This clock stands still while the system sleeps,
-/// and CLOCK_MONOTONIC does not.
-pub fn now_us() -> i64 {
-    // The call cannot fail for this clock.
-    clock_us(libc::CLOCK_UPTIME_RAW).unwrap_or(0)
-}
 
 /// The clock of a thread's CPU time: a right to the thread's port, which the thread's end leaves dead
 /// and no other thread gets.
@@ -123,6 +124,36 @@ pub fn send_to_first_thread(signal: c_int) {
     }
 }
 
+/// Returns an action with SA_RESETHAND, if the action is the one by which Node ends the process on SIGINT
+/// and SIGTERM. macOS keeps this flag of an action, and tells it nobody. Node's handler, which raises its
+/// signal again, would be called for ever without the flag.
+pub fn with_hidden_flags(mut action: libc::sigaction) -> libc::sigaction {
+    if node_exit_handler().is_some_and(|handler| handler == action.sa_sigaction) {
+        action.sa_flags |= libc::SA_RESETHAND;
+    }
+    action
+}
+
+/// Returns the handler by which Node ends the process; none until it was seen.
+fn node_exit_handler() -> Option<usize> {
+    static HANDLER: OnceLock<usize> = OnceLock::new();
+    if let Some(handler) = HANDLER.get() {
+        return Some(*handler);
+    }
+    let of_node = exported(c"uv_default_loop")?;
+    let handler = exit_handler([&action_of(libc::SIGTERM)?, &action_of(libc::SIGINT)?], of_node)?;
+    Some(*HANDLER.get_or_init(|| handler))
+}
+
+/// Returns the current action of a signal.
+fn action_of(signal: c_int) -> Option<libc::sigaction> {
+    // SAFETY: may be called on any thread. All zeros are a valid struct, which the call fills.
+    unsafe {
+        let mut current: libc::sigaction = mem::zeroed();
+        (libc::sigaction(signal, ptr::null(), &mut current) == 0).then_some(current)
+    }
+}
+
 /// Returns where the error of the last call on this thread is. May be called in a signal handler.
 pub fn errno_location() -> *mut c_int {
     // SAFETY: may be called on any thread.
@@ -155,14 +186,23 @@ impl SignalSemaphore {
 
     /// Waits until the semaphore is posted.
     pub fn wait(self) {
-        // SAFETY: the semaphore was created, and is never destroyed.
-        while unsafe { semaphore_wait(self.0) } != KERN_SUCCESS {}
+        /// A wait that fails at once must not keep a core busy.
+        const PAUSE: Duration = Duration::from_secs(1);
+        loop {
+            // SAFETY: the semaphore was created, and is never destroyed.
+            match unsafe { semaphore_wait(self.0) } {
+                KERN_SUCCESS => return,
+                KERN_ABORTED => {}
+                _ => thread::sleep(PAUSE),
+            }
+        }
     }
 }
 
-/// Returns when this process started: milliseconds after the system's start.
+/// Returns when this process started: milliseconds after 1970, as the clock was then. The kernel never
+/// changes this time. The time after the system's start would change when somebody sets the clock.
 pub fn process_start_ms() -> Option<u64> {
-    start_ms(&process_info(std::process::id())?)
+    Some(start_ms(&process_info(std::process::id())?))
 }
 
 /// Returns the id of a process's parent.
@@ -177,12 +217,26 @@ pub fn resident_bytes() -> Option<u64> {
 }
 
 /// Returns a text that no other process has, and that all copies of this addon in the process agree
-/// on: a hash of the process's id and start, and of the system's start.
+/// on: a hash of the process's id, its start, the version of the id, and of the system's start. The kernel
+/// gives the id another version when the process runs another program.
 pub fn process_key() -> Option<String> {
     let mut hasher = DefaultHasher::new();
     let process = process_info(std::process::id())?;
-    (process.pbi_pid, start_us(&process), boot_id()?).hash(&mut hasher);
+    let start_us = (process.pbi_start_tvsec, process.pbi_start_tvusec);
+    (process.pbi_pid, start_us, pid_version(), boot_id()?).hash(&mut hasher);
     Some(format!("{:016x}", hasher.finish()))
+}
+
+/// Returns the version of this process's id.
+fn pid_version() -> Option<u32> {
+    let mut token = audit_token_t { val: [0; 8] };
+    let mut count = TASK_AUDIT_TOKEN_COUNT;
+    // SAFETY: may be called on any thread. The call fills at most `count` words of the struct.
+    let status = unsafe {
+        task_info(mach_task_self(), TASK_AUDIT_TOKEN, (&raw mut token).cast(), &mut count)
+    };
+    // The last word is the version (`audit_token_to_pidversion` of libbsm).
+    (status == KERN_SUCCESS).then_some(token.val[7])
 }
 
 /// Returns none: macOS has one namespace of pids.
@@ -207,58 +261,4 @@ pub fn trim_heap() {
     }
     // SAFETY: may be called on any thread. Null stands for all zones, and 0 for as much as possible.
     unsafe { malloc_zone_pressure_relief(ptr::null_mut(), 0) };
-}
-
-fn process_info(pid: u32) -> Option<libc::proc_bsdinfo> {
-    proc_info(pid, libc::PROC_PIDTBSDINFO)
-}
-
-/// Returns when a process started: milliseconds after the system's start.
-fn start_ms(process: &libc::proc_bsdinfo) -> Option<u64> {
-    let boot: libc::timeval = sysctl(c"kern.boottime")?;
-    let boot_us =
-        u64::try_from(boot.tv_sec).ok()? * 1_000_000 + u64::try_from(boot.tv_usec).ok()?;
-    Some(start_us(process).checked_sub(boot_us)? / 1000)
-}
-
-/// Returns when a process started: microseconds after 1970.
-fn start_us(process: &libc::proc_bsdinfo) -> u64 {
-    process.pbi_start_tvsec * 1_000_000 + process.pbi_start_tvusec
-}
-
-/// A struct of numbers, which all zeros are a valid value of, and which the kernel fills.
-///
-/// # Safety
-/// The type is such a struct.
-unsafe trait Filled: Copy {}
-// SAFETY: a struct of numbers and arrays of numbers.
-unsafe impl Filled for libc::proc_bsdinfo {}
-// SAFETY: a struct of numbers.
-unsafe impl Filled for libc::proc_taskinfo {}
-// SAFETY: a struct of numbers.
-unsafe impl Filled for libc::timeval {}
-// SAFETY: an array of numbers.
-unsafe impl<const N: usize> Filled for [u8; N] {}
-
-/// Returns what the kernel tells about a process; none if it is gone, or is another user's.
-fn proc_info<T: Filled>(pid: u32, flavor: c_int) -> Option<T> {
-    let pid = c_int::try_from(pid).ok()?;
-    let size = c_int::try_from(mem::size_of::<T>()).ok()?;
-    // SAFETY: the type can be all zeros, and the call fills at most `size` bytes of it.
-    unsafe {
-        let mut info: T = mem::zeroed();
-        let filled = libc::proc_pidinfo(pid, flavor, 0, (&raw mut info).cast(), size);
-        (filled == size).then_some(info)
-    }
-}
-
-/// Returns a value of the kernel.
-fn sysctl<T: Filled>(name: &CStr) -> Option<T> {
-    // SAFETY: the type can be all zeros, and the call fills at most `size` bytes of it.
-    unsafe {
-        let mut value: T = mem::zeroed();
-        let mut size = mem::size_of::<T>();
-        let to = (&raw mut value).cast();
-        (libc::sysctlbyname(name.as_ptr(), to, &mut size, ptr::null_mut(), 0) == 0).then_some(value)
-    }
 }

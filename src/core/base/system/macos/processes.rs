@@ -7,10 +7,10 @@ use std::{mem, ptr};
 
 use super::super::listed_process::ListedProcess;
 use super::super::process_arguments::ProcessArguments;
-use super::{process_info, start_ms, sysctl};
+use super::kernel::{process_info, start_ms, sysctl};
 
 /// `PROC_FLAG_CONTROLT` of sys/proc_info.h: the process has a terminal.
-const HAS_TERMINAL: u32 = 2;
+const HAS_TERMINAL: u32 = 0x80;
 
 /// Returns the processes of which this user may know, in no order; none if the system does not tell.
 pub fn processes() -> Option<Vec<ListedProcess>> {
@@ -21,17 +21,22 @@ pub fn processes() -> Option<Vec<ListedProcess>> {
 /// Returns the ids of all processes.
 fn pids() -> Option<Vec<c_int>> {
     // SAFETY: without a buffer, the call returns the number of processes.
-    let count = unsafe { libc::proc_listallpids(ptr::null_mut(), 0) };
+    let count = told(unsafe { libc::proc_listallpids(ptr::null_mut(), 0) })?;
     // Processes that start meanwhile.
-    let mut pids = vec![0; usize::try_from(count).ok()? + 64];
+    let mut pids = vec![0; count + 64];
     let size = c_int::try_from(mem::size_of_val(pids.as_slice())).ok()?;
     // SAFETY: the call fills at most `size` bytes of the buffer, and returns the number of ids.
     let count = unsafe { libc::proc_listallpids(pids.as_mut_ptr().cast(), size) };
-    pids.truncate(usize::try_from(count).ok()?);
+    pids.truncate(told(count)?);
     Some(pids)
 }
 
-/// Returns what is known about a process; none if it has ended, or is another user's.
+/// Returns a count of libproc, which is 0 or less where the kernel refuses, as in a sandbox.
+fn told(count: c_int) -> Option<usize> {
+    usize::try_from(count).ok().filter(|count| *count > 0)
+}
+
+/// Returns what is known about a process; none if it has ended.
 fn process(pid: c_int, arguments: &mut ArgumentReader) -> Option<ListedProcess> {
     let info = process_info(u32::try_from(pid).ok()?)?;
     let executable = executable(pid);
@@ -48,7 +53,7 @@ fn process(pid: c_int, arguments: &mut ArgumentReader) -> Option<ListedProcess> 
         session: u32::try_from(session).ok(),
         has_terminal: Some(has_terminal),
         is_foreground: Some(has_terminal && info.e_tpgid == info.pbi_pgid),
-        start_ms: start_ms(&info),
+        start_ms: Some(start_ms(&info)),
         executable: executable.map(|path| path.to_string_lossy().into_owned()),
         node_options: arguments.as_ref().and_then(|found| found.variable("NODE_OPTIONS")),
         words: arguments.map(|found| found.words),
@@ -61,8 +66,7 @@ fn executable(pid: c_int) -> Option<std::path::PathBuf> {
     let size = u32::try_from(path.len()).ok()?;
     // SAFETY: the call fills at most `size` bytes of the buffer, and returns their number.
     let length = unsafe { libc::proc_pidpath(pid, path.as_mut_ptr().cast(), size) };
-    let path = path.get(..usize::try_from(length).ok()?).filter(|path| !path.is_empty())?;
-    Some(OsStr::from_bytes(path).into())
+    Some(OsStr::from_bytes(path.get(..told(length)?)?).into())
 }
 
 fn is_node_name(name: &OsStr) -> bool {

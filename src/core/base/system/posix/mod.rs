@@ -1,6 +1,9 @@
 //! The few system calls of POSIX that Rust's standard library does not offer.
 #![allow(unsafe_code)]
 
+// Here for its tests, which run on every system.
+#[cfg(any(target_os = "macos", test))]
+pub(super) mod exit_action;
 pub mod files;
 
 use std::ffi::{CStr, c_int, c_void};
@@ -38,6 +41,18 @@ pub(super) fn children_cpu_us() -> Option<i64> {
     #[allow(clippy::useless_conversion)]
     let us = |time: libc::timeval| time.tv_sec * 1_000_000 + i64::from(time.tv_usec);
     Some(us(usage.ru_utime) + us(usage.ru_stime))
+}
+
+/// Returns by how much the local time is ahead of UTC now, seconds. From the C library: on macOS, chrono
+/// asks a framework, CoreFoundation, which nothing else here needs.
+pub fn utc_offset_s() -> i32 {
+    // SAFETY: may be called on any thread. All zeros are a valid struct, which the call fills, or fails.
+    unsafe {
+        let now = libc::time(ptr::null_mut());
+        let mut local: libc::tm = mem::zeroed();
+        let is_known = !libc::localtime_r(&now, &mut local).is_null();
+        if is_known { i32::try_from(local.tm_gmtoff).unwrap_or(0) } else { 0 }
+    }
 }
 
 /// Lets the programs that this process starts inherit an open file, under the same number.

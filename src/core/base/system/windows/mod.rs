@@ -38,6 +38,16 @@ pub fn now_us() -> i64 {
     i64::try_from(us).unwrap_or(i64::MAX)
 }
 
+/// Returns the step in which V8's clock moves, microseconds.
+pub fn v8_clock_step_us() -> i64 {
+    1
+}
+
+/// Returns by how much Node's clock is ahead of V8's, microseconds: both are the same.
+pub fn node_clock_lead_us() -> i64 {
+    0
+}
+
 /// Returns the address of a function that the program exports, or that its library of Node exports.
 pub fn exported(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: may be called on any thread. All names end in a NUL, and the program's modules stay.
@@ -48,6 +58,11 @@ pub fn exported(name: &CStr) -> Option<*mut c_void> {
         }
         GetProcAddress(module, name.as_ptr().cast()).map(|address| address as *mut c_void)
     })
+}
+
+/// Returns by how much the local time is ahead of UTC now, seconds.
+pub fn utc_offset_s() -> i32 {
+    chrono::Local::now().offset().local_minus_utc()
 }
 
 /// Returns none: a process keeps its user.

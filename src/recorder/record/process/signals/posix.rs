@@ -27,7 +27,7 @@ use std::{mem, ptr, thread};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::system::{
     SignalSemaphore, errno_location, is_first_thread, is_forked, note_first_thread,
-    send_to_first_thread, with_signals_blocked,
+    send_to_first_thread, with_hidden_flags, with_signals_blocked,
 };
 
 const SIGNALS: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
@@ -90,7 +90,7 @@ pub(in crate::record) fn watch(finish_all: fn()) -> Result<(), Error> {
 pub(crate) fn arm() {
     note_first_thread();
     for (index, signal) in SIGNALS.into_iter().enumerate() {
-        let Some(current) = exchange(signal, None) else { continue };
+        let Some(current) = exchange(signal, None).map(with_hidden_flags) else { continue };
         // Node's own handler for SIGINT and SIGTERM resets itself and raises the signal again.
         let is_fatal = current.sa_sigaction == libc::SIG_DFL
             || (current.sa_sigaction != libc::SIG_IGN
