@@ -43,6 +43,11 @@ pub fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
     Ok((FileId::of(&metadata), metadata.len()))
 }
 
+/// Renames a file, and replaces the file there.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
 /// Returns whether no path leads to an open file.
 pub fn is_removed(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)

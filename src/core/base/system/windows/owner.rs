@@ -39,12 +39,14 @@ pub(super) fn is_trusted(file: &File) -> bool {
         if status != ERROR_SUCCESS {
             return false;
         }
-        let is_system = [WinLocalSystemSid, WinBuiltinAdministratorsSid]
-            .into_iter()
-            .any(|kind| IsWellKnownSid(owner, kind) != FALSE);
-        let is_own = user().is_some_and(|user| EqualSid(owner, user.sid()) != FALSE);
+        // Some file systems, of other machines above all, tell no owner.
+        let is_trusted = !owner.is_null()
+            && ([WinLocalSystemSid, WinBuiltinAdministratorsSid]
+                .into_iter()
+                .any(|kind| IsWellKnownSid(owner, kind) != FALSE)
+                || user().is_some_and(|user| EqualSid(owner, user.sid()) != FALSE));
         LocalFree(descriptor);
-        is_own || is_system
+        is_trusted
     }
 }
 
