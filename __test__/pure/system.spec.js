@@ -10,6 +10,7 @@ const test = require('node:test')
 const { watch } = require('../../cli/run/watch/watch.js')
 const { missingText } = require('../../cli/run/after/missing.js')
 const { loadTools } = require('../../lib/addon.js')
+const { commandFileWords } = require('../../cli/system/command-file.js')
 const { IS_WINDOWS } = require('../../cli/system/index.js')
 const posix = require('../../cli/system/posix.js')
 const { snapshotOf } = require('../../cli/system/snapshot.js')
@@ -47,6 +48,39 @@ test('Windows: paths, devices, and the code of Ctrl-C', () => {
     false,
   ])
   assert.ok(isSamePath('c:\\Repo', 'C:\\repo') && !isSamePath('C:\\a', 'C:\\b'))
+})
+
+test('Windows: an argument of a command file is never a command', () => {
+  const line = (/** @type {string[]} */ ...args) => commandFileWords('C:\\a b\\x.cmd', args).at(-1)
+  const quoted = (/** @type {string} */ arg) => line(arg)?.slice('""C:\\a b\\x.cmd" '.length, -1)
+  assert.equal(line(), '""C:\\a b\\x.cmd""')
+  assert.deepEqual(['', 'a b', '&|<>^!()', 'C:\\', '\\\\x'].map(quoted), [
+    '""',
+    '"a b"',
+    '"&|<>^!()"',
+    '"C:\\\\"',
+    '"\\\\x"',
+  ])
+  assert.equal(quoted('a"&calc'), '"a""&calc"')
+  assert.equal(quoted('a\\"b'), '"a\\\\""b"')
+  assert.equal(quoted('%PATH%'), '"%%cd:~,%PATH%%cd:~,%"')
+  // Outside of quotes there are only spaces.
+  const hostile = line('"&a', '^"&b', 'c\\"&"', '"') ?? ''
+  assert.equal(
+    hostile
+      .slice(1, -1)
+      .replace(/"[^"]*"/g, '')
+      .trim(),
+    '',
+  )
+  for (const end of ['\n', '\r', '\0']) assert.throws(() => line(`a${end}b`), /line break/)
+})
+
+test('Windows: a command for the shell is passed on as it is', () => {
+  const [shell, ...words] = windows.shellWords('node -e "1 & 2" & echo %x%')
+  assert.match(shell, /cmd\.exe$/i)
+  assert.deepEqual(words, ['/d', '/s', '/c', '"node -e "1 & 2" & echo %x%"'])
+  assert.deepEqual(posix.shellWords('a | b'), ['sh', '-c', 'a | b'])
 })
 
 test('Windows: a file that another program has open is tried again for a while', () => {

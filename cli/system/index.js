@@ -38,6 +38,8 @@
  *   inherit the files that this process has inherited
  * @property {(file: string, args: string[], options: import('node:child_process').SpawnOptions) =>
  *   import('node:child_process').ChildProcess} spawn starts a program
+ * @property {(text: string) => string[]} shellWords returns the words that have the system's shell run a
+ *   command
  * @property {(signal: NodeJS.Signals) => void} endBySignal ends this process as the signal does by default
  * @property {(code: number | null) => boolean} isInterruption returns whether an exit code tells that
  *   Ctrl-C ended a process
