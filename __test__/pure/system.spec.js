@@ -116,7 +116,7 @@ test('Windows: .cmd files are run by cmd.exe, and a missing program is an error 
   const [started, failed] = stdout.split('\n')
   assert.deepEqual(JSON.parse(started), {
     file: 'cmd.exe',
-    words: ['/d', '/s', '/c', '"npx ^"a^ b^" ^"c^&d^""'],
+    words: commandFileWords(path.join(folder, 'npx.CMD'), ['a b', 'c&d']),
     options: { stdio: 'inherit', windowsVerbatimArguments: true },
   })
   assert.equal(failed, 'ENOENT spawn nothing ENOENT')

@@ -157,10 +157,28 @@ const CHECKS = {
     return undefined
   },
 
+  'writes a recording again that the program has removed'(site) {
+    const dir = site.newFolder()
+    const folder = site.place(dir)
+    const { status, stderr } = site.record(['remove', String(WORK_MS), folder], {
+      CPU_PROF_DIR: folder,
+    })
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
+    assert.equal(readTrace(site, dir).traceEvents.at(-1).name, 'trace.end')
+    checkPlanted(site, dir)
+    return undefined
+  },
+
   'leaves the exit code alone'(site) {
     const dir = site.newFolder()
     const { status } = site.record(['code', '50'], { CPU_PROF_DIR: site.place(dir) })
     assert.equal(status, 5)
+    const crashed = site.newFolder()
+    site.record(['crash', '50'], { CPU_PROF_DIR: site.place(crashed) })
+    // As the system shows the code: of another system, the lowest 8 bits.
+    const shown = site.machine.isWindows ? 0xc0000005 : 5
+    assert.equal(readTrace(site, crashed).traceEvents.at(-1).args.data.exitCode, shown)
     const wrong = site.record(['work', '50'], { CPU_PROF_INTERVAL: 'none' })
     assert.equal(wrong.status, 9)
     assert.match(wrong.stderr, /^cpu-prof: CPU_PROF_INTERVAL=none [^\n]+\n$/)
@@ -228,6 +246,12 @@ const CHECKS = {
     const { status, stderr } = site.command(['run', '--', 'bin\\work-it.cmd', 'code', '600'])
     assert.equal(status, 5, stderr)
     assert.match(stderr, new RegExp(`\\b${PLANTED} +`))
+    const words = ['a b', '', 'c&d', 'e"&echo f>made&"', '^', '!g!', '(<|>)', '\\', 'h\\"i']
+    // The cmd.exe of Wine reads variables in the arguments of a command file.
+    if (!site.machine.place) words.push('%PATH%', '100%', '%%')
+    const { stdout } = site.command(['run', '--', 'bin\\work-it.cmd', 'words', ...words])
+    assert.deepEqual(JSON.parse(stdout), words)
+    assert.ok(!fs.existsSync(path.join(site.project, 'made')))
     return undefined
   },
 }
