@@ -91,7 +91,8 @@ class Site {
 
 /** @param {NodeJS.ProcessEnv} env */
 function withoutProfiler(env) {
-  const isOther = ([name]) => !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS'
+  const isOther = (/** @type {[string, unknown]} */ [name]) =>
+    !name.startsWith('CPU_PROF_') && name !== 'NODE_OPTIONS'
   return Object.fromEntries(Object.entries(env).filter(isOther))
 }
 

@@ -8,6 +8,8 @@ mod listed_process;
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;
 pub mod regular_file;
+#[cfg(any(windows, test))]
+mod timer_rounds;
 
 #[cfg(target_os = "linux")]
 mod linux;
