@@ -223,7 +223,7 @@ test('the addon lists processes where the system has no files that tell', () => 
 })
 
 test('the addon and the command line agree on whose a new folder is', () => {
-  const { cpuProfIsOwnFolder } = loadTools()
+  const { cpuProfIsOwnFolder, cpuProfMakePrivate } = loadTools()
   const folder = temporaryDirectory()
   const link = path.join(temporaryDirectory(), 'link')
   fs.symlinkSync(folder, link, 'junction')
@@ -234,5 +234,6 @@ test('the addon and the command line agree on whose a new folder is', () => {
   for (const mode of IS_WINDOWS ? [] : [0o700, 0o755, 0o770, 0o707]) {
     fs.chmodSync(folder, mode)
     assert.equal(cpuProfIsOwnFolder(folder), posix.isPrivate(folder), mode.toString(8))
+    assert.equal(cpuProfMakePrivate(folder), posix.isPrivate(folder), mode.toString(8))
   }
 })

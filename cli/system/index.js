@@ -46,7 +46,8 @@
  * @property {(file: string) => boolean} isPath returns whether a command is the path of its program,
  *   which is not searched for
  * @property {(file: string) => boolean} isDevice returns whether a path names a device by its name alone
- * @property {(folder: string) => boolean} isPrivate returns whether the addon will read a new folder
+ * @property {(folder: string) => boolean} isPrivate returns whether the addon will read a new, empty
+ *   folder, which this call makes private where new folders are not
  * @property {(a: string, b: string) => boolean} isSamePath compares absolute paths
  * @property {<T>(change: () => T) => T} patiently calls a change of files, again if another program
  *   has a file open at that moment

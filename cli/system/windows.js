@@ -116,8 +116,8 @@ module.exports = {
   isInterruption: (code) => code === STATUS_CONTROL_C_EXIT,
   isPath: (file) => /[\\/]|^[a-z]:/i.test(file),
   isDevice: (file) => DEVICE.test(file) || DEVICE_PATH.test(file),
-  // There are no users and modes as on other systems: the addon knows the owner.
-  isPrivate: (folder) => loadTools().cpuProfIsOwnFolder(folder),
+  // A new folder has the access of the folder above, not a mode.
+  isPrivate: (folder) => loadTools().cpuProfMakePrivate(folder),
   isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),
   patiently,
 }

@@ -25,6 +25,11 @@ impl FileId {
     }
 }
 
+/// Returns whether a new folder is private: its mode is, from the start, where the file system has modes.
+pub fn make_private_folder(path: &Path) -> bool {
+    is_own_folder(path)
+}
+
 /// Returns the id of an open file, and its size in bytes.
 pub fn identify(file: &File) -> io::Result<(FileId, u64)> {
     let metadata = file.metadata()?;

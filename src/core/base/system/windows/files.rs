@@ -20,8 +20,9 @@ use windows_sys::Win32::Security::SECURITY_ATTRIBUTES;
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, CREATE_NEW, CreateFileW, FILE_ATTRIBUTE_NORMAL,
     FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES,
-    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_DISK,
-    GetFileInformationByHandle, GetFileType, READ_CONTROL,
+    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO, FILE_TYPE_DISK,
+    FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, GetFileType,
+    READ_CONTROL,
 };
 
 use super::owner::{self, PrivateDescriptor};
@@ -48,9 +49,20 @@ pub fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
     identify(&look_at(path, false)?)
 }
 
-/// Returns whether no path leads to an open file.
+/// Returns whether no path leads to an open file, or will when the file is closed.
 pub fn is_removed(file: &File) -> bool {
-    facts(file).is_ok_and(|facts| facts.nNumberOfLinks == 0)
+    let mut facts = FILE_STANDARD_INFO::default();
+    // SAFETY: the handle is open, and the call fills at most the struct, whose size it is given.
+    let is_filled = unsafe {
+        GetFileInformationByHandleEx(
+            handle(file),
+            FileStandardInfo,
+            (&raw mut facts).cast(),
+            mem::size_of::<FILE_STANDARD_INFO>() as u32,
+        ) != FALSE
+    };
+    // FAT has one link always.
+    is_filled && (facts.NumberOfLinks == 0 || facts.DeletePending)
 }
 
 /// Reads from a position.
@@ -77,9 +89,8 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()
 /// Creates a file for reading and writing that only this user may read. Fails if anything has the path
 /// already, a link included.
 pub fn create_private(given: &Path) -> io::Result<File> {
-    let path = verbatim(given)?;
-    let path: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();
-    let attributes = PrivateDescriptor::get().map(|descriptor| SECURITY_ATTRIBUTES {
+    let path = wide(given)?;
+    let attributes = PrivateDescriptor::of_files().map(|descriptor| SECURITY_ATTRIBUTES {
         nLength: mem::size_of::<SECURITY_ATTRIBUTES>() as u32,
         lpSecurityDescriptor: descriptor.as_ptr(),
         bInheritHandle: FALSE,
@@ -154,10 +165,17 @@ pub fn is_trusted(file: &File) -> bool {
 }
 
 /// Returns whether a path is a folder, and no link, of this user, or of the system or its
-/// administrators. Others may be allowed to make files in the folder.
+/// administrators. Others may be allowed to make files in the folder, unless it was made private.
 pub fn is_own_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|folder| folder.is_dir())
         && look_at(path, false).is_ok_and(|folder| owner::is_trusted(&folder))
+}
+
+/// Makes an empty folder private to this user, with all that is made in the folder later: in a folder for
+/// temporary files outside of the user's own, everybody may write by default. Returns whether the folder
+/// is private.
+pub fn make_private_folder(path: &Path) -> bool {
+    is_own_folder(path) && wide(path).is_ok_and(|path| owner::close_folder(&path))
 }
 
 /// Returns whether a path names a device or a pipe by where the path begins.
@@ -224,6 +242,11 @@ fn handle(file: &File) -> HANDLE {
 
 fn not_a_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a file of a disk")
+}
+
+/// Returns a path for the functions of the system, with a NUL at its end.
+fn wide(path: &Path) -> io::Result<Vec<u16>> {
+    Ok(verbatim(path)?.as_os_str().encode_wide().chain([0]).collect())
 }
 
 /// Returns a path that may be longer than 260 characters.
