@@ -49,7 +49,7 @@ pub fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
 }
 
 /// Renames a file, and replaces the file there.
-pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 

@@ -122,7 +122,7 @@ pub fn create_private(given: &Path) -> io::Result<File> {
 
 /// Renames a file, and replaces the file there. Virus scanners and indexers open new files for moments, in
 /// which Windows refuses that.
-pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     const PAUSES_MS: [u64; 7] = [1, 2, 5, 10, 30, 100, 200];
     for pause in PAUSES_MS {
         match fs::rename(from, to) {
