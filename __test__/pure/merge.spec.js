@@ -25,6 +25,19 @@ function writeFamily() {
   return dir
 }
 
+test('exit codes of Windows are the numbers that Windows shows', async () => {
+  const dir = writeFamily()
+  const output = path.join(dir, 'out', 'trace.json')
+  await merge(dir, output, { exit: { pid: 7, code: 3221225477 } })
+  const { processes } = await readMerged(output)
+  assert.deepEqual([processes[0].exitCode, processes[0].signal], [3221225477, null])
+  // In the bar of the process too, which is made from the facts above.
+  const again = path.join(dir, 'out', 'again.json')
+  await merge(output, again)
+  assert.match(fs.readFileSync(again, 'utf8'), /exit code 3221225477/)
+  assert.equal((await readMerged(again)).processes[0].exitCode, 3221225477)
+})
+
 test('a merge contains all processes and threads, with names, in one frame', async () => {
   const dir = writeFamily()
   const output = path.join(dir, 'made', 'trace.json')

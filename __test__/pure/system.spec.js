@@ -10,6 +10,7 @@ const test = require('node:test')
 const { watch } = require('../../cli/run/watch/watch.js')
 const { missingText } = require('../../cli/run/after/missing.js')
 const { loadTools } = require('../../lib/addon.js')
+const { commandFileWords } = require('../../cli/system/command-file.js')
 const { IS_WINDOWS } = require('../../cli/system/index.js')
 const posix = require('../../cli/system/posix.js')
 const { snapshotOf } = require('../../cli/system/snapshot.js')
@@ -49,6 +50,39 @@ test('Windows: paths, devices, and the code of Ctrl-C', () => {
   assert.ok(isSamePath('c:\\Repo', 'C:\\repo') && !isSamePath('C:\\a', 'C:\\b'))
 })
 
+test('Windows: an argument of a command file is never a command', () => {
+  const line = (/** @type {string[]} */ ...args) => commandFileWords('C:\\a b\\x.cmd', args).at(-1)
+  const quoted = (/** @type {string} */ arg) => line(arg)?.slice('""C:\\a b\\x.cmd" '.length, -1)
+  assert.equal(line(), '""C:\\a b\\x.cmd""')
+  assert.deepEqual(['', 'a b', '&|<>^!()', 'C:\\', '\\\\x'].map(quoted), [
+    '""',
+    '"a b"',
+    '"&|<>^!()"',
+    '"C:\\\\"',
+    '"\\\\x"',
+  ])
+  assert.equal(quoted('a"&calc'), '"a""&calc"')
+  assert.equal(quoted('a\\"b'), '"a\\\\""b"')
+  assert.equal(quoted('%PATH%'), '"%%cd:~,%PATH%%cd:~,%"')
+  // Outside of quotes there are only spaces.
+  const hostile = line('"&a', '^"&b', 'c\\"&"', '"') ?? ''
+  assert.equal(
+    hostile
+      .slice(1, -1)
+      .replace(/"[^"]*"/g, '')
+      .trim(),
+    '',
+  )
+  for (const end of ['\n', '\r', '\0']) assert.throws(() => line(`a${end}b`), /line break/)
+})
+
+test('Windows: a command for the shell is passed on as it is', () => {
+  const [shell, ...words] = windows.shellWords('node -e "1 & 2" & echo %x%')
+  assert.match(shell, /cmd\.exe$/i)
+  assert.deepEqual(words, ['/d', '/s', '/c', '"node -e "1 & 2" & echo %x%"'])
+  assert.deepEqual(posix.shellWords('a | b'), ['sh', '-c', 'a | b'])
+})
+
 test('Windows: a file that another program has open is tried again for a while', () => {
   const failing = (/** @type {string} */ code, /** @type {number} */ times) => () => {
     if (times-- > 0) throw Object.assign(new Error(code), { code })
@@ -82,7 +116,7 @@ test('Windows: .cmd files are run by cmd.exe, and a missing program is an error 
   const [started, failed] = stdout.split('\n')
   assert.deepEqual(JSON.parse(started), {
     file: 'cmd.exe',
-    words: ['/d', '/s', '/c', '"npx ^"a^ b^" ^"c^&d^""'],
+    words: commandFileWords(path.join(folder, 'npx.CMD'), ['a b', 'c&d']),
     options: { stdio: 'inherit', windowsVerbatimArguments: true },
   })
   assert.equal(failed, 'ENOENT spawn nothing ENOENT')
@@ -189,7 +223,7 @@ test('the addon lists processes where the system has no files that tell', () => 
 })
 
 test('the addon and the command line agree on whose a new folder is', () => {
-  const { cpuProfIsOwnFolder } = loadTools()
+  const { cpuProfIsOwnFolder, cpuProfMakePrivate } = loadTools()
   const folder = temporaryDirectory()
   const link = path.join(temporaryDirectory(), 'link')
   fs.symlinkSync(folder, link, 'junction')
@@ -200,5 +234,6 @@ test('the addon and the command line agree on whose a new folder is', () => {
   for (const mode of IS_WINDOWS ? [] : [0o700, 0o755, 0o770, 0o707]) {
     fs.chmodSync(folder, mode)
     assert.equal(cpuProfIsOwnFolder(folder), posix.isPrivate(folder), mode.toString(8))
+    assert.equal(cpuProfMakePrivate(folder), posix.isPrivate(folder), mode.toString(8))
   }
 })

@@ -91,6 +91,35 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   })
 }
 
+test('a program that listens just in time is recorded on, in the same files', {
+  skip: NEEDS_WAKE_UP,
+}, async () => {
+  // The handler of the profiler gets the signal, and the listener too: as every listener on Windows.
+  const source = `
+    const { spawnSync } = require('node:child_process')
+    const { spin } = require(${SPIN})
+    function before() { return spin() }
+    function after() { return spin(1600) }
+    before()
+    spawnSync('sh', ['-c', 'kill -TERM ' + process.pid])
+    process.on('SIGTERM', () => console.log('heard'))
+    setTimeout(() => { after(); process.exit(3) }, 50)`
+  const env = { CPU_PROF_FORMAT: 'trace,cpuprofile' }
+  const { code, signal, stdout, stderr, traces } = await run(['-e', source], { env })
+  assert.deepEqual([code, signal, stdout, stderr], [3, null, 'heard\n', ''])
+  assert.equal(traces.length, 1)
+  for (const name of ['before', 'after']) assertSeen(traces[0], name)
+  const { file } = traces[0]
+  const text = fs.readFileSync(file, 'utf8')
+  assert.equal(text.split('"trace.end"').length - 1, 1)
+  assert.match(text, /"exitCode":3 *}/)
+  // Written twice, to one file.
+  const profiles = fs.readdirSync(path.dirname(file)).filter((name) => name.endsWith('.cpuprofile'))
+  assert.equal(profiles.length, 1)
+  const profile = fs.readFileSync(path.join(path.dirname(file), profiles[0]), 'utf8')
+  assert.match(profile, /"functionName":"after"/)
+})
+
 test('the last window of every thread is written, busy or idle', {
   skip: NEEDS_WAKE_UP,
 }, async () => {

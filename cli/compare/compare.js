@@ -6,6 +6,7 @@ const path = require('node:path')
 const index = require('../../index.js')
 const { RUNS } = require('../../lib/settings.js')
 const exitCodes = require('../exit-codes.js')
+const system = require('../system/index.js')
 const { formatPath, jsonText, workingDirectory } = require('../terminal/format.js')
 const {
   isStdout,
@@ -114,7 +115,7 @@ function commandsOf(words) {
   const middle = words.indexOf('--')
   const sides =
     middle < 0 ? words.map((word) => [word]) : [words.slice(0, middle), words.slice(middle + 1)]
-  return sides.map((side) => (side.length === 1 ? ['sh', '-c', side[0]] : side))
+  return sides.map((side) => (side.length === 1 ? system.shellWords(side[0]) : side))
 }
 
 module.exports = { compare }

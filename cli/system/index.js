@@ -38,13 +38,16 @@
  *   inherit the files that this process has inherited
  * @property {(file: string, args: string[], options: import('node:child_process').SpawnOptions) =>
  *   import('node:child_process').ChildProcess} spawn starts a program
+ * @property {(text: string) => string[]} shellWords returns the words that have the system's shell run a
+ *   command
  * @property {(signal: NodeJS.Signals) => void} endBySignal ends this process as the signal does by default
  * @property {(code: number | null) => boolean} isInterruption returns whether an exit code tells that
  *   Ctrl-C ended a process
  * @property {(file: string) => boolean} isPath returns whether a command is the path of its program,
  *   which is not searched for
  * @property {(file: string) => boolean} isDevice returns whether a path names a device by its name alone
- * @property {(folder: string) => boolean} isPrivate returns whether the addon will read a new folder
+ * @property {(folder: string) => boolean} isPrivate returns whether the addon will read a new, empty
+ *   folder, which this call makes private where new folders are not
  * @property {(a: string, b: string) => boolean} isSamePath compares absolute paths
  * @property {<T>(change: () => T) => T} patiently calls a change of files, again if another program
  *   has a file open at that moment

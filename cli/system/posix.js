@@ -55,6 +55,7 @@ module.exports = {
   terminalWatcher,
   guessTerminal,
   spawn,
+  shellWords: (/** @type {string} */ text) => ['sh', '-c', text],
   endBySignal,
   // A signal tells.
   isInterruption: () => false,

@@ -29,10 +29,15 @@ function takeSnapshot() {
   return snapshotOf(listProcesses(), NODE)
 }
 
+/** The shell, and its options before a command that is passed on as it is. */
+const SHELL = process.env.comspec ?? 'cmd.exe'
+const SHELL_OPTIONS = ['/d', '/s', '/c']
+const COMMAND_FILE = /\.(cmd|bat)$/i
+
 /**
- * Starts a program. cross-spawn finds programs by PATHEXT, has cmd.exe run `.cmd` files such as npx with
- * the quotes that cmd.exe needs, and reads the first line of scripts. Throws if the program is not
- * found, for which cmd.exe would have a message and an exit code of its own.
+ * Starts a program. cross-spawn finds programs by PATHEXT, reads the first line of scripts, and has cmd.exe
+ * open other files. Throws if the program is not found, for which cmd.exe would have a message and an exit
+ * code of its own.
  *
  * No job object of our own is needed. libuv puts each child into a job that ends the child with this
  * process, as Windows programs expect. A job for all processes below would change what they see of
@@ -40,11 +45,34 @@ function takeSnapshot() {
  * @param {string} program @param {string[]} words @param {import('node:child_process').SpawnOptions} given
  */
 function spawn(program, words, given) {
+  const verbatim = { ...given, windowsVerbatimArguments: true }
+  if (isShell(program, words)) return childProcess.spawn(program, words, verbatim)
   // @ts-expect-error the package has no types
   const { _parse: parse } = require('cross-spawn')
   const { command, args, options, file } = parse(program, words, given)
   if (!file) throw Object.assign(new Error(`spawn ${program} ENOENT`), { code: 'ENOENT' })
-  return childProcess.spawn(command, args, options)
+  // Only cmd.exe gets its arguments so.
+  if (!options.windowsVerbatimArguments) return childProcess.spawn(command, args, options)
+  // @ts-expect-error the package has no types
+  const interpreter = require('cross-spawn/lib/util/readShebang')(file)
+  if (interpreter) return spawn(interpreter, [file, ...words], given)
+  if (!COMMAND_FILE.test(file)) return childProcess.spawn(command, args, options)
+  // cross-spawn's quotes let a part of an argument become a command, in a command file outside of
+  // node_modules/.bin.
+  const { commandFileWords } = require('./command-file.js')
+  return childProcess.spawn(SHELL, commandFileWords(file, words), verbatim)
+}
+
+/** Returns the words that have the shell run a command. @param {string} text */
+function shellWords(text) {
+  return [SHELL, ...SHELL_OPTIONS, `"${text}"`]
+}
+
+/** Returns whether words are those of `shellWords()`. @param {string} program @param {string[]} words */
+function isShell(program, words) {
+  const [text, ...others] = words.slice(SHELL_OPTIONS.length)
+  const isSame = SHELL_OPTIONS.every((option, index) => words[index] === option)
+  return program === SHELL && isSame && others.length === 0 && /^".*"$/s.test(text ?? '')
 }
 
 /** Ends this process with the code that the signal gives by default: no program ends by a signal here. */
@@ -83,12 +111,13 @@ module.exports = {
   // Programs get files as handles, whose numbers nobody knows.
   passOnFiles: () => {},
   spawn,
+  shellWords,
   endBySignal,
   isInterruption: (code) => code === STATUS_CONTROL_C_EXIT,
   isPath: (file) => /[\\/]|^[a-z]:/i.test(file),
   isDevice: (file) => DEVICE.test(file) || DEVICE_PATH.test(file),
-  // There are no users and modes as on other systems: the addon knows the owner.
-  isPrivate: (folder) => loadTools().cpuProfIsOwnFolder(folder),
+  // A new folder has the access of the folder above, not a mode.
+  isPrivate: (folder) => loadTools().cpuProfMakePrivate(folder),
   isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),
   patiently,
 }

@@ -3,6 +3,7 @@
 // The program of the smoke suite. Its function `planted` must be what each recording shows.
 
 const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
 const path = require('node:path')
 const { Worker, isMainThread, workerData } = require('node:worker_threads')
 
@@ -28,6 +29,13 @@ function all(ms, node) {
   })
 }
 
+/** Removes the recording in the middle of the work. @param {number} ms @param {string} dir */
+function remove(ms, dir) {
+  planted(ms)
+  for (const name of fs.readdirSync(dir)) fs.rmSync(path.join(dir, name))
+  planted(ms)
+}
+
 /** Records a part, and prints the files. @param {number} ms @param {string} dir */
 function api(ms, dir) {
   // Found from the working directory: the package is installed in the project, not beside this file.
@@ -41,6 +49,10 @@ if (!isMainThread) {
   planted(workerData)
 } else if (mode === 'all') {
   all(Number(args[0]), args[1] || process.execPath)
+} else if (mode === 'words') {
+  console.log(JSON.stringify(args))
+} else if (mode === 'remove') {
+  remove(Number(args[0]), args[1])
 } else if (mode === 'api') {
   api(Number(args[0]), args[1])
 } else {
@@ -49,4 +61,6 @@ if (!isMainThread) {
   planted(Number(args[0]))
   if (mode === 'kill') process.kill(process.pid, 'SIGKILL')
   if (mode === 'code') process.exitCode = 5
+  // The code of an access violation.
+  if (mode === 'crash') process.exit(0xc0000005)
 }

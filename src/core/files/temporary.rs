@@ -9,6 +9,7 @@ use std::process;
 use parking_lot::Mutex;
 
 use super::exclusive::create_new;
+use crate::base::system::files;
 
 /// The temporary files that exist now, which would stay behind if a signal ended the process; none
 /// once the process is about to end. A file is created under the lock: it must not come after the
@@ -49,7 +50,7 @@ impl TemporaryFile {
 
     /// Renames the file to `target`, and replaces the file there.
     pub(super) fn rename_to(self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.path, target)
+        files::rename(&self.path, target)
     }
 }
 

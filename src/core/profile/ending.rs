@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProcessEnding {
-    /// Exit code.
+    /// Exit code, as the system shows it: 0 to 255, and on Windows up to 4294967295.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
+    pub exit_code: Option<i64>,
     /// Name of the signal that ended the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
@@ -20,7 +20,7 @@ pub struct ProcessEnding {
 
 impl ProcessEnding {
     /// Returns the end by an exit.
-    pub fn of_exit(code: i32) -> Self {
+    pub fn of_exit(code: i64) -> Self {
         Self { exit_code: Some(code), ..Self::default() }
     }
 

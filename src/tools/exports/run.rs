@@ -86,6 +86,12 @@ pub(crate) fn is_own_folder(folder: String) -> bool {
     files::is_own_folder(folder.as_ref())
 }
 
+/// Makes an empty folder private to this user. Returns whether the folder is.
+#[napi(js_name = "cpuProfMakePrivate", catch_unwind)]
+pub(crate) fn make_private(folder: String) -> bool {
+    files::make_private_folder(folder.as_ref())
+}
+
 /// Returns the text of a file in the folder of a run; nothing if another user can have made the file
 /// or the folder.
 #[napi(js_name = "cpuProfReadRunFile", catch_unwind)]

@@ -62,7 +62,7 @@ pub(crate) struct JsMergeExit {
     /// Process id.
     pub pid: u32,
     /// Exit code, if there was one.
-    pub code: Option<i32>,
+    pub code: Option<i64>,
     /// Name of the signal that ended the process, if one did.
     pub signal: Option<String>,
 }

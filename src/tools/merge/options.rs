@@ -13,7 +13,7 @@ pub(crate) struct ProcessExit {
     /// Pid.
     pub pid: u32,
     /// Exit code, if the process had one.
-    pub code: Option<i32>,
+    pub code: Option<i64>,
     /// Signal that killed the process, if one did.
     pub signal: Option<String>,
 }

@@ -8,6 +8,8 @@ mod listed_process;
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;
 pub mod regular_file;
+#[cfg(any(windows, test))]
+mod timer_rounds;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -47,6 +49,11 @@ use self::platform::{
 /// Whether the system is Windows.
 pub const IS_WINDOWS: bool = cfg!(windows);
 
+/// Returns the exit code that the system shows for the number that a program exits with.
+pub fn shown_exit_code(number: f64) -> i64 {
+    number as i64 & if IS_WINDOWS { 0xffff_ffff } else { 0xff }
+}
+
 /// Id of the process that records, 0 before the first recording.
 static RECORDING_PID: AtomicU32 = AtomicU32::new(0);
 
@@ -78,6 +85,17 @@ pub fn ancestors() -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exit_codes_are_as_the_system_shows_them() {
+        let shown = [0.0, 5.0, 256.0, -1.0, 3_221_225_477.0, -1_073_741_819.0].map(shown_exit_code);
+        let expected = if IS_WINDOWS {
+            [0, 5, 256, 0xffff_ffff, 3_221_225_477, 3_221_225_477]
+        } else {
+            [0, 5, 0, 255, 5, 5]
+        };
+        assert_eq!(shown, expected);
+    }
 
     #[test]
     fn the_parent_is_the_first() {

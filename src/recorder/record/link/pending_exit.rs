@@ -11,6 +11,11 @@ pub(crate) fn note(ending: Option<ProcessEnding>) {
     *ENDING.lock() = ending;
 }
 
+/// Notes that the process goes on after a signal that seemed to end it.
+pub(crate) fn note_survival() {
+    ENDING.lock().take_if(|ending| ending.signal.is_some());
+}
+
 /// Returns how the process is about to end, if it is.
 pub(crate) fn pending_exit() -> ProcessEnding {
     ENDING.lock().clone().unwrap_or_default()

@@ -21,7 +21,7 @@ use cpu_prof_core::profile::window::call_tree::CallTree;
 pub(crate) struct OutputFiles {
     /// The streamed trace.
     pub trace: Option<TraceSegments>,
-    /// The `.cpuprofile`, until it is written.
+    /// The `.cpuprofile`, until it is complete.
     pub cpuprofile: Option<CpuProfileFile>,
 }
 
@@ -47,6 +47,7 @@ impl OutputFiles {
             other_dir: std::env::temp_dir(),
             user: system::user(),
             names,
+            written: None,
         });
         Ok(Self { trace, cpuprofile })
     }
@@ -71,6 +72,8 @@ pub(crate) struct CpuProfileFile {
     /// User id at the start.
     user: Option<u32>,
     names: FileNames,
+    /// Path of the file that was written when the process seemed to end.
+    written: Option<PathBuf>,
 }
 
 impl CpuProfileFile {
@@ -91,14 +94,18 @@ impl CpuProfileFile {
         }
     }
 
-    /// Writes the file, and returns its path. A process that gave up the right to write to the folder
+    /// Writes the file, in the place of an earlier one, and returns its path. A process that gave up the right to write to the folder
     /// (`process.setuid()`) writes into the folder for temporary files, which the error tells.
-    pub(super) fn write(mut self, end_us: i64) -> Result<PathBuf, Error> {
+    pub(super) fn write(&mut self, end_us: i64) -> Result<PathBuf, Error> {
         let profile = &self.profile;
-        let names = &mut self.names;
-        let mut write_to = |dir: &Path| {
+        let (names, written) = (&mut self.names, &mut self.written);
+        let mut write_to = |dir: &Path| -> Result<PathBuf, Error> {
             let write = |file: &mut File| profile.write(file, end_us);
-            write_whole(dir, Formats::CPUPROFILE_EXTENSION, names, write)
+            let path = write_whole(dir, Formats::CPUPROFILE_EXTENSION, names, write)?;
+            Ok(match written.take().filter(|earlier| std::fs::rename(&path, earlier).is_ok()) {
+                Some(earlier) => written.insert(earlier).clone(),
+                None => written.insert(path).clone(),
+            })
         };
         let error = match write_to(&self.dir) {
             Err(error) if error.is_of_rights() && system::user() != self.user => error,

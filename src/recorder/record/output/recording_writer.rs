@@ -1,5 +1,6 @@
 //! Writes the windows of one recording to its files. Runs on the writer thread.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ pub(crate) struct RecordingWriter {
     /// Time for which the old and the next profile both run in a rotation.
     pub overlap: Duration,
     trace: Option<TraceSegments>,
-    /// None once it is written.
+    /// None once it is complete.
     cpuprofile: Option<CpuProfileFile>,
     /// Call tree of the trace.
     tree: CallTree,
@@ -283,6 +284,17 @@ impl RecordingWriter {
 
     /// Completes the files.
     pub(crate) fn finish(&mut self, events: &mut Events) {
+        self.end_files(events, false);
+        self.cpuprofile = None;
+    }
+
+    /// Completes the files of a process that most likely ends now. If the process goes on, the next write
+    /// replaces the end of the trace, and the `.cpuprofile` is written again.
+    pub(crate) fn finish_for_now(&mut self, events: &mut Events) {
+        self.end_files(events, true);
+    }
+
+    fn end_files(&mut self, events: &mut Events, is_provisional: bool) {
         let end_us = system::now_us();
         self.keep_file(true);
         self.resume(events);
@@ -290,19 +302,28 @@ impl RecordingWriter {
         if self.trace.is_some() {
             let side_events = self.side_events.at_end(&self.link, end_us);
             let ending = if self.tells_ending { pending_exit() } else { <_>::default() };
-            let (collections, cpu) = (side_events.collections(), self.link.thread.times());
+            let (mut collections, cpu) = (side_events.collections(), self.link.thread.times());
+            let restarts = self.restarts;
             self.append(events, |trace, events| {
                 side_events.add_to(trace, events);
+                if is_provisional {
+                    // The totals are told once, and stay.
+                    if let collections @ Some(_) = collections.take() {
+                        let flush = Flush { restarts, cpu, collections, ..Flush::default() };
+                        trace.extension(events, None, end_us, flush);
+                    }
+                    events.begin_provisional();
+                }
                 trace.close(events, end_us, Some(TraceEnd { collections, cpu, ending }));
             });
         }
-        if let Some(file) = self.cpuprofile.take() {
-            match file.write(end_us) {
-                Ok(path) => self.totals.files.push(path),
+        if let Some(written) = self.cpuprofile.as_mut().map(|file| file.write(end_us)) {
+            match written {
+                Ok(path) => self.add_file(path),
                 Err(error) => {
                     self.fail(&error);
                     if let Error::OtherPlace { place, .. } = error {
-                        self.totals.files.push(place);
+                        self.add_file(place);
                     } else if self.trace.is_none() {
                         let dropped_samples = self.totals.samples + self.totals.dropped_samples;
                         self.totals =
@@ -310,6 +331,13 @@ impl RecordingWriter {
                     }
                 }
             }
+        }
+    }
+
+    /// Adds a file to the result, unless the file is there from an earlier write.
+    fn add_file(&mut self, path: PathBuf) {
+        if !self.totals.files.contains(&path) {
+            self.totals.files.push(path);
         }
     }
 

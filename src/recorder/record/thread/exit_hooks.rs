@@ -18,6 +18,7 @@ use crate::record::process::signals;
 use crate::sampler::v8::{Callback, Waker, forget_environment};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::system;
 use cpu_prof_core::profile::ending::ProcessEnding;
 
 thread_local! {
@@ -108,9 +109,9 @@ pub(crate) fn end_for_now() {
 
 /// Returns the exit code with which Node is ending the program; none if the program goes on,
 /// according to `process._exiting`.
-fn exit_code(env: &Env) -> Option<i32> {
+fn exit_code(env: &Env) -> Option<i64> {
     /// `process.exitCode` is not set, or is no number.
-    const SUCCESS: i32 = 0;
+    const SUCCESS: i64 = 0;
     let read = env.run_in_scope(|| {
         let process: Object<'_> = env.get_global()?.get_named_property("process")?;
         let is_exiting: Unknown<'_> = process.get_named_property("_exiting")?;
@@ -118,7 +119,7 @@ fn exit_code(env: &Env) -> Option<i32> {
             return Ok(None);
         }
         let code = process.get_named_property::<Option<f64>>("exitCode");
-        Ok(Some(code.ok().flatten().map_or(SUCCESS, |code| code as i32)))
+        Ok(Some(code.ok().flatten().map_or(SUCCESS, system::shown_exit_code)))
     });
     read.unwrap_or(Some(SUCCESS))
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::heap_trim::HeapTrim;
+use crate::record::link::pending_exit;
 use crate::record::link::recording_link::ThreadActivity;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::output::complete_segment::CompleteSegment;
@@ -112,7 +113,7 @@ impl ActiveRecording {
         self.output.write(taken, events);
         let was_finished = mem::take(&mut self.has_finished);
         if mem::take(&mut self.is_finishing) || was_finished {
-            self.output.finish(events);
+            self.output.finish_for_now(events);
         }
     }
 
@@ -178,6 +179,8 @@ pub(super) struct WriterLoop {
     /// Buffer for encoded events.
     events: Events,
     waiters: Vec<Waiter>,
+    /// Time at which a process that a signal was about to end has survived.
+    survival: Option<Instant>,
     heap: HeapTrim,
 }
 
@@ -189,6 +192,7 @@ impl WriterLoop {
             recordings: Vec::new(),
             events: Events::default(),
             waiters: Vec::new(),
+            survival: None,
             heap: HeapTrim::default(),
         }
     }
@@ -222,6 +226,9 @@ impl WriterLoop {
 
     fn tick(&mut self) {
         let now = Instant::now();
+        if self.survival.take_if(|at| *at <= now).is_some() {
+            pending_exit::note_survival();
+        }
         for recording in &mut self.recordings {
             if matches!(recording.rotation, Rotation::Overlapping { until } if until <= now) {
                 recording.wake(self.rotate);
@@ -302,15 +309,17 @@ impl WriterLoop {
     fn finish_all(&mut self, waiter: Waiter) {
         /// A process that does not survive has ended by then. Its traces end with `trace.end`.
         const END_TIME: Duration = Duration::from_secs(1);
+        let survival = waiter.deadline + END_TIME;
+        self.survival = Some(survival);
         for recording in &mut self.recordings {
-            recording.due = waiter.deadline + END_TIME;
+            recording.due = survival;
             // A suspended thread has handed over its samples.
             let link = &recording.output.link;
             recording.is_finishing = link.can_wake() && !link.is_suspended.get();
             if recording.is_finishing {
                 recording.request_window(self.rotate);
             } else {
-                recording.output.finish(&mut self.events);
+                recording.output.finish_for_now(&mut self.events);
                 recording.has_finished = true;
             }
         }
@@ -338,7 +347,7 @@ impl WriterLoop {
         if self.waiters.iter().any(|waiter| waiter.parent.is_none() && now >= waiter.deadline) {
             for recording in &mut self.recordings {
                 if mem::take(&mut recording.is_finishing) {
-                    recording.output.finish(&mut self.events);
+                    recording.output.finish_for_now(&mut self.events);
                     recording.has_finished = true;
                 }
             }

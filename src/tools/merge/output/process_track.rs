@@ -79,7 +79,7 @@ fn name(about: &Value) -> Option<String> {
 /// Returns how a process ended; none if that was not recorded.
 fn ending(about: &Value) -> Option<ProcessEnding> {
     let ending = ProcessEnding {
-        exit_code: about["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok()),
+        exit_code: about["exitCode"].as_i64(),
         signal: about["signal"].as_str().map(str::to_owned),
         ran_empty: about["ranEmpty"] == true,
     };

@@ -25,6 +25,11 @@ impl FileId {
     }
 }
 
+/// Returns whether a new folder is private: its mode is, from the start, where the file system has modes.
+pub fn make_private_folder(path: &Path) -> bool {
+    is_own_folder(path)
+}
+
 /// Returns the id of an open file, and its size in bytes.
 pub fn identify(file: &File) -> io::Result<(FileId, u64)> {
     let metadata = file.metadata()?;
@@ -41,6 +46,11 @@ pub(crate) fn identify_target(path: &Path) -> io::Result<(FileId, u64)> {
 pub fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
     let metadata = fs::symlink_metadata(path)?;
     Ok((FileId::of(&metadata), metadata.len()))
+}
+
+/// Renames a file, and replaces the file there.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
 }
 
 /// Returns whether no path leads to an open file.

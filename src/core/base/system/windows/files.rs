@@ -9,16 +9,20 @@ use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle};
 use std::path::{self, Component, Path, PathBuf, Prefix};
 use std::ptr;
+use std::thread;
+use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{
-    FALSE, GENERIC_READ, GENERIC_WRITE, HANDLE, INVALID_HANDLE_VALUE,
+    ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, FALSE, GENERIC_READ, GENERIC_WRITE, HANDLE,
+    INVALID_HANDLE_VALUE,
 };
 use windows_sys::Win32::Security::SECURITY_ATTRIBUTES;
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, CREATE_NEW, CreateFileW, FILE_ATTRIBUTE_NORMAL,
     FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES,
-    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_DISK,
-    GetFileInformationByHandle, GetFileType, READ_CONTROL,
+    FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO, FILE_TYPE_DISK,
+    FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, GetFileType,
+    READ_CONTROL,
 };
 
 use super::owner::{self, PrivateDescriptor};
@@ -45,9 +49,20 @@ pub fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
     identify(&look_at(path, false)?)
 }
 
-/// Returns whether no path leads to an open file.
+/// Returns whether no path leads to an open file, or will when the file is closed.
 pub fn is_removed(file: &File) -> bool {
-    facts(file).is_ok_and(|facts| facts.nNumberOfLinks == 0)
+    let mut facts = FILE_STANDARD_INFO::default();
+    // SAFETY: the handle is open, and the call fills at most the struct, whose size it is given.
+    let is_filled = unsafe {
+        GetFileInformationByHandleEx(
+            handle(file),
+            FileStandardInfo,
+            (&raw mut facts).cast(),
+            mem::size_of::<FILE_STANDARD_INFO>() as u32,
+        ) != FALSE
+    };
+    // FAT has one link always.
+    is_filled && (facts.NumberOfLinks == 0 || facts.DeletePending)
 }
 
 /// Reads from a position.
@@ -73,10 +88,9 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()
 
 /// Creates a file for reading and writing that only this user may read. Fails if anything has the path
 /// already, a link included.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
-    let path = verbatim(path)?;
-    let path: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();
-    let attributes = PrivateDescriptor::get().map(|descriptor| SECURITY_ATTRIBUTES {
+pub(crate) fn create_private(given: &Path) -> io::Result<File> {
+    let path = wide(given)?;
+    let attributes = PrivateDescriptor::of_files().map(|descriptor| SECURITY_ATTRIBUTES {
         nLength: mem::size_of::<SECURITY_ATTRIBUTES>() as u32,
         lpSecurityDescriptor: descriptor.as_ptr(),
         bInheritHandle: FALSE,
@@ -95,10 +109,42 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
             ptr::null_mut(),
         );
         if handle == INVALID_HANDLE_VALUE {
-            return Err(io::Error::last_os_error());
+            let error = io::Error::last_os_error();
+            return Err(if is_denied(&error) && is_leaving(given) {
+                io::ErrorKind::AlreadyExists.into()
+            } else {
+                error
+            });
         }
         Ok(File::from_raw_handle(handle))
     }
+}
+
+/// Renames a file, and replaces the file there. Virus scanners and indexers open new files for moments, in
+/// which Windows refuses that.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    const PAUSES_MS: [u64; 7] = [1, 2, 5, 10, 30, 100, 200];
+    for pause in PAUSES_MS {
+        match fs::rename(from, to) {
+            Err(error) if is_denied(&error) && !to.is_dir() => {
+                thread::sleep(Duration::from_millis(pause));
+            }
+            result => return result,
+        }
+    }
+    fs::rename(from, to)
+}
+
+/// Returns whether the system refuses a path because of rights, or because a program has the file open.
+fn is_denied(error: &io::Error) -> bool {
+    let code = error.raw_os_error().and_then(|code| u32::try_from(code).ok());
+    matches!(code, Some(ERROR_ACCESS_DENIED | ERROR_SHARING_VIOLATION))
+}
+
+/// Returns whether a name belongs to a file that is removed when the last program closes the file. The
+/// libuv of Node 18 and 20 removes files so. Such a file cannot be opened, not even to look at.
+fn is_leaving(path: &Path) -> bool {
+    look_at(path, false).is_err_and(|error| is_denied(&error))
 }
 
 /// Opens a file for reading. A device or a pipe is refused, because opening one has an effect.
@@ -119,34 +165,37 @@ pub(crate) fn is_trusted(file: &File) -> bool {
 }
 
 /// Returns whether a path is a folder, and no link, of this user, or of the system or its
-/// administrators. Others may be allowed to make files in the folder.
+/// administrators. Others may be allowed to make files in the folder, unless it was made private.
 pub fn is_own_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|folder| folder.is_dir())
         && look_at(path, false).is_ok_and(|folder| owner::is_trusted(&folder))
 }
 
-/// Returns whether a path names a device or a pipe.
-pub(crate) fn is_kernel_file(path: &Path) -> bool {
-    match path.components().next() {
-        Some(Component::Prefix(prefix)) => {
-            // `\\.\pipe\x`, `\\?\pipe\x`, and the pipes of another machine.
-            let is_pipe =
-                path.components().nth(1).is_some_and(|part| is_named_pipe(part.as_os_str()));
-            match prefix.kind() {
-                Prefix::DeviceNS(_) => true,
-                Prefix::Verbatim(name) => is_named_pipe(name),
-                Prefix::UNC(_, share) | Prefix::VerbatimUNC(_, share) => {
-                    is_named_pipe(share) || is_pipe
-                }
-                Prefix::Disk(_) | Prefix::VerbatimDisk(_) => false,
-            }
-        }
-        _ => false,
-    }
+/// Makes an empty folder private to this user, with all that is made in the folder later: in a folder for
+/// temporary files outside of the user's own, everybody may write by default. Returns whether the folder
+/// is private.
+pub fn make_private_folder(path: &Path) -> bool {
+    is_own_folder(path) && wide(path).is_ok_and(|path| owner::close_folder(&path))
 }
 
-fn is_named_pipe(name: &std::ffi::OsStr) -> bool {
-    name.eq_ignore_ascii_case("pipe")
+/// Returns whether a path names a device or a pipe by where the path begins.
+pub fn is_kernel_file(path: &Path) -> bool {
+    match path.components().next() {
+        Some(Component::Prefix(prefix)) => match prefix.kind() {
+            // `\\.\pipe\x`
+            Prefix::DeviceNS(_) => true,
+            // `\\?\Volume{…}\x` is a disk. All else is a device: `\\?\pipe\x`, `\\?\GLOBALROOT\Device\…`.
+            Prefix::Verbatim(name) => {
+                !name.to_string_lossy().to_ascii_lowercase().starts_with("volume{")
+            }
+            // The pipes of a machine.
+            Prefix::UNC(_, share) | Prefix::VerbatimUNC(_, share) => {
+                share.eq_ignore_ascii_case("pipe")
+            }
+            Prefix::Disk(_) | Prefix::VerbatimDisk(_) => false,
+        },
+        _ => false,
+    }
 }
 
 /// Returns false: a link needs a right that users do not have, and Windows has no folder in which every
@@ -193,6 +242,11 @@ fn handle(file: &File) -> HANDLE {
 
 fn not_a_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a file of a disk")
+}
+
+/// Returns a path for the functions of the system, with a NUL at its end.
+fn wide(path: &Path) -> io::Result<Vec<u16>> {
+    Ok(verbatim(path)?.as_os_str().encode_wide().chain([0]).collect())
 }
 
 /// Returns a path that may be longer than 260 characters.

@@ -1,6 +1,7 @@
 //! What Windows tells and does.
 #![allow(unsafe_code)]
 
+mod clock;
 pub mod files;
 mod owner;
 mod process;
@@ -11,9 +12,9 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
-use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
 use windows_sys::w;
 
+pub use self::clock::{node_clock_lead_us, now_us, v8_clock_step_us};
 pub use self::process::{
     boot_id, is_process_alive, parent_id, pid_namespace, process_key, process_start_ms,
     resident_bytes,
@@ -25,28 +26,6 @@ pub(super) use self::thread::{ThreadClock, core_wait_us, voluntary_switches};
 
 /// None: V8 stops a thread to sample it, and sends no signal.
 pub const SAMPLING_SIGNAL: Option<c_int> = None;
-
-/// Returns the time on the clock of V8 and Node, microseconds.
-pub fn now_us() -> i64 {
-    let (mut count, mut frequency) = (0, 0);
-    // SAFETY: may be called on any thread. Both calls fill a number, and cannot fail.
-    unsafe {
-        QueryPerformanceCounter(&mut count);
-        QueryPerformanceFrequency(&mut frequency);
-    }
-    let us = i128::from(count) * 1_000_000 / i128::from(frequency.max(1));
-    i64::try_from(us).unwrap_or(i64::MAX)
-}
-
-/// Returns the step in which V8's clock moves, microseconds.
-pub fn v8_clock_step_us() -> i64 {
-    1
-}
-
-/// Returns by how much Node's clock is ahead of V8's, microseconds: both are the same.
-pub fn node_clock_lead_us() -> i64 {
-    0
-}
 
 /// Returns the address of a function that the program exports, or that its library of Node exports.
 pub fn exported(name: &CStr) -> Option<*mut c_void> {

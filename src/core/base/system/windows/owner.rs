@@ -12,8 +12,9 @@ use windows_sys::Win32::Security::Authorization::{
     SDDL_REVISION_1, SE_FILE_OBJECT,
 };
 use windows_sys::Win32::Security::{
-    EqualSid, GetTokenInformation, IsWellKnownSid, OWNER_SECURITY_INFORMATION,
-    PSECURITY_DESCRIPTOR, PSID, TOKEN_QUERY, TOKEN_USER, TokenUser, WinBuiltinAdministratorsSid,
+    DACL_SECURITY_INFORMATION, EqualSid, GetTokenInformation, IsWellKnownSid,
+    OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID,
+    SetFileSecurityW, TOKEN_QUERY, TOKEN_USER, TokenUser, WinBuiltinAdministratorsSid,
     WinLocalSystemSid,
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
@@ -39,12 +40,14 @@ pub(super) fn is_trusted(file: &File) -> bool {
         if status != ERROR_SUCCESS {
             return false;
         }
-        let is_system = [WinLocalSystemSid, WinBuiltinAdministratorsSid]
-            .into_iter()
-            .any(|kind| IsWellKnownSid(owner, kind) != FALSE);
-        let is_own = user().is_some_and(|user| EqualSid(owner, user.sid()) != FALSE);
+        // Some file systems, of other machines above all, tell no owner.
+        let is_trusted = !owner.is_null()
+            && ([WinLocalSystemSid, WinBuiltinAdministratorsSid]
+                .into_iter()
+                .any(|kind| IsWellKnownSid(owner, kind) != FALSE)
+                || user().is_some_and(|user| EqualSid(owner, user.sid()) != FALSE));
         LocalFree(descriptor);
-        is_own || is_system
+        is_trusted
     }
 }
 
@@ -57,16 +60,23 @@ unsafe impl Send for PrivateDescriptor {}
 unsafe impl Sync for PrivateDescriptor {}
 
 impl PrivateDescriptor {
-    /// Returns the descriptor; none if the system cannot make one, so that files get the access of their
-    /// folder.
-    pub(super) fn get() -> Option<&'static Self> {
+    /// Returns the descriptor of files; none if the system cannot make one, so that files get the access
+    /// of their folder.
+    pub(super) fn of_files() -> Option<&'static Self> {
         static DESCRIPTOR: OnceLock<Option<PrivateDescriptor>> = OnceLock::new();
-        DESCRIPTOR.get_or_init(Self::create).as_ref()
+        DESCRIPTOR.get_or_init(|| Self::create("")).as_ref()
     }
 
-    fn create() -> Option<Self> {
-        // P: nothing is inherited from the folder. FA: all access.
-        let text = format!("D:P(A;;FA;;;SY)(A;;FA;;;BA)(A;;FA;;;{})", user()?.text()?);
+    /// Returns a descriptor of a folder, which all files and folders in the folder inherit.
+    fn of_folder() -> Option<Self> {
+        Self::create("OICI")
+    }
+
+    fn create(inheritance: &str) -> Option<Self> {
+        let user = user()?.text()?;
+        // P: nothing is inherited from the folder above. FA: all access.
+        let entry = |id: &str| format!("(A;{inheritance};FA;;;{id})");
+        let text = format!("D:P{}{}{}", entry("SY"), entry("BA"), entry(&user));
         let text: Vec<u16> = text.encode_utf16().chain([0]).collect();
         let mut descriptor = ptr::null_mut();
         // SAFETY: the text ends in a NUL. The call fills the pointer, whose memory is never freed.
@@ -85,6 +95,16 @@ impl PrivateDescriptor {
     pub(super) fn as_ptr(&self) -> PSECURITY_DESCRIPTOR {
         self.0
     }
+}
+
+/// Lets only this user, the system and its administrators have access to a folder, and to all that is made
+/// in the folder from now on. Returns whether that was possible. `path` ends in a NUL.
+pub(super) fn close_folder(path: &[u16]) -> bool {
+    let what = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
+    PrivateDescriptor::of_folder().is_some_and(|descriptor| {
+        // SAFETY: the path ends in a NUL, and the descriptor is valid. The call changes neither.
+        unsafe { SetFileSecurityW(path.as_ptr(), what, descriptor.as_ptr()) != FALSE }
+    })
 }
 
 /// The user of this process: a `TOKEN_USER` and the id that the struct points to. Words, because the

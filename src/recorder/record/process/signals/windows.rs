@@ -3,8 +3,8 @@
 //!
 //! Windows calls the handlers of a process on a thread of its own, the last one first. This handler
 //! passes each event on, so the event takes its normal course: libuv calls the program's listeners of
-//! SIGINT, SIGBREAK or SIGHUP, or Windows ends the process. Which of both is not known here. The recording
-//! of a program that listens and survives goes on in a second file.
+//! SIGINT, SIGBREAK or SIGHUP, or Windows ends the process. Which of both is not known here. If the program
+//! listens and goes on, its next samples replace the end of the trace.
 //!
 //! `process.kill()` and `TerminateProcess` end a process at once, and call no handler.
 #![allow(unsafe_code)]
