@@ -179,7 +179,7 @@ pub fn make_private_folder(path: &Path) -> bool {
 }
 
 /// Returns whether a path names a device or a pipe by where the path begins.
-pub fn is_kernel_file(path: &Path) -> bool {
+pub(crate) fn is_kernel_file(path: &Path) -> bool {
     match path.components().next() {
         Some(Component::Prefix(prefix)) => match prefix.kind() {
             // `\\.\pipe\x`
