@@ -94,8 +94,9 @@ impl CpuProfileFile {
         }
     }
 
-    /// Writes the file, in the place of an earlier one, and returns its path. A process that gave up the right to write to the folder
-    /// (`process.setuid()`) writes into the folder for temporary files, which the error tells.
+    /// Writes the file, in the place of an earlier one, and returns its path. A process that gave up the
+    /// right to write to the folder (`process.setuid()`) writes into the folder for temporary files,
+    /// which the error tells.
     pub(super) fn write(&mut self, end_us: i64) -> Result<PathBuf, Error> {
         let profile = &self.profile;
         let (names, written) = (&mut self.names, &mut self.written);

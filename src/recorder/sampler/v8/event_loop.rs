@@ -23,10 +23,10 @@ type DefaultLoop = unsafe extern "C" fn() -> *mut c_void;
 
 /// A loop whose sampling signal is blocked while the loop waits.
 ///
-/// V8 samples by a signal on all systems but Windows, where V8 stops the thread for the time of a sample
-/// and no wait ends. Where there is a signal, V8 signals the thread at each interval. Unblocked, the signal ends the wait, so an idle thread
-/// wakes a thousand times a second, and `performance.eventLoopUtilization()` reads 1. Blocked, one
-/// signal stays pending, and V8 takes its sample when the wait ends.
+/// V8 signals the thread at each interval. Unblocked, the signal ends the wait, so an idle thread wakes a
+/// thousand times a second, and `performance.eventLoopUtilization()` reads 1. Blocked, one signal stays
+/// pending, and V8 takes its sample when the wait ends. On Windows V8 stops the thread for the time of a
+/// sample, and no wait ends.
 ///
 /// An `EventLoop` never leaves its thread (it is not `Send`), and is given up in the environment's
 /// cleanup hook at the latest.

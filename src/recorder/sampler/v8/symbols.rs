@@ -1,9 +1,9 @@
 //! The exported C++ functions of V8 and Node, found by their mangled names at run time.
 //!
-//! A function has two names: that of the Itanium ABI, and that of Microsoft's compiler, which Node for Windows has. Both are the
-//! same from Node 18 to 26. In the calling conventions of x86-64 and AArch64 a C++ method takes `this` as
-//! its first argument, and a `v8::Local` is passed as a pointer. How a `v8::Local` is returned differs:
-//! [`LocalGetter`].
+//! A function has two names: that of the Itanium ABI, and that of Microsoft's compiler, which Node for
+//! Windows has. Both are the same from Node 18 to 26. In the calling conventions of x86-64 and AArch64 a
+//! C++ method takes `this` as its first argument, and a `v8::Local` is passed as a pointer. How a
+//! `v8::Local` is returned differs: [`LocalGetter`].
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::NonNull;
