@@ -5,9 +5,10 @@
 // the one that runs this script, `--all` for all spec files with both sources.
 // docs/internals/testing.md says which spec runs where, and why.
 
-const { spawn, spawnSync } = require('node:child_process')
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { installInto } = require('./npm/npm.js')
 const { isJudgedLater } = require('./specs/failures.js')
 
 const VERSIONS = [18, 20, 22, 24, 26]
@@ -51,13 +52,7 @@ async function fetchNode(version) {
   const packageName = `node-${process.platform}-${process.arch}`
   const node = path.join(prefix, 'node_modules', packageName, 'bin', 'node')
   if (fs.existsSync(node)) return node
-  fs.mkdirSync(prefix, { recursive: true })
-  fs.writeFileSync(path.join(prefix, 'package.json'), '{}')
-  const install = ['install', '--silent', '--no-save', '--no-package-lock', '--prefix', prefix]
-  const npm = spawn('npm', [...install, `${packageName}@${version}`], { stdio: 'inherit' })
-  const code = await new Promise((resolve) => npm.on('exit', resolve))
-  if (code !== 0)
-    throw new Error(`could not fetch Node ${version} (npm install: exit code ${code})`)
+  await installInto(prefix, `${packageName}@${version}`)
   return node
 }
 

@@ -3,9 +3,9 @@
 // Fetches the package managers that package.spec.js installs the packed packages with, into `.matrix/`:
 // `node scripts/package-managers.js`. npm comes with Node.
 
-const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { installInto } = require('./npm/npm.js')
 
 const DIR = path.join(__dirname, '..', '.matrix', 'package-managers')
 
@@ -26,22 +26,11 @@ const prefixOf = (name) => path.join(DIR, MANAGERS[name].install.replaceAll('/',
 /** Returns whether a manager was fetched. @param {string} name */
 const isFetched = (name) => fs.existsSync(path.join(binOf(name), MANAGERS[name].command))
 
-/** @param {string} name */
-function fetchManager(name) {
-  const prefix = prefixOf(name)
-  fs.mkdirSync(prefix, { recursive: true })
-  fs.writeFileSync(path.join(prefix, 'package.json'), '{}')
-  const install = ['install', '--silent', '--no-save', '--no-package-lock', '--prefix', prefix]
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const { status } = spawnSync(npm, [...install, MANAGERS[name].install], {
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-  })
-  if (status !== 0) throw new Error(`could not fetch ${name} (npm install: exit code ${status})`)
+async function main() {
+  const missing = Object.keys(MANAGERS).filter((name) => !isFetched(name))
+  for (const name of missing) await installInto(prefixOf(name), MANAGERS[name].install)
 }
 
-if (require.main === module) {
-  for (const name of Object.keys(MANAGERS)) if (!isFetched(name)) fetchManager(name)
-}
+if (require.main === module) main()
 
 module.exports = { MANAGERS, binOf, isFetched }

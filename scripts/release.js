@@ -7,12 +7,12 @@
 // `--dry-run` checks and packs everything, and publishes nothing. `--tag v1.2.3` names the tag where no
 // workflow does.
 
-const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { inspect } = require('./inspect.js')
 const { folderOf } = require('./npm-package.js')
+const { npm } = require('./npm/npm.js')
 const { TARGETS, packageName } = require('./targets.js')
 
 const ROOT = path.join(__dirname, '..')
@@ -114,17 +114,6 @@ function otherRepository(repository, manifests) {
     .map(([name, manifest]) => [name, manifest.repository?.url ?? manifest.repository ?? 'none'])
     .filter(([, url]) => !url.replace(/\.git$/, '').endsWith(`/${repository}`))
     .map(([name, url]) => `${name} has the repository ${url}, and this is ${repository}`)
-}
-
-/** Runs npm. @param {string[]} args @param {'inherit' | 'pipe'} stdio @param {string} [cwd] */
-function npm(args, stdio, cwd) {
-  // On Windows npm is a script, which only a shell starts.
-  const isWindows = process.platform === 'win32'
-  const command = isWindows ? 'npm.cmd' : 'npm'
-  const options = { cwd, stdio, shell: isWindows, encoding: /** @type {const} */ ('utf8') }
-  const { status, stdout, error } = spawnSync(command, args, options)
-  if (error) throw new Error(`npm cannot be started: ${error.message}`)
-  return { status, stdout: stdout ?? '' }
 }
 
 /** Returns whether the registry has a version of a package. @param {string} name @param {string} version */

@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { targetName } = require('../../lib/addon.js')
 const { folderOf, stage } = require('../../scripts/npm-package.js')
+const { librariesOf } = require('../../scripts/npm/npm.js')
 const { ADDONS, TARGETS, fileName, packageName } = require('../../scripts/targets.js')
 const { temporaryDirectory, PACKAGE } = require('./files.js')
 
@@ -36,27 +37,6 @@ function standIn(target, dist) {
   if (fs.existsSync(dir)) return
   fs.cpSync(path.join(PACKAGE, 'npm', target), dir, { recursive: true })
   for (const addon of ADDONS) fs.writeFileSync(path.join(dir, fileName(addon, target)), 'no addon')
-}
-
-/**
- * Returns the folders of the libraries that a package needs, also of those that they need.
- * @param {string} folder of the package @param {Set<string>} [found] so far
- */
-function librariesOf(folder, found = new Set()) {
-  const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
-  for (const name of Object.keys(manifest.dependencies ?? {})) {
-    const library = libraryFrom(folder, name)
-    if (found.has(library)) continue
-    found.add(library)
-    librariesOf(library, found)
-  }
-  return found
-}
-
-/** Returns the folder of a library, as Node finds the library from a folder. @param {string} folder @param {string} name @returns {string} */
-function libraryFrom(folder, name) {
-  const library = path.join(folder, 'node_modules', name)
-  return fs.existsSync(library) ? library : libraryFrom(path.dirname(folder), name)
 }
 
 /**

@@ -6,7 +6,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { targetOf } = require('../targets.js')
-const { TOOLS, fetch } = require('./machines.js')
+const { TOOLS, fetchTools } = require('./machines.js')
 
 /**
  * Targets that Zig links in another form than their packages have, for tests only: Microsoft's linker and
@@ -20,7 +20,7 @@ const WITH_LIBRARY = ['-Zbuild-std=std,panic_abort,panic_unwind']
 
 /** Returns the options of `build()` for a target. @param {string} target @returns {import('../build.js').Options} */
 function crossBuild(target) {
-  fetch('zig')
+  fetchTools('zig')
   const triple = STAND_INS[target] ?? targetOf(target).triple
   const { cargo, env } = hasLibrary('rustc', triple) ? { cargo: [], env: {} } : debianRust(triple)
   /** @type {NodeJS.ProcessEnv} */
@@ -64,7 +64,7 @@ function sysroot(rustc) {
 
 /** Returns how the Rust that tools.sh fetches builds. @param {string} triple */
 function debianRust(triple) {
-  fetch('rust')
+  fetchTools('rust')
   const root = path.join(TOOLS, 'rust', 'usr')
   const hasOwn = fs.existsSync(path.join(root, 'lib/rustlib', triple, 'lib'))
   const llvm = fs.readdirSync(path.join(root, 'lib')).filter((name) => name.startsWith('llvm-'))
@@ -88,7 +88,7 @@ function debianRust(triple) {
 function stubsFor(target) {
   const { os } = targetOf(target)
   if (os === 'linux' || os === process.platform) return {}
-  fetch('stubs')
+  fetchTools('stubs')
   const stubs = path.join(TOOLS, 'stubs')
   const flag = os === 'darwin' ? `-Clink-arg=-F${stubs}` : `-Clink-arg=-L${stubs}`
   return { RUSTFLAGS: flag, LIBNODE_PATH: stubs }

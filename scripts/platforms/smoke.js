@@ -33,6 +33,13 @@ class Site {
     return this.machine.place?.(file) ?? file
   }
 
+  /** Returns the path of Node, or of what starts Node, as programs on the machine know the path. */
+  get execPath() {
+    const { node, execPath, place } = this.machine
+    const program = /** @type {string} */ (node.at(-1))
+    return execPath ?? place?.(program) ?? program
+  }
+
   /** Returns a new empty folder below the project. */
   newFolder() {
     const name = `out ${++this.count}`
@@ -75,10 +82,9 @@ class Site {
     return this.node([this.place('node_modules/@org/cpu-prof/bin/cpu-prof.js'), ...args], env)
   }
 
-  /** Returns the report on the files of a folder. @param {string} folder @param {...string} files */
-  report(folder, ...files) {
-    const inputs = files.length > 0 ? files.map((file) => path.join(folder, file)) : [folder]
-    const { status, stdout, stderr } = this.command(['report', '--json', ...inputs])
+  /** Returns the report on a file of the project. @param {string} file */
+  report(file) {
+    const { status, stdout, stderr } = this.command(['report', '--json', file])
     assert.equal(status, 0, stderr)
     return JSON.parse(stdout)
   }
@@ -99,7 +105,7 @@ function withoutProfiler(env) {
 /** Checks that a function works most of the time in each of some recordings. @param {Site} site @param {string} folder */
 function checkPlanted(site, folder) {
   for (const file of site.files(folder)) {
-    const { functions, totals } = site.report(folder, file)
+    const { functions, totals } = site.report(path.join(folder, file))
     // The wait for a child is work where the system does not tell waits, and a child may start slowly.
     const isWait = (/** @type {{ name: string }} */ { name }) => name === 'spawnSync'
     const waitMs = functions.find(isWait)?.selfMs ?? 0
@@ -197,7 +203,7 @@ const CHECKS = {
     assert.equal(site.record(['all', '600', child], env).status, 7)
     const merged = site.command(['merge', dir, '-o', 'merged.json'])
     assert.equal(merged.status, 0, merged.stderr)
-    const { processes } = site.report('.', 'merged.json')
+    const { processes } = site.report('merged.json')
     assert.deepEqual(
       processes.map((/** @type {any} */ { threads }) => threads.length).sort(),
       [1, 2],
@@ -228,13 +234,9 @@ const CHECKS = {
   },
 
   'runs a command'(site) {
-    const { machine } = site
-    const [program, ...before] = machine.isWindows ? machine.node.slice(-1) : machine.node
-    const node = machine.execPath ?? machine.place?.(program) ?? program
-    if (before.length > 0 && machine.execPath === undefined) return `${program} starts it`
-    const output = 'run.json'
-    const command = [node, site.place('program/main.js'), 'all', '600', machine.execPath ?? '']
-    const { status, stderr } = site.command(['run', '--output', output, '--', ...command])
+    const child = site.machine.execPath ?? ''
+    const command = [site.execPath, site.place('program/main.js'), 'all', '600', child]
+    const { status, stderr } = site.command(['run', '--output', 'run.json', '--', ...command])
     assert.equal(status, 7, stderr)
     assert.match(stderr, new RegExp(`\\b${PLANTED} +`))
     assert.match(stderr, /\ntrace: run\.json \(.*2 processes, 3 threads\)\n/)
@@ -243,10 +245,9 @@ const CHECKS = {
 
   'runs a command file of Windows'(site) {
     if (!site.machine.isWindows) return 'not on Windows'
-    const node = site.machine.place?.(site.machine.node.at(-1) ?? '') ?? process.execPath
     const bin = path.join(site.project, 'bin')
     fs.mkdirSync(bin, { recursive: true })
-    const shim = `@ECHO off\r\n"${node}" "%~dp0..\\program\\main.js" %*\r\n`
+    const shim = `@ECHO off\r\n"${site.execPath}" "%~dp0..\\program\\main.js" %*\r\n`
     fs.writeFileSync(path.join(bin, 'work-it.cmd'), shim)
     const { status, stderr } = site.command(['run', '--', 'bin\\work-it.cmd', 'code', '600'])
     assert.equal(status, 5, stderr)
