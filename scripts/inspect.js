@@ -25,8 +25,7 @@ const LIBRARIES = {
   glibc: /^(lib(c|m|rt|dl|pthread|util|gcc_s)\.so\.\d|ld-linux-(x86-64|aarch64)\.so\.\d)$/,
   // Node itself needs libgcc_s there.
   musl: /^(libc\.so|libc\.musl-(x86_64|aarch64)\.so\.1|libgcc_s\.so\.1)$/,
-  darwin:
-    /^\/(usr\/lib\/lib(System\.B|iconv\.2|resolv\.9)\.dylib|System\/Library\/Frameworks\/(CoreFoundation|Security|SystemConfiguration)\.framework\/\S+)$/,
+  darwin: /^\/usr\/lib\/libSystem\.B\.dylib$/,
   // Not vcruntime140.dll, which Windows lacks.
   win32:
     /^((kernel32|ntdll|advapi32|bcrypt|bcryptprimitives|ws2_32|userenv|psapi|dbghelp|shell32|ole32|msvcrt|ucrtbase)\.dll|api-ms-win-\S+\.dll)$/i,
@@ -36,14 +35,15 @@ const OF_NODE = /^_?(napi|node_api|uv)_/
 
 /**
  * Returns what is wrong with an addon, a line each.
- * @param {Buffer} bytes @param {Target} target @returns {string[]}
+ * @param {Buffer} bytes @param {Target} target @param {Needs} [needs] what was read of it
+ * @returns {string[]}
  */
-function problemsOf(bytes, target) {
+function problemsOf(bytes, target, needs = needsOf(bytes, target)) {
   const problems = []
   if (bytes.length > MOST_BYTES) {
     problems.push(`it has ${megabytes(bytes.length)}, more than ${megabytes(MOST_BYTES)}`)
   }
-  const { cpu, libraries, others } = needsOf(bytes, target)
+  const { cpu, libraries, others } = needs
   if (cpu !== target.cpu) problems.push(`it is for ${cpu ?? 'another processor'}`)
   const known = LIBRARIES[target.libc ?? /** @type {'darwin' | 'win32'} */ (target.os)]
   for (const library of libraries.filter((name) => !known.test(name))) {
@@ -55,8 +55,8 @@ function problemsOf(bytes, target) {
 /**
  * Reads what an addon needs, and what of that is wrong beside its libraries. Throws if the file has another
  * format.
- * @param {Buffer} bytes @param {Target} target
- * @returns {{ cpu?: string, libraries: string[], others: string[] }}
+ * @typedef {{ cpu?: string, libraries: string[], others: string[] }} Needs
+ * @param {Buffer} bytes @param {Target} target @returns {Needs}
  */
 function needsOf(bytes, target) {
   if (target.os === 'linux' && isElf(bytes)) {
@@ -140,10 +140,10 @@ function inspect(name, dir = path.join(__dirname, '..')) {
     const file = fileName(addon, name)
     try {
       const bytes = fs.readFileSync(path.join(dir, file))
-      const found = problemsOf(bytes, target)
+      const needs = needsOf(bytes, target)
+      const found = problemsOf(bytes, target, needs)
       problems.push(...found.map((problem) => `${file}: ${problem}`))
-      const { libraries } = needsOf(bytes, target)
-      report.push(`${file}: ${megabytes(bytes.length)}, needs ${libraries.join(', ')}`)
+      report.push(`${file}: ${megabytes(bytes.length)}, needs ${needs.libraries.join(', ')}`)
     } catch (error) {
       problems.push(`${file}: ${/** @type {Error} */ (error).message}`)
     }
