@@ -104,8 +104,7 @@ function passOnFiles({ MAKEFLAGS = '', NODE_CHANNEL_FD }) {
     .filter((file) => jobserver.includes(String(file.fd)) || isInherited(file, files))
     .map(({ fd }) => fd)
     .filter((fd) => fd !== Number(NODE_CHANNEL_FD))
-  // Most processes have none, and loading the addon takes milliseconds.
-  if (inherited.length > 0) loadTools().cpuProfPassOn(inherited)
+  loadTools().cpuProfPassOn(inherited)
 }
 
 /**

@@ -22,7 +22,7 @@ function readTerminal() {
   return posix.guessTerminal()
 }
 
-/** Returns whether this process has a terminal. Loading the addon takes milliseconds. */
+/** Returns whether this process has a terminal. To list all processes takes longer. */
 function hasTerminal() {
   try {
     fs.closeSync(fs.openSync('/dev/tty', 'r'))

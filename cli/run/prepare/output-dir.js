@@ -36,8 +36,7 @@ function withoutPrefix(file) {
 /** Returns whether a folder is hidden already. @param {string} dir */
 function isIgnored(dir) {
   const file = path.join(dir, IGNORE_FILE)
-  // Loading the addon takes milliseconds. Somebody else can have made the file: a pipe would never end.
-  if (!fs.existsSync(file)) return false
+  // By the addon: somebody else can have made the file, and a pipe would never end.
   return loadTools().cpuProfReadRegularFile(file, IGNORE_ALL.length) === IGNORE_ALL
 }
 

@@ -9,7 +9,7 @@ const { RUNS, flagOf, variableOf, variablesIn } = require('../../../lib/settings
 const { TEMP_VARIABLE, isDevice } = require('../../system/index.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { absolutePath, checkFolder, firstExisting, newDirName } = require('./output-dir.js')
-const { leadsOut, openRecordingsDir, patternIn, withSlashes } = require('./recordings-dir.js')
+const { leadsOut, openRecordingsDir, patternIn, slashed } = require('./recordings-dir.js')
 const { createRunStateDir, outerRun } = require('./run-state-dir.js')
 
 const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
@@ -49,7 +49,7 @@ function planRun(command, options, env) {
     given ?? options.finalDir ?? path.join(RUNS, newDirName()),
     flagOf('dir'),
   )
-  checkSettings({ ...settings, dir: finalDir }, env)
+  checkSettings({ ...settings, dir: finalDir })
   if (given === undefined && output === undefined) checkFolder(finalDir)
   const state = createRunStateDir()
   const id = outer?.id ?? state.id
@@ -93,10 +93,8 @@ function planRun(command, options, env) {
   }
 }
 
-/** @param {Record<string, string>} settings @param {NodeJS.ProcessEnv} env */
-function checkSettings(settings, env) {
-  // Loading the addon takes milliseconds, and most runs have only `dir`, which any text suits.
-  if (Object.keys(settings).length === 1 && Object.keys(variablesIn(env)).length === 0) return
+/** @param {Record<string, string>} settings */
+function checkSettings(settings) {
   const wrong = loadTools().cpuProfCheckSettings(settings)
   // The addon knows an option by its name in code.
   if (wrong !== null)
@@ -157,16 +155,16 @@ function recordedEnvironment(env, stateDir) {
  */
 function preloadPath(stateDir, preload, paths = path) {
   const relative = paths.relative(stateDir, preload)
-  if (!paths.isAbsolute(relative)) return withSlashes(`${stateDir}/${relative}`, paths)
+  if (!paths.isAbsolute(relative)) return slashed(`${stateDir}/${relative}`, paths)
   if (!/^[a-z]:/i.test(stateDir)) {
     throw new Error(
       `${stateDir} is on a network share; set ${TEMP_VARIABLE} to a folder of a drive`,
     )
   }
-  const hung = withSlashes(stateDir.replace(':', '$'), paths)
+  const hung = slashed(stateDir.replace(':', '$'), paths)
   const climb = hung.replace(/[^/]+/g, '..')
   const { dir, base } = paths.parse(preload)
-  return withSlashes(`${paths.join(dir, hung)}/${climb}/${base}`, paths)
+  return slashed(`${paths.join(dir, hung)}/${climb}/${base}`, paths)
 }
 
 /** Adds a preload to NODE_OPTIONS. @param {string | undefined} nodeOptions @param {string} preload */

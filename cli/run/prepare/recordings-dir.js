@@ -51,8 +51,6 @@ function openRecordingsDir(dir, run, name = '') {
     listRecordings() {
       const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
       const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
-      // Loading the addon takes milliseconds.
-      if (files.length === 0) return []
       return headersOf(files.sort()).filter((header) => [null, run].includes(header.run))
     },
     isGone: () => !fs.existsSync(dir),
@@ -88,7 +86,7 @@ function placeOutside(dir, name, paths = path) {
   if (!leadsOut(dir, name, paths)) return undefined
   const whole = paths.resolve(dir, name)
   const { root } = paths.parse(whole)
-  const parts = withSlashes(whole.slice(root.length), paths).split('/')
+  const parts = slashed(whole.slice(root.length), paths).split('/')
   const first = parts.findIndex((part) => /%|\$\{pid\}/.test(part))
   const end = first === -1 ? parts.length - 1 : Math.min(first, parts.length - 1)
   const pattern = parts.slice(end).join('/')
@@ -101,7 +99,7 @@ function placeOutside(dir, name, paths = path) {
  * @param {string} dir @param {string} name @param {path.PlatformPath} [paths]
  */
 function patternIn(dir, name, paths = path) {
-  return withSlashes(paths.relative(dir, paths.resolve(dir, name)), paths)
+  return slashed(paths.relative(dir, paths.resolve(dir, name)), paths)
 }
 
 /** Returns whether names lead out of a folder. @param {string} dir @param {string} name @param {path.PlatformPath} [paths] */
@@ -111,8 +109,8 @@ function leadsOut(dir, name, paths = path) {
   return pattern.startsWith('../') || paths.isAbsolute(pattern)
 }
 
-/** Returns a path with slashes. @param {string} file @param {path.PlatformPath} [paths] */
-function withSlashes(file, { sep } = path) {
+/** Returns a path of this system with slashes in place of its separators. @param {string} file @param {path.PlatformPath} [paths] */
+function slashed(file, { sep } = path) {
   return file.replaceAll(sep, '/')
 }
 
@@ -127,7 +125,7 @@ function filesAt({ at, depth, pattern }) {
   const chosen =
     pattern === undefined
       ? files
-      : files.filter((file) => loadTools().cpuProfIsRecordingName(pattern, withSlashes(file)))
+      : files.filter((file) => loadTools().cpuProfIsRecordingName(pattern, slashed(file)))
   return chosen.map((file) => path.join(at, file))
 }
 
@@ -156,5 +154,5 @@ module.exports = {
   listNames,
   patternIn,
   leadsOut,
-  withSlashes,
+  slashed,
 }

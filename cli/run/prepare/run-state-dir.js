@@ -82,8 +82,6 @@ function attempt(change) {
  * @param {NodeJS.ProcessEnv} env @returns {RunInfo | undefined}
  */
 function outerRun({ NODE_OPTIONS = '' }) {
-  // Most commands need no addon, which takes milliseconds to load.
-  if (!NODE_OPTIONS.includes(PREFIX)) return undefined
   const folder = loadTools().cpuProfRunFolder(NODE_OPTIONS)
   return folder === null ? undefined : readInfo(folder, RUN_FILE)
 }
