@@ -223,17 +223,16 @@ test('the addon lists processes where the system has no files that tell', () => 
 })
 
 test('the addon and the command line agree on whose a new folder is', () => {
-  const { cpuProfIsOwnFolder, cpuProfMakePrivate } = loadTools()
+  const { cpuProfMakePrivate } = loadTools()
   const folder = temporaryDirectory()
   const link = path.join(temporaryDirectory(), 'link')
   fs.symlinkSync(folder, link, 'junction')
-  assert.equal(cpuProfIsOwnFolder(folder), true)
-  assert.equal(cpuProfIsOwnFolder(link), false)
-  assert.equal(cpuProfIsOwnFolder(path.join(folder, 'missing')), false)
+  assert.equal(cpuProfMakePrivate(folder), true)
+  assert.equal(cpuProfMakePrivate(link), false)
+  assert.equal(cpuProfMakePrivate(path.join(folder, 'missing')), false)
   // Windows has no modes.
   for (const mode of IS_WINDOWS ? [] : [0o700, 0o755, 0o770, 0o707]) {
     fs.chmodSync(folder, mode)
-    assert.equal(cpuProfIsOwnFolder(folder), posix.isPrivate(folder), mode.toString(8))
     assert.equal(cpuProfMakePrivate(folder), posix.isPrivate(folder), mode.toString(8))
   }
 })

@@ -39,8 +39,7 @@ pub(crate) fn emit(json: String) -> Option<String> {
 
 /// Turns a time by Node's clock, which is `lead_us` ahead, into one by the trace's clock.
 fn set_clock(event: &mut Map<String, Value>, lead_us: i64) {
-    let is_fact = event.get("ph").is_some_and(|phase| phase == "M");
-    if lead_us == 0 || is_fact {
+    if lead_us == 0 || event.get("ph").is_some_and(|phase| phase == "M") {
         return;
     }
     let turned = event.get("ts").and_then(|ts| match ts.as_i64() {

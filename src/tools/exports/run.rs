@@ -80,12 +80,6 @@ pub(crate) fn run_folder(node_options: String) -> Option<String> {
     run_folder::folder(&node_options).map(|folder| folder.to_string_lossy().into_owned())
 }
 
-/// Returns whether a folder belongs to this user, and nobody else may write into it.
-#[napi(js_name = "cpuProfIsOwnFolder", catch_unwind)]
-pub(crate) fn is_own_folder(folder: String) -> bool {
-    files::is_own_folder(folder.as_ref())
-}
-
 /// Makes an empty folder private to this user. Returns whether the folder is.
 #[napi(js_name = "cpuProfMakePrivate", catch_unwind)]
 pub(crate) fn make_private(folder: String) -> bool {
