@@ -88,7 +88,7 @@ pub(crate) fn is_trusted(file: &File) -> bool {
 
 /// Returns whether a path is a folder, and no link, of this user or of root, into which others cannot
 /// write.
-pub fn is_own_folder(path: &Path) -> bool {
+pub(crate) fn is_own_folder(path: &Path) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
     fs::symlink_metadata(path).is_ok_and(|folder| {
         folder.is_dir() && is_owner_trusted(&folder) && folder.mode() & OTHERS_WRITE == 0

@@ -166,7 +166,7 @@ pub(crate) fn is_trusted(file: &File) -> bool {
 
 /// Returns whether a path is a folder, and no link, of this user, or of the system or its
 /// administrators. Others may be allowed to make files in the folder, unless it was made private.
-pub fn is_own_folder(path: &Path) -> bool {
+pub(crate) fn is_own_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|folder| folder.is_dir())
         && look_at(path, false).is_ok_and(|folder| owner::is_trusted(&folder))
 }
