@@ -3,8 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::json::{
-    Page, PageFiles, PageFunctions, PageLeaves, PageOwners, PageProcess, PageThread, PageTree,
+    Page, PageFiles, PageFunctions, PageLeaves, PageOwners, PageProcess, PageSeries, PageThread,
+    PageTree,
 };
+use super::series::{most_of_one, series};
 use crate::read::load::Loaded;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ReportProgram;
@@ -36,10 +38,15 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
     let mut paths =
         PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
     let mut processes = Vec::with_capacity(session.processes.len());
+    let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
     for (process, launcher) in session.processes.iter().zip(launchers) {
-        processes.push(paths.process(process, launcher, session, thinned_to_us));
+        let clock_us = session.clock(process).start_us;
+        let series = series(process, clock_us, most, &mut texts);
+        let page = paths.process(process, launcher, clock_us, thinned_to_us);
+        processes.push(PageProcess { series, ..page });
     }
     let mut page = Page { processes, notes: &loaded.notes, thinned_to_us, ..Page::default() };
+    page.texts = texts.into_iter().collect();
     page.duration_us = session.length_us();
     json(page, &paths)
 }
@@ -86,7 +93,8 @@ pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> 
         let cwd = Some(cwd).filter(|cwd| !cwd.is_empty());
         let program =
             ReportProgram { pid: 0, name, command: name, cwd, parent_pid: None, node: None };
-        page.processes.push(PageProcess { program, launcher: false, threads: vec![thread] });
+        let (threads, series) = (vec![thread], PageSeries::default());
+        page.processes.push(PageProcess { program, launcher: false, threads, series });
     }
     json(page, &PagePaths { index, paths, leaves: all_leaves })
 }
@@ -144,15 +152,15 @@ impl PagePaths<'_> {
         &mut self,
         process: &'p Process,
         launcher: bool,
-        session: &Session,
+        clock_us: i64,
         interval_us: Option<i64>,
     ) -> PageProcess<'p> {
-        let clock_us = session.clock(process).start_us;
         let threads = process.threads.iter();
         PageProcess {
             program: ReportProgram::of(process),
             launcher,
             threads: threads.map(|thread| self.thread(thread, clock_us, interval_us)).collect(),
+            series: PageSeries::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::blocked::{Call, CpuAccount};
 use super::order;
+use super::series_builder::SeriesBuilder;
 use super::thread_profile::{
     NONE, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
 };
@@ -41,6 +42,8 @@ pub struct ProfileBuilder {
     cpu: CpuAccount,
     /// Calls with their blocked times.
     blocked: Vec<Call>,
+    /// None if the scope is without series.
+    pub(crate) series: Option<SeriesBuilder>,
     profile: ThreadProfile,
 }
 
@@ -61,6 +64,7 @@ impl ProfileBuilder {
             indices: FxHashMap::default(),
             cpu: CpuAccount::new(scope),
             blocked: Vec::new(),
+            series: scope.series.then(|| SeriesBuilder::new(scope)),
             profile: ThreadProfile::default(),
         }
     }
@@ -256,6 +260,7 @@ impl ProfileBuilder {
         self.share_out_hits(end_us);
         self.take_blocked_time_off();
         let mut profile = self.profile;
+        profile.series = self.series.map(|series| series.finish(end_us)).unwrap_or_default();
         profile.cpu = self.cpu.finish();
         profile.tells_blocked = profile.cpu.is_some_and(|cpu| cpu.last.switches.is_some());
         let is_end = |sample: &ProfileSample| sample.node == NONE && sample.time_us >= end_us;

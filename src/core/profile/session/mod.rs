@@ -3,6 +3,8 @@
 pub mod blocked;
 pub mod builder;
 pub mod order;
+pub mod series;
+pub(crate) mod series_builder;
 pub mod thinner;
 pub mod thread_profile;
 

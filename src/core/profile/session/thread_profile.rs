@@ -3,6 +3,7 @@
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
+use crate::profile::session::series::Series;
 
 /// The index of no node.
 pub const NONE: u32 = u32::MAX;
@@ -41,6 +42,8 @@ pub struct ThreadProfile {
     pub collections: Option<CollectionTotals>,
     /// Memory in the scope; none if the file does not tell it.
     pub memory: Option<MemoryRange>,
+    /// What the file tells over time beside the samples.
+    pub series: Series,
     /// Time within the scope that the file lacks, because it could not be written: microseconds.
     pub lost_us: i64,
     /// Whether the file tells the end of the recording.
@@ -103,6 +106,8 @@ pub struct ReadScope {
     pub samples: bool,
     /// Whether times of lines are kept.
     pub lines: bool,
+    /// Whether memory, CPU times, collections and timings are kept over time.
+    pub series: bool,
     /// Start: earlier time is left out.
     pub from_us: i64,
     /// End: later time is left out.
@@ -112,13 +117,15 @@ pub struct ReadScope {
 impl ReadScope {
     /// All times, without lines and single samples.
     pub const TIMES: Self =
-        Self { samples: false, lines: false, from_us: i64::MIN, to_us: i64::MAX };
+        Self { samples: false, lines: false, series: false, from_us: i64::MIN, to_us: i64::MAX };
     /// All times, with lines.
     pub const LINES: Self = Self { lines: true, ..Self::TIMES };
     /// All times, with single samples.
     pub const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
-    /// Everything.
+    /// All times, with lines and single samples.
     pub const ALL: Self = Self { samples: true, ..Self::LINES };
+    /// Everything.
+    pub const SERIES: Self = Self { series: true, ..Self::ALL };
 
     /// Returns whether a moment is in the scope.
     pub fn contains(&self, time_us: i64) -> bool {

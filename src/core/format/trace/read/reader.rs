@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::process_names::TraceNames;
-use super::side_events;
+use super::series_events;
+use super::side_events::{self, cpu_times};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::deltas::push_samples;
 use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
@@ -83,6 +84,9 @@ impl TraceReader {
         }
         self.times.event(head, text);
         let Some(event) = EventJson::read(text, head) else { return };
+        if self.scope.series {
+            self.add_to_series(text, head, &event);
+        }
         let result = match &*event.name {
             "Profile" => self.start(&event),
             "ProfileChunk" => self.chunk(&event, frames),
@@ -188,6 +192,7 @@ impl TraceReader {
         open.builder.set_start(event.ts.0);
         if let Some((time_us, times)) = self.starts.remove(&(event.pid.0, event.tid.0)) {
             open.builder.begin_cpu(time_us, times);
+            open.builder.series.iter_mut().for_each(|series| series.begin_cpu(time_us, times));
         }
         Ok(())
     }
@@ -221,6 +226,18 @@ impl TraceReader {
                 builder.add_collections(time_us, collections);
             }
         })
+    }
+
+    /// Adds an event to the series of the event's thread.
+    fn add_to_series(&mut self, text: &[u8], head: &EventHead, event: &EventJson<'_>) {
+        for open in &mut self.open {
+            if open.pid == event.pid.0
+                && open.tid == event.tid.0
+                && let Some(series) = &mut open.builder.series
+            {
+                series_events::add(series, text, head, event);
+            }
+        }
     }
 
     /// Reads a ProfileChunk event.
@@ -294,16 +311,6 @@ impl TraceReader {
         let OpenProfile { pid, tid, origin, builder, .. } = open;
         self.finished.push(FinishedProfile { pid, tid, origin, profile: builder.finish() });
     }
-}
-
-/// Returns the counters of an event, if it has any.
-fn cpu_times(event: &EventJson<'_>) -> Option<CpuTimes> {
-    #[derive(serde::Deserialize)]
-    struct CpuArgs {
-        data: CpuTimes,
-    }
-    let CpuArgs { data } = serde_json::from_str(event.args?).ok()?;
-    (data != CpuTimes::default()).then_some(data)
 }
 
 /// Adds nodes and samples, of which the last is not after `until_us` where times are missing.

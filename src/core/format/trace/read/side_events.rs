@@ -3,12 +3,18 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::base::system::cpu_times::CpuTimes;
 use crate::format::trace::event::event_json::EventJson;
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
 
 /// The start of the names of a process's memory counters.
 pub(super) const MEMORY: &str = "memory";
+
+/// Returns the counters of an event, if it has any.
+pub(super) fn cpu_times(event: &EventJson<'_>) -> Option<CpuTimes> {
+    data_of(event).filter(|times| *times != CpuTimes::default())
+}
 
 /// Returns the collections that a heartbeat or the end of a recording tells.
 pub(super) fn collections_of_flush(event: &EventJson<'_>) -> Option<CollectionTotals> {
@@ -25,7 +31,7 @@ pub(super) fn lost_time(event: &EventJson<'_>) -> Option<LostTime> {
 }
 
 /// Returns `args.data`, if it has the members of `T`.
-fn data_of<T: DeserializeOwned>(event: &EventJson<'_>) -> Option<T> {
+pub(super) fn data_of<T: DeserializeOwned>(event: &EventJson<'_>) -> Option<T> {
     #[derive(Deserialize)]
     struct DataArgs<T> {
         data: T,
