@@ -2,6 +2,7 @@
 
 pub mod blocked;
 pub mod builder;
+pub(crate) mod native;
 pub mod order;
 pub mod series;
 pub(crate) mod series_builder;

@@ -1,6 +1,6 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
-use crate::profile::cpu_use::CpuUse;
+use crate::profile::cpu_use::{CpuUse, NativeSpan};
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
 use crate::profile::session::series::Series;
@@ -36,6 +36,9 @@ pub struct ThreadProfile {
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,
+    /// What native threads of the process used in the scope, in the order of the file. Only a main thread's
+    /// recording tells, and only of times in which they ran.
+    pub native: Vec<NativeSpan>,
     /// Whether the system counted what tells blocked calls from work.
     pub tells_blocked: bool,
     /// Collections in the scope; none if the file does not tell them.

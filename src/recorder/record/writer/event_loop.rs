@@ -266,9 +266,8 @@ impl WriterLoop {
         }
     }
 
-    fn open(&mut self, output: RecordingWriter) {
-        // Here, because a file that hangs holds the lock.
-        output.link.script_maps.begin_file();
+    fn open(&mut self, mut output: RecordingWriter) {
+        output.open();
         self.recordings.push(ActiveRecording {
             due: Instant::now() + output.flush_interval,
             output,

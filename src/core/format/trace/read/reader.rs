@@ -15,8 +15,10 @@ use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::event::event_times::TraceTimes;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::recorded_profile::RecordedProfile;
+use crate::profile::cpu_use::NativeSpan;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
+use crate::profile::session::native::within;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, ScriptKey, Thread};
 
@@ -49,6 +51,8 @@ struct OpenProfile {
     /// Offset of the trace's clock from V8's, microseconds.
     offset_us: i64,
     builder: ProfileBuilder,
+    /// What native threads of the process used.
+    native: Vec<NativeSpan>,
 }
 
 /// A profile that has ended.
@@ -103,6 +107,15 @@ impl TraceReader {
             name if is_ours && name.starts_with(side_events::MEMORY) => {
                 let Some(memory) = side_events::memory(&event) else { return };
                 self.each_of_thread(&event, |builder, time_us| builder.add_memory(time_us, memory))
+            }
+            "native.threads" if is_ours => {
+                let Some(span) = side_events::native_threads(&event) else { return };
+                let (pid, tid, span) = (event.pid.0, event.tid.0, within(&span, self.scope));
+                let is_of = |open: &&mut OpenProfile| open.pid == pid && open.tid == tid;
+                for open in self.open.iter_mut().filter(is_of) {
+                    open.native.extend(span.clone());
+                }
+                Ok(())
             }
             "trace.end" => {
                 let collections = side_events::collections_of_flush(&event);
@@ -289,6 +302,7 @@ impl TraceReader {
             is_announced: false,
             offset_us: 0,
             builder: ProfileBuilder::new(start_us, self.scope),
+            native: Vec::new(),
         });
         self.open.len() - 1
     }
@@ -308,8 +322,9 @@ impl TraceReader {
     }
 
     fn close(&mut self, open: OpenProfile) {
-        let OpenProfile { pid, tid, origin, builder, .. } = open;
-        self.finished.push(FinishedProfile { pid, tid, origin, profile: builder.finish() });
+        let OpenProfile { pid, tid, origin, builder, native, .. } = open;
+        let profile = ThreadProfile { native, ..builder.finish() };
+        self.finished.push(FinishedProfile { pid, tid, origin, profile });
     }
 }
 
