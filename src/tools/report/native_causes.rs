@@ -54,6 +54,8 @@ pub(super) struct Causes {
 struct Context {
     /// The innermost function that is neither Node's nor native.
     code: Option<usize>,
+    /// The innermost such function of its file that has a name, or else the innermost.
+    caller: Option<usize>,
     /// The innermost such function of another package than that of `code`.
     outside: Option<usize>,
     /// The innermost such function above the module loader.
@@ -99,7 +101,7 @@ impl Causes {
             match (place.name, context.code, context.loading) {
                 (ADDON_FUNCTION, Some(code), _) => {
                     let is_users = is_users(&index.packages[package(code)]);
-                    let caller = if is_users { Some(code) } else { context.outside };
+                    let caller = if is_users { context.caller } else { context.outside };
                     let source = Source::Addon(package(code));
                     // A package that calls its addon while it is loaded sets the addon up.
                     context.cause = caller.is_some().then_some(Cause { source, caller });
@@ -112,8 +114,14 @@ impl Causes {
             return;
         }
         let Some(module) = place.file.strip_prefix("node:") else {
+            let is_same_file =
+                |code: usize| index.functions[code].file == index.functions[function].file;
             if context.code.is_some_and(|code| package(code) != package(function)) {
-                context.outside = context.code;
+                context.outside = context.caller;
+            }
+            // `hash` tells more than the callback in it.
+            if !(is_nameless(place.name) && context.code.is_some_and(is_same_file)) {
+                context.caller = Some(function);
             }
             // A callback is not the work of what calls it.
             (context.code, context.cause, context.is_sync) = (Some(function), None, false);
@@ -126,7 +134,7 @@ impl Causes {
         } else if context.cause.is_none() && !context.is_sync {
             context.is_sync = place.name.ends_with("Sync");
             let source = if context.is_sync { None } else { source(module, place.name) };
-            context.cause = source.map(|source| Cause { source, caller: context.code });
+            context.cause = source.map(|source| Cause { source, caller: context.caller });
         }
     }
 
@@ -180,9 +188,18 @@ impl Causes {
 
     fn sorted(&self, is_wanted: impl Fn(&&Cause) -> bool) -> Vec<&Cause> {
         let mut causes: Vec<&Cause> = self.sampled.keys().filter(is_wanted).collect();
+        let has_caller = |source: &Source| {
+            let of = |cause: &Cause| cause.source == *source && cause.caller.is_some();
+            self.sampled.keys().any(of)
+        };
+        causes.retain(|cause| cause.caller.is_some() || !has_caller(&cause.source));
         causes.sort_by_key(|cause| (Reverse(self.sampled[*cause]), cause.caller));
         causes
     }
+}
+
+fn is_nameless(name: &str) -> bool {
+    name == "(anonymous)" || name.starts_with("callback of ")
 }
 
 /// Returns what a function of Node gives to the pool; none if it does not, or if it does its work before it

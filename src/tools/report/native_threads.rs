@@ -74,11 +74,11 @@ pub(super) fn native_threads<'a>(
 fn meaning(name: &str, threads: u32, node: Option<&str>) -> (String, Kind) {
     let (label, kind) = match name {
         // Before Node 22, libuv gave its threads no name.
-        "" if is_before_22(node) => ("libuv pool or other unnamed threads", Kind::PoolOrAddon),
+        "" if is_before_22(node) => ("libuv pool or unnamed", Kind::PoolOrAddon),
         "" => ("unnamed threads", Kind::Addon(None)),
         // An addon's thread has the name of the one that started it, unless it takes another.
         "libuv-worker" if threads > POOL_THREADS => {
-            ("libuv pool and threads of its name", Kind::PoolOrAddon)
+            ("libuv pool or its name", Kind::PoolOrAddon)
         }
         "libuv-worker" => ("libuv pool", Kind::Pool),
         "V8Worker" | "node-V8Worker" | "DelayedTaskSche" => ("V8's workers", Kind::Engine),
