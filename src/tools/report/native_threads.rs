@@ -77,9 +77,7 @@ fn meaning(name: &str, threads: u32, node: Option<&str>) -> (String, Kind) {
         "" if is_before_22(node) => ("libuv pool or unnamed", Kind::PoolOrAddon),
         "" => ("unnamed threads", Kind::Addon(None)),
         // An addon's thread has the name of the one that started it, unless it takes another.
-        "libuv-worker" if threads > POOL_THREADS => {
-            ("libuv pool or its name", Kind::PoolOrAddon)
-        }
+        "libuv-worker" if threads > POOL_THREADS => ("libuv pool or its name", Kind::PoolOrAddon),
         "libuv-worker" => ("libuv pool", Kind::Pool),
         "V8Worker" | "node-V8Worker" | "DelayedTaskSche" => ("V8's workers", Kind::Engine),
         "v8:ProfEvntProc" | "cpu-prof" | "cpu-prof-signal" => ("profiler", Kind::Engine),
