@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::json::{ReportNative, ReportStarter};
-use super::native_causes::{Cause, Causes, Source};
+use super::native_causes::{Cause, Causes, WorkSource};
 use crate::shared::frame_index::FrameIndex;
 use cpu_prof_core::profile::cpu_use::NativeUse;
 use cpu_prof_core::profile::session::Process;
@@ -114,9 +114,9 @@ fn starters<'a>(
     };
     let starter = |Cause { source, caller }: &Cause| {
         let what = match source {
-            Source::Node(name) => name.clone(),
-            Source::Files => "fs".into(),
-            Source::Addon(package) => index.packages[*package].clone(),
+            WorkSource::Node(name) => name.clone(),
+            WorkSource::Files => "fs".into(),
+            WorkSource::Addon(package) => index.packages[*package].clone(),
         };
         ReportStarter { what, place: caller.map(|caller| index.place(caller)) }
     };

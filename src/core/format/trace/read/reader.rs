@@ -19,6 +19,7 @@ use crate::profile::cpu_use::NativeSpan;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::native::within;
+use crate::profile::session::series_builder::SeriesBuilder;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, ScriptKey, Thread};
 
@@ -53,6 +54,8 @@ struct OpenProfile {
     builder: ProfileBuilder,
     /// What native threads of the process used.
     native: Vec<NativeSpan>,
+    /// None if the scope is without series.
+    series: Option<SeriesBuilder>,
 }
 
 /// A profile that has ended.
@@ -205,7 +208,7 @@ impl TraceReader {
         open.builder.set_start(event.ts.0);
         if let Some((time_us, times)) = self.starts.remove(&(event.pid.0, event.tid.0)) {
             open.builder.begin_cpu(time_us, times);
-            open.builder.series.iter_mut().for_each(|series| series.begin_cpu(time_us, times));
+            open.series.iter_mut().for_each(|series| series.begin_cpu(time_us, times));
         }
         Ok(())
     }
@@ -246,7 +249,7 @@ impl TraceReader {
         for open in &mut self.open {
             if open.pid == event.pid.0
                 && open.tid == event.tid.0
-                && let Some(series) = &mut open.builder.series
+                && let Some(series) = &mut open.series
             {
                 series_events::add(series, text, head, event);
             }
@@ -303,6 +306,7 @@ impl TraceReader {
             offset_us: 0,
             builder: ProfileBuilder::new(start_us, self.scope),
             native: Vec::new(),
+            series: self.scope.series.then(|| SeriesBuilder::new(self.scope)),
         });
         self.open.len() - 1
     }
@@ -322,8 +326,10 @@ impl TraceReader {
     }
 
     fn close(&mut self, open: OpenProfile) {
-        let OpenProfile { pid, tid, origin, builder, native, .. } = open;
-        let profile = ThreadProfile { native, ..builder.finish() };
+        let OpenProfile { pid, tid, origin, builder, native, series, .. } = open;
+        let profile = builder.finish();
+        let series = series.map(|series| series.finish(profile.recorded_us.1)).unwrap_or_default();
+        let profile = ThreadProfile { native, series, ..profile };
         self.finished.push(FinishedProfile { pid, tid, origin, profile });
     }
 }
