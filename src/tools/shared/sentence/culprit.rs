@@ -1,6 +1,8 @@
 //! The function that has the most of the work, with the work of Node's and native code that it calls.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
 
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::path_tree::downward;
@@ -9,6 +11,8 @@ use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile
 
 /// Part of a function's time that a built-in function needs to be named, and a caller likewise.
 const MOST: f64 = 0.6;
+/// Part of a function's time that tells where the function ran.
+const NEARLY_ALL: f64 = 0.9;
 
 /// The time of a function without that of other code that it calls, microseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,8 +32,10 @@ pub(super) struct Culprit {
     pub built_in: Option<usize>,
     /// Code that calls most of the time.
     pub caller: Option<usize>,
-    /// Index of each process in which it took time, with the index of the thread.
-    pub threads: FxHashSet<(usize, usize)>,
+    /// Share of the wall time, microseconds.
+    pub critical_us: u64,
+    /// Indices of the processes and threads in which the function took nearly all of its time.
+    pub threads: Vec<(usize, usize)>,
 }
 
 /// What the tables of a session do not tell.
@@ -65,23 +71,18 @@ const LOADING: [&str; 4] = [
 pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) -> Work {
     let is_code = index.code_functions();
     let mut own: FxHashMap<usize, OwnTime> = FxHashMap::default();
-    let mut collectors: FxHashMap<usize, u64> = FxHashMap::default();
+    let collectors = collectors(session, launchers, index, &is_code);
     let mut loading_us: u64 = 0;
     each_profile(session, launchers, |_, profile| {
-        each_node(profile, index, &is_code, |node, code| {
-            let is_gc = index.kind(node.frame) == FrameKind::Gc;
-            match code.function {
-                _ if code.is_loading => loading_us = loading_us.saturating_add(node.self_us),
-                Some(function) => {
-                    let time = own.entry(function).or_default();
-                    time.work_us = time.work_us.saturating_add(node.self_us);
-                    time.critical_us = time.critical_us.saturating_add(node.critical_us);
-                    if is_gc {
-                        *collectors.entry(function).or_default() += node.self_us;
-                    }
-                }
-                None => {}
+        each_node(profile, index, &is_code, |node, code| match code.function {
+            _ if matches!(index.kind(node.frame), FrameKind::Idle | FrameKind::Unrecorded) => {}
+            _ if code.is_loading => loading_us = loading_us.saturating_add(node.self_us),
+            Some(function) => {
+                let time = own.entry(function).or_default();
+                time.work_us = time.work_us.saturating_add(node.self_us);
+                time.critical_us = time.critical_us.saturating_add(node.critical_us);
             }
+            None => {}
         });
     });
     let collector = collectors.into_iter().max_by_key(|(function, us)| (*us, *function));
@@ -92,11 +93,37 @@ pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) ->
         let culprit = Culprit {
             function: *function,
             work_us: time.work_us,
+            critical_us: time.critical_us,
             ..Culprit::default()
         };
         details(culprit, session, launchers, index, &is_code)
     });
     Work { culprit, loading_us, collector }
+}
+
+/// Returns the time of collections while each code function ran. V8 gives collections no stack, so the function
+/// of the sample before counts.
+fn collectors(
+    session: &Session,
+    launchers: &[bool],
+    index: &FrameIndex,
+    is_code: &[bool],
+) -> FxHashMap<usize, u64> {
+    let mut times: FxHashMap<usize, u64> = FxHashMap::default();
+    each_profile(session, launchers, |_, profile| {
+        let mut nearest = Vec::with_capacity(profile.nodes.len());
+        each_node(profile, index, is_code, |_, code| nearest.push(code.function));
+        let mut last = None;
+        for step in profile.steps.spans() {
+            let node = step.node as usize;
+            if index.kind(profile.nodes[node].frame) != FrameKind::Gc {
+                last = nearest[node];
+            } else if let Some(function) = last {
+                *times.entry(function).or_default() += step.to_us.abs_diff(step.from_us);
+            }
+        }
+    });
+    times
 }
 
 /// Adds what the function calls, who calls it, and where.
@@ -132,12 +159,16 @@ fn details(
     };
     culprit.built_in = most(built_ins);
     culprit.caller = most(callers);
-    let notable_us = culprit.work_us / 50;
-    culprit.threads = of_threads
-        .into_iter()
-        .filter(|(_, us)| *us > notable_us)
-        .map(|(thread, _)| thread)
-        .collect();
+    let mut of_threads: Vec<_> = of_threads.into_iter().collect();
+    of_threads.sort_unstable_by_key(|(thread, us)| (Reverse(*us), *thread));
+    let mut rest_us = culprit.work_us as f64 * NEARLY_ALL;
+    for (thread, us) in of_threads {
+        if rest_us <= 0.0 {
+            break;
+        }
+        rest_us -= us as f64;
+        culprit.threads.push(thread);
+    }
     culprit
 }
 
@@ -157,7 +188,7 @@ pub(super) fn each_profile<'a>(
     }
 }
 
-/// Calls `take` with the nodes of work, and the nearest code on their stacks.
+/// Calls `take` with all nodes, and the nearest code on their stacks.
 fn each_node(
     profile: &ThreadProfile,
     index: &FrameIndex,
@@ -183,9 +214,7 @@ fn each_node(
             }
             _ => above,
         };
-        if !matches!(kind, FrameKind::Idle | FrameKind::Unrecorded) {
-            take(node, code);
-        }
+        take(node, code);
         code
     });
 }

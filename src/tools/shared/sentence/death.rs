@@ -1,7 +1,8 @@
 //! The end of a process that a signal killed, and what the process was doing.
 
-use crate::shared::frame_index::FrameIndex;
+use crate::shared::frame_index::{FrameIndex, FrameKind};
 use cpu_prof_core::profile::package::is_built_in;
+use cpu_prof_core::profile::session::steps::StepSpan;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -49,22 +50,24 @@ pub(super) fn death(session: &Session, index: &FrameIndex) -> Option<Death> {
 
 /// Returns the innermost function, Node's aside, that was on the stack for long up to the end, and that time.
 fn last_function(profile: &ThreadProfile, index: &FrameIndex) -> Option<(usize, i64)> {
-    let steps: Vec<_> = profile.steps.spans().collect();
+    // Collections have no stack.
+    let is_function = |step: &StepSpan| {
+        matches!(index.kind(profile.nodes[step.node as usize].frame), FrameKind::Function(_))
+    };
+    let is_idle =
+        |step: &StepSpan| index.kind(profile.nodes[step.node as usize].frame) == FrameKind::Idle;
+    let all = profile.steps.spans();
+    let steps: Vec<_> = all.filter(|step| is_function(step) || is_idle(step)).collect();
     let last = steps.last()?;
-    let mut since_us = last.from_us;
     let mut stack = path(profile, last.node);
     // Nodes with the time since which they are on the stack, the innermost last.
-    let mut starts: Vec<(u32, i64)> = stack.iter().map(|node| (*node, since_us)).collect();
+    let mut starts: Vec<(u32, i64)> = stack.iter().map(|node| (*node, last.from_us)).collect();
     for step in steps.iter().rev() {
-        if step.to_us < since_us {
-            break;
-        }
-        since_us = step.from_us;
         let other = path(profile, step.node);
         let common = stack.iter().zip(&other).take_while(|(one, other)| one == other).count();
         stack.truncate(common);
         for (_, start_us) in &mut starts[..common] {
-            *start_us = since_us;
+            *start_us = step.from_us;
         }
         if common == 0 {
             break;
@@ -73,7 +76,7 @@ fn last_function(profile: &ThreadProfile, index: &FrameIndex) -> Option<(usize, 
     let length_us = profile.end_us.saturating_sub(profile.start_us) as f64;
     let least_us = MIN_IN_FUNCTION_US.max((MIN_PART * length_us) as i64);
     starts.into_iter().rev().find_map(|(node, start_us)| {
-        let us = last.to_us.saturating_sub(start_us);
+        let us = profile.end_us.saturating_sub(start_us);
         let function = index.function(profile.nodes[node as usize].frame)?;
         let package = &index.packages[index.files[index.functions[function].file].package];
         (us >= least_us && !is_built_in(package)).then_some((function, us))

@@ -6,6 +6,7 @@ use crate::read::load::Loaded;
 use crate::read::wall::share::Wall;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportTimes};
+use crate::shared::process_cpu::uses;
 use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::{Process, Session};
@@ -26,6 +27,10 @@ pub(crate) struct Evidence<'a> {
     pub(super) all_times: ReportTimes,
     /// CPU time of all processes that tell it; none if no process does.
     pub(super) cpu: Option<ReportCpu>,
+    /// Process with the most CPU time of other programs, by its index, and that time: microseconds.
+    pub(super) starter_of_others: Option<(usize, u64)>,
+    /// Time in which processes were stopped, microseconds.
+    pub(super) stopped_us: f64,
     pub(super) work: Work,
     pub(super) death: Option<Death>,
 }
@@ -46,6 +51,16 @@ impl<'a> Evidence<'a> {
             let threads = shown.flat_map(|(_, process)| &process.threads);
             sum_of_times(threads.map(|thread| thread_times(thread, index)))
         };
+        let times = sum(&|number| !launchers[number]);
+        let shown =
+            session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
+        let waited_us: f64 = shown
+            .flat_map(|(process, _)| &process.threads)
+            .flat_map(uses)
+            .filter_map(|cpu| cpu.wait_us)
+            .sum();
+        let others =
+            cpu.iter().enumerate().filter_map(|(number, cpu)| Some((number, (*cpu)?.others_us?)));
         Self {
             session,
             launchers,
@@ -53,7 +68,7 @@ impl<'a> Evidence<'a> {
             costs,
             wall: loaded.wall.as_ref().map(|(wall, _)| wall),
             length_us: session.length_us() as f64,
-            times: sum(&|number| !launchers[number]),
+            times,
             all_times: sum(&|_| true),
             cpu: cpu.iter().flatten().copied().reduce(|sum, cpu| ReportCpu {
                 javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
@@ -63,6 +78,9 @@ impl<'a> Evidence<'a> {
                     (sum, us) => sum.or(us),
                 },
             }),
+            starter_of_others: others.max_by_key(|(_, us)| *us),
+            // The system does not count a stop as waiting for a core.
+            stopped_us: (times.waiting_us.unwrap_or(0) as f64 - waited_us).max(0.0),
             work: work(session, launchers, index),
             death: death(session, index),
         }

@@ -15,17 +15,26 @@ pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
     if let Some(killed) = killed(evidence) {
         return Some(killed);
     }
-    let stretched = stretched(evidence);
     let first = native_threads(evidence)
         .or_else(|| other_programs(evidence))
         .or_else(|| blocked(evidence))
         .or_else(|| waits(evidence))
         .or_else(|| collector(evidence))
         .or_else(|| work(evidence));
-    match (stretched, first) {
-        (Some(stretched), Some(first)) => Some(format!("{stretched} {first}")),
-        (stretched, first) => stretched.or(first),
+    match (without_core(evidence), first) {
+        (Some(Waiting::Most(waiting)), Some(first)) => Some(format!("{waiting} {first}")),
+        (Some(Waiting::Some(waiting)), Some(first)) => Some(format!("{first} {waiting}")),
+        (Some(Waiting::Most(waiting) | Waiting::Some(waiting)), None) => Some(waiting),
+        (None, first) => first,
     }
+}
+
+/// What is said of waiting for a core.
+enum Waiting {
+    /// It comes first, because all other times are longer for it.
+    Most(String),
+    /// It comes last.
+    Some(String),
 }
 
 /// `Killed by SIGKILL after 12.3 s, 4.2 s into parse (parser.ts:88).`
@@ -49,27 +58,32 @@ fn killed(evidence: &Evidence<'_>) -> Option<String> {
 }
 
 /// `64 % of the time the machine was busy with something else: the numbers below are stretched.`
-fn stretched(evidence: &Evidence<'_>) -> Option<String> {
+fn without_core(evidence: &Evidence<'_>) -> Option<Waiting> {
     let waiting_us = evidence.times.waiting_us? as f64;
     let part = waiting_us / (waiting_us + evidence.work_us()).max(1.0);
     if part < 0.3 || waiting_us < 100_000.0 {
         return None;
     }
-    // Shares of the wall time are less than waiting times where several threads wait or work at once.
-    let at_once = waiting_us / evidence.wall?.waiting_us.max(1.0);
+    let percent = words::percent(part);
+    if evidence.stopped_us > 0.7 * waiting_us {
+        let stopped = words::time(evidence.stopped_us);
+        let length = words::time(evidence.length_us);
+        return Some(Waiting::Most(format!(
+            "The process was stopped for {stopped} of the {length} (SIGSTOP, Ctrl-Z or a debugger)."
+        )));
+    }
+    let wall = evidence.wall?;
     let cpu = evidence.cpu.unwrap_or_default();
-    let cpu_us = cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0);
-    let cores = cpu_us as f64 / evidence.length_us.max(1.0);
-    let part = words::percent(part);
-    Some(if at_once < 1.5 && cores < 0.75 {
-        format!(
-            "{part} of the time the machine was busy with something else: the numbers below are stretched."
-        )
+    let cpu_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
+    // A run that has not even one core while its threads want some has a rival.
+    let cores = cpu_us / (wall.work_us + wall.waiting_us).max(1.0);
+    Some(if cores < 0.9 {
+        Waiting::Most(format!(
+            "{percent} of the time the machine was busy with something else, or limits the CPU: the \
+             numbers below are stretched."
+        ))
     } else {
-        format!(
-            "{part} of the time threads waited for a core: the run's own threads had {cores:.1} cores, and \
-             {at_once:.0} wanted one at once."
-        )
+        Waiting::Some(format!("{percent} of the time threads waited for a free core."))
     })
 }
 
@@ -78,11 +92,13 @@ fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     let cpu = evidence.cpu?;
     let all_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
     let part = cpu.native_us as f64 / all_us.max(1.0);
-    (part >= 0.6 && cpu.native_us > 100_000)
+    // Node's own threads are most of the little that a program does that waits.
+    let is_notable = cpu.native_us as f64 >= (0.15 * evidence.length_us).max(100_000.0);
+    (part >= 0.6 && is_notable)
         .then(|| format!("{} of the CPU went to native threads.", words::percent(part)))
 }
 
-/// `71 % of the CPU went to programs other than Node, which vite build started.`
+/// `71 % of the CPU went to programs other than Node, started by biome, which have no profile.`
 fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
     let cpu = evidence.cpu?;
     let others_us = cpu.others_us?;
@@ -197,14 +213,21 @@ fn work(evidence: &Evidence<'_>) -> Option<String> {
     }
     let (package, cost) = main_package(evidence)?;
     let part = cost.self_us as f64 / work_us;
-    if part < 0.4 {
-        return None;
-    }
-    let largest = culprit.filter(|_| culprit_part >= 0.05).map_or(String::new(), |culprit| {
+    let largest = culprit.filter(|_| culprit_part >= 0.03).map_or(String::new(), |culprit| {
         let place = words::function(&evidence.index.place(culprit.function));
-        format!("; no function has more than {}, that of {place}", words::percent(culprit_part))
+        format!("; the largest function, {place}, has {}", words::percent(culprit_part))
     });
-    Some(format!("{} of the work is in {}{largest}.", words::percent(part), code_of(package)))
+    if part >= 0.4 {
+        let package = code_of(package);
+        return Some(format!("{} of the work is in {package}{largest}.", words::percent(part)));
+    }
+    let mut owners: Vec<_> = evidence.costs.owners.list().collect();
+    owners.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.self_us));
+    let shares = owners.iter().take(3).map(|((kind, name), cost)| {
+        format!("{} {}", owner_name(kind, name), words::percent(cost.self_us as f64 / work_us))
+    });
+    let shares: Vec<String> = shares.collect();
+    Some(format!("The work is spread: {}{largest}.", shares.join(", ")))
 }
 
 /// `71 % of the work is computeDiscount (apollo.js:2), called by resolveCart, in one thread.`
@@ -257,7 +280,24 @@ fn main_owner(evidence: &Evidence<'_>) -> Option<(String, u64)> {
         .list()
         .filter(|((kind, _), _)| !matches!(*kind, "package" | "own code"));
     let ((kind, name), cost) = named.max_by_key(|(_, cost)| cost.self_us)?;
-    Some((format!("the {kind} {}", words::shortened(name)), cost.self_us))
+    Some((owner_name(kind, name), cost.self_us))
+}
+
+/// Returns `the rule no-cycle`, `the test adds (sum.test.js)`, `own code`.
+fn owner_name(kind: &str, name: &str) -> String {
+    let file = |path: &str| {
+        let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        words::shortened(file)
+    };
+    match kind {
+        "package" | "own code" => code_of(name),
+        "test" => match name.split_once(" › ") {
+            Some((path, title)) => format!("the test {} ({})", words::shortened(title), file(path)),
+            None => format!("the test {}", words::shortened(name)),
+        },
+        "test file" => format!("the test file {}", file(name)),
+        kind => format!("the {kind} {}", words::shortened(name)),
+    }
 }
 
 /// Returns the innermost own function with much of the work below, if the run has other own functions that
