@@ -1,0 +1,175 @@
+//! Where tools call their plugins, loaders and rules. The name of a package proves nothing: a function
+//! is a plugin's because a tool calls it as one.
+//!
+//! A tool is added by a row. Record a run with a slow plugin and look at its stacks (`cpu-prof convert
+//! <trace> -o stacks.collapsed`): the row names the function of the tool right above the plugin's. These
+//! rows were read off such runs, of the versions in the comments.
+
+use cpu_prof_core::profile::package::package_folder;
+
+/// Functions of a tool that call code of others.
+#[derive(Debug)]
+pub(super) struct CallSite {
+    /// Package of the tool.
+    pub package: &'static str,
+    /// Part of the file's path in the package; empty for all files.
+    file: &'static str,
+    /// Names of the functions, without a number at the end, which bundlers add; empty for all.
+    functions: &'static [&'static str],
+    /// What is called.
+    pub runs: Runs,
+    /// Packages that the functions call for other things.
+    helpers: &'static [&'static str],
+}
+
+/// What a tool calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Plugins, loaders and transformers.
+    Plugins,
+    /// Plugins, by code that tapable compiles for each hook.
+    Taps,
+    /// Rules of a linter.
+    Rules,
+}
+
+/// The call sites of one function, by their places in [`CALL_SITES`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct SitesOf {
+    /// For code that the function calls.
+    pub direct: Option<u8>,
+    /// For code that the function calls by compiled code.
+    pub taps: Option<u8>,
+}
+
+/// The name of functions without one.
+const ANONYMOUS: &str = "(anonymous)";
+
+/// What webpack is made of. Its own parts are plugins too, and count for webpack.
+const OF_WEBPACK: &[&str] =
+    &["webpack", "webpack-cli", "tapable", "enhanced-resolve", "schema-utils", "@rspack/core"];
+
+/// Packages that wrap plugins: whatever they call, the tool above has called.
+const WRAPPERS: [&str; 1] = ["unplugin"];
+
+/// The first row for compiled code whose caller is not known, because it continues a hook.
+pub(super) const CONTINUED_TAPS: u8 = 0;
+
+/// All call sites.
+pub(super) const CALL_SITES: [CallSite; 19] = [
+    // webpack 5.112 with tapable 2.3. Only the first call of a hook has a function of tapable above.
+    taps("webpack"),
+    taps("tapable"),
+    taps("enhanced-resolve"),
+    taps("@rspack/core"),
+    plugins("webpack", "lib/webpack", &["createCompiler", "webpack"]),
+    // webpack 5.112 runs loaders by itself, and webpack 5.90 by loader-runner 4.
+    plugins("webpack", "lib/loaders/", &["LOADER_EXECUTION"]),
+    plugins("loader-runner", "", &["LOADER_EXECUTION"]),
+    // Rollup 4.68 calls most hooks in the callback of a promise. Nothing that Rollup needs is in
+    // another package.
+    plugins("rollup", "dist/", &[ANONYMOUS, "runHook", "runHookSync", "applyOptionHook"]),
+    // Rolldown 1.2.
+    plugins("rolldown", "dist/", &["plugin"]),
+    // Vite 6.4 and 8.3: `handler` wraps the hooks of a build, the others are those of the server.
+    plugins(
+        "vite",
+        "dist/node/",
+        &["handler", "transform", "resolveId", "load", "hookParallel", "runConfigHook"],
+    ),
+    // esbuild 0.25 and 0.28 need no other package.
+    plugins("esbuild", "lib/", &[]),
+    // Babel 7.29: only visitors of plugins have a state, with which `newFn` calls them.
+    plugins("@babel/traverse", "/visitors.", &["newFn"]),
+    // The functions that make plugins, `pre` and `post`.
+    CallSite {
+        helpers: &["gensync"],
+        ..plugins("@babel/core", "/gensync-utils/async.", &["sync", "async"])
+    },
+    // PostCSS 8.5.
+    plugins(
+        "postcss",
+        "lib/lazy-result.",
+        &[ANONYMOUS, "runOnRoot", "runAsync", "visitTick", "visitSync", "sync"],
+    ),
+    // Stylelint 17.16; earlier versions have no `runRule`.
+    rules("stylelint", "lib/lintPostcssResult.", &[ANONYMOUS, "lintPostcssResult", "runRule"]),
+    // ESLint 9.39 and 10.15.
+    rules("eslint", "lib/linter/", &["createRuleListeners", "ruleErrorHandler", "callSync"]),
+    // GraphQL Code Generator 7.4.
+    plugins("@graphql-codegen/core", "/execute-plugin.", &[ANONYMOUS]),
+    // Prettier 3.10 needs no other package.
+    plugins("prettier", "index.", &[]),
+    // Jest 30.5.
+    CallSite {
+        helpers: &["jest-util", "fast-json-stable-stringify"],
+        ..plugins(
+            "@jest/transform",
+            "build/",
+            &["transformSource", "transformSourceAsync", "_getCacheKey", "_getCacheKeyAsync"],
+        )
+    },
+];
+
+const fn plugins(
+    package: &'static str,
+    file: &'static str,
+    functions: &'static [&'static str],
+) -> CallSite {
+    CallSite { package, file, functions, runs: Runs::Plugins, helpers: &[] }
+}
+
+const fn rules(
+    package: &'static str,
+    file: &'static str,
+    functions: &'static [&'static str],
+) -> CallSite {
+    CallSite { runs: Runs::Rules, ..plugins(package, file, functions) }
+}
+
+const fn taps(package: &'static str) -> CallSite {
+    CallSite { runs: Runs::Taps, helpers: OF_WEBPACK, ..plugins(package, "", &[]) }
+}
+
+impl SitesOf {
+    /// Returns the call sites of a function.
+    pub(super) fn of(package: &str, path: &str, function: &str) -> Self {
+        let mut sites = Self::default();
+        for (number, site) in (0_u8..).zip(&CALL_SITES) {
+            if site.package == package && site.has(path, function) {
+                match site.runs {
+                    Runs::Taps => sites.taps = Some(number),
+                    _ => sites.direct = Some(number),
+                }
+            }
+        }
+        sites
+    }
+}
+
+impl CallSite {
+    fn has(&self, path: &str, function: &str) -> bool {
+        let inside = package_folder(path).and_then(|folder| path.get(folder.len()..));
+        let is_file = inside.is_some_and(|inside| inside.contains(self.file));
+        is_file && (self.functions.is_empty() || self.functions.contains(&without_number(function)))
+    }
+
+    /// Returns whether code of a package is more than a part of the tool.
+    pub(super) fn is_foreign(&self, package: &str) -> bool {
+        package != self.package && !self.helpers.contains(&package)
+    }
+}
+
+/// Returns whether a package calls the functions of plugins for a tool.
+pub(super) fn is_wrapper(package: &str) -> bool {
+    WRAPPERS.contains(&package)
+}
+
+/// Returns whether a function of compiled code is one by which tapable continues a hook.
+pub(super) fn continues_hook(function: &str) -> bool {
+    matches!(without_number(function), "_next" | "_done" | "_loop")
+}
+
+fn without_number(function: &str) -> &str {
+    function.trim_end_matches(|c: char| c.is_ascii_digit())
+}
