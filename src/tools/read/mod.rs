@@ -12,3 +12,4 @@ pub(crate) mod slice;
 pub(crate) mod sniff;
 pub(crate) mod time_line;
 mod unrecorded;
+mod wasm;

@@ -19,6 +19,7 @@ fn frame(dir: &tempfile::TempDir, file: &str, name: &str, line: i32, column: i32
         line,
         column,
         origin: FrameOrigin::Executed,
+        package: None,
     }
 }
 

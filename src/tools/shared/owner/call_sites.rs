@@ -20,6 +20,9 @@ pub(super) struct CallSite {
     pub runs: Runs,
     /// Packages that the functions call for other things.
     helpers: &'static [&'static str],
+    /// Packages of a tool that goes on in a callback, which a plugin calls when the plugin is done: their
+    /// work below the plugin is not the plugin's.
+    pub resumed: &'static [&'static str],
 }
 
 /// What a tool calls.
@@ -46,8 +49,19 @@ pub(super) struct SitesOf {
 const ANONYMOUS: &str = "(anonymous)";
 
 /// What webpack is made of. Its own parts are plugins too, and count for webpack.
-const OF_WEBPACK: &[&str] =
-    &["webpack", "webpack-cli", "tapable", "enhanced-resolve", "schema-utils", "@rspack/core"];
+const OF_WEBPACK: &[&str] = &[
+    "webpack",
+    "webpack-cli",
+    "tapable",
+    "enhanced-resolve",
+    "loader-runner",
+    "schema-utils",
+    "@rspack/core",
+];
+
+/// What Vite is made of, and calls as functions.
+const OF_VITE: &[&str] =
+    &["vite", "rollup", "rolldown", "@rolldown/pluginutils", "esbuild", "postcss", "lightningcss"];
 
 /// Packages that wrap plugins: whatever they call, the tool above has called.
 const WRAPPERS: [&str; 1] = ["unplugin"];
@@ -56,27 +70,33 @@ const WRAPPERS: [&str; 1] = ["unplugin"];
 pub(super) const CONTINUED_TAPS: u8 = 0;
 
 /// All call sites.
-pub(super) const CALL_SITES: [CallSite; 19] = [
+pub(super) static CALL_SITES: [CallSite; 19] = [
     // webpack 5.112 with tapable 2.3. Only the first call of a hook has a function of tapable above.
     taps("webpack"),
     taps("tapable"),
     taps("enhanced-resolve"),
     taps("@rspack/core"),
-    plugins("webpack", "lib/webpack", &["createCompiler", "webpack"]),
-    // webpack 5.112 runs loaders by itself, and webpack 5.90 by loader-runner 4.
-    plugins("webpack", "lib/loaders/", &["LOADER_EXECUTION"]),
-    plugins("loader-runner", "", &["LOADER_EXECUTION"]),
+    of_webpack(plugins("webpack", "lib/webpack", &["createCompiler", "webpack"])),
+    // webpack 5.112 runs loaders by itself, and earlier versions by loader-runner.
+    of_webpack(plugins("webpack", "lib/loaders/", &["LOADER_EXECUTION"])),
+    of_webpack(plugins("loader-runner", "", &["LOADER_EXECUTION"])),
     // Rollup 4.68 calls most hooks in the callback of a promise. Nothing that Rollup needs is in
     // another package.
-    plugins("rollup", "dist/", &[ANONYMOUS, "runHook", "runHookSync", "applyOptionHook"]),
+    CallSite {
+        helpers: OF_VITE,
+        ..plugins("rollup", "dist/", &[ANONYMOUS, "runHook", "runHookSync", "applyOptionHook"])
+    },
     // Rolldown 1.2.
-    plugins("rolldown", "dist/", &["plugin"]),
+    CallSite { helpers: OF_VITE, ..plugins("rolldown", "dist/", &["plugin"]) },
     // Vite 6.4 and 8.3: `handler` wraps the hooks of a build, the others are those of the server.
-    plugins(
-        "vite",
-        "dist/node/",
-        &["handler", "transform", "resolveId", "load", "hookParallel", "runConfigHook"],
-    ),
+    CallSite {
+        helpers: OF_VITE,
+        ..plugins(
+            "vite",
+            "dist/node/",
+            &["handler", "transform", "resolveId", "load", "hookParallel", "runConfigHook"],
+        )
+    },
     // esbuild 0.25 and 0.28 need no other package.
     plugins("esbuild", "lib/", &[]),
     // Babel 7.29: only visitors of plugins have a state, with which `newFn` calls them.
@@ -116,7 +136,7 @@ const fn plugins(
     file: &'static str,
     functions: &'static [&'static str],
 ) -> CallSite {
-    CallSite { package, file, functions, runs: Runs::Plugins, helpers: &[] }
+    CallSite { package, file, functions, runs: Runs::Plugins, helpers: &[], resumed: &[] }
 }
 
 const fn rules(
@@ -128,7 +148,11 @@ const fn rules(
 }
 
 const fn taps(package: &'static str) -> CallSite {
-    CallSite { runs: Runs::Taps, helpers: OF_WEBPACK, ..plugins(package, "", &[]) }
+    CallSite { runs: Runs::Taps, ..of_webpack(plugins(package, "", &[])) }
+}
+
+const fn of_webpack(site: CallSite) -> CallSite {
+    CallSite { helpers: OF_WEBPACK, resumed: OF_WEBPACK, ..site }
 }
 
 impl SitesOf {
@@ -163,6 +187,11 @@ impl CallSite {
 /// Returns whether a package calls the functions of plugins for a tool.
 pub(super) fn is_wrapper(package: &str) -> bool {
     WRAPPERS.contains(&package)
+}
+
+/// Returns whether a package calls plugins, and does not go on in their callbacks.
+pub(super) fn calls_plugins(package: &str) -> bool {
+    CALL_SITES.iter().any(|site| site.package == package && site.resumed.is_empty())
 }
 
 /// Returns whether a function of compiled code is one by which tapable continues a hook.

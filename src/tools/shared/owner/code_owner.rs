@@ -97,17 +97,16 @@ impl OwnedCode<'_> {
         if is_built_in(package) {
             return None;
         }
+        if tool.runs == Runs::Rules {
+            return self.rule(tool.package);
+        }
         if !tool.is_foreign(package) {
             let (_, file) = self.inside()?.rsplit_once(OWN_PLUGINS)?;
-            let is_plugin = tool.runs == Runs::Plugins && !file.contains('/');
+            let is_plugin = tool.package == package && !file.contains('/');
             let name = format!("{package}{OWN_PLUGINS}{}", file.split('.').next()?);
             return if is_plugin { self.named(OwnerKind::Plugin, &name) } else { None };
         }
-        match tool.runs {
-            Runs::Rules => self.rule(tool.package),
-            _ if is_users(package) => self.named(OwnerKind::Plugin, path),
-            _ => self.named(OwnerKind::Plugin, package),
-        }
+        self.named(OwnerKind::Plugin, if is_users(package) { path } else { package })
     }
 
     /// Returns whether the function is in the code of an owner, and not only called by it.

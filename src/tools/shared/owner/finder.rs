@@ -1,12 +1,14 @@
 //! Finds the owners of stacks.
 //!
 //! A function belongs to a plugin or a rule if a tool has called it as one. Code that goes on after an
-//! `await` has no caller in its stack: such a function still belongs to the plugin below which it was
-//! seen in another stack.
+//! `await` has no caller in its stack. Such a function belongs to a plugin if it was seen below the
+//! plugin in another stack, or if its file has code of a plugin and does not start the tool itself.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call_sites::{CALL_SITES, CONTINUED_TAPS, SitesOf, continues_hook, is_wrapper};
+use super::call_sites::{
+    CALL_SITES, CONTINUED_TAPS, CallSite, SitesOf, calls_plugins, continues_hook, is_wrapper,
+};
 use super::code_owner::{CodeOwner, ESLINT, OwnedCode, OwnerKind};
 use crate::shared::frame_index::{FrameIndex, SourceFunction};
 use cpu_prof_core::base::numbering::FxIndexSet;
@@ -20,8 +22,14 @@ pub(crate) struct OwnerFinder {
     roles: Vec<Role>,
     /// Owners of functions, by what the owners depend on; none for built-in code.
     of_functions: FxHashMap<(usize, Calling), Option<usize>>,
+    /// The tools that called plugins and rules, by the number of the owner.
+    tools: FxHashMap<usize, &'static CallSite>,
     /// Plugins of the functions that are in their code.
     of_plugins: FxHashMap<usize, usize>,
+    /// Plugins of the files that have their code.
+    files_of_plugins: FxHashMap<usize, usize>,
+    /// Files that call a tool, and not as a part of a plugin, with the package of the tool.
+    files_above_tools: FxHashSet<(usize, usize)>,
     /// Whether one of the functions calls plugins or rules of a tool.
     has_tools: bool,
 }
@@ -33,8 +41,8 @@ pub(crate) struct OwnedStack {
     pub owner: Option<usize>,
     caller: SitesOf,
     is_linted: bool,
-    /// Whether the stack has other code than Node's and native code.
-    has_code: bool,
+    /// The nearest function that is neither Node's nor native.
+    code: Option<usize>,
     /// Whether compiled code is below the caller.
     is_compiled: bool,
     /// Whether this compiled code continues a hook of tapable.
@@ -59,8 +67,8 @@ enum Role {
     Node,
     /// Passes the calls of a tool on.
     Wrapper,
-    /// Other code.
-    Code { sites: SitesOf, is_eslint: bool },
+    /// Other code. `is_tool`: whether the package calls plugins, and does not go on in their callbacks.
+    Code { sites: SitesOf, is_eslint: bool, is_tool: bool },
 }
 
 impl OwnerFinder {
@@ -88,14 +96,8 @@ impl OwnerFinder {
     ) {
         self.read(index);
         if self.has_tools {
-            self.walk(tree, index, |finder, stack, function| {
-                let plugin = stack.owner.filter(|owner| {
-                    let owner = &finder.names[*owner];
-                    owner.kind == OwnerKind::Plugin && code(function, index).is_of(owner)
-                });
-                if let Some(plugin) = plugin {
-                    finder.of_plugins.insert(function, plugin);
-                }
+            self.walk(tree, index, |finder, above, stack, function| {
+                finder.notice(above, stack, function, index);
             });
         }
     }
@@ -107,14 +109,14 @@ impl OwnerFinder {
         index: &FrameIndex,
     ) -> Vec<OwnedStack> {
         self.read(index);
-        self.walk(tree, index, |_, _, _| {})
+        self.walk(tree, index, |_, _, _, _| {})
     }
 
     fn walk(
         &mut self,
         tree: impl Iterator<Item = (Option<u32>, Option<usize>)>,
         index: &FrameIndex,
-        mut see: impl FnMut(&mut Self, OwnedStack, usize),
+        mut see: impl FnMut(&mut Self, OwnedStack, OwnedStack, usize),
     ) -> Vec<OwnedStack> {
         let mut stacks: Vec<OwnedStack> = Vec::with_capacity(tree.size_hint().0);
         for (above, function) in tree {
@@ -122,7 +124,7 @@ impl OwnerFinder {
             let above = above.unwrap_or_default();
             let stack = function.map_or(above, |function| {
                 let stack = self.below(above, function, index);
-                see(self, stack, function);
+                see(self, above, stack, function);
                 stack
             });
             stacks.push(stack);
@@ -149,11 +151,11 @@ impl OwnerFinder {
                 return OwnedStack { is_compiled: true, is_continued: continues_hook, ..above };
             }
             Role::Node => {
-                let OwnedStack { owner, is_linted, has_code, .. } = above;
-                return OwnedStack { owner, is_linted, has_code, ..OwnedStack::default() };
+                let OwnedStack { owner, is_linted, code, .. } = above;
+                return OwnedStack { owner, is_linted, code, ..OwnedStack::default() };
             }
             Role::Wrapper => (above.caller, false, true),
-            Role::Code { sites, is_eslint } => (sites, is_eslint, false),
+            Role::Code { sites, is_eslint, .. } => (sites, is_eslint, false),
         };
         let site = match above {
             OwnedStack { is_compiled: false, caller, .. } => caller.direct,
@@ -161,24 +163,71 @@ impl OwnerFinder {
             OwnedStack { caller, .. } => caller.taps,
         };
         let site = site.filter(|_| !is_wrapper);
-        let known = match above.has_code {
-            true => None,
-            false => self.of_plugins.get(&function).copied(),
+        let continued = match above.code {
+            None => self.continued(function, index),
+            Some(_) => None,
         };
         let calling = Calling { site, is_linted: above.is_linted };
-        let own = known.or_else(|| self.owner_of(function, calling, index));
+        let own = continued.or_else(|| self.owner_of(function, calling, index));
         let owner = match (own, above.owner) {
-            (Some(own), Some(caller)) if self.names[own].helps(&self.names[caller]) => Some(caller),
+            (Some(own), Some(caller)) if self.helps(own, caller) => Some(caller),
             (own, caller) => own.or(caller),
         };
         OwnedStack {
             owner,
             caller: sites,
             is_linted: above.is_linted || is_eslint,
-            has_code: true,
+            code: Some(function),
             is_compiled: false,
             is_continued: false,
         }
+    }
+
+    /// Returns whether the work of an owner counts for another owner, which called.
+    fn helps(&self, own: usize, caller: usize) -> bool {
+        let helper = &self.names[own];
+        let resumed = self.tools.get(&caller).map_or(&[][..], |tool| tool.resumed);
+        let is_resumed = helper.kind == OwnerKind::Package && resumed.contains(&&*helper.name);
+        !is_resumed && helper.helps(&self.names[caller])
+    }
+
+    /// Learns from one more function of a stack.
+    fn notice(
+        &mut self,
+        above: OwnedStack,
+        stack: OwnedStack,
+        function: usize,
+        index: &FrameIndex,
+    ) {
+        let Role::Code { is_tool, .. } = self.roles[function] else { return };
+        let is_plugin = |owner: &usize| self.names[*owner].kind == OwnerKind::Plugin;
+        let file = |function: usize| index.functions[function].file;
+        let package = |function: usize| index.files[file(function)].package;
+        if let Some(plugin) = stack.owner.filter(is_plugin)
+            && code(function, index).is_of(&self.names[plugin])
+        {
+            self.of_plugins.insert(function, plugin);
+            self.files_of_plugins.insert(file(function), plugin);
+        }
+        if let Some(caller) = above.code
+            && is_tool
+            && package(caller) != package(function)
+            && !above.owner.is_some_and(|owner| is_plugin(&owner))
+        {
+            self.files_above_tools.insert((file(caller), package(function)));
+        }
+    }
+
+    /// Returns the plugin whose code a function at the start of a stack continues.
+    fn continued(&self, function: usize, index: &FrameIndex) -> Option<usize> {
+        if let Some(plugin) = self.of_plugins.get(&function) {
+            return Some(*plugin);
+        }
+        let SourceFunction { file, line, column, .. } = &index.functions[function];
+        let plugin = *self.files_of_plugins.get(file)?;
+        let tool = index.packages.get_index_of(self.tools.get(&plugin)?.package)?;
+        let is_module = (*line, *column) <= (1, 1);
+        (!is_module && !self.files_above_tools.contains(&(*file, tool))).then_some(plugin)
     }
 
     fn owner_of(&mut self, function: usize, calling: Calling, index: &FrameIndex) -> Option<usize> {
@@ -186,9 +235,16 @@ impl OwnerFinder {
             return *known;
         }
         let code = code(function, index);
-        let called = calling.site.and_then(|site| code.called_by(&CALL_SITES[usize::from(site)]));
-        let owner = called.or_else(|| code.owner(calling.is_linted));
-        let owner = owner.map(|owner| self.names.insert_full(owner).0);
+        let site = calling.site.map(|site| &CALL_SITES[usize::from(site)]);
+        let called = site.and_then(|site| Some((code.called_by(site)?, site)));
+        let owner = match called {
+            Some((owner, tool)) => {
+                let owner = self.names.insert_full(owner).0;
+                self.tools.insert(owner, tool);
+                Some(owner)
+            }
+            None => code.owner(calling.is_linted).map(|owner| self.names.insert_full(owner).0),
+        };
         self.of_functions.insert((function, calling), owner);
         owner
     }
@@ -209,6 +265,10 @@ fn role_of(function: usize, index: &FrameIndex) -> Role {
         _ if is_native(package) => Role::Native,
         _ if is_built_in(package) => Role::Node,
         _ if is_wrapper(package) => Role::Wrapper,
-        _ => Role::Code { sites: SitesOf::of(package, path, name), is_eslint: package == ESLINT },
+        _ => Role::Code {
+            sites: SitesOf::of(package, path, name),
+            is_eslint: package == ESLINT,
+            is_tool: calls_plugins(package),
+        },
     }
 }
