@@ -167,7 +167,7 @@ function costTables(report, by, cwd) {
     }),
   })
   const scripts = () => table('scripts', 'totalMs', 'scripts, by the work of their processes')
-  const owners = () => table('owners', 'selfMs', 'owners, by the time that counts for them')
+  const owners = () => table('owners', 'selfMs', 'owners, by the work done for them')
   const { blockedMs = 0 } = report.totals
   const isBlocked = blockedMs > 0.05 * (blockedMs + activeMs(report.totals))
   if (by === 'thread' || by === 'import') return []
@@ -257,8 +257,7 @@ function nameOf(cost, kind, cwd) {
 /** @param {import('../../index.js').ReportOwner} owner @param {string} cwd @returns {[string, string]} */
 function nameOfOwner({ kind, name }, cwd) {
   if (kind === 'own code' || kind === 'package') return [name, '']
-  const hasPath = kind === 'test file' || kind === 'test'
-  return [`${hasPath ? formatPath(name, cwd) : name} (${kind})`, '']
+  return [`${formatPath(name, cwd)} (${kind})`, '']
 }
 
 /** @param {Report} report */

@@ -33,7 +33,7 @@ impl Owners {
         owners
     }
 
-    /// Returns the first `top` owners by the time that counts for them.
+    /// Returns the first `top` owners by the work done for them.
     pub(crate) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
         let names: Vec<_> = self.finder.list().collect();
         let owner = |(number, cost): (usize, ReportCost)| {

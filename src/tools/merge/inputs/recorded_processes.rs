@@ -96,13 +96,14 @@ impl RecordedProcesses {
 /// Names the processes that have started others by `node:cluster`: only the others tell.
 fn name_primaries(list: &mut [RecordedProcess]) {
     let number = |process: &RecordedProcess, key: &str| process.program.get(key)?.as_u64();
-    let primaries: BTreeSet<(Option<u64>, usize)> = list
-        .iter()
-        .filter(|process| number(process, "clusterWorker").is_some())
-        .map(|worker| (number(worker, "ppid"), worker.clock))
-        .collect();
+    let primary = |process: &RecordedProcess| {
+        number(process, "clusterWorker")?;
+        Some((number(process, "ppid")?, process.clock))
+    };
+    let primaries: BTreeSet<(u64, usize)> = list.iter().filter_map(primary).collect();
     for process in list {
-        if primaries.contains(&(process.recorded_pid.map(u64::from), process.clock)) {
+        let pid = process.recorded_pid.map_or(0, u64::from);
+        if pid > 0 && primaries.contains(&(pid, process.clock)) {
             process.label = as_primary(&process.label);
         }
     }
