@@ -128,6 +128,21 @@ mod tests {
     }
 
     #[test]
+    fn a_package_is_written_and_read() {
+        let url = "https://host/src/index.ts";
+        let frame = CallFrame {
+            url: url.into(),
+            script_id: 3,
+            package: Some("entities".into()),
+            ..CallFrame::root()
+        };
+        let json = CallFrameJson::new(&frame, url, ScriptIdOffset::NONE).encode().unwrap();
+        assert!(json.get().ends_with(r#","package":"entities"}"#), "{json}");
+        assert_eq!(parse_frame(json.get()), frame);
+        assert_eq!(parse_frame(r#"{"package":["x"]}"#).package, None);
+    }
+
+    #[test]
     fn missing_members_are_none() {
         let none = CallFrame { function_name: String::new(), ..CallFrame::root() };
         for text in [

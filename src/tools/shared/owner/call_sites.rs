@@ -202,3 +202,46 @@ pub(super) fn continues_hook(function: &str) -> bool {
 fn without_number(function: &str) -> &str {
     function.trim_end_matches(|c: char| c.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package_at(path: &str, function: &str) -> (Option<&'static str>, Option<Runs>) {
+        let package = cpu_prof_core::profile::package::package_of(path);
+        let SitesOf { direct, taps } = SitesOf::of(package, path, function);
+        let site = |number: Option<u8>| number.map(|number| &CALL_SITES[usize::from(number)]);
+        (site(direct).map(|site| site.package), site(taps).map(|site| site.runs))
+    }
+
+    #[test]
+    fn functions_of_tools_are_call_sites() {
+        for (path, function, direct, taps) in [
+            ("rollup/dist/shared/rollup.js", "(anonymous)", Some("rollup"), None),
+            ("rollup/dist/shared/rollup.js", "runHookSync", Some("rollup"), None),
+            ("rollup/dist/shared/rollup.js", "bundle", None, None),
+            ("prettier/index.mjs", "parse7", Some("prettier"), None),
+            ("prettier/plugins/babel.mjs", "parse", None, None),
+            ("webpack/lib/webpack.js", "createCompiler", Some("webpack"), Some(Runs::Taps)),
+            ("webpack/lib/Compilation.js", "seal", None, Some(Runs::Taps)),
+            (
+                ".pnpm/vite@6/node_modules/vite/dist/node/chunks/dep-x.js",
+                "handler",
+                Some("vite"),
+                None,
+            ),
+            ("vite/dist/client/client.mjs", "handler", None, None),
+            ("my-rollup/dist/rollup.js", "runHookSync", None, None),
+        ] {
+            let path = format!("/r/node_modules/{path}");
+            assert_eq!(package_at(&path, function), (direct, taps), "{path} {function}");
+        }
+        assert_eq!(package_at("/r/rollup/dist/rollup.js", "runHookSync"), (None, None));
+    }
+
+    #[test]
+    fn hooks_without_a_caller_have_a_row() {
+        assert_eq!(CALL_SITES[usize::from(CONTINUED_TAPS)].runs, Runs::Taps);
+        assert!(continues_hook("_next17") && !continues_hook("validate0"));
+    }
+}
