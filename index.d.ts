@@ -406,7 +406,7 @@ export interface Report {
   files: ReportFile[]
   /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
-  /** Rules, plugins, tests, packages and own code, by the time that counts for them. */
+  /** Rules, plugins, tests, packages and own code, by the work done for them. */
   owners: ReportOwner[]
   /**
    * Scripts of npm, pnpm and yarn and targets of nx and turbo, by the work of the processes below.
@@ -768,14 +768,15 @@ export interface ReportPackage extends ReportCost {
  */
 export interface ReportOwner extends ReportCost {
   /**
-   * `rule`: a rule of ESLint. `plugin`: a plugin, loader or preset of a build tool. `test file`: a file
-   * named `*.test.*` or `*.spec.*`, or in `__tests__`. `test`: a callback of `test('…')`, `it('…')` or
-   * `specify('…')` in such a file.
+   * `rule`: a rule of ESLint or Stylelint. `plugin`: a plugin, loader or transformer, which a tool has
+   * called as one. `test file`: a file named `*.test.*` or `*.spec.*`, or in `__tests__`. `test`: a
+   * callback of `test('…')`, `it('…')` or `specify('…')` in such a file.
    */
   kind: 'rule' | 'plugin' | 'test' | 'test file' | 'package' | 'own code'
   /**
-   * `react/jsx-key`, `vite-plugin-svgr`, an absolute path (of a test followed by ` › ` and its title),
-   * `typescript`, or `(own code)`.
+   * `react/jsx-key`, `vite-plugin-svgr`, `prettier/plugins/babel`, an absolute path (of a plugin or a
+   * rule in own code, of a test file, and of a test, followed by ` › ` and its title), `typescript`, or
+   * `(own code)`.
    */
   name: string
 }

@@ -174,11 +174,29 @@ function describeThread(addon) {
   const { execArgv, version } = process
   // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
   if (addon.cpuProfIsMainThread()) {
-    return { threadId: 0, name: '', execArgv, version, lib: __dirname }
+    return { threadId: 0, name: '', execArgv, version, lib: __dirname, ...clusterWorker() }
   }
   // Node has `threadName` from 22 on.
   const { threadId, threadName: name = '' } = /** @type {any} */ (require('node:worker_threads'))
   return { threadId, name, execArgv, version, lib: __dirname }
+}
+
+/**
+ * Returns the id that the process has as a worker of `node:cluster`, if it is one. Node loads the module
+ * of a worker before any preload, and deletes the id from the environment; all other programs must not
+ * load the module for this.
+ */
+function clusterWorker() {
+  try {
+    if (process.channel == null) return {}
+    const { moduleLoadList = [] } = /** @type {any} */ (process)
+    if (!moduleLoadList.includes('NativeModule internal/cluster/child')) return {}
+    const { worker } = require('node:cluster')
+    return Number.isInteger(worker?.id) ? { clusterWorker: worker?.id } : {}
+  } catch {
+    // An earlier preload has patched what this needs.
+    return {}
+  }
 }
 
 /**

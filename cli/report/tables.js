@@ -187,7 +187,7 @@ function costTables(report, by, cwd) {
     }),
   })
   const scripts = () => table('scripts', 'totalMs', 'scripts, by the work of their processes')
-  const owners = () => table('owners', 'selfMs', 'owners, by the time that counts for them')
+  const owners = () => table('owners', 'selfMs', 'owners, by the work done for them')
   const { blockedMs = 0, waitingMs = 0 } = report.totals
   const isNotable = (/** @type {number} */ ms) => ms > 0.05 * (ms + activeMs(report.totals))
   const isBlocked = isNotable(blockedMs)
@@ -283,8 +283,7 @@ function nameOf(cost, kind, cwd) {
 /** @param {import('../../index.js').ReportOwner} owner @param {string} cwd @returns {[string, string]} */
 function nameOfOwner({ kind, name }, cwd) {
   if (kind === 'own code' || kind === 'package') return [name, '']
-  const hasPath = kind === 'test file' || kind === 'test'
-  return [`${hasPath ? formatPath(name, cwd) : name} (${kind})`, '']
+  return [`${formatPath(name, cwd)} (${kind})`, '']
 }
 
 /** @param {Report} report */

@@ -74,8 +74,16 @@ pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
 
 /// Returns the path of a `file:` URL, decoded, and a path of Windows with slashes. Returns other text
 /// unchanged, and a path that is not UTF-8 without decoding.
+///
+/// Tools load a file anew by another query (`?t=1795556421468`), which is no part of the path.
 pub fn file_path(url: &str) -> Cow<'_, str> {
-    let Some(path) = url.strip_prefix("file://") else { return with_slashes(url) };
+    let Some(path) = url.strip_prefix("file://") else {
+        return match is_windows(url) || url.starts_with('/') {
+            true => with_slashes(without_reload(url)),
+            false => with_slashes(url),
+        };
+    };
+    let path = path.split(['?', '#']).next().unwrap_or(path);
     if !path.starts_with('/') && !path.is_empty() {
         return Cow::Owned(with_slashes(&format!("//{}", decoded(path))).into_owned());
     }
@@ -83,8 +91,20 @@ pub fn file_path(url: &str) -> Cow<'_, str> {
     let path = path.strip_prefix('/').filter(|path| is_drive(path)).unwrap_or(path);
     match decoded(path) {
         Cow::Borrowed(path) => with_slashes(path),
-        Cow::Owned(path) => Cow::Owned(with_slashes(&path).into_owned()),
+        Cow::Owned(path) => Cow::Owned(with_slashes(without_reload(&path)).into_owned()),
     }
+}
+
+/// Returns a path without the query by which a tool loads a file anew. Other names can have a question
+/// mark.
+fn without_reload(path: &str) -> &str {
+    const NAMES: [&str; 8] = ["t", "v", "mtime", "ts", "time", "timestamp", "update", "import"];
+    let Some((file, query)) = path.rsplit_once('?') else { return path };
+    let is_known = |parameter: &str| {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        NAMES.contains(&name) && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'.')
+    };
+    if query.split('&').all(is_known) { file } else { path }
 }
 
 /// Returns a part of a URL as text; text that is not UTF-8 without decoding.
@@ -134,6 +154,23 @@ mod tests {
             ("file://server/share/a%20b.js", "//server/share/a b.js"),
             (r"c:\repo\a.js", "C:/repo/a.js"),
             (r"\\server\share\a.js", "//server/share/a.js"),
+        ] {
+            assert_eq!(file_path(url), path, "{url}");
+        }
+    }
+
+    #[test]
+    fn queries_are_no_part_of_a_path() {
+        for (url, path) in [
+            ("file:///r/a.mjs?t=1795556421468", "/r/a.mjs"),
+            ("file:///r/a.mjs?mtime=17.5#x", "/r/a.mjs"),
+            ("file:///r/a%3Fb.mjs?v=1&import", "/r/a?b.mjs"),
+            ("file:///C:/r/a.mjs?update=7", "C:/r/a.mjs"),
+            ("file:///r/a.js%3Ft=1795556421468", "/r/a.js"),
+            ("/r/a.ts?t=1795556421468", "/r/a.ts"),
+            ("/r/a.vue?vue&type=script", "/r/a.vue?vue&type=script"),
+            ("/r/what?.js", "/r/what?.js"),
+            ("https://host/a.js?v=1", "https://host/a.js?v=1"),
         ] {
             assert_eq!(file_path(url), path, "{url}");
         }

@@ -16,6 +16,9 @@ pub struct Program {
     pub argv: Vec<String>,
     /// `process.execArgv`
     pub exec_argv: Vec<String>,
+    /// `cluster.worker.id`, in a process that `node:cluster` has started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_worker: Option<u32>,
     /// Working directory.
     pub cwd: String,
     /// `process.version`

@@ -7,7 +7,7 @@ use crate::read::load::Loaded;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::{ReportChainPart, ReportProgram, ReportWall};
 use crate::shared::launchers::launchers;
-use crate::shared::owners::{OwnedStack, OwnerFinder};
+use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::path_tree::PathTree;
 use crate::shared::process_cpu::cpu_of_processes;
 use crate::shared::samples::{PageSample, SampleSpan, spans};
@@ -261,22 +261,26 @@ impl<T: Default> PagePaths<'_, T> {
     fn tree(&self, owners: &mut OwnerFinder) -> (PageTree, FxIndexSet<usize>) {
         let mut functions = FxIndexSet::default();
         let mut tree = PageTree::default();
-        let mut stacks: Vec<OwnedStack> = Vec::with_capacity(self.paths.list().len());
-        for (number, (above, kind, _)) in (0_u32..).zip(self.paths.list()) {
-            let stack = above.map_or_else(OwnedStack::default, |above| stacks[above as usize]);
-            let (function, stack) = match kind {
-                FrameKind::Function(function) => {
-                    let number = functions.insert_full(function).0 + STATES.len();
-                    (number, owners.below(stack, function, self.index))
-                }
-                state => (STATES.iter().position(|(kind, _)| *kind == state).unwrap_or(0), stack),
+        owners.learn(self.functions(), self.index);
+        let stacks = owners.stacks(self.functions(), self.index);
+        for (number, ((above, kind, _), stack)) in (0_u32..).zip(self.paths.list().zip(stacks)) {
+            let function = match kind {
+                FrameKind::Function(function) => functions.insert_full(function).0 + STATES.len(),
+                state => STATES.iter().position(|(kind, _)| *kind == state).unwrap_or(0),
             };
-            stacks.push(stack);
             tree.parent.push(above.map_or(0, |above| number - above));
             tree.function.push(function);
             tree.owner.push(stack.owner.map_or(-1, |owner| owner as i32));
         }
         (tree, functions)
+    }
+
+    /// Returns for each path the path above, and the function.
+    fn functions(&self) -> impl Iterator<Item = (Option<u32>, Option<usize>)> {
+        self.paths.list().map(|(above, kind, _)| match kind {
+            FrameKind::Function(function) => (above, Some(function)),
+            _ => (above, None),
+        })
     }
 
     fn leaves(&self) -> PageLeaves {

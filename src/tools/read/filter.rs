@@ -140,7 +140,7 @@ impl StackFilter {
                 name.contains(text.as_str()) || place.contains(&*as_in_place(text, &place))
             })
         };
-        let package = package_of(&path).to_lowercase();
+        let package = frame.package.as_deref().unwrap_or_else(|| package_of(&path)).to_lowercase();
         StackMatch {
             is_in_package: self.packages.contains(&package),
             is_focused: matches(&self.focus),

@@ -9,6 +9,7 @@ use super::originals::in_session::map_session;
 use super::pool_waits;
 use super::slice::SliceLimits;
 use super::unrecorded;
+use super::wasm::charge_modules;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// What a user selects.
@@ -41,6 +42,7 @@ impl Selection {
             map_session(&mut loaded.session, &mut originals);
             loaded.notes.extend(originals.notes());
         }
+        charge_modules(&mut loaded.session);
         loaded.keep(&self.filter)?;
         loaded.notes.extend(unrecorded::notes(&loaded.session));
         Ok(loaded)

@@ -63,6 +63,8 @@ pub struct Process {
     pub ending: Option<ProcessEnding>,
     /// Start of the process and of the system.
     pub identity: Option<Identity>,
+    /// `cluster.worker.id`, of a process that `node:cluster` has started.
+    pub cluster_worker: Option<u32>,
     /// Threads, each id once.
     pub threads: Vec<Thread>,
     /// Index into [`Session::clocks`].
@@ -181,6 +183,7 @@ impl Process {
         self.ending = self.ending.take().or(other.ending);
         self.cwd = self.cwd.take().or(other.cwd);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
+        self.cluster_worker = self.cluster_worker.or(other.cluster_worker);
         if self.ancestors.is_empty() {
             self.ancestors = other.ancestors;
         }

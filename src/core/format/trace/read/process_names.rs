@@ -8,7 +8,7 @@ use super::side_events;
 use crate::base::path_text::with_slashes;
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::ours::OurMember;
-use crate::format::trace::process_label::{without_place, without_recording_label};
+use crate::format::trace::process_label::{without_place, without_recording_label, worker_role};
 use crate::format::trace::write::thread_names::{label_after, without_label};
 use crate::profile::ending::ProcessEnding;
 use crate::profile::session::{Identity, Process, Thread};
@@ -47,6 +47,7 @@ struct ProgramJson {
     process_start_ms: Option<u64>,
     boot: Option<String>,
     process_key: Option<String>,
+    cluster_worker: Option<u32>,
     pid_namespace: Option<u64>,
     recording_label: Option<String>,
     /// In a merged trace, the process's own pid, where another process had the same.
@@ -215,6 +216,7 @@ impl ProcessNames {
         // A converted trace has these members, without values.
         let is_known = |text: &String| !text.is_empty();
         let ProgramJson { process_start_ms, boot, process_key, pid_namespace, .. } = self.program;
+        let cluster_worker = self.program.cluster_worker;
         let ProgramJson { ppid, ancestors, cwd, node, recorded_pid, .. } = self.program;
         let identity = process_start_ms.zip(boot).map(|(process_start_ms, boot)| Identity {
             process_start_ms,
@@ -233,6 +235,7 @@ impl ProcessNames {
             node: node.filter(is_known),
             identity,
             ending,
+            cluster_worker,
             threads,
             ..Process::default()
         }
@@ -249,10 +252,13 @@ impl ProcessNames {
     fn command(&self) -> String {
         let name = self.short_name();
         let label = self.label.as_deref().and_then(without_pid);
+        // The label has the role of a worker before the arguments.
+        let role = self.program.cluster_worker.map(worker_role).unwrap_or_default();
+        let name = name.strip_suffix(&role).unwrap_or(&name).trim_end();
         let arguments =
             label.and_then(|label| label.split_once(':')).map(|(_, rest)| rest.trim_start());
         match arguments {
-            None | Some("") => name,
+            None | Some("") => self.short_name(),
             Some(arguments) => format!("{name} {arguments}"),
         }
     }

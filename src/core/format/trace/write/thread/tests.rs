@@ -15,6 +15,7 @@ pub fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         ppid: Some(1),
         ancestors: if thread_id == 0 { vec![1] } else { Vec::new() },
         argv: vec!["/usr/bin/node".into(), "/r/nx.js".into(), "run-many".into()],
+        cluster_worker: None,
         exec_argv: vec!["--require".into(), "@org/cpu-prof".into()],
         cwd: "/r/naïve".into(),
         node: "v24.0.0".into(),
