@@ -489,6 +489,32 @@ export interface ReportChainPart {
   processes: number
 }
 
+/** Threads of one name, which run no JavaScript. */
+export interface ReportNative {
+  /**
+   * A name that tells what they do: `libuv pool`, `V8's workers`, `libvips`, `tokio`, `profiler`; otherwise
+   * the name that the system has for them, without the number at its end.
+   */
+  name: string
+  /** The most of them that worked within half a second. */
+  threads: number
+  /** Their CPU time, milliseconds. */
+  cpuMs: number
+  /**
+   * What gave them their work, the most often sampled first, three at most. Missing if nothing was sampled
+   * that could, or if more than one thing could: all entries have the same `what`.
+   */
+  startedBy?: ReportStarter[]
+}
+
+/** What gave work to native threads. */
+export interface ReportStarter {
+  /** A function or module of Node: `crypto.pbkdf2`, `zlib`, `fs`; or the package of an addon: `sharp`. */
+  what: string
+  /** The function that called it, if one was sampled above it. */
+  place?: ReportPlace
+}
+
 /** CPU time of a process, by the system's count. */
 export interface ReportCpu {
   /** Of the recorded threads. */
@@ -520,6 +546,12 @@ export interface ReportProcess {
   node?: string
   /** CPU times, if the recording has them. */
   cpu?: ReportCpu
+  /**
+   * The threads that run no JavaScript, by their names, the most CPU time first. Missing if the system does
+   * not tell them, or if they did next to nothing. {@link ReportCpu.nativeMs} also has threads that ended
+   * between two readings.
+   */
+  native?: ReportNative[]
   /**
    * Whether the process only started another recorded process, as `npm run` does. The lists of
    * functions, lines, files and packages are without launchers.

@@ -5,6 +5,7 @@
 const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
 const { withSlashes } = require('../terminal/path-text.js')
 const { cutStart } = require('../terminal/width.js')
+const { nativeTables } = require('./native.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
@@ -212,6 +213,7 @@ function costTables(report, by, cwd) {
   const code = functions.filter((cost) => !BUILT_IN.has(cost.package) && !cost.trunk)
   const ofPackages = table('packages', 'totalMs', undefined, packages)
   return [
+    ...nativeTables(report, cwd),
     ...(report.scripts.length > 1 ? [scripts()] : []),
     ...(named.length > 1 ? [owners()] : []),
     ...(ofPackages.rows.length > 1 ? [ofPackages] : []),

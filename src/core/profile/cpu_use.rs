@@ -1,5 +1,7 @@
 //! The system's count of what a recorded thread did.
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::system::cpu_times::CpuTimes;
 
 /// The system's count of a thread's time, microseconds.
@@ -13,4 +15,26 @@ pub struct CpuUse {
     pub process_cpu_us: Option<f64>,
     /// Counters at the last reading.
     pub last: CpuTimes,
+}
+
+/// What threads of one name used in a time, of those that run no JavaScript. In JSON a list of the three.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NativeUse(
+    /// Name; empty for threads that have taken none.
+    pub String,
+    /// Count of the threads that ran.
+    pub u32,
+    /// CPU time of all of them, microseconds.
+    pub i64,
+);
+
+/// What native threads used in a time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NativeSpan {
+    /// Start, microseconds.
+    pub from_us: i64,
+    /// End, microseconds.
+    pub to_us: i64,
+    /// The most CPU time first.
+    pub threads: Vec<NativeUse>,
 }

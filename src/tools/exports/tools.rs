@@ -212,7 +212,7 @@ pub(crate) fn report(
 pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Work> {
     let selection = Selection::from(selection);
     Work::task(move || {
-        let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
+        let loaded = selection.load(&paths(inputs), ReadScope::SERIES)?;
         page_build::page(&loaded).map_err(|error| error.to_string())
     })
 }

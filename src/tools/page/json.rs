@@ -47,6 +47,9 @@ pub(super) struct Page<'a> {
     pub tree: PageTree,
     /// What samples refer to.
     pub leaves: PageLeaves,
+    /// Texts that marks and spans name by their indices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
     /// Processes in the order of their starts.
     pub processes: Vec<PageProcess<'a>>,
     /// Notes for the user.
@@ -143,6 +146,93 @@ pub(super) struct PageProcess<'a> {
     /// Whether the process only started others.
     pub launcher: bool,
     pub threads: Vec<PageThread<'a>>,
+    #[serde(flatten)]
+    pub series: PageSeries,
+}
+
+/// What a process used over time, and what its program named. A list that would be empty is missing.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageSeries {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<PageMemory>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<PageCpu>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collections: Option<PageCollections>,
+    /// Moments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<PageTimings>,
+    /// Times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spans: Option<PageTimings>,
+    /// Count of the marks and spans that there was no room for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub timings_left_out: u64,
+}
+
+/// Memory at moments, bytes.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageMemory {
+    /// Moments after the time line's start, microseconds.
+    pub time_us: Vec<i64>,
+    /// Objects on the heaps of all threads.
+    pub heap: Vec<u64>,
+    /// Resident memory of the process; null where it is not known.
+    pub rss: Vec<Option<u64>>,
+}
+
+/// CPU time, as shares of a core: 1.5 are one and a half cores. Null where nothing is known.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageCpu {
+    /// Moments after the time line's start, microseconds: one more than there are shares. A share is
+    /// that of the time from its own moment to the next.
+    pub time_us: Vec<i64>,
+    /// Threads that run JavaScript.
+    pub javascript: Vec<Option<f64>>,
+    /// All other threads.
+    pub native: Vec<Option<f64>>,
+}
+
+/// Collections in the order of their starts.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageCollections {
+    /// Indices in the process's `threads`.
+    pub thread: Vec<usize>,
+    /// Starts after the time line's start, microseconds.
+    pub start_us: Vec<i64>,
+    /// Lengths, microseconds.
+    pub length_us: Vec<i64>,
+    /// 1 where the whole heap was collected, else 0.
+    pub major: Vec<u8>,
+}
+
+/// Marks or spans in the order of their starts.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageTimings {
+    /// Indices in the process's `threads`.
+    pub thread: Vec<usize>,
+    /// Starts after the time line's start, microseconds.
+    pub start_us: Vec<i64>,
+    /// Lengths of spans, microseconds; empty for marks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub length_us: Vec<i64>,
+    /// Names, as indices in the page's `texts`.
+    pub name: Vec<i64>,
+    /// Tracks, likewise; -1 for the track of all timings.
+    pub track: Vec<i64>,
+    /// Groups of tracks, likewise; -1 for none.
+    pub group: Vec<i64>,
+    /// Names of DevTools' colours; null for none.
+    pub color: Vec<Option<&'static str>>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A thread.

@@ -2,4 +2,5 @@
 
 pub(crate) mod json;
 pub(crate) mod page;
+mod series;
 mod tables;

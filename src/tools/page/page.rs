@@ -1,6 +1,7 @@
 //! Builds the data of a page from a session.
 
-use super::json::{Page, PageLeaves, PageOwners, PageProcess, PageThread, PageTree};
+use super::json::{Page, PageLeaves, PageOwners, PageProcess, PageSeries, PageThread, PageTree};
+use super::series::{most_of_one, series};
 use super::tables::{STATES, Tables};
 use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
@@ -31,8 +32,12 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
     let mut paths =
         PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
     let mut processes = Vec::with_capacity(session.processes.len());
+    let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
     for (process, launcher) in session.processes.iter().zip(&launchers) {
-        processes.push(paths.process(process, *launcher, session, thinned_to_us));
+        let clock_us = session.clock(process).start_us;
+        let series = series(process, clock_us, most, &mut texts);
+        let page = paths.process(process, *launcher, clock_us, thinned_to_us);
+        processes.push(PageProcess { series, ..page });
     }
     let costs = SessionCosts::of(session, &launchers, &index);
     let cpu = cpu_of_processes(loaded, &parents);
@@ -43,6 +48,7 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
         sentence: sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu)),
         chain: chain.collect(),
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
+        texts: texts.into_iter().collect(),
         processes,
         notes: &loaded.notes,
         thinned_to_us,
@@ -101,7 +107,8 @@ pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> 
         let cwd = Some(cwd).filter(|cwd| !cwd.is_empty());
         let program =
             ReportProgram { pid: 0, name, command: name, cwd, parent_pid: None, node: None };
-        page.processes.push(PageProcess { program, launcher: false, threads: vec![thread] });
+        let (threads, series) = (vec![thread], PageSeries::default());
+        page.processes.push(PageProcess { program, launcher: false, threads, series });
     }
     json(page, &PagePaths { index, paths, leaves: all_leaves }, None)
 }
@@ -170,15 +177,15 @@ impl PagePaths<'_> {
         &mut self,
         process: &'p Process,
         launcher: bool,
-        session: &Session,
+        clock_us: i64,
         interval_us: Option<i64>,
     ) -> PageProcess<'p> {
-        let clock_us = session.clock(process).start_us;
         let threads = process.threads.iter();
         PageProcess {
             program: ReportProgram::of(process),
             launcher,
             threads: threads.map(|thread| self.thread(thread, clock_us, interval_us)).collect(),
+            series: PageSeries::default(),
         }
     }
 

@@ -4,6 +4,8 @@ mod detail;
 mod imports;
 pub(crate) mod json;
 mod lines;
+mod native_causes;
+mod native_threads;
 pub(crate) mod report;
 mod scripts;
 mod stalls;

@@ -6,6 +6,7 @@ use super::json::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
 };
 use super::lines::LineCosts;
+use super::native_threads::native_threads;
 use super::scripts::scripts;
 use super::stalls::stalls;
 use super::tree::tree;
@@ -86,6 +87,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         ReportProcess {
             program: ReportProgram::of(process),
             cpu,
+            native: native_threads(process, &index),
             launcher: *launcher,
             start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
             duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),

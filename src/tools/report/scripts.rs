@@ -110,6 +110,7 @@ mod tests {
     /// Returns the scripts of processes without any work.
     fn found<'a>(session: &'a Session, parents: &[Option<usize>]) -> Vec<ReportScript<'a>> {
         let report = |(process, launcher): (&'a Process, bool)| ReportProcess {
+            native: None,
             program: ReportProgram::of(process),
             cpu: None,
             launcher,

@@ -43,6 +43,11 @@ impl MeasuredThread {
         Self { clock: ThreadClock::of_this_thread(), id: thread_id(), is_main }
     }
 
+    /// Returns the system's id of the thread; none if the system does not tell.
+    pub fn id(&self) -> Option<u32> {
+        self.id
+    }
+
     /// Returns the CPU time of the thread, microseconds.
     pub fn cpu_us(&self) -> Option<i64> {
         self.clock.as_ref()?.cpu_us()

@@ -33,18 +33,16 @@ use self::windows as platform;
 pub(crate) use self::platform::is_stderr_writable;
 pub use self::platform::{
     SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, node_clock_lead_us,
-    now_us, parent_id, pass_on, pid_namespace, process_key, process_start_ms, processes,
-    resident_bytes, thread_id, trim_heap, user, utc_offset_s, v8_clock_step_us,
-    with_signals_blocked,
+    now_us, parent_id, pass_on, pid_namespace, process_cpu_us, process_key, process_start_ms,
+    processes, resident_bytes, thread_cpu_us, thread_id, thread_ids, thread_name, trim_heap, user,
+    utc_offset_s, v8_clock_step_us, with_signals_blocked,
 };
 #[cfg(unix)]
 pub use self::platform::{
     SignalSemaphore, errno_location, is_first_thread, note_first_thread, send_to_first_thread,
     with_hidden_flags,
 };
-use self::platform::{
-    ThreadClock, children_cpu_us, core_wait_us, parent_of, process_cpu_us, voluntary_switches,
-};
+use self::platform::{ThreadClock, children_cpu_us, core_wait_us, parent_of, voluntary_switches};
 
 /// Whether the system is Windows.
 pub const IS_WINDOWS: bool = cfg!(windows);

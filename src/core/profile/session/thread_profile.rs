@@ -1,8 +1,9 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
-use crate::profile::cpu_use::CpuUse;
+use crate::profile::cpu_use::{CpuUse, NativeSpan};
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
+use crate::profile::session::series::Series;
 use crate::profile::session::steps::Steps;
 
 /// The index of no node.
@@ -38,6 +39,9 @@ pub struct ThreadProfile {
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,
+    /// What native threads of the process used in the scope, in the order of the file. Only a main thread's
+    /// recording tells, and only of times in which they ran.
+    pub native: Vec<NativeSpan>,
     /// Whether the system counted what tells blocked calls from work.
     pub tells_blocked: bool,
     /// Whether the system counted what tells waiting for a core from work.
@@ -46,6 +50,8 @@ pub struct ThreadProfile {
     pub collections: Option<CollectionTotals>,
     /// Memory in the scope; none if the file does not tell it.
     pub memory: Option<MemoryRange>,
+    /// What the file tells over time beside the samples.
+    pub series: Series,
     /// Time within the scope that the file lacks, because it could not be written: microseconds.
     pub lost_us: i64,
     /// Whether the file tells the end of the recording.
@@ -161,6 +167,8 @@ pub struct ReadScope {
     pub samples: bool,
     /// Whether times of lines are kept, and those in which threads were not on a core.
     pub lines: bool,
+    /// Whether memory, CPU times, collections and timings are kept over time.
+    pub series: bool,
     /// Whether steps are kept.
     pub steps: bool,
     /// Start: earlier time is left out.
@@ -171,16 +179,24 @@ pub struct ReadScope {
 
 impl ReadScope {
     /// All times, without lines and single samples.
-    pub const TIMES: Self =
-        Self { samples: false, lines: false, steps: false, from_us: i64::MIN, to_us: i64::MAX };
+    pub const TIMES: Self = Self {
+        samples: false,
+        lines: false,
+        steps: false,
+        series: false,
+        from_us: i64::MIN,
+        to_us: i64::MAX,
+    };
     /// All times, with lines.
     pub const LINES: Self = Self { lines: true, ..Self::TIMES };
     /// All times, with lines and steps.
     pub const STEPS: Self = Self { steps: true, ..Self::LINES };
     /// All times, with single samples.
     pub const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
-    /// Everything.
+    /// All times, with lines, steps and single samples.
     pub const ALL: Self = Self { samples: true, ..Self::STEPS };
+    /// Everything.
+    pub const SERIES: Self = Self { series: true, ..Self::ALL };
 
     /// Returns whether a moment is in the scope.
     pub fn contains(&self, time_us: i64) -> bool {

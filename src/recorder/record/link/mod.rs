@@ -1,6 +1,7 @@
 //! What the recorded thread and the writer thread share.
 
 pub(crate) mod event_buffer;
+pub(crate) mod javascript_threads;
 pub(crate) mod pending_exit;
 pub(crate) mod recording_link;
 pub(crate) mod script_maps;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::event_buffer::EventBuffer;
+use super::javascript_threads::RecordedThread;
 use super::script_maps::RecordedMaps;
 use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, Waker};
 use cpu_prof_core::base::system;
@@ -76,6 +77,8 @@ pub(crate) struct RecordingLink {
     waker: Option<Waker>,
     /// The thread.
     pub thread: MeasuredThread,
+    /// Tells the thread's time from that of native threads.
+    _recorded: RecordedThread,
     /// Whether the thread is the main thread.
     pub is_main: bool,
     /// Collections of the thread's isolate that are not written yet.
@@ -105,11 +108,13 @@ impl RecordingLink {
         script_maps: RecordedMaps,
     ) -> Self {
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+        let thread = MeasuredThread::this(is_main);
         Self {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             parent,
             waker,
-            thread: MeasuredThread::this(is_main),
+            _recorded: RecordedThread::note(thread.id()),
+            thread,
             is_main,
             collections: Arc::default(),
             script_maps,

@@ -3,6 +3,7 @@
 pub(crate) mod complete_segment;
 pub(crate) mod files;
 pub(crate) mod live_file;
+mod native_threads;
 pub(crate) mod recording_writer;
 pub(crate) mod segments;
 pub(crate) mod side_events;

@@ -89,6 +89,15 @@ impl RecordingWriter {
         }
     }
 
+    /// Begins on the writer thread.
+    pub(crate) fn open(&mut self) {
+        // Here, because a file that hangs holds the lock.
+        self.link.script_maps.begin_file();
+        if self.trace.is_some() {
+            self.side_events.open(&self.link);
+        }
+    }
+
     /// Writes a window. `events` is a buffer.
     pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         let TakenWindow { window, memory, pause, circumstances } = taken;
@@ -135,6 +144,7 @@ impl RecordingWriter {
             self.tree.take_back(&placed);
             return;
         }
+        self.side_events.wrote(side_events.native.as_ref());
         self.written.written(window.end_us);
         if let Some(trace) = &mut self.trace {
             let nodes = placed.new_nodes.len() as u64;
@@ -178,14 +188,20 @@ impl RecordingWriter {
         let idle_us = self.passes.next_idle_us();
         let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
-        let side_events = self.side_events.of_wait(idle_us);
+        let mut side_events = self.side_events.of_wait(now_us, idle_us);
+        let native = side_events.native.take();
         trace.remove_older_than(now_us);
-        self.append(events, |trace, events| {
+        let is_written = self.append(events, |trace, events| {
+            // Stays, so that a long wait shows when there was native work.
+            native.iter().for_each(|native| trace.native_threads(events, native));
             // The next write replaces the extension.
             events.begin_provisional();
             trace.extension(events, idle, now_us, flush);
             side_events.add_to(trace, events);
         });
+        if is_written {
+            self.side_events.wrote(native.as_ref());
+        }
     }
 
     /// Writes the events of the program that wait.

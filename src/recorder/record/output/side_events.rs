@@ -1,16 +1,18 @@
-//! The events of a recording beside its profile: collections, memory and tasks. Runs on the writer
+//! The events of a recording beside its profile: collections, memory, native threads and tasks. Runs on the writer
 //! thread.
 //!
 //! These events make the file at most a tenth larger. A busy server has a hundred collections a
 //! second, most of them far shorter than a sample: so the longest are drawn, as many as there is room
 //! for, and the totals of all are in each heartbeat.
 
+use super::native_threads::NativeThreads;
 use crate::record::link::recording_link::RecordingLink;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::ThreadTrace;
+use cpu_prof_core::profile::cpu_use::NativeSpan;
 use cpu_prof_core::profile::gc::{Collection, CollectionTotals, MemoryUse};
 use cpu_prof_core::profile::window::Window;
 use cpu_prof_core::profile::window::task::{Task, TaskTracker};
@@ -32,6 +34,8 @@ pub(super) struct SideEvents {
     tasks: Option<TaskTracker>,
     /// Collections that are younger than the last window.
     waiting: Vec<Collection>,
+    /// None for a worker, and where the system does not list threads.
+    native: Option<NativeThreads>,
     /// Bytes that there is room for; less than 0 after events that are always drawn.
     room: i64,
 }
@@ -43,6 +47,8 @@ pub(super) struct FlushedEvents {
     /// The collections that are drawn.
     collections: Vec<Collection>,
     memory: Option<(i64, MemoryUse)>,
+    /// What native threads used.
+    pub(super) native: Option<NativeSpan>,
     /// Tasks that have ended.
     ended: Vec<Task>,
     /// The task that has not ended, as far as it is known.
@@ -55,7 +61,14 @@ impl SideEvents {
         let categories = config.categories;
         let has_tasks = is_idle_known && (categories.event_loop || categories.gc);
         let tasks = has_tasks.then(|| TaskTracker::new(config.interval_us));
-        Self { categories, tasks, waiting: Vec::new(), room: 0 }
+        Self { categories, tasks, waiting: Vec::new(), native: None, room: 0 }
+    }
+
+    /// Looks at the native threads for the first time. Takes too long for the program's own thread.
+    pub(super) fn open(&mut self, link: &RecordingLink) {
+        if link.is_main {
+            self.native = NativeThreads::now();
+        }
     }
 
     /// Returns the events of a window.
@@ -72,6 +85,7 @@ impl SideEvents {
             memory: memory.map(|memory| (window.end_us, with_process(link, memory))),
             ended: ended.into_iter().flatten().filter(|task| self.is_wanted(task)).collect(),
             open: open.filter(|task| self.is_wanted(task)),
+            native: self.native_use(window.end_us, false),
             totals,
             collections,
         }
@@ -79,11 +93,11 @@ impl SideEvents {
 
     /// Returns the events of a thread that has waited since its last window, or since `idle_us` if
     /// it was busy in that window.
-    pub(super) fn of_wait(&self, idle_us: Option<i64>) -> FlushedEvents {
+    pub(super) fn of_wait(&mut self, now_us: i64, idle_us: Option<i64>) -> FlushedEvents {
         let tasks = self.tasks.as_ref().zip(idle_us);
         let open = tasks.and_then(|(tasks, idle_us)| tasks.open_until(idle_us));
         let open = open.filter(|task| self.is_wanted(task));
-        FlushedEvents { open, ..FlushedEvents::default() }
+        FlushedEvents { open, native: self.native_use(now_us, false), ..FlushedEvents::default() }
     }
 
     /// Returns the last events of a file that ends at `end_us`. A task that has not ended continues
@@ -92,7 +106,23 @@ impl SideEvents {
         let (totals, collections) = self.collections_until(link, end_us);
         let ended = self.tasks.as_mut().and_then(|tasks| tasks.split(end_us, &collections));
         let ended = ended.into_iter().filter(|task| self.is_wanted(task)).collect();
-        FlushedEvents { totals, collections, ended, ..FlushedEvents::default() }
+        let native = self.native_use(end_us, true);
+        self.wrote(native.as_ref());
+        FlushedEvents { totals, collections, native, ended, ..FlushedEvents::default() }
+    }
+
+    /// Returns what native threads have used until now, and was not told.
+    fn native_use(&mut self, until_us: i64, is_last: bool) -> Option<NativeSpan> {
+        let native = self.native.as_mut()?;
+        native.look(is_last);
+        native.untold(until_us, is_last)
+    }
+
+    /// Notes that the use of native threads was written.
+    pub(super) fn wrote(&mut self, native: Option<&NativeSpan>) {
+        if let Some((native, span)) = self.native.as_mut().zip(native) {
+            native.told(span);
+        }
     }
 
     /// Notes the sizes of what was written: the profile, and these events.
@@ -149,6 +179,9 @@ impl FlushedEvents {
         }
         for collection in &self.collections {
             trace.collection(events, collection);
+        }
+        if let Some(native) = &self.native {
+            trace.native_threads(events, native);
         }
         if let Some((time_us, memory)) = self.memory {
             trace.memory(events, time_us, memory);

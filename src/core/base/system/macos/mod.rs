@@ -26,13 +26,13 @@ use mach2::traps::mach_task_self;
 pub use self::clocks::{node_clock_lead_us, now_us, v8_clock_step_us};
 use self::kernel::{proc_info, process_info, start_ms, sysctl};
 pub use self::processes::processes;
+pub(super) use super::posix::children_cpu_us;
 use super::posix::exit_action::exit_handler;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user, utc_offset_s,
-    with_signals_blocked,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, process_cpu_us, user,
+    utc_offset_s, with_signals_blocked,
 };
-pub(super) use super::posix::{children_cpu_us, process_cpu_us};
 
 /// The clock of a thread's CPU time: a right to the thread's port, which the thread's end leaves dead
 /// and no other thread gets.
@@ -91,6 +91,21 @@ pub(super) fn core_wait_us(_: u32) -> Option<i64> {
 
 /// Returns none: macOS counts switches for whole processes only.
 pub(super) fn voluntary_switches(_: u32) -> Option<i64> {
+    None
+}
+
+/// Returns none: macOS is not asked for the threads of a process.
+pub fn thread_ids() -> Option<Vec<u32>> {
+    None
+}
+
+/// Returns none, as there are no ids.
+pub fn thread_cpu_us(_: u32) -> Option<i64> {
+    None
+}
+
+/// Returns none, as there are no ids.
+pub fn thread_name(_: u32) -> Option<String> {
     None
 }
 

@@ -13,7 +13,7 @@ use std::{mem, ptr};
 pub const SAMPLING_SIGNAL: Option<c_int> = Some(libc::SIGPROF);
 
 /// Returns the CPU time of all threads of this process, microseconds.
-pub(super) fn process_cpu_us() -> Option<i64> {
+pub fn process_cpu_us() -> Option<i64> {
     clock_us(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 

@@ -16,13 +16,13 @@ use windows_sys::w;
 
 pub use self::clock::{node_clock_lead_us, now_us, v8_clock_step_us};
 pub use self::process::{
-    boot_id, is_process_alive, parent_id, pid_namespace, process_key, process_start_ms,
-    resident_bytes,
+    boot_id, is_process_alive, parent_id, pid_namespace, process_cpu_us, process_key,
+    process_start_ms, resident_bytes,
 };
-pub(super) use self::process::{children_cpu_us, parent_of, process_cpu_us};
+pub(super) use self::process::{children_cpu_us, parent_of};
 pub use self::processes::processes;
-pub use self::thread::thread_id;
 pub(super) use self::thread::{ThreadClock, core_wait_us, voluntary_switches};
+pub use self::thread::{thread_cpu_us, thread_id, thread_ids, thread_name};
 
 /// None: V8 stops a thread to sample it, and sends no signal.
 pub const SAMPLING_SIGNAL: Option<c_int> = None;

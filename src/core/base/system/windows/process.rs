@@ -58,7 +58,7 @@ pub(super) fn open(pid: u32, access: PROCESS_ACCESS_RIGHTS) -> Option<OwnedHandl
 }
 
 /// Returns the CPU time of all threads of this process, microseconds.
-pub(crate) fn process_cpu_us() -> Option<i64> {
+pub fn process_cpu_us() -> Option<i64> {
     Some(own_times()?.cpu_us)
 }
 

@@ -62,3 +62,18 @@ pub(crate) fn core_wait_us(_: u32) -> Option<i64> {
 pub(crate) fn voluntary_switches(_: u32) -> Option<i64> {
     None
 }
+
+/// Returns none: Windows is not asked for the threads of a process.
+pub fn thread_ids() -> Option<Vec<u32>> {
+    None
+}
+
+/// Returns none, as there are no ids.
+pub fn thread_cpu_us(_: u32) -> Option<i64> {
+    None
+}
+
+/// Returns none, as there are no ids.
+pub fn thread_name(_: u32) -> Option<String> {
+    None
+}

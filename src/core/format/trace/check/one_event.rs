@@ -8,7 +8,7 @@ use super::problems::{Problem, Problems, Severity};
 use crate::format::trace::event::phase::PhaseKind;
 
 /// Names by which readers find the profile and its threads.
-const RESERVED: [&str; 9] = [
+const RESERVED: [&str; 10] = [
     "Profile",
     "ProfileChunk",
     "CpuProfile",
@@ -17,6 +17,7 @@ const RESERVED: [&str; 9] = [
     "ScriptSourceMap",
     "thread.start",
     "thread.flush",
+    "native.threads",
     "trace.end",
 ];
 

@@ -2,6 +2,7 @@
 
 pub mod process_names;
 pub mod reader;
+mod series_events;
 mod side_events;
 
 pub use self::reader::TraceReader;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::process_names::TraceNames;
-use super::side_events;
+use super::series_events;
+use super::side_events::{self, cpu_times};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::deltas::push_samples;
 use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
@@ -14,8 +15,11 @@ use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::event::event_times::TraceTimes;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::recorded_profile::RecordedProfile;
+use crate::profile::cpu_use::NativeSpan;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
+use crate::profile::session::native::within;
+use crate::profile::session::series_builder::SeriesBuilder;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, ScriptKey, Thread};
 
@@ -48,6 +52,10 @@ struct OpenProfile {
     /// Offset of the trace's clock from V8's, microseconds.
     offset_us: i64,
     builder: ProfileBuilder,
+    /// What native threads of the process used.
+    native: Vec<NativeSpan>,
+    /// None if the scope is without series.
+    series: Option<SeriesBuilder>,
 }
 
 /// A profile that has ended.
@@ -83,6 +91,9 @@ impl TraceReader {
         }
         self.times.event(head, text);
         let Some(event) = EventJson::read(text, head) else { return };
+        if self.scope.series {
+            self.add_to_series(text, head, &event);
+        }
         let result = match &*event.name {
             "Profile" => self.start(&event),
             "ProfileChunk" => self.chunk(&event, frames),
@@ -99,6 +110,15 @@ impl TraceReader {
             name if is_ours && name.starts_with(side_events::MEMORY) => {
                 let Some(memory) = side_events::memory(&event) else { return };
                 self.each_of_thread(&event, |builder, time_us| builder.add_memory(time_us, memory))
+            }
+            "native.threads" if is_ours => {
+                let Some(span) = side_events::native_threads(&event) else { return };
+                let (pid, tid, span) = (event.pid.0, event.tid.0, within(&span, self.scope));
+                let is_of = |open: &&mut OpenProfile| open.pid == pid && open.tid == tid;
+                for open in self.open.iter_mut().filter(is_of) {
+                    open.native.extend(span.clone());
+                }
+                Ok(())
             }
             "trace.end" => {
                 self.names.ended(&event);
@@ -189,6 +209,7 @@ impl TraceReader {
         open.builder.set_start(event.ts.0);
         if let Some((time_us, times)) = self.starts.remove(&(event.pid.0, event.tid.0)) {
             open.builder.begin_cpu(time_us, times);
+            open.series.iter_mut().for_each(|series| series.begin_cpu(time_us, times));
         }
         Ok(())
     }
@@ -222,6 +243,18 @@ impl TraceReader {
                 builder.add_collections(time_us, collections);
             }
         })
+    }
+
+    /// Adds an event to the series of the event's thread.
+    fn add_to_series(&mut self, text: &[u8], head: &EventHead, event: &EventJson<'_>) {
+        for open in &mut self.open {
+            if open.pid == event.pid.0
+                && open.tid == event.tid.0
+                && let Some(series) = &mut open.series
+            {
+                series_events::add(series, text, head, event);
+            }
+        }
     }
 
     /// Reads a ProfileChunk event.
@@ -273,6 +306,8 @@ impl TraceReader {
             is_announced: false,
             offset_us: 0,
             builder: ProfileBuilder::new(start_us, self.scope),
+            native: Vec::new(),
+            series: self.scope.series.then(|| SeriesBuilder::new(self.scope)),
         });
         self.open.len() - 1
     }
@@ -292,19 +327,12 @@ impl TraceReader {
     }
 
     fn close(&mut self, open: OpenProfile) {
-        let OpenProfile { pid, tid, origin, builder, .. } = open;
-        self.finished.push(FinishedProfile { pid, tid, origin, profile: builder.finish() });
+        let OpenProfile { pid, tid, origin, builder, native, series, .. } = open;
+        let profile = builder.finish();
+        let series = series.map(|series| series.finish(profile.recorded_us.1)).unwrap_or_default();
+        let profile = ThreadProfile { native, series, ..profile };
+        self.finished.push(FinishedProfile { pid, tid, origin, profile });
     }
-}
-
-/// Returns the counters of an event, if it has any.
-fn cpu_times(event: &EventJson<'_>) -> Option<CpuTimes> {
-    #[derive(serde::Deserialize)]
-    struct CpuArgs {
-        data: CpuTimes,
-    }
-    let CpuArgs { data } = serde_json::from_str(event.args?).ok()?;
-    (data != CpuTimes::default()).then_some(data)
 }
 
 /// Adds nodes and samples, of which the last is not after `until_us` where times are missing.

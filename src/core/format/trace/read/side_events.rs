@@ -3,12 +3,19 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::base::system::cpu_times::CpuTimes;
 use crate::format::trace::event::event_json::EventJson;
+use crate::profile::cpu_use::{NativeSpan, NativeUse};
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
 
 /// The start of the names of a process's memory counters.
 pub(super) const MEMORY: &str = "memory";
+
+/// Returns the counters of an event, if it has any.
+pub(super) fn cpu_times(event: &EventJson<'_>) -> Option<CpuTimes> {
+    data_of(event).filter(|times| *times != CpuTimes::default())
+}
 
 /// Returns the collections that a heartbeat or the end of a recording tells.
 pub(super) fn collections_of_flush(event: &EventJson<'_>) -> Option<CollectionTotals> {
@@ -39,6 +46,21 @@ pub(super) fn collection(event: &EventJson<'_>) -> CollectionTotals {
     let us = event.dur.and_then(|dur| u64::try_from(dur).ok()).unwrap_or_default();
     let major = u64::from(event.name == "MajorGC");
     CollectionTotals { minor: 1 - major, major, us, longest_us: us }
+}
+
+/// Returns what native threads used; none for a time that does not run forward.
+pub(super) fn native_threads(event: &EventJson<'_>) -> Option<NativeSpan> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct NativeData {
+        span_us: i64,
+        threads: Vec<NativeUse>,
+    }
+    let NativeData { span_us, mut threads } = data_of(event)?;
+    let to_us = event.ts.0;
+    threads.retain(|NativeUse(_, count, us)| *count > 0 && *us > 0);
+    let from_us = to_us.checked_sub(span_us)?;
+    (span_us > 0 && !threads.is_empty()).then_some(NativeSpan { from_us, to_us, threads })
 }
 
 /// Returns the memory that a counter of ours tells; none for a counter of the program.

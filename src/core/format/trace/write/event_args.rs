@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::script_id::as_string;
+use crate::profile::cpu_use::NativeUse;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
@@ -104,6 +105,14 @@ pub enum Data<'a> {
     },
     /// `thread.flush`, the heartbeat.
     Flush(Flush),
+    /// `native.threads`
+    #[serde(rename_all = "camelCase")]
+    NativeThreads {
+        /// Time that the counts are of, which ends now: microseconds.
+        span_us: i64,
+        /// Threads by their names.
+        threads: &'a [NativeUse],
+    },
     /// `TimeStamp`: a span in a track of its own.
     TimeStamp {
         /// Name.

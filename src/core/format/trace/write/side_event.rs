@@ -1,4 +1,4 @@
-//! The events beside the profile: collections, memory and long tasks.
+//! The events beside the profile: collections, memory, native threads and long tasks.
 
 use std::borrow::Cow;
 
@@ -6,6 +6,7 @@ use super::event::Event;
 use super::event_args::{Args, Data};
 use super::events::Events;
 use super::thread::ThreadTrace;
+use crate::profile::cpu_use::NativeSpan;
 use crate::profile::gc::{Collection, CollectionKind, MemoryUse};
 use crate::profile::window::task::Task;
 
@@ -62,6 +63,17 @@ impl ThreadTrace {
         if task.collected_until_us.is_some() {
             add("v8", "v8.callFunction");
         }
+    }
+
+    /// Adds what native threads used. The event tells a length and not a start, so that a trace can be moved
+    /// in time.
+    pub fn native_threads(
+        &self,
+        events: &mut Events,
+        NativeSpan { from_us, to_us, threads }: &NativeSpan,
+    ) {
+        let data = Data::NativeThreads { span_us: to_us - from_us, threads };
+        events.push(&Event::instant("native.threads", self.at(*to_us), Args::Data { data }));
     }
 
     /// Adds the memory at a moment: the counters of DevTools' memory graph, which it shows for the

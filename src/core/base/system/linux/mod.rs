@@ -1,20 +1,23 @@
 //! What Linux tells: /proc, clocks of threads, and the C library.
 #![allow(unsafe_code)]
 
+mod threads;
+
 use std::ffi::{c_int, c_long, c_void};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::{io, mem};
 
+pub use self::threads::{thread_cpu_us, thread_ids, thread_name};
 use super::listed_process::ListedProcess;
+pub(super) use super::posix::children_cpu_us;
 use super::posix::clock_us;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, user, utc_offset_s,
-    with_signals_blocked,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, process_cpu_us, user,
+    utc_offset_s, with_signals_blocked,
 };
-pub(super) use super::posix::{children_cpu_us, process_cpu_us};
 
 /// Returns the time on the clock of V8 and Node, microseconds.
 pub fn now_us() -> i64 {

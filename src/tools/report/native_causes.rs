@@ -1,0 +1,224 @@
+//! Finds the JavaScript that asked for the work of native threads, as far as samples tell.
+//!
+//! A thread of libuv's pool does not say who gave it its work. A function does that was sampled while it
+//! handed work over: in a function of Node that uses the pool, or in a function of an addon. Where the work
+//! can come from two of these, neither is named as its cause.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use crate::shared::frame_index::{FrameIndex, FrameKind};
+use cpu_prof_core::profile::package::is_users;
+use cpu_prof_core::profile::session::Process;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+
+/// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
+const ADDON_FUNCTION: &str = "(native addon)";
+
+/// CPU time of the pool for a file, for the time in which a thread asks for it.
+const MAX_FILE_FACTOR: u64 = 5;
+
+/// Packages whose addons are known to work in libuv's pool.
+const POOL_ADDONS: [&str; 4] = ["sharp", "bcrypt", "argon2", "sqlite3"];
+
+/// What can give work to native threads.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum WorkSource {
+    /// A function of Node: `crypto.pbkdf2`.
+    Node(String),
+    /// A function of Node's file system: short work, mostly.
+    Files,
+    /// An addon that a package calls: index of the package.
+    Addon(usize),
+}
+
+/// Who asked for the work: what gave it to the threads, and the function that called that, if it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Cause {
+    pub source: WorkSource,
+    pub caller: Option<usize>,
+}
+
+/// The causes of one process.
+#[derive(Debug, Default)]
+pub(super) struct Causes {
+    /// Causes with the time that threads were sampled in them, microseconds.
+    sampled: FxHashMap<Cause, u64>,
+    /// Packages that were sampled while they loaded an addon.
+    loaders: Vec<usize>,
+}
+
+/// What is known of a node of the call tree by the nodes above.
+#[derive(Debug, Clone, Default)]
+struct Context {
+    /// The innermost function that is neither Node's nor native.
+    code: Option<usize>,
+    /// The innermost such function of its file that has a name, or else the innermost.
+    caller: Option<usize>,
+    /// The innermost such function of another package than that of `code`.
+    outside: Option<usize>,
+    /// The innermost such function above the module loader.
+    loading: Option<usize>,
+    /// The cause that the node's time belongs to.
+    cause: Option<Cause>,
+    /// Whether a function of Node does its work before it returns.
+    is_sync: bool,
+}
+
+impl Causes {
+    /// Returns the causes of a process.
+    pub(super) fn of(process: &Process, index: &FrameIndex) -> Self {
+        let mut causes = Self::default();
+        for profile in process.threads.iter().flat_map(|thread| &thread.profiles) {
+            causes.add(profile, index);
+        }
+        causes
+    }
+
+    fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
+        let mut contexts: Vec<Context> = Vec::with_capacity(profile.nodes.len());
+        // Parents come before their children.
+        for node in &profile.nodes {
+            let above = contexts.get(node.parent as usize).filter(|_| node.parent != NONE);
+            let mut context = above.cloned().unwrap_or_default();
+            if let FrameKind::Function(function) = index.kind(node.frame) {
+                self.enter(&mut context, function, index);
+            }
+            let us = node.self_us.saturating_add(node.blocked_us);
+            if let Some(cause) = context.cause.as_ref().filter(|_| us > 0) {
+                *self.sampled.entry(cause.clone()).or_default() += us;
+            }
+            contexts.push(context);
+        }
+    }
+
+    /// Goes on to a function that the one of the context calls.
+    fn enter(&mut self, context: &mut Context, function: usize, index: &FrameIndex) {
+        let place = index.place(function);
+        let package = |function: usize| index.files[index.functions[function].file].package;
+        if place.file.is_empty() {
+            match (place.name, context.code, context.loading) {
+                (ADDON_FUNCTION, Some(code), _) => {
+                    let is_users = is_users(&index.packages[package(code)]);
+                    let caller = if is_users { context.caller } else { context.outside };
+                    let source = WorkSource::Addon(package(code));
+                    // A package that calls its addon while it is loaded sets the addon up.
+                    context.cause = caller.is_some().then_some(Cause { source, caller });
+                }
+                ("dlopen", _, Some(code)) if !self.loaders.contains(&package(code)) => {
+                    self.loaders.push(package(code));
+                }
+                _ => {}
+            }
+            return;
+        }
+        let Some(module) = place.file.strip_prefix("node:") else {
+            let is_same_file =
+                |code: usize| index.functions[code].file == index.functions[function].file;
+            if context.code.is_some_and(|code| package(code) != package(function)) {
+                context.outside = context.caller;
+            }
+            // `hash` tells more than the callback in it.
+            if !(is_nameless(place.name) && context.code.is_some_and(is_same_file)) {
+                context.caller = Some(function);
+            }
+            // A callback is not the work of what calls it.
+            (context.code, context.cause, context.is_sync) = (Some(function), None, false);
+            return;
+        };
+        if module.starts_with("internal/modules/") {
+            // The functions above have asked for a module, and not for its work.
+            let loading = context.code.or(context.loading);
+            *context = Context { loading, ..Context::default() };
+        } else if context.cause.is_none() && !context.is_sync {
+            context.is_sync = place.name.ends_with("Sync");
+            let source = if context.is_sync { None } else { source(module, place.name) };
+            context.cause = source.map(|source| Cause { source, caller: context.caller });
+        }
+    }
+
+    /// Returns who gave work to libuv's pool, the longest sampled first; nobody if that is not sure. `us` is
+    /// the CPU time of the pool.
+    pub(super) fn of_pool(&self, us: u64, index: &FrameIndex) -> Vec<&Cause> {
+        let of_node = self.sorted(|cause| matches!(cause.source, WorkSource::Node(_)));
+        if !self.loaders.is_empty() || self.has_addon() {
+            // An addon can use the pool too.
+            let of_addon = self.of_addon(None, index);
+            let uses_pool = |cause: &&Cause| match cause.source {
+                WorkSource::Addon(package) => POOL_ADDONS.contains(&&*index.packages[package]),
+                _ => false,
+            };
+            let is_sure = of_node.is_empty() && of_addon.iter().all(uses_pool);
+            return if is_sure { of_addon } else { Vec::new() };
+        }
+        if !of_node.is_empty() {
+            let source = &of_node[0].source;
+            // Of two sources, either can be the one that took long.
+            let is_one = of_node.iter().all(|cause| cause.source == *source);
+            return if is_one { of_node } else { Vec::new() };
+        }
+        let files = self.sorted(|cause| cause.source == WorkSource::Files);
+        let asked_us: u64 = files.iter().map(|cause| self.sampled[*cause]).sum();
+        // The pool takes about as long for a file as the thread takes to ask for it.
+        if asked_us.saturating_mul(MAX_FILE_FACTOR) >= us { files } else { Vec::new() }
+    }
+
+    /// Returns who gave work to threads of an addon, the longest sampled first; nobody if that is not sure.
+    /// `package` is the package that is known to have such threads.
+    pub(super) fn of_addon(&self, package: Option<&str>, index: &FrameIndex) -> Vec<&Cause> {
+        let addon = |cause: &Cause| match cause.source {
+            WorkSource::Addon(package) => Some(package),
+            _ => None,
+        };
+        let all = self.sorted(|cause| addon(cause).is_some());
+        if let Some(package) = package {
+            let is_of =
+                |cause: &&Cause| addon(cause).is_some_and(|of| index.packages[of] == package);
+            return all.into_iter().filter(is_of).collect();
+        }
+        let first = all.first().and_then(|cause| addon(cause));
+        let is_one = all.iter().all(|cause| addon(cause) == first) && self.loaders.len() < 2;
+        if is_one { all } else { Vec::new() }
+    }
+
+    fn has_addon(&self) -> bool {
+        self.sampled.keys().any(|cause| matches!(cause.source, WorkSource::Addon(_)))
+    }
+
+    fn sorted(&self, is_wanted: impl Fn(&&Cause) -> bool) -> Vec<&Cause> {
+        let mut causes: Vec<&Cause> = self.sampled.keys().filter(is_wanted).collect();
+        let has_caller = |source: &WorkSource| {
+            let of = |cause: &Cause| cause.source == *source && cause.caller.is_some();
+            self.sampled.keys().any(of)
+        };
+        causes.retain(|cause| cause.caller.is_some() || !has_caller(&cause.source));
+        causes.sort_by_key(|cause| (Reverse(self.sampled[*cause]), cause.caller));
+        causes
+    }
+}
+
+fn is_nameless(name: &str) -> bool {
+    name == "(anonymous)" || name.starts_with("callback of ")
+}
+
+/// Returns what a function of Node gives to the pool; none if it does not, or if it does its work before it
+/// returns. `module` is its file without `node:`.
+fn source(module: &str, name: &str) -> Option<WorkSource> {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    let is_one_of = |names: &[&str]| names.contains(&name);
+    let is_api = match module {
+        "internal/crypto/pbkdf2" => name == "pbkdf2",
+        "internal/crypto/scrypt" => name == "scrypt",
+        "internal/crypto/hkdf" => name == "hkdf",
+        "internal/crypto/keygen" => is_one_of(&["generateKeyPair", "generateKey"]),
+        "internal/crypto/random" => is_one_of(&["generatePrime", "checkPrime"]),
+        "internal/crypto/webcrypto" => {
+            return (!name.is_empty()).then(|| WorkSource::Node(format!("crypto.subtle.{name}")));
+        }
+        "zlib" => return Some(WorkSource::Node("zlib".into())),
+        "fs" | "internal/fs/promises" | "internal/fs/streams" => return Some(WorkSource::Files),
+        _ => false,
+    };
+    is_api.then(|| WorkSource::Node(format!("crypto.{name}")))
+}
