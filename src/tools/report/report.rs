@@ -6,6 +6,7 @@ use super::json::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
 };
 use super::lines::LineCosts;
+use super::projects::projects;
 use super::scripts::scripts;
 use super::stalls::stalls;
 use super::tree::tree;
@@ -36,6 +37,8 @@ pub(crate) struct ReportOptions {
     pub has_tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub has_imports: bool,
+    /// Whether the projects are wanted.
+    pub has_projects: bool,
     /// The shortest stall that is wanted, microseconds; none if stalls are not wanted.
     pub stalls_us: Option<u64>,
 }
@@ -43,7 +46,8 @@ pub(crate) struct ReportOptions {
 impl ReportOptions {
     /// Returns what has to be read.
     pub(crate) fn scope(&self) -> ReadScope {
-        if self.has_imports || self.stalls_us.is_some() { ReadScope::ALL } else { ReadScope::LINES }
+        let needs_samples = self.has_imports || self.has_projects || self.stalls_us.is_some();
+        if needs_samples { ReadScope::ALL } else { ReadScope::LINES }
     }
 }
 
@@ -69,6 +73,8 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     };
     let tree = options.has_tree.then(|| tree(session, &launchers, &index));
     let imports = options.has_imports.then(|| imports(session, &launchers, &index));
+    let projects =
+        options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
     let shown = session.processes.iter().zip(cpu_of_processes(loaded, &parents));
@@ -115,6 +121,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         details,
         tree,
         imports,
+        projects,
         stalls,
         counts: ReportCounts {
             functions: costs.functions.known().count(),

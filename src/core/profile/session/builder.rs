@@ -1,5 +1,6 @@
 //! Builds a thread's profile from nodes and samples that come in any order.
 
+use crate::profile::compilation::CompilerSpan;
 use crate::profile::gc::{CollectionTotals, MemoryRange, MemoryUse};
 use std::mem;
 
@@ -228,6 +229,13 @@ impl ProfileBuilder {
         }
     }
 
+    /// Adds what TypeScript's compiler worked on.
+    pub fn add_compiler_span(&mut self, span: CompilerSpan) {
+        if self.scope.samples {
+            self.profile.compiler_spans.push(span);
+        }
+    }
+
     /// Notes that the recording lasts at least until a time.
     pub fn extend_to(&mut self, time_us: i64) {
         self.known_end_us = self.known_end_us.max(time_us);
@@ -269,6 +277,7 @@ impl ProfileBuilder {
         order::parents_first(&mut profile);
         profile.lines.sort_unstable_by_key(|line| (line.node, line.position));
         profile.blocked_spans.sort_unstable();
+        profile.compiler_spans.sort_by_key(|span| span.start_us);
         profile
     }
 

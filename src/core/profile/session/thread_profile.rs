@@ -1,5 +1,6 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
+use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::CpuUse;
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
@@ -32,6 +33,8 @@ pub struct ThreadProfile {
     /// Start and end of each time in which the thread was blocked in a call, in order: microseconds.
     /// Empty if the scope is without lines or without samples.
     pub blocked_spans: Vec<(i64, i64)>,
+    /// What TypeScript's compiler worked on, in order; empty if the scope is without samples.
+    pub compiler_spans: Vec<CompilerSpan>,
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,

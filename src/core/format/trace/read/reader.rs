@@ -112,6 +112,10 @@ impl TraceReader {
                     builder.end_at(time_us);
                 })
             }
+            "TimeStamp" if is_ours => {
+                let Some(span) = side_events::compiler_span(&event) else { return };
+                self.each_of_thread(&event, |builder, _| builder.add_compiler_span(span.clone()))
+            }
             SCRIPT_SOURCE_MAP => {
                 self.script_maps.extend(event.args.and_then(read_args));
                 Ok(())
