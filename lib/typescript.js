@@ -56,7 +56,13 @@ function observe(addon) {
   function add({ file, project, startUs }, endUs) {
     const [verb, what] = file === undefined ? ['project', project] : ['check', file]
     const name = `${verb} ${shortName(what)}`
-    const properties = file === undefined ? [['project', project]] : [['file', file], ['project', project]]
+    const properties =
+      file === undefined
+        ? [['project', project]]
+        : [
+            ['file', file],
+            ['project', project],
+          ]
     const track = 'TypeScript'
     const devtools = stringify({ dataType: 'track-entry', track, properties })
     const shown = { message: name, name, start: startUs, end: endUs, track, color: 'secondary' }
@@ -103,11 +109,12 @@ function watchScript(session, scriptId) {
       for (const { lineNumber } of error ? [] : found.result) {
         const start = { scriptId, lineNumber: lineNumber + 1, columnNumber: 0 }
         const where = { start, restrictToFunction: true }
-        session.post('Debugger.getPossibleBreakpoints', where, (error, { locations } = { locations: [] }) => {
-          if (error || locations.length === 0) return
-          breakAt(session, locations[0], begin)
-          if (end === undefined) return
-          for (const location of locations) if (location.type === 'return') breakAt(session, location, end)
+        session.post('Debugger.getPossibleBreakpoints', where, (error, found) => {
+          const locations = /** @type {any} */ (error ? undefined : found)?.locations ?? []
+          for (const [index, location] of locations.entries()) {
+            if (index === 0) breakAt(session, location, begin)
+            else if (end !== undefined && location.type === 'return') breakAt(session, location, end)
+          }
         })
       }
     })
@@ -117,7 +124,10 @@ function watchScript(session, scriptId) {
 /** @param {import('node:inspector').Session} session @param {import('node:inspector').Debugger.Location} location @param {string} condition */
 function breakAt(session, location, condition) {
   const { scriptId, lineNumber, columnNumber } = location
-  session.post('Debugger.setBreakpoint', { location: { scriptId, lineNumber, columnNumber }, condition })
+  session.post('Debugger.setBreakpoint', {
+    location: { scriptId, lineNumber, columnNumber },
+    condition,
+  })
 }
 
 /** @param {unknown} value @returns {value is string} */

@@ -154,9 +154,10 @@ fn each_work(
 fn changes(profile: &ThreadProfile) -> Vec<Change<'_>> {
     let mut changes: Vec<Change<'_>> = Vec::new();
     for span in &profile.compiler_spans {
-        changes.push((span.start_us, &span.project, span.file.as_deref()));
+        let project = without_config(&span.project);
+        changes.push((span.start_us, project, span.file.as_deref()));
         if span.file.is_some() {
-            changes.push((span.end_us, &span.project, None));
+            changes.push((span.end_us, project, None));
         }
     }
     changes.sort_by_key(|(time_us, ..)| *time_us);
@@ -191,7 +192,7 @@ impl ProjectWork {
 fn project_of(process: &Process) -> String {
     let Some(cwd) = process.cwd.as_deref().map(with_slashes) else { return String::new() };
     if let Some(named) = compiler_project(process) {
-        return resolved(&cwd, named);
+        return without_config(&resolved(&cwd, named)).to_owned();
     }
     let is_project = |folder: &&str| {
         let is_there = |name: &&str| {
@@ -201,6 +202,12 @@ fn project_of(process: &Process) -> String {
         MARKERS.iter().any(is_there)
     };
     ancestors(&cwd).find(is_project).unwrap_or(&cwd).to_owned()
+}
+
+/// Returns the folder of a project that has the usual name of its file, as other processes of the project
+/// have it.
+fn without_config(path: &str) -> &str {
+    path.strip_suffix("/tsconfig.json").unwrap_or(path)
 }
 
 /// Returns what follows `-p` in the command of a compiler.
@@ -327,14 +334,7 @@ mod tests {
         let found = found(&loaded);
         let times: Vec<_> =
             found.iter().map(|row| (&*row.path, row.total_us / 1000, row.processes)).collect();
-        assert_eq!(
-            times,
-            [
-                ("/r/a/tsconfig.json", 50, 1),
-                ("/r/b/tsconfig.json", 20, 1),
-                ("/no/such/folder", 10, 1)
-            ]
-        );
+        assert_eq!(times, [("/r/a", 50, 1), ("/r/b", 20, 1), ("/no/such/folder", 10, 1)]);
         assert_eq!(listed(&found[0].phases), [("check", 30), ("parse", 10), ("emit", 10)]);
         assert_eq!(listed(&found[0].constructs), [("calls", 20), ("variables", 10)]);
         let files: Vec<_> = found[0]
@@ -371,6 +371,7 @@ mod tests {
     fn a_compiler_names_its_project() {
         for (command, project) in [
             ("tsc -p tsconfig.lib.json", "/no/r/tsconfig.lib.json"),
+            ("tsc -p a/tsconfig.json", "/no/r/a"),
             ("tsc --noEmit --project ./a/../b/ --pretty", "/no/r/b"),
             ("tsc -b packages/a --verbose", "/no/r/packages/a"),
             ("tsc -b packages/a packages/b", "/no/r"),

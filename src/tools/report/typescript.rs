@@ -10,14 +10,22 @@ const COMPILERS: [&str; 3] =
     ["/typescript/lib/_tsc.js", "/typescript/lib/tsc.js", "/typescript/lib/typescript.js"];
 
 /// Functions with the phase that each begins. The innermost counts: files are parsed while the program
-/// is created, and bound while it is checked.
-const PHASES: [(&str, &str); 5] = [
-    ("createProgram", "resolve modules"),
+/// is created, and bound while it is checked. V8 has no frames of the two functions that the recorder
+/// observes, `createProgram` and `checkSourceFile`, so those that they call are here too.
+const PHASES: [(&str, &str); 9] = [
+    ("createProgram", RESOLVE),
+    ("processRootFile", RESOLVE),
+    ("processTypeReferenceDirective", RESOLVE),
     ("createSourceFile", "parse"),
     ("bindSourceFile", "bind"),
     ("checkSourceFile", CHECK),
+    ("checkSourceFileWorker", CHECK),
+    ("checkSourceFileNodesWorker", CHECK),
     ("emitFiles", "emit"),
 ];
+
+/// The phase of finding the files of a program.
+const RESOLVE: &str = "resolve modules";
 
 /// The phase that has constructs.
 const CHECK: &str = "check";
@@ -135,6 +143,8 @@ mod tests {
         assert_eq!(work(&call), (Some(CHECK), Some("calls")));
         let inner = [&call[..], &["resolveCall", "instantiateType"]].concat();
         assert_eq!(work(&inner), (Some(CHECK), Some("calls")));
+        assert_eq!(work(&["checkSourceFileWorker", call[1]]), (Some(CHECK), Some("variables")));
+        assert_eq!(work(&[&call[..], &["checkSourceFileWorker"]].concat()), (Some(CHECK), None));
         // The emitter asks the checker for types.
         assert_eq!(work(&["emitFiles", "checkCallExpression"]), (Some("emit"), None));
         assert_eq!(work(&[]), (None, None));
