@@ -182,6 +182,25 @@ mod tests {
     }
 
     #[test]
+    fn node_can_be_kept_from_folding() {
+        for (name, url) in [
+            ("node:internal/fs/utils", "Node:internal/fs/utils"),
+            ("/r/node_modules/x/i.js", "file:///r/node_modules\\x/i.js"),
+            ("/r/a.js", "file:///r/a.js"),
+            ("", ""),
+        ] {
+            assert_eq!(frame_url(name, NodeModules::AllShown), url);
+            assert_eq!(true_url(url), frame_url(name, NodeModules::Foldable));
+        }
+        let folds = |name| !is_unfolded(name, NodeModules::Foldable);
+        let folded = ["node:fs", "", "/r/node_modules/x/i.js"].map(folds);
+        assert_eq!(folded, [true; 3]);
+        assert!(!folds("/r/a.js") && !folds("file:///r/a.mjs"));
+        assert!(is_unfolded("/r/node_modules/x/i.js", NodeModules::Shown));
+        assert!(!is_unfolded("node:fs", NodeModules::Shown));
+    }
+
+    #[test]
     fn invalid_file_urls_give_a_path() {
         for (url, path) in [
             ("file:///100%", "/100%"),
