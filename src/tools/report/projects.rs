@@ -283,11 +283,9 @@ mod tests {
                 SourcePosition::default(),
             );
         }
-        for span in spans {
-            builder.add_compiler_span(span.clone());
-        }
         builder.extend_to(10_000 * stacks.len() as i64);
-        let threads = vec![Thread { profiles: vec![builder.finish()], ..Thread::default() }];
+        let profile = ThreadProfile { compiler_spans: spans.to_vec(), ..builder.finish() };
+        let threads = vec![Thread { profiles: vec![profile], ..Thread::default() }];
         loaded.session.processes.push(Process { threads, ..process });
     }
 

@@ -230,10 +230,8 @@ impl ProfileBuilder {
     }
 
     /// Adds what TypeScript's compiler worked on.
-    pub fn add_compiler_span(&mut self, span: CompilerSpan) {
-        if self.scope.samples {
-            self.profile.compiler_spans.push(span);
-        }
+    pub(crate) fn add_compiler_span(&mut self, span: CompilerSpan) {
+        self.profile.compiler_spans.push(span);
     }
 
     /// Notes that the recording lasts at least until a time.
@@ -277,7 +275,6 @@ impl ProfileBuilder {
         order::parents_first(&mut profile);
         profile.lines.sort_unstable_by_key(|line| (line.node, line.position));
         profile.blocked_spans.sort_unstable();
-        profile.compiler_spans.sort_by_key(|span| span.start_us);
         profile
     }
 

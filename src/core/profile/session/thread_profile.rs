@@ -33,7 +33,7 @@ pub struct ThreadProfile {
     /// Start and end of each time in which the thread was blocked in a call, in order: microseconds.
     /// Empty if the scope is without lines or without samples.
     pub blocked_spans: Vec<(i64, i64)>,
-    /// What TypeScript's compiler worked on, in order; empty if the scope is without samples.
+    /// What TypeScript's compiler worked on, by the ends.
     pub compiler_spans: Vec<CompilerSpan>,
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
