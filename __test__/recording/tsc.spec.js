@@ -178,7 +178,7 @@ test('with the category typescript, tsc -b is told by project and checked file, 
   // All work is that of a project.
   const work = processes.flatMap(({ threads }) => threads)
   const workMs = work.reduce(
-    (sum, thread) => sum + thread.busyMs + thread.gcMs + thread.programMs,
+    (sum, thread) => sum + thread.javascriptMs + thread.nativeMs + thread.gcMs,
     0,
   )
   const sumMs = projects.reduce((sum, { totalMs }) => sum + totalMs, 0)

@@ -18,16 +18,16 @@ const UNRECORDED = 'by file: category typescript'
  */
 function projectTables({ projects = [] }, whole, cwd) {
   const files = projects.flatMap(({ path, files }) => files.map((file) => ({ ...file, path })))
-  /** @type {(title: string, names: string[], rows: CostTable['rows'], second?: string) => CostTable} */
-  const table = (title, names, rows, second = '') => {
+  /** @type {(title: string, names: string[], rows: CostTable['rows'], ...others: string[]) => CostTable} */
+  const table = (title, names, rows, ...others) => {
     const sorted = rows.filter(({ ms }) => ms > 0).sort((a, b) => b.ms - a.ms)
-    return { title, names, heads: ['total', second], whole, rows: sorted }
+    return { title, names, heads: ['total', ...others], whole, rows: sorted }
   }
   const ofProjects = projects.map(({ path, totalMs, cpuMs, processes }) => ({
     name: formatFolder(path, cwd),
     place: processes === 1 ? '1 process' : `${processes} processes`,
     ms: totalMs,
-    second: cpuMs === undefined ? '–' : formatTime(cpuMs),
+    others: [cpuMs === undefined ? '–' : formatTime(cpuMs)],
   }))
   const hint = files.length === 0 ? ` (${UNRECORDED})` : ''
   const ofFiles = files.map(({ file, path, totalMs, constructs: [most] }) => {
@@ -36,7 +36,7 @@ function projectTables({ projects = [] }, whole, cwd) {
       name: formatPath(file, cwd),
       place: `${construct}${formatFolder(path, cwd)}`,
       ms: totalMs,
-      second: '',
+      others: [],
     }
   })
   return [
@@ -55,9 +55,9 @@ function partRows(projects) {
   phases.delete('check')
   const ofCheck = [...constructs, ['the rest', checkMs - told]]
   return [
-    ...[...phases].map(([name, ms]) => ({ name, place: '', ms, second: '' })),
+    ...[...phases].map(([name, ms]) => ({ name, place: '', ms, others: [] })),
     .../** @type {[string, number][]} */ (ofCheck).map(([name, ms]) => {
-      return { name: `check: ${name}`, place: '', ms, second: '' }
+      return { name: `check: ${name}`, place: '', ms, others: [] }
     }),
   ]
 }

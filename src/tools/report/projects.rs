@@ -126,10 +126,10 @@ fn each_work(
     let mut next = changes.iter().peekable();
     let (mut project, mut file) = (own, None);
     let mut at_us = profile.start_us;
-    for SampleSpan { sample, us } in spans(profile, None, |node| kind(node) == FrameKind::Idle) {
+    for SampleSpan { sample, us } in spans(profile, None) {
         let end_us = at_us.saturating_add(us);
         let is_work = sample.node != NONE
-            && !sample.is_blocked
+            && sample.off_core.is_none()
             && !matches!(kind(sample.node), FrameKind::Idle | FrameKind::Unrecorded);
         let mut from_us = at_us;
         while let Some(&&(change_us, new_project, new_file)) = next.peek()
@@ -242,7 +242,7 @@ fn resolved(folder: &str, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::process_cpu::parents;
+    use crate::read::ancestry::parents;
     use cpu_prof_core::profile::compilation::CompilerSpan;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;

@@ -14,6 +14,7 @@ use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::event::event_times::TraceTimes;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::recorded_profile::RecordedProfile;
+use crate::profile::compilation::CompilerSpan;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
@@ -48,6 +49,19 @@ struct OpenProfile {
     /// Offset of the trace's clock from V8's, microseconds.
     offset_us: i64,
     builder: ProfileBuilder,
+    /// What TypeScript's compiler worked on.
+    compiler_spans: Vec<CompilerSpan>,
+}
+
+impl OpenProfile {
+    /// Returns whether the profile is that of the event's thread.
+    fn is_of(&self, event: &EventJson<'_>) -> bool {
+        self.pid == event.pid.0 && self.tid == event.tid.0
+    }
+
+    fn compiled(&mut self, span: &CompilerSpan) {
+        self.compiler_spans.push(span.clone());
+    }
 }
 
 /// A profile that has ended.
@@ -113,8 +127,11 @@ impl TraceReader {
                 })
             }
             "TimeStamp" if is_ours => {
-                let Some(span) = side_events::compiler_span(&event) else { return };
-                self.each_of_thread(&event, |builder, _| builder.add_compiler_span(span.clone()))
+                if let Some(span) = side_events::compiler_span(&event) {
+                    let is_of = |open: &&mut OpenProfile| open.is_of(&event);
+                    self.open.iter_mut().filter(is_of).for_each(|open| open.compiled(&span));
+                }
+                Ok(())
             }
             SCRIPT_SOURCE_MAP => {
                 self.script_maps.extend(event.args.and_then(read_args));
@@ -276,6 +293,7 @@ impl TraceReader {
             is_announced: false,
             offset_us: 0,
             builder: ProfileBuilder::new(start_us, self.scope),
+            compiler_spans: Vec::new(),
         });
         self.open.len() - 1
     }
@@ -286,17 +304,16 @@ impl TraceReader {
         event: &EventJson<'_>,
         tell: impl Fn(&mut ProfileBuilder, i64),
     ) -> serde_json::Result<()> {
-        for open in &mut self.open {
-            if open.pid == event.pid.0 && open.tid == event.tid.0 {
-                tell(&mut open.builder, event.ts.0);
-            }
+        for open in self.open.iter_mut().filter(|open| open.is_of(event)) {
+            tell(&mut open.builder, event.ts.0);
         }
         Ok(())
     }
 
     fn close(&mut self, open: OpenProfile) {
-        let OpenProfile { pid, tid, origin, builder, .. } = open;
-        self.finished.push(FinishedProfile { pid, tid, origin, profile: builder.finish() });
+        let OpenProfile { pid, tid, origin, builder, compiler_spans, .. } = open;
+        let profile = ThreadProfile { compiler_spans, ..builder.finish() };
+        self.finished.push(FinishedProfile { pid, tid, origin, profile });
     }
 }
 
