@@ -57,6 +57,7 @@ const REPORT_OPTIONS = {
   ],
   tree: BOOLEAN,
   imports: BOOLEAN,
+  projects: BOOLEAN,
   stalls: ['a number of milliseconds, 0 or more', isNotNegative],
   ...SELECTION,
 }
@@ -109,7 +110,7 @@ async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
   const given = checkOptions(options, REPORT_OPTIONS, 'report()')
   // The addon takes all properties, also those of Object.prototype.
-  const defaults = { top: 20, details: 0, tree: false, imports: false }
+  const defaults = { top: 20, details: 0, tree: false, imports: false, projects: false }
   const settings = { __proto__: null, ...defaults, ...given }
   const selection = selectionOf(given)
   return parseResult(() => loadTools().cpuProfReport(paths, settings, selection))

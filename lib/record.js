@@ -5,6 +5,10 @@
 const { load } = require('./addon.js')
 const events = require('./events.js')
 
+/** Bits of `cpuProfWantedTimings()`: user timings and requests, and what TypeScript compiles. */
+const TIMINGS = 3
+const TYPESCRIPT = 4
+
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
 let knownKinds
 
@@ -44,9 +48,14 @@ function addEvents(addon) {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
     if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
     const wanted = addon.cpuProfWantedTimings()
-    if (wanted === 0) return
-    addon.stopTimings?.()
-    addon.stopTimings = require('./timings.js').observe(addon, wanted)
+    if ((wanted & TIMINGS) !== 0) {
+      addon.stopTimings?.()
+      addon.stopTimings = require('./timings.js').observe(addon, wanted)
+    }
+    if ((wanted & TYPESCRIPT) !== 0) {
+      addon.stopTypeScript?.()
+      addon.stopTypeScript = require('./typescript.js').observe(addon)
+    }
   } catch {
     // An earlier preload has patched what these need. The rest is recorded.
   }
@@ -134,7 +143,9 @@ function stopThread(addon) {
   addon.stopAttaching?.()
   addon.stopInspector?.()
   addon.stopTimings?.()
-  addon.stopAttaching = addon.stopInspector = addon.stopTimings = undefined
+  addon.stopTypeScript?.()
+  addon.stopAttaching = addon.stopInspector = undefined
+  addon.stopTimings = addon.stopTypeScript = undefined
   events.detach()
   return addon.cpuProfStop()
 }

@@ -4,7 +4,7 @@
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
 const { codeCell, codeSpan, heading, plainText, table } = require('../terminal/markdown-text.js')
-const { statesOf, chainText } = require('./summary.js')
+const { statesOf, chainText, withoutLaunchers } = require('./summary.js')
 const { activeMs, threadRows, costTables, countThreads } = require('./tables.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -31,7 +31,9 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
 /** @param {Report} report */
 function summary(report) {
   const counts = formatCounts(report.processes.length, countThreads(report))
-  const times = `**${formatTime(report.durationMs)}**, ${counts}: ${statesOf(report.totals).join(', ')}`
+  const without = withoutLaunchers(report)
+  const end = without === undefined ? '' : `; ${plainText(without)}`
+  const times = `**${formatTime(report.durationMs)}**, ${counts}: ${statesOf(report.totals).join(', ')}${end}`
   const chain = chainText(report.chain)
   return [
     ...(report.sentence === undefined ? [] : [plainText(report.sentence)]),

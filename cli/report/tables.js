@@ -3,6 +3,7 @@
 // Chooses the rows of a report's tables, for text and for Markdown.
 
 const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
+const { projectTables } = require('./projects.js')
 const { withSlashes } = require('../terminal/path-text.js')
 const { cutStart } = require('../terminal/width.js')
 const { nativeTables } = require('./native.js')
@@ -10,7 +11,7 @@ const { nativeTables } = require('./native.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'script' | 'import' | 'thread'} By */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'script' | 'project' | 'import' | 'thread'} By */
 /** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners' | 'scripts'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs' | 'waitingMs'} Time */
 
@@ -200,6 +201,7 @@ function costTables(report, by, cwd) {
   if (by === 'line') return [table('lines', 'selfMs')]
   if (by === 'owner') return [owners()]
   if (by === 'script') return [scripts()]
+  if (by === 'project') return projectTables(report, wholeOf(report, 'totalMs'), cwd)
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
     const blocked = isBlocked ? [table(kind, 'blockedMs')] : []
@@ -295,5 +297,5 @@ function countThreads({ processes }) {
 
 module.exports = {
   ...{ BUILT_IN, OWN_CODE, MAX_ROWS },
-  ...{ activeMs, restMs, isMain, workMs, threadRows, costTables, countThreads },
+  ...{ activeMs, restMs, isMain, workMs, processMs, threadRows, costTables, countThreads },
 }

@@ -7,6 +7,7 @@ use percent_encoding::{
 };
 
 use crate::base::path_text::{is_drive, is_windows, with_slashes};
+use crate::profile::package::{is_built_in, is_users, package_of};
 use crate::profile::program::NodeModules;
 
 /// The ASCII characters that Node's `pathToFileURL` encodes. All others than ASCII are encoded too.
@@ -24,6 +25,11 @@ const ENCODED: AsciiSet = CONTROLS
     .add(b'{')
     .add(b'}');
 
+/// Start of the URLs of Node's own files, which DevTools' ignore rule matches.
+const NODE: &str = "node:";
+/// The same, not matched.
+const SHOWN_NODE: &str = "Node:";
+
 /// Returns the URL of a call frame.
 ///
 /// V8 names CommonJS files by their absolute path, and everything else by a URL already.
@@ -35,8 +41,21 @@ pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
     };
     match node_modules {
         NodeModules::Foldable => url,
-        NodeModules::Shown => url.replace("/node_modules/", "/node_modules\\"),
+        NodeModules::AllShown if url.starts_with(NODE) => {
+            format!("{SHOWN_NODE}{}", &url[NODE.len()..])
+        }
+        NodeModules::Shown | NodeModules::AllShown => {
+            url.replace("/node_modules/", "/node_modules\\")
+        }
     }
+}
+
+/// Returns whether DevTools shows the function of a resource by itself, and neither folds it nor takes it
+/// for a state of V8 or a native function.
+pub(crate) fn is_unfolded(resource_name: &str, node_modules: NodeModules) -> bool {
+    let package = package_of(resource_name);
+    let is_dependency = !is_built_in(package) && !is_users(package);
+    is_users(package) || is_dependency && node_modules != NodeModules::Foldable
 }
 
 fn file_url(path: &str) -> String {
@@ -63,9 +82,11 @@ fn windows_url(path: &str) -> String {
     format!("file://{}{}", encoded(&server), encoded(rest))
 }
 
-/// Returns the URL as it was before [`NodeModules::Shown`].
+/// Returns the URL as it was before [`NodeModules::Shown`] or [`NodeModules::AllShown`].
 pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
-    if url.contains("/node_modules\\") {
+    if let Some(name) = url.strip_prefix(SHOWN_NODE) {
+        Cow::Owned(format!("{NODE}{name}"))
+    } else if url.contains("/node_modules\\") {
         Cow::Owned(url.replace("/node_modules\\", "/node_modules/"))
     } else {
         Cow::Borrowed(url)
@@ -195,6 +216,25 @@ mod tests {
             frame_url("/r/my_node_modules/x.js", NodeModules::Shown),
             "file:///r/my_node_modules/x.js"
         );
+    }
+
+    #[test]
+    fn node_can_be_kept_from_folding() {
+        for (name, url) in [
+            ("node:internal/fs/utils", "Node:internal/fs/utils"),
+            ("/r/node_modules/x/i.js", "file:///r/node_modules\\x/i.js"),
+            ("/r/a.js", "file:///r/a.js"),
+            ("", ""),
+        ] {
+            assert_eq!(frame_url(name, NodeModules::AllShown), url);
+            assert_eq!(true_url(url), frame_url(name, NodeModules::Foldable));
+        }
+        let folds = |name| !is_unfolded(name, NodeModules::Foldable);
+        let folded = ["node:fs", "", "/r/node_modules/x/i.js"].map(folds);
+        assert_eq!(folded, [true; 3]);
+        assert!(!folds("/r/a.js") && !folds("file:///r/a.mjs"));
+        assert!(is_unfolded("/r/node_modules/x/i.js", NodeModules::Shown));
+        assert!(!is_unfolded("node:fs", NodeModules::Shown));
     }
 
     #[test]

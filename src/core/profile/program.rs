@@ -49,6 +49,8 @@ pub enum NodeModules {
     /// With a backslash behind `node_modules`, which DevTools' ignore rule does not match and which
     /// DevTools shows as a slash.
     Shown,
+    /// As `Shown`, and Node's own files as `Node:fs`, which the rule does not match either.
+    AllShown,
 }
 
 impl Program {

@@ -174,13 +174,14 @@ pub(crate) struct JsReportOptions {
     pub tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub imports: bool,
+    pub projects: bool,
     /// The shortest stall that is wanted, milliseconds.
     pub stalls: Option<f64>,
 }
 
 impl From<JsReportOptions> for ReportOptions {
     fn from(options: JsReportOptions) -> Self {
-        let JsReportOptions { top, function, details, tree, imports, stalls } = options;
+        let JsReportOptions { top, function, details, tree, imports, projects, stalls } = options;
         Self {
             // Conversions saturate: infinity becomes the largest number.
             top: top as usize,
@@ -188,6 +189,7 @@ impl From<JsReportOptions> for ReportOptions {
             details: details as usize,
             has_tree: tree,
             has_imports: imports,
+            has_projects: projects,
             stalls_us: stalls.map(|ms| (ms * 1000.0) as u64),
         }
     }

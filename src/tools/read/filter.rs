@@ -194,8 +194,8 @@ impl StackFilter {
         profile.steps.renumber(|node| is_kept(node).then_some(node));
         profile.off_core.retain(|span| is_kept(span.node));
         profile.deopts.retain(|(node, _)| is_kept(*node));
-        // The system counts all stacks.
-        profile.cpu = None;
+        // These count all stacks.
+        (profile.cpu, profile.collections) = (None, None);
         left_us
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::shared::json::{
     ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner,
-    ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, is_false,
+    ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, as_optional_ms, is_false,
 };
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
@@ -35,6 +35,8 @@ pub(super) struct Report<'a> {
     pub tree: Option<Vec<ReportTreeNode<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imports: Option<Vec<ReportImport<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projects: Option<Vec<ReportProject>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Vec<ReportStall<'a>>>,
     pub counts: ReportCounts,
@@ -186,6 +188,41 @@ pub(super) struct ReportImport<'a> {
     pub run_ms: f64,
     pub total_ms: f64,
     pub children: Vec<ReportImport<'a>>,
+}
+
+/// A project with the work of its processes.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportProject {
+    pub path: String,
+    pub processes: usize,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    #[serde(
+        rename = "cpuMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cpu_us: Option<u64>,
+    pub phases: Vec<ReportPart>,
+    pub constructs: Vec<ReportPart>,
+    pub files: Vec<ReportCheckedFile>,
+}
+
+/// A part of a compiler's work.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportPart {
+    pub name: &'static str,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+/// A file that TypeScript's compiler checked.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportCheckedFile {
+    pub file: String,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub constructs: Vec<ReportPart>,
 }
 
 #[derive(Debug, Serialize)]

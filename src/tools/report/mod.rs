@@ -6,10 +6,12 @@ pub(crate) mod json;
 mod lines;
 mod native_causes;
 mod native_threads;
+mod projects;
 pub(crate) mod report;
 mod scripts;
 mod stalls;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod typescript;
 pub(crate) mod user_files;

@@ -7,6 +7,7 @@ use super::json::{
 };
 use super::lines::LineCosts;
 use super::native_threads::native_threads;
+use super::projects::projects;
 use super::scripts::scripts;
 use super::stalls::stalls;
 use super::tree::tree;
@@ -39,6 +40,8 @@ pub(crate) struct ReportOptions {
     pub has_tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub has_imports: bool,
+    /// Whether the projects are wanted.
+    pub has_projects: bool,
     /// The shortest stall that is wanted, microseconds; none if stalls are not wanted.
     pub stalls_us: Option<u64>,
 }
@@ -46,7 +49,8 @@ pub(crate) struct ReportOptions {
 impl ReportOptions {
     /// Returns what has to be read.
     pub(crate) fn scope(&self) -> ReadScope {
-        if self.has_imports || self.stalls_us.is_some() { ReadScope::ALL } else { ReadScope::STEPS }
+        let needs_samples = self.has_imports || self.has_projects || self.stalls_us.is_some();
+        if needs_samples { ReadScope::ALL } else { ReadScope::STEPS }
     }
 }
 
@@ -75,6 +79,8 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     };
     let tree = options.has_tree.then(|| tree(session, &launchers, &index));
     let imports = options.has_imports.then(|| imports(session, &launchers, &index));
+    let projects =
+        options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
     let shown = session.processes.iter().zip(cpu_of_processes(loaded, &parents));
@@ -127,6 +133,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         details,
         tree,
         imports,
+        projects,
         stalls,
         counts: ReportCounts {
             functions: costs.functions.known().count(),

@@ -194,7 +194,10 @@ pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
-fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_optional_ms<S: Serializer>(
+    us: &Option<u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     as_ms(&us.unwrap_or_default(), serializer)
 }
 
