@@ -1,0 +1,106 @@
+'use strict'
+
+// Reads a report for a tool, and puts what all answers begin with into words.
+
+const { report } = require('../../lib/offline.js')
+const { formatShare, formatTime } = require('../terminal/format.js')
+const { summary } = require('../report/summary.js')
+const { costTables, countThreads, threadRows } = require('../report/tables.js')
+const { selectionOf } = require('./inputs.js')
+
+/** @typedef {import('../../index.js').Report} Report */
+/** @typedef {import('../../index.js').ReportOptions} ReportOptions */
+/** @typedef {ReturnType<typeof import('./root.js').openRoot>} Root */
+/** @typedef {{ report: Report, facts: Record<string, unknown>, head: string[], notes: string[] }} Overview */
+
+/**
+ * Reads the recordings that an agent names.
+ * @param {Root} root @param {Record<string, any>} args @param {ReportOptions} [options]
+ * @returns {Promise<Overview>}
+ */
+async function readRun(root, args, options) {
+  const { file, note } = root.findOne(args.run)
+  const result = await report(file, { ...selectionOf(args), ...options })
+  const { sentence, durationMs, totals, processes } = result
+  const run = root.nameOf(file)
+  return {
+    report: result,
+    facts: {
+      ...{ run, sentence, durationMs, totals },
+      counts: { processes: processes.length, threads: countThreads(result) },
+    },
+    head: [sentence ?? '', `${run}: ${summary(result).join(' · ')}`],
+    notes: [...(note === undefined ? [] : [note]), ...problemsOf(result)],
+  }
+}
+
+/** Returns what went wrong with inputs, a sentence each. @param {Pick<Report, 'failed' | 'repaired' | 'notes'>} result */
+function problemsOf({ failed, repaired, notes }) {
+  return [
+    ...failed.map(({ file, reason }) => `left out ${file}: ${reason}`),
+    ...repaired.map((file) => `${file} was cut off, or has damaged events; the rest counts`),
+    ...notes,
+  ]
+}
+
+/**
+ * Returns tables of costs as lists.
+ * @param {Report} report @param {import('../report/tables.js').By | undefined} by @param {Root} root @param {number} top
+ * @returns {import('./answer.js').List[]}
+ */
+function costLists(report, by, root, top) {
+  return costTables(report, by, root.folder).map((table) => ({
+    key: keyOf(table),
+    title: titleOf(table),
+    rows: rowsOf(table).slice(0, top),
+  }))
+}
+
+/** @param {import('../report/tables.js').CostTable} table */
+function titleOf({ title, heads: [, second], whole }) {
+  return `${title} (% of ${formatTime(whole.ms)} of ${whole.name}; in brackets: ${second})`
+}
+
+/** @param {import('../report/tables.js').CostTable} table */
+function rowsOf({ heads: [first, second], whole, rows }) {
+  return rows.map(({ name, place, ms, second: beside }) => ({
+    text: `${formatTime(ms)} ${formatShare(ms, whole.ms)} (${beside})  ${name}  ${place}`.trimEnd(),
+    data: { name, place, [`${first}Ms`]: ms, share: ms / whole.ms, [second]: beside },
+  }))
+}
+
+/** Returns the name of a table in structured content: `functionsBySelf`. @param {import('../report/tables.js').CostTable} table */
+function keyOf({ names: [kind], heads: [time] }) {
+  return `${kind}sBy${time[0].toUpperCase()}${time.slice(1)}`
+}
+
+/** Returns the busiest threads as a list. @param {Report} report @param {Root} root @param {number} top @returns {import('./answer.js').List} */
+function threadList(report, root, top) {
+  const { rows, rest } = threadRows(report, top, root.folder)
+  const states = Object.keys(report.totals)
+  return {
+    key: 'threads',
+    title: `threads, the busiest first${rest > 0 ? ` (${rest} more)` : ''}`,
+    rows: rows.map(({ process, thread, label, place, end, isBelow }) => {
+      const times = Object.fromEntries(
+        states.map((state) => [state, Reflect.get(thread, state) ?? 0]),
+      )
+      const notable = Object.entries(times).filter(([, ms]) => ms >= 1)
+      const words = notable.map(([state, ms]) => `${state.slice(0, -2)} ${formatTime(ms)}`)
+      const native = process.cpu !== undefined && !isBelow ? process.cpu.nativeMs : undefined
+      if (native !== undefined && native >= 1) words.push(`native threads ${formatTime(native)}`)
+      return {
+        text: `${isBelow ? '  ' : ''}${label}${place}${end}: ${words.join(', ')}`,
+        data: {
+          process: process.command,
+          pid: process.pid,
+          thread: thread.name,
+          ...times,
+          nativeThreadsMs: native,
+        },
+      }
+    }),
+  }
+}
+
+module.exports = { readRun, problemsOf, costLists, threadList }
