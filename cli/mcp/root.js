@@ -97,7 +97,7 @@ class Root {
       throw new Refusal(`there is no run in ${this.runs} yet; the tool record makes one`)
     }
     const inRuns = path.join(this.runs, last)
-    const isRun = !path.isAbsolute(last) && isInside(inRuns, this.runs) && fs.existsSync(inRuns)
+    const isRun = !path.isAbsolute(last) && isBelow(inRuns, this.runs) && fs.existsSync(inRuns)
     const found = this.confine(isRun ? inRuns : last)
     for (const { file } of headersOf([found])) this.confine(file)
     return found
