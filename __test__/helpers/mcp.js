@@ -19,7 +19,7 @@ async function connect(t, project, args = []) {
     command: process.execPath,
     args: [BIN, 'mcp', ...args],
     cwd: project,
-    env: cleanEnv(),
+    env: /** @type {Record<string, string>} */ (cleanEnv()),
     stderr: 'pipe',
   })
   const said = { stderr: '' }
