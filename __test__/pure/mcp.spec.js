@@ -245,7 +245,7 @@ test('only this command needs the SDK, and says how to install it', async () => 
     const bin = path.join(project, 'node_modules', NAME, 'bin', 'cpu-prof.js')
     const { code, stdout, stderr } = await runNode([bin, 'mcp'], project)
     assert.deepEqual([code, stdout], [1, ''])
-    const said = `is not installed; run: ${command} ${SDK}@^`
+    const said = `is not installed; run: ${command} ${SDK}@1\n`
     assert.ok(stderr.includes(said) && stderr.trim().split('\n').length === 1, stderr)
     const help = await runNode([bin, 'mcp', '--help'], project)
     assert.deepEqual([help.code, help.stderr], [0, ''])

@@ -53,8 +53,9 @@ const tooOld = (project) => `the installed ${NAME} is too old; ${remedy(project)
 /** @param {string} project */
 function remedy(project) {
   const { peerDependencies } = require('../../package.json')
-  const wanted = `${NAME}@${peerDependencies[NAME]}`
-  return `run: ${commandToAdd(findProject(project).manager, wanted)}`
+  // The whole range has a character that shells know.
+  const [major] = /\d+/.exec(peerDependencies[NAME]) ?? []
+  return `run: ${commandToAdd(findProject(project).manager, `${NAME}@${major}`)}`
 }
 
 module.exports = { loadSdk }
