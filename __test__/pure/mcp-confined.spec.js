@@ -7,6 +7,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../../index.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { connect } = require('../helpers/mcp.js')
 const { recording, writeTrace } = require('../helpers/written.js')
@@ -157,6 +158,37 @@ test('code that a recording names is read in the project alone', async (t) => {
     ['own'],
   )
   assert.match(text, /code that is not shown: .*outside of /)
+})
+
+test('names are not taken from code and maps outside of the project', async (t) => {
+  const { project, neighbour } = createPlace()
+  const map = {
+    ...{ version: 3, sources: ['secret.ts'], sourcesContent: [null], names: ['nameInTheMap'] },
+    mappings: 'AAAAA',
+  }
+  const named = path.join(neighbour, 'named.js.map')
+  fs.writeFileSync(named, JSON.stringify(map))
+  fs.writeFileSync(path.join(project, 'a.js'), `(a) => 1\n//# sourceMappingURL=file://${named}\n`)
+  fs.writeFileSync(path.join(neighbour, 'b.js'), 'nameInTheCode((b) => 1)\n')
+  const file = writeTrace(traceOf(project), {
+    cwd: project,
+    spans: /** @type {any} */ ([
+      ['(anonymous) a.js:1:1', 5],
+      ['(anonymous) ../neighbour/b.js:1:15', 5],
+    ]),
+  })
+  // Without a limit, both are read.
+  const everywhere = JSON.stringify(await report(file))
+  for (const name of ['secret.ts', 'nameInTheCode']) assert.ok(everywhere.includes(name), name)
+  const { call } = await connect(t, project)
+  for (const [tool, args] of /** @type {[string, Record<string, unknown>][]} */ ([
+    ['hotspots', {}],
+    ['stalls', { leastMs: 1 }],
+    ['compare', { base: '20260101.000000.7', head: '20260101.000000.7' }],
+  ])) {
+    const { text, data } = await call(tool, args)
+    assert.doesNotMatch(text + JSON.stringify(data), /secret\.ts|nameIn/, tool)
+  }
 })
 
 test('names of a recording come through as data on one line', async (t) => {

@@ -20,7 +20,11 @@ const { selectionOf } = require('./inputs.js')
  */
 async function readRun(root, args, options) {
   const { file, note } = root.findOne(args.run)
-  const result = await report(file, { ...selectionOf(args), ...options })
+  const result = await report(file, {
+    ...selectionOf(args),
+    sourcesIn: root.folder,
+    ...options,
+  })
   const { sentence, durationMs, totals, processes } = result
   const run = root.nameOf(file)
   return {

@@ -59,6 +59,8 @@ class Recorder {
       stdio: 'pipe',
       windowsHide: true,
     })
+    // No process and no pipes, for example for lack of memory.
+    if (child.pid === undefined) throw await new Promise((resolve) => child.once('error', resolve))
     this.#child = child
     this.#what = command.join(' ')
     // The child can end first.

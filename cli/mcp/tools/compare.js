@@ -32,7 +32,11 @@ module.exports = {
   }),
   async answer({ base, head, shares, top, ...args }, { root }) {
     const [before, after] = [base, head].map((side) => root.find(side))
-    const result = await compare(before, after, { ...selectionOf(args), shares })
+    const result = await compare(before, after, {
+      ...selectionOf(args),
+      sourcesIn: root.folder,
+      shares,
+    })
     const [text, noise] = [verdict(result), noiseOf(result)]
     const counts = [before, after].map((side) => allRunsOf(side).length)
     return {

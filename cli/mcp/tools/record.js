@@ -11,6 +11,8 @@ const { Refusal } = require('../root.js')
 const SECONDS = { usual: 300, most: 3600 }
 /** Words of a command, runs of one command. */
 const MOST = { words: 256, runs: 20 }
+/** Lines of output that are shown of a command that succeeded. */
+const LINES_OF_SUCCESS = 5
 /** Rows of the tables that come with a recording. */
 const ROWS = { tables: 8, threads: 6 }
 
@@ -60,7 +62,12 @@ module.exports = {
     const { folder, code, signal, hasTimedOut, output, words } = recording
     const tookMs = performance.now() - started
     const ending = endingOf({ code, signal, hasTimedOut, timeoutSeconds })
-    const log = { key: 'output', title: 'the end of its output', isLog: true, rows: rowsOf(output) }
+    const log = {
+      key: 'output',
+      title: 'the end of its output',
+      isLog: true,
+      rows: rowsOf(output, code),
+    }
     const shared = {
       command: command.join(' '),
       exitCode: code,
@@ -98,5 +105,11 @@ function endingOf({ code, signal, hasTimedOut, timeoutSeconds }) {
   return hasTimedOut ? `${how}, because the limit of ${timeoutSeconds} s was reached,` : how
 }
 
-/** @param {string[]} lines */
-const rowsOf = (lines) => lines.map((line) => ({ text: line, data: line }))
+/** Returns the last lines of an output; hardly any of a command that succeeded. @param {string[]} lines @param {number | null} code */
+function rowsOf(lines, code) {
+  const shown = code === 0 ? lines.slice(-LINES_OF_SUCCESS) : lines
+  // Columns of a table for a screen are wide.
+  return shown
+    .map((line) => line.replace(/(\S) {3,}/g, '$1  '))
+    .map((line) => ({ text: line, data: line }))
+}

@@ -19,6 +19,8 @@ pub(crate) struct Selection {
     pub filter: Filter,
     /// Whether functions and lines are those of the sources, by source maps.
     pub source_maps: bool,
+    /// The folder below which sources and maps are read; none for everywhere.
+    pub sources_in: Option<PathBuf>,
 }
 
 impl Selection {
@@ -27,7 +29,7 @@ impl Selection {
         let mut loaded = load_slice(paths, self.slice, scope);
         loaded.check()?;
         if self.source_maps {
-            let mut originals = Originals::default();
+            let mut originals = Originals::within(self.sources_in.clone());
             for (script, map) in loaded.session.script_maps.drain() {
                 originals.add_map(script, map);
             }
