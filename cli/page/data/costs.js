@@ -2,7 +2,7 @@
 
 // Sums up the samples of a selection: times of states, nodes, functions, files, packages and owners.
 
-const { WORK, PROGRAM, GC, IDLE, BLOCKED, sampleAt } = require('./recording.js')
+const { WORK, PROGRAM, GC, IDLE, BLOCKED, WAITING, sampleAt } = require('./recording.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
 /**
@@ -38,16 +38,17 @@ function leafTimes({ leafNode, threads: all }, threads, { fromUs, toUs }) {
 /** @param {Recording} recording @param {number[]} threads indices @param {Span} span */
 function costsOf(recording, threads, span) {
   const leafUs = leafTimes(recording, threads, span)
-  const states = new Float64Array(5)
+  const states = new Float64Array(6)
   for (const [leaf, state] of recording.leafState.entries()) states[state] += leafUs[leaf]
   const nodes = nodeTimes(recording, leafUs)
   return {
     ...{ leafUs, self: nodes.self, total: nodes.total },
     states: {
-      busy: states[WORK],
-      program: states[PROGRAM],
+      javascript: states[WORK],
+      native: states[PROGRAM],
       gc: states[GC],
       idle: states[IDLE],
+      waiting: states[WAITING],
       blocked: states[BLOCKED],
     },
     /** The time that tables share out. */
@@ -62,7 +63,7 @@ function nodeTimes({ parent, leafNode, leafState }, leafUs) {
   const blocked = new Float64Array(parent.length)
   for (let leaf = 0; leaf < leafUs.length; leaf++) {
     if (leafState[leaf] === BLOCKED) blocked[leafNode[leaf]] += leafUs[leaf]
-    else if (leafState[leaf] !== IDLE) self[leafNode[leaf]] += leafUs[leaf]
+    else if (leafState[leaf] < IDLE) self[leafNode[leaf]] += leafUs[leaf]
   }
   const total = self.slice()
   const hasTime = self.map((us, node) => us + blocked[node])

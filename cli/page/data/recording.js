@@ -10,6 +10,7 @@ const PROGRAM = 1
 const GC = 2
 const IDLE = 3
 const BLOCKED = 4
+const WAITING = 5
 const STATES = [PROGRAM, GC, IDLE]
 
 /**
@@ -38,8 +39,14 @@ function readRecording(data) {
   const filePackages = Int32Array.from(files.package)
   const tree = readTree(data.tree, functionFiles, filePackages)
   const leafNode = Int32Array.from(leaves.node)
-  const leafState = leafNode.map((node) => STATES[tree.functions[node]] ?? WORK)
-  for (const leaf of leaves.blocked) leafState[leaf] = BLOCKED
+  const isNative = (/** @type {number} */ node) =>
+    files.path[functionFiles[tree.functions[node]]] === ''
+  const leafState = leafNode.map(
+    (node) => STATES[tree.functions[node]] ?? (isNative(node) ? PROGRAM : WORK),
+  )
+  for (const [leaf, state] of leaves.state.entries()) {
+    if (state !== 0) leafState[leaf] = state === 1 ? BLOCKED : WAITING
+  }
   const { processes, threads } = readProcesses(data.processes, leafState)
   return {
     durationUs: /** @type {number} */ (data.durationUs),
@@ -159,6 +166,6 @@ function sampleAt(times, us) {
 }
 
 module.exports = {
-  ...{ WORK, PROGRAM, GC, IDLE, BLOCKED },
+  ...{ WORK, PROGRAM, GC, IDLE, BLOCKED, WAITING },
   ...{ readRecording, busiestProcess, sampleAt },
 }

@@ -2,7 +2,7 @@
 
 // Lays out the time line: a row for each thread, the time scale and the selected time.
 
-const { WORK, PROGRAM, GC, IDLE, BLOCKED } = require('../data/recording.js')
+const { WORK, PROGRAM, GC, IDLE, BLOCKED, WAITING } = require('../data/recording.js')
 const { processLabel, threadLabel } = require('../data/names.js')
 const { spanOf, threadsOf } = require('../state.js')
 const { formatTime } = require('../../terminal/units.js')
@@ -20,9 +20,10 @@ const TICK = 110
 
 /** What a row shows, from its bottom. */
 const STACK = /** @type {const} */ ([
-  { name: 'busy', state: WORK },
+  { name: 'javascript', state: WORK },
+  { name: 'native', state: PROGRAM },
   { name: 'gc', state: GC },
-  { name: 'program', state: PROGRAM },
+  { name: 'waiting', state: WAITING },
   { name: 'blocked', state: BLOCKED },
 ])
 

@@ -19,9 +19,10 @@ const STATE = ['#b8bcc2', '#5f656e']
 
 /** Colours of what threads did. */
 const STATES = {
-  busy: ['#0072b2', '#56b4e9'],
+  javascript: ['#0072b2', '#56b4e9'],
   gc: ['#d55e00', '#f08030'],
-  program: ['#7f8790', '#9aa3ad'],
+  native: ['#7f8790', '#9aa3ad'],
+  waiting: ['#e6c84f', '#b8a03a'],
   blocked: ['#cc79a7', '#d795b9'],
 }
 

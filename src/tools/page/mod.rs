@@ -2,3 +2,4 @@
 
 pub(crate) mod json;
 pub(crate) mod page;
+mod tables;

@@ -1,8 +1,9 @@
 //! Sessions: the processes, threads and recordings that were read back from one or many files.
 
-pub mod blocked;
 pub mod builder;
+pub mod off_core;
 pub mod order;
+pub mod steps;
 pub mod thinner;
 pub mod thread_profile;
 
