@@ -4,8 +4,8 @@
 
 const { report } = require('../../lib/offline.js')
 const { formatShare, formatTime } = require('../terminal/format.js')
-const { summary } = require('../report/summary.js')
-const { costTables, countThreads, threadRows } = require('../report/tables.js')
+const { statesOf, summary } = require('../report/summary.js')
+const { costTables, countThreads, isMain, threadRows } = require('../report/tables.js')
 const { selectionOf } = require('./inputs.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -25,17 +25,24 @@ async function readRun(root, args, options) {
     sourcesIn: root.folder,
     ...options,
   })
-  const { sentence, durationMs, totals, processes } = result
+  const { sentence, chain, durationMs, totals, wall, processes } = result
   const run = root.nameOf(file)
   return {
     report: result,
     facts: {
-      ...{ run, sentence, durationMs, totals },
+      ...{ run, sentence, durationMs, totals, wall },
       counts: { processes: processes.length, threads: countThreads(result) },
     },
-    head: [sentence ?? '', `${run}: ${summary(result).join(' · ')}`],
+    head: [sentence ?? '', `${run}: ${summary(result).join(' · ')}`, chainText(chain)],
     notes: [...(note === undefined ? [] : [note]), ...problemsOf(result)],
   }
+}
+
+/** Tells what the end of a run waited for, if that is more than one process. @param {Report['chain']} chain */
+function chainText(chain) {
+  if (chain.length < 2) return ''
+  const parts = chain.map(({ label = 'idle', ms }) => `${label} ${formatTime(ms)}`)
+  return `the end waited for: ${parts.join(' → ')}`
 }
 
 /** Returns what went wrong with inputs, a sentence each. @param {Pick<Report, 'failed' | 'repaired' | 'notes'>} result */
@@ -61,16 +68,20 @@ function costLists(report, by, root, top) {
 }
 
 /** @param {import('../report/tables.js').CostTable} table */
-function titleOf({ title, heads: [, second], whole }) {
-  return `${title} (% of ${formatTime(whole.ms)} of ${whole.name}; in brackets: ${second})`
+function titleOf({ title, heads: [, ...others], whole }) {
+  return `${title} (% of ${formatTime(whole.ms)} of ${whole.name}; in brackets: ${others.join(', ')})`
 }
 
 /** @param {import('../report/tables.js').CostTable} table */
-function rowsOf({ heads: [first, second], whole, rows }) {
-  return rows.map(({ name, place, ms, second: beside }) => ({
-    text: `${formatTime(ms)} ${formatShare(ms, whole.ms)} (${beside})  ${name}  ${place}`.trimEnd(),
-    data: { name, place, [`${first}Ms`]: ms, share: ms / whole.ms, [second]: beside },
-  }))
+function rowsOf({ heads: [first, ...heads], whole, rows }) {
+  return rows.map(({ name, place, ms, others }) => {
+    const share = formatShare(ms, whole.ms)
+    const beside = Object.fromEntries(heads.map((head, at) => [head, others[at]]))
+    return {
+      text: `${formatTime(ms)} ${share} (${others.join(', ')})  ${name}  ${place}`.trimEnd(),
+      data: { name, place, [`${first}Ms`]: ms, share: ms / whole.ms, ...beside },
+    }
+  })
 }
 
 /** Returns the name of a table in structured content: `functionsBySelf`. @param {import('../report/tables.js').CostTable} table */
@@ -81,26 +92,24 @@ function keyOf({ names: [kind], heads: [time] }) {
 /** Returns the busiest threads as a list. @param {Report} report @param {Root} root @param {number} top @returns {import('./answer.js').List} */
 function threadList(report, root, top) {
   const { rows, rest } = threadRows(report, top, root.folder)
-  const states = Object.keys(report.totals)
   return {
     key: 'threads',
     title: `threads, the busiest first${rest > 0 ? ` (${rest} more)` : ''}`,
     rows: rows.map(({ process, thread, label, place, end, isBelow }) => {
-      const times = Object.fromEntries(
-        states.map((state) => [state, Reflect.get(thread, state) ?? 0]),
-      )
-      const notable = Object.entries(times).filter(([, ms]) => ms >= 1)
-      const words = notable.map(([state, ms]) => `${state.slice(0, -2)} ${formatTime(ms)}`)
-      const native = process.cpu !== undefined && !isBelow ? process.cpu.nativeMs : undefined
-      if (native !== undefined && native >= 1) words.push(`native threads ${formatTime(native)}`)
+      const words = statesOf(thread)
+      const nativeThreadsMs = isMain(thread) ? process.cpu?.nativeMs : undefined
+      if (Number(nativeThreadsMs) >= 1) {
+        words.push(`native threads ${formatTime(Number(nativeThreadsMs))}`)
+      }
+      const times = Object.keys(report.totals).map((state) => [state, Reflect.get(thread, state)])
       return {
         text: `${isBelow ? '  ' : ''}${label}${place}${end}: ${words.join(', ')}`,
         data: {
           process: process.command,
           pid: process.pid,
           thread: thread.name,
-          ...times,
-          nativeThreadsMs: native,
+          ...Object.fromEntries(times),
+          nativeThreadsMs,
         },
       }
     }),

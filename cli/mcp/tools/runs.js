@@ -47,8 +47,9 @@ async function describe(name, root) {
   try {
     if (bytesOf(root.find(name)) > MAX_BYTES)
       return { text: `${name}: large, not read`, data: { run: name } }
-    const { report } = await readRun(root, { run: name }, { top: 0 })
-    const { durationMs, processes, sentence } = report
+    const { report, facts } = await readRun(root, { run: name }, { top: 0 })
+    const { durationMs, processes } = report
+    const { sentence } = facts
     const command = processes[0]?.command ?? ''
     const text = `${name}: ${formatTime(durationMs)}, ${command}${sentence ? `: ${sentence}` : ''}`
     return { text, data: { run: name, durationMs, command, processes: processes.length, sentence } }
