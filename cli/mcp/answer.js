@@ -52,8 +52,10 @@ function resultOf({ facts, head, lists = [], notes = [], more }, maxTokens) {
       ...cleanHead,
       ...shownNotes.map((note) => `note: ${note}`),
       ...shown.flatMap(linesOf),
-      ...(isCut && more ? [`left out: ${more}`] : []),
-    ].join('\n')
+      ...(isCut && more ? [`more: ${more}`] : []),
+    ]
+      .join('\n')
+      .trimStart()
     const structured = { ...data, ...structuredLists(shown), ...(isCut && more ? { more } : {}) }
     const fits = Math.max(text.length, JSON.stringify(structured).length) <= most
     if (fits || count <= 0)

@@ -11,7 +11,14 @@ const { selectionOf } = require('./inputs.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportOptions} ReportOptions */
 /** @typedef {ReturnType<typeof import('./root.js').openRoot>} Root */
-/** @typedef {{ report: Report, facts: Record<string, unknown>, head: string[], notes: string[] }} Overview */
+/**
+ * @typedef {object} Overview
+ * @property {Report} report
+ * @property {Record<string, unknown>} facts
+ * @property {string[]} head
+ * @property {string} chain what the end of the run waited for; empty for a single process
+ * @property {string[]} notes
+ */
 
 /**
  * Reads the recordings that an agent names.
@@ -33,7 +40,8 @@ async function readRun(root, args, options) {
       ...{ run, sentence, durationMs, totals, wall },
       counts: { processes: processes.length, threads: countThreads(result) },
     },
-    head: [sentence ?? '', `${run}: ${summary(result).join(' · ')}`, chainText(chain)],
+    head: [sentence ?? '', `${run}: ${summary(result).join(' · ')}`],
+    chain: chainText(chain),
     notes: [...(note === undefined ? [] : [note]), ...problemsOf(result)],
   }
 }

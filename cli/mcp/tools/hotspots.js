@@ -14,8 +14,8 @@ module.exports = {
   title: 'Where the time went',
   description:
     'Lists what a recorded run spent its time on, by function, line, file, npm package, owner (rule, ' +
-    'plugin, loader or test for which work was done), script (of npm, nx, turbo), import (module load ' +
-    'time) or thread. self: on top of the stack; total: with all that was called.',
+    'plugin, loader or test for which work was done; focus with its name shows what it did), script (of ' +
+    'npm, nx, turbo), import (module load time) or thread. self: on top of the stack; total: with all that was called.',
   writes: false,
   input: (z) => ({
     run: run(z),

@@ -11,6 +11,8 @@ const { Refusal } = require('../root.js')
 const SECONDS = { usual: 300, most: 3600 }
 /** Words of a command, runs of one command. */
 const MOST = { words: 256, runs: 20 }
+/** A row with a smaller share of its table's time tells little. */
+const MINOR = 0.02
 /** Lines of output that are shown of a command that succeeded. */
 const LINES_OF_SUCCESS = 5
 /** Rows of the tables that come with a recording. */
@@ -82,13 +84,13 @@ module.exports = {
         notes: words,
       }
     }
-    const { report, facts, head, notes } = await readRun(root, { run: root.nameOf(folder) })
+    const { report, facts, head, chain, notes } = await readRun(root, { run: root.nameOf(folder) })
     const run = root.nameOf(folder)
     return {
       facts: { recorded: true, ...facts, run, runs: repeat > 1 ? repeat : undefined, ...shared },
-      head: [...head, `${ending} after ${formatTime(tookMs)}; recorded as ${run}`],
+      head: [...head, chain, `${ending} after ${formatTime(tookMs)}; recorded as ${run}`],
       lists: [
-        ...costLists(report, undefined, root, ROWS.tables),
+        ...costLists(report, undefined, root, ROWS.tables).map(withoutMinor),
         threadList(report, root, ROWS.threads),
         log,
       ],
@@ -105,9 +107,18 @@ function endingOf({ code, signal, hasTimedOut, timeoutSeconds }) {
   return hasTimedOut ? `${how}, because the limit of ${timeoutSeconds} s was reached,` : how
 }
 
+/** Leaves out what hardly took time: an agent that wants more asks for hot spots. @param {import('../answer.js').List} list */
+function withoutMinor(list) {
+  const rows = list.rows.filter(
+    ({ data }, at) => at < 2 || /** @type {any} */ (data).share >= MINOR,
+  )
+  return { ...list, rows }
+}
+
 /** Returns the last lines of an output; hardly any of a command that succeeded. @param {string[]} lines @param {number | null} code */
 function rowsOf(lines, code) {
-  const shown = code === 0 ? lines.slice(-LINES_OF_SUCCESS) : lines
+  const full = lines.filter((line) => line !== '')
+  const shown = code === 0 ? full.slice(-LINES_OF_SUCCESS) : full
   // Columns of a table for a screen are wide.
   return shown
     .map((line) => line.replace(/(\S) {3,}/g, '$1  '))
