@@ -371,6 +371,11 @@ export function merge(
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
   version: 2
+  /**
+   * Why the run took that long, chosen by rule from the numbers below; missing where no rule holds. The
+   * names in it come from the program.
+   */
+  sentence?: string
   /** Wall-clock time from the start of the first recording to the end of the last. */
   durationMs: number
   /** Sums over all threads, which can exceed `durationMs`. */

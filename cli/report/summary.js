@@ -42,6 +42,20 @@ function statesOf(times, collections = '') {
   ]
 }
 
+/** Returns `npm 0.3 s → eslint · packages/app 2.1 s → idle 0.4 s`; none for one part, which says nothing.
+ * @param {Report['chain']} chain */
+function chainText(chain) {
+  if (chain.length < 2) return undefined
+  const part = (
+    /** @type {Report['chain'][number]} */ { label = 'idle', ms, idleMs, processes },
+  ) => {
+    const many = processes > 1 ? ` × ${processes}` : ''
+    const isIdle = label !== 'idle' && idleMs > MINOR * ms && idleMs > 50
+    return `${label}${many} ${formatTime(ms)}${isIdle ? ` (${formatTime(idleMs)} idle)` : ''}`
+  }
+  return chain.map(part).join(' → ')
+}
+
 /** Returns how often the collector ran, in brackets. @param {Report} report */
 function countCollections({ processes }) {
   const all = processes.flatMap(({ threads }) =>
@@ -84,4 +98,4 @@ function cpuSummary({ processes }) {
   return [`CPU ${formatTime(whole)}: ${parts.join(', ')}`]
 }
 
-module.exports = { summary, statesOf }
+module.exports = { summary, statesOf, chainText }

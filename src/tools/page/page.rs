@@ -10,6 +10,8 @@ use crate::shared::launchers::launchers;
 use crate::shared::owners::{OwnedStack, OwnerFinder};
 use crate::shared::path_tree::PathTree;
 use crate::shared::samples::{PageSample, SampleSpan, spans};
+use crate::shared::process_cpu::cpu_of_processes;
+use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::thread_times;
 use cpu_prof_core::base::numbering::FxIndexSet;
@@ -23,7 +25,8 @@ const MAX_SPANS: usize = 500_000;
 pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
-    let launchers = launchers(session, &parents(session));
+    let parents = parents(session);
+    let launchers = launchers(session, &parents);
     let thinned_to_us = interval_for(session, &index);
     let mut paths =
         PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
@@ -31,10 +34,13 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
     for (process, launcher) in session.processes.iter().zip(&launchers) {
         processes.push(paths.process(process, *launcher, session, thinned_to_us));
     }
+    let costs = SessionCosts::of(session, &launchers, &index);
+    let cpu = cpu_of_processes(loaded, &parents);
     let chain = loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of);
     let page = Page {
         duration_us: session.length_us(),
         title: session.processes.first().map(|process| process.command.as_str()),
+        sentence: sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu)),
         chain: chain.collect(),
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
         processes,
@@ -42,7 +48,7 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
         thinned_to_us,
         ..Page::default()
     };
-    json(page, &paths, Some(&SessionCosts::of(session, &launchers, &index)))
+    json(page, &paths, Some(&costs))
 }
 
 /// The sides of a comparison, base and head, on one call tree.

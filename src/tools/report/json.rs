@@ -15,6 +15,8 @@ use cpu_prof_core::files::input::{Failed, lossy_list};
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report<'a> {
     pub version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
     pub duration_ms: f64,
     pub totals: ReportTimes,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -18,6 +18,7 @@ use crate::shared::heap;
 use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportWall, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::process_cpu::{cpu_of_processes, uses, whole};
+use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::cpu_use::CpuUse;
@@ -76,7 +77,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
     let shown = session.processes.iter().zip(cpu_of_processes(loaded, &parents));
-    let processes = shown.zip(launchers).map(|((process, cpu), launcher)| {
+    let processes = shown.zip(&launchers).map(|((process, cpu), launcher)| {
         let clock_us = session.clock(process).start_us;
         let thread_report = |thread| ReportThread {
             own_file: own_files.next().flatten(),
@@ -85,18 +86,21 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         ReportProcess {
             program: ReportProgram::of(process),
             cpu,
-            launcher,
+            launcher: *launcher,
             start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
             duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
             threads: process.threads.iter().map(thread_report).collect(),
         }
     });
     let processes: Vec<_> = processes.collect();
+    let cpu: Vec<_> = processes.iter().map(|process| process.cpu).collect();
+    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu));
     let threads = processes.iter().flat_map(|process| &process.threads);
     let totals = sum_of_times(threads.map(|thread| thread.times));
     let scripts = scripts(session, &parents, &processes);
     serde_json::to_string(&Report {
         version: 2,
+        sentence,
         duration_ms: to_ms(session.length_us()),
         totals,
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),

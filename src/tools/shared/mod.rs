@@ -10,5 +10,6 @@ pub(crate) mod owners;
 pub(crate) mod path_tree;
 pub(crate) mod process_cpu;
 pub(crate) mod samples;
+pub(crate) mod sentence;
 pub(crate) mod session_costs;
 pub(crate) mod times;

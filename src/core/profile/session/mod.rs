@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::frame_table::FrameTable;
+use crate::profile::ending::ProcessEnding;
 use crate::profile::label::{labelled, pid_mark};
 use crate::profile::session::thread_profile::ThreadProfile;
 
@@ -58,6 +59,8 @@ pub struct Process {
     pub ancestors: Vec<i64>,
     /// `process.version`
     pub node: Option<String>,
+    /// How the process ended, as far as the recording or its parent knows.
+    pub ending: Option<ProcessEnding>,
     /// Start of the process and of the system.
     pub identity: Option<Identity>,
     /// Threads, each id once.
@@ -175,6 +178,7 @@ impl Process {
         }
         self.identity = self.identity.take().or(other.identity);
         self.node = self.node.take().or(other.node);
+        self.ending = self.ending.take().or(other.ending);
         self.cwd = self.cwd.take().or(other.cwd);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
         if self.ancestors.is_empty() {

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::side_events;
 use crate::base::path_text::with_slashes;
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::ours::OurMember;
 use crate::format::trace::process_label::{without_place, without_recording_label};
 use crate::format::trace::write::thread_names::{label_after, without_label};
+use crate::profile::ending::ProcessEnding;
 use crate::profile::session::{Identity, Process, Thread};
 
 /// The names of all processes of a trace, by process id.
@@ -28,6 +30,8 @@ pub struct ProcessNames {
     threads: BTreeMap<i64, (i64, String)>,
     /// Labels of the threads' recordings.
     recording_labels: BTreeMap<i64, String>,
+    /// How the process ended, by the event at the end of its recording.
+    ending: Option<ProcessEnding>,
     program: ProgramJson,
 }
 
@@ -55,6 +59,9 @@ struct ProgramJson {
     thread_id: Option<i64>,
     /// In a `.cpuprofile`, the name of the thread within its process.
     thread_name: Option<String>,
+    /// In a merged trace, how the process ended.
+    #[serde(flatten)]
+    ending: ProcessEnding,
 }
 
 /// The facts of our metadata: about one process, or in a merged trace about all processes.
@@ -110,6 +117,14 @@ impl TraceNames {
             }
             "TracingStartedInBrowser" | "FrameCommittedInBrowser" => self.frames(event, args),
             _ => {}
+        }
+    }
+
+    /// Reads how a process ended from the end of its main thread's recording.
+    pub(super) fn ended(&mut self, event: &EventJson<'_>) {
+        let ending = side_events::data_of::<ProcessEnding>(event);
+        if let Some(ending) = ending.filter(ProcessEnding::is_known) {
+            self.process(event.pid.0).ending = Some(ending);
         }
     }
 
@@ -196,6 +211,7 @@ impl ProcessNames {
             *label = without_recording_label(label, of_recording);
         }
         let (name, command) = (self.short_name(), self.command());
+        let ending = Some(self.program.ending).filter(ProcessEnding::is_known).or(self.ending);
         // A converted trace has these members, without values.
         let is_known = |text: &String| !text.is_empty();
         let ProgramJson { process_start_ms, boot, process_key, pid_namespace, .. } = self.program;
@@ -216,6 +232,7 @@ impl ProcessNames {
             ancestors,
             node: node.filter(is_known),
             identity,
+            ending,
             threads,
             ..Process::default()
         }

@@ -101,6 +101,7 @@ impl TraceReader {
                 self.each_of_thread(&event, |builder, time_us| builder.add_memory(time_us, memory))
             }
             "trace.end" => {
+                self.names.ended(&event);
                 let collections = side_events::collections_of_flush(&event);
                 self.each_of_thread(&event, |builder, time_us| {
                     if let Some(times) = cpu_times(&event) {

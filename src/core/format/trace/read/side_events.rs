@@ -25,7 +25,7 @@ pub(super) fn lost_time(event: &EventJson<'_>) -> Option<LostTime> {
 }
 
 /// Returns `args.data`, if it has the members of `T`.
-fn data_of<T: DeserializeOwned>(event: &EventJson<'_>) -> Option<T> {
+pub(super) fn data_of<T: DeserializeOwned>(event: &EventJson<'_>) -> Option<T> {
     #[derive(Deserialize)]
     struct DataArgs<T> {
         data: T,
