@@ -879,6 +879,11 @@ export interface ReportCheckedFile {
 /** Options of {@link report}. */
 export interface ReportOptions extends Selection {
   /**
+   * Folder below which sources and source maps are read, whatever other files a recording names; a link
+   * counts as its target. Default: everywhere.
+   */
+  sourcesIn?: string
+  /**
    * Number of functions, files and packages by either time, and of lines; `Infinity` for all.
    * Default: 20.
    */
@@ -1104,6 +1109,8 @@ export interface ComparedRule {
 
 /** Options of `compare()`. */
 export interface CompareOptions extends Selection {
+  /** See {@link ReportOptions.sourcesIn}. */
+  sourcesIn?: string
   /**
    * How much more head may need, beyond the noise: `total>5%`, `wall>2s`, `cpu>5%`, `gc>10%`,
    * `idle>1s`, `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,

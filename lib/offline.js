@@ -23,6 +23,8 @@ const BOOLEAN = ['a boolean', (value) => typeof value === 'boolean']
 /** @type {Kind} */
 const TEXTS = ['a text, or an array of texts', isList]
 /** @type {Kind} */
+const FOLDER = ['the path of a folder', isText]
+/** @type {Kind} */
 const TIME = [
   'a number of milliseconds',
   (value) => typeof value === 'number' && !Number.isNaN(value),
@@ -59,6 +61,7 @@ const REPORT_OPTIONS = {
   imports: BOOLEAN,
   projects: BOOLEAN,
   stalls: ['a number of milliseconds, 0 or more', isNotNegative],
+  sourcesIn: FOLDER,
   ...SELECTION,
 }
 
@@ -69,6 +72,7 @@ const COMPARE_OPTIONS = {
     (value) => listOf(value).every((rule) => typeof rule === 'string'),
   ],
   shares: BOOLEAN,
+  sourcesIn: FOLDER,
   ...SELECTION,
 }
 
@@ -208,14 +212,14 @@ function checkInputs(inputs, argument = 'inputs') {
 
 /** Returns what a tool shows. @param {Record<string, any>} given checked options */
 function selectionOf(given) {
-  const { from, to, sourceMaps = true } = given
+  const { from, to, sourceMaps = true, sourcesIn } = given
   // Where one counts from the start and the other from the end, the recordings decide.
   const isFromEnd = (/** @type {unknown} */ time) => Number(time) < 0
   if (isFromEnd(from) === isFromEnd(to) && Number(from) >= Number(to)) {
     throw new RangeError(`cpu-prof: from (${from}) must be less than to (${to})`)
   }
   const filters = FILTERS.map((name) => [name, listOf(given[name])])
-  return { from, to, sourceMaps, ...Object.fromEntries(filters) }
+  return { from, to, sourceMaps, sourcesIn, ...Object.fromEntries(filters) }
 }
 
 /** @param {unknown} value */

@@ -92,6 +92,8 @@ pub(crate) struct JsSelection {
     pub to: Option<f64>,
     /// Whether functions and lines are those of the sources.
     pub source_maps: bool,
+    /// The folder below which sources and maps are read.
+    pub sources_in: Option<String>,
     /// Parts of commands, or pids.
     pub process: Vec<String>,
     /// Parts of names of threads, or thread ids.
@@ -106,13 +108,14 @@ pub(crate) struct JsSelection {
 
 impl From<JsSelection> for Selection {
     fn from(selection: JsSelection) -> Self {
-        let JsSelection { from, to, source_maps, .. } = selection;
+        let JsSelection { from, to, source_maps, sources_in, .. } = selection;
         let JsSelection { process, thread, package, focus, ignore, .. } = selection;
         let stacks = StackFilter::new(&package, &focus, &ignore);
         Self {
             slice: SliceLimits::of_ms(from, to),
             filter: Filter::new(&process, &thread, stacks),
             source_maps,
+            sources_in: sources_in.map(PathBuf::from),
         }
     }
 }
@@ -120,7 +123,7 @@ impl From<JsSelection> for Selection {
 impl From<JsMergeOptions> for MergeOptions {
     fn from(options: JsMergeOptions) -> Self {
         let JsMergeOptions { names, selection, exit, categories, interval } = options;
-        let Selection { slice, filter, source_maps } = selection.into();
+        let Selection { slice, filter, source_maps, .. } = selection.into();
         Self {
             names: names.into_iter().map(|(name, path)| (name, path.into())).collect(),
             filter,

@@ -21,6 +21,8 @@ pub(crate) struct Selection {
     pub filter: Filter,
     /// Whether functions and lines are those of the sources, by source maps.
     pub source_maps: bool,
+    /// The folder below which sources and maps are read; none for everywhere.
+    pub sources_in: Option<PathBuf>,
 }
 
 impl Selection {
@@ -35,7 +37,7 @@ impl Selection {
             loaded.share_wall();
         }
         if self.source_maps {
-            let mut originals = Originals::default();
+            let mut originals = Originals::within(self.sources_in.clone());
             for (script, map) in loaded.session.script_maps.drain() {
                 originals.add_map(script, map);
             }

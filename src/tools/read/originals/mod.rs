@@ -11,6 +11,7 @@ mod source_files;
 mod tests;
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
@@ -70,6 +71,11 @@ impl OriginalFrame {
 }
 
 impl Originals {
+    /// Reads files below a folder only, or everywhere.
+    pub(crate) fn within(folder: Option<PathBuf>) -> Self {
+        Self { allowance: Allowance::within(folder), ..Self::default() }
+    }
+
     /// Returns the frame in its source; none for a frame that stays as it is.
     pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
         if frame.origin != FrameOrigin::Executed || frame.line < 0 {
