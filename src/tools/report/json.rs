@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::shared::json::{
-    ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner,
-    ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, as_optional_ms, is_false,
+    ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportNative,
+    ReportOwner, ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, as_optional_ms,
+    is_false,
 };
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
@@ -60,26 +61,6 @@ pub(super) struct ReportProcess<'a> {
     pub start_ms: f64,
     pub duration_ms: f64,
     pub threads: Vec<ReportThread<'a>>,
-}
-
-/// Threads that run no JavaScript.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ReportNative<'a> {
-    pub name: String,
-    pub threads: u32,
-    #[serde(rename = "cpuMs", serialize_with = "as_ms")]
-    pub cpu_us: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub started_by: Vec<ReportStarter<'a>>,
-}
-
-/// What gave work to native threads.
-#[derive(Debug, Serialize)]
-pub(super) struct ReportStarter<'a> {
-    pub what: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<ReportPlace<'a>>,
 }
 
 #[derive(Debug, Serialize)]

@@ -4,8 +4,6 @@ mod detail;
 mod imports;
 pub(crate) mod json;
 mod lines;
-mod native_causes;
-mod native_threads;
 mod projects;
 pub(crate) mod report;
 mod scripts;

@@ -6,7 +6,6 @@ use super::json::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
 };
 use super::lines::LineCosts;
-use super::native_threads::native_threads;
 use super::projects::projects;
 use super::scripts::scripts;
 use super::stalls::stalls;
@@ -19,6 +18,7 @@ use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
 use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportWall, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
+use crate::shared::native::threads::native_threads;
 use crate::shared::process_cpu::{cpu_of_processes, uses, whole};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;

@@ -5,6 +5,7 @@ pub(crate) mod frame_index;
 pub(crate) mod heap;
 pub(crate) mod json;
 pub(crate) mod launchers;
+pub(crate) mod native;
 pub(crate) mod owner;
 pub(crate) mod owners;
 pub(crate) mod path_tree;

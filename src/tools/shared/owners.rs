@@ -5,6 +5,8 @@
 
 use std::cmp::Reverse;
 
+use rustc_hash::FxHashMap;
+
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::FrameIndex;
 use super::json::{ReportCost, ReportOwner};
@@ -18,6 +20,8 @@ use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 pub(crate) struct Owners {
     finder: OwnerFinder,
     costs: Costs,
+    /// Owners of functions on their node with the most time, and that time: microseconds.
+    of_functions: FxHashMap<usize, (u64, usize)>,
 }
 
 impl Owners {
@@ -52,9 +56,23 @@ impl Owners {
         self.finder.list().enumerate().map(|(number, owner)| (owner, self.costs.of(number)))
     }
 
+    /// Returns the kind and the name of a function's owner.
+    pub(crate) fn of_function(&self, function: usize) -> Option<(&'static str, &str)> {
+        let (_, owner) = self.of_functions.get(&function)?;
+        self.finder.list().nth(*owner)
+    }
+
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
         let stacks = self.finder.stacks(functions(profile, index), index);
-        WeightedTree::of(profile).add_to(&mut self.costs, |node, frame| {
+        let tree = WeightedTree::of(profile);
+        for (node, data) in (0_u32..).zip(&profile.nodes) {
+            let owner = stacks[node as usize].owner;
+            if let Some((function, owner)) = index.function(data.frame).zip(owner) {
+                let most = self.of_functions.entry(function).or_default();
+                *most = (*most).max((tree.total_us(node), owner));
+            }
+        }
+        tree.add_to(&mut self.costs, |node, frame| {
             index.function(frame).and(stacks[node as usize].owner)
         });
     }

@@ -3,12 +3,15 @@
 use super::culprit::Culprit;
 use super::evidence::Evidence;
 use super::words;
-use crate::shared::json::ReportCost;
+use crate::shared::json::{ReportCost, ReportNative};
+use crate::shared::native;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
 
 /// Work that says something about a run, microseconds.
 const ENOUGH_WORK_US: f64 = 30_000.0;
+/// Part of the work that a function or an owner needs for the sentence.
+const ENOUGH_PART: f64 = 0.25;
 
 /// Returns the first sentence, of at most two lines; none where no rule holds.
 pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
@@ -87,15 +90,39 @@ fn without_core(evidence: &Evidence<'_>) -> Option<Waiting> {
     })
 }
 
-/// `98 % of the CPU went to native threads.`
+/// `98 % of the CPU went to native threads, mostly libvips, started by sharp in resize.js:14.`
 fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     let cpu = evidence.cpu?;
     let all_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
     let part = cpu.native_us as f64 / all_us.max(1.0);
     // Node's own threads are most of the little that a program does that waits.
     let is_notable = cpu.native_us as f64 >= (0.15 * evidence.length_us).max(100_000.0);
-    (part >= 0.6 && is_notable)
-        .then(|| format!("{} of the CPU went to native threads.", words::percent(part)))
+    if part < 0.6 || !is_notable {
+        return None;
+    }
+    let percent = words::percent(part);
+    let Some(threads) = largest_native(evidence, cpu.native_us) else {
+        return Some(format!("{percent} of the CPU went to native threads."));
+    };
+    // With several causes, none is known for sure.
+    let started = match threads.started_by.as_slice() {
+        [starter] => match &starter.place {
+            Some(place) => format!(", started by {} in {}", starter.what, words::function(place)),
+            None => format!(", started by {}", starter.what),
+        },
+        _ => String::new(),
+    };
+    let name = words::shortened(&threads.name);
+    Some(format!("{percent} of the CPU went to native threads, mostly {name}{started}."))
+}
+
+/// Returns the native threads of one name that have most of the CPU time of all.
+fn largest_native<'a>(evidence: &Evidence<'a>, all_us: u64) -> Option<ReportNative<'a>> {
+    let processes = evidence.session.processes.iter();
+    let lists =
+        processes.filter_map(|process| native::threads::native_threads(process, evidence.index));
+    let largest = lists.flatten().max_by_key(|threads| threads.cpu_us)?;
+    (largest.cpu_us as f64 >= 0.5 * all_us as f64).then_some(largest)
 }
 
 /// `71 % of the CPU went to programs other than Node, started by biome, which have no profile.`
@@ -104,12 +131,18 @@ fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
     let others_us = cpu.others_us?;
     let all_us = (cpu.javascript_us + cpu.native_us + others_us) as f64;
     let part = others_us as f64 / all_us.max(1.0);
-    (part >= 0.6 && others_us > 100_000).then(|| {
-        format!(
-            "{} of the CPU went to programs other than Node, which have no profile.",
-            words::percent(part)
-        )
-    })
+    if part < 0.6 || (others_us as f64) < (0.15 * evidence.length_us).max(100_000.0) {
+        return None;
+    }
+    let starter = evidence.starter_of_others.filter(|(_, us)| *us as f64 >= 0.6 * others_us as f64);
+    let starter = starter.map_or(String::new(), |(process, _)| {
+        let name = &evidence.session.processes[process].name;
+        format!(", started by {},", words::shortened(name))
+    });
+    Some(format!(
+        "{} of the CPU went to programs other than Node{starter} which have no profile.",
+        words::percent(part)
+    ))
 }
 
 /// `82 % of the time nothing ran: it was blocked in spawnSync, called by build (build.js:3).`
@@ -187,66 +220,82 @@ fn work(evidence: &Evidence<'_>) -> Option<String> {
         return start_up(evidence);
     }
     let culprit = evidence.work.culprit.as_ref();
-    let owner = main_owner(evidence);
-    let culprit_part = culprit.map_or(0.0, |culprit| culprit.work_us as f64 / work_us);
-    let owner_part = owner.as_ref().map_or(0.0, |(_, us)| *us as f64 / work_us);
-    if let Some(start) = start_up(evidence).filter(|_| culprit_part < 0.25) {
+    let part_of = |us: u64| us as f64 / work_us;
+    let culprit_part = culprit.map_or(0.0, |culprit| part_of(culprit.work_us));
+    if let Some(start) = start_up(evidence).filter(|_| culprit_part < ENOUGH_PART) {
         return Some(start);
     }
-    if let Some((owner, _)) =
-        owner.filter(|_| owner_part >= 0.25 && owner_part > 0.9 * culprit_part)
-    {
-        return Some(format!("{} of the work is {owner}.", words::percent(owner_part)));
+    let owner = main_owner(evidence).filter(|(_, us)| part_of(*us) >= ENOUGH_PART);
+    let culprit_owner =
+        culprit.and_then(|culprit| evidence.costs.owners.of_function(culprit.function));
+    if let Some((owner, us)) = owner.filter(|(_, us)| part_of(*us) > 0.9 * culprit_part) {
+        let is_of_owner = culprit_owner == Some(owner);
+        let inside = culprit.filter(|_| is_of_owner && culprit_part >= 0.3 * part_of(us));
+        let inside =
+            inside.map_or(String::new(), |culprit| format!(", mostly {}", what(evidence, culprit)));
+        let name = owner_name(owner.0, owner.1);
+        return Some(format!("{} of the work is {name}{inside}.", words::percent(part_of(us))));
     }
-    if let Some(culprit) = culprit.filter(|_| culprit_part >= 0.25) {
+    if let Some(culprit) = culprit.filter(|_| culprit_part >= ENOUGH_PART) {
         return Some(of_culprit(evidence, culprit, culprit_part));
     }
-    let below = own_function(evidence);
-    if let Some((function, cost)) = below {
-        let part = cost.total_us as f64 / work_us;
+    if let Some((function, cost)) = own_function(evidence) {
         let place = words::function(&evidence.index.place(function));
-        return Some(format!(
-            "{} of the work is below {place}{}.",
-            words::percent(part),
-            package_within(evidence)
-        ));
+        let package = package_within(evidence);
+        let percent = words::percent(part_of(cost.total_us));
+        return Some(format!("{percent} of the work is below {place}{package}."));
     }
     let (package, cost) = main_package(evidence)?;
-    let part = cost.self_us as f64 / work_us;
     let largest = culprit.filter(|_| culprit_part >= 0.03).map_or(String::new(), |culprit| {
         let place = words::function(&evidence.index.place(culprit.function));
         format!("; the largest function, {place}, has {}", words::percent(culprit_part))
     });
-    if part >= 0.4 {
-        let package = code_of(package);
-        return Some(format!("{} of the work is in {package}{largest}.", words::percent(part)));
+    if part_of(cost.self_us) >= 0.4 {
+        let percent = words::percent(part_of(cost.self_us));
+        return Some(format!("{percent} of the work is in {}{largest}.", code_of(package)));
     }
     let mut owners: Vec<_> = evidence.costs.owners.list().collect();
     owners.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.self_us));
-    let shares = owners.iter().take(3).map(|((kind, name), cost)| {
-        format!("{} {}", owner_name(kind, name), words::percent(cost.self_us as f64 / work_us))
-    });
-    let shares: Vec<String> = shares.collect();
+    let share = |((kind, name), cost): &((&'static str, &str), ReportCost)| {
+        format!("{} {}", owner_name(kind, name), words::percent(part_of(cost.self_us)))
+    };
+    let shares: Vec<String> = owners.iter().take(3).map(share).collect();
     Some(format!("The work is spread: {}{largest}.", shares.join(", ")))
 }
 
 /// `71 % of the work is computeDiscount (apollo.js:2), called by resolveCart, in one thread.`
 fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
-    let index = evidence.index;
-    let place = words::function(&index.place(culprit.function));
-    let what = match culprit.built_in {
-        Some(built_in) => format!("{} in {place}", words::name(&index.place(built_in))),
-        None => place,
+    let caller = culprit.caller.map(|caller| evidence.index.place(caller));
+    let has_name =
+        |name: &str| name != "default" && !name.starts_with('(') && !name.contains("exports");
+    let caller = caller.filter(|caller| has_name(caller.name));
+    let caller =
+        caller.map_or(String::new(), |caller| format!(", called by {}", words::name(&caller)));
+    let owner = evidence.costs.owners.of_function(culprit.function);
+    let owner = owner.filter(|(kind, _)| !matches!(*kind, "package" | "own code"));
+    let owner =
+        owner.map_or(String::new(), |(kind, name)| format!(", of {}", owner_name(kind, name)));
+    let place = place_of(evidence, culprit);
+    let of_wall = culprit.critical_us as f64 / evidence.length_us.max(1.0);
+    let share = if of_wall > part + 0.1 {
+        format!(
+            "{} of the time, with {} of the work,",
+            words::percent(of_wall),
+            words::percent(part)
+        )
+    } else {
+        format!("{} of the work", words::percent(part))
     };
-    let caller = culprit.caller.map(|caller| index.place(caller));
-    let caller = caller
-        .filter(|caller| caller.name != "(anonymous)")
-        .map_or(String::new(), |caller| format!(", called by {}", words::name(&caller)));
-    format!(
-        "{} of the work is {what}{caller}{}.",
-        words::percent(part),
-        place_of(evidence, culprit)
-    )
+    format!("{share} is {}{owner}{caller}{place}.", what(evidence, culprit))
+}
+
+/// `JSON.parse in load (a.js:3)` where a built-in function has most of the time, and else the function.
+fn what(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
+    let place = words::function(&evidence.index.place(culprit.function));
+    match culprit.built_in {
+        Some(built_in) => format!("{} in {place}", words::name(&evidence.index.place(built_in))),
+        None => place,
+    }
 }
 
 /// Returns where a function ran, if work was done elsewhere too.
@@ -272,23 +321,17 @@ fn place_of(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
     }
 }
 
-/// Returns the rule, plugin or test with the most time.
-fn main_owner(evidence: &Evidence<'_>) -> Option<(String, u64)> {
-    let named = evidence
-        .costs
-        .owners
-        .list()
-        .filter(|((kind, _), _)| !matches!(*kind, "package" | "own code"));
-    let ((kind, name), cost) = named.max_by_key(|(_, cost)| cost.self_us)?;
-    Some((owner_name(kind, name), cost.self_us))
+/// Returns the kind and the name of the rule, plugin or test with the most time.
+fn main_owner<'a>(evidence: &Evidence<'a>) -> Option<((&'static str, &'a str), u64)> {
+    let owners = evidence.costs.owners.list();
+    let named = owners.filter(|((kind, _), _)| !matches!(*kind, "package" | "own code"));
+    let (owner, cost) = named.max_by_key(|(_, cost)| cost.self_us)?;
+    Some((owner, cost.self_us))
 }
 
 /// Returns `the rule no-cycle`, `the test adds (sum.test.js)`, `own code`.
 fn owner_name(kind: &str, name: &str) -> String {
-    let file = |path: &str| {
-        let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        words::shortened(file)
-    };
+    let file = |path: &str| words::shortened(path.rsplit(['/', '\\']).next().unwrap_or(path));
     match kind {
         "package" | "own code" => code_of(name),
         "test" => match name.split_once(" › ") {
@@ -296,6 +339,9 @@ fn owner_name(kind: &str, name: &str) -> String {
             None => format!("the test {}", words::shortened(name)),
         },
         "test file" => format!("the test file {}", file(name)),
+        kind if name.starts_with(['/', '.']) || name.contains(":/") => {
+            format!("the {kind} {}", file(name))
+        }
         kind => format!("the {kind} {}", words::shortened(name)),
     }
 }
