@@ -28,8 +28,8 @@ pub(crate) struct ChainPart {
     pub us: i64,
     /// Time of the length in which no thread of the process worked or was blocked, microseconds.
     pub idle_us: i64,
-    /// Count of processes that the part stands for.
-    pub processes: usize,
+    /// Indices of the processes that the part stands for.
+    pub processes: Vec<usize>,
 }
 
 /// Returns the chain of the first clock's processes. `parents` are the indices of the recorded processes
@@ -168,7 +168,7 @@ impl ChainWalk<'_> {
         if us <= 0 {
             return;
         }
-        let idle = |us| ChainPart { label: None, us, idle_us: us, processes: 0 };
+        let idle = |us| ChainPart { label: None, us, idle_us: us, processes: Vec::new() };
         let Some(activity) = self.activities.get(process) else {
             return self.found.push(idle(us));
         };
@@ -181,7 +181,7 @@ impl ChainWalk<'_> {
             let us = end_us - from_us;
             let idle_us = us - activity.called.us(from_us, end_us);
             let label = Some(label(&self.session.processes[process], self.session));
-            self.found.push(ChainPart { label, us, idle_us, processes: 1 });
+            self.found.push(ChainPart { label, us, idle_us, processes: vec![process] });
         }
     }
 }
@@ -203,9 +203,7 @@ fn label(process: &Process, session: &Session) -> String {
 /// has one part.
 fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
     let whole_us: i64 = parts.iter().map(|part| part.us).sum();
-    let mut short = joined(parts, |part, last| {
-        part.label == last.label || part.us.saturating_mul(200) < whole_us
-    });
+    let mut short = joined(parts, whole_us / 200);
     if short.len() > MAX_PARTS {
         let mut labels: Vec<ChainPart> = Vec::new();
         for part in short {
@@ -220,7 +218,8 @@ fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
         let mut lengths: Vec<i64> = short.iter().map(|part| part.us).collect();
         lengths.sort_unstable_by_key(|us| std::cmp::Reverse(*us));
         let least_us = lengths[MAX_PARTS - 2];
-        let mut rest = ChainPart { label: Some(String::new()), us: 0, idle_us: 0, processes: 0 };
+        let mut rest =
+            ChainPart { label: Some(String::new()), us: 0, idle_us: 0, processes: Vec::new() };
         short.retain(|part| {
             let is_shown = part.us >= least_us;
             if !is_shown {
@@ -228,20 +227,19 @@ fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
             }
             is_shown
         });
-        rest.label = Some(format!("{} others", rest.processes));
+        rest.label = Some(format!("{} others", rest.processes.len()));
         short.push(rest);
     }
     short
 }
 
-fn joined(
-    parts: Vec<ChainPart>,
-    belongs: impl Fn(&ChainPart, &ChainPart) -> bool,
-) -> Vec<ChainPart> {
+/// Joins parts of one label in a row, and parts shorter than `least_us` with the part before.
+fn joined(parts: Vec<ChainPart>, least_us: i64) -> Vec<ChainPart> {
     let mut list: Vec<ChainPart> = Vec::new();
     for part in parts {
         match list.last_mut() {
-            Some(last) if belongs(&part, last) => last.add_time(&part),
+            Some(last) if part.label == last.label => last.add(&part),
+            Some(last) if part.us < least_us => last.add_time(&part),
             _ => list.push(part),
         }
     }
@@ -251,7 +249,11 @@ fn joined(
 impl ChainPart {
     fn add(&mut self, other: &Self) {
         self.add_time(other);
-        self.processes += other.processes;
+        for process in &other.processes {
+            if !self.processes.contains(process) {
+                self.processes.push(*process);
+            }
+        }
     }
 
     fn add_time(&mut self, other: &Self) {

@@ -60,33 +60,35 @@ fn killed(evidence: &Evidence<'_>) -> Option<String> {
     Some(format!("{who} by {} after {after}{heap}{function}.", death.signal))
 }
 
-/// `64 % of the time the machine was busy with something else: the numbers below are stretched.`
+/// `64 % of the time no core was free for it (other programs, or a limit of the CPU): …`
 fn without_core(evidence: &Evidence<'_>) -> Option<Waiting> {
     let waiting_us = evidence.times.waiting_us? as f64;
     let part = waiting_us / (waiting_us + evidence.work_us()).max(1.0);
-    if part < 0.3 || waiting_us < 100_000.0 {
+    let wall = evidence.wall?;
+    if part < 0.3 || wall.waiting_us < (0.15 * evidence.length_us).max(100_000.0) {
         return None;
     }
     let percent = words::percent(part);
-    if evidence.stopped_us > 0.7 * waiting_us {
+    if evidence.stopped_us > 0.5 * waiting_us {
         let stopped = words::time(evidence.stopped_us);
         let length = words::time(evidence.length_us);
         return Some(Waiting::Most(format!(
             "The process was stopped for {stopped} of the {length} (SIGSTOP, Ctrl-Z or a debugger)."
         )));
     }
-    let wall = evidence.wall?;
     let cpu = evidence.cpu.unwrap_or_default();
     let cpu_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
     // A run that has not even one core while its threads want some has a rival.
     let cores = cpu_us / (wall.work_us + wall.waiting_us).max(1.0);
     Some(if cores < 0.9 {
+        let rested_us = wall.idle_us + wall.blocked_us;
+        let time = if rested_us < 0.2 * evidence.length_us { "the time" } else { "its busy time" };
         Waiting::Most(format!(
-            "{percent} of the time the machine was busy with something else, or limits the CPU: the \
+            "{percent} of {time} no core was free for it (other programs, or a limit of the CPU): the \
              numbers below are stretched."
         ))
     } else {
-        Waiting::Some(format!("{percent} of the time threads waited for a free core."))
+        Waiting::Some(format!("Threads waited for a free core for {percent} of their busy time."))
     })
 }
 
@@ -394,6 +396,13 @@ fn start_up(evidence: &Evidence<'_>) -> Option<String> {
     let launcher = processes.iter().zip(evidence.launchers).filter(|(_, is)| **is);
     let longest =
         launcher.map(|(process, _)| (own_work_us(process), process)).max_by_key(|(us, _)| *us);
+    if let [_] = processes.as_slice() {
+        return Some(format!(
+            "{} of the {} of work is Node's start and loading modules.",
+            words::percent(part),
+            words::time(all_us)
+        ));
+    }
     let longest = longest.filter(|(us, _)| *us as f64 >= 0.2 * all_us).map_or(
         String::new(),
         |(us, process)| {
