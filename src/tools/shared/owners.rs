@@ -50,7 +50,7 @@ impl Owners {
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
         let stacks = self.finder.stacks(functions(profile, index), index);
         WeightedTree::of(profile).add_to(&mut self.costs, |node, frame| {
-            index.function(frame).and(stacks[node as usize].owner)
+            index.function(frame).and(stacks[node as usize].owner).map(|owner| owner as usize)
         });
     }
 }
