@@ -65,7 +65,7 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
     assert.match(await text(id), pattern)
   }
   assert.match(await text('#title'), /^program\.js$/)
-  const times = 'busy 400 ms, program 20 ms, gc 30 ms, idle 1.05 s, blocked 500 ms'
+  const times = 'javascript 400 ms, native 20 ms, gc 30 ms, idle 1.05 s, blocked 500 ms'
   assert.equal(await text('#summary'), `1.00 s · 1 process, 2 threads · ${times}`)
   const table = await text('#table')
   assert.match(table, /300 ms300 ms0\.0 ms66\.7%spin program\.js:3100 ms/)
@@ -102,7 +102,7 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   const names = ['program.js (7)', 'main', 'worker 1: program.js']
   assert.deepEqual(await threads.allTextContents(), names)
   await threads.nth(2).click()
-  await shows('#summary', /^1\.00 s · 1 process, 1 thread · busy 90 ms, idle 910 ms$/)
+  await shows('#summary', /^1\.00 s · 1 process, 1 thread · javascript 90 ms, idle 910 ms$/)
   const line = await view.page.locator('#timeline').boundingBox()
   assert.ok(line)
   await view.page.mouse.move(line.x + 10, line.y + 30)

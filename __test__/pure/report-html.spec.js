@@ -36,17 +36,17 @@ const MAIN = [
   ['spin program.js:3@5', 40],
 ]
 
-/** A worker of it, from 150 ms on. @type {Span[]} */
+/** A worker of it, from 150 ms on, which waits for tasks in its own file. @type {Span[]} */
 const WORKER = [
   [`${AGAIN} > spin program.js:3@4`, 80],
-  ['sleep program.js:12@13', 101, { cpuMs: 37.5, waitMs: 1 }],
+  ['sleep program.js:12@13', 101, { cpuMs: 38.5 }],
   ['(garbage collector)', 20],
   ['(idle)', 60],
 ]
 
-/** Another process, from 50 ms on. @type {Span[]} */
+/** Another process, from 50 ms on, which waits for a core at first. @type {Span[]} */
 const LINT = [
-  ['lint lint.js:2@3', 30],
+  ['lint lint.js:2@3', 30, { cpuMs: 10, waitMs: 20, everyMs: 30 }],
   [
     'lint lint.js:2 > check node_modules/eslint-plugin-react/lib/rules/jsx-key.js:8@9 > spin program.js:3@4',
     50,
@@ -83,10 +83,17 @@ test('times are those of report(), in all tables', async () => {
   const whole = await report(files, { top: Number.POSITIVE_INFINITY })
   assert.equal(recording.durationUs / 1000, whole.durationMs)
 
-  const states = { busy: 448.5, program: 20, gc: 50, idle: 160, blocked: 362.5 }
+  const states = { javascript: 418.5, native: 30, gc: 50, waiting: 20, blocked: 300, idle: 222.5 }
   assert.deepEqual(inMs(costs.states), states)
   assert.deepEqual(whole.totals, {
-    ...{ busyMs: 448.5, programMs: 20, gcMs: 50, idleMs: 160, blockedMs: 362.5 },
+    ...{
+      javascriptMs: 418.5,
+      nativeMs: 30,
+      gcMs: 50,
+      waitingMs: 20,
+      blockedMs: 300,
+      idleMs: 222.5,
+    },
   })
 
   const { functionCosts, fileCosts, packageCosts, ownerCosts } = costs
@@ -128,7 +135,14 @@ test('times are those of report(), in all tables', async () => {
     costsOf(recording, threads, { fromUs: half, toUs: recording.durationUs }),
   ]
   assert.equal(parts[0].workUs + parts[1].workUs, costs.workUs)
-  assert.deepEqual(inMs(parts[1].states), { busy: 40, program: 0, gc: 1, idle: 160, blocked: 210 })
+  assert.deepEqual(inMs(parts[1].states), {
+    javascript: 40,
+    native: 0,
+    gc: 1,
+    idle: 160,
+    waiting: 0,
+    blocked: 210,
+  })
 })
 
 test('callers, callees and lines are those of report()', async () => {
@@ -183,7 +197,7 @@ function timesOf({ self, total, blocked }, item) {
   })
 }
 
-/** @param {import('../../index.js').ReportCost} cost */
+/** @param {{ selfMs: number, totalMs: number, blockedMs: number }} cost */
 const costOf = ({ selfMs, totalMs, blockedMs }) => ({ selfMs, totalMs, blockedMs })
 
 test('flame graphs have the boxes of the stacks', async () => {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{ReportNative, ReportStarter};
-use super::native_causes::{Cause, Causes, WorkSource};
+use super::causes::{Cause, Causes, WorkSource};
 use crate::shared::frame_index::FrameIndex;
+use crate::shared::json::{ReportNative, ReportStarter};
 use cpu_prof_core::profile::cpu_use::NativeUse;
 use cpu_prof_core::profile::session::Process;
 
@@ -32,7 +32,7 @@ enum Kind {
 
 /// Returns the native threads of a process, the most CPU time first; none if the recording does not tell
 /// them.
-pub(super) fn native_threads<'a>(
+pub(crate) fn native_threads<'a>(
     process: &Process,
     index: &'a FrameIndex,
 ) -> Option<Vec<ReportNative<'a>>> {
