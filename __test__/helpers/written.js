@@ -158,6 +158,7 @@ function writeProfile(file, spans, options) {
  * @property {any[]} [events] beside the profile, in the order of their times
  * @property {boolean} [isKilled] whether the end is missing
  * @property {number} [exitCode]
+ * @property {string} [signal] that ended the process
  */
 
 /** Returns the text of a trace as cpu-prof writes it. @param {Recorded} [recorded] */
@@ -165,7 +166,7 @@ function recording(recorded = {}) {
   const { pid = 7, ppid = 1, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = recorded
   const { label = 'app', functions = ['work'], cwd, argv = [], flushMs = 500 } = recorded
   const { recordingLabel, script, events = [], isKilled = false } = recorded
-  const { osThreadId, exitCode, ancestors, processKey, pidNamespace } = recorded
+  const { osThreadId, exitCode, signal, ancestors, processKey, pidNamespace } = recorded
   const turns = Array.from({ length: 10 }, (_, i) => functions.slice(0, 1 + (i % functions.length)))
   const spans =
     recorded.spans ??
@@ -246,7 +247,7 @@ function recording(recorded = {}) {
     pending = pending.filter(({ ts }) => ts > flushed)
   }
   if (!isKilled) {
-    const data = { ...counted(samples), ...(exitCode !== undefined && { exitCode }) }
+    const data = { ...counted(samples), exitCode, signal }
     const ts = start + lengthUs(samples)
     written.push({ ...instant, name: 'trace.end', ts, args: { data } })
   }

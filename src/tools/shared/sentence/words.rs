@@ -15,7 +15,7 @@ pub(super) fn percent(part: f64) -> String {
 pub(super) fn time(us: f64) -> String {
     let ms = us / 1000.0;
     match ms {
-        ..100.0 => format!("{ms:.0} ms"),
+        ..200.0 => format!("{ms:.0} ms"),
         ..100_000.0 => format!("{:.1} s", ms / 1000.0),
         _ => format!("{:.0} min", ms / 60_000.0),
     }
