@@ -46,16 +46,11 @@ const WORKER = [
 
 /** Another process, from 50 ms on, which waits for a core at first. @type {Span[]} */
 const LINT = [
-<<<<<<< HEAD
   ['lint lint.js:2@3', 30, { cpuMs: 10, waitMs: 20, everyMs: 30 }],
   [
     'lint lint.js:2 > check node_modules/eslint-plugin-react/lib/rules/jsx-key.js:8@9 > spin program.js:3@4',
     50,
   ],
-=======
-  ['lint lint.js:2@3', 30],
-  ['lint lint.js:2 > check node_modules/eslint-plugin-react/lib/rules/jsx-key.js:8@9', 50],
->>>>>>> owners
 ]
 
 /** Writes the recordings of a program and its worker. @param {string} cwd @returns {string[]} their files */

@@ -9,6 +9,7 @@ const test = require('node:test')
 const { report } = require('../..')
 const { message, run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_BLOCKED_CALLS, NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { sumOfStates } = require('../helpers/times.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
@@ -65,7 +66,7 @@ async function record() {
   const [parent, child] = result.processes.sort((a, b) => a.threads.length - b.threads.length)
   /** @type {{ memoryMs: number, childrenMs: number, nativeMs: number }} */
   const said = JSON.parse(stdout)
-  return { ...said, result, parent, child }
+  return { ...said, traces, result, parent, child }
 }
 /** @type {ReturnType<typeof record> | undefined} */
 let recorded
@@ -102,6 +103,24 @@ test('a blocked thread is not busy, and the blocked calls are named', {
   assert.ok(Number(thread.cpuMs) < 1.5 * workMs(thread), `${thread.cpuMs} of ${workMs(thread)} ms`)
   const waiting = functions.find(({ name }) => name === 'waitForMemory')
   assert.ok(Number(waiting?.totalMs) < memoryMs / 2, `${waiting?.totalMs} ms of work`)
+})
+
+test('the states of each thread, and the parts of the wall time, are the whole', async () => {
+  const { traces, result } = await recordOnce()
+  for (const { pid, threads } of result.processes) {
+    for (const thread of threads) {
+      const { samples } =
+        traces.find((each) => each.pid === pid && each.tid === thread.threadId) ?? {}
+      // Nothing is known of the time before the first sample.
+      const sampledMs = thread.durationMs - Number(samples?.[0].us) / 1000
+      const sum = sumOfStates(thread)
+      const restMs = Math.abs(sum - sampledMs)
+      assert.ok(restMs < 0.001 * sampledMs, `${thread.name}: ${sum} of ${sampledMs} ms`)
+    }
+  }
+  const { workMs = 0, waitingMs = 0, blockedMs = 0, idleMs = 0 } = result.wall ?? {}
+  const wallMs = workMs + waitingMs + blockedMs + idleMs
+  assert.ok(Math.abs(wallMs - result.durationMs) < 0.01, `${wallMs} of ${result.durationMs} ms`)
 })
 
 test('a thread that only computes is not blocked, however busy the machine is', {
