@@ -15,12 +15,8 @@ use super::wall::chain::{ChainPart, chain};
 use super::wall::share::{Wall, share_wall};
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
-<<<<<<< HEAD
 use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
-=======
 use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
->>>>>>> specs
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// A session, and what happened to each file.

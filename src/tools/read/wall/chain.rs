@@ -1,19 +1,14 @@
 //! What the end of a run waited for: the processes one after the other, backwards from the end.
 //!
 //! A process waits for the child that ended last, unless the process worked most of the time that the
-<<<<<<< HEAD
 //! child ran. Of children that ended together, the one with the most work counts, its own children's
 //! included: helpers that idle in the background end with the process. Before the child started, the process
 //! waits for the child that had ended last by then, and so on.
-=======
-//! child ran. Before this child started, the process waits for the child that had ended last by then, and
-//! so on.
 //!
 //! A process that outlives its parent is a background process, which nothing waits for: its time is idle, but
 //! for one that works most of the time after its parent's end, which the end of the run waits for.
 
 use std::collections::BTreeSet;
->>>>>>> specs
 
 use super::activity::ProcessActivity;
 use cpu_prof_core::profile::session::{Process, Session};
@@ -39,11 +34,7 @@ pub(crate) struct ChainPart {
     /// Time of the length in which no thread of the process worked or was blocked, microseconds.
     pub idle_us: i64,
     /// Indices of the processes that the part stands for.
-<<<<<<< HEAD
-    pub processes: Vec<usize>,
-=======
     pub processes: BTreeSet<usize>,
->>>>>>> specs
 }
 
 /// Returns the chain of the first clock's processes. `parents` are the indices of the recorded processes
@@ -54,65 +45,25 @@ pub(crate) fn chain(
     activities: &[ProcessActivity],
 ) -> Vec<ChainPart> {
     let Some(clock) = session.clocks.first() else { return Vec::new() };
-<<<<<<< HEAD
     let length_us = clock.end_us.saturating_sub(clock.start_us) as f64;
     let mut walk = ChainWalk {
         session,
         activities,
-        children: children(session, parents),
-        work_us: work_with_children(session, parents, activities),
-        visited: vec![false; session.processes.len()],
+        parents,
+        children: Vec::new(),
+        work_us: Vec::new(),
+        is_visited: vec![false; session.processes.len()],
         together_us: TOGETHER_US.max((TOGETHER * length_us) as i64),
         found: Vec::new(),
     };
-=======
-    let mut walk = ChainWalk { session, activities, parents, children: vec![], found: vec![] };
     walk.children = walk.waited_for();
->>>>>>> specs
+    walk.work_us = walk.work_with_children();
     walk.back(clock.start_us, clock.end_us);
     let mut parts = walk.found;
     parts.reverse();
     shortened(parts)
 }
 
-<<<<<<< HEAD
-/// Returns the indices of each process's children on the first clock, the last to end first; at the end
-/// those of no process.
-fn children(session: &Session, parents: &[Option<usize>]) -> Vec<Vec<usize>> {
-    let count = session.processes.len();
-    let mut children = vec![Vec::new(); count + 1];
-    for (index, process) in session.processes.iter().enumerate() {
-        if process.clock == 0 {
-            children[parents[index].unwrap_or(count)].push(index);
-        }
-    }
-    for list in &mut children {
-        list.sort_by_key(|child| std::cmp::Reverse(session.processes[*child].end_us()));
-    }
-    children
-}
-
-/// Returns the work of each process with that of all processes below, microseconds.
-fn work_with_children(
-    session: &Session,
-    parents: &[Option<usize>],
-    activities: &[ProcessActivity],
-) -> Vec<i64> {
-    let mut work_us: Vec<i64> =
-        activities.iter().map(|activity| activity.work.us(i64::MIN, i64::MAX)).collect();
-    // Parents start earlier, so that a sum is complete once its process is reached from the end.
-    let mut order: Vec<usize> = (0..session.processes.len()).collect();
-    order.sort_by_key(|index| session.processes[*index].start_us());
-    for index in order.into_iter().rev() {
-        if let Some(parent) = parents[index] {
-            work_us[parent] = work_us[parent].saturating_add(work_us[index]);
-        }
-    }
-    work_us
-}
-
-=======
->>>>>>> specs
 struct ChainWalk<'a> {
     session: &'a Session,
     activities: &'a [ProcessActivity],
@@ -122,7 +73,7 @@ struct ChainWalk<'a> {
     children: Vec<Vec<usize>>,
     /// Work of each process with that of all processes below, microseconds.
     work_us: Vec<i64>,
-    visited: Vec<bool>,
+    is_visited: Vec<bool>,
     /// Time within which children end together, microseconds.
     together_us: i64,
     /// Parts from the end to the start.
@@ -143,6 +94,21 @@ impl ChainWalk<'_> {
             list.sort_by_key(|child| std::cmp::Reverse(processes[*child].end_us()));
         }
         children
+    }
+
+    /// Returns [`ChainWalk::work_us`].
+    fn work_with_children(&self) -> Vec<i64> {
+        let work = |activity: &ProcessActivity| activity.work.us(i64::MIN, i64::MAX);
+        let mut work_us: Vec<i64> = self.activities.iter().map(work).collect();
+        // Parents start earlier, so that a sum is complete once its process is reached from the end.
+        let mut order: Vec<usize> = (0..work_us.len()).collect();
+        order.sort_by_key(|index| self.session.processes[*index].start_us());
+        for index in order.into_iter().rev() {
+            if let Some(parent) = self.parents[index] {
+                work_us[parent] = work_us[parent].saturating_add(work_us[index]);
+            }
+        }
+        work_us
     }
 
     /// Returns the process that can wait for a process; none for the end of the run.
@@ -167,25 +133,15 @@ impl ChainWalk<'_> {
     fn back(&mut self, start_us: i64, end_us: i64) {
         // No process is above the first.
         let none = self.session.processes.len();
-<<<<<<< HEAD
-        let mut above = vec![none];
+        let mut next = Some(none);
         // How many children of each process had ended too late already.
         let mut late = vec![0; none + 1];
-        let mut at_us = end_us;
-        let notable_us = (NOTABLE * end_us.saturating_sub(start_us) as f64) as i64;
-        while let Some(current) = above.last().copied() {
-            if let Some(child) = self.next_child(current, &mut late[current], at_us) {
-                self.visited[child] = true;
-=======
-        let mut next = Some(none);
-        // How many children of each process were looked at.
-        let mut seen = vec![0; none + 1];
         let mut is_left = vec![false; none];
         let mut at_us = end_us;
         let notable_us = (NOTABLE * end_us.saturating_sub(start_us) as f64) as i64;
         while let Some(current) = next {
-            if let Some(child) = self.next_child(current, &mut seen[current], at_us) {
->>>>>>> specs
+            if let Some(child) = self.next_child(current, &mut late[current], at_us) {
+                self.is_visited[child] = true;
                 let process = &self.session.processes[child];
                 let child_end_us = process.end_us().min(at_us);
                 self.part(current, child_end_us, at_us, notable_us);
@@ -209,7 +165,7 @@ impl ChainWalk<'_> {
         let children = &self.children[current];
         let end_us = |child: usize| self.session.processes[child].end_us();
         let is_late = |child: usize| end_us(child) > at_us.saturating_add(TOLERANCE_US);
-        while children.get(*late).is_some_and(|child| self.visited[*child] || is_late(*child)) {
+        while children.get(*late).is_some_and(|child| self.is_visited[*child] || is_late(*child)) {
             *late += 1;
         }
         let mut awaited = children[*late..]
@@ -230,7 +186,7 @@ impl ChainWalk<'_> {
         let process = &self.session.processes[child];
         let (start_us, end_us) = (process.start_us(), process.end_us());
         let work_us = self.activities.get(current).map(|own| own.work.us(start_us, end_us));
-        !self.visited[child]
+        !self.is_visited[child]
             && start_us < at_us
             && work_us.is_none_or(|us| us < end_us.saturating_sub(start_us) / 2)
     }
@@ -241,11 +197,7 @@ impl ChainWalk<'_> {
         if us <= 0 {
             return;
         }
-<<<<<<< HEAD
-        let idle = |us| ChainPart { label: None, us, idle_us: us, processes: Vec::new() };
-=======
         let idle = |us| ChainPart { label: None, us, idle_us: us, processes: BTreeSet::new() };
->>>>>>> specs
         let Some(activity) = self.activities.get(process) else {
             return self.found.push(idle(us));
         };
@@ -258,12 +210,8 @@ impl ChainWalk<'_> {
             let us = end_us - from_us;
             let idle_us = us - activity.called.us(from_us, end_us);
             let label = Some(label(&self.session.processes[process], self.session));
-<<<<<<< HEAD
-            self.found.push(ChainPart { label, us, idle_us, processes: vec![process] });
-=======
             let processes = BTreeSet::from([process]);
             self.found.push(ChainPart { label, us, idle_us, processes });
->>>>>>> specs
         }
     }
 }
@@ -285,11 +233,7 @@ fn label(process: &Process, session: &Session) -> String {
 /// has one part.
 fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
     let whole_us: i64 = parts.iter().map(|part| part.us).sum();
-<<<<<<< HEAD
-    let mut short = joined(parts, whole_us / 200);
-=======
     let mut short = joined(parts, |part| part.us.saturating_mul(200) < whole_us);
->>>>>>> specs
     if short.len() > MAX_PARTS {
         let mut labels: Vec<ChainPart> = Vec::new();
         for part in short {
@@ -305,11 +249,7 @@ fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
         lengths.sort_unstable_by_key(|us| std::cmp::Reverse(*us));
         let least_us = lengths[MAX_PARTS - 2];
         let mut rest =
-<<<<<<< HEAD
-            ChainPart { label: Some(String::new()), us: 0, idle_us: 0, processes: Vec::new() };
-=======
             ChainPart { label: Some(String::new()), us: 0, idle_us: 0, processes: BTreeSet::new() };
->>>>>>> specs
         short.retain(|part| {
             let is_shown = part.us >= least_us;
             if !is_shown {
@@ -323,21 +263,12 @@ fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
     short
 }
 
-<<<<<<< HEAD
-/// Joins parts of one label in a row, and parts shorter than `least_us` with the part before.
-fn joined(parts: Vec<ChainPart>, least_us: i64) -> Vec<ChainPart> {
-=======
 fn joined(parts: Vec<ChainPart>, is_short: impl Fn(&ChainPart) -> bool) -> Vec<ChainPart> {
->>>>>>> specs
     let mut list: Vec<ChainPart> = Vec::new();
     for part in parts {
         match list.last_mut() {
             Some(last) if part.label == last.label => last.add(&part),
-<<<<<<< HEAD
-            Some(last) if part.us < least_us => last.add_time(&part),
-=======
             Some(last) if is_short(&part) => last.add_time(&part),
->>>>>>> specs
             _ => list.push(part),
         }
     }
@@ -347,15 +278,7 @@ fn joined(parts: Vec<ChainPart>, is_short: impl Fn(&ChainPart) -> bool) -> Vec<C
 impl ChainPart {
     fn add(&mut self, other: &Self) {
         self.add_time(other);
-<<<<<<< HEAD
-        for process in &other.processes {
-            if !self.processes.contains(process) {
-                self.processes.push(*process);
-            }
-        }
-=======
         self.processes.extend(&other.processes);
->>>>>>> specs
     }
 
     fn add_time(&mut self, other: &Self) {
@@ -447,13 +370,13 @@ mod tests {
 
     #[test]
     fn a_background_process_counts_for_its_work_after_its_parents_end() {
-        let parent = ("npm", None, 0, 5 * S, &[(0, 5 * S)] as &[_]);
-        let idle = ("daemon", Some(0), S, 10 * S, &[(S, 3 * S)] as &[_]);
+        let parent: Written = ("npm", None, 0, 5 * S, &[(0, 5 * S)]);
+        let idle: Written = ("daemon", Some(0), S, 10 * S, &[(S, 3 * S)]);
         assert_eq!(
             found(&[parent, idle]),
             [part("npm", 5 * S, 0, 1), part("idle", 5 * S, 5 * S, 0)]
         );
-        let works = ("server", Some(0), S, 10 * S, &[(S, 10 * S)] as &[_]);
+        let works: Written = ("server", Some(0), S, 10 * S, &[(S, 10 * S)]);
         assert_eq!(found(&[parent, works]), [part("npm", S, 0, 1), part("server", 9 * S, 0, 1)]);
     }
 
