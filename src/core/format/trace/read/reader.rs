@@ -1,9 +1,9 @@
 //! Reads the events of a trace: ours and Chrome's, in any order and state.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::mem;
 
+use super::one_at_a_time::one_at_a_time;
 use super::process_names::TraceNames;
 use super::series_events;
 use super::side_events::{self, cpu_times};
@@ -393,20 +393,6 @@ fn of_one_origin(
         }
     }
     processes
-}
-
-/// Returns profiles of different times. Of profiles that were recorded side by side, as by
-/// `--cpu-prof` and a trace category, the one with the most samples remains.
-fn one_at_a_time(mut profiles: Vec<ThreadProfile>) -> Vec<ThreadProfile> {
-    profiles.sort_by_key(|profile| Reverse(profile.sample_count));
-    let mut kept: Vec<ThreadProfile> = Vec::with_capacity(profiles.len());
-    for profile in profiles {
-        if !kept.iter().any(|other| other.overlaps(&profile)) {
-            kept.push(profile);
-        }
-    }
-    kept.sort_by_key(|profile| profile.recorded_us);
-    kept
 }
 
 #[cfg(test)]
