@@ -361,8 +361,8 @@ export function merge(
 ): Promise<MergeResult>
 
 /**
- * Where the time of recordings went. Every `…Ms` is in milliseconds, with fractions. The five times
- * of {@link ReportTimes} add up to the recorded time. A sample's time is the time until the next
+ * Where the time of recordings went. Every `…Ms` is in milliseconds, with fractions. The times of
+ * {@link ReportTimes} add up to the recorded time. A sample's time is the time until the next
  * sample, as in DevTools.
  *
  * `cpu-prof report --json` prints this object. With `--by`, only one of the lists `processes`,
@@ -370,19 +370,26 @@ export function merge(
  */
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
-  version: 1
+  version: 2
   /** Wall-clock time from the start of the first recording to the end of the last. */
   durationMs: number
   /** Sums over all threads, which can exceed `durationMs`. */
   totals: ReportTimes
+  /**
+   * The wall time of the whole run, whatever the filter, by what had it. Missing for recordings without
+   * the times of samples.
+   */
+  wall?: ReportWall
+  /** What the end of the run waited for, from the start on. */
+  chain: ReportChainPart[]
   /**
    * Processes in the order of their starts. If the recordings come from several machines, those of
    * one machine follow those of another, and the times of each machine begin at 0.
    */
   processes: ReportProcess[]
   /**
-   * The first `top` functions by self time, by total time and by blocked time, each once, sorted by
-   * self time, without those of launchers. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
+   * The first `top` functions by self, total, blocked and critical time, each once, sorted by self
+   * time, without those of launchers. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
    */
   functions: ReportFunction[]
   /**
@@ -427,22 +434,54 @@ export interface Report {
   notes: string[]
 }
 
-/** Time by what a thread did. */
+/** Time of a thread by its state. */
 export interface ReportTimes {
-  /** In functions: JavaScript, and native functions called from it. */
-  busyMs: number
-  /** Waiting for work. */
-  idleMs: number
+  /** In functions of scripts. */
+  javascriptMs: number
+  /** In native functions (`JSON.parse`, a regular expression), and in native code that no function called. */
+  nativeMs: number
   /** In V8's garbage collector, while it stopped the thread. */
   gcMs: number
-  /** In native code that no JavaScript function called. */
-  programMs: number
+  /**
+   * Ready to run while other threads had the cores, or in a stopped process (SIGSTOP). By the system's
+   * count, so missing for recordings without that count (`.cpuprofile`, and those of macOS and Windows),
+   * where a thread that waits for a core seems to work.
+   */
+  waitingMs?: number
   /**
    * In calls that neither ran nor were ready to run: `spawnSync`, `Atomics.wait`, synchronous input
-   * and output. By the system's count, so missing for recordings without that count (`.cpuprofile`, and
-   * those of macOS and Windows), where such calls are busy.
+   * and output. Missing as `waitingMs` is: there, such calls seem to work.
    */
   blockedMs?: number
+  /** In the event loop with nothing to do, or in a worker of a pool that has no task. */
+  idleMs: number
+}
+
+/**
+ * The wall time of a run by what had it; the times add up to `durationMs`. Threads that work, or wait for
+ * a core, at the same time share that time equally.
+ */
+export interface ReportWall {
+  /** Of threads that worked. */
+  workMs: number
+  /** Of threads that waited for a core. */
+  waitingMs: number
+  /** Of threads that were blocked in calls while no thread worked. */
+  blockedMs: number
+  /** Without a thread that worked or was blocked. */
+  idleMs: number
+}
+
+/** A part of what the end of a run waited for. */
+export interface ReportChainPart {
+  /** Name of the process, with its folder if that is another than the first process's; missing for idle time. */
+  label?: string
+  /** Length of the part. */
+  ms: number
+  /** The part of the length in which no thread of the process worked or was blocked. */
+  idleMs: number
+  /** Number of processes that the part stands for. */
+  processes: number
 }
 
 /** CPU time of a process, by the system's count. */
@@ -502,7 +541,7 @@ export interface ReportThread extends ReportTimes {
   startMs: number
   /**
    * Time from the start of the thread's first recording to the end of its last. It exceeds the sum
-   * of the four times by the time before the first sample and between two recordings.
+   * of the times by the time before the first sample and between two recordings.
    */
   durationMs: number
   /** CPU time by the system's count, if the recording has it. */
@@ -548,7 +587,7 @@ export interface ReportMemory {
   rssGrowth?: number
 }
 
-/** Times of a function, a file or a package, over all threads. */
+/** Times of a function, a file, a package or an owner, over all threads. */
 export interface ReportCost {
   /** Time on top of the stack. */
   selfMs: number
@@ -556,6 +595,13 @@ export interface ReportCost {
   totalMs: number
   /** Time on top of the stack in which the thread was blocked; neither self time nor total time; 0 without the system's count. */
   blockedMs: number
+  /** The same for time in which the thread waited for a core. */
+  waitingMs: number
+  /**
+   * Part of the run's wall time: time on top of the stack, divided by the number of threads that worked or
+   * waited for a core at that moment; and time of blocked calls while no thread worked.
+   */
+  criticalMs: number
 }
 
 /** The name and the place of a function. */
@@ -639,6 +685,8 @@ export interface ReportStall {
   gcMs: number
   /** Its part in which the thread was blocked in a call. */
   blockedMs: number
+  /** Its part in which the thread waited for a core. */
+  waitingMs: number
   /** Whether the recording began with it: the main script or the worker's script ran, for example. */
   first: boolean
   /** The functions that were on the stack for more than half of it, the outermost first. */
@@ -918,9 +966,9 @@ export interface ComparedRow {
   caller?: { name: string; file: string; line: number }
   /**
    * `wall` from the first start to the last end; `work` of all threads without waiting; `cpu` by the
-   * system's count; `gc` of collections; `idle` in event loops; `blocked` in calls; `memory`: the most
-   * resident memory of a process; `processes`: their number; `self` and `total` time; `duration` of all
-   * processes with the command.
+   * system's count; `gc` of collections; `idle` in event loops; `waiting` for a core; `blocked` in calls;
+   * `memory`: the most resident memory of a process; `processes`: their number; `self` and `total` time;
+   * `duration` of all processes with the command.
    */
   measure:
     | 'wall'
@@ -928,6 +976,7 @@ export interface ComparedRow {
     | 'cpu'
     | 'gc'
     | 'idle'
+    | 'waiting'
     | 'blocked'
     | 'memory'
     | 'processes'
@@ -966,7 +1015,7 @@ export interface ComparedRule {
 export interface CompareOptions extends Selection {
   /**
    * How much more head may need, beyond the noise: `total>5%`, `wall>2s`, `cpu>5%`, `gc>10%`,
-   * `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,
+   * `idle>1s`, `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,
    * `file:src/table.js>10%`, `package:lodash>10%`, `process:eslint src>1s`, `rule:no-cycle>10%`,
    * `plugin:vite-plugin-vue>10%`, `test:renders rows>20ms`.
    */

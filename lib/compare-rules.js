@@ -9,7 +9,8 @@ const TOTALS = mapOf({
   wall: 'wall',
   cpu: 'cpu',
   gc: 'gc',
-  waiting: 'idle',
+  idle: 'idle',
+  waiting: 'waiting',
   blocked: 'blocked',
   memory: 'memory',
 })

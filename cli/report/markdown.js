@@ -4,7 +4,8 @@
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
 const { codeCell, codeSpan, heading, table } = require('../terminal/markdown-text.js')
-const { threadRows, costTables, countThreads } = require('./tables.js')
+const { statesOf } = require('./summary.js')
+const { activeMs, threadRows, costTables, countThreads } = require('./tables.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 
@@ -16,9 +17,9 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
   const blocks = [summary(report)]
   if (by === undefined || by === 'thread') blocks.push(...threads(report, top, cwd))
   for (const { title, names, heads, whole, rows } of costTables(report, by, cwd)) {
-    const lines = rows.slice(0, top).map(({ name, place, ms, second }) => {
+    const lines = rows.slice(0, top).map(({ name, place, ms, others }) => {
       const what = [name, place].slice(0, names.length).map(codeCell)
-      return [...what, formatTime(ms), second, formatShare(ms, whole.ms)]
+      return [...what, formatTime(ms), ...others, formatShare(ms, whole.ms)]
     })
     blocks.push(heading(title), table(names, [...heads, `share of ${whole.name}`], lines))
   }
@@ -29,13 +30,8 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
 
 /** @param {Report} report */
 function summary(report) {
-  const { busyMs, gcMs, programMs, idleMs, blockedMs } = report.totals
-  return (
-    `**${formatTime(report.durationMs)}**, ` +
-    `${formatCounts(report.processes.length, countThreads(report))}: busy ${formatTime(busyMs)}, ` +
-    `garbage collection ${formatTime(gcMs)}, program ${formatTime(programMs)}, ` +
-    `${blockedMs === undefined ? '' : `blocked ${formatTime(blockedMs)}, `}idle ${formatTime(idleMs)}`
-  )
+  const counts = formatCounts(report.processes.length, countThreads(report))
+  return `**${formatTime(report.durationMs)}**, ${counts}: ${statesOf(report.totals).join(', ')}`
 }
 
 /** @param {Report} report @param {number} top @param {string} cwd */
@@ -43,12 +39,12 @@ function threads(report, top, cwd) {
   const { rows, rest, restMs } = threadRows(report, top, cwd)
   const lines = rows.map(({ thread, label, place, end, isBelow }) => [
     `${isBelow ? '&nbsp;&nbsp;' : ''}${codeCell(`${label}${place}${end}`)}`,
-    ...[thread.startMs, thread.durationMs, thread.busyMs].map(formatTime),
-    ...[thread.gcMs, thread.programMs, thread.blockedMs, thread.idleMs].map((ms) =>
+    ...[thread.startMs, thread.durationMs, activeMs(thread)].map(formatTime),
+    ...[thread.gcMs, thread.waitingMs, thread.blockedMs, thread.idleMs].map((ms) =>
       ms === undefined ? '' : formatTime(ms),
     ),
   ])
-  const names = ['start', 'duration', 'busy', 'gc', 'program', 'blocked', 'idle']
+  const names = ['start', 'duration', 'busy', 'gc', 'waiting', 'blocked', 'idle']
   const more = `and ${formatCount(rest, 'more thread')}, ${formatTime(restMs)} not idle`
   return [
     heading('processes and threads'),

@@ -162,13 +162,14 @@ function culprit(stall, cwd) {
 
 /** Tells who called, and what else took the time. @param {Stall} stall @param {string} cwd */
 function detailsOf(stall, cwd) {
-  const { gcMs, blockedMs, durationMs, first } = stall
+  const { gcMs, blockedMs, waitingMs, durationMs, first } = stall
   const caller = codeOf(stall).at(-2)
   const isNotable = (/** @type {number} */ ms) => ms > 0.05 * durationMs
   return [
     ...(caller === undefined ? [] : [`called by ${nameWithPlace(caller, cwd)}`]),
     ...(isNotable(gcMs) ? [`collections ${formatTime(gcMs)}`] : []),
     ...(isNotable(blockedMs) ? [`blocked ${formatTime(blockedMs)}`] : []),
+    ...(isNotable(waitingMs) ? [`waiting for a core ${formatTime(waitingMs)}`] : []),
     ...(first ? ['from the start'] : []),
   ].join(', ')
 }

@@ -15,20 +15,30 @@ const COMMAND = 30
 
 /** Returns the facts as texts; the first is the duration. @param {Report} report */
 function summary(report) {
-  const { busyMs, gcMs, programMs, idleMs, blockedMs = 0 } = report.totals
-  const times = [
-    `busy ${formatTime(busyMs)}`,
-    `gc ${formatTime(gcMs)}${countCollections(report)}`,
-    `program ${formatTime(programMs)}`,
-    ...(blockedMs >= 1 ? [`blocked ${formatTime(blockedMs)}`] : []),
-    `idle ${formatTime(idleMs)}`,
-  ]
   return [
     formatTime(report.durationMs),
     formatCounts(report.processes.length, countThreads(report)),
-    times.join(', '),
+    statesOf(report.totals, countCollections(report)).join(', '),
     ...cpuSummary(report),
     ...memorySummary(report),
+  ]
+}
+
+/**
+ * Returns the time in each state as texts, without the states that hardly had any.
+ * @param {import('../../index.js').ReportTimes} times @param {string} [collections] in brackets
+ */
+function statesOf(times, collections = '') {
+  const { javascriptMs, nativeMs, gcMs, waitingMs = 0, blockedMs = 0, idleMs } = times
+  const state = (/** @type {string} */ name, /** @type {number} */ ms, end = '') =>
+    ms >= 1 || end !== '' ? [`${name} ${formatTime(ms)}${end}`] : []
+  return [
+    `JavaScript ${formatTime(javascriptMs)}`,
+    ...state('native code', nativeMs),
+    ...state('gc', gcMs, collections),
+    ...state('waiting for a core', waitingMs),
+    ...state('blocked', blockedMs),
+    `idle ${formatTime(idleMs)}`,
   ]
 }
 
@@ -74,4 +84,4 @@ function cpuSummary({ processes }) {
   return [`CPU ${formatTime(whole)}: ${parts.join(', ')}`]
 }
 
-module.exports = { summary }
+module.exports = { summary, statesOf }

@@ -11,7 +11,7 @@ const { cutStart } = require('../terminal/width.js')
 /** @typedef {import('../../index.js').ReportThread} Thread */
 /** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'script' | 'import' | 'thread'} By */
 /** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners' | 'scripts'} Kind */
-/** @typedef {'selfMs' | 'totalMs' | 'blockedMs'} Time */
+/** @typedef {'selfMs' | 'totalMs' | 'blockedMs' | 'waitingMs'} Time */
 
 /**
  * @typedef {object} ThreadRow
@@ -29,12 +29,12 @@ const { cutStart } = require('../terminal/width.js')
  * @property {string} name
  * @property {string} place empty for what its name tells apart
  * @property {number} ms the time by which the rows are sorted
- * @property {string} second the number beside the time
+ * @property {string[]} others the numbers beside the time
  *
  * @typedef {object} CostTable
  * @property {string} title
  * @property {string[]} names heads of the names, and of the places if the rows have some
- * @property {string[]} heads of the time and of the second number
+ * @property {string[]} heads of the time and of the other numbers
  * @property {{ ms: number, name: string }} whole the time that shares are of
  * @property {CostRow[]} rows
  */
@@ -48,6 +48,7 @@ const TIMES = {
   selfMs: { title: 'self time', head: 'self', second: 'totalMs' },
   totalMs: { title: 'total time', head: 'total', second: 'selfMs' },
   blockedMs: { title: 'time blocked in a call', head: 'blocked', second: 'selfMs' },
+  waitingMs: { title: 'time of waiting for a core', head: 'waiting', second: 'selfMs' },
 }
 
 /** The package of code outside of packages. */
@@ -58,8 +59,12 @@ const BUILT_IN = new Set(['node:', '(native)'])
 /** Longest path shown after a process, in columns. */
 const MAX_PLACE = 24
 
-/** @param {import('../../index.js').ReportTimes} times */
-const activeMs = ({ busyMs, gcMs, programMs }) => busyMs + gcMs + programMs
+/** Returns the time of work, which texts call busy. @param {import('../../index.js').ReportTimes} times */
+const activeMs = ({ javascriptMs, nativeMs, gcMs }) => javascriptMs + nativeMs + gcMs
+
+/** Returns the time in which a thread waited for a core, was blocked in a call, or was idle.
+ * @param {import('../../index.js').ReportTimes} times */
+const restMs = ({ waitingMs = 0, blockedMs = 0, idleMs }) => waitingMs + blockedMs + idleMs
 
 /** Returns the work that the tables share out: that of all processes but launchers. @param {Report} report */
 function workMs({ processes }) {
@@ -68,6 +73,20 @@ function workMs({ processes }) {
 
 /** @param {Process} process */
 const processMs = ({ threads }) => sum(threads.map(activeMs))
+
+/** Returns whether critical times say more than self times: threads worked at one time, or calls were
+ * blocked while no thread worked. @param {Report} report */
+function tellsCritical({ functions, wall }) {
+  if (wall === undefined) return false
+  const [selfMs, otherMs] = functions.reduce(
+    ([selfMs, otherMs], cost) => [
+      selfMs + cost.selfMs,
+      otherMs + Math.abs(cost.selfMs - cost.criticalMs),
+    ],
+    [0, 0],
+  )
+  return otherMs > 0.05 * selfMs
+}
 
 /** Returns the CPU time of a process outside of its JavaScript threads. @param {Process} process */
 const otherCpuMs = ({ cpu }) => (cpu?.nativeMs ?? 0) + (cpu?.othersMs ?? 0)
@@ -159,17 +178,22 @@ function costTables(report, by, cwd) {
   const table = (kind, time, title, costs = lists[kind]) => ({
     title: title ?? `${kind}, by ${TIMES[time].title}`,
     names: ['functions', 'lines'].includes(kind) ? ['function', 'where'] : [kind.slice(0, -1)],
-    heads: [TIMES[time].head, secondHead(kind, time)],
+    heads: [TIMES[time].head, secondHead(kind, time), ...(hasCritical(kind) ? ['critical'] : [])],
     whole: wholeOf(report, time),
     rows: hottest(costs, time).map((cost) => {
       const [name, place] = nameOf(cost, kind, cwd)
-      return { name, place, ms: cost[time], second: secondOf(cost, kind, time) }
+      const critical = hasCritical(kind) ? [formatTime(cost.criticalMs)] : []
+      return { name, place, ms: cost[time], others: [secondOf(cost, kind, time), ...critical] }
     }),
   })
   const scripts = () => table('scripts', 'totalMs', 'scripts, by the work of their processes')
   const owners = () => table('owners', 'selfMs', 'owners, by the time that counts for them')
-  const { blockedMs = 0 } = report.totals
-  const isBlocked = blockedMs > 0.05 * (blockedMs + activeMs(report.totals))
+  const { blockedMs = 0, waitingMs = 0 } = report.totals
+  const isNotable = (/** @type {number} */ ms) => ms > 0.05 * (ms + activeMs(report.totals))
+  const isBlocked = isNotable(blockedMs)
+  const isParallel = tellsCritical(report)
+  const hasCritical = (/** @type {Kind} */ kind) =>
+    isParallel && kind !== 'lines' && kind !== 'scripts'
   if (by === 'thread' || by === 'import') return []
   // A line has no total time: V8 tells the line on top of the stack only.
   if (by === 'line') return [table('lines', 'selfMs')]
@@ -178,7 +202,8 @@ function costTables(report, by, cwd) {
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
     const blocked = isBlocked ? [table(kind, 'blockedMs')] : []
-    return [table(kind, 'selfMs'), table(kind, 'totalMs'), ...blocked]
+    const waiting = isNotable(waitingMs) ? [table(kind, 'waitingMs')] : []
+    return [table(kind, 'selfMs'), table(kind, 'totalMs'), ...blocked, ...waiting]
   }
   const named = report.owners.filter(({ kind }) => kind !== 'package' && kind !== 'own code')
   // Node's module loader would take the first rows: it is on the stack of everything it loads.
@@ -232,9 +257,10 @@ function secondOf(cost, kind, time) {
 
 /** Returns the time that a table's shares are of, with its name. @param {Report} report @param {Time} time */
 function wholeOf(report, time) {
-  return time === 'blockedMs'
-    ? { ms: report.totals.blockedMs ?? 0, name: 'blocked time' }
-    : { ms: workMs(report), name: 'work' }
+  const { blockedMs = 0, waitingMs = 0 } = report.totals
+  if (time === 'blockedMs') return { ms: blockedMs, name: 'blocked time' }
+  if (time === 'waitingMs') return { ms: waitingMs, name: 'waiting time' }
+  return { ms: workMs(report), name: 'work' }
 }
 
 /** Returns a row's name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
@@ -268,5 +294,5 @@ function countThreads({ processes }) {
 
 module.exports = {
   ...{ BUILT_IN, OWN_CODE, MAX_ROWS },
-  ...{ activeMs, isMain, workMs, threadRows, costTables, countThreads },
+  ...{ activeMs, restMs, isMain, workMs, threadRows, costTables, countThreads },
 }

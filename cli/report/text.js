@@ -3,7 +3,8 @@
 // Renders a report as text for a terminal.
 
 const { formatTime, formatShare, formatCount, printable } = require('../terminal/format.js')
-const { activeMs, isMain, workMs, threadRows, costTables, countThreads } = require('./tables.js')
+const { activeMs, restMs, isMain, workMs } = require('./tables.js')
+const { threadRows, costTables, countThreads } = require('./tables.js')
 const { summary } = require('./summary.js')
 const { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart } = require('../terminal/width.js')
 
@@ -142,13 +143,13 @@ function processTime(time) {
 
 /** Columns of the threads' times. The last is the first to go where the screen is narrow. */
 const TIME_COLUMNS = [
-  threadTime('busyMs'),
+  { head: 'busy', of: (/** @type {ThreadRow} */ { thread }) => activeMs(thread) },
   threadTime('idleMs'),
   processTime('nativeMs'),
   processTime('othersMs'),
+  threadTime('waitingMs'),
   threadTime('blockedMs'),
   threadTime('gcMs'),
-  threadTime('programMs'),
 ]
 
 /** Columns of a place that are shown even where the label is long, its separator included. */
@@ -210,19 +211,20 @@ function drawLifetime(thread, wholeMs, width) {
   const to = Math.ceil(((thread.startMs + thread.durationMs) / wholeMs) * width)
   const length = Math.max(1, Math.min(width, to) - from)
   const active = activeMs(thread)
-  const share = active / Math.max(active + thread.idleMs, 0.001)
+  const share = active / Math.max(active + restMs(thread), 0.001)
   const shade = '░▒▓█'[Math.min(3, Math.floor(share * 4))]
   return `${''.padEnd(from)}${shade.repeat(length)}`.padEnd(width)
 }
 
 /** @param {CostTable} table @param {number} count of rows @param {View} view */
-function drawCosts({ heads: [first, second], whole, rows }, count, view) {
+function drawCosts({ heads: [first, ...others], whole, rows }, count, view) {
   const shown = rows.slice(0, count).map((row) => {
     return { ...row, name: printable(row.name), place: printable(row.place) }
   })
-  const layout = costLayout(shown, view)
+  const layout = costLayout(shown, others.length, view)
   const gap = ''.padEnd(SHARE + 2 + layout.bar + (layout.bar > 0 ? 1 : 0))
-  const head = `  ${first.padStart(TIME)}${gap}${second.padStart(TIME)}`
+  const otherHeads = others.map((head) => head.padStart(TIME)).join(' ')
+  const head = `  ${first.padStart(TIME)}${gap}${otherHeads}`
   const most = shown[0]?.ms ?? 1
   return [
     style(head, 'dim', view),
@@ -238,11 +240,13 @@ function drawCosts({ heads: [first, second], whole, rows }, count, view) {
  * @property {number} place columns of the place; 0 if no row has one
  */
 
-/** @param {CostRow[]} rows @param {View} view @returns {CostLayout} */
-function costLayout(rows, { columns }) {
-  const bar = columns < 72 ? 0 : Math.min(20, 8 + Math.floor((columns - 72) / 4))
+/** @param {CostRow[]} rows @param {number} others numbers beside the time @param {View} view @returns {CostLayout} */
+function costLayout(rows, others, { columns }) {
+  const used = 4 + TIME + 1 + SHARE + 1 + others * (TIME + 1)
+  const spare = columns - 72 - (others - 1) * (TIME + 1)
+  const bar = spare < 0 ? 0 : Math.min(20, 8 + Math.floor(spare / 4))
   const barWithGap = bar + (bar > 0 ? 1 : 0)
-  const room = Math.max(20, columns - 4 - TIME - 1 - SHARE - 1 - barWithGap - TIME - 1)
+  const room = Math.max(20, columns - used - barWithGap)
   if (rows.every(({ place }) => place === '')) return { bar, name: room, place: 0 }
   const longest = Math.max(...rows.map(({ name }) => displayWidth(name)), 1)
   const name = Math.min(longest, Math.floor(room * 0.45))
@@ -250,10 +254,11 @@ function costLayout(rows, { columns }) {
 }
 
 /** @param {CostRow} row @param {{ most: number, whole: number }} scale @param {CostLayout} layout @param {View} view */
-function drawCost({ ms, second, name, place }, { most, whole }, layout, view) {
+function drawCost({ ms, others, name, place }, { most, whole }, layout, view) {
   const left = `  ${formatTime(ms).padStart(TIME)} ${formatShare(ms, whole).padStart(SHARE)} `
   const bar = style(drawBar(ms / most, layout.bar), 'cyan', view)
-  const right = `${layout.bar > 0 ? ' ' : ''}${second.padStart(TIME)}  `
+  const numbers = others.map((text) => text.padStart(TIME)).join(' ')
+  const right = `${layout.bar > 0 ? ' ' : ''}${numbers}  `
   if (layout.place === 0) return `${left}${bar}${right}${cutStart(name, layout.name)}`
   const shown = padEnd(cutEnd(name, layout.name), layout.name)
   return `${left}${bar}${right}${shown}  ${style(cutStart(place, layout.place), 'dim', view)}`

@@ -231,7 +231,7 @@ fn costs(session: &Session) -> Vec<ThreadCosts> {
         let mut times = BTreeMap::new();
         for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
             let frame = &session.frames.list()[node.frame as usize];
-            let us = node.self_us + node.blocked_us;
+            let us = node.all_us();
             if us > 0 {
                 *times.entry(format!("{} {}", frame.function_name, frame.url)).or_default() += us;
             }

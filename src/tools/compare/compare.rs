@@ -14,12 +14,13 @@ use cpu_prof_core::profile::session::thread_profile::ReadScope;
 /// Rows with less than this part of the work, on both sides, are not tested.
 const TESTED: f64 = 0.005;
 /// Measures of the whole run.
-const TOTALS: [Measure; 8] = [
+const TOTALS: [Measure; 9] = [
     Measure::Wall,
     Measure::Work,
     Measure::Cpu,
     Measure::Gc,
     Measure::Idle,
+    Measure::Waiting,
     Measure::Blocked,
     Measure::Memory,
     Measure::Processes,

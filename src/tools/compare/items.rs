@@ -64,7 +64,7 @@ impl ItemKind {
 pub(super) enum Measure {
     /// Time from the first start to the last end.
     Wall,
-    /// Time of work: busy, collections and program.
+    /// Time of work: in JavaScript, in native code and in collections.
     Work,
     /// CPU time by the system's count.
     Cpu,
@@ -72,6 +72,8 @@ pub(super) enum Measure {
     Gc,
     /// Time of waiting in the event loop.
     Idle,
+    /// Time of waiting for a core.
+    Waiting,
     /// Time of being blocked in calls.
     Blocked,
     /// The largest resident memory of a process.
@@ -105,6 +107,6 @@ impl Measure {
 
     /// Returns whether the values are times in which nothing was done.
     pub(super) fn is_waiting(self) -> bool {
-        matches!(self, Self::Idle | Self::Blocked)
+        matches!(self, Self::Idle | Self::Waiting | Self::Blocked)
     }
 }

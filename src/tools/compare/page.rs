@@ -8,11 +8,11 @@ use super::items::ComparedItem;
 use super::matching::matched;
 use super::run_costs::{function_item, read_runs, root};
 use crate::page::page::{PageSides, PathTime, page_of_sides};
+use crate::read::ancestry::parents;
 use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::path_tree::{PathTree, downward};
-use crate::shared::process_cpu::parents;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
@@ -25,7 +25,7 @@ pub(crate) fn page(
 ) -> Result<String, String> {
     let mut trees = SideTrees::default();
     let mut notes = Vec::new();
-    let (items, runs) = read_runs(sides, selection, ReadScope::TIMES, |side, loaded| {
+    let (items, runs) = read_runs(sides, selection, ReadScope::LINES, |side, loaded| {
         trees.add(&loaded.session, side);
         notes.extend(loaded.notes);
     })?;
@@ -79,8 +79,11 @@ impl SideTrees {
                 kind => {
                     let (path, times) = self.paths.path(above, kind);
                     if kind != FrameKind::Idle {
-                        times[side]
-                            .add(PathTime { self_us: node.self_us, blocked_us: node.blocked_us });
+                        times[side].add(PathTime {
+                            self_us: node.self_us,
+                            blocked_us: node.blocked_us,
+                            waiting_us: node.waiting_us,
+                        });
                     }
                     Some(path)
                 }
@@ -112,6 +115,7 @@ impl SideTrees {
                 let runs = runs.max(1) as u64;
                 time.self_us /= runs;
                 time.blocked_us /= runs;
+                time.waiting_us /= runs;
             }
         }
         joined
@@ -139,5 +143,6 @@ impl PathTime {
     fn add(&mut self, other: Self) {
         self.self_us = self.self_us.saturating_add(other.self_us);
         self.blocked_us = self.blocked_us.saturating_add(other.blocked_us);
+        self.waiting_us = self.waiting_us.saturating_add(other.waiting_us);
     }
 }

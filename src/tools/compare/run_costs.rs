@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
+use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use crate::shared::costs::{Costs, WeightedTree};
@@ -15,7 +16,7 @@ use crate::shared::json::{ReportCost, ReportTimes, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::owners::Owners;
 use crate::shared::path_tree::downward;
-use crate::shared::process_cpu::{cpu_of_processes, parents};
+use crate::shared::process_cpu::cpu_of_processes;
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
@@ -152,6 +153,7 @@ fn add_totals(
         (Measure::Cpu, cpu_us.map(ms)),
         (Measure::Gc, Some(ms(told.unwrap_or(times.gc_us)))),
         (Measure::Idle, Some(ms(times.idle_us))),
+        (Measure::Waiting, times.waiting_us.map(ms)),
         (Measure::Blocked, times.blocked_us.map(ms)),
         (Measure::Memory, memory.map(|bytes| bytes as f64)),
         (Measure::Processes, Some(session.processes.len() as f64)),

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::shared::json::ReportProgram;
+use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall};
 
 /// The data of a page.
 #[derive(Debug, Default, Serialize)]
@@ -15,6 +15,17 @@ pub(super) struct Page<'a> {
     pub version: u32,
     /// Length of the time line, microseconds.
     pub duration_us: i64,
+    /// Command of the run: that of its first process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<&'a str>,
+    /// What the end of the run waited for.
+    pub chain: Vec<ReportChainPart<'a>>,
+    /// The wall time by what had it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<ReportWall>,
+    /// Costs of the whole recording, as in the report; none for a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<PageCosts>,
     /// Microseconds that one sample stands for, if there were too many samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinned_to_us: Option<i64>,
@@ -40,6 +51,37 @@ pub(super) struct Page<'a> {
     pub processes: Vec<PageProcess<'a>>,
     /// Notes for the user.
     pub notes: &'a [String],
+}
+
+/// The costs of functions, files, packages and owners, in the order of these.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct PageCosts {
+    pub functions: CostColumns,
+    pub files: CostColumns,
+    pub packages: CostColumns,
+    pub owners: CostColumns,
+}
+
+/// Costs, microseconds. Items without costs have 0.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct CostColumns {
+    #[serde(rename = "self")]
+    pub own: Vec<u64>,
+    pub total: Vec<u64>,
+    pub blocked: Vec<u64>,
+    pub waiting: Vec<u64>,
+    pub critical: Vec<u64>,
+}
+
+impl CostColumns {
+    /// Adds the costs of one item.
+    pub(super) fn push(&mut self, cost: ReportCost) {
+        self.own.push(cost.self_us);
+        self.total.push(cost.total_us);
+        self.blocked.push(cost.blocked_us);
+        self.waiting.push(cost.waiting_us);
+        self.critical.push(cost.critical_us);
+    }
 }
 
 /// Files.
@@ -82,15 +124,15 @@ pub(super) struct PageTree {
     pub owner: Vec<i32>,
 }
 
-/// Pairs of a node and a line.
+/// What samples refer to: nodes, lines and states.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct PageLeaves {
     /// Indices of the nodes.
     pub node: Vec<u32>,
     /// Lines from 1 that the function had reached; 0 for none.
     pub line: Vec<u32>,
-    /// Indices of the pairs whose samples were blocked in a call.
-    pub blocked: Vec<u32>,
+    /// What threads did: 0 what is on top of the stack, 1 blocked in the call, 2 waiting for a core.
+    pub state: Vec<u8>,
 }
 
 /// A process.
@@ -198,6 +240,9 @@ pub(super) struct PageThread<'a> {
     pub name: std::borrow::Cow<'a, str>,
     /// Start after the time line's start, microseconds.
     pub start_us: i64,
+    /// Time in each state, as in the report; none for a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<ReportTimes>,
     /// Lengths of the samples, microseconds.
     pub lengths: Vec<i64>,
     /// Indices of the leaves; -1 where nothing was recorded.

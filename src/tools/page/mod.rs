@@ -3,3 +3,4 @@
 pub(crate) mod json;
 pub(crate) mod page;
 mod series;
+mod tables;

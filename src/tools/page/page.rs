@@ -1,33 +1,24 @@
 //! Builds the data of a page from a session.
 
-use rustc_hash::FxHashMap;
-
-use super::json::{
-    Page, PageFiles, PageFunctions, PageLeaves, PageOwners, PageProcess, PageSeries, PageThread,
-    PageTree,
-};
+use super::json::{Page, PageLeaves, PageOwners, PageProcess, PageSeries, PageThread, PageTree};
 use super::series::{most_of_one, series};
+use super::tables::{STATES, Tables};
+use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::json::ReportProgram;
+use crate::shared::json::{ReportChainPart, ReportProgram, ReportWall};
 use crate::shared::launchers::launchers;
 use crate::shared::owners::{OwnedStack, OwnerFinder};
 use crate::shared::path_tree::PathTree;
-use crate::shared::process_cpu::parents;
 use crate::shared::samples::{PageSample, SampleSpan, spans};
+use crate::shared::session_costs::SessionCosts;
+use crate::shared::times::thread_times;
 use cpu_prof_core::base::numbering::FxIndexSet;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
 /// Spans that a page can hold: a browser opens them within two seconds.
 const MAX_SPANS: usize = 500_000;
-
-/// The states of a thread, which come before all functions.
-const STATES: [(FrameKind, &str); 3] = [
-    (FrameKind::Program, "(program)"),
-    (FrameKind::Gc, "(garbage collector)"),
-    (FrameKind::Idle, "(idle)"),
-];
 
 /// Returns the data as JSON.
 pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
@@ -39,16 +30,25 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
         PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
     let mut processes = Vec::with_capacity(session.processes.len());
     let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
-    for (process, launcher) in session.processes.iter().zip(launchers) {
+    for (process, launcher) in session.processes.iter().zip(&launchers) {
         let clock_us = session.clock(process).start_us;
         let series = series(process, clock_us, most, &mut texts);
-        let page = paths.process(process, launcher, clock_us, thinned_to_us);
+        let page = paths.process(process, *launcher, clock_us, thinned_to_us);
         processes.push(PageProcess { series, ..page });
     }
-    let mut page = Page { processes, notes: &loaded.notes, thinned_to_us, ..Page::default() };
-    page.texts = texts.into_iter().collect();
-    page.duration_us = session.length_us();
-    json(page, &paths)
+    let chain = loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of);
+    let page = Page {
+        duration_us: session.length_us(),
+        title: session.processes.first().map(|process| process.command.as_str()),
+        chain: chain.collect(),
+        wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
+        texts: texts.into_iter().collect(),
+        processes,
+        notes: &loaded.notes,
+        thinned_to_us,
+        ..Page::default()
+    };
+    json(page, &paths, Some(&SessionCosts::of(session, &launchers, &index)))
 }
 
 /// The sides of a comparison, base and head, on one call tree.
@@ -69,6 +69,7 @@ pub(crate) struct PageSides<'a> {
 pub(crate) struct PathTime {
     pub self_us: u64,
     pub blocked_us: u64,
+    pub waiting_us: u64,
 }
 
 /// Returns the data of a comparison as JSON: each side is a process of one thread, which has run every
@@ -80,33 +81,43 @@ pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> 
     for (side, name) in names.iter().enumerate() {
         let (mut lengths, mut leaves) = (Vec::new(), Vec::new());
         for (path, (_, _, times)) in (0_u32..).zip(paths.list()) {
-            let PathTime { self_us, blocked_us } = times[side];
-            for (us, is_blocked) in [(self_us, false), (blocked_us, true)] {
+            let PathTime { self_us, blocked_us, waiting_us } = times[side];
+            let states = [
+                (self_us, LeafState::OnTop),
+                (blocked_us, LeafState::Blocked),
+                (waiting_us, LeafState::Waiting),
+            ];
+            for (us, state) in states {
                 if us > 0 {
                     lengths.push(i64::try_from(us).unwrap_or(i64::MAX));
-                    leaves.push(all_leaves.insert_full((path, 0, is_blocked)).0 as i64);
+                    leaves.push(all_leaves.insert_full((path, 0, state)).0 as i64);
                 }
             }
         }
         page.duration_us = page.duration_us.max(lengths.iter().sum());
-        let thread = PageThread { id: 0, name: "main".into(), start_us: 0, lengths, leaves };
+        let name_of_thread = "main".into();
+        let thread =
+            PageThread { id: 0, name: name_of_thread, start_us: 0, times: None, lengths, leaves };
         let cwd = Some(cwd).filter(|cwd| !cwd.is_empty());
         let program =
             ReportProgram { pid: 0, name, command: name, cwd, parent_pid: None, node: None };
         let (threads, series) = (vec![thread], PageSeries::default());
         page.processes.push(PageProcess { program, launcher: false, threads, series });
     }
-    json(page, &PagePaths { index, paths, leaves: all_leaves })
+    json(page, &PagePaths { index, paths, leaves: all_leaves }, None)
 }
 
-/// Adds the paths, and what they refer to. Returns JSON.
+/// Adds the paths, what they refer to, and the costs of that. Returns JSON.
 fn json<'a, T: Default>(
     mut page: Page<'a>,
     paths: &PagePaths<'a, T>,
+    costs: Option<&SessionCosts>,
 ) -> serde_json::Result<String> {
     let mut owners = OwnerFinder::default();
     let (tree, functions) = paths.tree(&mut owners);
-    (page.functions, page.files, page.packages) = tables(&functions, paths.index);
+    let tables = Tables::of(&functions, paths.index);
+    page.costs = costs.map(|costs| tables.costs(&owners, costs));
+    (page.functions, page.files, page.packages) = tables.lists(paths.index);
     page.tree = tree;
     page.leaves = paths.leaves();
     // Owners live as long as this function only.
@@ -121,10 +132,11 @@ fn interval_for(session: &Session, index: &FrameIndex) -> Option<i64> {
     let threads = session.processes.iter().flat_map(|process| &process.threads);
     let (mut count, mut us) = (0, 0_u64);
     for profile in threads.flat_map(|thread| &thread.profiles) {
-        let spans = spans(profile, None, |node| is_idle(profile, node, index));
+        let spans = spans(profile, None);
         count += spans.len();
-        let is_work = |span: &&SampleSpan| {
-            span.sample.node != NONE && !is_idle(profile, span.sample.node, index)
+        let is_idle = |node: u32| index.kind(profile.nodes[node as usize].frame) == FrameKind::Idle;
+        let is_work = |SampleSpan { sample, .. }: &&SampleSpan| {
+            sample.node != NONE && sample.off_core != Some(OffCore::Idle) && !is_idle(sample.node)
         };
         us += spans.iter().filter(is_work).map(|span| span.us.unsigned_abs()).sum::<u64>();
     }
@@ -135,16 +147,23 @@ fn interval_for(session: &Session, index: &FrameIndex) -> Option<i64> {
     (count > MAX_SPANS).then_some(rounded_us)
 }
 
-fn is_idle(profile: &ThreadProfile, node: u32, index: &FrameIndex) -> bool {
-    index.kind(profile.nodes[node as usize].frame) == FrameKind::Idle
-}
-
 /// The paths of all threads, and what their samples refer to.
 struct PagePaths<'a, T = ()> {
     index: &'a FrameIndex,
     paths: PathTree<FrameKind, T>,
-    /// Pairs of a path and a line, and whether the thread was blocked.
-    leaves: FxIndexSet<(u32, u32, bool)>,
+    /// Paths, lines and states.
+    leaves: FxIndexSet<(u32, u32, LeafState)>,
+}
+
+/// What a thread did while a path was its stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum LeafState {
+    /// The thread did what is on top of the stack: it worked, or was idle.
+    OnTop = 0,
+    /// The thread was blocked in the call.
+    Blocked = 1,
+    /// The thread waited for a core.
+    Waiting = 2,
 }
 
 impl PagePaths<'_> {
@@ -179,9 +198,8 @@ impl PagePaths<'_> {
                 lengths.push(gap_us);
                 leaves.push(-1);
             }
-            let index = self.index;
             let mut known = vec![None; profile.nodes.len()];
-            for span in spans(profile, interval_us, |node| is_idle(profile, node, index)) {
+            for span in spans(profile, interval_us) {
                 lengths.push(span.us);
                 leaves.push(self.leaf(profile, span.sample, &mut known));
             }
@@ -191,6 +209,7 @@ impl PagePaths<'_> {
             id: thread.id,
             name: thread.full_name(),
             start_us: start_us.saturating_sub(clock_us),
+            times: Some(thread_times(thread, self.index)),
             lengths,
             leaves,
         }
@@ -200,12 +219,22 @@ impl PagePaths<'_> {
     fn leaf(
         &mut self,
         profile: &ThreadProfile,
-        PageSample { node, line, is_blocked }: PageSample,
+        PageSample { node, line, off_core }: PageSample,
         known: &mut [Option<Option<u32>>],
     ) -> i64 {
         if node == NONE {
             return -1;
         }
+        let state = match off_core {
+            None => LeafState::OnTop,
+            Some(OffCore::Blocked) => LeafState::Blocked,
+            Some(OffCore::Waiting) => LeafState::Waiting,
+            // What the thread had called does not matter.
+            Some(OffCore::Idle) => {
+                let path = self.paths.path(None, FrameKind::Idle).0;
+                return self.leaves.insert_full((path, 0, LeafState::OnTop)).0 as i64;
+            }
+        };
         let mut unknown = Vec::new();
         let mut at = node;
         while at != NONE && known[at as usize].is_none() {
@@ -224,7 +253,7 @@ impl PagePaths<'_> {
             FrameKind::Function(function) => self.index.line_within(function, line),
             _ => 0,
         };
-        path.map_or(-1, |path| self.leaves.insert_full((path, line, is_blocked)).0 as i64)
+        path.map_or(-1, |path| self.leaves.insert_full((path, line, state)).0 as i64)
     }
 }
 
@@ -253,45 +282,11 @@ impl<T: Default> PagePaths<'_, T> {
 
     fn leaves(&self) -> PageLeaves {
         let mut leaves = PageLeaves::default();
-        for (number, (path, line, is_blocked)) in (0_u32..).zip(&self.leaves) {
+        for (path, line, state) in &self.leaves {
             leaves.node.push(*path);
             leaves.line.push(*line);
-            if *is_blocked {
-                leaves.blocked.push(number);
-            }
+            leaves.state.push(*state as u8);
         }
         leaves
     }
-}
-
-/// Returns the tables of functions, of their files, and of the packages of these.
-fn tables<'a>(
-    functions: &FxIndexSet<usize>,
-    index: &'a FrameIndex,
-) -> (PageFunctions<'a>, PageFiles<'a>, Vec<&'a str>) {
-    let mut table = PageFunctions::default();
-    for (_, name) in STATES {
-        table.name.push(name);
-        table.file.push(-1);
-        table.line.push(0);
-        table.column.push(0);
-    }
-    let (mut files, mut packages) = (PageFiles::default(), FxIndexSet::default());
-    let mut numbers: FxHashMap<usize, i32> = FxHashMap::default();
-    for function in functions {
-        let place = index.place(*function);
-        let number = *numbers.entry(index.functions[*function].file).or_insert_with(|| {
-            files.path.push(place.file);
-            files.package.push(packages.insert_full(place.package).0 as u32);
-            (files.path.len() - 1) as i32
-        });
-        if place.transpiled {
-            table.transpiled.push(table.name.len());
-        }
-        table.name.push(place.name);
-        table.file.push(number);
-        table.line.push(place.line);
-        table.column.push(place.column);
-    }
-    (table, files, packages.into_iter().collect())
 }

@@ -7,7 +7,7 @@ use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::package::package_of;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
 /// The texts that a user gives, in lower case. Of one kind, any of several is enough; an empty list
@@ -174,9 +174,9 @@ impl StackFilter {
             let stack = above.with(frames[node.frame as usize]);
             stacks.push(stack);
             if !self.keeps(stack) {
-                (node.self_us, node.blocked_us) = (0, 0);
+                *node = ProfileNode::new(node.parent, node.frame);
             }
-            left_us = left_us.saturating_add(node.self_us).saturating_add(node.blocked_us);
+            left_us = left_us.saturating_add(node.all_us());
         }
         let is_kept = |node: u32| node != NONE && self.keeps(stacks[node as usize]);
         if !profile.lines.is_empty() {
@@ -191,6 +191,8 @@ impl StackFilter {
             let kept = profile.samples.iter().filter(|sample| sample.node != NONE);
             profile.sample_count = kept.count() as u64;
         }
+        profile.steps.renumber(|node| is_kept(node).then_some(node));
+        profile.off_core.retain(|span| is_kept(span.node));
         profile.deopts.retain(|(node, _)| is_kept(*node));
         // The system counts all stacks.
         profile.cpu = None;

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use super::ancestry::parents;
 use super::file::{FileContents, ReadFile, read_all};
 use super::filter::{Filter, command_label};
 use super::group::{ClockFacts, Placement, ProcessFacts, RecordingSpan, find_clocks, group};
 use super::slice::{FoundSlice, SliceLimits};
 use super::sniff::{is_copy, is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
+use super::wall::chain::{ChainPart, chain};
+use super::wall::share::{Wall, share_wall};
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
@@ -30,6 +33,8 @@ pub(crate) struct Loaded {
     pub failed: Vec<Failed>,
     /// Remarks for the user, a sentence each.
     pub notes: Vec<String>,
+    /// The wall time by what had it, and what the end waited for; none without steps.
+    pub wall: Option<(Wall, Vec<ChainPart>)>,
     /// The slice that was read, if a limit was given.
     slice: Option<FoundSlice>,
 }
@@ -247,6 +252,13 @@ impl Loaded {
 }
 
 impl Loaded {
+    /// Shares the wall time among all calls of all processes. The session needs steps.
+    pub(super) fn share_wall(&mut self) {
+        let (wall, activities) = share_wall(&mut self.session);
+        let chain = chain(&self.session, &parents(&self.session), &activities);
+        self.wall = Some((wall, chain));
+    }
+
     /// Removes what a filter excludes. Returns the reason if nothing is left.
     pub(crate) fn keep(&mut self, filter: &Filter) -> Result<(), String> {
         let label = |process: &Process| command_label(&process.command, process.pid);

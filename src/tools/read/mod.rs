@@ -1,14 +1,17 @@
 //! Files into sessions.
 
+pub(crate) mod ancestry;
 pub(crate) mod file;
 pub(crate) mod filter;
 pub(crate) mod group;
 pub(crate) mod headers;
 pub(crate) mod load;
 pub(crate) mod originals;
+mod pool_waits;
 pub(crate) mod runs;
 pub(crate) mod selection;
 pub(crate) mod slice;
 pub(crate) mod sniff;
 pub(crate) mod time_line;
 mod unrecorded;
+pub(crate) mod wall;

@@ -6,6 +6,7 @@ use super::filter::Filter;
 use super::load::{Loaded, load_slice};
 use super::originals::Originals;
 use super::originals::in_session::map_session;
+use super::pool_waits;
 use super::slice::SliceLimits;
 use super::unrecorded;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
@@ -26,6 +27,12 @@ impl Selection {
     pub(crate) fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, String> {
         let mut loaded = load_slice(paths, self.slice, scope);
         loaded.check()?;
+        // Before the sources' files replace the files that ran.
+        pool_waits::make_idle(&mut loaded.session);
+        if scope.steps {
+            // The shares are those of the whole run, whatever the filter.
+            loaded.share_wall();
+        }
         if self.source_maps {
             let mut originals = Originals::default();
             for (script, map) in loaded.session.script_maps.drain() {

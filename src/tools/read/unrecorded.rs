@@ -60,7 +60,7 @@ mod tests {
         let mut ended = own("ended");
         ended.threads[0].profiles[0].has_ended = true;
         let mut with_worker = own("with worker");
-        let node = ProfileNode { parent: NONE, frame: 0, self_us: 0, blocked_us: 0 };
+        let node = ProfileNode::new(NONE, 0);
         let worker = ThreadProfile { nodes: vec![node], ..ThreadProfile::default() };
         with_worker.threads.push(Thread { profiles: vec![worker], ..Thread::default() });
         let processes = vec![process("foreign", &[0]), ended, with_worker, own("killed")];

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::shared::json::{
-    ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner, ReportPlace,
-    ReportProgram, ReportTimes, as_ms, is_false,
+    ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner,
+    ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, is_false,
 };
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
@@ -17,6 +17,9 @@ pub(super) struct Report<'a> {
     pub version: u32,
     pub duration_ms: f64,
     pub totals: ReportTimes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<ReportWall>,
+    pub chain: Vec<ReportChainPart<'a>>,
     pub processes: Vec<ReportProcess<'a>>,
     pub functions: Vec<ReportFunction<'a>>,
     pub lines: Vec<ReportLine<'a>>,
@@ -166,6 +169,7 @@ pub(super) struct ReportStall<'a> {
     pub duration_ms: f64,
     pub gc_ms: f64,
     pub blocked_ms: f64,
+    pub waiting_ms: f64,
     pub first: bool,
     pub stack: Vec<ReportCall<'a>>,
 }

@@ -11,18 +11,19 @@ use super::scripts::scripts;
 use super::stalls::stalls;
 use super::tree::tree;
 use super::user_files::own_files;
+use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
-use crate::shared::costs::{Costs, WeightedTree};
+use crate::shared::costs::Costs;
 use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
-use crate::shared::json::{ReportCost, ReportProgram, ms};
+use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportWall, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
-use crate::shared::owners::Owners;
-use crate::shared::process_cpu::{cpu_of_processes, parents, uses, whole};
+use crate::shared::process_cpu::{cpu_of_processes, uses, whole};
+use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::cpu_use::CpuUse;
+use cpu_prof_core::profile::session::Thread;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Session, Thread};
 
 /// What a report contains.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +45,7 @@ pub(crate) struct ReportOptions {
 impl ReportOptions {
     /// Returns what has to be read.
     pub(crate) fn scope(&self) -> ReadScope {
-        if self.has_imports || self.stalls_us.is_some() { ReadScope::ALL } else { ReadScope::LINES }
+        if self.has_imports || self.stalls_us.is_some() { ReadScope::ALL } else { ReadScope::STEPS }
     }
 }
 
@@ -58,7 +59,10 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let parents = parents(session);
     let launchers = launchers(session, &parents);
     let costs = SessionCosts::of(session, &launchers, &index);
-    let owners = Owners::of(session, &launchers, &index);
+    let mut lines = LineCosts::default();
+    for profile in shown_profiles(session, &launchers) {
+        lines.add(profile, &index, |_| true);
+    }
     let details = match function {
         Some(wanted) => Some(details(wanted, session, &launchers, &index)),
         None if *count > 0 => {
@@ -94,16 +98,18 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let totals = sum_of_times(threads.map(|thread| thread.times));
     let scripts = scripts(session, &parents, &processes);
     serde_json::to_string(&Report {
-        version: 1,
+        version: 2,
         duration_ms: to_ms(session.length_us()),
         totals,
+        wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
+        chain: loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of).collect(),
         processes,
         functions: rows(&costs.functions, top, |function, trunk, cost| ReportFunction {
             place: index.place(function),
             trunk,
             cost,
         }),
-        lines: costs.lines.top(&index, top),
+        lines: lines.top(&index, top),
         files: rows(&costs.files, top, |file, trunk, cost| {
             let SourceFile { path, package } = &index.files[file];
             ReportFile { file: path, package: &index.packages[*package], trunk, cost }
@@ -112,7 +118,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             name: &index.packages[package],
             cost,
         }),
-        owners: owners.top(top),
+        owners: costs.owners.top(top),
         scripts,
         details,
         tree,
@@ -120,7 +126,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         stalls,
         counts: ReportCounts {
             functions: costs.functions.known().count(),
-            lines: costs.lines.count(),
+            lines: lines.count(),
             files: costs.files.known().count(),
             packages: costs.packages.known().count(),
         },
@@ -129,33 +135,6 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         failed: &loaded.failed,
         notes: &loaded.notes,
     })
-}
-
-/// The costs of the functions, lines, files and packages of a session, without those of launchers.
-struct SessionCosts {
-    functions: Costs,
-    lines: LineCosts,
-    files: Costs,
-    packages: Costs,
-}
-
-impl SessionCosts {
-    fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
-        let mut costs = Self {
-            functions: Costs::new(index.code_functions()),
-            lines: LineCosts::default(),
-            files: Costs::new(index.code_files()),
-            packages: Costs::default(),
-        };
-        for profile in shown_profiles(session, launchers) {
-            let tree = WeightedTree::of(profile);
-            tree.add_to(&mut costs.functions, |_, frame| index.function(frame));
-            costs.lines.add(profile, index, |_| true);
-            tree.add_to(&mut costs.files, |_, frame| index.file(frame));
-            tree.add_to(&mut costs.packages, |_, frame| index.package(frame));
-        }
-        costs
-    }
 }
 
 /// Returns the first rows of costs. `row` gets each item, whether it is of the trunk, and its cost.

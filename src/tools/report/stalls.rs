@@ -8,7 +8,7 @@ use super::json::{ReportCall, ReportStall};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ms;
 use crate::shared::samples::{SampleSpan, spans};
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
 /// Part of a stall that a function needs to be on the heaviest stack.
@@ -24,6 +24,7 @@ struct Burst {
     us: u64,
     gc_us: u64,
     blocked_us: u64,
+    waiting_us: u64,
     /// Time of each node on top of the stack.
     nodes: FxHashMap<u32, u64>,
 }
@@ -57,6 +58,7 @@ pub(super) fn stalls<'a>(
             duration_ms: ms(burst.us),
             gc_ms: ms(burst.gc_us),
             blocked_ms: ms(burst.blocked_us),
+            waiting_ms: ms(burst.waiting_us),
             first: burst.is_first,
             stack: heaviest_stack(&burst, profile, index),
         }
@@ -70,10 +72,11 @@ fn bursts(profile: &ThreadProfile, index: &FrameIndex) -> Vec<Burst> {
     let mut list = Vec::new();
     let mut burst: Option<Burst> = None;
     let mut at_us = profile.start_us;
-    for SampleSpan { sample, us } in spans(profile, None, |node| kind(node) == FrameKind::Idle) {
+    for SampleSpan { sample, us } in spans(profile, None) {
         let start_us = at_us;
         at_us = at_us.saturating_add(us);
-        if sample.node == NONE || kind(sample.node) == FrameKind::Idle {
+        let is_idle = sample.off_core == Some(OffCore::Idle);
+        if sample.node == NONE || is_idle || kind(sample.node) == FrameKind::Idle {
             list.extend(burst.take());
             continue;
         }
@@ -85,7 +88,8 @@ fn bursts(profile: &ThreadProfile, index: &FrameIndex) -> Vec<Burst> {
         let us = us.unsigned_abs();
         burst.us += us;
         burst.gc_us += if kind(sample.node) == FrameKind::Gc { us } else { 0 };
-        burst.blocked_us += if sample.is_blocked { us } else { 0 };
+        burst.blocked_us += if sample.off_core == Some(OffCore::Blocked) { us } else { 0 };
+        burst.waiting_us += if sample.off_core == Some(OffCore::Waiting) { us } else { 0 };
         *burst.nodes.entry(sample.node).or_default() += us;
     }
     list.extend(burst);

@@ -87,28 +87,29 @@ fn a_whole_report() {
         &[("(program)", "")],
     ];
     let expected = json!({
-        "version": 1,
+        "version": 2,
         "durationMs": 9.0,
-        "totals": { "busyMs": 4.0, "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0 },
+        "totals": { "javascriptMs": 3.0, "nativeMs": 2.0, "gcMs": 1.0, "idleMs": 2.0 },
+        "chain": [],
         "processes": [{
             "pid": 7, "name": "nx", "command": "nx run", "launcher": false,
             "startMs": 0.0, "durationMs": 9.0,
             "threads": [{
-                "threadId": 0, "name": "main", "startMs": 0.0, "durationMs": 9.0, "busyMs": 4.0,
-                "idleMs": 2.0, "gcMs": 1.0, "programMs": 1.0, "samples": 8, "ownFile": "/r/a.js",
+                "threadId": 0, "name": "main", "startMs": 0.0, "durationMs": 9.0,
+                "javascriptMs": 3.0, "nativeMs": 2.0, "gcMs": 1.0, "idleMs": 2.0, "samples": 8, "ownFile": "/r/a.js",
             }],
         }],
         "functions": [
             { "name": "a", "file": "/r/a.js", "line": 10, "column": 10, "package": "(own code)",
-              "selfMs": 1.0, "totalMs": 4.0, "blockedMs": 0.0, "trunk": false },
+              "selfMs": 1.0, "totalMs": 4.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
             { "name": "b", "file": "/r/node_modules/b/b.js", "line": 10, "column": 10,
-              "package": "b", "selfMs": 1.0, "totalMs": 2.0, "blockedMs": 0.0, "trunk": false },
+              "package": "b", "selfMs": 1.0, "totalMs": 2.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
             { "name": "(anonymous)", "file": "/r/node_modules/b/c.js", "line": 10, "column": 10,
-              "package": "b", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "trunk": false },
+              "package": "b", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
             { "name": "open", "file": "", "line": 0, "column": 0, "package": "(native)",
-              "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "trunk": false },
+              "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
             { "name": "readFileSync", "file": "node:fs", "line": 10, "column": 10,
-              "package": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0, "trunk": false },
+              "package": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
         ],
         "lines": [
             { "name": "a", "file": "/r/a.js", "line": 12, "package": "(own code)",
@@ -121,22 +122,22 @@ fn a_whole_report() {
               "selfMs": 1.0, "samples": 1 },
         ],
         "files": [
-            { "file": "/r/a.js", "package": "(own code)", "selfMs": 1.0, "totalMs": 4.0, "blockedMs": 0.0, "trunk": false },
-            { "file": "/r/node_modules/b/b.js", "package": "b", "selfMs": 1.0, "totalMs": 2.0, "blockedMs": 0.0, "trunk": false },
-            { "file": "", "package": "(native)", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "trunk": false },
-            { "file": "/r/node_modules/b/c.js", "package": "b", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "trunk": false },
-            { "file": "node:fs", "package": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0, "trunk": false },
+            { "file": "/r/a.js", "package": "(own code)", "selfMs": 1.0, "totalMs": 4.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
+            { "file": "/r/node_modules/b/b.js", "package": "b", "selfMs": 1.0, "totalMs": 2.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
+            { "file": "", "package": "(native)", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
+            { "file": "/r/node_modules/b/c.js", "package": "b", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
+            { "file": "node:fs", "package": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0, "trunk": false },
         ],
         "packages": [
-            { "name": "b", "selfMs": 2.0, "totalMs": 2.0, "blockedMs": 0.0 },
-            { "name": "(own code)", "selfMs": 1.0, "totalMs": 4.0, "blockedMs": 0.0 },
-            { "name": "(native)", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0 },
-            { "name": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0 },
+            { "name": "b", "selfMs": 2.0, "totalMs": 2.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0 },
+            { "name": "(own code)", "selfMs": 1.0, "totalMs": 4.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0 },
+            { "name": "(native)", "selfMs": 1.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0 },
+            { "name": "node:", "selfMs": 0.0, "totalMs": 1.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0 },
         ],
         "scripts": [],
         "owners": [
-            { "kind": "own code", "name": "(own code)", "selfMs": 2.0, "totalMs": 4.0, "blockedMs": 0.0 },
-            { "kind": "package", "name": "b", "selfMs": 2.0, "totalMs": 2.0, "blockedMs": 0.0 },
+            { "kind": "own code", "name": "(own code)", "selfMs": 2.0, "totalMs": 4.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0 },
+            { "kind": "package", "name": "b", "selfMs": 2.0, "totalMs": 2.0, "blockedMs": 0.0, "waitingMs": 0.0, "criticalMs": 0.0 },
         ],
         "counts": { "functions": 5, "lines": 4, "files": 5, "packages": 4 },
         "inputs": 1, "repaired": [], "failed": [], "notes": [],
@@ -306,6 +307,6 @@ fn launchers_are_not_in_the_tables() {
     load::sort(&mut loaded.session, Process::recorded_us);
     let report = computed(&loaded, 9);
     assert_eq!(report["processes"][0]["launcher"], true);
-    assert_eq!(report["totals"]["busyMs"], 4.0);
+    assert_eq!(report["totals"]["javascriptMs"], 4.0);
     assert_eq!(report["functions"][0]["totalMs"], 2.0);
 }

@@ -42,28 +42,36 @@ impl Costs {
         is_trunk
     }
 
+    /// Returns the cost of an item.
+    pub(crate) fn of(&self, item: usize) -> ReportCost {
+        self.list.get(item).copied().unwrap_or_default()
+    }
+
     /// Returns the items that cost time.
     pub(crate) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
         self.list.iter().copied().enumerate().filter(|(_, cost)| cost.is_known())
     }
 
-    /// Returns the first `top` by self time, by total time and by blocked time, sorted by self time.
+    /// Returns the first `top` by self, total, blocked and critical time, sorted by self time.
     pub(crate) fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
         let by_self = |item: &usize| {
             let cost = self.list[*item];
-            Reverse((cost.self_us, cost.total_us, cost.blocked_us))
+            Reverse((cost.self_us, cost.total_us, cost.blocked_us, cost.waiting_us))
         };
         let by_total = |item: &usize| {
             let cost = self.list[*item];
             Reverse((cost.total_us, cost.self_us))
         };
         let by_blocked = |item: &usize| Reverse(self.list[*item].blocked_us);
+        let by_critical = |item: &usize| Reverse(self.list[*item].critical_us);
         let mut items: Vec<usize> =
             (0..self.list.len()).filter(|item| self.list[*item].is_known()).collect();
         items.sort_by_key(by_total);
         let mut chosen: BTreeSet<usize> = items.iter().copied().take(top).collect();
         items.sort_by_key(by_blocked);
         chosen.extend(items.iter().take(top).filter(|item| self.list[**item].blocked_us > 0));
+        items.sort_by_key(by_critical);
+        chosen.extend(items.iter().take(top).filter(|item| self.list[**item].critical_us > 0));
         items.sort_by_key(by_self);
         chosen.extend(items.iter().take(top));
         items.retain(|item| chosen.contains(item));
@@ -80,6 +88,8 @@ impl Costs {
         let cost = &mut self.list[item];
         cost.self_us = cost.self_us.saturating_add(node.self_us);
         cost.blocked_us = cost.blocked_us.saturating_add(node.blocked_us);
+        cost.waiting_us = cost.waiting_us.saturating_add(node.waiting_us);
+        cost.critical_us = cost.critical_us.saturating_add(node.critical_us);
         // Recursion counts once.
         if self.on_stack[item] == 0 {
             cost.total_us = cost.total_us.saturating_add(total_us);
@@ -106,7 +116,7 @@ impl Costs {
 impl ReportCost {
     /// Returns whether there is any time.
     fn is_known(&self) -> bool {
-        self.total_us > 0 || self.blocked_us > 0
+        self.total_us > 0 || self.blocked_us > 0 || self.waiting_us > 0
     }
 }
 
@@ -115,7 +125,7 @@ pub(crate) struct WeightedTree<'a> {
     profile: &'a ThreadProfile,
     /// Time of each node with all nodes below.
     total_us: Vec<u64>,
-    /// Whether a node, or a node below, has time or blocked time.
+    /// Whether a node, or a node below, has time in any state.
     has_time: Vec<bool>,
     first_child: Vec<u32>,
     next_sibling: Vec<u32>,
@@ -137,7 +147,7 @@ impl<'a> WeightedTree<'a> {
         let mut tree = Self {
             profile,
             total_us: nodes.iter().map(|node| node.self_us).collect(),
-            has_time: nodes.iter().map(|node| node.self_us > 0 || node.blocked_us > 0).collect(),
+            has_time: nodes.iter().map(|node| node.all_us() > 0).collect(),
             first_child: vec![NONE; nodes.len()],
             next_sibling: vec![NONE; nodes.len()],
             roots: Vec::new(),

@@ -131,10 +131,13 @@ impl FrameIndex {
     /// function. V8 counts the lines of inlined functions for the caller, and Chrome writes the line of
     /// the caller where a function has no script.
     pub(crate) fn line_within(&self, function: usize, line: u32) -> u32 {
-        let SourceFunction { file, line: start, .. } = &self.functions[function];
-        let is_native = self.files[*file].path.is_empty();
-        let is_before = i64::from(line) < i64::from(*start);
-        if is_native || is_before { 0 } else { line }
+        let is_before = i64::from(line) < i64::from(self.functions[function].line);
+        if self.is_native(function) || is_before { 0 } else { line }
+    }
+
+    /// Returns whether a function has no script.
+    pub(crate) fn is_native(&self, function: usize) -> bool {
+        self.files[self.functions[function].file].path.is_empty()
     }
 
     /// Returns for each function whether it is neither Node's nor native.

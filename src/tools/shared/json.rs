@@ -3,6 +3,8 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::read::wall::chain::ChainPart;
+use crate::read::wall::share::Wall;
 use cpu_prof_core::profile::session::Process;
 
 /// A process. Absent values are not known.
@@ -34,17 +36,22 @@ impl<'a> ReportProgram<'a> {
     }
 }
 
-/// Times in microseconds, which JSON gives in milliseconds.
+/// The time of a thread in each of its states: microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ReportTimes {
-    #[serde(rename = "busyMs", serialize_with = "as_ms")]
-    pub busy_us: u64,
-    #[serde(rename = "idleMs", serialize_with = "as_ms")]
-    pub idle_us: u64,
+    #[serde(rename = "javascriptMs", serialize_with = "as_ms")]
+    pub javascript_us: u64,
+    #[serde(rename = "nativeMs", serialize_with = "as_ms")]
+    pub native_us: u64,
     #[serde(rename = "gcMs", serialize_with = "as_ms")]
     pub gc_us: u64,
-    #[serde(rename = "programMs", serialize_with = "as_ms")]
-    pub program_us: u64,
+    /// None if the system does not tell how long a thread waits for a core.
+    #[serde(
+        rename = "waitingMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub waiting_us: Option<u64>,
     /// None if the system does not tell how often a thread waits.
     #[serde(
         rename = "blockedMs",
@@ -52,12 +59,60 @@ pub(crate) struct ReportTimes {
         skip_serializing_if = "Option::is_none"
     )]
     pub blocked_us: Option<u64>,
+    #[serde(rename = "idleMs", serialize_with = "as_ms")]
+    pub idle_us: u64,
 }
 
 impl ReportTimes {
     /// Returns the time of work: the tables share it out.
     pub(crate) fn work_us(&self) -> u64 {
-        self.busy_us.saturating_add(self.gc_us).saturating_add(self.program_us)
+        self.javascript_us.saturating_add(self.native_us).saturating_add(self.gc_us)
+    }
+}
+
+/// The wall time of a run, by what had it.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReportWall {
+    pub work_ms: f64,
+    pub waiting_ms: f64,
+    pub blocked_ms: f64,
+    pub idle_ms: f64,
+}
+
+impl ReportWall {
+    /// Returns the times in milliseconds.
+    pub(crate) fn of(wall: &Wall) -> Self {
+        let ms = |us: f64| ms(us.round() as u64);
+        Self {
+            work_ms: ms(wall.work_us),
+            waiting_ms: ms(wall.waiting_us),
+            blocked_ms: ms(wall.blocked_us),
+            idle_ms: ms(wall.idle_us),
+        }
+    }
+}
+
+/// A part of what the end of a run waited for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReportChainPart<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'a str>,
+    pub ms: f64,
+    pub idle_ms: f64,
+    pub processes: usize,
+}
+
+impl<'a> ReportChainPart<'a> {
+    /// Returns the times in milliseconds.
+    pub(crate) fn of(part: &'a ChainPart) -> Self {
+        Self {
+            label: part.label.as_deref(),
+            ms: part.us as f64 / 1000.0,
+            idle_ms: part.idle_us as f64 / 1000.0,
+            processes: part.processes,
+        }
     }
 }
 
@@ -109,6 +164,10 @@ pub(crate) struct ReportCost {
     pub total_us: u64,
     #[serde(rename = "blockedMs", serialize_with = "as_ms")]
     pub blocked_us: u64,
+    #[serde(rename = "waitingMs", serialize_with = "as_ms")]
+    pub waiting_us: u64,
+    #[serde(rename = "criticalMs", serialize_with = "as_ms")]
+    pub critical_us: u64,
 }
 
 /// The name and the place of a function.

@@ -10,4 +10,5 @@ pub(crate) mod owners;
 pub(crate) mod path_tree;
 pub(crate) mod process_cpu;
 pub(crate) mod samples;
+pub(crate) mod session_costs;
 pub(crate) mod times;

@@ -64,6 +64,11 @@ impl Owners {
         list
     }
 
+    /// Returns the kinds and names of all owners with their costs.
+    pub(crate) fn list(&self) -> impl Iterator<Item = ((&'static str, &str), ReportCost)> {
+        self.finder.list().enumerate().map(|(number, owner)| (owner, self.costs.of(number)))
+    }
+
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
         let finder = &mut self.finder;
         let stacks = downward(profile, |above, _, node| match index.function(node.frame) {

@@ -1,7 +1,7 @@
-//! The samples of a profile as spans, with those blocked in a call told apart.
+//! The samples of a profile as spans, with those in which the thread was not on a core told apart.
 
 use cpu_prof_core::profile::session::thinner::{Thinned, Thinner};
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
 
 /// A node and a line that a thread had reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,8 +10,8 @@ pub(crate) struct PageSample {
     pub node: u32,
     /// Line from 1; 0 for none.
     pub line: u32,
-    /// Whether the thread was blocked in the call.
-    pub is_blocked: bool,
+    /// Why the thread was not on a core; none for a thread that worked or waited for events.
+    pub off_core: Option<OffCore>,
 }
 
 /// A time in which a thread had one sample after the other of the same node and line.
@@ -23,10 +23,10 @@ pub(crate) struct SampleSpan {
 }
 
 impl Thinned for PageSample {
-    type Node = (u32, bool);
+    type Node = (u32, Option<OffCore>);
 
     fn node(&self) -> Self::Node {
-        (self.node, self.is_blocked)
+        (self.node, self.off_core)
     }
 
     fn line(&self) -> u32 {
@@ -39,13 +39,9 @@ impl Thinned for PageSample {
 }
 
 /// Returns the spans of a profile from its start to its end, with at most one for each interval, if
-/// there is an interval. `is_idle` tells the nodes of idle threads.
-pub(crate) fn spans(
-    profile: &ThreadProfile,
-    interval_us: Option<i64>,
-    is_idle: impl Fn(u32) -> bool,
-) -> Vec<SampleSpan> {
-    let mut samples = timed_samples(profile, is_idle);
+/// there is an interval.
+pub(crate) fn spans(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<SampleSpan> {
+    let mut samples = timed_samples(profile);
     if let Some(interval_us) = interval_us {
         let mut thinner = Thinner::new(interval_us);
         let mut thinned = Vec::new();
@@ -69,8 +65,8 @@ pub(crate) fn spans(
 }
 
 /// Returns samples with their times, from the profile's start on.
-fn timed_samples(profile: &ThreadProfile, is_idle: impl Fn(u32) -> bool) -> Vec<(PageSample, i64)> {
-    let pause = PageSample { node: NONE, line: 0, is_blocked: false };
+fn timed_samples(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
+    let pause = PageSample { node: NONE, line: 0, off_core: None };
     if profile.samples.is_empty() {
         return with_known_times(profile);
     }
@@ -79,7 +75,7 @@ fn timed_samples(profile: &ThreadProfile, is_idle: impl Fn(u32) -> bool) -> Vec<
     if starts_late {
         list.push((pause, profile.start_us));
     }
-    let mut blocked = profile.blocked_spans.iter().copied().peekable();
+    let mut off_core = profile.off_core.iter().peekable();
     for (index, sample) in profile.samples.iter().enumerate() {
         let mut at_us = sample.time_us.max(profile.start_us);
         let next = profile.samples.get(index + 1);
@@ -88,18 +84,14 @@ fn timed_samples(profile: &ThreadProfile, is_idle: impl Fn(u32) -> bool) -> Vec<
             list.push((pause, at_us));
             continue;
         }
-        let sample =
-            PageSample { node: sample.node, line: sample.position.line, is_blocked: false };
-        if is_idle(sample.node) {
-            list.push((sample, at_us));
-            continue;
-        }
+        let sample = PageSample { node: sample.node, line: sample.position.line, off_core: None };
         while at_us < end_us {
-            while blocked.next_if(|(_, to_us)| *to_us <= at_us).is_some() {}
-            let (from_us, to_us) = blocked.peek().copied().unwrap_or((i64::MAX, i64::MAX));
-            let is_blocked = from_us <= at_us;
-            list.push((PageSample { is_blocked, ..sample }, at_us));
-            at_us = if is_blocked { to_us } else { from_us };
+            while off_core.next_if(|span| span.to_us <= at_us).is_some() {}
+            let next = off_core.peek().copied();
+            let current = next.filter(|span| span.from_us <= at_us);
+            list.push((PageSample { off_core: current.map(|span| span.state), ..sample }, at_us));
+            let change_us = current.map(|span| span.to_us).or(next.map(|span| span.from_us));
+            at_us = change_us.unwrap_or(i64::MAX);
         }
     }
     list
@@ -111,7 +103,7 @@ fn with_known_times(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
     let mut list = Vec::new();
     for (node, data) in (0_u32..).zip(&profile.nodes) {
         if data.self_us > 0 {
-            list.push((PageSample { node, line: 0, is_blocked: false }, at_us));
+            list.push((PageSample { node, line: 0, off_core: None }, at_us));
             at_us = at_us.saturating_add_unsigned(data.self_us);
         }
     }
@@ -122,9 +114,17 @@ fn with_known_times(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
 mod tests {
     use super::*;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ProfileSample};
+    use cpu_prof_core::profile::session::thread_profile::{
+        OffCoreSpan, ProfileNode, ProfileSample,
+    };
 
-    fn profile(samples: &[(u32, u32, i64)], blocked_spans: &[(i64, i64)]) -> ThreadProfile {
+    fn profile(samples: &[(u32, u32, i64)], off_core: &[(i64, i64, OffCore)]) -> ThreadProfile {
+        let span = |(from_us, to_us, state): &_| OffCoreSpan {
+            from_us: *from_us,
+            to_us: *to_us,
+            node: 0,
+            state: *state,
+        };
         let samples = samples.iter().map(|(node, line, time_us)| ProfileSample {
             time_us: *time_us,
             node: *node,
@@ -134,16 +134,22 @@ mod tests {
             start_us: 100,
             end_us: 200,
             samples: samples.collect(),
-            blocked_spans: blocked_spans.to_vec(),
+            off_core: off_core.iter().map(span).collect(),
             ..ThreadProfile::default()
         }
     }
 
-    /// Returns node, line, whether blocked, and length of each span.
-    fn found(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<(u32, u32, bool, i64)> {
-        spans(profile, interval_us, |node| node == 9)
+    const WORK: Option<OffCore> = None;
+    const BLOCKED: Option<OffCore> = Some(OffCore::Blocked);
+    const WAITING: Option<OffCore> = Some(OffCore::Waiting);
+
+    /// Node, line, state and length of a span.
+    type Span = (u32, u32, Option<OffCore>, i64);
+
+    fn found(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<Span> {
+        spans(profile, interval_us)
             .into_iter()
-            .map(|SampleSpan { sample, us }| (sample.node, sample.line, sample.is_blocked, us))
+            .map(|SampleSpan { sample, us }| (sample.node, sample.line, sample.off_core, us))
             .collect()
     }
 
@@ -154,28 +160,34 @@ mod tests {
         assert_eq!(
             found(&all, None),
             [
-                (NONE, 0, false, 10),
-                (1, 5, false, 20),
-                (1, 6, false, 20),
-                (NONE, 0, false, 20),
-                (9, 0, false, 30)
+                (NONE, 0, WORK, 10),
+                (1, 5, WORK, 20),
+                (1, 6, WORK, 20),
+                (NONE, 0, WORK, 20),
+                (9, 0, WORK, 30)
             ]
         );
     }
 
     #[test]
-    fn blocked_time_is_cut_out_of_samples_but_not_of_idle_ones() {
-        let all = profile(&[(1, 5, 100), (9, 0, 150), (2, 0, 180)], &[(110, 130), (140, 185)]);
+    fn time_off_the_core_is_cut_out_of_samples() {
+        let spans = [
+            (110, 130, OffCore::Blocked),
+            (140, 150, OffCore::Waiting),
+            (175, 185, OffCore::Waiting),
+        ];
+        let all = profile(&[(1, 5, 100), (9, 0, 150), (2, 0, 180)], &spans);
         assert_eq!(
             found(&all, None),
             [
-                (1, 5, false, 10),
-                (1, 5, true, 20),
-                (1, 5, false, 10),
-                (1, 5, true, 10),
-                (9, 0, false, 30),
-                (2, 0, true, 5),
-                (2, 0, false, 15)
+                (1, 5, WORK, 10),
+                (1, 5, BLOCKED, 20),
+                (1, 5, WORK, 10),
+                (1, 5, WAITING, 10),
+                (9, 0, WORK, 25),
+                (9, 0, WAITING, 5),
+                (2, 0, WAITING, 5),
+                (2, 0, WORK, 15)
             ]
         );
     }
@@ -190,9 +202,9 @@ mod tests {
 
     #[test]
     fn counts_of_samples_become_spans() {
-        let node = |self_us| ProfileNode { parent: NONE, frame: 0, self_us, blocked_us: 0 };
+        let node = |self_us| ProfileNode { self_us, ..ProfileNode::new(NONE, 0) };
         let nodes = vec![node(0), node(30), node(70)];
         let counted = ThreadProfile { nodes, ..profile(&[], &[]) };
-        assert_eq!(found(&counted, None), [(1, 0, false, 30), (2, 0, false, 70)]);
+        assert_eq!(found(&counted, None), [(1, 0, WORK, 30), (2, 0, WORK, 70)]);
     }
 }

@@ -5,11 +5,11 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use super::blocked::{Call, CpuAccount};
+use super::off_core::{CpuAccount, OffCoreTime};
 use super::order;
 use super::series_builder::SeriesBuilder;
 use super::thread_profile::{
-    NONE, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
+    NONE, OffCore, OffCoreSpan, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
 };
 use crate::base::system::cpu_times::CpuTimes;
 use crate::profile::frame_table::FrameTable;
@@ -40,10 +40,10 @@ pub struct ProfileBuilder {
     /// Indices of nodes by their ids.
     indices: FxHashMap<u64, u32>,
     cpu: CpuAccount,
-    /// Calls with their blocked times.
-    blocked: Vec<Call>,
     /// None if the scope is without series.
     pub(crate) series: Option<SeriesBuilder>,
+    /// Times in which the thread was not on a core.
+    off_core: Vec<OffCoreTime>,
     profile: ThreadProfile,
 }
 
@@ -63,8 +63,8 @@ impl ProfileBuilder {
             line_indices: FxHashMap::default(),
             indices: FxHashMap::default(),
             cpu: CpuAccount::new(scope),
-            blocked: Vec::new(),
             series: scope.series.then(|| SeriesBuilder::new(scope)),
+            off_core: Vec::new(),
             profile: ThreadProfile::default(),
         }
     }
@@ -187,7 +187,7 @@ impl ProfileBuilder {
         if let Some(open) = self.open {
             self.count_cpu(open, time_us);
         }
-        self.blocked.extend(self.cpu.read(time_us, times));
+        self.off_core.extend(self.cpu.read(time_us, times));
     }
 
     /// Reads the counters at the end of the recording. The thread is not sampled while it ends, so
@@ -258,11 +258,12 @@ impl ProfileBuilder {
         let end_us = self.end_us();
         self.charge(end_us);
         self.share_out_hits(end_us);
-        self.take_blocked_time_off();
+        self.take_off_core_times();
         let mut profile = self.profile;
         profile.series = self.series.map(|series| series.finish(end_us)).unwrap_or_default();
         profile.cpu = self.cpu.finish();
         profile.tells_blocked = profile.cpu.is_some_and(|cpu| cpu.last.switches.is_some());
+        profile.tells_waiting = profile.cpu.is_some_and(|cpu| cpu.wait_us.is_some());
         let is_end = |sample: &ProfileSample| sample.node == NONE && sample.time_us >= end_us;
         if profile.samples.last().is_some_and(is_end) {
             profile.samples.pop();
@@ -273,29 +274,29 @@ impl ProfileBuilder {
         profile.end_us = in_scope(end_us).max(profile.start_us);
         order::parents_first(&mut profile);
         profile.lines.sort_unstable_by_key(|line| (line.node, line.position));
-        profile.blocked_spans.sort_unstable();
+        profile.off_core.sort_unstable_by_key(|span| span.from_us);
         profile
     }
 
-    /// Turns the blocked time of nodes and lines from time of their samples into blocked time.
-    fn take_blocked_time_off(&mut self) {
-        for Call { node: index, positions, from_us, us } in mem::take(&mut self.blocked) {
+    /// Turns time of samples into blocked and waiting time of their nodes.
+    fn take_off_core_times(&mut self) {
+        for OffCoreTime { node: index, position, from_us, us, state } in
+            mem::take(&mut self.off_core)
+        {
             let node = &mut self.profile.nodes[index as usize];
-            let us = (us as u64).min(node.self_us);
+            let us = us.min(node.self_us);
             node.self_us -= us;
-            node.blocked_us = node.blocked_us.saturating_add(us);
-            if self.scope.samples {
-                let to_us = from_us.saturating_add_unsigned(us);
-                self.profile.blocked_spans.push((from_us, to_us));
+            let is_waiting = state == OffCore::Waiting;
+            let sum_us = if is_waiting { &mut node.waiting_us } else { &mut node.blocked_us };
+            *sum_us = sum_us.saturating_add(us);
+            if let Some(at) = self.line_indices.get(&(index, position)) {
+                let self_us = &mut self.profile.lines[*at as usize].self_us;
+                *self_us = self_us.saturating_sub(us);
             }
-            let mut rest_us = us;
-            for (position, us) in positions {
-                let us = (us as u64).min(rest_us);
-                rest_us -= us;
-                if let Some(at) = self.line_indices.get(&(index, position)) {
-                    let self_us = &mut self.profile.lines[*at as usize].self_us;
-                    *self_us = self_us.saturating_sub(us);
-                }
+            if self.scope.samples || self.scope.steps {
+                let to_us = from_us.saturating_add_unsigned(us);
+                let span = OffCoreSpan { from_us, to_us, node: index, state };
+                OffCoreSpan::add(&mut self.profile.off_core, span);
             }
         }
     }
@@ -322,6 +323,9 @@ impl ProfileBuilder {
         let us = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
         let self_us = &mut self.profile.nodes[node as usize].self_us;
         *self_us = self_us.saturating_add(us);
+        if self.scope.steps {
+            self.profile.steps.add(node, from, us);
+        }
         let is_in_scope = (self.scope.from_us..=self.scope.to_us).contains(&time_us);
         self.charge_line(node, position, us, u64::from(is_in_scope || us > 0));
     }
@@ -391,7 +395,7 @@ impl ProfileBuilder {
         *self.indices.entry(id).or_insert_with(|| {
             let nodes = &mut self.profile.nodes;
             let frame = FrameTable::UNKNOWN;
-            nodes.push(ProfileNode { parent: NONE, frame, self_us: 0, blocked_us: 0 });
+            nodes.push(ProfileNode::new(NONE, frame));
             (nodes.len() - 1) as u32
         })
     }

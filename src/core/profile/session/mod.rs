@@ -1,11 +1,12 @@
 //! Sessions: the processes, threads and recordings that were read back from one or many files.
 
-pub mod blocked;
 pub mod builder;
 pub(crate) mod native;
+pub mod off_core;
 pub mod order;
 pub mod series;
 pub(crate) mod series_builder;
+pub mod steps;
 pub mod thinner;
 pub mod thread_profile;
 

@@ -29,6 +29,10 @@ pub fn parents_first(profile: &mut ThreadProfile) {
     for line in &mut profile.lines {
         line.node = new_index(line.node);
     }
+    profile.steps.renumber(|node| Some(new_index(node)));
+    for span in &mut profile.off_core {
+        span.node = new_index(span.node);
+    }
     for (node, _) in &mut profile.deopts {
         *node = new_index(*node);
     }

@@ -4,6 +4,7 @@ use crate::profile::cpu_use::{CpuUse, NativeSpan};
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
 use crate::profile::session::series::Series;
+use crate::profile::session::steps::Steps;
 
 /// The index of no node.
 pub const NONE: u32 = u32::MAX;
@@ -30,9 +31,11 @@ pub struct ThreadProfile {
     /// Nodes with the reason why V8 does not optimize their functions; empty if the scope is without
     /// samples.
     pub deopts: Vec<(u32, String)>,
-    /// Start and end of each time in which the thread was blocked in a call, in order: microseconds.
-    /// Empty if the scope is without lines or without samples.
-    pub blocked_spans: Vec<(i64, i64)>,
+    /// What was on top of the stack; empty if the scope is without steps.
+    pub steps: Steps,
+    /// Times in which the thread was not on a core while its stack showed a call, in order. Empty if
+    /// the scope is without lines, or without samples and steps.
+    pub off_core: Vec<OffCoreSpan>,
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,
@@ -41,6 +44,8 @@ pub struct ThreadProfile {
     pub native: Vec<NativeSpan>,
     /// Whether the system counted what tells blocked calls from work.
     pub tells_blocked: bool,
+    /// Whether the system counted what tells waiting for a core from work.
+    pub tells_waiting: bool,
     /// Collections in the scope; none if the file does not tell them.
     pub collections: Option<CollectionTotals>,
     /// Memory in the scope; none if the file does not tell it.
@@ -70,11 +75,51 @@ pub struct ProfileNode {
     pub parent: u32,
     /// Number of the call frame in the `FrameTable`.
     pub frame: u32,
-    /// Time of the node's samples, microseconds, without blocked time. A sample lasts until the next
-    /// sample.
+    /// Time of the node's samples, microseconds, without blocked and waiting time. A sample lasts until
+    /// the next sample.
     pub self_us: u64,
     /// Time in which the thread was blocked in this call, microseconds.
     pub blocked_us: u64,
+    /// Time in which the thread was in this call and waited for a core, microseconds.
+    pub waiting_us: u64,
+    /// Share of the run's wall time, microseconds; 0 until the time of all threads is shared.
+    pub critical_us: u64,
+}
+
+impl ProfileNode {
+    /// Returns a node without time.
+    pub fn new(parent: u32, frame: u32) -> Self {
+        Self { parent, frame, self_us: 0, blocked_us: 0, waiting_us: 0, critical_us: 0 }
+    }
+
+    /// Returns the time in all states, microseconds.
+    pub fn all_us(&self) -> u64 {
+        self.self_us.saturating_add(self.blocked_us).saturating_add(self.waiting_us)
+    }
+}
+
+/// Why a thread was not on a core while its stack showed a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OffCore {
+    /// The call waited for something.
+    Blocked,
+    /// The thread was ready to run, and other threads had the cores; or the process was stopped.
+    Waiting,
+    /// The thread of a pool waited for its next task.
+    Idle,
+}
+
+/// A time in which a thread was not on a core while its stack showed a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OffCoreSpan {
+    /// Start, microseconds.
+    pub from_us: i64,
+    /// End, microseconds.
+    pub to_us: i64,
+    /// Index into `ThreadProfile::nodes`.
+    pub node: u32,
+    /// Reason.
+    pub state: OffCore,
 }
 
 /// A position of a node.
@@ -84,7 +129,7 @@ pub struct ProfileLine {
     pub node: u32,
     /// Position; the unknown one for the samples of the node whose lines are unknown.
     pub position: SourcePosition,
-    /// Time of the position's samples, microseconds, without blocked time.
+    /// Time of the position's samples, microseconds, without blocked and waiting time.
     pub self_us: u64,
     /// Count of samples, also of those with a part of their time in the scope.
     pub samples: u64,
@@ -102,15 +147,30 @@ pub struct ProfileSample {
     pub position: SourcePosition,
 }
 
+impl OffCoreSpan {
+    /// Adds a span to a list. A span that goes on where the last ends becomes a part of the last.
+    pub fn add(list: &mut Vec<Self>, span: Self) {
+        let key = |span: &Self| (span.node, span.state);
+        match list.last_mut() {
+            Some(last) if key(last) == key(&span) && last.to_us == span.from_us => {
+                last.to_us = span.to_us;
+            }
+            _ => list.push(span),
+        }
+    }
+}
+
 /// The part of a recording that is read.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadScope {
     /// Whether single samples are kept, with their lines, and the reasons of nodes.
     pub samples: bool,
-    /// Whether times of lines are kept.
+    /// Whether times of lines are kept, and those in which threads were not on a core.
     pub lines: bool,
     /// Whether memory, CPU times, collections and timings are kept over time.
     pub series: bool,
+    /// Whether steps are kept.
+    pub steps: bool,
     /// Start: earlier time is left out.
     pub from_us: i64,
     /// End: later time is left out.
@@ -119,14 +179,22 @@ pub struct ReadScope {
 
 impl ReadScope {
     /// All times, without lines and single samples.
-    pub const TIMES: Self =
-        Self { samples: false, lines: false, series: false, from_us: i64::MIN, to_us: i64::MAX };
+    pub const TIMES: Self = Self {
+        samples: false,
+        lines: false,
+        series: false,
+        steps: false,
+        from_us: i64::MIN,
+        to_us: i64::MAX,
+    };
     /// All times, with lines.
     pub const LINES: Self = Self { lines: true, ..Self::TIMES };
+    /// All times, with lines and steps.
+    pub const STEPS: Self = Self { steps: true, ..Self::LINES };
     /// All times, with single samples.
     pub const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
-    /// All times, with lines and single samples.
-    pub const ALL: Self = Self { samples: true, ..Self::LINES };
+    /// All times, with lines, steps and single samples.
+    pub const ALL: Self = Self { samples: true, ..Self::STEPS };
     /// Everything.
     pub const SERIES: Self = Self { series: true, ..Self::ALL };
 

@@ -29,7 +29,8 @@ fn session() -> Session {
     let main = frames.number(frame("main", "file:///r/src/main.js"));
     let tool = frames.number(frame("lint", "/r/node_modules/tool/index.js"));
     let thread = |id: i64, name: &str| {
-        let node = |parent, frame, self_us| ProfileNode { parent, frame, self_us, blocked_us: 0 };
+        let node =
+            |parent, frame, self_us| ProfileNode { self_us, ..ProfileNode::new(parent, frame) };
         let sample =
             |time_us, node| ProfileSample { time_us, node, position: SourcePosition::line(3) };
         let line = |node, self_us| ProfileLine {

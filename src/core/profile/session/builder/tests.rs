@@ -214,7 +214,7 @@ proptest! {
         from in prop_oneof![Just(i64::MIN), any::<i64>()],
         to in prop_oneof![Just(i64::MAX), any::<i64>()],
     ) {
-        let mut builder = ProfileBuilder::new(start, ReadScope { from_us: from, to_us: to, lines: true, ..ReadScope::SAMPLES });
+        let mut builder = ProfileBuilder::new(start, ReadScope { from_us: from, to_us: to, ..ReadScope::ALL });
         let mut count = 0;
         for step in steps {
             match step {
@@ -241,6 +241,9 @@ proptest! {
         for sample in &profile.samples {
             prop_assert!(sample.node == NONE || (sample.node as usize) < profile.nodes.len());
         }
+        let stepped: u128 = profile.steps.spans().map(|step| (step.to_us - step.from_us) as u128).sum();
+        // Profiles that count hits have no steps.
+        prop_assert!(stepped == 0 || stepped == profile.nodes.iter().map(|node| u128::from(node.self_us)).sum::<u128>());
         let sum: u128 = profile.nodes.iter().map(|node| u128::from(node.self_us)).sum();
         let span = i128::from(profile.end_us) - i128::from(profile.start_us);
         prop_assert!(sum <= span as u128, "{sum} in {span}");

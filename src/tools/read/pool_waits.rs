@@ -1,0 +1,171 @@
+//! Tells a pool's worker that waits for its next task from one that is blocked in a task.
+//!
+//! Piscina, tinypool and loops of one's own wait by `Atomics.wait`, which has no frame: the function that
+//! calls it is on top of the stack. A loop that waits for tasks has only the worker's own file on its
+//! stack. A task that waits, for the answer of the main thread perhaps, is code of another file.
+
+use cpu_prof_core::format::url::file_path;
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::package::{is_built_in, package_of};
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ProfileNode, ThreadProfile};
+
+/// The files of code on a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StackFiles {
+    None,
+    /// Number of the first frame of the only file.
+    One(u32),
+    Several,
+}
+
+/// Makes the time in which workers waited for their next task idle.
+pub(super) fn make_idle(session: &mut Session) {
+    let Session { processes, frames, .. } = session;
+    for process in processes {
+        for thread in process.threads.iter_mut().filter(|thread| !thread.is_main()) {
+            for profile in &mut thread.profiles {
+                make_profile_idle(profile, frames);
+            }
+        }
+    }
+}
+
+fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
+    if profile.nodes.iter().all(|node| node.blocked_us == 0) {
+        return;
+    }
+    let is_wait = waits_for_tasks(profile, frames);
+    let mut idle_us: u64 = 0;
+    for (node, is_wait) in profile.nodes.iter_mut().zip(&is_wait) {
+        if *is_wait {
+            idle_us = idle_us.saturating_add(std::mem::take(&mut node.blocked_us));
+        }
+    }
+    for span in &mut profile.off_core {
+        if span.state == OffCore::Blocked && is_wait[span.node as usize] {
+            span.state = OffCore::Idle;
+        }
+    }
+    if idle_us > 0 {
+        let idle = idle_node(profile);
+        idle.self_us = idle.self_us.saturating_add(idle_us);
+    }
+}
+
+/// Returns for each node whether the thread waits for a task if the thread is blocked there.
+fn waits_for_tasks(profile: &ThreadProfile, frames: &FrameTable) -> Vec<bool> {
+    let frames = frames.list();
+    let frame = |number: u32| &frames[number as usize];
+    let is_code =
+        |frame: &CallFrame| !frame.is_meta() && !is_built_in(package_of(&file_path(&frame.url)));
+    let mut stacks: Vec<StackFiles> = Vec::with_capacity(profile.nodes.len());
+    let mut is_wait = Vec::with_capacity(profile.nodes.len());
+    for node in &profile.nodes {
+        let above = stacks.get(node.parent as usize).copied().unwrap_or(StackFiles::None);
+        let stack = match above {
+            _ if !is_code(frame(node.frame)) => above,
+            StackFiles::None => StackFiles::One(node.frame),
+            StackFiles::One(first) if frame(first).url == frame(node.frame).url => above,
+            _ => StackFiles::Several,
+        };
+        stacks.push(stack);
+        let has_one_file = matches!(stack, StackFiles::One(_));
+        // Another native function on top is a call that blocks: a read, or `spawnSync`.
+        is_wait.push(has_one_file && is_code(frame(node.frame)));
+    }
+    is_wait
+}
+
+/// Returns the node of idle time.
+fn idle_node(profile: &mut ThreadProfile) -> &mut ProfileNode {
+    let nodes = &mut profile.nodes;
+    let at = nodes.iter().position(|node| node.frame == FrameTable::IDLE);
+    let at = at.unwrap_or_else(|| {
+        let root = nodes.iter().position(|node| node.frame == FrameTable::ROOT);
+        nodes.push(ProfileNode::new(root.map_or(NONE, |root| root as u32), FrameTable::IDLE));
+        nodes.len() - 1
+    });
+    &mut nodes[at]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::profile::frame::FrameOrigin;
+    use cpu_prof_core::profile::session::thread_profile::OffCoreSpan;
+    use cpu_prof_core::profile::session::{Process, Thread};
+
+    fn frame(name: &str, url: &str) -> CallFrame {
+        CallFrame {
+            function_name: name.into(),
+            url: url.into(),
+            script_id: u32::from(!url.is_empty()),
+            line: 0,
+            column: 0,
+            origin: FrameOrigin::Executed,
+        }
+    }
+
+    /// A thread that is blocked for 100 µs with each of these stacks, outermost first.
+    fn blocked(id: i64, stacks: &[&[(&str, &str)]]) -> Session {
+        let mut session = Session::default();
+        let mut profile = ThreadProfile::default();
+        profile.nodes.push(ProfileNode::new(NONE, FrameTable::ROOT));
+        for stack in stacks {
+            let mut parent = 0;
+            for (name, url) in *stack {
+                let frame = session.frames.number(frame(name, url));
+                profile.nodes.push(ProfileNode::new(parent, frame));
+                parent = profile.nodes.len() as u32 - 1;
+            }
+            profile.nodes[parent as usize].blocked_us = 100;
+            let span =
+                OffCoreSpan { from_us: 0, to_us: 100, node: parent, state: OffCore::Blocked };
+            profile.off_core.push(span);
+        }
+        let thread = Thread {
+            id,
+            name: format!("worker {id}"),
+            profiles: vec![profile],
+            ..Thread::default()
+        };
+        session.processes.push(Process { threads: vec![thread], ..Process::default() });
+        session
+    }
+
+    const NODE: (&str, &str) = ("emit", "node:events");
+    const LOOP: (&str, &str) = ("atomicsWaitLoop", "file:///a/node_modules/piscina/dist/worker.js");
+
+    fn states(session: &mut Session) -> (Vec<OffCore>, u64) {
+        make_idle(session);
+        let profile = &session.processes[0].threads[0].profiles[0];
+        let states = profile.off_core.iter().map(|span| span.state).collect();
+        (states, profile.nodes.iter().map(|node| node.blocked_us).sum())
+    }
+
+    #[test]
+    fn a_worker_that_waits_in_its_own_file_is_idle() {
+        let own = [("onMessage", LOOP.1), LOOP];
+        let mut session = blocked(3, &[&[NODE, own[0], NODE, own[1]], &[NODE, LOOP]]);
+        assert_eq!(states(&mut session), (vec![OffCore::Idle; 2], 0));
+        let nodes = &session.processes[0].threads[0].profiles[0].nodes;
+        let idle = nodes.last().unwrap();
+        assert_eq!((idle.frame, idle.self_us, idle.parent), (FrameTable::IDLE, 200, 0));
+    }
+
+    #[test]
+    fn a_task_that_waits_is_blocked() {
+        let task = ("lint", "file:///a/task.js");
+        let native = ("readSync", "");
+        let mut session =
+            blocked(3, &[&[NODE, LOOP, task], &[LOOP, task, NODE], &[LOOP, native], &[NODE]]);
+        assert_eq!(states(&mut session), (vec![OffCore::Blocked; 4], 400));
+    }
+
+    #[test]
+    fn a_main_thread_has_no_pool() {
+        assert_eq!(states(&mut blocked(0, &[&[LOOP]])), (vec![OffCore::Blocked], 100));
+    }
+}

@@ -1,0 +1,210 @@
+//! What the end of a run waited for: the processes one after the other, backwards from the end.
+//!
+//! A process waits for the child that ended last, unless the process worked most of the time that the
+//! child ran. Before this child started, the process waits for the child that had ended last by then, and
+//! so on.
+
+use super::activity::ProcessActivity;
+use cpu_prof_core::profile::session::{Process, Session};
+
+/// Time by which a child's recorded end can be after the end of what waited for the child, microseconds.
+const TOLERANCE_US: i64 = 20_000;
+/// Part of the run that idle time at the end of a process needs for a part of its own.
+const NOTABLE: f64 = 0.02;
+/// Parts that a reader can take in.
+const MAX_PARTS: usize = 8;
+
+/// A part of the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChainPart {
+    /// Name of the process, with the folder if processes ran in several; none where no process ran or all
+    /// were idle.
+    pub label: Option<String>,
+    /// Length, microseconds.
+    pub us: i64,
+    /// Time of the length in which no thread of the process worked or was blocked, microseconds.
+    pub idle_us: i64,
+    /// Count of processes that the part stands for.
+    pub processes: usize,
+}
+
+/// Returns the chain of the first clock's processes. `parents` are the indices of the recorded processes
+/// above, `activities` what each process did.
+pub(crate) fn chain(
+    session: &Session,
+    parents: &[Option<usize>],
+    activities: &[ProcessActivity],
+) -> Vec<ChainPart> {
+    let Some(clock) = session.clocks.first() else { return Vec::new() };
+    let mut walk =
+        ChainWalk { session, activities, children: children(session, parents), found: vec![] };
+    walk.back(clock.start_us, clock.end_us);
+    let mut parts = walk.found;
+    parts.reverse();
+    shortened(parts)
+}
+
+/// Returns the indices of each process's children on the first clock, the last to end first; at the end
+/// those of no process.
+fn children(session: &Session, parents: &[Option<usize>]) -> Vec<Vec<usize>> {
+    let count = session.processes.len();
+    let mut children = vec![Vec::new(); count + 1];
+    for (index, process) in session.processes.iter().enumerate() {
+        if process.clock == 0 {
+            children[parents[index].unwrap_or(count)].push(index);
+        }
+    }
+    for list in &mut children {
+        list.sort_by_key(|child| std::cmp::Reverse(session.processes[*child].end_us()));
+    }
+    children
+}
+
+struct ChainWalk<'a> {
+    session: &'a Session,
+    activities: &'a [ProcessActivity],
+    children: Vec<Vec<usize>>,
+    /// Parts from the end to the start.
+    found: Vec<ChainPart>,
+}
+
+impl ChainWalk<'_> {
+    /// Walks from the end of the run to its start, microseconds.
+    fn back(&mut self, start_us: i64, end_us: i64) {
+        // No process is above the first.
+        let none = self.session.processes.len();
+        let mut above = vec![none];
+        // How many children of each process were looked at.
+        let mut seen = vec![0; none + 1];
+        let mut at_us = end_us;
+        let notable_us = (NOTABLE * end_us.saturating_sub(start_us) as f64) as i64;
+        while let Some(current) = above.last().copied() {
+            if let Some(child) = self.next_child(current, &mut seen[current], at_us) {
+                let process = &self.session.processes[child];
+                let child_end_us = process.end_us().min(at_us);
+                self.part(current, child_end_us, at_us, notable_us);
+                at_us = child_end_us;
+                above.push(child);
+                continue;
+            }
+            let from_us = self.session.processes.get(current).map_or(start_us, Process::start_us);
+            self.part(current, from_us, at_us, notable_us);
+            at_us = at_us.min(from_us);
+            above.pop();
+        }
+    }
+
+    /// Returns the child that had ended last before a time, if the process waited for the child.
+    fn next_child(&self, current: usize, seen: &mut usize, at_us: i64) -> Option<usize> {
+        while let Some(child) = self.children[current].get(*seen).copied() {
+            *seen += 1;
+            let process = &self.session.processes[child];
+            let (start_us, end_us) = (process.start_us(), process.end_us());
+            if end_us > at_us.saturating_add(TOLERANCE_US) || start_us >= at_us {
+                continue;
+            }
+            let work_us = self.activities.get(current).map(|own| own.work.us(start_us, end_us));
+            if work_us.is_none_or(|us| us < end_us.saturating_sub(start_us) / 2) {
+                return Some(child);
+            }
+        }
+        None
+    }
+
+    /// Adds a time of a process, and what is idle at its end.
+    fn part(&mut self, process: usize, from_us: i64, to_us: i64, notable_us: i64) {
+        let us = to_us.saturating_sub(from_us);
+        if us <= 0 {
+            return;
+        }
+        let idle = |us| ChainPart { label: None, us, idle_us: us, processes: 0 };
+        let Some(activity) = self.activities.get(process) else {
+            return self.found.push(idle(us));
+        };
+        let last_us = activity.called.last_us(from_us, to_us).unwrap_or(from_us);
+        let end_us = if to_us.saturating_sub(last_us) >= notable_us { last_us } else { to_us };
+        if end_us < to_us {
+            self.found.push(idle(to_us - end_us));
+        }
+        if end_us > from_us {
+            let us = end_us - from_us;
+            let idle_us = us - activity.called.us(from_us, end_us);
+            let label = Some(label(&self.session.processes[process], self.session));
+            self.found.push(ChainPart { label, us, idle_us, processes: 1 });
+        }
+    }
+}
+
+/// Returns `eslint · packages/app`, or `eslint` in the folder of the run.
+fn label(process: &Process, session: &Session) -> String {
+    let first = session.processes.first().and_then(|first| first.cwd.as_deref());
+    let folder = process.cwd.as_deref().zip(first).and_then(|(cwd, first)| {
+        let inner = cwd.strip_prefix(first)?.trim_start_matches(['/', '\\']);
+        (!inner.is_empty()).then_some(inner)
+    });
+    match folder {
+        Some(folder) => format!("{} · {folder}", process.name),
+        None => process.name.clone(),
+    }
+}
+
+/// Joins parts of one label in a row, and short parts with the part before. Where many are left, each label
+/// has one part.
+fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
+    let whole_us: i64 = parts.iter().map(|part| part.us).sum();
+    let mut short = joined(parts, |part, last| {
+        part.label == last.label || part.us.saturating_mul(200) < whole_us
+    });
+    if short.len() > MAX_PARTS {
+        let mut labels: Vec<ChainPart> = Vec::new();
+        for part in short {
+            match labels.iter_mut().find(|known| known.label == part.label) {
+                Some(known) => known.add(&part),
+                None => labels.push(part),
+            }
+        }
+        short = labels;
+    }
+    if short.len() > MAX_PARTS {
+        let mut lengths: Vec<i64> = short.iter().map(|part| part.us).collect();
+        lengths.sort_unstable_by_key(|us| std::cmp::Reverse(*us));
+        let least_us = lengths[MAX_PARTS - 2];
+        let mut rest = ChainPart { label: Some(String::new()), us: 0, idle_us: 0, processes: 0 };
+        short.retain(|part| {
+            let is_shown = part.us >= least_us;
+            if !is_shown {
+                rest.add(part);
+            }
+            is_shown
+        });
+        rest.label = Some(format!("{} others", rest.processes));
+        short.push(rest);
+    }
+    short
+}
+
+fn joined(
+    parts: Vec<ChainPart>,
+    belongs: impl Fn(&ChainPart, &ChainPart) -> bool,
+) -> Vec<ChainPart> {
+    let mut list: Vec<ChainPart> = Vec::new();
+    for part in parts {
+        match list.last_mut() {
+            Some(last) if belongs(&part, last) => last.add_time(&part),
+            _ => list.push(part),
+        }
+    }
+    list
+}
+
+impl ChainPart {
+    fn add(&mut self, other: &Self) {
+        self.add_time(other);
+        self.processes += other.processes;
+    }
+
+    fn add_time(&mut self, other: &Self) {
+        self.us = self.us.saturating_add(other.us);
+        self.idle_us = self.idle_us.saturating_add(other.idle_us);
+    }
+}

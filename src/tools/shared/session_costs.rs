@@ -1,0 +1,34 @@
+//! The costs of a whole session, which the report and the page show.
+
+use super::costs::{Costs, WeightedTree};
+use super::frame_index::FrameIndex;
+use super::launchers::shown_profiles;
+use super::owners::Owners;
+use cpu_prof_core::profile::session::Session;
+
+/// The costs of the functions, files, packages and owners of a session, without those of launchers.
+pub(crate) struct SessionCosts {
+    pub functions: Costs,
+    pub files: Costs,
+    pub packages: Costs,
+    pub owners: Owners,
+}
+
+impl SessionCosts {
+    /// Returns the costs of all processes but launchers.
+    pub(crate) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
+        let mut costs = Self {
+            functions: Costs::new(index.code_functions()),
+            files: Costs::new(index.code_files()),
+            packages: Costs::default(),
+            owners: Owners::of(session, launchers, index),
+        };
+        for profile in shown_profiles(session, launchers) {
+            let tree = WeightedTree::of(profile);
+            tree.add_to(&mut costs.functions, |_, frame| index.function(frame));
+            tree.add_to(&mut costs.files, |_, frame| index.file(frame));
+            tree.add_to(&mut costs.packages, |_, frame| index.package(frame));
+        }
+        costs
+    }
+}
