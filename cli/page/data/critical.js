@@ -2,7 +2,7 @@
 
 // Shares the time of the run among the threads that work at the same time.
 
-const { WAITING, BLOCKED } = require('./recording.js')
+const { BLOCKED, WAITING } = require('./recording.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
 /** @typedef {import('./recording.js').Thread} Thread */
@@ -24,18 +24,15 @@ function sharedTime(recording) {
 function shareTime({ threads, leafState, compared }) {
   // The sides of a comparison did not run at the same time.
   if (compared) return threads.map(({ leaves }) => new Float32Array(leaves.length))
-  const isWork = (/** @type {number} */ leaf) => leaf >= 0 && leafState[leaf] < WAITING
-  const isWaiting = (/** @type {number} */ leaf) =>
-    leaf >= 0 && (leafState[leaf] === WAITING || leafState[leaf] === BLOCKED)
-  const shown = threads.filter(({ process }) => !process.launcher)
-  const work = changesOf(shown, isWork)
-  const waits = changesOf(shown, isWaiting)
-  const clock = sharedClock(work, waits)
+  // A thread that waits for a core has its share too, but no function gets that.
+  const shares = (/** @type {number} */ leaf) => leaf >= 0 && leafState[leaf] <= WAITING
+  const works = (/** @type {number} */ leaf) => leaf >= 0 && leafState[leaf] < WAITING
+  const isBlocked = (/** @type {number} */ leaf) => leaf >= 0 && leafState[leaf] === BLOCKED
+  const clock = sharedClock(changesOf(threads, shares), changesOf(threads, isBlocked))
   return threads.map((thread) => {
     const parts = new Float32Array(thread.leaves.length)
-    if (thread.process.launcher) return parts
-    addParts(parts, thread, isWork, clock.work)
-    addParts(parts, thread, isWaiting, clock.waits)
+    addParts(parts, thread, works, clock.work)
+    addParts(parts, thread, isBlocked, clock.waits)
     return parts
   })
 }

@@ -51,7 +51,7 @@ const TIMES = /** @type {const} */ (['self', 'total', 'critical', 'blocked', 'wa
  *
  * @typedef {Record<TIMES[number], ArrayLike<number>>} Items the times of items of one kind, microseconds
  * @typedef {Record<'functions' | 'files' | 'packages' | 'owners', Items>} WholeCosts
- * @typedef {{ label: string, ms: number }} Phase of the chain that the end waited for
+ * @typedef {import('../../../index.js').ReportChainPart} Phase of the chain that the end waited for
  *
  * @typedef {ReturnType<typeof readRecording>} Recording
  */
@@ -67,10 +67,9 @@ function readRecording(data) {
   const stateOf = (item) =>
     OF_FUNCTIONS[item] ?? (files.path[functionFiles[item]] === '' ? NATIVE : JAVASCRIPT)
   const functionState = functionFiles.map((_, item) => stateOf(item))
-  const leafStates = leaves.state ?? oldStates(leaves)
   const leafState = Uint8Array.from(
     leafNode,
-    (node, leaf) => OF_LEAVES[leafStates[leaf]] ?? functionState[tree.functions[node]],
+    (node, leaf) => OF_LEAVES[leaves.state[leaf]] ?? functionState[tree.functions[node]],
   )
   const { processes, threads } = readProcesses(data, leafState)
   return {
@@ -104,13 +103,6 @@ function readRecording(data) {
     scripts: /** @type {import('../../../index.js').ReportScript[]} */ (data.scripts ?? []),
     code: readCode(data.code),
   }
-}
-
-/** @param {any} leaves */
-function oldStates({ node, blocked }) {
-  const states = node.map(() => 0)
-  for (const leaf of blocked) states[leaf] = 1
-  return states
 }
 
 /**
@@ -152,7 +144,7 @@ function readThread({ id, name, startUs, lengths, leaves, times: known }, leafSt
     times[index + 1] = times[index] + lengths[index]
     if (leaves[index] !== -1) states[leafState[leaves[index]]] += lengths[index]
   }
-  if (known) states.set(known)
+  if (known) states.set(STATES.map((state) => 1000 * (known[`${state}Ms`] ?? 0)))
   const busyUs = states[JAVASCRIPT] + states[NATIVE] + states[GC]
   return { id, name, times, leaves: Int32Array.from(leaves), states, busyUs }
 }

@@ -6,6 +6,7 @@ pub(crate) mod json;
 mod lines;
 mod native_causes;
 mod native_threads;
+pub(crate) mod page_lists;
 pub(crate) mod report;
 mod scripts;
 mod stalls;

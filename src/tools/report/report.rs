@@ -144,7 +144,11 @@ fn rows<T>(costs: &Costs, top: usize, row: impl Fn(usize, bool, ReportCost) -> T
 }
 
 /// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
-fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -> ReportThread<'a> {
+pub(super) fn thread_report<'a>(
+    thread: &'a Thread,
+    clock_us: i64,
+    index: &'a FrameIndex,
+) -> ReportThread<'a> {
     let profiles = &thread.profiles;
     ReportThread {
         thread_id: thread.id,
