@@ -38,7 +38,8 @@ export interface Options {
   maxNodes?: number
   /**
    * Kinds of events, separated by commas: `cpu`, which is always among them, `gc`, `memory`, `loop`,
-   * `timings`, `processes`, `http`. Default: `CPU_PROF_CATEGORIES`, or else all but `http`.
+   * `timings`, `processes`, `http`, `typescript`. Default: `CPU_PROF_CATEGORIES`, or else all but the
+   * last two.
    */
   categories?: string
   /**
@@ -366,11 +367,16 @@ export function merge(
  * sample, as in DevTools.
  *
  * `cpu-prof report --json` prints this object. With `--by`, only one of the lists `processes`,
- * `functions`, `lines`, `files`, `packages`, `owners`, `scripts` and `imports` is in it.
+ * `functions`, `lines`, `files`, `packages`, `owners`, `scripts`, `projects` and `imports` is in it.
  */
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
   version: 2
+  /**
+   * Why the run took that long, chosen by rule from the numbers below; missing where no rule holds. The
+   * names in it come from the program.
+   */
+  sentence?: string
   /** Wall-clock time from the start of the first recording to the end of the last. */
   durationMs: number
   /** Sums over all threads, which can exceed `durationMs`. */
@@ -401,7 +407,7 @@ export interface Report {
   files: ReportFile[]
   /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
-  /** Rules, plugins, tests, packages and own code, by the time that counts for them. */
+  /** Rules, plugins, tests, packages and own code, by the work done for them. */
   owners: ReportOwner[]
   /**
    * Scripts of npm, pnpm and yarn and targets of nx and turbo, by the work of the processes below.
@@ -420,6 +426,8 @@ export interface Report {
    * {@link ReportOptions.imports}.
    */
   imports?: ReportImport[]
+  /** The projects with the most work first, with {@link ReportOptions.projects}. */
+  projects?: ReportProject[]
   /** The longest times without a turn of the event loop, with {@link ReportOptions.stalls}. */
   stalls?: ReportStall[]
   /** Number of all functions, lines, files and packages. */
@@ -484,6 +492,32 @@ export interface ReportChainPart {
   processes: number
 }
 
+/** Threads of one name, which run no JavaScript. */
+export interface ReportNative {
+  /**
+   * A name that tells what they do: `libuv pool`, `V8's workers`, `libvips`, `tokio`, `profiler`; otherwise
+   * the name that the system has for them, without the number at its end.
+   */
+  name: string
+  /** The most of them that worked within half a second. */
+  threads: number
+  /** Their CPU time, milliseconds. */
+  cpuMs: number
+  /**
+   * What gave them their work, the most often sampled first, three at most. Missing if nothing was sampled
+   * that could, or if more than one thing could: all entries have the same `what`.
+   */
+  startedBy?: ReportStarter[]
+}
+
+/** What gave work to native threads. */
+export interface ReportStarter {
+  /** A function or module of Node: `crypto.pbkdf2`, `zlib`, `fs`; or the package of an addon: `sharp`. */
+  what: string
+  /** The function that called it, if one was sampled above it. */
+  place?: ReportPlace
+}
+
 /** CPU time of a process, by the system's count. */
 export interface ReportCpu {
   /** Of the recorded threads. */
@@ -515,6 +549,12 @@ export interface ReportProcess {
   node?: string
   /** CPU times, if the recording has them. */
   cpu?: ReportCpu
+  /**
+   * The threads that run no JavaScript, by their names, the most CPU time first. Missing if the system does
+   * not tell them, or if they did next to nothing. {@link ReportCpu.nativeMs} also has threads that ended
+   * between two readings.
+   */
+  native?: ReportNative[]
   /**
    * Whether the process only started another recorded process, as `npm run` does. The lists of
    * functions, lines, files and packages are without launchers.
@@ -763,14 +803,15 @@ export interface ReportPackage extends ReportCost {
  */
 export interface ReportOwner extends ReportCost {
   /**
-   * `rule`: a rule of ESLint. `plugin`: a plugin, loader or preset of a build tool. `test file`: a file
-   * named `*.test.*` or `*.spec.*`, or in `__tests__`. `test`: a callback of `test('…')`, `it('…')` or
-   * `specify('…')` in such a file.
+   * `rule`: a rule of ESLint or Stylelint. `plugin`: a plugin, loader or transformer, which a tool has
+   * called as one. `test file`: a file named `*.test.*` or `*.spec.*`, or in `__tests__`. `test`: a
+   * callback of `test('…')`, `it('…')` or `specify('…')` in such a file.
    */
   kind: 'rule' | 'plugin' | 'test' | 'test file' | 'package' | 'own code'
   /**
-   * `react/jsx-key`, `vite-plugin-svgr`, an absolute path (of a test followed by ` › ` and its title),
-   * `typescript`, or `(own code)`.
+   * `react/jsx-key`, `vite-plugin-svgr`, `prettier/plugins/babel`, an absolute path (of a plugin or a
+   * rule in own code, of a test file, and of a test, followed by ` › ` and its title), `typescript`, or
+   * `(own code)`.
    */
   name: string
 }
@@ -787,8 +828,61 @@ export interface ReportScript {
   totalMs: number
 }
 
+/** A project: what TypeScript's compiler builds, or a package of a repository. */
+export interface ReportProject {
+  /**
+   * Its folder, or its tsconfig file if that has another name: with the category `typescript`, of the
+   * project that TypeScript's compiler worked on. Otherwise what `-p` or `-b` of the compiler names, or
+   * else the nearest folder with a `package.json` or `project.json` around the working directory;
+   * the working directory without one; empty if that is not known.
+   */
+  path: string
+  /** Number of recorded processes that worked on it. */
+  processes: number
+  /** Work of their threads: in JavaScript, in native code and in collections. */
+  totalMs: number
+  /**
+   * CPU time of these processes and of the programs that they started. Missing if it is not known, or
+   * if a process worked on several projects.
+   */
+  cpuMs?: number
+  /**
+   * The work of TypeScript's compiler by phase: `resolve modules`, `parse`, `bind`, `check`, `emit`, and
+   * `other`. Empty without this compiler, and for its native versions (7 and later).
+   */
+  phases: ReportPart[]
+  /** The phase `check` by what is checked: `calls`, `type references`. */
+  constructs: ReportPart[]
+  /** The files that were checked, up to `top`; with the category `typescript` alone. */
+  files: ReportCheckedFile[]
+}
+
+/** A part of the work of a compiler. */
+export interface ReportPart {
+  name: string
+  totalMs: number
+}
+
+/** A file that TypeScript's compiler checked. */
+export interface ReportCheckedFile {
+  /** Absolute path. */
+  file: string
+  /**
+   * Work of the check. A type that several files ask for is paid for by the first; so are the types of
+   * libraries.
+   */
+  totalMs: number
+  /** The check by what is checked. */
+  constructs: ReportPart[]
+}
+
 /** Options of {@link report}. */
 export interface ReportOptions extends Selection {
+  /**
+   * Folder below which sources and source maps are read, whatever other files a recording names; a link
+   * counts as its target. Default: everywhere.
+   */
+  sourcesIn?: string
   /**
    * Number of functions, files and packages by either time, and of lines; `Infinity` for all.
    * Default: 20.
@@ -808,6 +902,8 @@ export interface ReportOptions extends Selection {
   tree?: boolean
   /** Whether the report has the modules in `imports`, by the time of loading them. Default: `false`. */
   imports?: boolean
+  /** Whether the report has the projects in `projects`, and what TypeScript did in each. Default: `false`. */
+  projects?: boolean
   /**
    * The shortest time without a turn of the event loop that the report has in `stalls`, milliseconds.
    * `top` limits their number.
@@ -1013,6 +1109,8 @@ export interface ComparedRule {
 
 /** Options of `compare()`. */
 export interface CompareOptions extends Selection {
+  /** See {@link ReportOptions.sourcesIn}. */
+  sourcesIn?: string
   /**
    * How much more head may need, beyond the noise: `total>5%`, `wall>2s`, `cpu>5%`, `gc>10%`,
    * `idle>1s`, `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,

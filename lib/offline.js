@@ -23,6 +23,8 @@ const BOOLEAN = ['a boolean', (value) => typeof value === 'boolean']
 /** @type {Kind} */
 const TEXTS = ['a text, or an array of texts', isList]
 /** @type {Kind} */
+const FOLDER = ['the path of a folder', isText]
+/** @type {Kind} */
 const TIME = [
   'a number of milliseconds',
   (value) => typeof value === 'number' && !Number.isNaN(value),
@@ -57,7 +59,9 @@ const REPORT_OPTIONS = {
   ],
   tree: BOOLEAN,
   imports: BOOLEAN,
+  projects: BOOLEAN,
   stalls: ['a number of milliseconds, 0 or more', isNotNegative],
+  sourcesIn: FOLDER,
   ...SELECTION,
 }
 
@@ -68,6 +72,7 @@ const COMPARE_OPTIONS = {
     (value) => listOf(value).every((rule) => typeof rule === 'string'),
   ],
   shares: BOOLEAN,
+  sourcesIn: FOLDER,
   ...SELECTION,
 }
 
@@ -109,7 +114,7 @@ async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
   const given = checkOptions(options, REPORT_OPTIONS, 'report()')
   // The addon takes all properties, also those of Object.prototype.
-  const defaults = { top: 20, details: 0, tree: false, imports: false }
+  const defaults = { top: 20, details: 0, tree: false, imports: false, projects: false }
   const settings = { __proto__: null, ...defaults, ...given }
   const selection = selectionOf(given)
   return parseResult(() => loadTools().cpuProfReport(paths, settings, selection))
@@ -207,14 +212,14 @@ function checkInputs(inputs, argument = 'inputs') {
 
 /** Returns what a tool shows. @param {Record<string, any>} given checked options */
 function selectionOf(given) {
-  const { from, to, sourceMaps = true } = given
+  const { from, to, sourceMaps = true, sourcesIn } = given
   // Where one counts from the start and the other from the end, the recordings decide.
   const isFromEnd = (/** @type {unknown} */ time) => Number(time) < 0
   if (isFromEnd(from) === isFromEnd(to) && Number(from) >= Number(to)) {
     throw new RangeError(`cpu-prof: from (${from}) must be less than to (${to})`)
   }
   const filters = FILTERS.map((name) => [name, listOf(given[name])])
-  return { from, to, sourceMaps, ...Object.fromEntries(filters) }
+  return { from, to, sourceMaps, sourcesIn, ...Object.fromEntries(filters) }
 }
 
 /** @param {unknown} value */

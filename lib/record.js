@@ -5,6 +5,10 @@
 const { load } = require('./addon.js')
 const events = require('./events.js')
 
+/** Bits of `cpuProfWantedTimings()`: user timings and requests, and what TypeScript compiles. */
+const TIMINGS = 3
+const TYPESCRIPT = 4
+
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
 let knownKinds
 
@@ -44,9 +48,14 @@ function addEvents(addon) {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
     if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
     const wanted = addon.cpuProfWantedTimings()
-    if (wanted === 0) return
-    addon.stopTimings?.()
-    addon.stopTimings = require('./timings.js').observe(addon, wanted)
+    if ((wanted & TIMINGS) !== 0) {
+      addon.stopTimings?.()
+      addon.stopTimings = require('./timings.js').observe(addon, wanted)
+    }
+    if ((wanted & TYPESCRIPT) !== 0) {
+      addon.stopTypeScript?.()
+      addon.stopTypeScript = require('./typescript.js').observe(addon)
+    }
   } catch {
     // An earlier preload has patched what these need. The rest is recorded.
   }
@@ -134,7 +143,9 @@ function stopThread(addon) {
   addon.stopAttaching?.()
   addon.stopInspector?.()
   addon.stopTimings?.()
-  addon.stopAttaching = addon.stopInspector = addon.stopTimings = undefined
+  addon.stopTypeScript?.()
+  addon.stopAttaching = addon.stopInspector = undefined
+  addon.stopTimings = addon.stopTypeScript = undefined
   events.detach()
   return addon.cpuProfStop()
 }
@@ -174,11 +185,29 @@ function describeThread(addon) {
   const { execArgv, version } = process
   // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
   if (addon.cpuProfIsMainThread()) {
-    return { threadId: 0, name: '', execArgv, version, lib: __dirname }
+    return { threadId: 0, name: '', execArgv, version, lib: __dirname, ...clusterWorker() }
   }
   // Node has `threadName` from 22 on.
   const { threadId, threadName: name = '' } = /** @type {any} */ (require('node:worker_threads'))
   return { threadId, name, execArgv, version, lib: __dirname }
+}
+
+/**
+ * Returns the id that the process has as a worker of `node:cluster`, if it is one. Node loads the module
+ * of a worker before any preload, and deletes the id from the environment; all other programs must not
+ * load the module for this.
+ */
+function clusterWorker() {
+  try {
+    if (process.channel == null) return {}
+    const { moduleLoadList = [] } = /** @type {any} */ (process)
+    if (!moduleLoadList.includes('NativeModule internal/cluster/child')) return {}
+    const { worker } = require('node:cluster')
+    return Number.isInteger(worker?.id) ? { clusterWorker: worker?.id } : {}
+  } catch {
+    // An earlier preload has patched what this needs.
+    return {}
+  }
 }
 
 /**

@@ -344,7 +344,7 @@ test('owners are on the first screen if there are rules, plugins or test files',
     { kind: 'test file', name: '/repo/src/a.test.js', ...times, selfMs: 500 },
   )
   const text = renderText(report, VIEW)
-  assert.match(text, /\nowners, by the time that counts for them \(% of 3\.91 s of work\)\n/)
+  assert.match(text, /\nowners, by the work done for them \(% of 3\.91 s of work\)\n/)
   assert.match(text, /\n +900 ms +23\.0% █+ +1\.00 s {2}react\/jsx-key \(rule\)\n/)
   assert.match(text, /\n +500 ms .* {2}src\/a\.test\.js \(test file\)\n/)
   assert.match(text, /\n +400 ms .* {2}typescript\n/)

@@ -177,7 +177,7 @@ test('`--by` selects one list of the JSON, and one kind of the Markdown tables',
     ['line', 'lines', ['### Lines, by self time']],
     ['file', 'files', costs('Files')],
     ['package', 'packages', costs('Packages')],
-    ['owner', 'owners', ['### Owners, by the time that counts for them']],
+    ['owner', 'owners', ['### Owners, by the work done for them']],
   ])
   await Promise.all(
     kinds.map(async ([by, list, expected]) => {

@@ -103,6 +103,33 @@ test('DevTools shows each process and thread of a merged trace by name, the one 
   for (const { name, functions } of tracks) assert.ok(functions.includes('spin'), name)
 })
 
+test('DevTools shows processes that hardly worked by their names, after the others', {
+  skip,
+}, async () => {
+  const busy = { pid: 7, label: 'busy.js', argv: ['x'], spans: WORK }
+  const idle = { pid: 8, ppid: 7, label: 'kid.js', argv: ['97'] }
+  /** @type {Recorded[]} */
+  const family = [busy, { ...idle, spans: [['main kid.js:1', 2]] }]
+  const file = await merged(write(family))
+  for (const each of [file, await merged([file])]) {
+    const names = (await load(each)).map(({ name }) => name)
+    assert.deepEqual(names, ['Processes', 'Main — busy.js: x (pid 7)', 'kid.js: 97 (pid 8)'])
+  }
+})
+
+test("DevTools folds Node's own functions, but not in the form for a thread without others", {
+  skip,
+}, async () => {
+  for (const [node, expected] of [
+    ['node:internal/modules', /^On ignore list/],
+    ['Node:internal/modules', /^load$/],
+  ]) {
+    const [track] = await load(write([{ spans: [[`load ${node}:3`, 50]] }])[0])
+    const [name] = track.functions
+    assert.match(name, /** @type {RegExp} */ (expected))
+  }
+})
+
 test('DevTools shows the label of a recording, and no label of several', { skip }, async () => {
   const files = write([
     { label: 'app.js', argv: ['x'], recordingLabel: 'big file' },

@@ -6,7 +6,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { report } = require('../../index.js')
+const { merge, report } = require('../../index.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -80,7 +80,7 @@ test('work counts for the test file or the plugin that called it, else for the p
   const a = `${main} > exports.a a.test.js:3:19`
   const { cwd, file } = write([
     [`${a} > ${mill}`, 150],
-    [`${a} > exports.transform node_modules/vite-plugin-own/index.js:3:27 > ${slow}`, 60],
+    [`${a} > ${ROLLUP} > transform node_modules/own-plugin/index.js:3:27 > ${slow}`, 60],
     [`${main} > exports.b b.test.js:1:13 > ${slow}`, 200],
     [`${main} > ${slow}`, 100],
     [`${main} > ${mill}`, 70],
@@ -92,9 +92,232 @@ test('work counts for the test file or the plugin that called it, else for the p
     ['test file', path.join(cwd, 'a.test.js'), 150, 210],
     ['package', 'slow', 100, 100],
     ['own code', '(own code)', 70, 580],
-    ['plugin', 'vite-plugin-own', 60, 60],
+    ['plugin', 'own-plugin', 60, 60],
   ])
   assertSum(result, 0)
+})
+
+/** The function of Rollup that calls a hook. */
+const ROLLUP = '(anonymous) node_modules/rollup/dist/shared/rollup.js:3771:19'
+
+/** Call sites of tools, by the names of the tools; a hook is called right below. */
+const TOOLS = {
+  rollup: ROLLUP,
+  rolldown: 'plugin node_modules/rolldown/dist/shared/bindingify-input-options-Bj.mjs:1733:11',
+  vite: 'handler node_modules/vite/dist/node/chunks/node.js:35028:27',
+  'vite server': 'transform node_modules/vite/dist/node/chunks/dep-x.js:8604:17',
+  esbuild: 'requestCallbacks.on-load node_modules/esbuild/lib/main.js:1547:41',
+  'webpack loader': 'LOADER_EXECUTION node_modules/webpack/lib/loaders/LoaderRunner.js:426:29',
+  'loader-runner': 'LOADER_EXECUTION node_modules/loader-runner/lib/LoaderRunner.js:126:40',
+  'webpack plugin': 'createCompiler node_modules/webpack/lib/webpack.js:159:24',
+  babel: 'newFn node_modules/@babel/traverse/lib/visitors.js:298:25',
+  'babel pre': 'async node_modules/@babel/core/src/gensync-utils/async.ts:35:10',
+  postcss: 'visitTick node_modules/postcss/lib/lazy-result.js:480:12',
+  codegen: '(anonymous) node_modules/@graphql-codegen/core/esm/execute-plugin.js:33:25',
+  prettier: 'parse7 node_modules/prettier/index.mjs:18832:22',
+  jest: 'transformSource node_modules/@jest/transform/build/index.js:401:18',
+}
+
+test('a plugin is what a tool calls as one, in a package and in own code', async () => {
+  for (const [tool, site] of Object.entries(TOOLS)) {
+    const hook = (/** @type {string} */ file) => `main main.js:1 > ${site} > hook ${file}:3:9`
+    const { cwd, file } = write([
+      [`${hook('node_modules/@s/any-name/index.js')} > help node_modules/slow/index.js:1:29`, 60],
+      [`${hook('tools/slow.js')} > help src/help.js:1:29`, 50],
+    ])
+    const result = await report(file, ALL)
+    const plugins = ownersOf(result).filter(([kind]) => kind === 'plugin')
+    const own = path.join(cwd, 'tools/slow.js')
+    assert.deepEqual(
+      plugins.map(([, name, selfMs]) => [name, selfMs]),
+      [
+        ['@s/any-name', 60],
+        [own, 50],
+      ],
+      tool,
+    )
+    assertSum(result, 0)
+  }
+})
+
+test('a word in the name of a package proves nothing, and own code keeps its time', async () => {
+  const main = '(anonymous) main.js:1'
+  const helper = 'run node_modules/@graphql-codegen/plugin-helpers/esm/profiler.js:5:9'
+  const { cwd, file } = write([
+    [`${main} > ${helper} > work src/work.js:1:9`, 50],
+    [`${main} > ${helper}`, 10],
+    [`${main} > load node_modules/url-loader/index.js:2:9`, 20],
+    // A tool calls the function of a package, which passes the call on to own code.
+    [`${main} > ${ROLLUP} > hook node_modules/passes/index.js:1:9 > option src/option.js:1:9`, 30],
+    [`${main} > ${ROLLUP} > hook node_modules/passes/index.js:1:9`, 5],
+    // The helpers of the tool, and Node's loader, which a tool calls too.
+    [`${main} > ${TOOLS.jest} > tryRealpath node_modules/jest-util/build/index.js:9:9`, 4],
+    [`${main} > ${ROLLUP} > require node:internal/modules/helpers:180:18 > top src/x.js:1:1`, 3],
+  ])
+  const result = await report(file, ALL)
+  assert.deepEqual(
+    ownersOf(result).map(([kind, name, selfMs]) => [kind, name, selfMs]),
+    [
+      ['own code', '(own code)', 83],
+      ['package', 'url-loader', 20],
+      ['package', '@graphql-codegen/plugin-helpers', 10],
+      ['plugin', 'passes', 5],
+      ['package', 'jest-util', 4],
+    ],
+  )
+  assert.ok(cwd)
+})
+
+test('hooks of webpack run in code that tapable compiles', async () => {
+  const seal = 'seal node_modules/webpack/lib/Compilation.js:3768:7'
+  /** Code that was compiled of a text has no file. @param {string} name @returns {any} */
+  const compiled = (name) => ({ name, file: '', line: 1 })
+  const at = (/** @type {string} */ text) => {
+    const [, name, file, line, column] = /** @type {RegExpExecArray} */ (
+      /^(\S+) (\S+):(\d+):(\d+)$/.exec(text)
+    )
+    return { name, file, line: Number(line), column: Number(column) }
+  }
+  const cwd = temporaryDirectory()
+  const own = at('tap tools/slow.js:2:9')
+  const other = at('tap node_modules/other/index.js:2:9')
+  const text = writeTrace(path.join(cwd, 'a.trace.json'), {
+    ...{ cwd, spans: [[[at(seal), compiled('(anonymous)'), own], 30]] },
+  })
+  // The frames of compiled code have lines, which the helper gives to files alone.
+  const inLine = (/** @type {string} */ json) =>
+    json.replace(
+      /("functionName":"(?:_next0)?","scriptId":")0(","url":"","lineNumber":)-1/g,
+      '$19$20',
+    )
+  fs.writeFileSync(text, inLine(fs.readFileSync(text, 'utf8')))
+  const next = writeTrace(path.join(cwd, 'b.trace.json'), {
+    ...{ cwd, pid: 8 },
+    spans: [
+      // The callback of a plugin continues the hook, and then webpack.
+      [[own, compiled('_next0'), other], 20],
+      [[own, compiled('_next0'), at(seal)], 10],
+      // A part of webpack is no plugin.
+      [[at(seal), compiled('(anonymous)'), at('tap node_modules/webpack/lib/X.js:3:3')], 7],
+    ],
+  })
+  fs.writeFileSync(next, inLine(fs.readFileSync(next, 'utf8')))
+  assert.deepEqual(
+    ownersOf(await report([text, next], ALL)).map(([kind, name, selfMs]) => [kind, name, selfMs]),
+    [
+      ['plugin', path.join(cwd, 'tools/slow.js'), 30],
+      ['plugin', 'other', 20],
+      ['package', 'webpack', 17],
+    ],
+  )
+})
+
+test('code that goes on after an await still belongs to its plugin', async () => {
+  const build = 'build build.js:9:9'
+  const { cwd, file } = write([
+    [`${ROLLUP} > transform node_modules/own-plugin/index.js:3:27`, 10],
+    // Another function of the file, and the function itself, without a caller.
+    ['later node_modules/own-plugin/index.js:30:9 > f node_modules/slow/index.js:1:29', 20],
+    ['transform node_modules/own-plugin/index.js:3:27', 5],
+    // A file with a plugin starts the tool, too: only what the tool has called is the plugin's.
+    [`${build} > rollup node_modules/rollup/dist/shared/rollup.js:20:9`, 8],
+    [`${ROLLUP} > load build.js:20:9`, 30],
+    ['load build.js:20:9', 3],
+    ['main build.js:40:9', 40],
+  ])
+  assert.deepEqual(
+    ownersOf(await report(file, ALL)).map(([kind, name, selfMs]) => [kind, name, selfMs]),
+    [
+      ['own code', '(own code)', 40],
+      ['plugin', 'own-plugin', 35],
+      ['plugin', path.join(cwd, 'build.js'), 33],
+      ['package', 'rollup', 8],
+    ],
+  )
+})
+
+test('rules of Stylelint and of ESLint are known in own code, too', async () => {
+  const rule = 'runRule node_modules/stylelint/lib/lintPostcssResult.mjs:135:26'
+  const lint = 'callSync node_modules/eslint/lib/linter/source-code-visitor.js:143:10'
+  const { cwd, file } = write([
+    [
+      `${rule} > (anonymous) tools/slow.js:3:9 > walkDecls node_modules/postcss/lib/container.js:9:9`,
+      50,
+    ],
+    [`${rule} > (anonymous) node_modules/stylelint/lib/rules/color-hex-length/index.mjs:26:9`, 40],
+    [`${rule} > body node_modules/stylelint-order/rules/properties-order/index.js:15:9`, 30],
+    [`${lint} > Program eslint.config.js:2:9`, 20],
+  ])
+  assert.deepEqual(
+    ownersOf(await report(file, ALL)).map(([kind, name, selfMs]) => [kind, name, selfMs]),
+    [
+      ['rule', path.join(cwd, 'tools/slow.js'), 50],
+      ['rule', 'color-hex-length', 40],
+      ['rule', 'order/properties-order', 30],
+      ['rule', path.join(cwd, 'eslint.config.js'), 20],
+    ],
+  )
+})
+
+test('WebAssembly belongs to the package whose code calls it', async () => {
+  const glue = 'parse node_modules/wasm-lib/glue.js:4:9'
+  const { file } = write([
+    [`main main.js:1:1 > ${glue} > wasm-function[7] wasm://wasm/0d1f2a:1:99`, 30],
+    ['main main.js:1:1 > wasm-function[3] wasm://wasm/00aa:1:9', 5],
+  ])
+  const { owners, packages } = await report(file, ALL)
+  for (const list of [owners, packages]) {
+    const times = list.map(({ name, selfMs }) => [name, selfMs])
+    assert.deepEqual(times, [
+      ['wasm-lib', 30],
+      ['(own code)', 5],
+    ])
+  }
+  const only = await report(file, { ...ALL, package: 'wasm-lib' })
+  assert.equal(only.totals.busyMs, 30)
+})
+
+test('a file that was loaded several times is one file', async () => {
+  const { cwd, file } = write([
+    ['f a.mjs?t=1795556421468:3:9', 5],
+    ['f a.mjs?t=1795556421999:3:9', 7],
+  ])
+  const { functions } = await report(file, ALL)
+  assert.deepEqual(
+    functions.map(({ name, file, selfMs }) => [name, file, selfMs]),
+    [['f', path.join(cwd, 'a.mjs'), 12]],
+  )
+})
+
+test('processes of node:cluster have their roles', async () => {
+  const cwd = temporaryDirectory()
+  const label = 'web.js'
+  const of = (/** @type {number} */ pid, /** @type {number} */ ppid, /** @type {number} */ start) =>
+    writeTrace(path.join(cwd, `${pid}.trace.json`), { cwd, pid, ppid, label, start, argv: ['-p'] })
+  of(7, 1, 1e9)
+  for (const id of [1, 2]) {
+    const file = of(7 + id, 7, 1e9 + id)
+    const text = fs.readFileSync(file, 'utf8')
+    fs.writeFileSync(
+      file,
+      text
+        .replace('"cpu-prof":{', `"cpu-prof":{"clusterWorker":${id},`)
+        .replaceAll('web.js (pid', `web.js worker ${id} (pid`)
+        .replace('web.js: ', `web.js: worker ${id} `),
+    )
+  }
+  const names = async (/** @type {string} */ input) =>
+    (await report(input)).processes.map(({ name, command }) => [name, command])
+  const expected = [
+    ['web.js primary', 'web.js primary -p'],
+    ['web.js worker 1', 'web.js worker 1 -p'],
+    ['web.js worker 2', 'web.js worker 2 -p'],
+  ]
+  assert.deepEqual(await names(cwd), expected)
+  const merged = path.join(temporaryDirectory(), 'merged.trace.json')
+  await merge(cwd, merged)
+  assert.deepEqual(await names(merged), expected)
+  assert.match(fs.readFileSync(merged, 'utf8'), /"url":"web\.js: primary -p \(pid 7\)"/)
 })
 
 /** A file of tests; the functions of {@link writeTests} have V8's places in this text. */

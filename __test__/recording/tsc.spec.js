@@ -5,7 +5,11 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../../index.js')
+const { cli } = require('../helpers/cli.js')
+const { runTraces } = require('../helpers/run-traces.js')
 const { run, cleanEnv, temporaryDirectory } = require('../helpers/run.js')
+const { write } = require('../helpers/workspace.js')
 
 // Compares cpu-prof with Node's own profiler on a real program: TypeScript's compiler with the DOM
 // types.
@@ -93,4 +97,90 @@ test("tsc has the same hot functions as with Node's own profiler: each total wit
   assert.ok(Math.abs(oursHot - builtInHot) < 0.5 * builtInHot, `${oursHot}, ${builtInHot}`)
 
   assert.equal(trace.processLabel.split(':')[0], 'tsc')
+})
+
+/** A type that takes the compiler long: the sum of two numbers, as the length of a tuple. */
+const SLOW = `
+  type Tuple<N extends number, R extends unknown[] = []> = R['length'] extends N ? R : Tuple<N, [...R, 0]>
+  type Sum<A extends number, B extends number> = [...Tuple<A>, ...Tuple<B>]['length']
+  ${Array.from({ length: 40 }, (_, i) => `export const sum${i}: Sum<${300 + i}, 400> = ${700 + i}`).join('\n')}`
+
+/** Creates a repository of two projects, of which the second needs the first and has the slow file. */
+function createProjects() {
+  const cwd = temporaryDirectory('cpu-prof-tsc-')
+  const project = (/** @type {string[]} */ ...references) => ({
+    compilerOptions: {
+      composite: true,
+      outDir: 'dist',
+      rootDir: 'src',
+      types: [],
+      lib: ['es2022'],
+    },
+    references: references.map((name) => ({ path: `../${name}` })),
+    include: ['src'],
+  })
+  const packages = ['core', 'slow'].map((name) => ({ path: `packages/${name}` }))
+  write(cwd, {
+    'tsconfig.json': { files: [], references: packages },
+    'packages/core/tsconfig.json': project(),
+    'packages/core/src/one.ts': 'export const one: number = 1',
+    'packages/slow/tsconfig.json': project('core'),
+    'packages/slow/src/quick.ts': "export { one } from '../../core/src/one'",
+    'packages/slow/src/sums.ts': SLOW,
+  })
+  return cwd
+}
+
+/** Returns the contents of all files that a build has written. @param {string} cwd */
+function builtFiles(cwd) {
+  const names = fs.readdirSync(path.join(cwd, 'packages'), { recursive: true }).map(String)
+  return Object.fromEntries(
+    names
+      .filter((name) => /dist|tsbuildinfo/.test(name))
+      .map((name) => path.join('packages', name))
+      .filter((name) => fs.statSync(path.join(cwd, name)).isFile())
+      .sort()
+      .map((name) => [name, fs.readFileSync(path.join(cwd, name), 'utf8')]),
+  )
+}
+
+test('with the category typescript, tsc -b is told by project and checked file, and builds the same', async () => {
+  const [cwd, plain] = [createProjects(), createProjects()]
+  const args = [TSC, '-b', '--pretty', 'false', '--listEmittedFiles']
+  const unprofiled = spawnSync(process.execPath, args, {
+    cwd: plain,
+    env: cleanEnv(),
+    encoding: 'utf8',
+  })
+  const categories = 'cpu,gc,memory,loop,timings,processes,typescript'
+  const { code, stdout, stderr } = await cli(
+    ['run', '--categories', categories, process.execPath, ...args],
+    { cwd },
+  )
+  assert.equal(unprofiled.status, 0, unprofiled.stdout)
+  assert.equal(code, 0, stdout + stderr)
+  assert.equal(stdout, unprofiled.stdout.replaceAll(plain, cwd))
+  assert.deepEqual(builtFiles(cwd), builtFiles(plain))
+
+  const [trace] = runTraces(cwd)
+  const { projects = [], processes } = await report(trace, { projects: true })
+  const found = (/** @type {string} */ name) =>
+    projects.find((project) => project.path === path.join(cwd, 'packages', name)) ??
+    assert.fail(`${name}: ${JSON.stringify(projects)}`)
+  const [core, slow] = [found('core'), found('slow')]
+  assert.ok(slow.totalMs > core.totalMs, JSON.stringify(projects))
+  const [first] = slow.files
+  assert.equal(first.file, path.join(cwd, 'packages', 'slow', 'src', 'sums.ts'))
+  const phase = (/** @type {string} */ name) =>
+    slow.phases.find((each) => each.name === name)?.totalMs ?? 0
+  assert.ok(first.totalMs > 0.5 * phase('check'), JSON.stringify(slow))
+  assert.ok(phase('check') > phase('emit'), JSON.stringify(slow.phases))
+  // All work is that of a project.
+  const work = processes.flatMap(({ threads }) => threads)
+  const workMs = work.reduce(
+    (sum, thread) => sum + thread.javascriptMs + thread.nativeMs + thread.gcMs,
+    0,
+  )
+  const sumMs = projects.reduce((sum, { totalMs }) => sum + totalMs, 0)
+  assert.ok(Math.abs(sumMs - workMs) < 0.001 * workMs, `${sumMs} of ${workMs}`)
 })

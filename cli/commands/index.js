@@ -9,4 +9,5 @@ module.exports = [
   require('./compare.js'),
   require('./convert.js'),
   require('./check.js'),
+  require('./mcp.js'),
 ]

@@ -5,6 +5,21 @@
 const { InvalidArgumentError, Option } = require('commander')
 const { INPUTS, addFilters, examples, parseCount } = require('../options.js')
 
+/** What the tables of `--by` are of. */
+const KINDS = [
+  'function',
+  'line',
+  'file',
+  'package',
+  'owner',
+  'script',
+  'project',
+  'import',
+  'thread',
+]
+/** Letters that a kind and a mistyped kind have in common at least. */
+const ALIKE = 3
+
 /** @param {import('commander').Command} program */
 function define(program) {
   const by = new Option('--by <what>', 'only the table of this')
@@ -21,9 +36,7 @@ function define(program) {
     .argument('[input...]', INPUTS)
     .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(
-      by.choices(['function', 'line', 'file', 'package', 'owner', 'script', 'import', 'thread']),
-    )
+    .addOption(by.choices(KINDS).argParser(parseKind))
     .addOption(
       new Option(
         '--function <text>',
@@ -79,6 +92,15 @@ function define(program) {
         'cpu-prof report profiles --html report.html',
       ]),
     )
+}
+
+/** Returns the kind that a text names, also in the plural. @param {string} text */
+function parseKind(text) {
+  const kind = KINDS.find((kind) => text === kind || text === `${kind}s`)
+  if (kind !== undefined) return kind
+  const alike = KINDS.find((kind) => text.startsWith(kind.slice(0, ALIKE)))
+  const guess = alike === undefined ? '' : ` Did you mean ${alike}?`
+  throw new InvalidArgumentError(`Allowed choices are ${KINDS.join(', ')}.${guess}`)
 }
 
 /** Returns milliseconds. @param {string} text */

@@ -77,4 +77,4 @@ function titled(title, sections) {
   return sections.map((section, index) => (index === 0 ? `### ${title}\n\n${section}` : section))
 }
 
-module.exports = { renderBudget }
+module.exports = { renderBudget, CHARACTERS }

@@ -107,4 +107,4 @@ function isAt({ name, line, column }, lines) {
   return words.some((word) => word === last || word === 'constructor')
 }
 
-module.exports = { projectFolder, codeFiles, isAt }
+module.exports = { projectFolder, codeFiles, isAt, isBelow }

@@ -29,9 +29,10 @@ const MAX_LINE = 160
 /**
  * Returns excerpts of the functions with the hottest lines, and why those of others are not shown.
  * @param {import('../../index.js').Report} report @param {number} count @param {string} cwd
+ * @param {string} [project] the folder below which code is shown
  * @returns {{ excerpts: Excerpt[], refusals: string[] }}
  */
-function excerptsOf({ lines, functions, details = [] }, count, cwd) {
+function excerptsOf({ lines, functions, details = [] }, count, cwd, project = projectFolder(cwd)) {
   /** @type {Map<string, Line[]>} */
   const groups = new Map()
   for (const line of lines) {
@@ -39,7 +40,6 @@ function excerptsOf({ lines, functions, details = [] }, count, cwd) {
     const key = `${line.name}\n${line.file}`
     groups.set(key, [...(groups.get(key) ?? []), line])
   }
-  const project = projectFolder(cwd)
   const linesOf = codeFiles(project)
   const places = [...functions, ...details]
   /** @type {Excerpt[]} */

@@ -3,8 +3,8 @@
 // Renders a report as Markdown tables, for example for a pull request.
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
-const { codeCell, codeSpan, heading, table } = require('../terminal/markdown-text.js')
-const { statesOf } = require('./summary.js')
+const { codeCell, codeSpan, heading, plainText, table } = require('../terminal/markdown-text.js')
+const { statesOf, chainText, withoutLaunchers } = require('./summary.js')
 const { activeMs, threadRows, costTables, countThreads } = require('./tables.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -31,7 +31,15 @@ function renderMarkdown(report, { cwd, by, top = 10 }) {
 /** @param {Report} report */
 function summary(report) {
   const counts = formatCounts(report.processes.length, countThreads(report))
-  return `**${formatTime(report.durationMs)}**, ${counts}: ${statesOf(report.totals).join(', ')}`
+  const without = withoutLaunchers(report)
+  const end = without === undefined ? '' : `; ${plainText(without)}`
+  const times = `**${formatTime(report.durationMs)}**, ${counts}: ${statesOf(report.totals).join(', ')}${end}`
+  const chain = chainText(report.chain)
+  return [
+    ...(report.sentence === undefined ? [] : [plainText(report.sentence)]),
+    times,
+    ...(chain === undefined ? [] : [`The end waited for: ${plainText(chain)}`]),
+  ].join('\n\n')
 }
 
 /** @param {Report} report @param {number} top @param {string} cwd */

@@ -33,6 +33,7 @@ const LISTS = {
   package: 'packages',
   owner: 'owners',
   script: 'scripts',
+  project: 'projects',
   import: 'imports',
   thread: 'processes',
 }
@@ -54,7 +55,7 @@ const LISTS = {
 async function report(inputs, options) {
   const { all, top, by, json, markdown: _, html, budget, code: _code, ...rest } = options
   const isSized = budget === undefined ? {} : { tree: true, details: DETAILS }
-  const selection = { ...rest, ...isSized, imports: by === 'import' }
+  const selection = { ...rest, ...isSized, imports: by === 'import', projects: by === 'project' }
   const chosen = chooseInputs(inputs, all)
   if (chosen.length === 0) return
   if (html !== undefined) return reportHtml(chosen, html, rest)

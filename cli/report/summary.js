@@ -3,22 +3,26 @@
 // The facts about a whole report: times, collections, CPU time and memory.
 
 const { formatTime, formatBytes, formatCounts, printable } = require('../terminal/format.js')
-const { countThreads, isMain } = require('./tables.js')
+const { countThreads, isMain, processMs, workMs } = require('./tables.js')
 const { cutEnd } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 
 /** A part below this share of the whole says little. */
 const MINOR = 0.02
+/** Names of launchers that are shown. */
+const MAX_NAMES = 3
 /** Columns of a command. */
 const COMMAND = 30
 
 /** Returns the facts as texts; the first is the duration. @param {Report} report */
 function summary(report) {
+  const without = withoutLaunchers(report)
   return [
     formatTime(report.durationMs),
     formatCounts(report.processes.length, countThreads(report)),
     statesOf(report.totals, countCollections(report)).join(', '),
+    ...(without === undefined ? [] : [without]),
     ...cpuSummary(report),
     ...memorySummary(report),
   ]
@@ -40,6 +44,20 @@ function statesOf(times, collections = '') {
     ...state('blocked', blockedMs),
     `idle ${formatTime(idleMs)}`,
   ]
+}
+
+/** Returns `npm 0.3 s → eslint · packages/app 2.1 s → idle 0.4 s`; none for one part, which says nothing.
+ * @param {Report['chain']} chain */
+function chainText(chain) {
+  if (chain.length < 2) return undefined
+  const part = (
+    /** @type {Report['chain'][number]} */ { label = 'idle', ms, idleMs, processes },
+  ) => {
+    const many = processes > 1 ? ` × ${processes}` : ''
+    const isIdle = label !== 'idle' && idleMs > MINOR * ms && idleMs > 50
+    return `${label}${many} ${formatTime(ms)}${isIdle ? ` (${formatTime(idleMs)} idle)` : ''}`
+  }
+  return chain.map(part).join(' → ')
 }
 
 /** Returns how often the collector ran, in brackets. @param {Report} report */
@@ -84,4 +102,20 @@ function cpuSummary({ processes }) {
   return [`CPU ${formatTime(whole)}: ${parts.join(', ')}`]
 }
 
-module.exports = { summary, statesOf }
+/**
+ * Returns which work the tables leave out, as a text; undefined if launchers hardly worked.
+ * @param {Report} report
+ */
+function withoutLaunchers(report) {
+  const launchers = report.processes.filter(({ launcher }) => launcher)
+  const ms = launchers.reduce((sum, process) => sum + processMs(process), 0)
+  if (ms <= MINOR * (ms + workMs(report))) return undefined
+  const names = [...new Set(launchers.map(({ name }) => cutEnd(printable(name), COMMAND)))]
+  const more = names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : []
+  const shown = [...names.slice(0, MAX_NAMES), ...more]
+  const last = shown.pop()
+  const list = shown.length > 0 ? `${shown.join(', ')} and ${last}` : last
+  return `tables without ${formatTime(ms)} of ${list}, which only started others`
+}
+
+module.exports = { summary, statesOf, chainText, withoutLaunchers }

@@ -3,13 +3,15 @@
 // Chooses the rows of a report's tables, for text and for Markdown.
 
 const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
+const { projectTables } = require('./projects.js')
 const { withSlashes } = require('../terminal/path-text.js')
 const { cutStart } = require('../terminal/width.js')
+const { nativeTables } = require('./native.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'script' | 'import' | 'thread'} By */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'script' | 'project' | 'import' | 'thread'} By */
 /** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners' | 'scripts'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs' | 'waitingMs'} Time */
 
@@ -187,7 +189,7 @@ function costTables(report, by, cwd) {
     }),
   })
   const scripts = () => table('scripts', 'totalMs', 'scripts, by the work of their processes')
-  const owners = () => table('owners', 'selfMs', 'owners, by the time that counts for them')
+  const owners = () => table('owners', 'selfMs', 'owners, by the work done for them')
   const { blockedMs = 0, waitingMs = 0 } = report.totals
   const isNotable = (/** @type {number} */ ms) => ms > 0.05 * (ms + activeMs(report.totals))
   const isBlocked = isNotable(blockedMs)
@@ -199,6 +201,7 @@ function costTables(report, by, cwd) {
   if (by === 'line') return [table('lines', 'selfMs')]
   if (by === 'owner') return [owners()]
   if (by === 'script') return [scripts()]
+  if (by === 'project') return projectTables(report, wholeOf(report, 'totalMs'), cwd)
   if (by !== undefined) {
     const kind = /** @type {Kind} */ (`${by}s`)
     const blocked = isBlocked ? [table(kind, 'blockedMs')] : []
@@ -212,6 +215,7 @@ function costTables(report, by, cwd) {
   const code = functions.filter((cost) => !BUILT_IN.has(cost.package) && !cost.trunk)
   const ofPackages = table('packages', 'totalMs', undefined, packages)
   return [
+    ...nativeTables(report, cwd),
     ...(report.scripts.length > 1 ? [scripts()] : []),
     ...(named.length > 1 ? [owners()] : []),
     ...(ofPackages.rows.length > 1 ? [ofPackages] : []),
@@ -283,8 +287,7 @@ function nameOf(cost, kind, cwd) {
 /** @param {import('../../index.js').ReportOwner} owner @param {string} cwd @returns {[string, string]} */
 function nameOfOwner({ kind, name }, cwd) {
   if (kind === 'own code' || kind === 'package') return [name, '']
-  const hasPath = kind === 'test file' || kind === 'test'
-  return [`${hasPath ? formatPath(name, cwd) : name} (${kind})`, '']
+  return [`${formatPath(name, cwd)} (${kind})`, '']
 }
 
 /** @param {Report} report */
@@ -294,5 +297,5 @@ function countThreads({ processes }) {
 
 module.exports = {
   ...{ BUILT_IN, OWN_CODE, MAX_ROWS },
-  ...{ activeMs, restMs, isMain, workMs, threadRows, costTables, countThreads },
+  ...{ activeMs, restMs, isMain, workMs, processMs, threadRows, costTables, countThreads },
 }

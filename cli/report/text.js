@@ -5,7 +5,7 @@
 const { formatTime, formatShare, formatCount, printable } = require('../terminal/format.js')
 const { activeMs, restMs, isMain, workMs } = require('./tables.js')
 const { threadRows, costTables, countThreads } = require('./tables.js')
-const { summary } = require('./summary.js')
+const { summary, chainText } = require('./summary.js')
 const { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -101,7 +101,34 @@ function chooseHeights(sections, { lines, top }, used) {
 function drawSummary(report, view) {
   const [whole, ...facts] = summary(report)
   const [first, ...others] = wrap([whole, ...facts].join(' · '), view.columns)
-  return [first.replace(whole, style(whole, 'bold', view)), ...others]
+  const sentence = report.sentence === undefined ? [] : foldWords(printable(report.sentence), view)
+  return [
+    ...sentence.map((line) => style(line, 'bold', view)),
+    ...(sentence.length > 0 ? [''] : []),
+    first.replace(whole, style(whole, 'bold', view)),
+    ...others,
+    ...drawChain(report, view),
+  ]
+}
+
+/** Draws what the end of the run waited for, where several processes ran. @param {Report} report @param {View} view */
+function drawChain({ chain }, view) {
+  const text = chainText(chain)
+  return text === undefined ? [] : [cutEnd(`the end waited for: ${printable(text)}`, view.columns)]
+}
+
+/** Breaks a text at its spaces. @param {string} text @param {View} view @returns {string[]} */
+function foldWords(text, view) {
+  if (displayWidth(text) <= view.columns) return [text]
+  const words = text.split(' ')
+  const lines = ['']
+  for (const word of words) {
+    const longer = lines[lines.length - 1] === '' ? word : `${lines[lines.length - 1]} ${word}`
+    if (displayWidth(longer) <= view.columns || lines[lines.length - 1] === '') {
+      lines[lines.length - 1] = longer
+    } else lines.push(word)
+  }
+  return lines.map((line) => cutEnd(line, view.columns))
 }
 
 /** Breaks a text at its dots, or else at its commas. @param {string} text @param {number} columns @returns {string[]} */

@@ -16,7 +16,8 @@ const { printStatus, writeStderr, fail, messageOf } = require('../terminal/outpu
 /**
  * Runs a command to its end, and records it. Returns how the command ended; undefined if it could not be
  * started, which sets the exit code.
- * @param {string[]} command @param {Options & Record<string, any>} options
+ * @param {string[]} command
+ * @param {Options & import('./watch/child.js').Connection & Record<string, any>} options
  * @returns {Promise<import('./watch/child.js').Ending | undefined>}
  */
 async function record(command, options) {
@@ -40,14 +41,15 @@ async function record(command, options) {
   let endWatch = () => []
   let ending
   try {
-    ending = await runToEnd(command, env, (pid) => {
+    const onStart = (/** @type {number} */ pid) => {
       // Loaded while the command runs. An outer run watches the processes of this one too.
       if (!quiet && !isNested)
         endWatch = orNothing(
           () => require('./watch/watch.js').watch(pid, id),
           () => [],
         )
-    })
+    }
+    ending = await runToEnd(command, env, onStart, options)
   } catch (error) {
     endRun(plan)
     failToStart(command[0], /** @type {NodeJS.ErrnoException} */ (error))

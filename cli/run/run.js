@@ -69,7 +69,7 @@ async function recordRuns(sides, runs, warmup, options) {
     for (const side of number % 2 === 0 ? [...sides].reverse() : sides) {
       const ending = await recordRun(side, number, title, options)
       if (ending === undefined) return undefined
-      if (isInterrupted(ending)) {
+      if (isInterrupted(ending) || options.stop?.aborted) {
         endAs(ending)
         return undefined
       }
@@ -94,7 +94,7 @@ async function recordRun({ command, folder, name }, number, title, options) {
   if (!options.quiet) printStatus(`${name ? `${name}: ` : ''}${title}: ${time}`)
   const isRecorded = fs.existsSync(finalDir)
   if (number < 1) fs.rmSync(finalDir, { recursive: true, force: true, maxRetries: 3 })
-  if (isInterrupted(ending)) return ending
+  if (isInterrupted(ending) || options.stop?.aborted) return ending
   if (!isRecorded) {
     const how = ending.code === 0 ? '' : ` and ended with ${ending.code}`
     fail(`the command left no recording${how}; see what cpu-prof run ${quoteAll(command)} says`)

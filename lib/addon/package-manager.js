@@ -36,6 +36,18 @@ function commandOf(manager, { name, version }) {
   return manager === 'npm' ? `${COMMANDS.npm} ${name}@${version}` : COMMANDS[manager]
 }
 
+/** The commands that add a package to a project, for its developers. @type {Record<string, string>} */
+const ADDING = {
+  npm: 'npm install --save-dev',
+  pnpm: 'pnpm add --save-dev',
+  yarn: 'yarn add --dev',
+  berry: 'yarn add --dev',
+  bun: 'bun add --dev',
+}
+
+/** Returns the command that adds a package to a project. @param {string} manager @param {string} name */
+const commandToAdd = (manager, name) => `${ADDING[manager]} ${name}`
+
 /**
  * @typedef {object} Project
  * @property {string} manager
@@ -85,4 +97,4 @@ function textOf(file) {
   }
 }
 
-module.exports = { commandOf, findProject }
+module.exports = { commandOf, commandToAdd, findProject }

@@ -44,6 +44,7 @@ const ANY_SOURCE = [
   'imports',
   'inspector',
   'labels',
+  'mcp',
   'monorepo',
   'owners',
   'package',

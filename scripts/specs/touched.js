@@ -41,6 +41,7 @@ const RULES = [
     names: ['source-maps', 'tools'],
     rust: ['read', 'merge', 'report', 'convert', 'compare', 'check'],
   },
+  { files: /^cli\/mcp\//, names: ['mcp'] },
   { files: /^cli\/page\//, names: ['report-html', 'compare-html'] },
   { files: /^cli\/report\//, names: ['report', 'cli-report', 'machine'] },
   { files: /^cli\/compare\//, names: ['compare', 'cli-repeat'] },
@@ -53,6 +54,7 @@ const RULES = [
       'cli-run',
       'cli-signals',
       'hosts',
+      'mcp-record',
       'missing',
       'run-folder',
       'run-paths',
@@ -61,7 +63,7 @@ const RULES = [
   },
   {
     files: /^cli\//,
-    names: ['cli', 'check', 'compare', 'convert', 'docs', 'merge', 'report', 'run-folder'],
+    names: ['cli', 'check', 'compare', 'convert', 'docs', 'mcp', 'merge', 'report', 'run-folder'],
   },
   {
     files: /^lib\/(compare|compare-rules|runs)\.js$/,
@@ -69,7 +71,7 @@ const RULES = [
   },
   { files: /^lib\/(timings|events)\.js$/, names: ['emit', 'timings', 'unchanged', 'devtools'] },
   { files: /^lib\/(preload|record|worker-attach|inspector-sampler)\.js$/, kinds: ['recording'] },
-  { files: /^lib\/addon(\/|\.js$)/, names: ['addon', 'package', 'preload', 'targets'] },
+  { files: /^lib\/addon(\/|\.js$)/, names: ['addon', 'mcp', 'package', 'preload', 'targets'] },
   { files: /^npm\//, names: ['targets'] },
   {
     files: /^scripts\/(inspect|npm\/|npm-package|package-managers|targets)/,

@@ -65,10 +65,10 @@ async function collectRun(all, run) {
   }
   printProblems(merged)
   if (!quiet) {
-    await printReport(recordings, cwd, run, merged.notes)
+    if (!run.brief) await printReport(recordings, cwd, run, merged.notes)
     writeStderr(run.missing)
     printLiving(living, cwd)
-    printTrace(merged, cwd)
+    if (!run.brief) printTrace(merged, cwd)
   }
   await writePage(recordings, cwd, run)
   removeMerged(recordings, complete, merged, run)

@@ -21,6 +21,7 @@ const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
  * @typedef {object} Options
  * @property {boolean} merge
  * @property {boolean} [quiet]
+ * @property {boolean} [brief] whether to say only what nobody can read in the trace
  * @property {string} [output]
  * @property {string} [html]
  * @property {string} [dir]

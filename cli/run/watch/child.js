@@ -9,27 +9,40 @@ const { fail } = require('../../terminal/output.js')
 const { quote } = require('../../terminal/shell.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
+/**
+ * What a command has in common with this process.
+ * @typedef {object} Connection
+ * @property {import('node:child_process').StdioOptions} [stdio] default: the files of this process
+ * @property {AbortSignal} [stop] sends SIGTERM to the command
+ */
 
 /**
  * Runs a command to its end. Rejects if it cannot be started.
  * @param {string[]} command @param {NodeJS.ProcessEnv} env
  * @param {(pid: number) => void} onStart called once the command runs
+ * @param {Connection} [connection]
  * @returns {Promise<Ending>}
  */
-function runToEnd([file, ...args], env, onStart) {
+function runToEnd([file, ...args], env, onStart, { stdio = 'inherit', stop } = {}) {
   return new Promise((resolve, reject) => {
     const reachesTheCommandToo = system.watchTerminal()
     const stopListening = system.onSignals((signal) => {
       if (!reachesTheCommandToo(signal)) child.kill(signal)
     })
     system.passOnFiles(env)
-    const child = system.spawn(file, args, { env, stdio: 'inherit' })
-    child.on('error', (error) => {
+    const child = system.spawn(file, args, { env, stdio })
+    const end = () => child.kill('SIGTERM')
+    stop?.addEventListener('abort', end)
+    const release = () => {
       stopListening()
+      stop?.removeEventListener('abort', end)
+    }
+    child.on('error', (error) => {
+      release()
       reject(error)
     })
     child.on('exit', (code, signal) => {
-      stopListening()
+      release()
       resolve({ pid: child.pid, code, signal })
     })
     if (child.pid !== undefined) onStart(child.pid)

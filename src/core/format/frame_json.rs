@@ -23,6 +23,8 @@ pub struct CallFrameJson<'a> {
     column_number: i32,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    package: Option<&'a str>,
 }
 
 /// A member of a frame whose line and column are those of a source.
@@ -44,6 +46,7 @@ impl<'a> CallFrameJson<'a> {
                 FrameOrigin::SourceMap => Some(SOURCE_MAP),
                 FrameOrigin::Transpiled => Some(TRANSPILED),
             },
+            package: frame.package.as_deref(),
         }
     }
 
@@ -69,6 +72,8 @@ struct ParsedFrame<'a> {
     column_number: Option<i64>,
     #[serde(borrow)]
     origin: Option<&'a RawValue>,
+    #[serde(borrow)]
+    package: Option<&'a RawValue>,
 }
 
 /// Reads a `callFrame`, and undoes what writing changed in its URL and script id.
@@ -86,6 +91,7 @@ pub fn parse_frame(text: &str) -> CallFrame {
             Some(TRANSPILED) => FrameOrigin::Transpiled,
             _ => FrameOrigin::Executed,
         },
+        package: written.package.and_then(|name| serde_json::from_str(name.get()).ok()),
     }
 }
 
@@ -113,11 +119,27 @@ mod tests {
             line: 1,
             column: 2,
             origin: FrameOrigin::Executed,
+            package: None,
         };
         let own = r#"{"functionName":"f","scriptId":"1424200017","lineNumber":1,"columnNumber":2,
             "url":"file:///r/node_modules\\typescript/lib/tsc.js","codeType":"JS"}"#;
         assert_eq!(parse_frame(own), expected);
         assert_eq!(parse_frame(&own.replace("\"1424200017\"", "17")), expected);
+    }
+
+    #[test]
+    fn a_package_is_written_and_read() {
+        let url = "https://host/src/index.ts";
+        let frame = CallFrame {
+            url: url.into(),
+            script_id: 3,
+            package: Some("entities".into()),
+            ..CallFrame::root()
+        };
+        let json = CallFrameJson::new(&frame, url, ScriptIdOffset::NONE).encode().unwrap();
+        assert!(json.get().ends_with(r#","package":"entities"}"#), "{json}");
+        assert_eq!(parse_frame(json.get()), frame);
+        assert_eq!(parse_frame(r#"{"package":["x"]}"#).package, None);
     }
 
     #[test]

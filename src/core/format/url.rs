@@ -7,6 +7,7 @@ use percent_encoding::{
 };
 
 use crate::base::path_text::{is_drive, is_windows, with_slashes};
+use crate::profile::package::{is_built_in, is_users, package_of};
 use crate::profile::program::NodeModules;
 
 /// The ASCII characters that Node's `pathToFileURL` encodes. All others than ASCII are encoded too.
@@ -24,6 +25,11 @@ const ENCODED: AsciiSet = CONTROLS
     .add(b'{')
     .add(b'}');
 
+/// Start of the URLs of Node's own files, which DevTools' ignore rule matches.
+const NODE: &str = "node:";
+/// The same, not matched.
+const SHOWN_NODE: &str = "Node:";
+
 /// Returns the URL of a call frame.
 ///
 /// V8 names CommonJS files by their absolute path, and everything else by a URL already.
@@ -35,8 +41,21 @@ pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
     };
     match node_modules {
         NodeModules::Foldable => url,
-        NodeModules::Shown => url.replace("/node_modules/", "/node_modules\\"),
+        NodeModules::AllShown if url.starts_with(NODE) => {
+            format!("{SHOWN_NODE}{}", &url[NODE.len()..])
+        }
+        NodeModules::Shown | NodeModules::AllShown => {
+            url.replace("/node_modules/", "/node_modules\\")
+        }
     }
+}
+
+/// Returns whether DevTools shows the function of a resource by itself, and neither folds it nor takes it
+/// for a state of V8 or a native function.
+pub(crate) fn is_unfolded(resource_name: &str, node_modules: NodeModules) -> bool {
+    let package = package_of(resource_name);
+    let is_dependency = !is_built_in(package) && !is_users(package);
+    is_users(package) || is_dependency && node_modules != NodeModules::Foldable
 }
 
 fn file_url(path: &str) -> String {
@@ -63,9 +82,11 @@ fn windows_url(path: &str) -> String {
     format!("file://{}{}", encoded(&server), encoded(rest))
 }
 
-/// Returns the URL as it was before [`NodeModules::Shown`].
+/// Returns the URL as it was before [`NodeModules::Shown`] or [`NodeModules::AllShown`].
 pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
-    if url.contains("/node_modules\\") {
+    if let Some(name) = url.strip_prefix(SHOWN_NODE) {
+        Cow::Owned(format!("{NODE}{name}"))
+    } else if url.contains("/node_modules\\") {
         Cow::Owned(url.replace("/node_modules\\", "/node_modules/"))
     } else {
         Cow::Borrowed(url)
@@ -74,8 +95,16 @@ pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
 
 /// Returns the path of a `file:` URL, decoded, and a path of Windows with slashes. Returns other text
 /// unchanged, and a path that is not UTF-8 without decoding.
+///
+/// Tools load a file anew by another query (`?t=1795556421468`), which is no part of the path.
 pub fn file_path(url: &str) -> Cow<'_, str> {
-    let Some(path) = url.strip_prefix("file://") else { return with_slashes(url) };
+    let Some(path) = url.strip_prefix("file://") else {
+        return match is_windows(url) || url.starts_with('/') {
+            true => with_slashes(without_reload(url)),
+            false => with_slashes(url),
+        };
+    };
+    let path = path.split(['?', '#']).next().unwrap_or(path);
     if !path.starts_with('/') && !path.is_empty() {
         return Cow::Owned(with_slashes(&format!("//{}", decoded(path))).into_owned());
     }
@@ -83,8 +112,20 @@ pub fn file_path(url: &str) -> Cow<'_, str> {
     let path = path.strip_prefix('/').filter(|path| is_drive(path)).unwrap_or(path);
     match decoded(path) {
         Cow::Borrowed(path) => with_slashes(path),
-        Cow::Owned(path) => Cow::Owned(with_slashes(&path).into_owned()),
+        Cow::Owned(path) => Cow::Owned(with_slashes(without_reload(&path)).into_owned()),
     }
+}
+
+/// Returns a path without the query by which a tool loads a file anew. Other names can have a question
+/// mark.
+fn without_reload(path: &str) -> &str {
+    const NAMES: [&str; 8] = ["t", "v", "mtime", "ts", "time", "timestamp", "update", "import"];
+    let Some((file, query)) = path.rsplit_once('?') else { return path };
+    let is_known = |parameter: &str| {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        NAMES.contains(&name) && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'.')
+    };
+    if query.split('&').all(is_known) { file } else { path }
 }
 
 /// Returns a part of a URL as text; text that is not UTF-8 without decoding.
@@ -140,6 +181,23 @@ mod tests {
     }
 
     #[test]
+    fn queries_are_no_part_of_a_path() {
+        for (url, path) in [
+            ("file:///r/a.mjs?t=1795556421468", "/r/a.mjs"),
+            ("file:///r/a.mjs?mtime=17.5#x", "/r/a.mjs"),
+            ("file:///r/a%3Fb.mjs?v=1&import", "/r/a?b.mjs"),
+            ("file:///C:/r/a.mjs?update=7", "C:/r/a.mjs"),
+            ("file:///r/a.js%3Ft=1795556421468", "/r/a.js"),
+            ("/r/a.ts?t=1795556421468", "/r/a.ts"),
+            ("/r/a.vue?vue&type=script", "/r/a.vue?vue&type=script"),
+            ("/r/what?.js", "/r/what?.js"),
+            ("https://host/a.js?v=1", "https://host/a.js?v=1"),
+        ] {
+            assert_eq!(file_path(url), path, "{url}");
+        }
+    }
+
+    #[test]
     fn other_names_stay() {
         for name in
             ["", "node:fs", "file:///a%20b.mjs", "evalmachine.<anonymous>", "[eval]", "wasm://x"]
@@ -158,6 +216,25 @@ mod tests {
             frame_url("/r/my_node_modules/x.js", NodeModules::Shown),
             "file:///r/my_node_modules/x.js"
         );
+    }
+
+    #[test]
+    fn node_can_be_kept_from_folding() {
+        for (name, url) in [
+            ("node:internal/fs/utils", "Node:internal/fs/utils"),
+            ("/r/node_modules/x/i.js", "file:///r/node_modules\\x/i.js"),
+            ("/r/a.js", "file:///r/a.js"),
+            ("", ""),
+        ] {
+            assert_eq!(frame_url(name, NodeModules::AllShown), url);
+            assert_eq!(true_url(url), frame_url(name, NodeModules::Foldable));
+        }
+        let folds = |name| !is_unfolded(name, NodeModules::Foldable);
+        let folded = ["node:fs", "", "/r/node_modules/x/i.js"].map(folds);
+        assert_eq!(folded, [true; 3]);
+        assert!(!folds("/r/a.js") && !folds("file:///r/a.mjs"));
+        assert!(is_unfolded("/r/node_modules/x/i.js", NodeModules::Shown));
+        assert!(!is_unfolded("node:fs", NodeModules::Shown));
     }
 
     #[test]

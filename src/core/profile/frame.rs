@@ -15,6 +15,9 @@ pub struct CallFrame {
     pub column: i32,
     /// The code that line and column count in.
     pub origin: FrameOrigin,
+    /// Package that shipped the code, where the URL does not tell: of a source outside of the package,
+    /// and of WebAssembly.
+    pub package: Option<Box<str>>,
 }
 
 /// The code that the line and the column of a frame count in.
@@ -59,6 +62,7 @@ impl CallFrame {
             line: -1,
             column: -1,
             origin: FrameOrigin::Executed,
+            package: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Plain data and call trees: windows that were sampled, and sessions that were read back.
 
+pub mod compilation;
 pub mod cpu_use;
 pub mod ending;
 pub mod frame;

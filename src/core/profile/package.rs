@@ -28,6 +28,11 @@ pub fn is_built_in(package: &str) -> bool {
     package == NODE || package == NATIVE
 }
 
+/// Returns whether the name is that of functions without a script, or without a file.
+pub fn is_native(package: &str) -> bool {
+    package == NATIVE
+}
+
 /// Returns the folder of the package that a file is in: the one in the innermost `node_modules`. Tools
 /// keep files of their own there, in folders that begin with a dot.
 pub fn package_folder(path: &str) -> Option<&str> {

@@ -16,6 +16,9 @@ pub struct Program {
     pub argv: Vec<String>,
     /// `process.execArgv`
     pub exec_argv: Vec<String>,
+    /// `cluster.worker.id`, in a process that `node:cluster` has started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_worker: Option<u32>,
     /// Working directory.
     pub cwd: String,
     /// `process.version`
@@ -46,6 +49,8 @@ pub enum NodeModules {
     /// With a backslash behind `node_modules`, which DevTools' ignore rule does not match and which
     /// DevTools shows as a slash.
     Shown,
+    /// As `Shown`, and Node's own files as `Node:fs`, which the rule does not match either.
+    AllShown,
 }
 
 impl Program {

@@ -9,8 +9,8 @@ use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
 use cpu_prof_core::format::trace::write::event::At;
 
-/// Returns which entries of Node's performance timeline the calling thread's recording wants: 1 for
-/// user timings, 2 for requests of HTTP, 3 for both.
+/// Returns what the calling thread's recording wants beside the profile, as bits: 1 for user timings, 2
+/// for requests of HTTP, 4 for what TypeScript's compiler works on.
 #[napi(js_name = "cpuProfWantedTimings", catch_unwind)]
 pub(crate) fn wanted_timings() -> u32 {
     user_events::wanted_timings()

@@ -35,6 +35,8 @@ pub(crate) struct CallingThread {
     pub version: String,
     /// Folder `lib` of the package.
     pub lib: String,
+    /// `cluster.worker.id`, in a process that `node:cluster` has started.
+    pub cluster_worker: Option<u32>,
 }
 
 /// The reason why a recording did not start.
@@ -347,6 +349,7 @@ fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
         ancestors: if thread.thread_id == 0 { system::ancestors() } else { Vec::new() },
         argv: argv.map(strings).unwrap_or_default(),
         exec_argv: thread.exec_argv,
+        cluster_worker: thread.cluster_worker,
         cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         node: thread.version,
         process_start_ms: system::process_start_ms(),

@@ -93,6 +93,8 @@ pub(crate) struct JsSelection {
     pub to: Option<f64>,
     /// Whether functions and lines are those of the sources.
     pub source_maps: bool,
+    /// The folder below which sources and maps are read.
+    pub sources_in: Option<String>,
     /// Parts of commands, or pids.
     pub process: Vec<String>,
     /// Parts of names of threads, or thread ids.
@@ -107,13 +109,14 @@ pub(crate) struct JsSelection {
 
 impl From<JsSelection> for Selection {
     fn from(selection: JsSelection) -> Self {
-        let JsSelection { from, to, source_maps, .. } = selection;
+        let JsSelection { from, to, source_maps, sources_in, .. } = selection;
         let JsSelection { process, thread, package, focus, ignore, .. } = selection;
         let stacks = StackFilter::new(&package, &focus, &ignore);
         Self {
             slice: SliceLimits::of_ms(from, to),
             filter: Filter::new(&process, &thread, stacks),
             source_maps,
+            sources_in: sources_in.map(PathBuf::from),
         }
     }
 }
@@ -121,7 +124,7 @@ impl From<JsSelection> for Selection {
 impl From<JsMergeOptions> for MergeOptions {
     fn from(options: JsMergeOptions) -> Self {
         let JsMergeOptions { names, selection, exit, categories, interval } = options;
-        let Selection { slice, filter, source_maps } = selection.into();
+        let Selection { slice, filter, source_maps, .. } = selection.into();
         Self {
             names: names.into_iter().map(|(name, path)| (name, path.into())).collect(),
             filter,
@@ -175,13 +178,14 @@ pub(crate) struct JsReportOptions {
     pub tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub imports: bool,
+    pub projects: bool,
     /// The shortest stall that is wanted, milliseconds.
     pub stalls: Option<f64>,
 }
 
 impl From<JsReportOptions> for ReportOptions {
     fn from(options: JsReportOptions) -> Self {
-        let JsReportOptions { top, function, details, tree, imports, stalls } = options;
+        let JsReportOptions { top, function, details, tree, imports, projects, stalls } = options;
         Self {
             // Conversions saturate: infinity becomes the largest number.
             top: top as usize,
@@ -189,6 +193,7 @@ impl From<JsReportOptions> for ReportOptions {
             details: details as usize,
             has_tree: tree,
             has_imports: imports,
+            has_projects: projects,
             stalls_us: stalls.map(|ms| (ms * 1000.0) as u64),
         }
     }

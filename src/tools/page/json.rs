@@ -18,6 +18,9 @@ pub(super) struct Page<'a> {
     /// Command of the run: that of its first process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<&'a str>,
+    /// Why the run took that long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
     /// What the end of the run waited for.
     pub chain: Vec<ReportChainPart<'a>>,
     /// The wall time by what had it.

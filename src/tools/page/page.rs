@@ -10,9 +10,11 @@ use crate::read::load::Loaded;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::{ReportChainPart, ReportProgram, ReportWall};
 use crate::shared::launchers::launchers;
-use crate::shared::owners::{OwnedStack, OwnerFinder};
+use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::path_tree::PathTree;
+use crate::shared::process_cpu::cpu_of_processes;
 use crate::shared::samples::{PageSample, SampleSpan, spans};
+use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::thread_times;
 use cpu_prof_core::base::numbering::FxIndexSet;
@@ -26,7 +28,8 @@ const MAX_SPANS: usize = 500_000;
 pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Result<String> {
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
-    let launchers = launchers(session, &parents(session));
+    let parents = parents(session);
+    let launchers = launchers(session, &parents);
     let thinned_to_us = interval_for(session, &index);
     let mut paths =
         PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
@@ -38,10 +41,13 @@ pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Re
         let page = paths.process(process, *launcher, clock_us, thinned_to_us);
         processes.push(PageProcess { series, ..page });
     }
+    let costs = SessionCosts::of(session, &launchers, &index);
+    let cpu = cpu_of_processes(loaded, &parents);
     let chain = loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of);
     let page = Page {
         duration_us: session.length_us(),
         title: session.processes.first().map(|process| process.command.as_str()),
+        sentence: sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu)),
         chain: chain.collect(),
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
         texts: texts.into_iter().collect(),
@@ -51,7 +57,7 @@ pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Re
         lists,
         ..Page::default()
     };
-    json(page, &paths, Some(&SessionCosts::of(session, &launchers, &index)))
+    json(page, &paths, Some(&costs))
 }
 
 /// The sides of a comparison, base and head, on one call tree.
@@ -265,22 +271,26 @@ impl<T: Default> PagePaths<'_, T> {
     fn tree(&self, owners: &mut OwnerFinder) -> (PageTree, FxIndexSet<usize>) {
         let mut functions = FxIndexSet::default();
         let mut tree = PageTree::default();
-        let mut stacks: Vec<OwnedStack> = Vec::with_capacity(self.paths.list().len());
-        for (number, (above, kind, _)) in (0_u32..).zip(self.paths.list()) {
-            let stack = above.map_or_else(OwnedStack::default, |above| stacks[above as usize]);
-            let (function, stack) = match kind {
-                FrameKind::Function(function) => {
-                    let number = functions.insert_full(function).0 + STATES.len();
-                    (number, owners.below(stack, function, self.index))
-                }
-                state => (STATES.iter().position(|(kind, _)| *kind == state).unwrap_or(0), stack),
+        owners.learn(self.functions(), self.index);
+        let stacks = owners.stacks(self.functions(), self.index);
+        for (number, ((above, kind, _), stack)) in (0_u32..).zip(self.paths.list().zip(stacks)) {
+            let function = match kind {
+                FrameKind::Function(function) => functions.insert_full(function).0 + STATES.len(),
+                state => STATES.iter().position(|(kind, _)| *kind == state).unwrap_or(0),
             };
-            stacks.push(stack);
             tree.parent.push(above.map_or(0, |above| number - above));
             tree.function.push(function);
             tree.owner.push(stack.owner.map_or(-1, |owner| owner as i32));
         }
         (tree, functions)
+    }
+
+    /// Returns for each path the path above, and the function.
+    fn functions(&self) -> impl Iterator<Item = (Option<u32>, Option<usize>)> {
+        self.paths.list().map(|(above, kind, _)| match kind {
+            FrameKind::Function(function) => (above, Some(function)),
+            _ => (above, None),
+        })
     }
 
     fn leaves(&self) -> PageLeaves {

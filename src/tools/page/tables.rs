@@ -6,7 +6,7 @@ use super::json::{CostColumns, PageCosts, PageFiles, PageFunctions};
 use crate::shared::costs::Costs;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ReportCost;
-use crate::shared::owners::OwnerFinder;
+use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::session_costs::SessionCosts;
 use cpu_prof_core::base::numbering::FxIndexSet;
 

@@ -140,7 +140,7 @@ impl StackFilter {
                 name.contains(text.as_str()) || place.contains(&*as_in_place(text, &place))
             })
         };
-        let package = package_of(&path).to_lowercase();
+        let package = frame.package.as_deref().unwrap_or_else(|| package_of(&path)).to_lowercase();
         StackMatch {
             is_in_package: self.packages.contains(&package),
             is_focused: matches(&self.focus),
@@ -194,8 +194,8 @@ impl StackFilter {
         profile.steps.renumber(|node| is_kept(node).then_some(node));
         profile.off_core.retain(|span| is_kept(span.node));
         profile.deopts.retain(|(node, _)| is_kept(*node));
-        // The system counts all stacks.
-        profile.cpu = None;
+        // These count all stacks.
+        (profile.cpu, profile.collections) = (None, None);
         left_us
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use rustc_hash::FxHashSet;
+
 use super::ancestry::parents;
 use super::file::{FileContents, ReadFile, read_all};
 use super::filter::{Filter, command_label};
@@ -13,6 +15,7 @@ use super::wall::chain::{ChainPart, chain};
 use super::wall::share::{Wall, share_wall};
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
+use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -113,6 +116,7 @@ fn load_all(found: FoundInputs, scope: ReadScope) -> Loaded {
     let times = input_times(&mut files);
     loaded.add(files);
     sort(&mut loaded.session, Process::recorded_us);
+    name_primaries(&mut loaded.session);
     if let Some((clock, (start_us, end_us))) = loaded.session.clocks.first_mut().zip(times.line()) {
         (clock.start_us, clock.end_us) = (start_us, end_us);
     }
@@ -307,6 +311,27 @@ pub(crate) fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i6
         process.clock = clock;
     }
     session.processes.sort_by_key(|process| (process.clock, process.start_us(), process.pid));
+}
+
+/// Names the processes that have started others by `node:cluster`: only the others tell.
+fn name_primaries(session: &mut Session) {
+    let workers = session.processes.iter().filter(|process| process.cluster_worker.is_some());
+    let primaries: FxHashSet<(i64, usize)> =
+        workers.filter_map(|worker| Some((worker.parent_pid?, worker.clock))).collect();
+    for process in &mut session.processes {
+        let Process { pid, clock, name, command, url_label, .. } = process;
+        if !primaries.contains(&(*pid, *clock)) {
+            continue;
+        }
+        // A merged trace has the role in the label already.
+        if let Some(rest) = command.strip_prefix(&**name)
+            && !rest.trim_start().starts_with(PRIMARY)
+        {
+            *command = format!("{name} {PRIMARY}{rest}");
+        }
+        *name = format!("{name} {PRIMARY}");
+        *url_label = url_label.as_deref().map(as_primary);
+    }
 }
 
 fn clock_facts(process: &Process, (start_us, end_us): (i64, i64)) -> ClockFacts {

@@ -15,3 +15,4 @@ pub(crate) mod sniff;
 pub(crate) mod time_line;
 mod unrecorded;
 pub(crate) mod wall;
+mod wasm;

@@ -9,6 +9,7 @@ use super::originals::in_session::map_session;
 use super::pool_waits;
 use super::slice::SliceLimits;
 use super::unrecorded;
+use super::wasm::charge_modules;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// What a user selects.
@@ -20,6 +21,8 @@ pub(crate) struct Selection {
     pub filter: Filter,
     /// Whether functions and lines are those of the sources, by source maps.
     pub source_maps: bool,
+    /// The folder below which sources and maps are read; none for everywhere.
+    pub sources_in: Option<PathBuf>,
 }
 
 impl Selection {
@@ -34,13 +37,14 @@ impl Selection {
             loaded.share_wall();
         }
         if self.source_maps {
-            let mut originals = Originals::default();
+            let mut originals = Originals::within(self.sources_in.clone());
             for (script, map) in loaded.session.script_maps.drain() {
                 originals.add_map(script, map);
             }
             map_session(&mut loaded.session, &mut originals);
             loaded.notes.extend(originals.notes());
         }
+        charge_modules(&mut loaded.session);
         loaded.keep(&self.filter)?;
         loaded.notes.extend(unrecorded::notes(&loaded.session));
         Ok(loaded)

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::shared::json::{
-    ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportOwner,
-    ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, is_false,
+    ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportNative,
+    ReportOwner, ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, as_optional_ms,
+    is_false,
 };
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
@@ -15,6 +16,8 @@ use cpu_prof_core::files::input::{Failed, lossy_list};
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report<'a> {
     pub version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
     pub duration_ms: f64,
     pub totals: ReportTimes,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,6 +36,8 @@ pub(super) struct Report<'a> {
     pub tree: Option<Vec<ReportTreeNode<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imports: Option<Vec<ReportImport<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projects: Option<Vec<ReportProject>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Vec<ReportStall<'a>>>,
     pub counts: ReportCounts,
@@ -56,26 +61,6 @@ pub(super) struct ReportProcess<'a> {
     pub start_ms: f64,
     pub duration_ms: f64,
     pub threads: Vec<ReportThread<'a>>,
-}
-
-/// Threads that run no JavaScript.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ReportNative<'a> {
-    pub name: String,
-    pub threads: u32,
-    #[serde(rename = "cpuMs", serialize_with = "as_ms")]
-    pub cpu_us: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub started_by: Vec<ReportStarter<'a>>,
-}
-
-/// What gave work to native threads.
-#[derive(Debug, Serialize)]
-pub(super) struct ReportStarter<'a> {
-    pub what: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<ReportPlace<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -184,6 +169,41 @@ pub(super) struct ReportImport<'a> {
     pub run_ms: f64,
     pub total_ms: f64,
     pub children: Vec<ReportImport<'a>>,
+}
+
+/// A project with the work of its processes.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportProject {
+    pub path: String,
+    pub processes: usize,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    #[serde(
+        rename = "cpuMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cpu_us: Option<u64>,
+    pub phases: Vec<ReportPart>,
+    pub constructs: Vec<ReportPart>,
+    pub files: Vec<ReportCheckedFile>,
+}
+
+/// A part of a compiler's work.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportPart {
+    pub name: &'static str,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+}
+
+/// A file that TypeScript's compiler checked.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportCheckedFile {
+    pub file: String,
+    #[serde(rename = "totalMs", serialize_with = "as_ms")]
+    pub total_us: u64,
+    pub constructs: Vec<ReportPart>,
 }
 
 #[derive(Debug, Serialize)]

@@ -4,13 +4,13 @@ mod detail;
 mod imports;
 pub(crate) mod json;
 mod lines;
-mod native_causes;
-mod native_threads;
 pub(crate) mod page_lists;
+mod projects;
 pub(crate) mod report;
 mod scripts;
 mod stalls;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod typescript;
 pub(crate) mod user_files;

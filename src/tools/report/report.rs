@@ -6,7 +6,7 @@ use super::json::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
 };
 use super::lines::LineCosts;
-use super::native_threads::native_threads;
+use super::projects::projects;
 use super::scripts::scripts;
 use super::stalls::stalls;
 use super::tree::tree;
@@ -18,7 +18,9 @@ use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
 use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportWall, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
+use crate::shared::native::threads::native_threads;
 use crate::shared::process_cpu::{cpu_of_processes, uses, whole};
+use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::cpu_use::CpuUse;
@@ -38,6 +40,8 @@ pub(crate) struct ReportOptions {
     pub has_tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub has_imports: bool,
+    /// Whether the projects are wanted.
+    pub has_projects: bool,
     /// The shortest stall that is wanted, microseconds; none if stalls are not wanted.
     pub stalls_us: Option<u64>,
 }
@@ -45,7 +49,8 @@ pub(crate) struct ReportOptions {
 impl ReportOptions {
     /// Returns what has to be read.
     pub(crate) fn scope(&self) -> ReadScope {
-        if self.has_imports || self.stalls_us.is_some() { ReadScope::ALL } else { ReadScope::STEPS }
+        let needs_samples = self.has_imports || self.has_projects || self.stalls_us.is_some();
+        if needs_samples { ReadScope::ALL } else { ReadScope::STEPS }
     }
 }
 
@@ -74,10 +79,12 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     };
     let tree = options.has_tree.then(|| tree(session, &launchers, &index));
     let imports = options.has_imports.then(|| imports(session, &launchers, &index));
+    let projects =
+        options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
     let shown = session.processes.iter().zip(cpu_of_processes(loaded, &parents));
-    let processes = shown.zip(launchers).map(|((process, cpu), launcher)| {
+    let processes = shown.zip(&launchers).map(|((process, cpu), launcher)| {
         let clock_us = session.clock(process).start_us;
         let thread_report = |thread| ReportThread {
             own_file: own_files.next().flatten(),
@@ -87,18 +94,21 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             program: ReportProgram::of(process),
             cpu,
             native: native_threads(process, &index),
-            launcher,
+            launcher: *launcher,
             start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
             duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
             threads: process.threads.iter().map(thread_report).collect(),
         }
     });
     let processes: Vec<_> = processes.collect();
+    let cpu: Vec<_> = processes.iter().map(|process| process.cpu).collect();
+    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu));
     let threads = processes.iter().flat_map(|process| &process.threads);
     let totals = sum_of_times(threads.map(|thread| thread.times));
     let scripts = scripts(session, &parents, &processes);
     serde_json::to_string(&Report {
         version: 2,
+        sentence,
         duration_ms: to_ms(session.length_us()),
         totals,
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
@@ -123,6 +133,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         details,
         tree,
         imports,
+        projects,
         stalls,
         counts: ReportCounts {
             functions: costs.functions.known().count(),

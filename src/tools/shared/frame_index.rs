@@ -95,7 +95,7 @@ impl FrameIndex {
         };
         let function = SourceFunction {
             name: name.to_owned(),
-            file: self.add_file(&frame.url),
+            file: self.add_file(&frame.url, frame.package.as_deref()),
             line: from_1(frame.line),
             column: from_1(frame.column),
             is_transpiled: frame.origin == FrameOrigin::Transpiled,
@@ -103,13 +103,14 @@ impl FrameIndex {
         self.functions.insert_full(function).0
     }
 
-    fn add_file(&mut self, url: &str) -> usize {
+    fn add_file(&mut self, url: &str, package: Option<&str>) -> usize {
         let mut path = file_path(url).into_owned();
         if is_windows(&path) {
             // Windows takes upper and lower case for the same; the first form counts.
             path = self.spellings.entry(path.to_lowercase()).or_insert(path).clone();
         }
-        let package = self.packages.insert_full(package_of(&path).to_owned()).0;
+        let package = package.unwrap_or_else(|| package_of(&path)).to_owned();
+        let package = self.packages.insert_full(package).0;
         self.files.insert_full(SourceFile { path, package }).0
     }
 

@@ -182,6 +182,26 @@ pub(crate) struct ReportPlace<'a> {
     pub package: &'a str,
 }
 
+/// Threads that run no JavaScript.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReportNative<'a> {
+    pub name: String,
+    pub threads: u32,
+    #[serde(rename = "cpuMs", serialize_with = "as_ms")]
+    pub cpu_us: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub started_by: Vec<ReportStarter<'a>>,
+}
+
+/// What gave work to native threads.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReportStarter<'a> {
+    pub what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<ReportPlace<'a>>,
+}
+
 #[derive(Debug, Serialize)]
 pub(crate) struct ReportOwner<'a> {
     pub kind: &'static str,
@@ -194,7 +214,10 @@ pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
-fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_optional_ms<S: Serializer>(
+    us: &Option<u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     as_ms(&us.unwrap_or_default(), serializer)
 }
 

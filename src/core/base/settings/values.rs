@@ -33,11 +33,15 @@ pub struct Categories {
     pub http: bool,
     /// How processes and workers end.
     pub processes: bool,
+    /// The projects and files that TypeScript's compiler works on: this needs a debugger, so they are not
+    /// among the defaults.
+    pub typescript: bool,
 }
 
 impl Categories {
     /// The words of the setting, with the profile.
-    pub(super) const WORDS: &'static str = "cpu, gc, memory, loop, timings, http and processes";
+    pub(super) const WORDS: &'static str =
+        "cpu, gc, memory, loop, timings, http, processes and typescript";
     /// None: the profile alone.
     pub(super) const NONE: Self = Self {
         gc: false,
@@ -46,6 +50,7 @@ impl Categories {
         timings: false,
         http: false,
         processes: false,
+        typescript: false,
     };
     /// The kinds whose cost does not show, which are the default.
     pub(super) const CHEAP: Self = Self {
@@ -55,6 +60,7 @@ impl Categories {
         timings: true,
         http: false,
         processes: true,
+        typescript: false,
     };
 
     /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
@@ -70,6 +76,7 @@ impl Categories {
                 "timings" => &mut categories.timings,
                 "http" => &mut categories.http,
                 "processes" => &mut categories.processes,
+                "typescript" => &mut categories.typescript,
                 _ => return None,
             } = true;
         }

@@ -29,6 +29,8 @@ pub struct ProfileFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     process_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cluster_worker: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pid_namespace: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<String>,
@@ -61,6 +63,7 @@ impl ProfileFacts {
             process_start_ms: program.process_start_ms,
             boot: program.boot,
             process_key: program.process_key,
+            cluster_worker: program.cluster_worker,
             pid_namespace: program.pid_namespace,
             run: program.run,
         }
@@ -84,6 +87,7 @@ impl ProfileFacts {
             process_start_ms: identity.map(|identity| identity.process_start_ms),
             boot: identity.map(|identity| identity.boot.clone()),
             process_key: identity.and_then(|identity| identity.key.clone()),
+            cluster_worker: process.cluster_worker,
             pid_namespace: identity.and_then(|identity| identity.pid_namespace),
             run: None,
             label: label.map(|label| format!("{label} {}", pid_mark(pid))),

@@ -53,6 +53,7 @@ pub(super) fn announce(
             line: from_zero(node.line_number),
             column: from_zero(node.column_number),
             origin: FrameOrigin::Executed,
+            package: None,
         });
         builder.announce(id, parent, frame);
         builder.hits(id, u64::try_from(node.hit_count.0).unwrap_or(0));

@@ -10,15 +10,20 @@ use crate::profile::label::{pid_mark, shortened};
 use crate::profile::program::{NodeModules, Program};
 
 impl Program {
-    /// Returns `tsc (pid 4242)`.
+    /// Returns `tsc (pid 4242)`; of a worker of `node:cluster`, `server.js worker 2 (pid 4242)`.
     pub fn short_label(&self) -> String {
-        format!("{} {}", self.name(), pid_mark(self.pid.into()))
+        let role = self.cluster_worker.map(|id| format!(" {}", worker_role(id)));
+        format!("{}{} {}", self.name(), role.unwrap_or_default(), pid_mark(self.pid.into()))
     }
 
     /// Returns `tsc: -p . (pid 4242)`: always a URL, because DevTools drops a process without one.
     pub fn url_label(&self) -> String {
         let mut label = scheme(&self.name());
         label.push_str(": ");
+        if let Some(id) = self.cluster_worker {
+            label.push_str(&worker_role(id));
+            label.push(' ');
+        }
         let arguments = self.arguments();
         if !arguments.is_empty() {
             label.push_str(&shortened(&arguments));
@@ -110,6 +115,25 @@ impl Program {
         let is_local = is_local_file(&script, IS_WINDOWS);
         let real = if is_local { std::fs::canonicalize(&*script).ok() } else { None };
         real.is_some_and(|real| is_in_node_modules(&with_slashes(&real.to_string_lossy())))
+    }
+}
+
+/// The role of a process that starts others by `node:cluster`.
+pub const PRIMARY: &str = "primary";
+
+/// Returns the role of a process that `node:cluster` has started.
+pub(crate) fn worker_role(id: u32) -> String {
+    format!("worker {id}")
+}
+
+/// Puts the role of a process that starts others by `node:cluster` into its label: `server.js: primary -p
+/// 1 (pid 42)`.
+pub fn as_primary(url_label: &str) -> String {
+    match url_label.split_once(':') {
+        Some((name, rest)) if !rest.trim_start().starts_with(PRIMARY) => {
+            format!("{name}: {PRIMARY}{rest}")
+        }
+        _ => url_label.to_owned(),
     }
 }
 
@@ -242,6 +266,18 @@ mod tests {
         assert_eq!(program(&["node"], &[]).url_label(), "node: (pid 42)");
         assert_eq!(program(&["node"], &["-e", "1"]).url_label(), "node: -e (pid 42)");
         assert_eq!(program(&["node", "x"], &["--eval=1"]).url_label(), "node: -e x (pid 42)");
+    }
+
+    #[test]
+    fn processes_of_a_cluster_have_roles() {
+        let worker =
+            Program { cluster_worker: Some(2), ..program(&["node", "/r/web.js", "-p", "1"], &[]) };
+        assert_eq!(worker.short_label(), "web.js worker 2 (pid 42)");
+        assert_eq!(worker.url_label(), "web.js: worker 2 -p 1 (pid 42)");
+        let primary = as_primary("web.js: -p 1 (pid 42)");
+        assert_eq!(primary, "web.js: primary -p 1 (pid 42)");
+        assert_eq!(as_primary(&primary), primary);
+        assert_eq!(as_primary("web.js:"), "web.js: primary");
     }
 
     #[test]

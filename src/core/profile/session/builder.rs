@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::off_core::{CpuAccount, OffCoreTime};
 use super::order;
-use super::series_builder::SeriesBuilder;
 use super::thread_profile::{
     NONE, OffCore, OffCoreSpan, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
 };
@@ -40,8 +39,6 @@ pub struct ProfileBuilder {
     /// Indices of nodes by their ids.
     indices: FxHashMap<u64, u32>,
     cpu: CpuAccount,
-    /// None if the scope is without series.
-    pub(crate) series: Option<SeriesBuilder>,
     /// Times in which the thread was not on a core.
     off_core: Vec<OffCoreTime>,
     profile: ThreadProfile,
@@ -63,7 +60,6 @@ impl ProfileBuilder {
             line_indices: FxHashMap::default(),
             indices: FxHashMap::default(),
             cpu: CpuAccount::new(scope),
-            series: scope.series.then(|| SeriesBuilder::new(scope)),
             off_core: Vec::new(),
             profile: ThreadProfile::default(),
         }
@@ -260,7 +256,6 @@ impl ProfileBuilder {
         self.share_out_hits(end_us);
         self.take_off_core_times();
         let mut profile = self.profile;
-        profile.series = self.series.map(|series| series.finish(end_us)).unwrap_or_default();
         profile.cpu = self.cpu.finish();
         profile.tells_blocked = profile.cpu.is_some_and(|cpu| cpu.last.switches.is_some());
         profile.tells_waiting = profile.cpu.is_some_and(|cpu| cpu.wait_us.is_some());

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::frame_table::FrameTable;
+use crate::profile::ending::ProcessEnding;
 use crate::profile::label::{labelled, pid_mark};
 use crate::profile::session::thread_profile::ThreadProfile;
 
@@ -61,8 +62,12 @@ pub struct Process {
     pub ancestors: Vec<i64>,
     /// `process.version`
     pub node: Option<String>,
+    /// How the process ended, as far as the recording or its parent knows.
+    pub ending: Option<ProcessEnding>,
     /// Start of the process and of the system.
     pub identity: Option<Identity>,
+    /// `cluster.worker.id`, of a process that `node:cluster` has started.
+    pub cluster_worker: Option<u32>,
     /// Threads, each id once.
     pub threads: Vec<Thread>,
     /// Index into [`Session::clocks`].
@@ -178,8 +183,10 @@ impl Process {
         }
         self.identity = self.identity.take().or(other.identity);
         self.node = self.node.take().or(other.node);
+        self.ending = self.ending.take().or(other.ending);
         self.cwd = self.cwd.take().or(other.cwd);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
+        self.cluster_worker = self.cluster_worker.or(other.cluster_worker);
         if self.ancestors.is_empty() {
             self.ancestors = other.ancestors;
         }

@@ -29,7 +29,7 @@ pub(crate) struct SeriesBuilder {
 
 impl SeriesBuilder {
     /// Returns the series of a recording of which nothing was read.
-    pub(super) fn new(scope: ReadScope) -> Self {
+    pub(crate) fn new(scope: ReadScope) -> Self {
         Self { scope, series: Series::default(), open: FxHashMap::default(), last_cpu: None }
     }
 
@@ -88,7 +88,7 @@ impl SeriesBuilder {
     }
 
     /// Returns the series of a recording that ends at a time. What has not ended lasts until then.
-    pub(super) fn finish(mut self, end_us: i64) -> Series {
+    pub(crate) fn finish(mut self, end_us: i64) -> Series {
         for (_, timing) in mem::take(&mut self.open) {
             let duration_us = Some(end_us.saturating_sub(timing.start_us).max(0));
             self.add_timing(NamedTime { duration_us, ..timing });

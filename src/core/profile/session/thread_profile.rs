@@ -1,5 +1,6 @@
 //! The profile of one thread, as it was read from a file: a call tree with times, and samples.
 
+use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::{CpuUse, NativeSpan};
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
@@ -36,6 +37,8 @@ pub struct ThreadProfile {
     /// Times in which the thread was not on a core while its stack showed a call, in order. Empty if
     /// the scope is without lines, or without samples and steps.
     pub off_core: Vec<OffCoreSpan>,
+    /// What TypeScript's compiler worked on, by the ends.
+    pub compiler_spans: Vec<CompilerSpan>,
     /// The system's count of the thread's time in the scope; none if the file has no counters, or the
     /// scope is without lines.
     pub cpu: Option<CpuUse>,
@@ -182,8 +185,8 @@ impl ReadScope {
     pub const TIMES: Self = Self {
         samples: false,
         lines: false,
-        series: false,
         steps: false,
+        series: false,
         from_us: i64::MIN,
         to_us: i64::MAX,
     };

@@ -23,7 +23,7 @@ use crate::sampler::best_source;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
-use cpu_prof_core::base::settings::values::{Categories, Source};
+use cpu_prof_core::base::settings::values::{Categories, IgnoreList, Source};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::cpu_times::MeasuredThread;
@@ -141,6 +141,7 @@ fn create_files(
         thread_id,
         os_thread_id: system::thread_id(),
         node_modules: process.program.node_modules(config.ignore_list),
+        shows_bare: config.ignore_list != IgnoreList::Keep,
         interval_us: config.interval_us,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
         cpu: Some(MeasuredThread::this(thread_id == 0).times()),

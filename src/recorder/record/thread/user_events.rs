@@ -13,12 +13,12 @@ pub(crate) fn now() -> Option<At> {
     with_recording(now_of)
 }
 
-/// Returns which entries the calling thread's recording wants: 1 for user timings, 2 for requests of
-/// HTTP, 3 for both.
+/// Returns what the calling thread's recording wants, as bits: 1 for user timings, 2 for requests of
+/// HTTP, 4 for what TypeScript's compiler works on.
 pub(crate) fn wanted_timings() -> u32 {
     let wanted = with_recording(|recording| {
-        let Categories { timings, http, .. } = recording.config.categories;
-        let wanted = u32::from(timings) | u32::from(http) << 1;
+        let Categories { timings, http, typescript, .. } = recording.config.categories;
+        let wanted = u32::from(timings) | u32::from(http) << 1 | u32::from(typescript) << 2;
         if recording.config.formats.trace { wanted } else { 0 }
     });
     wanted.unwrap_or_default()

@@ -16,6 +16,10 @@ use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8::{Callback, EntryHook};
 use cpu_prof_core::format::trace::write::events::Events;
 
+/// Time to the first flush. Each of the next takes twice as long, up to the flush interval: a process that
+/// dies early, as for lack of memory, loses half of its time at most.
+const FIRST_FLUSH: Duration = Duration::from_millis(100);
+
 /// A message to the writer thread.
 pub(super) enum WriterMessage {
     /// A recording has started.
@@ -70,6 +74,8 @@ struct ActiveRecording {
     output: RecordingWriter,
     /// Time of the next request for a window.
     due: Instant,
+    /// Time between the last such request and the next.
+    interval: Duration,
     rotation: Rotation,
     /// Start of the time in which the thread was only seen waiting.
     idle_since: Option<Instant>,
@@ -84,6 +90,30 @@ struct ActiveRecording {
 }
 
 impl ActiveRecording {
+    /// Returns a recording that begins now.
+    fn new(output: RecordingWriter, now: Instant) -> Self {
+        let can_wake = output.link.can_wake();
+        let interval =
+            if can_wake { FIRST_FLUSH.min(output.flush_interval) } else { output.flush_interval };
+        Self {
+            due: now + interval,
+            interval,
+            output,
+            rotation: Rotation::None,
+            idle_since: None,
+            activity: None,
+            is_finishing: false,
+            has_finished: false,
+            worker_totals: RecordingTotals::default(),
+        }
+    }
+
+    /// Sets the time of the next request for a window.
+    fn postpone(&mut self, now: Instant) {
+        self.interval = (2 * self.interval).min(self.output.flush_interval);
+        self.due = now + self.interval;
+    }
+
     fn id(&self) -> u32 {
         self.output.link.id
     }
@@ -236,7 +266,7 @@ impl WriterLoop {
             if recording.due > now {
                 continue;
             }
-            recording.due = now + recording.output.flush_interval;
+            recording.postpone(now);
             if recording.is_idle() {
                 recording.output.extend(&mut self.events);
                 recording.suspend_if_idle_for_long(now, self.rotate);
@@ -268,16 +298,7 @@ impl WriterLoop {
 
     fn open(&mut self, mut output: RecordingWriter) {
         output.open();
-        self.recordings.push(ActiveRecording {
-            due: Instant::now() + output.flush_interval,
-            output,
-            rotation: Rotation::None,
-            idle_since: None,
-            activity: None,
-            is_finishing: false,
-            has_finished: false,
-            worker_totals: RecordingTotals::default(),
-        });
+        self.recordings.push(ActiveRecording::new(output, Instant::now()));
         self.heap.changed(self.recordings.len());
     }
 

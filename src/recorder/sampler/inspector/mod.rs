@@ -147,6 +147,7 @@ impl From<InspectorFrame> for CallFrame {
             line: frame.line_number.max(-1),
             column: frame.column_number.max(-1),
             origin: FrameOrigin::Executed,
+            package: None,
         }
     }
 }

@@ -159,6 +159,7 @@ impl ProfileReader {
                     line: line - 1,
                     column: column - 1,
                     origin: FrameOrigin::Executed,
+                    package: None,
                 });
                 frames.len() as u32 - 1
             },

@@ -28,6 +28,7 @@ use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::ours::OurMember;
 use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::process_span::PROCESSES;
+use cpu_prof_core::format::trace::write::thread_names::is_as_worker;
 
 /// The state of one such trace.
 struct ForeignTrace<'a> {
@@ -139,6 +140,10 @@ impl<'a> ForeignTrace<'a> {
         let SoundEvent { text, head } = sound;
         // The track is made from the metadata, for the processes that are in the trace.
         if is_ours && head.categories(text).any(|category| category == PROCESSES.as_bytes()) {
+            return Ok(());
+        }
+        // The merge chooses anew which main threads it names as workers.
+        if is_ours && is_as_worker(text, head) {
             return Ok(());
         }
         let foreign_pid = head.written(Member::Pid, text).map(ForeignPid::read);

@@ -1,6 +1,6 @@
 //! The recorded processes of a merge: their recordings, pids and labels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -12,6 +12,7 @@ use crate::read::sniff::RecordingFile;
 use crate::read::time_line::is_far;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
+use cpu_prof_core::format::trace::process_label::as_primary;
 use cpu_prof_core::profile::ending::ProcessEnding;
 use cpu_prof_core::profile::program::Program;
 
@@ -71,6 +72,7 @@ impl RecordedProcesses {
         list.sort_by_key(|process| (process.clock, process.start_us, process.recorded_pid));
         set_pids(&mut list, pids);
         list.iter_mut().for_each(|process| process.set_label(files));
+        name_primaries(&mut list);
         let spans_us = list.iter().map(RecordedProcess::span_us).collect();
         Self { list, duplicates, spans_us }
     }
@@ -88,6 +90,22 @@ impl RecordedProcesses {
     /// Returns whether a time is far from all recordings.
     pub(super) fn are_far_from(&self, ts: i64) -> bool {
         is_far(ts, &self.spans_us)
+    }
+}
+
+/// Names the processes that have started others by `node:cluster`: only the others tell.
+fn name_primaries(list: &mut [RecordedProcess]) {
+    let number = |process: &RecordedProcess, key: &str| process.program.get(key)?.as_u64();
+    let primary = |process: &RecordedProcess| {
+        number(process, "clusterWorker")?;
+        Some((number(process, "ppid")?, process.clock))
+    };
+    let primaries: BTreeSet<(u64, usize)> = list.iter().filter_map(primary).collect();
+    for process in list {
+        let pid = process.recorded_pid.map_or(0, u64::from);
+        if pid > 0 && primaries.contains(&(pid, process.clock)) {
+            process.label = as_primary(&process.label);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
 use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::thread_names::main_thread_as_worker;
 
 /// The label of a process in the trace.
 #[derive(Debug, Default)]
@@ -164,9 +165,9 @@ impl Labels {
     }
 }
 
-/// Names processes that share one frame: DevTools shows each as 'Main', and the one with the most
-/// entries first. A launcher can have more entries than the work that it starts, so minor processes have
-/// frames below: DevTools shows these as 'Frame', after the others.
+/// Names processes, which share one frame: DevTools shows each as 'Main', and the one with the most
+/// entries first. A launcher can have more entries than the work that it starts, so the main threads of
+/// minor processes are named as workers are: DevTools shows these after the others.
 fn side_by_side(
     labels: &[&ProcessLabel],
     start_us: i64,
@@ -179,13 +180,11 @@ fn side_by_side(
     let frame = ProcessFrame::new(ProcessFrame::ROOT, None, labels[first].pid, &labels[first].url);
     events.push(&Event::tracing_started(0, start_us, frame));
     for label in labels[..first].iter().chain(&labels[first + 1..]) {
-        let id = label.made_frame();
-        let (id, parent) = match is_minor(label) {
-            true => (id.as_str(), Some(ProcessFrame::ROOT)),
-            false => (ProcessFrame::ROOT, None),
-        };
-        let frame = ProcessFrame::new(id, parent, label.pid, &label.url);
+        let frame = ProcessFrame::new(ProcessFrame::ROOT, None, label.pid, &label.url);
         events.push(&Event::frame_committed(label.start_us.max(start_us), frame));
+        if is_minor(label) {
+            label.name_as_worker(events);
+        }
     }
 }
 
@@ -199,6 +198,9 @@ fn below_page(labels: &[&ProcessLabel], main_frame: &str, start_us: i64, events:
         let parent = parent.unwrap_or(main_frame);
         let frame = ProcessFrame::new(&id, Some(parent), label.pid, &label.url);
         events.push(&Event::frame_committed(label.start_us.max(start_us), frame));
+        if label.foreign.is_none() {
+            label.name_as_worker(events);
+        }
     }
 }
 
@@ -211,6 +213,15 @@ impl ProcessLabel {
     /// Returns the id of a frame that is the process's alone.
     fn made_frame(&self) -> String {
         format!("{}-{}", ProcessFrame::ROOT, self.pid)
+    }
+
+    /// Names the main thread by the process's label. Without the name of a page's thread, DevTools shows
+    /// the label alone, and not 'Frame — …'.
+    fn name_as_worker(&self, events: &mut Events) {
+        // The threads of traces that are merged again are not known.
+        if self.threads.is_empty() || self.threads.contains(&0) {
+            main_thread_as_worker(self.pid, &self.url, |name| events.push(name));
+        }
     }
 
     /// Returns the working directory with slashes.

@@ -129,7 +129,7 @@ fn processes_and_threads_are_chosen_by_their_names() {
 }
 
 #[test]
-fn processes_that_hardly_worked_have_frames_below() {
+fn main_threads_that_hardly_worked_are_named_as_workers() {
     let slice = sliced(Some(1_000), Some(99_000));
     for options in [MergeOptions::default(), slice] {
         for run in both_ways(&options) {
@@ -137,6 +137,16 @@ fn processes_that_hardly_worked_have_frames_below() {
             let [main] = named(&trace, "TracingStartedInBrowser")[..] else { panic!() };
             let frame = &main["args"]["data"]["frames"][0];
             assert_eq!((&frame["frame"], &frame["processId"]), (&json!("NODE"), &json!(20)));
+            let names: Vec<_> = named(&trace, "thread_name")
+                .iter()
+                .filter(|event| event["tid"] == 0 && event["ts"] == 0)
+                .map(|event| (&event["pid"], event["args"]["name"].as_str().unwrap().to_owned()))
+                .collect();
+            let is_as_worker = |pid: u64| {
+                let last = names.iter().rfind(|(of, _)| **of == json!(pid));
+                last.is_some_and(|(_, name)| name.ends_with(&format!("(pid {pid})")))
+            };
+            assert_eq!([10, 20, 30].map(is_as_worker), [true, false, false], "{names:?}");
             let mut others: Vec<(u64, &str, Option<&str>)> =
                 named(&trace, "FrameCommittedInBrowser")
                     .iter()
@@ -147,7 +157,7 @@ fn processes_that_hardly_worked_have_frames_below() {
                     })
                     .collect();
             others.sort_unstable();
-            assert_eq!(others, [(10, "NODE-10", Some("NODE")), (30, "NODE", None)]);
+            assert_eq!(others, [(10, "NODE", None), (30, "NODE", None)]);
         }
     }
 }

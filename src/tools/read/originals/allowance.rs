@@ -2,8 +2,9 @@
 //! any number of ways.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::code_text::line_starts;
 use cpu_prof_core::base::path_text::is_local_file;
@@ -52,15 +53,31 @@ const CODE: [&str; 25] = [
 #[derive(Debug)]
 pub(super) struct Allowance {
     left: usize,
+    /// The folder below which files are read; none for everywhere.
+    within: Option<PathBuf>,
 }
 
 impl Default for Allowance {
     fn default() -> Self {
-        Self { left: MOST }
+        Self::within(None)
     }
 }
 
 impl Allowance {
+    /// Allows files below a folder, or everywhere.
+    pub(super) fn within(folder: Option<PathBuf>) -> Self {
+        Self { left: MOST, within: folder }
+    }
+
+    /// Returns whether a path leads to a place below the folder; a link counts as its target.
+    fn is_within(&self, path: &str) -> bool {
+        let Some(folder) = &self.within else { return true };
+        match (fs::canonicalize(path), fs::canonicalize(folder)) {
+            (Ok(file), Ok(folder)) => file.starts_with(folder),
+            _ => false,
+        }
+    }
+
     /// Reads a file of code. Names of functions are taken from its text, so other files, which can hold
     /// secrets, are not read.
     pub(super) fn read_code(&mut self, path: &str) -> io::Result<String> {
@@ -82,6 +99,9 @@ impl Allowance {
     pub(super) fn read(&mut self, path: &str) -> io::Result<String> {
         if !is_local_file(path, IS_WINDOWS) {
             return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file of a local disk"));
+        }
+        if !self.is_within(path) {
+            return Err(io::Error::new(ErrorKind::NotFound, "it is not below the allowed folder"));
         }
         let most = MOST_OF_FILE.min(self.left);
         let bytes = regular_file::read(Path::new(path), most as u64).map_err(|error| {
@@ -124,7 +144,7 @@ fn used_up() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs::File;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -135,11 +155,11 @@ mod tests {
         let at = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
         File::create(at("huge.js")).unwrap().set_len(MOST_OF_FILE as u64 + 1).unwrap();
         fs::write(at("a.js"), "x".repeat(600)).unwrap();
-        let mut allowance = Allowance { left: MOST };
+        let mut allowance = Allowance::default();
         let error = allowance.read(&at("huge.js")).unwrap_err();
         assert_eq!(error.to_string(), "it has more than 256 MB");
         assert_eq!(allowance.left, MOST);
-        let mut allowance = Allowance { left: 1000 };
+        let mut allowance = Allowance { left: 1000, within: None };
         assert_eq!(allowance.read(&at("a.js")).unwrap().len(), 600);
         // The same file by another name.
         let error = allowance.read(&at("./a.js")).unwrap_err();
@@ -169,5 +189,30 @@ mod tests {
         }
         symlink("/proc/self/maps", at("link.js")).unwrap();
         assert!(Allowance::default().read_code(&at("link.js")).is_err());
+    }
+    #[test]
+    fn files_are_read_below_one_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+        fs::create_dir(at("in")).unwrap();
+        for name in ["in/a.js", "out.js", "inner.js"] {
+            fs::write(at(name), "f()").unwrap();
+        }
+        symlink(at("out.js"), at("in/link.js")).unwrap();
+        symlink(at("in"), at("same")).unwrap();
+        let mut allowance = Allowance::within(Some(at("in").into()));
+        for (name, is_read) in [
+            ("in/a.js", true),
+            ("same/a.js", true),
+            ("in/../out.js", false),
+            ("in/link.js", false),
+            ("out.js", false),
+            ("inner.js", false),
+            ("in/absent.js", false),
+        ] {
+            assert_eq!(allowance.read(&at(name)).is_ok(), is_read, "{name}");
+        }
+        let mut nowhere = Allowance::within(Some(at("absent").into()));
+        assert!(nowhere.read(&at("in/a.js")).is_err());
     }
 }

@@ -11,6 +11,7 @@ mod source_files;
 mod tests;
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
@@ -24,7 +25,7 @@ use cpu_prof_core::format::source_map::decode::MapError;
 use cpu_prof_core::format::source_map::map::SourceSpot;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
-use cpu_prof_core::profile::package::package_folder;
+use cpu_prof_core::profile::package::{is_users, package_folder, package_of};
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::ScriptKey;
 
@@ -70,6 +71,11 @@ impl OriginalFrame {
 }
 
 impl Originals {
+    /// Reads files below a folder only, or everywhere.
+    pub(crate) fn within(folder: Option<PathBuf>) -> Self {
+        Self { allowance: Allowance::within(folder), ..Self::default() }
+    }
+
     /// Returns the frame in its source; none for a frame that stays as it is.
     pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
         if frame.origin != FrameOrigin::Executed || frame.line < 0 {
@@ -89,6 +95,7 @@ impl Originals {
                 let place = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
                 let frame = CallFrame {
                     function_name: name,
+                    package: shipping_package(&url, &frame.url),
                     url,
                     line: place(line),
                     column: place(column),
@@ -267,4 +274,12 @@ impl Originals {
         }
         Some(self.add(file))
     }
+}
+
+/// Returns the package that shipped a source by the file that was made from the source; none where the
+/// source's own URL tells. A map can name any place on the machine that built the package, or on a server.
+fn shipping_package(source: &str, generated: &str) -> Option<Box<str>> {
+    let generated = file_path(generated);
+    let is_told = !is_users(package_of(&file_path(source)));
+    (!is_told && package_folder(&generated).is_some()).then(|| package_of(&generated).into())
 }

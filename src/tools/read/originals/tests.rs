@@ -19,6 +19,7 @@ fn frame(dir: &tempfile::TempDir, file: &str, name: &str, line: i32, column: i32
         line,
         column,
         origin: FrameOrigin::Executed,
+        package: None,
     }
 }
 
@@ -221,4 +222,29 @@ fn code_in_memory_is_that_of_its_file_on_windows() {
         let found = originals.frame(&recorded).unwrap();
         assert_eq!(found.frame.url, expected, "{source}");
     }
+}
+
+#[test]
+fn a_source_elsewhere_belongs_to_the_package_that_ships_its_code() {
+    let dir = folder(&[]);
+    let modules = dir.path().join("node_modules/entities/dist");
+    fs::create_dir_all(&modules).unwrap();
+    fs::create_dir_all(dir.path().join("dist")).unwrap();
+    let mut originals = Originals::default();
+    let mut found = |file: &str, source: &str| {
+        fs::write(dir.path().join(file), CODE.replace("code.js.map", "x.js.map")).unwrap();
+        let map = dir.path().join(file).with_file_name("x.js.map");
+        fs::write(map, MAP.replace("a.ts", source)).unwrap();
+        let original = originals.frame(&frame(&dir, file, "a", 0, 10)).unwrap().frame;
+        original.package.map(|package| (original.url, package.to_string()))
+    };
+    let address = "https://raw.githubusercontent.com/fb55/entities/61afd4/src/index.ts";
+    assert_eq!(
+        found("node_modules/entities/dist/a.js", address),
+        Some((address.to_owned(), "entities".to_owned()))
+    );
+    // The source's own place tells, or there is no package.
+    assert_eq!(found("node_modules/entities/dist/b.js", "../src/b.ts"), None);
+    assert_eq!(found("dist/a.js", address), None);
+    assert_eq!(found("dist/b.js", "../node_modules/other/src/b.ts"), None);
 }

@@ -1,14 +1,18 @@
 //! What the end of a run waited for: the processes one after the other, backwards from the end.
 //!
 //! A process waits for the child that ended last, unless the process worked most of the time that the
-//! child ran. Before this child started, the process waits for the child that had ended last by then, and
-//! so on.
+//! child ran. Of children that ended together, the one with the most work counts, its own children's
+//! included: helpers that idle in the background end with the process. Before the child started, the process
+//! waits for the child that had ended last by then, and so on.
 
 use super::activity::ProcessActivity;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// Time by which a child's recorded end can be after the end of what waited for the child, microseconds.
 const TOLERANCE_US: i64 = 20_000;
+/// Time within which children end together, microseconds, and as part of the run.
+const TOGETHER_US: i64 = 100_000;
+const TOGETHER: f64 = 0.03;
 /// Part of the run that idle time at the end of a process needs for a part of its own.
 const NOTABLE: f64 = 0.02;
 /// Parts that a reader can take in.
@@ -36,8 +40,16 @@ pub(crate) fn chain(
     activities: &[ProcessActivity],
 ) -> Vec<ChainPart> {
     let Some(clock) = session.clocks.first() else { return Vec::new() };
-    let mut walk =
-        ChainWalk { session, activities, children: children(session, parents), found: vec![] };
+    let length_us = clock.end_us.saturating_sub(clock.start_us) as f64;
+    let mut walk = ChainWalk {
+        session,
+        activities,
+        children: children(session, parents),
+        work_us: work_with_children(session, parents, activities),
+        visited: vec![false; session.processes.len()],
+        together_us: TOGETHER_US.max((TOGETHER * length_us) as i64),
+        found: Vec::new(),
+    };
     walk.back(clock.start_us, clock.end_us);
     let mut parts = walk.found;
     parts.reverse();
@@ -60,10 +72,34 @@ fn children(session: &Session, parents: &[Option<usize>]) -> Vec<Vec<usize>> {
     children
 }
 
+/// Returns the work of each process with that of all processes below, microseconds.
+fn work_with_children(
+    session: &Session,
+    parents: &[Option<usize>],
+    activities: &[ProcessActivity],
+) -> Vec<i64> {
+    let mut work_us: Vec<i64> =
+        activities.iter().map(|activity| activity.work.us(i64::MIN, i64::MAX)).collect();
+    // Parents start earlier, so that a sum is complete once its process is reached from the end.
+    let mut order: Vec<usize> = (0..session.processes.len()).collect();
+    order.sort_by_key(|index| session.processes[*index].start_us());
+    for index in order.into_iter().rev() {
+        if let Some(parent) = parents[index] {
+            work_us[parent] = work_us[parent].saturating_add(work_us[index]);
+        }
+    }
+    work_us
+}
+
 struct ChainWalk<'a> {
     session: &'a Session,
     activities: &'a [ProcessActivity],
     children: Vec<Vec<usize>>,
+    /// Work of each process with that of all processes below, microseconds.
+    work_us: Vec<i64>,
+    visited: Vec<bool>,
+    /// Time within which children end together, microseconds.
+    together_us: i64,
     /// Parts from the end to the start.
     found: Vec<ChainPart>,
 }
@@ -74,12 +110,13 @@ impl ChainWalk<'_> {
         // No process is above the first.
         let none = self.session.processes.len();
         let mut above = vec![none];
-        // How many children of each process were looked at.
-        let mut seen = vec![0; none + 1];
+        // How many children of each process had ended too late already.
+        let mut late = vec![0; none + 1];
         let mut at_us = end_us;
         let notable_us = (NOTABLE * end_us.saturating_sub(start_us) as f64) as i64;
         while let Some(current) = above.last().copied() {
-            if let Some(child) = self.next_child(current, &mut seen[current], at_us) {
+            if let Some(child) = self.next_child(current, &mut late[current], at_us) {
+                self.visited[child] = true;
                 let process = &self.session.processes[child];
                 let child_end_us = process.end_us().min(at_us);
                 self.part(current, child_end_us, at_us, notable_us);
@@ -95,20 +132,34 @@ impl ChainWalk<'_> {
     }
 
     /// Returns the child that had ended last before a time, if the process waited for the child.
-    fn next_child(&self, current: usize, seen: &mut usize, at_us: i64) -> Option<usize> {
-        while let Some(child) = self.children[current].get(*seen).copied() {
-            *seen += 1;
-            let process = &self.session.processes[child];
-            let (start_us, end_us) = (process.start_us(), process.end_us());
-            if end_us > at_us.saturating_add(TOLERANCE_US) || start_us >= at_us {
-                continue;
-            }
-            let work_us = self.activities.get(current).map(|own| own.work.us(start_us, end_us));
-            if work_us.is_none_or(|us| us < end_us.saturating_sub(start_us) / 2) {
-                return Some(child);
-            }
+    fn next_child(&self, current: usize, late: &mut usize, at_us: i64) -> Option<usize> {
+        let children = &self.children[current];
+        let end_us = |child: usize| self.session.processes[child].end_us();
+        let is_late = |child: usize| end_us(child) > at_us.saturating_add(TOLERANCE_US);
+        while children.get(*late).is_some_and(|child| self.visited[*child] || is_late(*child)) {
+            *late += 1;
         }
-        None
+        let mut awaited = children[*late..]
+            .iter()
+            .copied()
+            .filter(|child| self.is_awaited(current, *child, at_us));
+        let first = awaited.next()?;
+        let together = awaited
+            .take_while(|child| end_us(first).saturating_sub(end_us(*child)) <= self.together_us);
+        // Of equals, the last to end.
+        let better =
+            |best, child| if self.work_us[child] > self.work_us[best] { child } else { best };
+        Some(together.fold(first, better))
+    }
+
+    /// Returns whether a process can have waited for a child until a time.
+    fn is_awaited(&self, current: usize, child: usize, at_us: i64) -> bool {
+        let process = &self.session.processes[child];
+        let (start_us, end_us) = (process.start_us(), process.end_us());
+        let work_us = self.activities.get(current).map(|own| own.work.us(start_us, end_us));
+        !self.visited[child]
+            && start_us < at_us
+            && work_us.is_none_or(|us| us < end_us.saturating_sub(start_us) / 2)
     }
 
     /// Adds a time of a process, and what is idle at its end.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::side_events;
 use crate::base::path_text::with_slashes;
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::ours::OurMember;
-use crate::format::trace::process_label::{without_place, without_recording_label};
+use crate::format::trace::process_label::{without_place, without_recording_label, worker_role};
 use crate::format::trace::write::thread_names::{label_after, without_label};
+use crate::profile::ending::ProcessEnding;
 use crate::profile::session::{Identity, Process, Thread};
 
 /// The names of all processes of a trace, by process id.
@@ -28,6 +30,8 @@ pub struct ProcessNames {
     threads: BTreeMap<i64, (i64, String)>,
     /// Labels of the threads' recordings.
     recording_labels: BTreeMap<i64, String>,
+    /// How the process ended, by the event at the end of its recording.
+    ending: Option<ProcessEnding>,
     program: ProgramJson,
 }
 
@@ -43,6 +47,7 @@ struct ProgramJson {
     process_start_ms: Option<u64>,
     boot: Option<String>,
     process_key: Option<String>,
+    cluster_worker: Option<u32>,
     pid_namespace: Option<u64>,
     recording_label: Option<String>,
     /// In a merged trace, the process's own pid, where another process had the same.
@@ -55,6 +60,9 @@ struct ProgramJson {
     thread_id: Option<i64>,
     /// In a `.cpuprofile`, the name of the thread within its process.
     thread_name: Option<String>,
+    /// In a merged trace, how the process ended.
+    #[serde(flatten)]
+    ending: ProcessEnding,
 }
 
 /// The facts of our metadata: about one process, or in a merged trace about all processes.
@@ -110,6 +118,14 @@ impl TraceNames {
             }
             "TracingStartedInBrowser" | "FrameCommittedInBrowser" => self.frames(event, args),
             _ => {}
+        }
+    }
+
+    /// Reads how a process ended from the end of its main thread's recording.
+    pub(super) fn ended(&mut self, event: &EventJson<'_>) {
+        let ending = side_events::data_of::<ProcessEnding>(event);
+        if let Some(ending) = ending.filter(ProcessEnding::is_known) {
+            self.process(event.pid.0).ending = Some(ending);
         }
     }
 
@@ -196,9 +212,11 @@ impl ProcessNames {
             *label = without_recording_label(label, of_recording);
         }
         let (name, command) = (self.short_name(), self.command());
+        let ending = Some(self.program.ending).filter(ProcessEnding::is_known).or(self.ending);
         // A converted trace has these members, without values.
         let is_known = |text: &String| !text.is_empty();
         let ProgramJson { process_start_ms, boot, process_key, pid_namespace, .. } = self.program;
+        let cluster_worker = self.program.cluster_worker;
         let ProgramJson { ppid, ancestors, cwd, node, recorded_pid, .. } = self.program;
         let identity = process_start_ms.zip(boot).map(|(process_start_ms, boot)| Identity {
             process_start_ms,
@@ -216,6 +234,8 @@ impl ProcessNames {
             ancestors,
             node: node.filter(is_known),
             identity,
+            ending,
+            cluster_worker,
             threads,
             ..Process::default()
         }
@@ -232,10 +252,13 @@ impl ProcessNames {
     fn command(&self) -> String {
         let name = self.short_name();
         let label = self.label.as_deref().and_then(without_pid);
+        // The label has the role of a worker before the arguments.
+        let role = self.program.cluster_worker.map(worker_role).unwrap_or_default();
+        let name = name.strip_suffix(&role).unwrap_or(&name).trim_end();
         let arguments =
             label.and_then(|label| label.split_once(':')).map(|(_, rest)| rest.trim_start());
         match arguments {
-            None | Some("") => name,
+            None | Some("") => self.short_name(),
             Some(arguments) => format!("{name} {arguments}"),
         }
     }

@@ -15,10 +15,12 @@ use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::event::event_times::TraceTimes;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::recorded_profile::RecordedProfile;
+use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::NativeSpan;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::native::within;
+use crate::profile::session::series_builder::SeriesBuilder;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, ScriptKey, Thread};
 
@@ -53,6 +55,21 @@ struct OpenProfile {
     builder: ProfileBuilder,
     /// What native threads of the process used.
     native: Vec<NativeSpan>,
+    /// None if the scope is without series.
+    series: Option<SeriesBuilder>,
+    /// What TypeScript's compiler worked on.
+    compiler_spans: Vec<CompilerSpan>,
+}
+
+impl OpenProfile {
+    /// Returns whether the profile is that of the event's thread.
+    fn is_of(&self, event: &EventJson<'_>) -> bool {
+        self.pid == event.pid.0 && self.tid == event.tid.0
+    }
+
+    fn compiled(&mut self, span: &CompilerSpan) {
+        self.compiler_spans.push(span.clone());
+    }
 }
 
 /// A profile that has ended.
@@ -118,6 +135,7 @@ impl TraceReader {
                 Ok(())
             }
             "trace.end" => {
+                self.names.ended(&event);
                 let collections = side_events::collections_of_flush(&event);
                 self.each_of_thread(&event, |builder, time_us| {
                     if let Some(times) = cpu_times(&event) {
@@ -128,6 +146,13 @@ impl TraceReader {
                     }
                     builder.end_at(time_us);
                 })
+            }
+            "TimeStamp" if is_ours => {
+                if let Some(span) = side_events::compiler_span(&event) {
+                    let is_of = |open: &&mut OpenProfile| open.is_of(&event);
+                    self.open.iter_mut().filter(is_of).for_each(|open| open.compiled(&span));
+                }
+                Ok(())
             }
             SCRIPT_SOURCE_MAP => {
                 self.script_maps.extend(event.args.and_then(read_args));
@@ -205,7 +230,7 @@ impl TraceReader {
         open.builder.set_start(event.ts.0);
         if let Some((time_us, times)) = self.starts.remove(&(event.pid.0, event.tid.0)) {
             open.builder.begin_cpu(time_us, times);
-            open.builder.series.iter_mut().for_each(|series| series.begin_cpu(time_us, times));
+            open.series.iter_mut().for_each(|series| series.begin_cpu(time_us, times));
         }
         Ok(())
     }
@@ -246,7 +271,7 @@ impl TraceReader {
         for open in &mut self.open {
             if open.pid == event.pid.0
                 && open.tid == event.tid.0
-                && let Some(series) = &mut open.builder.series
+                && let Some(series) = &mut open.series
             {
                 series_events::add(series, text, head, event);
             }
@@ -303,6 +328,8 @@ impl TraceReader {
             offset_us: 0,
             builder: ProfileBuilder::new(start_us, self.scope),
             native: Vec::new(),
+            series: self.scope.series.then(|| SeriesBuilder::new(self.scope)),
+            compiler_spans: Vec::new(),
         });
         self.open.len() - 1
     }
@@ -313,17 +340,17 @@ impl TraceReader {
         event: &EventJson<'_>,
         tell: impl Fn(&mut ProfileBuilder, i64),
     ) -> serde_json::Result<()> {
-        for open in &mut self.open {
-            if open.pid == event.pid.0 && open.tid == event.tid.0 {
-                tell(&mut open.builder, event.ts.0);
-            }
+        for open in self.open.iter_mut().filter(|open| open.is_of(event)) {
+            tell(&mut open.builder, event.ts.0);
         }
         Ok(())
     }
 
     fn close(&mut self, open: OpenProfile) {
-        let OpenProfile { pid, tid, origin, builder, native, .. } = open;
-        let profile = ThreadProfile { native, ..builder.finish() };
+        let OpenProfile { pid, tid, origin, builder, native, series, compiler_spans, .. } = open;
+        let profile = builder.finish();
+        let series = series.map(|series| series.finish(profile.recorded_us.1)).unwrap_or_default();
+        let profile = ThreadProfile { native, series, compiler_spans, ..profile };
         self.finished.push(FinishedProfile { pid, tid, origin, profile });
     }
 }

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::trace::event::event_json::EventJson;
+use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::{NativeSpan, NativeUse};
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
@@ -29,6 +30,18 @@ pub(super) fn collections_of_flush(event: &EventJson<'_>) -> Option<CollectionTo
 /// Returns the gap that a heartbeat ends.
 pub(super) fn lost_time(event: &EventJson<'_>) -> Option<LostTime> {
     if event.args?.contains("lostUs") { data_of(event) } else { None }
+}
+
+/// Returns what TypeScript's compiler worked on, if a span of the program tells that.
+pub(super) fn compiler_span(event: &EventJson<'_>) -> Option<CompilerSpan> {
+    #[derive(Deserialize)]
+    struct SpanData {
+        typescript: CompilerSpan,
+    }
+    if !event.args?.contains("\"typescript\":") {
+        return None;
+    }
+    data_of::<SpanData>(event).map(|data| data.typescript)
 }
 
 /// Returns `args.data`, if it has the members of `T`.

@@ -16,7 +16,8 @@ use crate::format::frame_json::CallFrameJson;
 use crate::format::script_id::ScriptIdOffset;
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use crate::format::trace::ours::{self, OurMember};
-use crate::format::url::frame_url;
+use crate::format::url::{frame_url, is_unfolded};
+use crate::profile::frame::CallFrame;
 use crate::profile::gap::Gap;
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
@@ -40,6 +41,9 @@ pub struct ThreadInfo {
     /// Form of the frames under `node_modules`.
     #[serde(skip)]
     pub node_modules: NodeModules,
+    /// Whether frames that DevTools can fold are shown as long as the thread has no others.
+    #[serde(skip)]
+    pub shows_bare: bool,
     /// Time between two samples, microseconds.
     pub interval_us: u32,
     /// Start of the trace: ISO 8601, UTC.
@@ -81,6 +85,8 @@ pub struct ThreadTrace {
     pub time: Timeline,
     /// Name of the worker, once it is known.
     worker_name: Option<String>,
+    /// Whether the thread has a function so far that DevTools does not fold.
+    has_unfolded: bool,
 }
 
 impl ThreadTrace {
@@ -92,6 +98,7 @@ impl ThreadTrace {
             script_offset: ScriptIdOffset::of_thread(pid, tid),
             time: Timeline::new(start_us),
             worker_name: None,
+            has_unfolded: false,
             info,
         }
     }
@@ -168,6 +175,10 @@ impl ThreadTrace {
         placed: &PlacedWindow,
         flush: Flush,
     ) {
+        self.has_unfolded |= placed.new_nodes.iter().any(|node| {
+            let CallFrame { url, .. } = &window.frames[node.frame as usize];
+            is_unfolded(url, self.info.node_modules)
+        });
         let call_frames = self.encode_frames(window, placed);
         let deopts: FxHashMap<NodeId, &str> = placed.deopts(window).collect();
         let nodes: Vec<ChunkNode<'_>> = placed
@@ -243,12 +254,17 @@ impl ThreadTrace {
     /// Encodes the frames of a window's new nodes, by their index in the window. Nodes share
     /// frames, and a frame is most of a node's text.
     fn encode_frames(&self, window: &Window, placed: &PlacedWindow) -> Vec<Option<Box<RawValue>>> {
+        // 'On ignore list' is all that DevTools would show of a thread whose frames it folds.
+        let node_modules = match self.info.shows_bare && !self.has_unfolded {
+            true => NodeModules::AllShown,
+            false => self.info.node_modules,
+        };
         let mut encoded = vec![None; window.frames.len()];
         for node in &placed.new_nodes {
             let index = node.frame as usize;
             if encoded[index].is_none() {
                 let frame = &window.frames[index];
-                let url = frame_url(&frame.url, self.info.node_modules);
+                let url = frame_url(&frame.url, node_modules);
                 encoded[index] = CallFrameJson::new(frame, &url, self.script_offset).encode();
             }
         }

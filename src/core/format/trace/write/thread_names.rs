@@ -7,6 +7,9 @@ use super::event::{At, Event};
 use crate::format::trace::event::head::EventHead;
 use crate::profile::label::{labelled, shortened};
 
+/// The name by which DevTools knows a main thread.
+const PAGE_THREAD: &str = "CrRendererMain";
+
 /// The time of a thread's name with the label of its recording, which comes after the same name
 /// without the label.
 const LABELLED_TS: i64 = 3;
@@ -23,8 +26,20 @@ pub fn each_name(
     let name = full_name(label, &thread_name(tid, None));
     write_name(At { pid, tid, ts: 1 }, &name, recording_label, &mut write);
     if tid == 0 {
-        write(&Event::thread_name(At { pid, tid, ts: 0 }, "CrRendererMain"));
+        write(&Event::thread_name(At { pid, tid, ts: 0 }, PAGE_THREAD));
     }
+}
+
+/// Writes one more name of a main thread, for DevTools alone, which then shows the thread as a worker.
+pub fn main_thread_as_worker(pid: u32, label: &str, mut write: impl FnMut(&Event<'_>)) {
+    write(&Event::thread_name(At { pid, tid: 0, ts: 0 }, label));
+}
+
+/// Returns whether an event of ours shows a main thread as a worker.
+pub fn is_as_worker(event: &[u8], head: &EventHead) -> bool {
+    head.name(event) == b"thread_name"
+        && head.ts(event) == Some(0)
+        && !event.windows(PAGE_THREAD.len()).any(|part| part == PAGE_THREAD.as_bytes())
 }
 
 fn write_name(

@@ -55,6 +55,7 @@ impl Recorder {
             thread_id: 3,
             os_thread_id: None,
             node_modules: NodeModules::Foldable,
+            shows_bare: false,
             interval_us: 1000,
             started: String::new(),
             cpu: None,

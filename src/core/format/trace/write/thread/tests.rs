@@ -15,6 +15,7 @@ pub fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         ppid: Some(1),
         ancestors: if thread_id == 0 { vec![1] } else { Vec::new() },
         argv: vec!["/usr/bin/node".into(), "/r/nx.js".into(), "run-many".into()],
+        cluster_worker: None,
         exec_argv: vec!["--require".into(), "@org/cpu-prof".into()],
         cwd: "/r/naïve".into(),
         node: "v24.0.0".into(),
@@ -29,6 +30,7 @@ pub fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         thread_id,
         os_thread_id: Some(4242 + thread_id),
         node_modules,
+        shows_bare: false,
         interval_us: 1000,
         started: "2026-03-04T05:06:07.089Z".into(),
         cpu: Some(CPU),
@@ -139,6 +141,33 @@ fn golden_worker_of_a_tool() {
         "format/trace/golden/worker.trace.json",
         &file(info(3, NodeModules::Shown), &[window]),
     );
+}
+
+#[test]
+fn nothing_is_folded_as_long_as_a_thread_has_no_own_function() {
+    let root = (0, frame("(root)", "", 0));
+    let load = (0, frame("load", "node:internal/modules", 3));
+    let dependency = (1, frame("parse", "/r/node_modules/x/i.js", 4));
+    let own = (1, frame("main", "/r/a.js", 5));
+    let read = (3, frame("read", "node:fs", 6));
+    let all = [root, load, dependency, own, read];
+    let first = || window(&all[..3], &[(1000, 1), (2000, 2)], 2500);
+    let second = || window(&all, &[(3000, 4)], 5000);
+    let urls = |form, shows_bare, windows: &[Window]| {
+        let text = file(ThreadInfo { shows_bare, ..info(0, form) }, windows);
+        let nodes = text.matches("\"callFrame\"").count();
+        let url = |name: &str| text.contains(&format!("\"url\":\"{name}\""));
+        let names = ["Node:internal/modules", "file:///r/node_modules\\\\x/i.js", "Node:fs"];
+        (nodes, names.map(url))
+    };
+    let form = NodeModules::Foldable;
+    assert_eq!(urls(form, true, &[first()]), (3, [true, true, false]));
+    // The frames that stand in the file already stay as they are.
+    assert_eq!(urls(form, true, &[first(), second()]), (5, [true, true, false]));
+    assert_eq!(urls(form, true, &[second()]), (5, [false; 3]));
+    assert_eq!(urls(form, false, &[first()]), (3, [false; 3]));
+    // The tool is not folded.
+    assert_eq!(urls(NodeModules::Shown, true, &[first()]), (3, [false, true, false]));
 }
 
 #[test]

@@ -24,7 +24,7 @@ const POOL_ADDONS: [&str; 4] = ["sharp", "bcrypt", "argon2", "sqlite3"];
 
 /// What can give work to native threads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Source {
+pub(super) enum WorkSource {
     /// A function of Node: `crypto.pbkdf2`.
     Node(String),
     /// A function of Node's file system: short work, mostly.
@@ -36,7 +36,7 @@ pub(super) enum Source {
 /// Who asked for the work: what gave it to the threads, and the function that called that, if it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Cause {
-    pub source: Source,
+    pub source: WorkSource,
     pub caller: Option<usize>,
 }
 
@@ -54,6 +54,8 @@ pub(super) struct Causes {
 struct Context {
     /// The innermost function that is neither Node's nor native.
     code: Option<usize>,
+    /// The innermost such function of its file that has a name, or else the innermost.
+    caller: Option<usize>,
     /// The innermost such function of another package than that of `code`.
     outside: Option<usize>,
     /// The innermost such function above the module loader.
@@ -99,8 +101,8 @@ impl Causes {
             match (place.name, context.code, context.loading) {
                 (ADDON_FUNCTION, Some(code), _) => {
                     let is_users = is_users(&index.packages[package(code)]);
-                    let caller = if is_users { Some(code) } else { context.outside };
-                    let source = Source::Addon(package(code));
+                    let caller = if is_users { context.caller } else { context.outside };
+                    let source = WorkSource::Addon(package(code));
                     // A package that calls its addon while it is loaded sets the addon up.
                     context.cause = caller.is_some().then_some(Cause { source, caller });
                 }
@@ -112,8 +114,14 @@ impl Causes {
             return;
         }
         let Some(module) = place.file.strip_prefix("node:") else {
+            let is_same_file =
+                |code: usize| index.functions[code].file == index.functions[function].file;
             if context.code.is_some_and(|code| package(code) != package(function)) {
-                context.outside = context.code;
+                context.outside = context.caller;
+            }
+            // `hash` tells more than the callback in it.
+            if !(is_nameless(place.name) && context.code.is_some_and(is_same_file)) {
+                context.caller = Some(function);
             }
             // A callback is not the work of what calls it.
             (context.code, context.cause, context.is_sync) = (Some(function), None, false);
@@ -126,19 +134,19 @@ impl Causes {
         } else if context.cause.is_none() && !context.is_sync {
             context.is_sync = place.name.ends_with("Sync");
             let source = if context.is_sync { None } else { source(module, place.name) };
-            context.cause = source.map(|source| Cause { source, caller: context.code });
+            context.cause = source.map(|source| Cause { source, caller: context.caller });
         }
     }
 
     /// Returns who gave work to libuv's pool, the longest sampled first; nobody if that is not sure. `us` is
     /// the CPU time of the pool.
     pub(super) fn of_pool(&self, us: u64, index: &FrameIndex) -> Vec<&Cause> {
-        let of_node = self.sorted(|cause| matches!(cause.source, Source::Node(_)));
+        let of_node = self.sorted(|cause| matches!(cause.source, WorkSource::Node(_)));
         if !self.loaders.is_empty() || self.has_addon() {
             // An addon can use the pool too.
             let of_addon = self.of_addon(None, index);
             let uses_pool = |cause: &&Cause| match cause.source {
-                Source::Addon(package) => POOL_ADDONS.contains(&&*index.packages[package]),
+                WorkSource::Addon(package) => POOL_ADDONS.contains(&&*index.packages[package]),
                 _ => false,
             };
             let is_sure = of_node.is_empty() && of_addon.iter().all(uses_pool);
@@ -150,7 +158,7 @@ impl Causes {
             let is_one = of_node.iter().all(|cause| cause.source == *source);
             return if is_one { of_node } else { Vec::new() };
         }
-        let files = self.sorted(|cause| cause.source == Source::Files);
+        let files = self.sorted(|cause| cause.source == WorkSource::Files);
         let asked_us: u64 = files.iter().map(|cause| self.sampled[*cause]).sum();
         // The pool takes about as long for a file as the thread takes to ask for it.
         if asked_us.saturating_mul(MAX_FILE_FACTOR) >= us { files } else { Vec::new() }
@@ -160,7 +168,7 @@ impl Causes {
     /// `package` is the package that is known to have such threads.
     pub(super) fn of_addon(&self, package: Option<&str>, index: &FrameIndex) -> Vec<&Cause> {
         let addon = |cause: &Cause| match cause.source {
-            Source::Addon(package) => Some(package),
+            WorkSource::Addon(package) => Some(package),
             _ => None,
         };
         let all = self.sorted(|cause| addon(cause).is_some());
@@ -175,19 +183,28 @@ impl Causes {
     }
 
     fn has_addon(&self) -> bool {
-        self.sampled.keys().any(|cause| matches!(cause.source, Source::Addon(_)))
+        self.sampled.keys().any(|cause| matches!(cause.source, WorkSource::Addon(_)))
     }
 
     fn sorted(&self, is_wanted: impl Fn(&&Cause) -> bool) -> Vec<&Cause> {
         let mut causes: Vec<&Cause> = self.sampled.keys().filter(is_wanted).collect();
+        let has_caller = |source: &WorkSource| {
+            let of = |cause: &Cause| cause.source == *source && cause.caller.is_some();
+            self.sampled.keys().any(of)
+        };
+        causes.retain(|cause| cause.caller.is_some() || !has_caller(&cause.source));
         causes.sort_by_key(|cause| (Reverse(self.sampled[*cause]), cause.caller));
         causes
     }
 }
 
+fn is_nameless(name: &str) -> bool {
+    name == "(anonymous)" || name.starts_with("callback of ")
+}
+
 /// Returns what a function of Node gives to the pool; none if it does not, or if it does its work before it
 /// returns. `module` is its file without `node:`.
-fn source(module: &str, name: &str) -> Option<Source> {
+fn source(module: &str, name: &str) -> Option<WorkSource> {
     let name = name.rsplit('.').next().unwrap_or(name);
     let is_one_of = |names: &[&str]| names.contains(&name);
     let is_api = match module {
@@ -197,11 +214,11 @@ fn source(module: &str, name: &str) -> Option<Source> {
         "internal/crypto/keygen" => is_one_of(&["generateKeyPair", "generateKey"]),
         "internal/crypto/random" => is_one_of(&["generatePrime", "checkPrime"]),
         "internal/crypto/webcrypto" => {
-            return (!name.is_empty()).then(|| Source::Node(format!("crypto.subtle.{name}")));
+            return (!name.is_empty()).then(|| WorkSource::Node(format!("crypto.subtle.{name}")));
         }
-        "zlib" => return Some(Source::Node("zlib".into())),
-        "fs" | "internal/fs/promises" | "internal/fs/streams" => return Some(Source::Files),
+        "zlib" => return Some(WorkSource::Node("zlib".into())),
+        "fs" | "internal/fs/promises" | "internal/fs/streams" => return Some(WorkSource::Files),
         _ => false,
     };
-    is_api.then(|| Source::Node(format!("crypto.{name}")))
+    is_api.then(|| WorkSource::Node(format!("crypto.{name}")))
 }

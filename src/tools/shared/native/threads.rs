@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{ReportNative, ReportStarter};
-use super::native_causes::{Cause, Causes, Source};
+use super::causes::{Cause, Causes, WorkSource};
 use crate::shared::frame_index::FrameIndex;
+use crate::shared::json::{ReportNative, ReportStarter};
 use cpu_prof_core::profile::cpu_use::NativeUse;
 use cpu_prof_core::profile::session::Process;
 
@@ -32,7 +32,7 @@ enum Kind {
 
 /// Returns the native threads of a process, the most CPU time first; none if the recording does not tell
 /// them.
-pub(super) fn native_threads<'a>(
+pub(crate) fn native_threads<'a>(
     process: &Process,
     index: &'a FrameIndex,
 ) -> Option<Vec<ReportNative<'a>>> {
@@ -74,12 +74,10 @@ pub(super) fn native_threads<'a>(
 fn meaning(name: &str, threads: u32, node: Option<&str>) -> (String, Kind) {
     let (label, kind) = match name {
         // Before Node 22, libuv gave its threads no name.
-        "" if is_before_22(node) => ("libuv pool or other unnamed threads", Kind::PoolOrAddon),
+        "" if is_before_22(node) => ("libuv pool or unnamed", Kind::PoolOrAddon),
         "" => ("unnamed threads", Kind::Addon(None)),
         // An addon's thread has the name of the one that started it, unless it takes another.
-        "libuv-worker" if threads > POOL_THREADS => {
-            ("libuv pool and threads of its name", Kind::PoolOrAddon)
-        }
+        "libuv-worker" if threads > POOL_THREADS => ("libuv pool or its name", Kind::PoolOrAddon),
         "libuv-worker" => ("libuv pool", Kind::Pool),
         "V8Worker" | "node-V8Worker" | "DelayedTaskSche" => ("V8's workers", Kind::Engine),
         "v8:ProfEvntProc" | "cpu-prof" | "cpu-prof-signal" => ("profiler", Kind::Engine),
@@ -116,9 +114,9 @@ fn starters<'a>(
     };
     let starter = |Cause { source, caller }: &Cause| {
         let what = match source {
-            Source::Node(name) => name.clone(),
-            Source::Files => "fs".into(),
-            Source::Addon(package) => index.packages[*package].clone(),
+            WorkSource::Node(name) => name.clone(),
+            WorkSource::Files => "fs".into(),
+            WorkSource::Addon(package) => index.packages[*package].clone(),
         };
         ReportStarter { what, place: caller.map(|caller| index.place(caller)) }
     };

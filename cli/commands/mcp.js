@@ -1,0 +1,27 @@
+'use strict'
+
+// The command `cpu-prof mcp`: its options and its help.
+
+/** @param {import('commander').Command} program */
+function define(program) {
+  program
+    .command('mcp')
+    .summary('serve recordings and reports to agents (Model Context Protocol)')
+    .description(
+      'Serves the Model Context Protocol over stdin and stdout: an agent records a command, asks for ' +
+        'hot spots, functions and code, and compares runs. Reads and writes below one folder only. ' +
+        'Needs the package @modelcontextprotocol/sdk, which is installed separately.',
+    )
+    .option('--root <folder>', 'the project (default: the working directory)')
+    .action((options) => require('../mcp/mcp.js').mcp(options))
+    .addHelpText(
+      'after',
+      `\nTools: record, runs, hotspots, function, code, compare, stalls.
+
+To add the server to Claude Code:
+  claude mcp add cpu-prof -- npx cpu-prof mcp
+`,
+    )
+}
+
+module.exports = { define }

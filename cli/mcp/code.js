@@ -1,0 +1,29 @@
+'use strict'
+
+// Shows the code of the hottest lines, as far as it is in files of the project.
+
+const { formatTime } = require('../terminal/format.js')
+const { excerptLines, excerptsOf } = require('../report/code.js')
+
+/**
+ * Returns a list for each excerpt, and why others are missing.
+ * @param {import('./overview.js').Report} report with the wanted lines @param {number} count of functions
+ * @param {import('./overview.js').Root} root
+ */
+function codeOf(report, count, { folder }) {
+  const { excerpts, refusals } = excerptsOf(report, count, folder, folder)
+  return {
+    refusals,
+    lists: excerpts.map((excerpt) => {
+      const { name, place, selfMs } = excerpt
+      return {
+        key: 'code',
+        title: `${name}  ${place}  (${formatTime(selfMs)} self; time, line, code)`,
+        of: { name, place, selfMs },
+        rows: excerptLines(excerpt).map((line) => ({ text: line, data: line })),
+      }
+    }),
+  }
+}
+
+module.exports = { codeOf }

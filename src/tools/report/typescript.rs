@@ -1,0 +1,160 @@
+//! What TypeScript's compiler does, by its functions on the stack: the phase, and the construct that it
+//! checks.
+
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::path_tree::downward;
+use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+
+/// Ends of the paths of the compiler, as TypeScript ships it.
+const COMPILERS: [&str; 3] =
+    ["/typescript/lib/_tsc.js", "/typescript/lib/tsc.js", "/typescript/lib/typescript.js"];
+
+/// Functions with the phase that each begins. The innermost counts: files are parsed while the program
+/// is created, and bound while it is checked. V8 has no frames of the two functions that the recorder
+/// observes, `createProgram` and `checkSourceFile`, so those that they call are here too.
+const PHASES: [(&str, &str); 9] = [
+    ("createProgram", RESOLVE),
+    ("processRootFile", RESOLVE),
+    ("processTypeReferenceDirective", RESOLVE),
+    ("createSourceFile", "parse"),
+    ("bindSourceFile", "bind"),
+    ("checkSourceFile", CHECK),
+    ("checkSourceFileWorker", CHECK),
+    ("checkSourceFileNodesWorker", CHECK),
+    ("emitFiles", "emit"),
+];
+
+/// The phase of finding the files of a program.
+const RESOLVE: &str = "resolve modules";
+
+/// The phase that has constructs.
+const CHECK: &str = "check";
+
+/// The phase of all other work of the compiler.
+const OTHER: &str = "other";
+
+/// Functions of the checker with the construct that each checks. The innermost counts.
+const CONSTRUCTS: [(&str, &str); 46] = [
+    ("checkArrayLiteral", "array literals"),
+    ("checkArrowFunction", "function expressions"),
+    ("checkAssertion", "type assertions"),
+    ("checkAwaitExpression", "await"),
+    ("checkBinaryExpression", "binary expressions"),
+    ("checkBinaryLikeExpression", "binary expressions"),
+    ("checkCallExpression", "calls"),
+    ("checkClassDeclaration", "classes"),
+    ("checkClassExpression", "classes"),
+    ("checkConditionalExpression", "conditional expressions"),
+    ("checkConditionalType", "conditional types"),
+    ("checkConstructorDeclaration", "methods"),
+    ("checkDecorators", "decorators"),
+    ("checkElementAccessExpression", "property accesses"),
+    ("checkEnumDeclaration", "enums"),
+    ("checkExportAssignment", "exports"),
+    ("checkExportDeclaration", "exports"),
+    ("checkExternalModuleExports", "exports"),
+    ("checkFunctionDeclaration", "functions"),
+    ("checkFunctionExpressionOrObjectLiteralMethod", "function expressions"),
+    ("checkIdentifier", "identifiers"),
+    ("checkImportDeclaration", "imports"),
+    ("checkIndexedAccessType", "indexed access types"),
+    ("checkInterfaceDeclaration", "interfaces"),
+    ("checkJsxElement", "JSX"),
+    ("checkJsxFragment", "JSX"),
+    ("checkJsxSelfClosingElement", "JSX"),
+    ("checkMappedType", "mapped types"),
+    ("checkMethodDeclaration", "methods"),
+    ("checkModuleDeclaration", "namespaces"),
+    ("checkObjectLiteral", "object literals"),
+    ("checkParameter", "parameters"),
+    ("checkPropertyAccessExpression", "property accesses"),
+    ("checkPropertyDeclaration", "properties"),
+    ("checkPropertySignature", "properties"),
+    ("checkReturnStatement", "return statements"),
+    ("checkSatisfiesExpression", "satisfies"),
+    ("checkTaggedTemplateExpression", "template literals"),
+    ("checkTemplateExpression", "template literals"),
+    ("checkTemplateLiteralType", "template literal types"),
+    ("checkTupleType", "tuple types"),
+    ("checkTypeAliasDeclaration", "type aliases"),
+    ("checkTypeReferenceNode", "type references"),
+    ("checkUnionOrIntersectionType", "union and intersection types"),
+    ("checkVariableDeclaration", "variables"),
+    ("resolveNewExpression", "calls"),
+];
+
+/// What the compiler does while a node is on top of the stack.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct CompilerWork {
+    /// Phase; none outside of the compiler.
+    pub phase: Option<&'static str>,
+    /// Construct that is checked.
+    pub construct: Option<&'static str>,
+}
+
+impl CompilerWork {
+    /// Returns what the compiler does below a function.
+    fn below(self, name: &str) -> Self {
+        // A bundler adds a number to the second function of a name.
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let named = |table: &[(&str, &'static str)]| {
+            table.iter().find(|(function, _)| *function == name).map(|(_, what)| *what)
+        };
+        if let Some(phase) = named(&PHASES) {
+            return Self { phase: Some(phase), construct: None };
+        }
+        let phase = self.phase.or(Some(OTHER));
+        if phase != Some(CHECK) {
+            return Self { phase, construct: None };
+        }
+        Self { phase, construct: named(&CONSTRUCTS).or(self.construct) }
+    }
+}
+
+/// Returns the work of the compiler at each node of a profile.
+pub(super) fn work_of_nodes(profile: &ThreadProfile, index: &FrameIndex) -> Vec<CompilerWork> {
+    let is_compiler: Vec<bool> = index.files.iter().map(|file| is_compiler(&file.path)).collect();
+    downward(profile, |above: CompilerWork, _, node| {
+        let Some(function) = index.function(node.frame) else { return above };
+        let function = &index.functions[function];
+        if is_compiler[function.file] { above.below(&function.name) } else { above }
+    })
+}
+
+fn is_compiler(path: &str) -> bool {
+    COMPILERS.iter().any(|end| path.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(stack: &[&str]) -> (Option<&'static str>, Option<&'static str>) {
+        let work = stack.iter().fold(CompilerWork::default(), |above, name| above.below(name));
+        (work.phase, work.construct)
+    }
+
+    #[test]
+    fn the_innermost_phase_and_construct_count() {
+        assert_eq!(work(&["executeCommandLine"]), (Some(OTHER), None));
+        assert_eq!(work(&["createProgram2", "createSourceFile"]), (Some("parse"), None));
+        assert_eq!(work(&["checkSourceFile", "bindSourceFile2"]), (Some("bind"), None));
+        let call = ["checkSourceFile", "checkVariableDeclaration", "checkCallExpression"];
+        assert_eq!(work(&call), (Some(CHECK), Some("calls")));
+        let inner = [&call[..], &["resolveCall", "instantiateType"]].concat();
+        assert_eq!(work(&inner), (Some(CHECK), Some("calls")));
+        assert_eq!(work(&["checkSourceFileWorker", call[1]]), (Some(CHECK), Some("variables")));
+        assert_eq!(work(&[&call[..], &["checkSourceFileWorker"]].concat()), (Some(CHECK), None));
+        // The emitter asks the checker for types.
+        assert_eq!(work(&["emitFiles", "checkCallExpression"]), (Some("emit"), None));
+        assert_eq!(work(&[]), (None, None));
+    }
+
+    #[test]
+    fn the_compiler_is_known_by_its_path() {
+        assert!(is_compiler("/r/node_modules/typescript/lib/_tsc.js"));
+        assert!(is_compiler("C:/r/node_modules/typescript/lib/typescript.js"));
+        assert!(!is_compiler("/r/node_modules/my-typescript/lib/tsc.js"));
+        assert!(!is_compiler("/r/src/tsc.js"));
+    }
+}

@@ -1,0 +1,4 @@
+//! The native threads of processes, and who gave them their work.
+
+mod causes;
+pub(crate) mod threads;

@@ -1,0 +1,99 @@
+//! What the rules of the first sentence look at.
+
+use super::culprit::{Work, work};
+use super::death::{Death, death};
+use crate::read::load::Loaded;
+use crate::read::wall::share::Wall;
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::json::{ReportCpu, ReportTimes};
+use crate::shared::process_cpu::uses;
+use crate::shared::session_costs::SessionCosts;
+use crate::shared::times::{sum_of_times, thread_times};
+use cpu_prof_core::profile::session::{Process, Session};
+
+/// The facts about a run.
+pub(crate) struct Evidence<'a> {
+    pub(super) session: &'a Session,
+    pub(super) launchers: &'a [bool],
+    pub(super) index: &'a FrameIndex,
+    pub(super) costs: &'a SessionCosts,
+    /// The wall time by what had it; none without the times of samples.
+    pub(super) wall: Option<&'a Wall>,
+    /// Length of the run, microseconds.
+    pub(super) length_us: f64,
+    /// Times of all processes but launchers.
+    pub(super) times: ReportTimes,
+    /// Times of all processes.
+    pub(super) all_times: ReportTimes,
+    /// CPU time of all processes that tell it; none if no process does.
+    pub(super) cpu: Option<ReportCpu>,
+    /// Process with the most CPU time of other programs, by its index, and that time: microseconds.
+    pub(super) starter_of_others: Option<(usize, u64)>,
+    /// Time in which processes were stopped, microseconds.
+    pub(super) stopped_us: f64,
+    pub(super) work: Work,
+    pub(super) death: Option<Death>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Returns the facts. `cpu` are the CPU times of the processes.
+    pub(crate) fn of(
+        loaded: &'a Loaded,
+        launchers: &'a [bool],
+        index: &'a FrameIndex,
+        costs: &'a SessionCosts,
+        cpu: &[Option<ReportCpu>],
+    ) -> Self {
+        let session = &loaded.session;
+        let sum = |shows: &dyn Fn(usize) -> bool| {
+            let processes = session.processes.iter().enumerate();
+            let shown = processes.filter(|(number, _)| shows(*number));
+            let threads = shown.flat_map(|(_, process)| &process.threads);
+            sum_of_times(threads.map(|thread| thread_times(thread, index)))
+        };
+        let times = sum(&|number| !launchers[number]);
+        let shown =
+            session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
+        let waited_us: f64 = shown
+            .flat_map(|(process, _)| &process.threads)
+            .flat_map(uses)
+            .filter_map(|cpu| cpu.wait_us)
+            .sum();
+        let others =
+            cpu.iter().enumerate().filter_map(|(number, cpu)| Some((number, (*cpu)?.others_us?)));
+        Self {
+            session,
+            launchers,
+            index,
+            costs,
+            wall: loaded.wall.as_ref().map(|(wall, _)| wall),
+            length_us: session.length_us() as f64,
+            times,
+            all_times: sum(&|_| true),
+            cpu: cpu.iter().flatten().copied().reduce(|sum, cpu| ReportCpu {
+                javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
+                native_us: sum.native_us.saturating_add(cpu.native_us),
+                others_us: match (sum.others_us, cpu.others_us) {
+                    (Some(sum), Some(us)) => Some(sum.saturating_add(us)),
+                    (sum, us) => sum.or(us),
+                },
+            }),
+            starter_of_others: others.max_by_key(|(_, us)| *us),
+            // The system does not count a stop as waiting for a core.
+            stopped_us: (times.waiting_us.unwrap_or(0) as f64 - waited_us).max(0.0),
+            work: work(session, launchers, index),
+            death: death(session, index),
+        }
+    }
+
+    /// Returns the processes but launchers.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &'a Process> {
+        let processes = self.session.processes.iter().zip(self.launchers);
+        processes.filter(|(_, is_launcher)| !**is_launcher).map(|(process, _)| process)
+    }
+
+    /// Returns the work of all processes but launchers, microseconds.
+    pub(super) fn work_us(&self) -> f64 {
+        self.times.work_us() as f64
+    }
+}

@@ -1,0 +1,11 @@
+//! The first sentence: why the run took that long, chosen by rule from the evidence. No rule says more than
+//! the numbers of the report do, and where no rule holds there is no sentence.
+
+mod culprit;
+mod death;
+mod evidence;
+mod rules;
+mod words;
+
+pub(crate) use evidence::Evidence;
+pub(crate) use rules::sentence;

@@ -1,0 +1,96 @@
+//! Numbers and names as a person reads them.
+
+use crate::shared::json::ReportPlace;
+use cpu_prof_core::profile::package::is_users;
+
+/// Longest name in a sentence, in characters.
+const MAX_NAME: usize = 60;
+
+/// Returns `71 %`.
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.0} %", (100.0 * part).clamp(0.0, 100.0))
+}
+
+/// Returns `0.9 s`, `12.3 s`, `80 ms`, `3 min`.
+pub(super) fn time(us: f64) -> String {
+    let ms = us / 1000.0;
+    match ms {
+        ..100.0 => format!("{ms:.0} ms"),
+        ..100_000.0 => format!("{:.1} s", ms / 1000.0),
+        _ => format!("{:.0} min", ms / 60_000.0),
+    }
+}
+
+/// Returns `1 process` or `11 processes`.
+pub(super) fn count(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// Returns `parse (parser.ts:88)`, `cloneDeep of lodash (lodash.js:9)`, or `JSON.parse` for a function without
+/// a file.
+pub(super) fn function(place: &ReportPlace<'_>) -> String {
+    let name = match place.name {
+        "(anonymous)" => "a function without a name".to_owned(),
+        name => shortened(name),
+    };
+    if place.file.is_empty() {
+        return name;
+    }
+    let file = place.file.rsplit(['/', '\\']).next().unwrap_or(place.file);
+    let line = if place.line > 0 && !place.transpiled {
+        format!(":{}", place.line)
+    } else {
+        String::new()
+    };
+    let package = match place.package {
+        package if is_users(package) || package == "node:" => String::new(),
+        package => format!(" of {package}"),
+    };
+    format!("{name}{package} ({}{line})", shortened(file))
+}
+
+/// Returns the name of a function alone, for a caller.
+pub(super) fn name(place: &ReportPlace<'_>) -> String {
+    shortened(place.name)
+}
+
+/// Returns a text without its middle if it is long.
+pub(super) fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= MAX_NAME {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(MAX_NAME / 2).collect();
+    let end: String = text.chars().skip(length - MAX_NAME / 2 + 1).collect();
+    format!("{start}…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_places_are_short() {
+        assert_eq!(percent(0.706), "71 %");
+        assert_eq!(
+            [4_000.0, 940_000.0, 12_345_678.0, 180e6].map(time),
+            ["4 ms", "0.9 s", "12.3 s", "3 min"]
+        );
+        let place = |name, file, package| ReportPlace {
+            name,
+            file,
+            line: 2,
+            column: 1,
+            transpiled: false,
+            package,
+        };
+        assert_eq!(function(&place("f", "/r/src/a.js", "(own code)")), "f (a.js:2)");
+        assert_eq!(function(&place("f", "C:\\r\\node_modules\\l\\a.js", "l")), "f of l (a.js:2)");
+        assert_eq!(function(&place("JSON.parse", "", "(native)")), "JSON.parse");
+        assert_eq!(
+            function(&place("(anonymous)", "/r/a.js", "(own code)")),
+            "a function without a name (a.js:2)"
+        );
+        assert_eq!(shortened(&"x".repeat(200)).chars().count(), 60);
+    }
+}
