@@ -2,37 +2,65 @@
 
 // Opens the page: draws all views, and draws them again when the user chooses something.
 
+const { leavesWith, threadTimes } = require('./data/calls.js')
 const { costsOf } = require('./data/costs.js')
+const { hottestOf, matcher } = require('./data/names.js')
 const { readRecording } = require('./data/recording.js')
-const { matcher } = require('./data/names.js')
 const { sidesOf } = require('./data/sides.js')
-const { readState, spanOf, tablesOf, threadsOf, viewsOf, writeState } = require('./state.js')
+const { listenToKeys } = require('./keys.js')
+const { isWhole, readState, spanOf, threadsOf, writeState } = require('./state.js')
 const { drawDetail } = require('./views/detail.js')
 const { byId } = require('./views/elements.js')
 const { FlameView } = require('./views/flame.js')
 const { HeaderView } = require('./views/header.js')
+const { drawLegend } = require('./views/legend.js')
 const { TableView } = require('./views/table.js')
 const { TimelineView } = require('./views/timeline.js')
 
 /** @typedef {import('./data/recording.js').Recording} Recording */
+/** @typedef {import('./state.js').Shown} Shown */
 
 /** Milliseconds after a choice: browsers refuse many changes of the address in a short time. */
 const WRITE_DELAY = 100
+/** Milliseconds without a choice after which tables follow: they take longer than a picture may. */
+const PAUSE = 60
 
-/** Part of the graph that an arrow moves by. */
-const STEP = 0.15
-/** Factor of a zoom. */
-const ZOOM = 1.5
+/**
+ * @typedef {object} View
+ * @property {{ draw: (shown: Shown) => void }} view
+ * @property {(shown: Shown) => unknown[]} [uses] what the view shows; anything unless given
+ * @property {unknown[]} [used] the same at the last drawing
+ * @property {(shown: Shown) => boolean} [isSlow] whether the view is drawn when the user pauses
+ */
 
 class Page {
   #systemTheme = matchMedia('(prefers-color-scheme: dark)')
   #willDraw = false
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #writing
-  /** The costs of a selection, until another is made. @type {{ key: string, costs: import('./data/costs.js').Costs } | undefined} */
-  #known
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #pausing
   #sides
   #views
+  #costs = remember(
+    (/** @type {number[]} */ threads, /** @type {number} */ fromUs, /** @type {number} */ toUs) =>
+      costsOf(this.recording, threads, { fromUs, toUs }, isWhole(this.state)),
+  )
+  #hottest = remember(hottestOf)
+  #matcher = remember((/** @type {string} */ query) => matcher(this.recording, query))
+  #leavesWith = remember((/** @type {(item: number) => boolean} */ isWanted) =>
+    leavesWith(this.recording, isWanted),
+  )
+  #isItem = remember(
+    (/** @type {number} */ item) => (/** @type {number} */ other) => other === item,
+  )
+  #threadTimes = remember(
+    (/** @type {Uint8Array} */ leaves, /** @type {number} */ fromUs, /** @type {number} */ toUs) =>
+      threadTimes(this.recording, leaves, { fromUs, toUs }),
+  )
+  #threads = remember((/** @type {number[] | undefined} */ threads) =>
+    threadsOf({ ...this.state, threads }, this.recording),
+  )
 
   /** @param {Recording} recording */
   constructor(recording) {
@@ -40,23 +68,53 @@ class Page {
     this.state = readState(location.hash, recording)
     this.#sides = sidesOf(recording)
     const change = this.change.bind(this)
-    this.flame = new FlameView(recording, change)
+    this.timeline = new TimelineView(recording, change)
+    this.flame = new FlameView(recording, change, this.timeline)
     // A view that gives the page a scroll bar takes the width from those after it.
-    this.#views = [
-      new HeaderView(recording, change),
-      new TimelineView(recording, change),
-      this.flame,
-      new TableView(recording, change),
+    this.#views = /** @type {View[]} */ ([
       {
-        draw: (/** @type {import('./state.js').Shown} */ shown) =>
-          drawDetail(recording, change, shown),
+        view: new HeaderView(recording, change),
+        uses: ({ state: { query, from, left, right, threads }, costs, isWanted }) => [
+          ...[costs, isWanted, query, from, left, right, threads],
+        ],
       },
-    ]
+      { view: this.timeline },
+      {
+        view: this.flame,
+        isSlow: ({ costs }) => this.flame.isSlow(costs),
+      },
+      {
+        view: { draw: (shown) => drawLegend(recording, shown, this.flame.colourOf()) },
+        uses: ({ costs, isDark }) => [costs, isDark],
+        isSlow: () => true,
+      },
+      {
+        view: new TableView(recording, change),
+        uses: ({ state: { table, sort, query, function: item }, costs }) => [
+          ...[costs, table, sort, query, item],
+        ],
+        isSlow: () => true,
+      },
+      {
+        view: { draw: (shown) => drawDetail(recording, change, shown) },
+        uses: ({ state, costs, function: item }) => [
+          ...[costs, item, state.function, state.query, state.view === 'sandwich'],
+        ],
+        isSlow: () => true,
+      },
+    ])
     document.body.classList.toggle('compared', this.#sides !== undefined)
     byId('theme').addEventListener('click', () => this.switchTheme())
+    byId('zoom').addEventListener('click', () => this.zoomToSelection())
     this.#systemTheme.addEventListener('change', () => this.#drawSoon())
     window.addEventListener('resize', () => this.#drawSoon())
     window.addEventListener('hashchange', () => this.#readAddress())
+    for (const event of ['beforeprint', 'afterprint']) {
+      window.addEventListener(event, () => {
+        document.body.classList.toggle('printed', event === 'beforeprint')
+        this.draw()
+      })
+    }
     listenToKeys(this)
   }
 
@@ -72,13 +130,47 @@ class Page {
     this.change({ theme: this.#isDark() ? 'light' : 'dark' })
   }
 
+  zoomToSelection() {
+    const { from, to } = this.state
+    if (from !== undefined) this.change({ left: from, right: to })
+  }
+
   draw() {
-    const { recording, state } = this
     const isDark = this.#isDark()
     document.documentElement.dataset.theme = isDark ? 'dark' : 'light'
-    const isWanted = matcher(recording, state.query)
-    const shown = { state, costs: this.#costs(), sides: this.#sides, isWanted, isDark }
-    for (const view of this.#views) view.draw(shown)
+    const shown = this.#shown(isDark)
+    const slow = this.#views.filter((view) => view.used && view.isSlow?.(shown))
+    for (const view of this.#views) if (!slow.includes(view)) drawIfChanged(view, shown)
+    clearTimeout(this.#pausing)
+    this.#pausing = setTimeout(() => {
+      for (const view of slow) drawIfChanged(view, shown)
+    }, PAUSE)
+  }
+
+  /** @param {boolean} isDark @returns {Shown} */
+  #shown(isDark) {
+    const { recording, state } = this
+    const { fromUs, toUs } = spanOf(state, recording)
+    const costs = this.#costs(this.#threads(state.threads), fromUs, toUs)
+    const isWanted = this.#matcher(state.query)
+    const sides = this.#sides
+    const hottest = this.#hottest
+    return {
+      ...{ state, costs, sides, isWanted, isDark },
+      // A drag does not ask for the function.
+      get function() {
+        return state.function ?? hottest(recording, costs, isWanted, sides)
+      },
+      marked: this.#marked(isWanted, fromUs, toUs),
+    }
+  }
+
+  /** Returns where the searched or selected functions ran. @param {(item: number) => boolean} isSearched @param {number} fromUs @param {number} toUs */
+  #marked(isSearched, fromUs, toUs) {
+    const { query, function: item } = this.state
+    if (query === '' && item === undefined) return undefined
+    const leaves = this.#leavesWith(query === '' ? this.#isItem(Number(item)) : isSearched)
+    return { leaves, threadUs: this.#threadTimes(leaves, fromUs, toUs) }
   }
 
   #drawSoon() {
@@ -92,15 +184,8 @@ class Page {
 
   #isDark() {
     const { theme } = this.state
+    if (document.body.classList.contains('printed')) return false
     return theme === undefined ? this.#systemTheme.matches : theme === 'dark'
-  }
-
-  #costs() {
-    const { recording, state } = this
-    const [threads, span] = [threadsOf(state, recording), spanOf(state, recording)]
-    const key = `${threads} ${span.fromUs} ${span.toUs}`
-    if (this.#known?.key !== key) this.#known = { key, costs: costsOf(recording, threads, span) }
-    return this.#known.costs
   }
 
   #readAddress() {
@@ -114,47 +199,27 @@ class Page {
   }
 }
 
-/** Answers the keyboard. @param {Page} page */
-function listenToKeys(page) {
-  const actions = actionsOf(page)
-  const search = byId('search')
-  document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || byId('keys').open) return
-    if (event.target === search) {
-      if (event.key !== 'Escape') return
-      page.change({ query: '' })
-      search.blur()
-    } else if (actions[event.key] !== undefined) {
-      event.preventDefault()
-      actions[event.key]()
-    }
-  })
+/** @param {View} view @param {Shown} shown */
+function drawIfChanged(view, shown) {
+  const uses = view.uses?.(shown) ?? []
+  const isSame =
+    view.uses && view.used && uses.every((value, index) => value === view.used?.[index])
+  view.used = uses
+  if (!isSame) view.view.draw(shown)
 }
 
 /**
- * Returns what keys do.
- * @param {Page} page @returns {Record<string, () => unknown>}
+ * Returns a function that keeps its last result for the same arguments.
+ * @template {any[]} A @template R @param {(...values: A) => R} work @returns {(...values: A) => R}
  */
-function actionsOf(page) {
-  const { flame, recording } = page
-  const tables = tablesOf(recording)
-  const zoomIn = () => flame.zoomBy(1 / ZOOM)
-  const zoomOut = () => flame.zoomBy(ZOOM)
-  const left = () => flame.pan(-STEP)
-  const right = () => flame.pan(STEP)
-  const nextTable = () => tables[(tables.indexOf(page.state.table) + 1) % tables.length]
-  return {
-    '/': () => byId('search').focus(),
-    1: () => viewsOf(recording).includes('time') && page.change({ view: 'time' }),
-    2: () => page.change({ view: 'heavy' }),
-    3: () => page.change({ view: 'inverted' }),
-    ...{ '+': zoomIn, '=': zoomIn, w: zoomIn, '-': zoomOut, s: zoomOut },
-    ...{ ArrowLeft: left, a: left, ArrowRight: right, d: right },
-    0: () => flame.reset(),
-    t: () => page.change({ table: nextTable() }),
-    l: () => page.switchTheme(),
-    '?': () => byId('keys').showModal(),
-    Escape: () => page.change({ query: '', function: undefined }),
+function remember(work) {
+  /** @type {{ values: A, result: R } | undefined} */
+  let last
+  return (...values) => {
+    if (last === undefined || values.some((value, index) => value !== last?.values[index])) {
+      last = { values, result: work(...values) }
+    }
+    return last.result
   }
 }
 
@@ -176,3 +241,5 @@ open().catch((error) => {
   byId('summary').textContent = `This page cannot be shown: ${error.message}`
   throw error
 })
+
+module.exports = { Page }

@@ -2,22 +2,30 @@
 
 // Holds what the user has chosen. The URL's fragment keeps it.
 
-const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted'])
-const TABLES = /** @type {const} */ (['functions', 'files', 'packages', 'owners', 'lines'])
-const SORTS = /** @type {const} */ (['self', 'total', 'blocked'])
+const { TIMES } = require('./data/recording.js')
+
+const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted', 'sandwich'])
+const TABLES = /** @type {const} */ ([
+  ...['functions', 'files', 'packages', 'owners', 'lines', 'stalls', 'imports', 'scripts'],
+])
+/** Tables that a recording can lack. */
+const LISTS = /** @type {const} */ (['stalls', 'imports', 'scripts'])
 const THEMES = /** @type {const} */ (['light', 'dark'])
 
 /** @typedef {import('./data/recording.js').Recording} Recording */
+/** @typedef {'functions' | 'files' | 'packages' | 'owners' | 'lines' | 'stalls' | 'imports' | 'scripts'} TableName */
 /**
  * @typedef {object} State
  * @property {number} [from] start of the selected time, microseconds
  * @property {number} [to] its end
+ * @property {number} [left] start of the visible time, microseconds
+ * @property {number} [right] its end
  * @property {number[]} [threads] indices of the selected threads; all but those of launchers unless
  *   given
  * @property {number} [thread] the thread that the flame graph by time shows
  * @property {VIEWS[number]} view
- * @property {TABLES[number]} table
- * @property {SORTS[number]} sort
+ * @property {TableName} table
+ * @property {TIMES[number]} sort
  * @property {string} query
  * @property {number} [function] the selected function
  * @property {THEMES[number]} [theme]
@@ -29,7 +37,13 @@ const THEMES = /** @type {const} */ (['light', 'dark'])
  * @property {import('./data/costs.js').Costs} costs of the selection
  * @property {import('./data/sides.js').Sides} [sides] of a comparison
  * @property {(item: number) => boolean} isWanted whether the search finds a function
+ * @property {Marked} [marked] where the searched or selected functions ran
+ * @property {number} function the selected function, or else the hottest; -1 if nothing ran
  * @property {boolean} isDark
+ *
+ * @typedef {object} Marked
+ * @property {Uint8Array} leaves whether a function is on the stack of each leaf
+ * @property {number[]} threadUs time of each thread in the selected time
  */
 
 /** @type {State} */
@@ -47,6 +61,12 @@ function readState(fragment, recording) {
     const value = Number(values.get(name) ?? Number.NaN)
     return value >= 0 && value <= limit ? value : undefined
   }
+  /** @template {string} A @template {string} B @param {A} start @param {B} end */
+  const span = (start, end) => {
+    const [from, to] = [number(start, durationUs), number(end, durationUs)]
+    const isSpan = from !== undefined && to !== undefined && from < to
+    return isSpan ? { [start]: from, [end]: to } : {}
+  }
   /** @param {string | null} text @param {number} count */
   const index = (text, count) =>
     /^\d+$/.test(text ?? '') && Number(text) < count ? Number(text) : undefined
@@ -56,15 +76,14 @@ function readState(fragment, recording) {
     .get('threads')
     ?.split(',')
     .flatMap((text) => index(text, threads.length) ?? [])
-  const [from, to] = [number('from', durationUs), number('to', durationUs)]
-  const isSpan = from !== undefined && to !== undefined && from < to
   return {
-    ...(isSpan ? { from, to } : {}),
+    ...span('from', 'to'),
+    ...span('left', 'right'),
     threads: chosen?.length ? chosen : undefined,
     thread: index(values.get('thread'), threads.length),
     view: choice('view', viewsOf(recording)) ?? INITIAL.view,
     table: choice('table', tablesOf(recording)) ?? INITIAL.table,
-    sort: choice('sort', SORTS) ?? INITIAL.sort,
+    sort: choice('sort', TIMES) ?? INITIAL.sort,
     query: values.get('query') ?? '',
     function: index(values.get('function'), names.length),
     theme: choice('theme', THEMES),
@@ -83,9 +102,18 @@ function writeState(state) {
   return text === '' ? '' : `#${text}`
 }
 
-/** Returns the tables of a recording: the lines of two versions are not comparable. @param {Recording} recording */
-function tablesOf({ compared }) {
-  return TABLES.filter((name) => !compared || name !== 'lines')
+/**
+ * Returns the tables of a recording: the lines of two versions are not comparable, and not every run
+ * has stalls, imports and scripts.
+ * @param {Recording} recording
+ */
+function tablesOf(recording) {
+  /** @type {Set<string>} */
+  const isMissing = new Set([
+    ...(recording.compared ? ['lines'] : []),
+    ...LISTS.filter((name) => recording[name].length === 0),
+  ])
+  return TABLES.filter((name) => !isMissing.has(name))
 }
 
 /** Returns the views of a recording: a comparison has no time line. @param {Recording} recording */
@@ -96,6 +124,16 @@ function viewsOf({ compared }) {
 /** Returns the selected time. @param {State} state @param {Recording} recording */
 function spanOf({ from, to }, { durationUs }) {
   return { fromUs: from ?? 0, toUs: to ?? durationUs }
+}
+
+/** Returns the visible time. @param {State} state @param {Recording} recording */
+function visibleOf({ left, right }, { durationUs }) {
+  return { from: left ?? 0, to: right ?? durationUs }
+}
+
+/** Returns whether the selection is all that the report counts. @param {State} state */
+function isWhole({ from, threads }) {
+  return from === undefined && threads === undefined
 }
 
 /** Returns the indices of the selected threads. @param {State} state @param {Recording} recording */
@@ -137,6 +175,6 @@ function chooseThreads(state, recording, threads, isAdded) {
 }
 
 module.exports = {
-  ...{ VIEWS, SORTS, tablesOf, viewsOf, readState, writeState },
-  ...{ spanOf, threadsOf, shownThread, chooseThreads },
+  ...{ VIEWS, tablesOf, viewsOf, readState, writeState },
+  ...{ spanOf, visibleOf, isWhole, threadsOf, shownThread, chooseThreads },
 }

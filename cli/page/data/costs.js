@@ -2,183 +2,182 @@
 
 // Sums up the samples of a selection: times of states, nodes, functions, files, packages and owners.
 
-const { WORK, PROGRAM, GC, IDLE, BLOCKED, WAITING, sampleAt } = require('./recording.js')
+const { sharedTime } = require('./critical.js')
+const { JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, STATES, TIMES, sampleAt } =
+  require('./recording.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
+/** @typedef {import('./recording.js').Items} Items */
 /**
  * @typedef {object} Span microseconds
  * @property {number} fromUs
  * @property {number} toUs
- *
- * @typedef {object} Items the times of the items of one sort, in microseconds
- * @property {Float64Array} self
- * @property {Float64Array} total
- * @property {Float64Array} blocked
- *
- * @typedef {ReturnType<typeof costsOf>} Costs
  */
 
 /**
- * Returns the time of each leaf.
+ * Returns the time of each leaf, or its critical part.
  * @param {Recording} recording @param {number[]} threads indices @param {Span} span
+ * @param {Float32Array[]} [critical] the critical parts of the samples of each thread
  */
-function leafTimes({ leafNode, threads: all }, threads, { fromUs, toUs }) {
+function leafTimes({ leafNode, threads: all }, threads, { fromUs, toUs }, critical) {
   const leafUs = new Float64Array(leafNode.length)
   for (const thread of threads) {
     const { times, leaves } = all[thread]
+    const parts = critical?.[thread]
     for (let index = sampleAt(times, fromUs); index < leaves.length; index++) {
       if (times[index] >= toUs) break
+      const leaf = leaves[index]
+      if (leaf < 0) continue
+      const lengthUs = times[index + 1] - times[index]
       const us = Math.min(times[index + 1], toUs) - Math.max(times[index], fromUs)
-      if (us > 0 && leaves[index] >= 0) leafUs[leaves[index]] += us
+      if (us > 0) leafUs[leaf] += parts === undefined ? us : (parts[index] * us) / lengthUs
     }
   }
   return leafUs
 }
 
-/** @param {Recording} recording @param {number[]} threads indices @param {Span} span */
-function costsOf(recording, threads, span) {
-  const leafUs = leafTimes(recording, threads, span)
-  const states = new Float64Array(6)
-  for (const [leaf, state] of recording.leafState.entries()) states[state] += leafUs[leaf]
-  const nodes = nodeTimes(recording, leafUs)
-  return {
-    ...{ leafUs, self: nodes.self, total: nodes.total },
-    states: {
-      javascript: states[WORK],
-      native: states[PROGRAM],
-      gc: states[GC],
-      idle: states[IDLE],
-      waiting: states[WAITING],
-      blocked: states[BLOCKED],
-    },
+/** The costs of a selection. A drag asks for few of them, so each is summed up when asked for. */
+class Costs {
+  #recording
+  #threads
+  #span
+  #isWhole
+  /** @type {ReturnType<typeof nodeTimes> | undefined} */
+  #nodes
+  /** @type {Items[] | undefined} */
+  #items
+
+  /**
+   * @param {Recording} recording @param {number[]} threads indices @param {Span} span
+   * @param {boolean} isWhole whether the selection is all that the report counts
+   */
+  constructor(recording, threads, span, isWhole) {
+    this.#recording = recording
+    this.#threads = threads
+    this.#span = span
+    this.#isWhole = isWhole
+    /** Times of leaves, microseconds. */
+    this.leafUs = leafTimes(recording, threads, span)
+    /** Times in each of {@link STATES}. */
+    this.states = isWhole ? wholeStates(recording, threads) : statesOf(recording, this.leafUs)
     /** The time that tables share out. */
-    workUs: states[WORK] + states[PROGRAM] + states[GC],
-    ...itemCosts(recording, nodes),
+    this.workUs = this.states[JAVASCRIPT] + this.states[NATIVE] + this.states[GC]
+    /** The time that critical time shares out. */
+    this.wallUs = span.toUs - span.fromUs
+  }
+
+  /** Times of nodes. */
+  get self() {
+    return this.#nodeTimes().self
+  }
+
+  /** Times of nodes with those below. */
+  get total() {
+    return this.#nodeTimes().total
+  }
+
+  get functionCosts() {
+    return this.#itemCosts('functions', 0)
+  }
+
+  get fileCosts() {
+    return this.#itemCosts('files', 1)
+  }
+
+  get packageCosts() {
+    return this.#itemCosts('packages', 2)
+  }
+
+  get ownerCosts() {
+    return this.#itemCosts('owners', 3)
+  }
+
+  #nodeTimes() {
+    this.#nodes ??= nodeTimes(this.#recording, this.leafUs)
+    return this.#nodes
+  }
+
+  /** @param {keyof import('./recording.js').WholeCosts} kind @param {number} index @returns {Items} */
+  #itemCosts(kind, index) {
+    const whole = this.#isWhole ? this.#recording.whole : undefined
+    if (whole !== undefined) return whole[kind]
+    this.#items ??= this.#sumItems()
+    return this.#items[index]
+  }
+
+  #sumItems() {
+    const shared = sharedTime(this.#recording)
+    const criticalUs = leafTimes(this.#recording, this.#threads, this.#span, shared)
+    return itemCosts(this.#recording, this.#nodeTimes(), this.leafUs, criticalUs)
   }
 }
 
-/** Returns the times of the nodes. @param {Recording} recording @param {Float64Array} leafUs */
+/**
+ * Returns the costs of a selection.
+ * @param {Recording} recording @param {number[]} threads indices @param {Span} span
+ * @param {boolean} [isWhole] whether the selection is all that the report counts
+ */
+function costsOf(recording, threads, span, isWhole = false) {
+  return new Costs(recording, threads, span, isWhole)
+}
+
+/** Returns the time in each of {@link STATES}. @param {Recording} recording @param {Float64Array} leafUs */
+function statesOf({ leafState }, leafUs) {
+  const states = new Float64Array(STATES.length)
+  for (let leaf = 0; leaf < leafUs.length; leaf++) states[leafState[leaf]] += leafUs[leaf]
+  return states
+}
+
+/** Returns the states of whole threads. @param {Recording} recording @param {number[]} threads indices */
+function wholeStates({ threads: all }, threads) {
+  return STATES.reduce((sums, _, state) => {
+    for (const thread of threads) sums[state] += all[thread].states[state]
+    return sums
+  }, new Float64Array(STATES.length))
+}
+
+/** Returns the times of the nodes at work. @param {Recording} recording @param {Float64Array} leafUs */
 function nodeTimes({ parent, leafNode, leafState }, leafUs) {
   const self = new Float64Array(parent.length)
-  const blocked = new Float64Array(parent.length)
   for (let leaf = 0; leaf < leafUs.length; leaf++) {
-    if (leafState[leaf] === BLOCKED) blocked[leafNode[leaf]] += leafUs[leaf]
-    else if (leafState[leaf] < IDLE) self[leafNode[leaf]] += leafUs[leaf]
+    if (leafState[leaf] < WAITING) self[leafNode[leaf]] += leafUs[leaf]
   }
   const total = self.slice()
-  const hasTime = self.map((us, node) => us + blocked[node])
   // Parents come before their children.
   for (let node = parent.length - 1; node >= 0; node--) {
-    const above = parent[node]
-    if (above === -1) continue
-    total[above] += total[node]
-    hasTime[above] += hasTime[node]
+    if (parent[node] !== -1) total[parent[node]] += total[node]
   }
-  return { self, total, blocked, hasTime }
+  return { self, total }
 }
 
 /**
- * Walks over the tree. An item that is on the stack already counts once.
- * @param {Recording} recording
- * @param {Items & { hasTime: Float64Array }} times of the nodes
+ * Returns the times of functions, files, packages and owners.
+ * @param {Recording} recording @param {ReturnType<typeof nodeTimes>} nodes
+ * @param {Float64Array} leafUs @param {Float64Array} criticalUs
  */
-function itemCosts(recording, { self, total, blocked, hasTime }) {
-  const { itemsOfNodes, firstChild, nextSibling, roots } = recording
+function itemCosts(recording, { self, total }, leafUs, criticalUs) {
+  const { itemsOfNodes, outermost, leafNode, leafState } = recording
   const { names, filePaths, packages, ownerNames } = recording
-  const sorts = [names, filePaths, packages, ownerNames].map(({ length }, sort) => ({
-    items: itemsOfNodes[sort],
-    self: new Float64Array(length),
-    total: new Float64Array(length),
-    blocked: new Float64Array(length),
-    onStack: new Int32Array(length),
-  }))
-  /** @param {number} node */
-  const enter = (node) => {
-    for (const costs of sorts) {
-      const item = costs.items[node]
-      if (item === -1) continue
+  return [names, filePaths, packages, ownerNames].map(({ length }, kind) => {
+    const costs = /** @type {Record<TIMES[number], Float64Array>} */ (
+      Object.fromEntries(TIMES.map((name) => [name, new Float64Array(length)]))
+    )
+    const [items, isOutermost] = [itemsOfNodes[kind], outermost[kind]]
+    for (let node = 0; node < items.length; node++) {
+      const item = items[node]
+      if (item === -1 || total[node] === 0) continue
       costs.self[item] += self[node]
-      costs.blocked[item] += blocked[node]
-      if (costs.onStack[item]++ === 0) costs.total[item] += total[node]
+      if (isOutermost[node] === 1) costs.total[item] += total[node]
     }
-  }
-  /** @param {number} node */
-  const leave = (node) => {
-    for (const { items, onStack } of sorts) {
-      if (items[node] !== -1) onStack[items[node]]--
+    for (let leaf = 0; leaf < leafUs.length; leaf++) {
+      const item = items[leafNode[leaf]]
+      if (item === -1 || leafUs[leaf] === 0) continue
+      costs.critical[item] += criticalUs[leaf]
+      if (leafState[leaf] === BLOCKED) costs.blocked[item] += leafUs[leaf]
+      else if (leafState[leaf] === WAITING) costs.waiting[item] += leafUs[leaf]
     }
-  }
-  /** Nodes to enter; a node to leave has its bits turned. */
-  const steps = [...roots]
-  while (steps.length > 0) {
-    const step = /** @type {number} */ (steps.pop())
-    if (step < 0) {
-      leave(~step)
-    } else if (hasTime[step] > 0) {
-      enter(step)
-      steps.push(~step)
-      for (let child = firstChild[step]; child !== -1; child = nextSibling[child]) steps.push(child)
-    }
-  }
-  const [functionCosts, fileCosts, packageCosts, ownerCosts] = sorts
-  return { functionCosts, fileCosts, packageCosts, ownerCosts }
+    return /** @type {Items} */ (costs)
+  })
 }
 
-/**
- * Returns the self times of lines, the longest first.
- * @param {Recording} recording @param {Costs} costs @param {number} [only] a function
- */
-function lineCosts({ leafNode, leafLine, leafState, functions, lines }, { leafUs }, only) {
-  /** @type {Map<string, { item: number, line: number, us: number }>} */
-  const sums = new Map()
-  for (let leaf = 0; leaf < leafUs.length; leaf++) {
-    const item = functions[leafNode[leaf]]
-    const isWanted = leafState[leaf] === WORK && (only === undefined || item === only)
-    if (leafUs[leaf] === 0 || !isWanted || lines[item] === 0) continue
-    const line = leafLine[leaf]
-    const key = `${item}:${line}`
-    const sum = sums.get(key) ?? { item, line, us: 0 }
-    sum.us += leafUs[leaf]
-    sums.set(key, sum)
-  }
-  return [...sums.values()].sort((a, b) => b.us - a.us)
-}
-
-/**
- * Returns callers and callees of a function with the times of the calls. A caller of -1 is the event
- * loop.
- * @param {Recording} recording @param {Costs} costs @param {number} item
- */
-function callsOf({ functions, files, parent }, { total }, item) {
-  /** @type {Map<number, number>} */
-  const callers = new Map()
-  /** @type {Map<number, number>} */
-  const callees = new Map()
-  /** @param {Map<number, number>} sums @param {number} key @param {number} us */
-  const add = (sums, key, us) => sums.set(key, (sums.get(key) ?? 0) + us)
-  for (let node = 0; node < parent.length; node++) {
-    if (total[node] === 0) continue
-    const above = parent[node]
-    const own = functions[node]
-    const caller = above === -1 ? -1 : functions[above]
-    // Recursion counts once.
-    if (own === item) {
-      if (!isBelow(node, item)) add(callers, caller, total[node])
-    } else if (caller === item && files[own] !== -1 && !isBelow(node, own)) {
-      add(callees, own, total[node])
-    }
-  }
-  const sorted = (/** @type {Map<number, number>} */ sums) =>
-    [...sums].map(([item, us]) => ({ item, us })).sort((a, b) => b.us - a.us)
-  return { callers: sorted(callers), callees: sorted(callees) }
-
-  /** Returns whether the function is on the stack above a node. @param {number} node @param {number} item */
-  function isBelow(node, item) {
-    for (let above = parent[node]; above !== -1; above = parent[above]) {
-      if (functions[above] === item) return true
-    }
-    return false
-  }
-}
-
-module.exports = { costsOf, lineCosts, callsOf }
+module.exports = { Costs, costsOf }

@@ -30,10 +30,49 @@ function placeOf({ files, filePaths, lines, columns, transpiled }, item) {
   return `${path}${line}${transpiled.has(item) ? ' (transpiled)' : ''}`
 }
 
+/** Returns a path from its package on. @param {string} path */
+function inPackage(path) {
+  return path.replace(/^.*\/node_modules\/|^node_modules\//, '')
+}
+
+/** Returns `left-pad/index.js:12`. @param {Recording} recording @param {number} item a function */
+function shortPlaceOf(recording, item) {
+  return inPackage(placeOf(recording, item))
+}
+
 /** Returns the package of a function, or its state. @param {Recording} recording @param {number} item */
 function packageOf({ files, filePackages, packages, names }, item) {
   const file = files[item]
   return file === -1 ? names[item] : packages[filePackages[file]]
+}
+
+/** Functions by their names and places, once one was looked for. @type {WeakMap<Recording, Map<string, number>>} */
+const functions = new WeakMap()
+
+/**
+ * Returns the function at a place of a report, if the page has one.
+ * @param {Recording} recording
+ * @param {{ name?: string, file?: string, line?: number, column?: number }} place
+ */
+function functionAt(recording, place) {
+  const keyOf = (/** @type {typeof place} */ { name, file, line, column }) =>
+    [name, file, line, column].join('\0')
+  const { names, files, fullPaths, lines, columns } = recording
+  const known =
+    functions.get(recording) ??
+    new Map(
+      names.map((name, item) => {
+        const file = fullPaths[files[item]]
+        return [keyOf({ name, file, line: lines[item], column: columns[item] }), item]
+      }),
+    )
+  functions.set(recording, known)
+  return known.get(keyOf(place))
+}
+
+/** Returns a path as the page shows it. @param {Recording} recording @param {string} path */
+function shortPath({ fullPaths, filePaths }, path) {
+  return filePaths[fullPaths.indexOf(path)] ?? path
 }
 
 /** @param {import('./recording.js').Thread} thread */
@@ -46,12 +85,39 @@ function processLabel({ command, pid }) {
   return pid === 0 ? command : `${command} (${pid})`
 }
 
-/** Returns the title of the page: the command of the busiest process, or both sides. @param {Recording} recording */
-function titleOf({ processes, compared }) {
+/** Returns the title of the page: the command of the run or of its busiest process, or both sides. @param {Recording} recording */
+function titleOf({ title, processes, compared }) {
   if (compared) return processes.map(({ command }) => command).join(' → ')
+  if (title !== undefined) return title
   const others = processes.length - 1
   const more = others > 0 ? ` and ${formatCount(others, 'more process', 'more processes')}` : ''
   return `${busiestProcess(processes).command}${more}`
+}
+
+/**
+ * Returns the function that is shown before one is selected: that with the most self time, or the largest
+ * difference. Node's own and native ones come last. Returns -1 if nothing ran.
+ * @param {Recording} recording @param {import('./costs.js').Costs} costs
+ * @param {(item: number) => boolean} isWanted @param {import('./sides.js').Sides} [sides]
+ */
+function hottestOf(recording, { functionCosts }, isWanted, sides) {
+  const { names, files } = recording
+  const sizeOf = (/** @type {number} */ item) =>
+    sides
+      ? Math.abs(sides.head.functionCosts.self[item] - sides.base.functionCosts.self[item])
+      : functionCosts.self[item]
+  const isOwn = (/** @type {number} */ item) =>
+    !['node:', '(native)'].includes(packageOf(recording, item))
+  let best = -1
+  for (let item = 0; item < names.length; item++) {
+    if (files[item] === -1 || sizeOf(item) === 0 || !isWanted(item)) continue
+    const isBetter =
+      best === -1 ||
+      (isOwn(item) && !isOwn(best)) ||
+      (isOwn(item) === isOwn(best) && sizeOf(item) > sizeOf(best))
+    if (isBetter) best = item
+  }
+  return best
 }
 
 /**
@@ -90,6 +156,17 @@ function timeWith({ functions, parent }, { total }, isWanted) {
 }
 
 module.exports = {
-  ...{ nameOf, placeOf, packageOf, threadLabel, processLabel, titleOf },
-  ...{ matcher, timeWith },
+  ...{
+    nameOf,
+    placeOf,
+    shortPlaceOf,
+    inPackage,
+    packageOf,
+    functionAt,
+    shortPath,
+    threadLabel,
+    processLabel,
+    titleOf,
+  },
+  ...{ hottestOf, matcher, timeWith },
 }

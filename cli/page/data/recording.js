@@ -3,31 +3,55 @@
 // Reads the data of the page, which `src/tools/page/json.rs` describes.
 
 const { startsWithPath } = require('../../terminal/path-text.js')
+const { readTree } = require('./tree.js')
 
-/** What a thread did at a sample. */
-const WORK = 0
-const PROGRAM = 1
-const GC = 2
-const IDLE = 3
-const BLOCKED = 4
-const WAITING = 5
-const STATES = [PROGRAM, GC, IDLE]
+/** What a thread does, in the order of all lists of states. */
+const STATES = /** @type {const} */ (['javascript', 'native', 'gc', 'waiting', 'blocked', 'idle'])
+const [JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE] = STATES.keys()
+/** The states of functions that stand for a state of the thread. */
+const OF_FUNCTIONS = [NATIVE, GC, IDLE]
+/** The states of leaves, 0 for those of their functions. */
+const OF_LEAVES = [undefined, BLOCKED, WAITING]
+/** Times of items, in the order of columns. */
+const TIMES = /** @type {const} */ (['self', 'total', 'critical', 'blocked', 'waiting'])
 
 /**
  * @typedef {object} Thread
  * @property {number} index
  * @property {Process} process
+ * @property {number} id
  * @property {string} name
  * @property {Float64Array} times start of each sample, and the end of the last: microseconds
  * @property {Int32Array} leaves of the samples; -1 where nothing was recorded
+ * @property {Float64Array} states time in each of {@link STATES}, microseconds
  * @property {number} busyUs time at work, microseconds
  *
  * @typedef {object} Process
+ * @property {number} index
  * @property {number} pid
  * @property {string} command
  * @property {string} [cwd]
  * @property {boolean} launcher whether the process only started others
  * @property {Thread[]} threads
+ * @property {number} busyUs of all its threads
+ * @property {string[]} texts that marks and spans name by their indices
+ * @property {{ timeUs: number[], heap: number[], rss: (number | null)[] }} [memory]
+ * @property {{ timeUs: number[], javascript: (number | null)[], native: (number | null)[] }} [cpu]
+ * @property {{ startUs: number[], lengthUs: number[], major: number[] }} [collections]
+ * @property {Timings} [marks]
+ * @property {Timings} [spans]
+ *
+ * @typedef {object} Timings names, tracks and groups are indices of texts, or -1
+ * @property {number[]} startUs
+ * @property {number[]} [lengthUs]
+ * @property {number[]} name
+ * @property {number[]} track
+ * @property {number[]} group
+ * @property {(string | null)[]} color
+ *
+ * @typedef {Record<TIMES[number], ArrayLike<number>>} Items the times of items of one kind, microseconds
+ * @typedef {Record<'functions' | 'files' | 'packages' | 'owners', Items>} WholeCosts
+ * @typedef {import('../../../index.js').ReportChainPart} Phase of the chain that the end waited for
  *
  * @typedef {ReturnType<typeof readRecording>} Recording
  */
@@ -39,22 +63,27 @@ function readRecording(data) {
   const filePackages = Int32Array.from(files.package)
   const tree = readTree(data.tree, functionFiles, filePackages)
   const leafNode = Int32Array.from(leaves.node)
-  const isNative = (/** @type {number} */ node) =>
-    files.path[functionFiles[tree.functions[node]]] === ''
-  const leafState = leafNode.map(
-    (node) => STATES[tree.functions[node]] ?? (isNative(node) ? PROGRAM : WORK),
+  /** @param {number} item */
+  const stateOf = (item) =>
+    OF_FUNCTIONS[item] ?? (files.path[functionFiles[item]] === '' ? NATIVE : JAVASCRIPT)
+  const functionState = functionFiles.map((_, item) => stateOf(item))
+  const leafState = Uint8Array.from(
+    leafNode,
+    (node, leaf) => OF_LEAVES[leaves.state[leaf]] ?? functionState[tree.functions[node]],
   )
-  for (const [leaf, state] of leaves.state.entries()) {
-    if (state !== 0) leafState[leaf] = state === 1 ? BLOCKED : WAITING
-  }
-  const { processes, threads } = readProcesses(data.processes, leafState)
+  const { processes, threads } = readProcesses(data, leafState)
   return {
     durationUs: /** @type {number} */ (data.durationUs),
     /** Whether the two threads are the sides of a comparison. */
     compared: data.compared === true,
+    title: /** @type {string | undefined} */ (data.title),
+    sentence: /** @type {string | undefined} */ (data.sentence),
+    chain: /** @type {Phase[]} */ (data.chain ?? []),
     thinnedToUs: /** @type {number | undefined} */ (data.thinnedToUs),
     notes: /** @type {string[]} */ (data.notes),
     packages: /** @type {string[]} */ (data.packages),
+    /** Paths as they were recorded. */
+    fullPaths: /** @type {string[]} */ (files.path),
     filePaths: relativePaths(files.path, processes),
     filePackages,
     names: /** @type {string[]} */ (functions.name),
@@ -67,70 +96,57 @@ function readRecording(data) {
     ...tree,
     ...{ leafNode, leafState, leafLine: Int32Array.from(leaves.line) },
     ...{ processes, threads },
+    /** The costs of everything but launchers, as the report has them. */
+    whole: /** @type {WholeCosts | undefined} */ (data.costs),
+    stalls: /** @type {import('../../../index.js').ReportStall[]} */ (data.stalls ?? []),
+    imports: /** @type {import('../../../index.js').ReportImport[]} */ (data.imports ?? []),
+    scripts: /** @type {import('../../../index.js').ReportScript[]} */ (data.scripts ?? []),
+    code: readCode(data.code),
   }
 }
 
-/** @param {any} tree @param {Int32Array} functionFiles @param {Int32Array} filePackages */
-function readTree(tree, functionFiles, filePackages) {
-  const functions = Int32Array.from(tree.function)
-  const parent = functions.map((_, node) =>
-    tree.parent[node] === 0 ? -1 : node - tree.parent[node],
-  )
-  const depth = new Int32Array(parent.length)
-  for (const [node, above] of parent.entries()) depth[node] = above === -1 ? 0 : depth[above] + 1
-  const files = functions.map((item) => functionFiles[item])
-  const packages = files.map((file) => (file === -1 ? -1 : filePackages[file]))
-  const owners = files.map((file, node) => (file === -1 ? -1 : tree.owner[node]))
-  return {
-    ...{ parent, depth, ...children(parent), functions },
-    /** Functions, files, packages and owners of nodes; -1 for none. States have only the first. */
-    itemsOfNodes: [functions, files, packages, owners],
-  }
+/**
+ * Returns the lines of code that the page has, by path and number.
+ * @param {{ file: string, lines: Record<string, string> }[]} [list]
+ */
+function readCode(list = []) {
+  /** @param {Record<string, string>} lines */
+  const byNumber = (lines) =>
+    new Map(Object.entries(lines).map(([number, text]) => [Number(number), text]))
+  return new Map(list.map(({ file, lines }) => [file, byNumber(lines)]))
 }
 
-/** @param {any[]} list @param {Int32Array} leafState */
-function readProcesses(list, leafState) {
+/** @param {any} data @param {Uint8Array} leafState */
+function readProcesses({ processes: list, texts = [] }, leafState) {
   /** @type {Thread[]} */
   const threads = []
   /** @type {Process[]} */
-  const processes = list.map((data) => ({ ...data, threads: [] }))
-  for (const [index, process] of processes.entries()) {
-    for (const data of list[index].threads) {
-      process.threads.push({ ...readThread(data, leafState), index: threads.length, process })
-      threads.push(process.threads[process.threads.length - 1])
+  const processes = list.map((/** @type {any} */ process, /** @type {number} */ index) => ({
+    ...{ ...process, index, texts, threads: [], busyUs: 0 },
+  }))
+  for (const process of processes) {
+    for (const data of list[process.index].threads) {
+      const thread = { ...readThread(data, leafState), index: threads.length, process }
+      process.threads.push(thread)
+      process.busyUs += thread.busyUs
+      threads.push(thread)
     }
   }
   return { processes, threads }
 }
 
-/** @param {any} data @param {Int32Array} leafState */
-function readThread({ name, startUs, lengths, leaves }, leafState) {
+/** @param {any} data @param {Uint8Array} leafState */
+function readThread({ id, name, startUs, lengths, leaves, times: known }, leafState) {
   const times = new Float64Array(lengths.length + 1)
+  const states = new Float64Array(STATES.length)
   times[0] = startUs
-  let busyUs = 0
   for (let index = 0; index < lengths.length; index++) {
     times[index + 1] = times[index] + lengths[index]
-    if (leaves[index] !== -1 && leafState[leaves[index]] < IDLE) busyUs += lengths[index]
+    if (leaves[index] !== -1) states[leafState[leaves[index]]] += lengths[index]
   }
-  return { name, times, leaves: Int32Array.from(leaves), busyUs }
-}
-
-/** Links each node to its first child and to its next sibling; -1 for none. @param {Int32Array} parent */
-function children(parent) {
-  const firstChild = new Int32Array(parent.length).fill(-1)
-  const nextSibling = new Int32Array(parent.length).fill(-1)
-  /** @type {number[]} */
-  const roots = []
-  for (let node = parent.length - 1; node >= 0; node--) {
-    const above = parent[node]
-    if (above === -1) {
-      roots.unshift(node)
-    } else {
-      nextSibling[node] = firstChild[above]
-      firstChild[above] = node
-    }
-  }
-  return { firstChild, nextSibling, roots }
+  if (known) states.set(STATES.map((state) => 1000 * (known[`${state}Ms`] ?? 0)))
+  const busyUs = states[JAVASCRIPT] + states[NATIVE] + states[GC]
+  return { id, name, times, leaves: Int32Array.from(leaves), states, busyUs }
 }
 
 /**
@@ -148,8 +164,7 @@ function relativePaths(paths, processes) {
 /** @param {Process[]} processes */
 function busiestProcess(processes) {
   /** @param {Process} process */
-  const busyUs = ({ threads, launcher }) =>
-    launcher ? -1 : threads.reduce((sum, thread) => sum + thread.busyUs, 0)
+  const busyUs = (process) => (process.launcher ? -1 : process.busyUs)
   return processes.reduce((best, process) => (busyUs(process) > busyUs(best) ? process : best))
 }
 
@@ -166,6 +181,6 @@ function sampleAt(times, us) {
 }
 
 module.exports = {
-  ...{ WORK, PROGRAM, GC, IDLE, BLOCKED, WAITING },
+  ...{ STATES, TIMES, JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE },
   ...{ readRecording, busiestProcess, sampleAt },
 }

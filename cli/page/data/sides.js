@@ -2,7 +2,8 @@
 
 // Puts the two sides of a comparison beside each other.
 
-const { callsOf, costsOf } = require('./costs.js')
+const { callsOf } = require('./calls.js')
+const { costsOf } = require('./costs.js')
 const { formatTime } = require('../../terminal/units.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
@@ -19,7 +20,7 @@ function sidesOf(recording) {
 /**
  * Returns the times of a box on both sides, in microseconds. A box without a node has the times of its
  * function.
- * @param {Sides} sides @param {import('../layout/flame.js').Box} box
+ * @param {Sides} sides @param {import('../layout/boxes.js').Box} box
  */
 function timesOf({ base, head }, { item, node }) {
   if (node === -1) {

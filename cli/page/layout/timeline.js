@@ -1,31 +1,28 @@
 'use strict'
 
-// Lays out the time line: a row for each thread, the time scale and the selected time.
+// Lays out the time line: its rows, its scale, the selected time, and what threads did in each pixel.
 
-const { WORK, PROGRAM, GC, IDLE, BLOCKED, WAITING } = require('../data/recording.js')
-const { processLabel, threadLabel } = require('../data/names.js')
-const { spanOf, threadsOf } = require('../state.js')
+const { IDLE, sampleAt } = require('../data/recording.js')
+const { threadsOf, visibleOf } = require('../state.js')
 const { formatTime } = require('../../terminal/units.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
-/** @typedef {{ label: string, threads: number[], isBelow: boolean }} Row threads are indices */
+/** @typedef {import('./boxes.js').Range} Range */
+/** @typedef {import('./tracks.js').Row} Row */
 
-/** Height of a row, of the time scale: pixels. */
-const ROW = 20
-const SCALE = 18
-/** Rows of threads: a canvas cannot be higher than some 32,000 pixels. */
-const MAX_ROWS = 700
+/** Height of the time scale: pixels. */
+const SCALE = 20
 /** Least distance of two times on the scale: pixels. */
 const TICK = 110
+/** Room of a time on the scale: pixels. */
+const LABEL = 52
+/** Times from here on are minutes: microseconds. */
+const MINUTES = 600e6
 
-/** What a row shows, from its bottom. */
-const STACK = /** @type {const} */ ([
-  { name: 'javascript', state: WORK },
-  { name: 'native', state: PROGRAM },
-  { name: 'gc', state: GC },
-  { name: 'waiting', state: WAITING },
-  { name: 'blocked', state: BLOCKED },
-])
+/** Values of a pixel: the states but idle, then the time with a marked function, then all time. */
+const MARK = IDLE
+const ALIVE = IDLE + 1
+const VALUES = IDLE + 2
 
 /**
  * Lays out everything but what threads did.
@@ -33,88 +30,113 @@ const STACK = /** @type {const} */ ([
  * @param {number} width pixels
  */
 function layoutTimeline(recording, rows, state, width) {
-  const { durationUs } = recording
-  const { fromUs, toUs } = spanOf(state, recording)
-  const x = (/** @type {number} */ us) => (us / durationUs) * width
+  const visible = visibleOf(state, recording)
+  const x = (/** @type {number} */ us) =>
+    ((us - visible.from) / (visible.to - visible.from)) * width
   const selected = new Set(threadsOf(state, recording))
-  return {
-    height: SCALE + rows.length * ROW,
-    ticks: ticksOf(durationUs, width).map((us) => ({
-      ...{ x: x(us), label: us === 0 ? '0' : formatTime(us / 1000) },
-    })),
-    rows: rows.map(({ threads }, index) => ({
-      top: SCALE + index * ROW,
+  let height = 0
+  const placed = rows.map(({ threads, height: own }) => {
+    const top = height
+    height += own
+    return {
+      ...{ top, height: own },
       isSelected: threads.some((thread) => selected.has(thread)),
-      isShown: threads.includes(state.thread ?? -1),
-    })),
-    /** The selected time, if it is not all. */
-    span: state.from === undefined ? undefined : { from: x(fromUs), to: x(toUs) },
+      isShown: threads.length === 1 && threads[0] === state.thread,
+    }
+  })
+  return {
+    height,
+    visible,
+    ticks: ticksOf(visible, width).map(({ us, label }) => ({ x: x(us), label })),
+    rows: placed,
+    /** The selected time as a part of the width, if it is not all. */
+    span:
+      state.from === undefined
+        ? undefined
+        : { from: x(state.from) / width, to: x(state.to ?? 0) / width },
   }
 }
 
-/**
- * Returns a row for each thread, below a row for its process if that has several. Many threads have
- * the row of their process only.
- * @param {Recording} recording @returns {Row[]}
- */
-function rowsOf({ processes, threads: all }) {
-  const isCrowded = all.length > MAX_ROWS
-  return processes.flatMap((process) => {
-    const { threads } = process
-    const indices = threads.map(({ index }) => index)
-    if (threads.length === 1) {
-      const { name } = threads[0]
-      const label = name === 'main' ? processLabel(process) : threadLabel(threads[0])
-      return [{ label, threads: indices, isBelow: false }]
-    }
-    const row = { label: processLabel(process), threads: indices, isBelow: false }
-    if (isCrowded) return [row]
-    const below = threads.map(({ name, index }) => ({
-      label: name,
-      threads: [index],
-      isBelow: true,
-    }))
-    return [row, ...below]
-  })
-}
-
-/** Returns the row at a height. @param {Row[]} rows @param {number} y pixels @returns {Row | undefined} */
+/** Returns the index of the row at a height, or -1. @param {Row[]} rows @param {number} y pixels */
 function rowAt(rows, y) {
-  return rows[Math.floor((y - SCALE) / ROW)]
+  let top = 0
+  for (const [index, { height }] of rows.entries()) {
+    if (y >= top && y < top + height) return index
+    top += height
+  }
+  return -1
 }
 
 /**
- * Returns for each pixel the part of the time that threads spent in each state of {@link STACK}.
- * @param {Recording} recording @param {number[]} threads @param {number} width pixels
+ * Returns for each pixel the part of the time that threads spent in each state, in a marked function,
+ * and alive: {@link VALUES} for each pixel.
+ * @param {Recording} recording @param {number[]} threads @param {Range} visible
+ * @param {number} width pixels @param {Uint8Array} [isMarked] whether a leaf has a marked function
  */
-function sharesOf({ threads: all, leafState, durationUs }, threads, width) {
-  const shares = new Float64Array(width * STACK.length)
-  const places = new Map(STACK.map(({ state }, index) => [Number(state), index]))
-  const usPerPixel = durationUs / width
+function sharesOf({ threads: all, leafState }, threads, visible, width, isMarked) {
+  const shares = new Float32Array(width * VALUES)
+  const scale = width / (visible.to - visible.from)
   for (const thread of threads) {
     const { times, leaves } = all[thread]
-    for (let index = 0; index < leaves.length; index++) {
-      const state = leaves[index] === -1 ? IDLE : leafState[leaves[index]]
-      const place = places.get(state)
-      if (place === undefined) continue
-      const [from, to] = [times[index] / usPerPixel, times[index + 1] / usPerPixel]
-      for (let pixel = Math.floor(from); pixel < Math.min(width, to); pixel++) {
-        const part = Math.min(to, pixel + 1) - Math.max(from, pixel)
-        shares[pixel * STACK.length + place] += part / threads.length
+    addTime(shares, width, ALIVE, times[0], times[leaves.length], visible.from, scale)
+    for (let index = sampleAt(times, visible.from); index < leaves.length; index++) {
+      if (times[index] >= visible.to) break
+      const leaf = leaves[index]
+      if (leaf < 0 || leafState[leaf] === IDLE) continue
+      const [from, to] = [times[index], times[index + 1]]
+      addTime(shares, width, leafState[leaf], from, to, visible.from, scale)
+      if (isMarked !== undefined && isMarked[leaf] === 1) {
+        addTime(shares, width, MARK, from, to, visible.from, scale)
       }
     }
   }
+  const part = 1 / Math.max(1, threads.length)
+  for (let index = 0; index < shares.length; index++) shares[index] *= part
   return shares
 }
 
-/** Returns the times on the scale: steps of 1, 2 or 5 times a power of ten. @param {number} durationUs @param {number} width pixels */
-function ticksOf(durationUs, width) {
-  const least = durationUs / Math.max(1, width / TICK)
+/**
+ * Adds a time to the pixels that it covers.
+ * @param {Float32Array} shares @param {number} width pixels @param {number} value which of {@link VALUES}
+ * @param {number} fromUs @param {number} toUs @param {number} startUs of the first pixel
+ * @param {number} scale pixels of a microsecond
+ */
+function addTime(shares, width, value, fromUs, toUs, startUs, scale) {
+  const from = Math.max(0, (fromUs - startUs) * scale)
+  const to = Math.min(width, (toUs - startUs) * scale)
+  if (!(to > from)) return
+  const [first, last] = [Math.floor(from), Math.floor(to)]
+  if (first === last) {
+    shares[first * VALUES + value] += to - from
+    return
+  }
+  shares[first * VALUES + value] += first + 1 - from
+  for (let pixel = first + 1; pixel < last; pixel++) shares[pixel * VALUES + value] += 1
+  if (last < width) shares[last * VALUES + value] += to - last
+}
+
+/** Returns the times on the scale: steps of 1, 2 or 5 times a power of ten, as far as their labels fit. @param {Range} visible @param {number} width pixels */
+function ticksOf({ from, to }, width) {
+  const least = (to - from) / Math.max(1, width / TICK)
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)))
   const step = ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power
+  const end = to - ((to - from) * LABEL) / width
   const ticks = []
-  for (let us = 0; us < durationUs; us += step) ticks.push(us)
+  for (let us = Math.ceil(from / step) * step; us <= end; us += step) {
+    ticks.push({ us, label: us === 0 ? '0' : labelOf(us, step, to) })
+  }
   return ticks
 }
 
-module.exports = { ROW, SCALE, STACK, layoutTimeline, rowsOf, rowAt, sharesOf }
+/** Returns a time with as many digits as tell it from the next. @param {number} us @param {number} step @param {number} end */
+function labelOf(us, step, end) {
+  if (us >= MINUTES) return formatTime(us / 1000)
+  const [unit, name] = end >= 1e6 ? [1e6, 's'] : [1e3, 'ms']
+  const digits = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9))
+  return `${(us / unit).toFixed(digits)} ${name}`
+}
+
+module.exports = {
+  ...{ SCALE, MARK, ALIVE, VALUES },
+  ...{ layoutTimeline, rowAt, sharesOf },
+}

@@ -3,6 +3,9 @@
 // Chooses colours that people with colour blindness tell apart, by Okabe and Ito.
 
 const { packageOf } = require('../data/names.js')
+const { variable } = require('./elements.js')
+
+/** @typedef {import('../data/recording.js').Recording} Recording */
 
 /** Colours of packages, apart from own code and Node's: fill for the light and the dark theme. */
 const PACKAGES = [
@@ -13,33 +16,41 @@ const PACKAGES = [
   ['#b9c3f2', '#49559c'],
   ['#f2bd9a', '#94512a'],
 ]
+/** Packages without a colour of their own. */
+const OTHERS = ['#e2ddcf', '#5d584c']
 const OWN = ['#ffb74d', '#b26a00']
-const NODE = ['#d5d8dc', '#4a4f57']
-const STATE = ['#b8bcc2', '#5f656e']
+const NODE = ['#dcdfe3', '#43484f']
+const NATIVE = ['#b8bcc2', '#646b74']
 
-/** Colours of what threads did. */
-const STATES = {
-  javascript: ['#0072b2', '#56b4e9'],
-  gc: ['#d55e00', '#f08030'],
-  native: ['#7f8790', '#9aa3ad'],
-  waiting: ['#e6c84f', '#b8a03a'],
-  blocked: ['#cc79a7', '#d795b9'],
+/**
+ * Chooses the colours of packages: the busiest have a colour of their own.
+ * @param {Recording} recording @param {import('../data/costs.js').Costs} costs of everything
+ * @param {boolean} isDark @returns {(name: string) => string}
+ */
+function packageColours({ packages }, { packageCosts }, isDark) {
+  const theme = isDark ? 1 : 0
+  const known = new Map([
+    ['(own code)', OWN[theme]],
+    ['node:', NODE[theme]],
+    ['(native)', NATIVE[theme]],
+    ['(program)', NATIVE[theme]],
+    ['(garbage collector)', variable('--gc')],
+  ])
+  const busiest = [...packages.keys()]
+    .filter((item) => !known.has(packages[item]))
+    .sort((a, b) => packageCosts.self[b] - packageCosts.self[a])
+  for (const [rank, item] of busiest.slice(0, PACKAGES.length).entries()) {
+    known.set(packages[item], PACKAGES[rank][theme])
+  }
+  return (name) => known.get(name) ?? OTHERS[theme]
 }
 
 /**
  * Returns the colour of each function.
- * @param {import('../data/recording.js').Recording} recording @param {boolean} isDark
+ * @param {Recording} recording @param {(name: string) => string} colourOf packages
  */
-function coloursOf(recording, isDark) {
-  const theme = isDark ? 1 : 0
-  return recording.names.map((_, item) => {
-    const name = packageOf(recording, item)
-    if (name === '(own code)') return OWN[theme]
-    if (name === '(garbage collector)') return STATES.gc[theme]
-    if (recording.files[item] === -1) return STATE[theme]
-    if (name === 'node:' || name === '(native)') return NODE[theme]
-    return PACKAGES[hash(name) % PACKAGES.length][theme]
-  })
+function functionColours(recording, colourOf) {
+  return recording.names.map((_, item) => colourOf(packageOf(recording, item)))
 }
 
 /** Colours of a comparison. */
@@ -57,11 +68,4 @@ function differenceColour(us, workUs, isDark) {
   return `color-mix(in srgb, ${colour} ${Math.round(100 * part)}%, ${SAME[theme]})`
 }
 
-/** @param {string} text */
-function hash(text) {
-  let sum = 7
-  for (let index = 0; index < text.length; index++) sum = (sum * 31 + text.charCodeAt(index)) >>> 0
-  return sum
-}
-
-module.exports = { STATES, coloursOf, differenceColour }
+module.exports = { packageColours, functionColours, differenceColour }

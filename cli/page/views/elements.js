@@ -2,6 +2,9 @@
 
 // Makes elements and prepares canvases. Texts from profiles are never HTML.
 
+/** Levels that rows are set in; what is deeper stands below the last. */
+const MAX_LEVEL = 12
+
 /**
  * @param {string} tag @param {Record<string, any>} [properties] of the element, or its attributes
  * @param {...(Node | string)} children
@@ -28,14 +31,26 @@ function button(textContent, onClick, properties) {
 }
 
 /**
- * Makes the cell of a row's name, which selects the row's function if there is one.
- * @param {{ name: string, place: string, item?: number }} row @param {import('../state.js').Change} change
+ * Makes the cell of a row's name, which selects the row's function or what else the row chooses.
+ * @param {{ name: string, place: string, title?: string, item?: number, level?: number, code?: string, choice?: Partial<import('../state.js').State> }} row
+ * @param {import('../state.js').Change} change
  */
-function nameCell({ name, place, item }, change) {
-  const link = item === undefined ? name : button(name, () => change({ function: item }))
+function nameCell({ name, place, title = place, item, level = 0, code = '', choice }, change) {
+  const choose = choice ?? (item === undefined ? undefined : { function: item })
+  const link = choose === undefined ? name : button(name, () => change(choose))
   const where = element('span', { className: 'place', textContent: place })
-  const title = item === undefined ? name : place
-  return element('td', { className: 'name', title }, link, ' ', where)
+  const text = code === '' ? [] : [' ', element('code', { textContent: code })]
+  const whole = `${name} ${title}`.trim()
+  const cell = element('td', { className: 'name', title: whole }, link, ' ', where, ...text)
+  if (level > 0) cell.style.paddingLeft = `${6 + 14 * Math.min(level, MAX_LEVEL)}px`
+  return cell
+}
+
+/** Makes the cell of a bar, beside the number that the bar shows. @param {number} share from 0 to 1 */
+function bar(share) {
+  const inner = element('span')
+  inner.style.width = `${Math.min(100, 100 * Math.abs(share))}%`
+  return element('td', { className: 'bar', 'aria-hidden': 'true' }, inner)
 }
 
 /** @param {string} id @returns {any} */
@@ -54,16 +69,24 @@ function widthFor({ parentElement }) {
  */
 function prepare(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1
-  canvas.width = Math.max(1, Math.round(width * ratio))
-  canvas.height = Math.max(1, Math.round(height * ratio))
-  canvas.style.width = `${width}px`
-  canvas.style.height = `${height}px`
+  const [across, down] = [width, height].map((size) => Math.max(1, Math.round(size * ratio)))
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'))
-  context.scale(ratio, ratio)
+  // Another size takes new memory.
+  if (canvas.width !== across || canvas.height !== down) {
+    canvas.width = across
+    canvas.height = down
+    canvas.style.width = `${width}px`
+    canvas.style.height = `${height}px`
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0)
+  context.clearRect(0, 0, width, height)
   context.font = '11px system-ui, sans-serif'
   context.textBaseline = 'middle'
   return context
 }
+
+/** Distance of a text from the pointer: pixels. */
+const HOVER = 14
 
 /** Columns of a text are about this wide: pixels. */
 const CHARACTER = 6
@@ -80,4 +103,39 @@ function variable(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }
 
-module.exports = { element, button, nameCell, byId, widthFor, prepare, cutText, variable }
+/**
+ * Shows lines beside the pointer, or nothing.
+ * @param {MouseEvent} event @param {string[]} lines
+ */
+function showHover({ clientX, clientY }, lines) {
+  const hover = byId('hover')
+  hover.hidden = lines.length === 0
+  if (lines.length === 0) return
+  hover.replaceChildren(...lines.map((textContent) => element('span', { textContent })))
+  const { offsetWidth, offsetHeight } = hover
+  const isLow = clientY + offsetHeight + HOVER > innerHeight
+  hover.style.left = `${Math.max(4, Math.min(clientX + HOVER, innerWidth - offsetWidth - 4))}px`
+  hover.style.top = `${isLow ? clientY - offsetHeight - HOVER : clientY + HOVER}px`
+}
+
+/**
+ * Shades what is beside a part of a canvas, or nothing.
+ * @param {HTMLElement} canvas @param {{ from: number, to: number }} [part] from 0 on the left to 1
+ */
+function shade({ parentElement }, part) {
+  const [before, after] = /** @type {NodeListOf<HTMLElement>} */ (
+    /** @type {HTMLElement} */ (parentElement).querySelectorAll('.shade')
+  )
+  const percent = (/** @type {number} */ share) => `${100 * Math.max(0, Math.min(1, share))}%`
+  before.style.width = percent(part?.from ?? 0)
+  after.style.width = percent(part === undefined ? 0 : 1 - part.to)
+}
+
+function hideHover() {
+  byId('hover').hidden = true
+}
+
+module.exports = {
+  ...{ element, button, nameCell, bar, byId, widthFor, prepare, cutText, variable },
+  ...{ shade, showHover, hideHover },
+}

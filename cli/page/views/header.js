@@ -1,15 +1,26 @@
 'use strict'
 
-// Draws what is above and below the graphs: title, summary, search and notes.
+// Draws what is above and below the graphs: title, sentence, chain, states, search and notes.
 
 const { timeWith, titleOf } = require('../data/names.js')
+const { STATES } = require('../data/recording.js')
 const { formatChange } = require('../data/sides.js')
 const { spanOf, threadsOf } = require('../state.js')
 const { formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
-const { byId } = require('./elements.js')
+const { byId, element } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../state.js').Shown} Shown */
+
+/** What each state is. */
+const MEANINGS = {
+  javascript: 'functions of scripts',
+  native: 'native code on the thread',
+  gc: 'garbage collection',
+  waiting: 'ready to run, but every core was busy',
+  blocked: 'in a call that waits',
+  idle: 'waiting for events',
+}
 
 class HeaderView {
   #search = byId('search')
@@ -18,13 +29,18 @@ class HeaderView {
   /** @param {Recording} recording @param {import('../state.js').Change} change */
   constructor(recording, change) {
     this.#recording = recording
-    const { notes, thinnedToUs } = recording
+    const { notes, thinnedToUs, sentence, chain } = recording
     document.title = titleOf(recording)
     byId('title').textContent = document.title
+    byId('sentence').textContent = sentence ?? ''
+    byId('chain').append(...chain.map(phase))
     const thinned = `one sample stands for ${formatTime(Number(thinnedToUs) / 1000)}, because there are many`
     byId('notes').textContent = [...notes, ...(thinnedToUs ? [thinned] : [])].join('; ')
     byId('whole').addEventListener('click', () =>
-      change({ from: undefined, to: undefined, threads: undefined, thread: undefined }),
+      change({
+        ...{ from: undefined, to: undefined, left: undefined, right: undefined },
+        ...{ threads: undefined, thread: undefined },
+      }),
     )
     byId('help').addEventListener('click', () => byId('keys').showModal())
     this.#search.addEventListener('input', () => change({ query: this.#search.value }))
@@ -32,15 +48,57 @@ class HeaderView {
 
   /** @param {Shown} shown */
   draw(shown) {
-    const { state, costs, isWanted } = shown
+    const { state, costs, isWanted, sides } = shown
     byId('summary').textContent = summaryOf(this.#recording, shown)
     byId('found').textContent =
       state.query === ''
         ? ''
         : `${formatShare(timeWith(this.#recording, costs, isWanted), costs.workUs)} of work`
     if (this.#search.value !== state.query) this.#search.value = state.query
-    byId('whole').hidden = state.from === undefined && state.threads === undefined
+    byId('whole').hidden = [state.from, state.left, state.threads].every(
+      (chosen) => chosen === undefined,
+    )
+    byId('zoom').hidden = state.from === undefined || isVisible(state)
+    byId('states').replaceChildren(...(sides ? [] : statesOf(costs)))
   }
+}
+
+/** Returns whether the selected time is all that is visible. @param {import('../state.js').State} state */
+function isVisible({ from, to, left, right }) {
+  return from === left && to === right
+}
+
+/** @param {import('../data/recording.js').Phase} phase */
+function phase({ label, ms }) {
+  return element('li', {}, label, ' ', element('b', { textContent: formatTime(ms) }))
+}
+
+/** Makes a bar of the states, and the legend of their colours with their times. @param {import('../data/costs.js').Costs} costs */
+function statesOf({ states }) {
+  const all = states.reduce((sum, us) => sum + us, 0)
+  const known = STATES.map((name, state) => ({ name, us: states[state] }))
+  const parts = known
+    .filter(({ us }) => us > 0)
+    .map(({ name, us }) => {
+      const part = element('span', { className: `state ${name}` })
+      part.style.flexGrow = String(us / all)
+      return part
+    })
+  const rows = known.map(({ name, us }) =>
+    element(
+      'li',
+      { title: MEANINGS[name], className: us > 0 ? '' : 'none' },
+      element('span', { className: `swatch state ${name}` }),
+      `${name} `,
+      ...(us > 0
+        ? [element('b', { textContent: formatTime(us / 1000) }), ` ${formatShare(us, all)}`]
+        : ['–']),
+    ),
+  )
+  return [
+    element('div', { className: 'bar-of-states', 'aria-hidden': 'true' }, ...parts),
+    element('ul', { className: 'legend' }, ...rows),
+  ]
 }
 
 /** @param {Recording} recording @param {Shown} shown */
@@ -49,11 +107,11 @@ function summaryOf(recording, { state, costs, sides }) {
   const { fromUs, toUs } = spanOf(state, recording)
   const threads = threadsOf(state, recording)
   const processes = new Set(threads.map((thread) => recording.threads[thread].process))
-  const times = Object.entries(costs.states)
-    .filter(([, us]) => us > 0)
-    .map(([name, us]) => `${name} ${formatTime(us / 1000)}`)
   const counts = formatCounts(processes.size, threads.length)
-  return `${formatTime((toUs - fromUs) / 1000)} · ${counts} · ${times.join(', ')}`
+  const length = formatTime((toUs - fromUs) / 1000)
+  const isPart = state.from !== undefined
+  const span = `${length}${isPart ? `, from ${formatTime(fromUs / 1000)} on` : ''}`
+  return `${span} · ${counts} · busy ${formatTime(costs.workUs / 1000)}`
 }
 
 module.exports = { HeaderView }

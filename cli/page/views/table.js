@@ -1,23 +1,26 @@
 'use strict'
 
-// Draws the tables: functions, files, packages, owners and lines of the selection.
+// Draws the tables: functions, files, packages, owners, lines, stalls, imports and scripts.
 
 const { formatDifference } = require('../data/sides.js')
+const { layoutList } = require('../layout/lists.js')
 const { layoutTable } = require('../layout/table.js')
 const { tablesOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
-const { button, byId, element, nameCell } = require('./elements.js')
+const { bar, button, byId, element, nameCell } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../layout/table.js').Row} Row */
 /** @typedef {import('../layout/table.js').Table} Table */
-/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../layout/lists.js').List} List */
 /** @typedef {import('../state.js').Shown} Shown */
 
 /** Rows that are drawn at first. */
-const ROWS = 100
+const ROWS = 50
 /** Rows that a click adds. */
 const MORE_ROWS = 500
+/** Tables that have no costs. */
+const LISTS = new Set(['stalls', 'imports', 'scripts'])
 
 class TableView {
   #table = byId('table')
@@ -34,9 +37,12 @@ class TableView {
     this.#recording = recording
     this.#change = change
     this.#tabs = tablesOf(recording).map((table) =>
-      button(table, () => change({ table }), { role: 'tab' }),
+      button(table, () => change({ table }), { role: 'tab', 'aria-controls': 'table' }),
     )
     byId('tabs').append(...this.#tabs)
+    byId('tabs').addEventListener('keydown', (/** @type {KeyboardEvent} */ event) =>
+      this.#turnTab(event),
+    )
     this.#more.addEventListener('click', () => this.#drawMore())
   }
 
@@ -45,9 +51,23 @@ class TableView {
     if (shown.state.table !== this.#shown?.state.table) this.#limit = ROWS
     this.#shown = shown
     for (const tab of this.#tabs) {
-      tab.setAttribute('aria-selected', String(tab.textContent === shown.state.table))
+      const isSelected = tab.textContent === shown.state.table
+      tab.setAttribute('aria-selected', String(isSelected))
+      tab.tabIndex = isSelected ? 0 : -1
     }
     this.#drawRows()
+  }
+
+  /** Goes to the tab beside. @param {KeyboardEvent} event */
+  #turnTab(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    const at = this.#tabs.indexOf(/** @type {HTMLElement} */ (document.activeElement))
+    if (by === undefined || at === -1) return
+    event.preventDefault()
+    event.stopPropagation()
+    const next = this.#tabs[(at + by + this.#tabs.length) % this.#tabs.length]
+    next.focus()
+    next.click()
   }
 
   #drawMore() {
@@ -56,15 +76,38 @@ class TableView {
   }
 
   #drawRows() {
-    const table = layoutTable(this.#recording, this.#shown)
-    const { length } = table.rows
-    const rows = table.rows.slice(0, this.#limit).map((row) => this.#row(row, table))
-    this.#table.replaceChildren(
-      element('thead', {}, this.#head(table)),
-      element('tbody', {}, ...rows),
+    const { head, rows, count } = LISTS.has(this.#shown.state.table)
+      ? this.#list(layoutList(this.#recording, this.#shown.state))
+      : this.#costs(layoutTable(this.#recording, this.#shown, this.#limit))
+    this.#table.replaceChildren(element('thead', {}, head), element('tbody', {}, ...rows))
+    this.#more.hidden = count <= this.#limit
+    this.#more.textContent = `${count - this.#limit} more`
+  }
+
+  /** @param {List} list */
+  #list({ heads, rows, wholeMs, noun }) {
+    const [first, ...others] = heads.map((textContent) =>
+      element('th', { scope: 'col', textContent }),
     )
-    this.#more.hidden = length <= this.#limit
-    this.#more.textContent = `${length - this.#limit} more`
+    const head = [first, ...others, element('th', { scope: 'col', className: 'bar' })]
+    const made = rows.slice(0, this.#limit).map((row) => {
+      const cells = row.cells.map((textContent) => element('td', { textContent }))
+      return element(
+        'tr',
+        {},
+        ...cells,
+        bar(row.ms / Math.max(wholeMs, Number.MIN_VALUE)),
+        nameCell(row, this.#change),
+      )
+    })
+    head.push(element('th', { scope: 'col', className: 'name', textContent: noun }))
+    return { head: element('tr', {}, ...head), rows: made, count: rows.length }
+  }
+
+  /** @param {Table} table */
+  #costs(table) {
+    const rows = table.rows.map((row) => this.#row(row, table))
+    return { head: this.#head(table), rows, count: table.count }
   }
 
   /** @param {Table} table */
@@ -74,40 +117,61 @@ class TableView {
       element(
         'th',
         { scope: 'col', 'aria-sort': name === sort ? 'descending' : 'none' },
-        button(name, () => this.#change({ sort: name })),
+        button(name, () => this.#change({ sort: name }), { title: MEANINGS[name] }),
       ),
     )
-    const share = element('th', { scope: 'col', textContent: sides ? 'base → head' : 'share' })
-    const name = element('th', { scope: 'col', className: 'name', textContent: state.table })
-    return element('tr', {}, ...heads, share, name)
+    const share = sides
+      ? [element('th', { scope: 'col', textContent: 'base → head' })]
+      : [
+          element('th', { scope: 'col', className: 'bar' }),
+          element('th', { scope: 'col', textContent: 'share', title: `of the ${SHARED[sort]}` }),
+        ]
+    const name = element('th', {
+      scope: 'col',
+      className: 'name',
+      textContent: state.table.slice(0, -1),
+    })
+    return element('tr', {}, ...heads, ...share, name)
   }
 
   /** @param {Row} row @param {Table} table */
-  #row(row, { columns, sort, wholeUs }) {
-    const { item, sides } = row
-    const format = (/** @type {number} */ us) =>
-      sides ? formatDifference(us) : formatTime(us / 1000)
-    const times = columns.map((name) => element('td', { textContent: format(row[name]) }))
-    const share = sides
-      ? [sides[sort]]
-      : [barOf(row[sort], wholeUs), formatShare(row[sort], wholeUs)]
-    const made = element(
-      'tr',
-      {},
-      ...times,
-      element('td', { className: 'share' }, ...share),
-      nameCell(row, this.#change),
+  #row(row, { columns, sort, wholeUs, mostUs }) {
+    const { item, sides, times } = row
+    const cells = columns.map((name) =>
+      element('td', {
+        className: name === sort ? 'sorted' : '',
+        textContent: sides ? formatDifference(times[name]) : timeText(times[name]),
+      }),
     )
+    const share = sides
+      ? [element('td', { textContent: sides[sort] })]
+      : [
+          bar(times[sort] / Math.max(mostUs, 1)),
+          element('td', { textContent: formatShare(times[sort], wholeUs) }),
+        ]
+    const made = element('tr', {}, ...cells, ...share, nameCell(row, this.#change))
     made.classList.toggle('selected', item !== undefined && item === this.#shown.state.function)
     return made
   }
 }
 
-/** @param {number} us @param {number} wholeUs */
-function barOf(us, wholeUs) {
-  const bar = element('span', { className: 'bar' })
-  bar.style.width = `${Math.min(100, (100 * Math.abs(us)) / Math.max(wholeUs, 1))}%`
-  return bar
+/** What the columns are. */
+const MEANINGS = {
+  self: 'time on top of the stack',
+  total: 'time anywhere on the stack',
+  critical: 'self time that the run had to wait for: what ran beside three others counts a quarter',
+  blocked: 'time in a call that waits',
+  waiting: 'time ready to run, while every core was busy',
+}
+/** What shares are shares of. */
+const SHARED = {
+  ...{ self: 'work', total: 'work', critical: 'wall time' },
+  ...{ blocked: 'blocked time', waiting: 'waiting time' },
+}
+
+/** Returns a time; nothing for none, so that columns stay calm. @param {number} us */
+function timeText(us) {
+  return us === 0 ? '–' : formatTime(us / 1000)
 }
 
 module.exports = { TableView }

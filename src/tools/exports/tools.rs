@@ -20,6 +20,7 @@ use crate::page::page as page_build;
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
+use crate::report::page_lists::page_lists;
 use crate::report::report::{self, ReportOptions};
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
@@ -218,7 +219,8 @@ pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Wor
     let selection = Selection::from(selection);
     Work::task(move || {
         let loaded = selection.load(&paths(inputs), ReadScope::SERIES)?;
-        page_build::page(&loaded).map_err(|error| error.to_string())
+        let lists = page_lists(&loaded).map_err(|error| error.to_string())?;
+        page_build::page(&loaded, lists).map_err(|error| error.to_string())
     })
 }
 

@@ -54,6 +54,9 @@ pub(super) struct Page<'a> {
     pub processes: Vec<PageProcess<'a>>,
     /// Notes for the user.
     pub notes: &'a [String],
+    /// Lists of the report, by their names there: stalls, imports, scripts.
+    #[serde(flatten)]
+    pub lists: serde_json::Map<String, serde_json::Value>,
 }
 
 /// The costs of functions, files, packages and owners, in the order of these.

@@ -1,5 +1,7 @@
 //! Builds the data of a page from a session.
 
+use serde_json::{Map, Value};
+
 use super::json::{Page, PageLeaves, PageOwners, PageProcess, PageSeries, PageThread, PageTree};
 use super::series::{most_of_one, series};
 use super::tables::{STATES, Tables};
@@ -22,8 +24,8 @@ use cpu_prof_core::profile::session::{Process, Session, Thread};
 /// Spans that a page can hold: a browser opens them within two seconds.
 const MAX_SPANS: usize = 500_000;
 
-/// Returns the data as JSON.
-pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
+/// Returns the data as JSON. `lists` are those of the report that the page shows too.
+pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Result<String> {
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
     let parents = parents(session);
@@ -52,6 +54,7 @@ pub(crate) fn page(loaded: &Loaded) -> serde_json::Result<String> {
         processes,
         notes: &loaded.notes,
         thinned_to_us,
+        lists,
         ..Page::default()
     };
     json(page, &paths, Some(&costs))

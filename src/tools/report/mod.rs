@@ -5,6 +5,7 @@ mod detail;
 mod imports;
 pub(crate) mod json;
 mod lines;
+pub(crate) mod page_lists;
 mod projects;
 pub(crate) mod report;
 mod scripts;

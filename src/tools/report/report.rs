@@ -159,7 +159,11 @@ fn rows<T>(costs: &Costs, top: usize, mut row: impl FnMut(usize, bool, ReportCos
 }
 
 /// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
-fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -> ReportThread<'a> {
+pub(super) fn thread_report<'a>(
+    thread: &'a Thread,
+    clock_us: i64,
+    index: &'a FrameIndex,
+) -> ReportThread<'a> {
     let profiles = &thread.profiles;
     ReportThread {
         thread_id: thread.id,

@@ -1,0 +1,113 @@
+'use strict'
+
+// Lays out the tables that are no costs: stalls, imports and scripts.
+
+const {
+  functionAt,
+  inPackage,
+  nameOf,
+  shortPath,
+  shortPlaceOf,
+  threadLabel,
+} = require('../data/names.js')
+const { formatTime } = require('../../terminal/units.js')
+
+/** @typedef {import('../data/recording.js').Recording} Recording */
+/** @typedef {import('../../../index.js').ReportImport} Import */
+/**
+ * @typedef {object} ListRow
+ * @property {string[]} cells
+ * @property {number} ms what the bar shows
+ * @property {string} name
+ * @property {string} place
+ * @property {number} [item] the function to select
+ * @property {number} [level] how far the row is set in
+ * @property {Partial<import('../state.js').State>} [choice] what a click on the times selects
+ *
+ * @typedef {{ heads: string[], rows: ListRow[], wholeMs: number, noun: string }} List
+ */
+
+/** Part of a stall that is visible before and after it. */
+const AROUND = 0.2
+
+/** @param {Recording} recording @param {import('../state.js').State} state @returns {List} */
+function layoutList(recording, { table, query }) {
+  const list = { stalls, imports, scripts }[/** @type {'stalls'} */ (table)](recording)
+  const text = query.toLowerCase()
+  const rows = list.rows.filter(({ name, place }) =>
+    `${name} ${place}`.toLowerCase().includes(text),
+  )
+  return { ...list, rows }
+}
+
+/** @param {Recording} recording @returns {List} */
+function stalls(recording) {
+  const rows = recording.stalls.map((stall) => {
+    const { startMs, durationMs, gcMs, blockedMs } = stall
+    const thread = recording.threads.find(
+      ({ id, process }) => id === stall.threadId && process.pid === stall.pid,
+    )
+    const [from, to] = [startMs * 1000, (startMs + durationMs) * 1000]
+    const inThread = thread && {
+      ...{ threads: [thread.index], thread: thread.index, view: /** @type {const} */ ('time') },
+      ...{ from, to: Math.min(to, recording.durationUs) },
+      left: Math.max(0, from - AROUND * (to - from)),
+      right: Math.min(recording.durationUs, to + AROUND * (to - from)),
+    }
+    return {
+      ...{ ms: durationMs, choice: inThread, ...culprit(recording, stall) },
+      cells: [startMs, durationMs, gcMs, blockedMs].map(formatTime),
+      ...(thread && recording.threads.length > 1 ? { end: threadLabel(thread) } : {}),
+    }
+  })
+  const wholeMs = Math.max(0, ...rows.map(({ ms }) => ms))
+  return {
+    heads: ['at', 'for', 'gc', 'blocked'],
+    rows: rows.map(withEnd),
+    wholeMs,
+    noun: 'function',
+  }
+}
+
+/** @param {ListRow & { end?: string }} row @returns {ListRow} */
+function withEnd({ end, ...row }) {
+  return end === undefined ? row : { ...row, place: `${row.place} · ${end}` }
+}
+
+/** Names the last function that was on the stack for most of a stall. @param {Recording} recording @param {import('../../../index.js').ReportStall} stall */
+function culprit(recording, { stack }) {
+  const own = stack.filter(({ package: name }) => name !== 'node:' && name !== '(native)')
+  const last = (own.length > 0 ? own : stack).at(-1)
+  const item = last && functionAt(recording, last)
+  return item === undefined
+    ? { name: last?.name ?? 'several functions, none for most of the time', place: '' }
+    : { name: nameOf(recording, item), place: shortPlaceOf(recording, item), item }
+}
+
+/** @param {Recording} recording @returns {List} */
+function imports(recording) {
+  const wholeMs = recording.imports.reduce((sum, { totalMs }) => sum + totalMs, 0)
+  /** @param {Import[]} list @param {number} level @returns {ListRow[]} */
+  const rowsOf = (list, level) =>
+    list.flatMap(({ file, totalMs, loadMs, runMs, children }) => [
+      {
+        ...{ cells: [totalMs, loadMs, runMs].map(formatTime), ms: totalMs, level },
+        name: file === '' ? '(loader of ES modules)' : inPackage(shortPath(recording, file)),
+        place: '',
+      },
+      ...rowsOf(children, level + 1),
+    ])
+  const heads = ['total', 'load', 'run']
+  return { heads, rows: rowsOf(recording.imports, 0), wholeMs, noun: 'module' }
+}
+
+/** @param {Recording} recording @returns {List} */
+function scripts(recording) {
+  const wholeMs = recording.scripts.reduce((sum, { totalMs }) => sum + totalMs, 0)
+  const rows = recording.scripts.map(({ name, cwd, processes, totalMs }) => ({
+    ...{ cells: [formatTime(totalMs), String(processes)], ms: totalMs, name, place: cwd ?? '' },
+  }))
+  return { heads: ['total', 'processes'], rows, wholeMs, noun: 'script' }
+}
+
+module.exports = { layoutList }
