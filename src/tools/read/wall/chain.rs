@@ -320,13 +320,13 @@ mod tests {
 
     #[test]
     fn a_background_process_counts_for_its_work_after_its_parents_end() {
-        let parent = ("npm", None, 0, 5 * S, &[(0, 5 * S)] as &[_]);
-        let idle = ("daemon", Some(0), S, 10 * S, &[(S, 3 * S)] as &[_]);
+        let parent: Written = ("npm", None, 0, 5 * S, &[(0, 5 * S)]);
+        let idle: Written = ("daemon", Some(0), S, 10 * S, &[(S, 3 * S)]);
         assert_eq!(
             found(&[parent, idle]),
             [part("npm", 5 * S, 0, 1), part("idle", 5 * S, 5 * S, 0)]
         );
-        let works = ("server", Some(0), S, 10 * S, &[(S, 10 * S)] as &[_]);
+        let works: Written = ("server", Some(0), S, 10 * S, &[(S, 10 * S)]);
         assert_eq!(found(&[parent, works]), [part("npm", S, 0, 1), part("server", 9 * S, 0, 1)]);
     }
 
