@@ -115,17 +115,17 @@ const PACKAGES = `
 
 ### Packages, by self time
 
-| package | self | total | share of work |
-| --- | ---: | ---: | ---: |
-| \`(own code)\` | 656 ms | 832 ms | 76.3% |
-| \`fire\` | 176 ms | 176 ms | 20.5% |
+| package | self | total | critical | share of work |
+| --- | ---: | ---: | ---: | ---: |
+| \`(own code)\` | 656 ms | 832 ms | 345 ms | 76.3% |
+| \`fire\` | 176 ms | 176 ms | 98 ms | 20.5% |
 
 ### Packages, by total time
 
-| package | total | self | share of work |
-| --- | ---: | ---: | ---: |
-| \`(own code)\` | 832 ms | 656 ms | 96.7% |
-| \`fire\` | 176 ms | 176 ms | 20.5% |
+| package | total | self | critical | share of work |
+| --- | ---: | ---: | ---: | ---: |
+| \`(own code)\` | 832 ms | 656 ms | 345 ms | 96.7% |
+| \`fire\` | 176 ms | 176 ms | 98 ms | 20.5% |
 `.trimStart()
 
 test('report prints text, Markdown or JSON on stdout, in the width of the terminal', async () => {
