@@ -202,8 +202,9 @@ function clusterWorker() {
     if (process.channel == null) return {}
     const { moduleLoadList = [] } = /** @type {any} */ (process)
     if (!moduleLoadList.includes('NativeModule internal/cluster/child')) return {}
-    const { worker } = require('node:cluster')
-    return Number.isInteger(worker?.id) ? { clusterWorker: worker?.id } : {}
+    const cluster = /** @type {any} */ (require('node:cluster'))
+    const id = cluster.worker?.id
+    return Number.isInteger(id) ? { clusterWorker: id } : {}
   } catch {
     // An earlier preload has patched what this needs.
     return {}
