@@ -466,7 +466,8 @@ export interface ReportTimes {
 }
 
 /**
- * The wall time of a run by what had it; the times add up to `durationMs`. Threads that work, or wait for
+ * The wall time of a run by what had it; the times add up to `durationMs`, of recordings from several
+ * machines to the sum over the machines. Threads that work, or wait for
  * a core, at the same time share that time equally.
  */
 export interface ReportWall {

@@ -87,7 +87,11 @@ test('a function is one box with its times on both sides, wherever its line is',
   )
   const span = { fromUs: 0, toUs: recording.durationUs }
   const costs = costsOf(recording, [0, 1], span)
-  const { levels } = layoutFlame(recording, readState('', recording), costs, 1000)
+  const { levels } = layoutFlame(
+    recording,
+    { state: readState('', recording), costs, function: -1 },
+    1000,
+  )
   const found = levels.flat().map((box) => {
     const { baseUs, headUs } = timesOf(sides, box)
     return [recording.names[box.item], Math.round(baseUs / 1000), Math.round(headUs / 1000)]

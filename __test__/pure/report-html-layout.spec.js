@@ -7,19 +7,14 @@ const path = require('node:path')
 const test = require('node:test')
 const { pageData } = require('../../lib/offline.js')
 const { costsOf } = require('../../cli/page/data/costs.js')
-const { readRecording } = require('../../cli/page/data/recording.js')
+const { IDLE, STATES, readRecording } = require('../../cli/page/data/recording.js')
+const { leavesWith } = require('../../cli/page/data/calls.js')
 const { matcher } = require('../../cli/page/data/names.js')
-const {
-  boxAt,
-  inside,
-  layoutFlame,
-  moved,
-  placeOfBox,
-  scaled,
-  LEVEL,
-} = require('../../cli/page/layout/flame.js')
+const boxes = require('../../cli/page/layout/boxes.js')
+const { layoutFlame } = require('../../cli/page/layout/flame.js')
 const { layoutTable } = require('../../cli/page/layout/table.js')
 const timeline = require('../../cli/page/layout/timeline.js')
+const { rowsOf } = require('../../cli/page/layout/tracks.js')
 const { chooseThreads, readState, spanOf, threadsOf } = require('../../cli/page/state.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { seededRandom } = require('../helpers/random.js')
@@ -27,7 +22,8 @@ const { writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../../cli/page/data/recording.js').Recording} Recording */
 
-const { ROW, STACK, layoutTimeline, rowAt, rowsOf, sharesOf } = timeline
+const { LEVEL, boxAt, inside, moved, placeOfBox, scaled } = boxes
+const { MARK, VALUES, layoutTimeline, rowAt, sharesOf } = timeline
 
 /** Reads a program with a worker, and another program: 620 ms. */
 async function readProgram() {
@@ -67,33 +63,81 @@ async function readProgram() {
 function shownFor(recording, fragment) {
   const state = readState(fragment, recording)
   const costs = costsOf(recording, threadsOf(state, recording), spanOf(state, recording))
-  return { state, costs, isWanted: matcher(recording, state.query), isDark: false }
+  const isWanted = matcher(recording, state.query)
+  return { state, costs, isWanted, isDark: false, function: state.function ?? -1 }
 }
 
 test('each pixel of the time line has the times of its threads in that time', async () => {
   const recording = await readProgram()
   const rows = rowsOf(recording)
-  const labels = ['program.js (7)', 'main', 'worker 1: program.js', 'lint.js (8)']
-  assert.deepEqual(
-    rows.map(({ label }) => label),
-    labels,
-  )
-  // Pixels that are longer and shorter than a sample.
-  for (const width of [1, 97, 1500]) {
-    const usPerPixel = recording.durationUs / width
+  const isSpin = leavesWith(recording, (item) => recording.names[item] === 'spin')
+  // Pixels that are longer and shorter than a sample, of all the time and of a part.
+  for (const [width, from, to] of [
+    [1, 0, 620_000],
+    [97, 0, 620_000],
+    [1500, 0, 620_000],
+    [300, 87_300, 301_700],
+  ]) {
+    const usPerPixel = (to - from) / width
     for (const { label, threads } of rows) {
-      const shares = sharesOf(recording, threads, width)
+      const shares = sharesOf(recording, threads, { from, to }, width, isSpin)
+      const marked = threads.reduce(
+        (sum, thread) => sum + timeIn(recording, thread, isSpin, from, to),
+        0,
+      )
+      let marks = 0
       for (let pixel = 0; pixel < width; pixel++) {
-        const span = { fromUs: pixel * usPerPixel, toUs: (pixel + 1) * usPerPixel }
-        const { states } = costsOf(recording, threads, span)
-        for (const [index, { name }] of STACK.entries()) {
-          const us = shares[pixel * STACK.length + index] * usPerPixel * threads.length
-          const text = `${label}, ${name} in pixel ${pixel} of ${width}`
-          assert.ok(Math.abs(us - states[name]) < 1e-3, `${text}: ${us}, not ${states[name]}`)
+        const fromUs = from + pixel * usPerPixel
+        const { states } = costsOf(recording, threads, { fromUs, toUs: fromUs + usPerPixel })
+        const usOf = (/** @type {number} */ value) =>
+          shares[pixel * VALUES + value] * usPerPixel * threads.length
+        for (let state = 0; state < IDLE; state++) {
+          const text = `${label}, ${STATES[state]} in pixel ${pixel} of ${width}`
+          const us = usOf(state)
+          assert.ok(Math.abs(us - states[state]) < 1, `${text}: ${us}, not ${states[state]}`)
         }
+        marks += usOf(MARK)
       }
+      assert.ok(Math.abs(marks - marked) < 5, `${label}: ${marks} are marked, not ${marked}`)
     }
   }
+})
+
+/** Returns the time of a thread in leaves, microseconds. @param {Recording} recording @param {number} thread @param {Uint8Array} isMarked @param {number} from @param {number} to */
+function timeIn({ threads }, thread, isMarked, from, to) {
+  const { times, leaves } = threads[thread]
+  return [...leaves].reduce((sum, leaf, index) => {
+    if (leaf === -1 || isMarked[leaf] === 0) return sum
+    return sum + Math.max(0, Math.min(to, times[index + 1]) - Math.max(from, times[index]))
+  }, 0)
+}
+
+test('tracks stand by their work, and the busiest process is open', async () => {
+  const recording = await readProgram()
+  const labels = (/** @type {Map<string, boolean> | undefined} */ opened) =>
+    rowsOf(recording, opened).map(({ label, level }) => `${' '.repeat(level)}${label}`)
+  const program = ['program.js (7)', ' main', ' worker 1: program.js']
+  assert.deepEqual(labels(undefined), [...program, 'lint.js (8)'])
+  assert.deepEqual(labels(new Map([['p0', false]])), [program[0], 'lint.js (8)'])
+})
+
+test('processes with little work are one row, which opens', async () => {
+  const folder = temporaryDirectory()
+  const files = [5, 3, 900, 4, 300].map((ms, index) =>
+    writeTrace(path.join(folder, `${index}.trace.json`), {
+      ...{ pid: 10 + index, label: `kid.js ${ms}`, cwd: '/project' },
+      spans: [['work kid.js:1', ms]],
+    }),
+  )
+  const recording = readRecording(JSON.parse(await pageData(files, {})))
+  const labels = (/** @type {Map<string, boolean>} */ opened) =>
+    rowsOf(recording, opened).map(({ label }) => label)
+  const closed = ['kid.js 900 (12)', 'kid.js 300 (14)', '3 more processes']
+  assert.deepEqual(labels(new Map()), closed)
+  const [, , fold] = rowsOf(recording, new Map())
+  assert.deepEqual([fold.threads.length, fold.busyUs, fold.isOpen], [3, 12_000, false])
+  const opened = ['kid.js 5 (10)', 'kid.js 4 (13)', 'kid.js 3 (11)']
+  assert.deepEqual(labels(new Map([[fold.id, true]])), [...closed, ...opened])
 })
 
 test('rows of the time line are under the pointer where they are drawn', async () => {
@@ -101,12 +145,12 @@ test('rows of the time line are under the pointer where they are drawn', async (
   const rows = rowsOf(recording)
   const state = readState('#from=155000&to=310000&threads=1&thread=2', recording)
   const layout = layoutTimeline(recording, rows, state, 1000)
-  assert.deepEqual(layout.span, { from: 250, to: 500 })
-  assert.equal(rowAt(rows, layout.rows[0].top - 1), undefined)
-  for (const [index, { top }] of layout.rows.entries()) {
-    assert.deepEqual([rowAt(rows, top), rowAt(rows, top + ROW - 1)], [rows[index], rows[index]])
+  assert.deepEqual(layout.span, { from: 0.25, to: 0.5 })
+  assert.equal(rowAt(rows, -1), -1)
+  for (const [index, { top, height }] of layout.rows.entries()) {
+    assert.deepEqual([rowAt(rows, top), rowAt(rows, top + height - 1)], [index, index])
   }
-  assert.equal(rowAt(rows, layout.height), undefined)
+  assert.equal(rowAt(rows, layout.height), -1)
   // A process is selected with any of its threads.
   const selected = layout.rows.map(({ isSelected }) => isSelected)
   assert.deepEqual(selected, [true, false, true, false])
@@ -114,19 +158,29 @@ test('rows of the time line are under the pointer where they are drawn', async (
     layout.rows.map(({ isShown }) => isShown),
     [false, false, false, true],
   )
+  // The selection is where its time is visible.
+  const zoomed = readState('#from=155000&to=310000&left=155000&right=465000', recording)
+  assert.deepEqual(layoutTimeline(recording, rows, zoomed, 1000).span, { from: 0, to: 0.5 })
+})
+
+test('times on the scale are apart from each other, different, and not cut off', async () => {
+  const recording = await readProgram()
+  const ticksOf = (/** @type {number} */ durationUs, fragment = '') => {
+    const whole = { ...recording, durationUs }
+    return layoutTimeline(whole, [], readState(fragment, whole), 1000).ticks
+  }
   for (const durationUs of [7_000, 366_000, 1_290_000, 59e6, 3.7e9, 8.6e10]) {
-    const { ticks } = layoutTimeline({ ...recording, durationUs }, rows, state, 1000)
+    const ticks = ticksOf(durationUs)
     const distances = ticks.slice(1).map(({ x }, index) => x - ticks[index].x)
     assert.ok(distances.length >= 3, `${durationUs} µs: ${distances}`)
     assert.ok(Math.min(...distances) >= 110 && ticks[0].x === 0, `${durationUs} µs: ${distances}`)
+    assert.ok(ticks.every(({ x }) => x <= 1000 - 48))
     assert.equal(new Set(ticks.map(({ label }) => label)).size, ticks.length)
   }
-  const { ticks } = layoutTimeline({ ...recording, durationUs: 2_500_000 }, rows, state, 1000)
-  const scale = ['0', '500 ms', '1.00 s', '1.50 s', '2.00 s']
-  assert.deepEqual(
-    ticks.map(({ label }) => label),
-    scale,
-  )
+  const labels = (/** @type {{ label: string }[]} */ ticks) => ticks.map(({ label }) => label)
+  assert.deepEqual(labels(ticksOf(2_500_000)), ['0', '0.5 s', '1.0 s', '1.5 s', '2.0 s'])
+  const zoomed = ticksOf(2_500_000, '#left=1234000&right=1237000')
+  assert.deepEqual(labels(zoomed).slice(0, 3), ['1.2340 s', '1.2345 s', '1.2350 s'])
 })
 
 test('a click selects threads alone or again all, a key adds and removes them', async () => {
@@ -156,14 +210,18 @@ test('a click selects threads alone or again all, a key adds and removes them', 
 test('a box of a flame graph is under the pointer where it is drawn', async () => {
   const recording = await readProgram()
   const width = 1000
-  for (const fragment of ['#view=heavy', '#view=inverted', '#view=time', '#view=time&thread=1']) {
-    const { state, costs } = shownFor(recording, fragment)
-    const { whole } = layoutFlame(recording, state, costs, width)
+  const item = recording.names.indexOf('again')
+  const sandwich = `#view=sandwich&function=${item}`
+  const views = ['#view=heavy', '#view=inverted', '#view=time', '#view=time&thread=1', sandwich]
+  for (const fragment of views) {
+    const shown = shownFor(recording, fragment)
+    const { whole } = layoutFlame(recording, shown, width)
     const part = { from: whole.from + 33_333.3, to: whole.to - 22_222.2 }
+    const zoomed = { ...shown.state, left: part.from, right: part.to }
     const zooms =
-      state.view === 'time'
-        ? [state, { ...state, ...part }].map((each) => layoutFlame(recording, each, costs, width))
-        : [undefined, part].map((zoom) => layoutFlame(recording, state, costs, width, zoom))
+      shown.state.view === 'time'
+        ? [shown.state, zoomed].map((state) => layoutFlame(recording, { ...shown, state }, width))
+        : [undefined, part].map((zoom) => layoutFlame(recording, shown, width, zoom))
     for (const flame of zooms) {
       assert.ok(flame.levels.length > 1)
       for (const [level, boxes] of flame.levels.entries()) {
@@ -213,10 +271,10 @@ test('however the user zooms and moves, the visible part stays in the graph', (t
 test('a table is sorted by a column that it has', async () => {
   const recording = await readProgram()
   const tableFor = (/** @type {string} */ fragment) => {
-    const { rows, ...table } = layoutTable(recording, shownFor(recording, fragment))
-    return { ...table, names: rows.map(({ name }) => name) }
+    const { rows, columns, sort, wholeUs } = layoutTable(recording, shownFor(recording, fragment))
+    return { columns, sort, wholeUs, names: rows.map(({ name }) => name) }
   }
-  const all = ['self', 'total', 'blocked']
+  const all = ['self', 'total', 'critical', 'blocked']
   const workUs = 657_000
   assert.deepEqual(tableFor('#sort=total'), {
     ...{ columns: all, sort: 'total', wholeUs: workUs },
@@ -229,7 +287,7 @@ test('a table is sorted by a column that it has', async () => {
   })
   // The second program was not blocked, and no line has a total.
   assert.deepEqual(tableFor('#sort=blocked&threads=2'), {
-    ...{ columns: ['self', 'total'], sort: 'self', wholeUs: 310_000 },
+    ...{ columns: ['self', 'total', 'critical'], sort: 'self', wholeUs: 310_000 },
     names: ['check', 'lint'],
   })
   assert.deepEqual(tableFor('#table=lines&sort=total&threads=0'), {

@@ -8,10 +8,12 @@ const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../../index.js')
 const { pageData } = require('../../lib/offline.js')
-const { costsOf, callsOf, lineCosts } = require('../../cli/page/data/costs.js')
+const { callsOf, leavesWith, lineCosts, threadTimes } = require('../../cli/page/data/calls.js')
+const { costsOf } = require('../../cli/page/data/costs.js')
 const { layoutFlame } = require('../../cli/page/layout/flame.js')
-const { readRecording } = require('../../cli/page/data/recording.js')
-const { readState, threadsOf, writeState } = require('../../cli/page/state.js')
+const { STATES, readRecording } = require('../../cli/page/data/recording.js')
+const { layoutList } = require('../../cli/page/layout/lists.js')
+const { readState, tablesOf, threadsOf, writeState } = require('../../cli/page/state.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { profileText, writeProfile, writeTrace } = require('../helpers/written.js')
@@ -36,17 +38,17 @@ const MAIN = [
   ['spin program.js:3@5', 40],
 ]
 
-/** A worker of it, from 150 ms on, which waits for tasks in its own file. @type {Span[]} */
+/** A worker of it, from 150 ms on. @type {Span[]} */
 const WORKER = [
   [`${AGAIN} > spin program.js:3@4`, 80],
-  ['sleep program.js:12@13', 101, { cpuMs: 38.5 }],
+  ['sleep program.js:12@13', 101, { cpuMs: 37.5, waitMs: 1 }],
   ['(garbage collector)', 20],
   ['(idle)', 60],
 ]
 
-/** Another process, from 50 ms on, which waits for a core at first. @type {Span[]} */
+/** Another process, from 50 ms on. @type {Span[]} */
 const LINT = [
-  ['lint lint.js:2@3', 30, { cpuMs: 10, waitMs: 20, everyMs: 30 }],
+  ['lint lint.js:2@3', 30],
   [
     'lint lint.js:2 > check node_modules/eslint-plugin-react/lib/rules/jsx-key.js:8@9 > spin program.js:3@4',
     50,
@@ -68,33 +70,37 @@ async function readPage(inputs) {
   return readRecording(JSON.parse(await pageData(inputs, {})))
 }
 
-/** Returns the costs of all that is selected at first. @param {Recording} recording */
-function allCosts(recording) {
+/**
+ * Returns the costs of all that is selected at first: those that the page sums up itself, or those that the
+ * addon gives it.
+ * @param {Recording} recording @param {boolean} [isWhole]
+ */
+function allCosts(recording, isWhole) {
   const threads = threadsOf(readState('', recording), recording)
-  return costsOf(recording, threads, { fromUs: 0, toUs: recording.durationUs })
+  return costsOf(recording, threads, { fromUs: 0, toUs: recording.durationUs }, isWhole)
 }
 
-test('times are those of report(), in all tables', async () => {
+for (const isWhole of [true, false]) {
+  test(`times are those of report(), in all tables, ${isWhole ? 'from the addon' : 'from samples'}`, () =>
+    compareTables(isWhole))
+}
+
+/** @param {boolean} isWhole */
+async function compareTables(isWhole) {
   const cwd = temporaryDirectory()
   const lint = { pid: 8, label: 'lint.js', cwd: '/project', start: 1e9 + 50_000, spans: LINT }
   const files = [...writeProgram(cwd), writeTrace(path.join(cwd, 'lint.trace.json'), lint)]
   const recording = await readPage(files)
-  const costs = allCosts(recording)
+  const costs = allCosts(recording, isWhole)
   const whole = await report(files, { top: Number.POSITIVE_INFINITY })
   assert.equal(recording.durationUs / 1000, whole.durationMs)
+  assert.deepEqual([recording.title, recording.sentence], ['program.js', whole.sentence])
+  assert.deepEqual(recording.chain, whole.chain)
 
-  const states = { javascript: 418.5, native: 30, gc: 50, waiting: 20, blocked: 300, idle: 222.5 }
+  const states = { javascript: 438.5, native: 30, gc: 50, waiting: 1, blocked: 361.5, idle: 160 }
   assert.deepEqual(inMs(costs.states), states)
-  assert.deepEqual(whole.totals, {
-    ...{
-      javascriptMs: 418.5,
-      nativeMs: 30,
-      gcMs: 50,
-      waitingMs: 20,
-      blockedMs: 300,
-      idleMs: 222.5,
-    },
-  })
+  const totals = Object.entries(states).map(([name, ms]) => [`${name}Ms`, ms])
+  assert.deepEqual(whole.totals, Object.fromEntries(totals))
 
   const { functionCosts, fileCosts, packageCosts, ownerCosts } = costs
   const relative = (/** @type {string} */ file) => file.replace('/project/', '')
@@ -126,8 +132,14 @@ test('times are those of report(), in all tables', async () => {
     assert.equal(recording.ownerKinds[item], kind)
     assert.deepEqual(timesOf(ownerCosts, item), costOf(times), name)
   }
+}
 
-  // Half of an even load has half of its time, and the parts sum up to the whole.
+test('two halves sum up to the whole', async () => {
+  const cwd = temporaryDirectory()
+  const lint = { pid: 8, label: 'lint.js', cwd: '/project', start: 1e9 + 50_000, spans: LINT }
+  const files = [...writeProgram(cwd), writeTrace(path.join(cwd, 'lint.trace.json'), lint)]
+  const recording = await readPage(files)
+  const costs = allCosts(recording)
   const half = recording.durationUs / 2
   const threads = threadsOf(readState('', recording), recording)
   const parts = [
@@ -135,14 +147,15 @@ test('times are those of report(), in all tables', async () => {
     costsOf(recording, threads, { fromUs: half, toUs: recording.durationUs }),
   ]
   assert.equal(parts[0].workUs + parts[1].workUs, costs.workUs)
-  assert.deepEqual(inMs(parts[1].states), {
-    javascript: 40,
-    native: 0,
-    gc: 1,
-    idle: 160,
-    waiting: 0,
-    blocked: 210,
-  })
+  const states = { javascript: 40, native: 0, gc: 1, waiting: 0, blocked: 210, idle: 160 }
+  assert.deepEqual(inMs(parts[1].states), states)
+  for (const name of /** @type {const} */ (['self', 'critical', 'blocked', 'waiting'])) {
+    const [first, second, all] = [...parts, costs].map(({ functionCosts }) => functionCosts[name])
+    for (let item = 0; item < all.length; item++) {
+      const difference = first[item] + second[item] - all[item]
+      assert.ok(Math.abs(difference) < 0.5, `${name} of ${recording.names[item]}: ${difference}`)
+    }
+  }
 })
 
 test('callers, callees and lines are those of report()', async () => {
@@ -185,20 +198,23 @@ test('callers, callees and lines are those of report()', async () => {
   )
 })
 
-/** @param {Record<string, number>} states microseconds */
+/** @param {Float64Array} states microseconds */
 function inMs(states) {
-  return Object.fromEntries(Object.entries(states).map(([name, us]) => [name, us / 1000]))
+  return Object.fromEntries(STATES.map((name, state) => [name, states[state] / 1000]))
 }
 
-/** @param {import('../../cli/page/data/costs.js').Items} items microseconds @param {number} item */
-function timesOf({ self, total, blocked }, item) {
+/** @param {import('../../cli/page/data/recording.js').Items} items microseconds @param {number} item */
+function timesOf({ self, total, blocked, waiting, critical }, item) {
   return costOf({
     ...{ selfMs: self[item] / 1000, totalMs: total[item] / 1000, blockedMs: blocked[item] / 1000 },
+    ...{ waitingMs: waiting[item] / 1000, criticalMs: critical[item] / 1000 },
   })
 }
 
-/** @param {{ selfMs: number, totalMs: number, blockedMs: number }} cost */
-const costOf = ({ selfMs, totalMs, blockedMs }) => ({ selfMs, totalMs, blockedMs })
+/** Returns the times; shares of the wall time are rounded. @param {import('../../index.js').ReportCost} cost */
+const costOf = ({ selfMs, totalMs, blockedMs, waitingMs, criticalMs }) => ({
+  ...{ selfMs, totalMs, blockedMs, waitingMs, criticalMs: Math.round(criticalMs * 10) / 10 },
+})
 
 test('flame graphs have the boxes of the stacks', async () => {
   const file = path.join(temporaryDirectory(), 'a.cpuprofile')
@@ -215,7 +231,7 @@ test('flame graphs have the boxes of the stacks', async () => {
   const recording = await readPage([file])
   const costs = allCosts(recording)
   const boxesOf = (/** @type {string} */ fragment) =>
-    layoutFlame(recording, readState(fragment, recording), costs, 700).levels.map((level) =>
+    layoutFlame(recording, shownFor(recording, costs, fragment), 700).levels.map((level) =>
       level.map(
         ({ item, from, to }) => `${recording.names[item]} ${Math.round((to - from) / 1000)}`,
       ),
@@ -232,8 +248,72 @@ test('flame graphs have the boxes of the stacks', async () => {
   assert.equal(recording.durationUs, 7000)
   const byTime = [['a 4', 'c 1'], ['b 3', 'b 1'], ['(garbage collector) 1']]
   assert.deepEqual(boxesOf('#view=time'), byTime)
-  assert.deepEqual(boxesOf('#view=time&from=0&to=7000'), byTime)
-  assert.deepEqual(boxesOf('#view=time&from=2000&to=3000'), [['a 1'], ['b 1']])
+  // What is selected does not change what is visible.
+  assert.deepEqual(boxesOf('#view=time&from=2000&to=3000'), byTime)
+  assert.deepEqual(boxesOf('#view=time&left=2000&right=3000'), [['a 1'], ['b 1']])
+  // Callers stand above a function, callees below, over all calls.
+  const item = (/** @type {string} */ name) => recording.names.indexOf(name)
+  assert.deepEqual(boxesOf(`#view=sandwich&function=${item('b')}`), [['a 2', 'c 1'], ['b 3']])
+  assert.deepEqual(boxesOf(`#view=sandwich&function=${item('a')}`), [['a 3'], ['b 2']])
+})
+
+/** Returns what the views draw for an address. @param {Recording} recording @param {ReturnType<typeof costsOf>} costs @param {string} fragment */
+function shownFor(recording, costs, fragment) {
+  const state = readState(fragment, recording)
+  return { state, costs, function: state.function ?? -1 }
+}
+
+test('a function has its time in each thread', async () => {
+  const files = writeProgram(temporaryDirectory())
+  const recording = await readPage(files)
+  /** @param {string} name @param {[number, number]} [span] milliseconds */
+  const times = (name, [from, to] = [0, 700]) => {
+    const leaves = leavesWith(recording, (item) => recording.names[item] === name)
+    const span = { fromUs: 1000 * from, toUs: 1000 * to }
+    return threadTimes(recording, leaves, span).map((us) => us / 1000)
+  }
+  assert.deepEqual(times('again'), [100, 80])
+  assert.deepEqual(times('spin'), [130, 80])
+  // Time in which the thread waits counts too.
+  assert.deepEqual(times('sleep'), [300, 101])
+  assert.deepEqual(times('again', [100, 160]), [20, 10])
+  assert.deepEqual(times('nothing'), [0, 0])
+})
+
+test('the page has stalls, imports and scripts of the report, where there are some', async () => {
+  const file = path.join(temporaryDirectory(), 'main.trace.json')
+  const module = 'Module._compile node:internal/modules/cjs/loader:1554 > '
+  const main = `${module}(anonymous) program.js:1`
+  writeTrace(file, {
+    ...{ label: 'program.js', cwd: '/project' },
+    spans: [
+      [`${main} > ${module}(anonymous) node_modules/left-pad/index.js:1`, 40],
+      [`${main} > spin program.js:3`, 30],
+      ['(idle)', 20],
+      ['spin program.js:3', 90],
+      ['(idle)', 20],
+    ],
+  })
+  const recording = await readPage([file])
+  const whole = await report([file], { imports: true, stalls: 50 })
+  assert.equal(whole.stalls?.length, 2)
+  assert.equal(whole.imports?.[0]?.children.length, 1)
+  assert.deepEqual([recording.stalls, recording.imports], [whole.stalls, whole.imports])
+  assert.deepEqual(recording.scripts, [])
+  assert.deepEqual(tablesOf(recording).slice(5), ['stalls', 'imports'])
+
+  const state = readState('#table=stalls', recording)
+  const [row] = layoutList(recording, state).rows
+  assert.deepEqual([row.name, row.cells], ['spin', ['90 ms', '90 ms', '0.0 ms', '0.0 ms']])
+  // A click shows the stall where it is on the time line.
+  const { from, to, left, right, threads, view } = row.choice ?? {}
+  assert.deepEqual([from, to, threads, view], [90_000, 180_000, [0], 'time'])
+  assert.deepEqual([left, right], [72_000, 198_000])
+  const imports = layoutList(recording, readState('#table=imports&query=pad', recording)).rows
+  assert.deepEqual(
+    imports.map(({ name, level }) => [name, level]),
+    [['left-pad/index.js', 1]],
+  )
 })
 
 test('a million samples are thinned, with the same times', async () => {
@@ -277,10 +357,12 @@ test('a fragment keeps the choices, and a wrong one does no harm', async () => {
     ['b b.js:5', 1],
   ])
   const recording = await readPage([file])
-  const chosen = 'from=100&to=900&threads=0&thread=0&view=inverted&table=lines&sort=total&query=a+b'
+  const chosen =
+    'from=100&to=900&left=50&right=950&threads=0&thread=0&view=inverted&table=lines&sort=total&query=a+b'
   const state = readState(`#${chosen}&function=3&theme=dark`, recording)
   assert.deepEqual(readState(writeState(state), recording), state)
-  const wrong = '#from=9&to=1&threads=7,x&thread=-1&view=<b>&table=none&function=1e9&theme=&x'
+  const wrong =
+    '#from=9&to=1&left=-1&right=7&threads=7,x&thread=-1&view=<b>&table=none&function=1e9&theme=&x'
   assert.equal(writeState(readState(wrong, recording)), '')
 })
 

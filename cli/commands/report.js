@@ -66,17 +66,7 @@ function define(program) {
       new Option(
         '--html <file>',
         'write a page for a browser: time line, flame graph, tables; - is stdout',
-      ).conflicts([
-        'json',
-        'markdown',
-        'by',
-        'top',
-        'function',
-        'tree',
-        'stalls',
-        'budget',
-        'code',
-      ]),
+      ).conflicts(['json', 'markdown', 'by', 'top', 'function', 'tree', 'stalls', 'budget']),
     )
     .action(async (inputs, options) => {
       await require('../report/report.js').report(inputs, options)

@@ -11,10 +11,13 @@ const { codeFiles, isAt, projectFolder } = require('./code-file.js')
  * @typedef {object} Excerpt the hottest lines of a function
  * @property {string} name
  * @property {string} place
+ * @property {string} file its path as recorded
  * @property {number} selfMs of all its lines
  * @property {{ number: number, text: string, selfMs: number }[]} code in the order of the file
  */
 
+/** Functions whose code a page has. */
+const PAGE_EXCERPTS = 60
 /** Lines that are shown before and after a hot line. */
 const AROUND = 1
 /** Hot lines of a function that are shown. */
@@ -97,7 +100,7 @@ function excerptOf(lines, candidates, text, cwd) {
     .map((number) => ({ number, text: cut(text[number - 1]), selfMs: times.get(number) ?? 0 }))
   const known = new Set(candidates.map(({ line }) => line))
   const place = formatPlace({ file, line: known.size === 1 ? candidates[0].line : 0 }, cwd)
-  return { name: printable(name), place: printable(place), selfMs, code }
+  return { name: printable(name), place: printable(place), file, selfMs, code }
 }
 
 /** @param {Line[]} lines */
@@ -139,4 +142,23 @@ function renderExcerpts({ excerpts, refusals }) {
   return shown || '\nno code: no line of a file was sampled\n'
 }
 
-module.exports = { excerptsOf, excerptLines, renderExcerpts }
+/**
+ * Adds the code of the hottest lines to the data of a page.
+ * @param {string} page JSON @param {import('../../index.js').Report} report @param {string} cwd
+ */
+function withCode(page, report, cwd) {
+  const { excerpts, refusals } = excerptsOf(report, PAGE_EXCERPTS, cwd)
+  /** @type {Map<string, Record<number, string>>} */
+  const files = new Map()
+  for (const { file, code } of excerpts) {
+    const lines = files.get(file) ?? {}
+    for (const { number, text } of code) lines[number] = text
+    files.set(file, lines)
+  }
+  const code = Array.from(files, ([file, lines]) => ({ file, lines }))
+  // The page can be too long a text to be parsed for this.
+  const end = JSON.stringify({ code, codeNotes: refusals })
+  return `${page.slice(0, page.lastIndexOf('}'))},${end.slice(1)}`
+}
+
+module.exports = { excerptsOf, excerptLines, renderExcerpts, withCode }

@@ -53,12 +53,12 @@ const LISTS = {
 
 /** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */
 async function report(inputs, options) {
-  const { all, top, by, json, markdown: _, html, budget, code: _code, ...rest } = options
+  const { all, top, by, json, markdown: _, html, budget, code, ...rest } = options
   const isSized = budget === undefined ? {} : { tree: true, details: DETAILS }
   const selection = { ...rest, ...isSized, imports: by === 'import', projects: by === 'project' }
   const chosen = chooseInputs(inputs, all)
   if (chosen.length === 0) return
-  if (html !== undefined) return reportHtml(chosen, html, rest)
+  if (html !== undefined) return reportHtml(chosen, html, rest, code)
   /** @type {import('../../index.js').Report} */
   let result
   try {
@@ -73,12 +73,22 @@ async function report(inputs, options) {
   printResult(render(result, options))
 }
 
-/** @param {string[]} inputs @param {string} file @param {import('../../index.js').Selection} selection */
-async function reportHtml(inputs, file, selection) {
+/**
+ * @param {string[]} inputs @param {string} file @param {import('../../index.js').Selection} selection
+ * @param {boolean} [hasCode] whether the page also has the code of the hottest lines
+ */
+async function reportHtml(inputs, file, selection, hasCode) {
   const { pageData } = require('../../lib/offline.js')
   const { writeHtml } = require('./html.js')
+  /** @param {string[]} files */
+  const data = async (files) => {
+    const page = await pageData(files, selection)
+    if (!hasCode) return page
+    const found = await index.report(files, { ...selection, top: MAX_ROWS })
+    return require('./code.js').withCode(page, found, workingDirectory())
+  }
   try {
-    await withInputs(inputs, (files) => writeHtml(file, () => pageData(files, selection)))
+    await withInputs(inputs, (files) => writeHtml(file, () => data(files)))
   } catch (error) {
     return fail(messageOf(error))
   }

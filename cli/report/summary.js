@@ -4,6 +4,7 @@
 
 const { formatTime, formatBytes, formatCounts, printable } = require('../terminal/format.js')
 const { countThreads, isMain, processMs, workMs } = require('./tables.js')
+const { chainPart } = require('../terminal/units.js')
 const { cutEnd } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -50,14 +51,11 @@ function statesOf(times, collections = '') {
  * @param {Report['chain']} chain */
 function chainText(chain) {
   if (chain.length < 2) return undefined
-  const part = (
-    /** @type {Report['chain'][number]} */ { label = 'idle', ms, idleMs, processes },
-  ) => {
-    const many = processes > 1 ? ` × ${processes}` : ''
-    const isIdle = label !== 'idle' && idleMs > MINOR * ms && idleMs > 50
-    return `${label}${many} ${formatTime(ms)}${isIdle ? ` (${formatTime(idleMs)} idle)` : ''}`
-  }
-  return chain.map(part).join(' → ')
+  const texts = chain.map((part) => {
+    const { name, time, idle } = chainPart(part)
+    return `${name} ${time}${idle === '' ? '' : ` ${idle}`}`
+  })
+  return texts.join(' → ')
 }
 
 /** Returns how often the collector ran, in brackets. @param {Report} report */

@@ -2,6 +2,10 @@
 
 // Formats numbers with their units.
 
+/** Part of a time from which on idle time is told, and the least such time. */
+const MUCH_IDLE = 0.02
+const LEAST_IDLE_MS = 50
+
 /** Returns a time in at most eight columns. @param {number} ms */
 function formatTime(ms) {
   if (ms < 9.95) return `${ms.toFixed(1)} ms`
@@ -35,4 +39,17 @@ function formatCounts(processes, threads) {
   return `${formatCount(processes, 'process', 'processes')}, ${formatCount(threads, 'thread')}`
 }
 
-module.exports = { formatTime, formatBytes, formatShare, formatCount, formatCounts }
+/**
+ * Returns the texts of a part of what the end of a run waited for: name, time, and its idle time.
+ * @param {import('../../index.js').ReportChainPart} part
+ */
+function chainPart({ label = 'idle', ms, idleMs, processes }) {
+  const isIdle = label !== 'idle' && idleMs > MUCH_IDLE * ms && idleMs > LEAST_IDLE_MS
+  return {
+    name: processes > 1 ? `${label} × ${processes}` : label,
+    time: formatTime(ms),
+    idle: isIdle ? `(${formatTime(idleMs)} idle)` : '',
+  }
+}
+
+module.exports = { formatTime, formatBytes, formatShare, formatCount, formatCounts, chainPart }

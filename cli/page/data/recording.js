@@ -80,7 +80,7 @@ function readRecording(data) {
     sentence: /** @type {string | undefined} */ (data.sentence),
     chain: /** @type {Phase[]} */ (data.chain ?? []),
     thinnedToUs: /** @type {number | undefined} */ (data.thinnedToUs),
-    notes: /** @type {string[]} */ (data.notes),
+    notes: /** @type {string[]} */ ([...data.notes, ...(data.codeNotes ?? [])]),
     packages: /** @type {string[]} */ (data.packages),
     /** Paths as they were recorded. */
     fullPaths: /** @type {string[]} */ (files.path),

@@ -6,7 +6,7 @@ const { timeWith, titleOf } = require('../data/names.js')
 const { STATES } = require('../data/recording.js')
 const { formatChange } = require('../data/sides.js')
 const { spanOf, threadsOf } = require('../state.js')
-const { formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
+const { chainPart, formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
 const { byId, element } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -14,12 +14,12 @@ const { byId, element } = require('./elements.js')
 
 /** What each state is. */
 const MEANINGS = {
-  javascript: 'functions of scripts',
-  native: 'native code on the thread',
-  gc: 'garbage collection',
-  waiting: 'ready to run, but every core was busy',
-  blocked: 'in a call that waits',
-  idle: 'waiting for events',
+  javascript: ['JavaScript', 'functions of scripts'],
+  native: ['native code', 'native functions, and native code that no function called'],
+  gc: ['gc', 'garbage collection'],
+  waiting: ['waiting for a core', 'ready to run, but other threads had the cores'],
+  blocked: ['blocked', 'in a call that waits'],
+  idle: ['idle', 'in the event loop with nothing to do'],
 }
 
 class HeaderView {
@@ -33,6 +33,8 @@ class HeaderView {
     document.title = titleOf(recording)
     byId('title').textContent = document.title
     byId('sentence').textContent = sentence ?? ''
+    // One part says nothing.
+    byId('waited').hidden = chain.length < 2
     byId('chain').append(...chain.map(phase))
     const thinned = `one sample stands for ${formatTime(Number(thinnedToUs) / 1000)}, because there are many`
     byId('notes').textContent = [...notes, ...(thinnedToUs ? [thinned] : [])].join('; ')
@@ -68,9 +70,10 @@ function isVisible({ from, to, left, right }) {
   return from === left && to === right
 }
 
-/** @param {import('../data/recording.js').Phase} phase */
-function phase({ label, ms }) {
-  return element('li', {}, label, ' ', element('b', { textContent: formatTime(ms) }))
+/** @param {import('../data/recording.js').Phase} part */
+function phase(part) {
+  const { name, time, idle } = chainPart(part)
+  return element('li', {}, `${name} `, element('b', { textContent: time }), ` ${idle}`)
 }
 
 /** Makes a bar of the states, and the legend of their colours with their times. @param {import('../data/costs.js').Costs} costs */
@@ -87,9 +90,9 @@ function statesOf({ states }) {
   const rows = known.map(({ name, us }) =>
     element(
       'li',
-      { title: MEANINGS[name], className: us > 0 ? '' : 'none' },
+      { title: MEANINGS[name][1], className: us > 0 ? '' : 'none' },
       element('span', { className: `swatch state ${name}` }),
-      `${name} `,
+      `${MEANINGS[name][0]} `,
       ...(us > 0
         ? [element('b', { textContent: formatTime(us / 1000) }), ` ${formatShare(us, all)}`]
         : ['–']),

@@ -5,8 +5,8 @@
 //!
 //! - **Waiting**: the system counts the time that a thread was ready to run without a core. V8's signal
 //!   reaches the thread when the thread runs again, so the longest samples have the waiting time.
-//! - **Blocked**: the time between two readings of the counters that is neither on a core, nor waiting, nor
-//!   idle. Time that a hypervisor took away looks the same, but a thread that blocks also gives up its core
+//! - **Blocked**: the time of samples between two readings of the counters that is neither on a core, nor
+//!   waiting, nor idle. Time that a hypervisor took away looks the same, but a thread that blocks also gives up its core
 //!   by itself, at each sample again. The calls that lasted longest were the blocked calls.
 //! - **Stopped**: a process that is stopped (SIGSTOP, Ctrl-Z, a debugger) takes no samples at all: one sample
 //!   lasts until the process goes on. The thread gave up its core once. Such a gap counts as waiting.
@@ -25,6 +25,9 @@ const MIN_WAITING_US: f64 = 1_000.0;
 
 /// The shortest sample that can be the time of a stop, microseconds.
 const MIN_STOP_US: f64 = 50_000.0;
+
+/// Part of the time of calls below which a thread did not run at all.
+const HARDLY_RAN: f64 = 0.02;
 
 /// How much longer than other samples the time of a stop is.
 const STOP_FACTOR: f64 = 10.0;
@@ -149,7 +152,7 @@ impl CpuAccount {
         if let Some(cpu_us) = cpu_us {
             self.find_waiting(wait_us.unwrap_or_default(), cpu_us);
             if let Some(switches) = grown(times.switches, last.switches) {
-                self.find_blocked(span_us, cpu_us, switches);
+                self.find_blocked(cpu_us, switches);
             }
             self.collect(&mut found);
         }
@@ -201,15 +204,41 @@ impl CpuAccount {
     }
 
     /// Finds the calls that were blocked, and the times of stops.
-    fn find_blocked(&mut self, span_us: f64, cpu_us: f64, switches: f64) {
-        let idle_us = self.sum_us(|sample| sample.is_idle);
+    fn find_blocked(&mut self, cpu_us: f64, switches: f64) {
         let calls = || self.samples.iter().filter(|sample| !sample.is_idle);
-        let waiting_us: f64 = calls().map(|sample| sample.waiting_us).sum();
         let called_us = calls().map(CountedSample::rest_us).sum::<f64>();
         let sample_us = called_us / calls().count().max(1) as f64;
-        let rest_us = span_us - idle_us - cpu_us - waiting_us;
-        let left_us = rest_us - self.block_longest_calls(rest_us.min(switches * sample_us));
-        self.find_stops(left_us, called_us, switches);
+        // A thread is not sampled while it ends, but uses CPU time.
+        let rest_us = called_us - cpu_us;
+        let most_us = if cpu_us < HARDLY_RAN * called_us {
+            rest_us
+        } else {
+            rest_us.min(switches * sample_us)
+        };
+        let left_us = most_us - self.block_longest_calls(most_us);
+        self.find_stops(rest_us - most_us + left_us, called_us, switches);
+        self.block_long_samples(left_us);
+    }
+
+    /// Makes the parts of samples blocked by which these are longer than most, up to a time in all: the
+    /// system does not let V8's signal through while a thread waits for memory or a disk.
+    fn block_long_samples(&mut self, mut rest_us: f64) {
+        if rest_us < MIN_BLOCKED_US {
+            return;
+        }
+        let mut calls: Vec<_> = self.samples.iter_mut().filter(|sample| !sample.is_idle).collect();
+        calls.sort_by(|one, other| other.rest_us().total_cmp(&one.rest_us()));
+        let Some(usual_us) = calls.get(calls.len() / 2).map(|sample| sample.rest_us()) else {
+            return;
+        };
+        for sample in calls {
+            let us = (sample.rest_us() - usual_us).min(rest_us);
+            if us < usual_us.max(1.0) {
+                break;
+            }
+            sample.blocked_us += us;
+            rest_us -= us;
+        }
     }
 
     /// Makes the longest calls blocked, up to a time in all. Returns the time that was found.
@@ -417,6 +446,28 @@ mod tests {
         samples(&mut account, WORK, 0..100);
         let found = account.read(500_000, times(50, 5 + 490, 100));
         assert_eq!(us(&found, 1, OffCore::Waiting), 100_000);
+    }
+
+    #[test]
+    fn a_thread_that_neither_ran_nor_switched_was_blocked_all_the_time() {
+        let mut account = begun();
+        account.sample(CALL, false, (0, 500_000));
+        let found = account.read(500_000, times(50, 5, 100));
+        assert_eq!(us(&found, 2, OffCore::Blocked), 500_000);
+    }
+
+    #[test]
+    fn long_samples_of_short_calls_are_blocked() {
+        let mut account = begun();
+        for turn in 0..50 {
+            account.sample(WORK, false, (10_000 * turn, 10_000 * turn + 1_000));
+            account.sample(IDLE, true, (10_000 * turn + 1_000, 10_000 * turn + 2_000));
+            account.sample(CALL, false, (10_000 * turn + 2_000, 10_000 * turn + 10_000));
+        }
+        let found = account.read(500_000, times(50 + 100, 5, 100 + 200));
+        assert_eq!(us(&found, 1, OffCore::Blocked), 0);
+        let blocked = us(&found, 2, OffCore::Blocked);
+        assert!((340_000..=350_000).contains(&blocked), "{blocked}");
     }
 
     #[test]

@@ -29,8 +29,12 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
         },
         _ => String::new(),
     };
-    let name = words::shortened(&threads.name);
-    Some(format!("{percent} of the CPU went to native threads, mostly {name}{started}."))
+    // Threads without a name of their own can be of several kinds.
+    let name = match threads.name.as_str() {
+        name if name.contains("unnamed") || name.contains(" or ") => String::new(),
+        name => format!(", mostly {}", words::shortened(name)),
+    };
+    Some(format!("{percent} of the CPU went to native threads{name}{started}."))
 }
 
 /// Returns the native threads of one name that have most of the CPU time of all.
@@ -106,7 +110,8 @@ pub(super) fn waits(evidence: &Evidence<'_>) -> Option<String> {
             _ => "the processes",
         }
     );
-    Some(match work(evidence) {
+    let has_work = evidence.work_us() >= 0.05 * evidence.length_us;
+    Some(match work(evidence).filter(|_| has_work) {
         Some(work) => format!("{waited} {work}"),
         None => waited,
     })

@@ -49,7 +49,13 @@ fn killed(evidence: &Evidence<'_>) -> Option<String> {
         format!(", {} into {place}", words::time(us as f64))
     });
     let after = words::time(death.after_us as f64);
-    Some(format!("{who} by {} after {after}{heap}{function}.", death.signal))
+    let gc = evidence.times.gc_us as f64 / evidence.work_us().max(1.0);
+    let gc = if gc >= 0.3 {
+        format!(" {} of the work is garbage collection.", words::percent(gc))
+    } else {
+        String::new()
+    };
+    Some(format!("{who} by {} after {after}{heap}{function}.{gc}", death.signal))
 }
 
 /// `64 % of the time no core was free for it (other programs, or a limit of the CPU): …`

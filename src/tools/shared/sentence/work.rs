@@ -38,7 +38,8 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
     if let Some(start) = start_up(evidence).filter(|_| culprit_part < ENOUGH_PART) {
         return Some(start);
     }
-    let owner = main_owner(evidence).filter(|(_, us)| part_of(*us) >= ENOUGH_PART);
+    let is_leading = |us: u64| part_of(us) >= ENOUGH_PART && leads(evidence, us, part_of(us));
+    let owner = main_owner(evidence).filter(|(_, us)| is_leading(*us));
     let culprit_owner =
         culprit.and_then(|culprit| evidence.costs.owners.of_function(culprit.function));
     if let Some((owner, us)) = owner.filter(|(_, us)| part_of(*us) > 0.9 * culprit_part) {
@@ -49,7 +50,7 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
         let name = owner_name(owner.0, owner.1);
         return Some(format!("{} of the work is {name}{inside}.", words::percent(part_of(us))));
     }
-    if let Some(culprit) = culprit.filter(|_| culprit_part >= ENOUGH_PART) {
+    if let Some(culprit) = culprit.filter(|culprit| is_leading(culprit.work_us)) {
         return Some(of_culprit(evidence, culprit, culprit_part));
     }
     if let Some((function, cost)) = own_function(evidence) {
@@ -74,6 +75,13 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
     };
     let shares: Vec<String> = owners.iter().take(3).map(share).collect();
     Some(format!("The work is spread: {}{largest}.", shares.join(", ")))
+}
+
+/// Returns whether a time is more than that of each package, or a large part of the work.
+fn leads(evidence: &Evidence<'_>, us: u64, part: f64) -> bool {
+    let packages = evidence.costs.owners.list().filter(|((kind, _), _)| *kind == "package");
+    let largest_us = packages.map(|(_, cost)| cost.self_us).max().unwrap_or(0);
+    part >= 0.4 || us >= largest_us
 }
 
 /// `71 % of the work is computeDiscount (apollo.js:2), called by resolveCart, in one thread.`

@@ -130,7 +130,7 @@ impl TraceReader {
                 let collections = side_events::collections_of_flush(&event);
                 self.each_of_thread(&event, |builder, time_us| {
                     if let Some(times) = cpu_times(&event) {
-                        builder.read_last_cpu(time_us, times);
+                        builder.read_cpu(time_us, times);
                     }
                     if let Some(collections) = collections {
                         builder.add_collections(time_us, collections);
