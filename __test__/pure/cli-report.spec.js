@@ -50,6 +50,8 @@ function writeWork() {
 
 /** What `report` prints of {@link writeThreads}. */
 const SCREEN = `
+70 % of the work is spin (spin.js:10), called by crunch, in 2 threads.
+
 460 ms · 1 process, 3 threads · JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 CPU 860 ms: JavaScript threads 860 ms, native threads 0.0 ms
 
@@ -84,6 +86,9 @@ functions, by total time, without Node's own (% of 860 ms of work)
 `.trimStart()
 
 const FILES_60_COLUMNS = `
+70 % of the work is spin (spin.js:10), called by crunch, in
+2 threads.
+
 460 ms · 1 process, 3 threads
 JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 CPU 860 ms: JavaScript threads 860 ms, native threads 0.0 ms
@@ -111,6 +116,8 @@ lines, by self time (% of 860 ms of work)
 `
 
 const PACKAGES = `
+70 \\% of the work is spin \\(spin\\.js\\:10\\)\\, called by crunch\\, in 2 threads\\.
+
 **460 ms**, 1 process, 3 threads: JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 
 ### Packages, by self time
@@ -208,7 +215,7 @@ test('inputs that cannot be read are named; exit code 1 if there are no others',
 
   assert.equal(some.code, 0)
   assert.match(some.stderr, /^cpu-prof: left out \S*missing\.json: .+\n$/)
-  assert.match(some.stdout, /^500 ms · 1 process, 1 thread /)
+  assert.match(some.stdout, /^100 % of the work is spin .*\n\n500 ms · 1 process, 1 thread /)
 })
 
 test('times from the end are given in any way that an option takes', async () => {

@@ -35,7 +35,7 @@ test('WebAssembly belongs to the package whose code calls it', async () => {
     ])
   }
   const only = await report(file, { ...ALL, package: 'wasm-lib' })
-  assert.equal(only.totals.busyMs, 30)
+  assert.equal(only.totals.javascriptMs, 30)
 })
 
 test('a file that was loaded several times is one file', async () => {

@@ -36,7 +36,9 @@ impl TimeSpans {
 
     /// Returns the length between two moments, microseconds.
     pub(super) fn us(&self, from_us: i64, to_us: i64) -> i64 {
-        self.between(from_us, to_us).map(|(from_us, to_us)| to_us - from_us).sum()
+        let lengths =
+            self.between(from_us, to_us).map(|(from_us, to_us)| to_us.saturating_sub(from_us));
+        lengths.fold(0, i64::saturating_add)
     }
 
     /// Returns the last end between two moments, microseconds.

@@ -90,7 +90,7 @@ fn last_function(profile: &ThreadProfile, index: &FrameIndex) -> Option<(usize, 
     let length_us = profile.end_us.saturating_sub(profile.start_us) as f64;
     let least_us = MIN_IN_FUNCTION_US.max((MIN_PART * length_us) as i64);
     let long = stack.into_iter().zip(times).filter(|(_, (_, filled_us))| *filled_us >= least_us);
-    long.map(|(function, (_, us))| (function, us)).last()
+    long.map(|(function, (_, us))| (function, us)).next_back()
 }
 
 /// Returns the nodes of a stack, the outermost first.
