@@ -466,7 +466,8 @@ export interface ReportTimes {
 }
 
 /**
- * The wall time of a run by what had it; the times add up to `durationMs`. Threads that work, or wait for
+ * The wall time of a run by what had it; the times add up to `durationMs`, of recordings from several
+ * machines to the sum over the machines. Threads that work, or wait for
  * a core, at the same time share that time equally.
  */
 export interface ReportWall {
@@ -673,6 +674,21 @@ export interface ReportPlace {
 export interface ReportFunction extends ReportPlace, ReportCost {
   /** See {@link ReportFile.trunk}. */
   trunk: boolean
+  /**
+   * Built-in functions that V8 has no frames for: `JSON.parse`, `JSON.stringify`, `structuredClone` and
+   * `.sort`, the most time first. Missing if no line calls one.
+   */
+  builtIns?: ReportBuiltIn[]
+}
+
+/** A built-in function without a frame. */
+export interface ReportBuiltIn {
+  name: string
+  /**
+   * Self time of the lines that call it and no other of its kind, by the text of the file: derived, and
+   * with what else the lines do. A file that has changed since tells nothing.
+   */
+  selfMs: number
 }
 
 /** A function that {@link ReportOptions.function} names. */

@@ -202,8 +202,8 @@ function clusterWorker() {
     if (process.channel == null) return {}
     const { moduleLoadList = [] } = /** @type {any} */ (process)
     if (!moduleLoadList.includes('NativeModule internal/cluster/child')) return {}
-    const { worker } = require('node:cluster')
-    return Number.isInteger(worker?.id) ? { clusterWorker: worker?.id } : {}
+    const { worker } = /** @type {any} */ (require('node:cluster'))
+    return Number.isInteger(worker?.id) ? { clusterWorker: worker.id } : {}
   } catch {
     // An earlier preload has patched what this needs.
     return {}

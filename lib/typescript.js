@@ -113,7 +113,8 @@ function watchScript(session, scriptId) {
           const locations = /** @type {any} */ (error ? undefined : found)?.locations ?? []
           for (const [index, location] of locations.entries()) {
             if (index === 0) breakAt(session, location, begin)
-            else if (end !== undefined && location.type === 'return') breakAt(session, location, end)
+            else if (end !== undefined && location.type === 'return')
+              breakAt(session, location, end)
           }
         })
       }

@@ -45,7 +45,10 @@ const SPANS = [
   ['main src/main.js:1 > parse src/parse.js:5@7', 60],
   ['main src/main.js:1 > chunk node_modules/lodash/chunk.js:3', 20],
   ['main src/main.js:1 > transform node_modules/@babel/core/lib/index.js:9', 15],
-  ['main src/main.js:1 > load node_modules/vite-plugin-svgr/dist/index.js:9', 5],
+  [
+    'main src/main.js:1 > handler node_modules/vite/dist/node/chunks/node.js:8 > load node_modules/vite-plugin-svgr/dist/index.js:9',
+    5,
+  ],
   ['main src/main.js:1 > readFileSync node:fs:400:20', 10],
 ]
 

@@ -143,4 +143,9 @@ function assertFunctions({ functions }, expected) {
   }
 }
 
-module.exports = { assertFunctions, assertSame, computeCosts, readJson, readProfiles }
+/** Returns the time of a thread in all its states. @param {import('../../index.js').ReportTimes} times */
+function sumOfStates({ javascriptMs, nativeMs, gcMs, waitingMs = 0, blockedMs = 0, idleMs }) {
+  return javascriptMs + nativeMs + gcMs + waitingMs + blockedMs + idleMs
+}
+
+module.exports = { sumOfStates, assertFunctions, assertSame, computeCosts, readJson, readProfiles }

@@ -14,11 +14,12 @@ const path = require('node:path')
  */
 
 /**
- * A time in which one stack was sampled every millisecond: the stack from the outermost function on,
+ * A time in which one stack was sampled: the stack from the outermost function on,
  * as a list or as one text with ` > ` between the functions, and milliseconds. `cpuMs` is the CPU time
  * of the thread (default: none for `(idle)`, else all), `waitMs` what it waited for a core, `nativeMs`
- * the CPU time of native threads, and `childrenMs` that of children that ended.
- * @typedef {{ cpuMs?: number, waitMs?: number, nativeMs?: number, childrenMs?: number }} Counters
+ * the CPU time of native threads, `childrenMs` that of children that ended, and `everyMs` the time
+ * between two samples (default: a millisecond; longer where the thread was not on a core).
+ * @typedef {{ cpuMs?: number, waitMs?: number, nativeMs?: number, childrenMs?: number, everyMs?: number }} Counters
  * @typedef {[stack: string | Frame[], ms: number, counters?: Counters]} Span
  */
 
@@ -55,12 +56,21 @@ function frameOfText(text) {
   return { name, file, line, column, at }
 }
 
+/** @typedef {{ node: any, line: number, counters: Required<Counters> }} Sample which lasts for `everyMs` */
+
+/** Returns the length of samples, microseconds. @param {Sample[]} samples */
+const lengthUs = (samples) => samples.reduce((us, { counters }) => us + 1000 * counters.everyMs, 0)
+
+/** Returns the time from each sample to the one before, microseconds. @param {Sample[]} samples */
+const deltasUs = (samples) =>
+  samples.map((_, index) => lengthUs(samples.slice(Math.max(0, index - 1), index)))
+
 /** Makes the call tree and the samples of a thread. @param {Span[]} spans @param {string} root */
 function sample(spans, root) {
   const nodes = [
     { id: 1, parent: 0, key: '', callFrame: ROOT, children: /** @type {number[]} */ ([]) },
   ]
-  /** @type {{ node: (typeof nodes)[0], line: number, counters: Required<Counters> }[]} */
+  /** @type {Sample[]} */
   const samples = []
   for (const [stack, ms, counters = {}] of spans) {
     const frames = (typeof stack === 'string' ? stack.split(' > ') : stack).map((frame) =>
@@ -80,19 +90,20 @@ function sample(spans, root) {
     }
     const isIdle = node.callFrame.functionName === '(idle)'
     const { cpuMs = isIdle ? 0 : ms, waitMs = 0, nativeMs = 0, childrenMs = 0 } = counters
-    const share = (/** @type {number} */ all) => all / ms
+    const { everyMs = 1 } = counters
+    const share = (/** @type {number} */ all) => (all / ms) * everyMs
     const each = {
       ...{ cpuMs: share(cpuMs), waitMs: share(waitMs) },
-      ...{ nativeMs: share(nativeMs), childrenMs: share(childrenMs) },
+      ...{ nativeMs: share(nativeMs), childrenMs: share(childrenMs), everyMs },
     }
     const line = frames.at(-1)?.at ?? 0
-    for (let i = 0; i < ms; i++) samples.push({ node, line, counters: each })
+    for (let at = 0; at < ms; at += everyMs) samples.push({ node, line, counters: each })
   }
   return { nodes, samples }
 }
 
 /**
- * Returns the text of a `.cpuprofile`. Each sample lasts a millisecond.
+ * Returns the text of a `.cpuprofile`.
  * @param {Span[]} spans
  * @param {{ startUs?: number, root?: string, facts?: object }} [options] `facts`: what cpu-prof tells
  *   about the process
@@ -113,9 +124,9 @@ function profileText(spans, { startUs = 1000, root = '/project', facts } = {}) {
     ...(facts && { 'cpu-prof': facts }),
     nodes: written,
     startTime: startUs,
-    endTime: startUs + INTERVAL_US * samples.length,
+    endTime: startUs + lengthUs(samples),
     samples: samples.map(({ node }) => node.id),
-    timeDeltas: samples.map((_, index) => (index === 0 ? 0 : INTERVAL_US)),
+    timeDeltas: deltasUs(samples),
   })
 }
 
@@ -143,10 +154,11 @@ function writeProfile(file, spans, options) {
  * @property {string} [recordingLabel]
  * @property {string} [cwd] also the root of relative files
  * @property {string[]} [argv] after the program
- * @property {number} [flushMs]
+ * @property {number} [flushMs] samples between two flushes
  * @property {any[]} [events] beside the profile, in the order of their times
  * @property {boolean} [isKilled] whether the end is missing
  * @property {number} [exitCode]
+ * @property {string} [signal] that ended the process
  */
 
 /** Returns the text of a trace as cpu-prof writes it. @param {Recorded} [recorded] */
@@ -154,7 +166,7 @@ function recording(recorded = {}) {
   const { pid = 7, ppid = 1, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = recorded
   const { label = 'app', functions = ['work'], cwd, argv = [], flushMs = 500 } = recorded
   const { recordingLabel, script, events = [], isKilled = false } = recorded
-  const { osThreadId, exitCode, ancestors, processKey, pidNamespace } = recorded
+  const { osThreadId, exitCode, signal, ancestors, processKey, pidNamespace } = recorded
   const turns = Array.from({ length: 10 }, (_, i) => functions.slice(0, 1 + (i % functions.length)))
   const spans =
     recorded.spans ??
@@ -199,6 +211,7 @@ function recording(recorded = {}) {
     { ...profile, args: { data: { startTime: start } } },
   ]
 
+  const deltas = deltasUs(samples)
   let known = 0
   let pending = [...events]
   for (let from = 0; from < samples.length; from += flushMs) {
@@ -214,18 +227,18 @@ function recording(recorded = {}) {
         ...(fresh.length > 0 && { nodes: fresh }),
         samples: window.map((s) => s.node.id),
       },
-      timeDeltas: window.map((_, index) => (from + index === 0 ? 0 : INTERVAL_US)),
+      timeDeltas: deltas.slice(from, from + flushMs),
       ...(lines.some((line) => line > 0) && {
         lines,
         columns: lines.map((line) => (line ? 1 : 0)),
       }),
     }
     const last = from + window.length - 1
-    const flushed = start + INTERVAL_US * (last + 1)
+    const flushed = start + lengthUs(samples.slice(0, last + 1))
     written.push({
       ...profile,
       name: 'ProfileChunk',
-      ts: start + INTERVAL_US * last,
+      ts: start + lengthUs(samples.slice(0, last)),
       args: { data },
     })
     const counters = counted(samples.slice(0, last + 1))
@@ -234,22 +247,22 @@ function recording(recorded = {}) {
     pending = pending.filter(({ ts }) => ts > flushed)
   }
   if (!isKilled) {
-    const data = { ...counted(samples), ...(exitCode !== undefined && { exitCode }) }
-    const ts = start + INTERVAL_US * samples.length
+    const data = { ...counted(samples), exitCode, signal }
+    const ts = start + lengthUs(samples)
     written.push({ ...instant, name: 'trace.end', ts, args: { data } })
   }
   const text = written.map((event) => JSON.stringify(event)).join(',\n')
   return `{"metadata":${JSON.stringify(metadata)},"traceEvents":[\n${text}\n]}`
 }
 
-/** Returns what the system counts for a thread up to these samples. @param {{ counters: Required<Counters> }[]} samples */
+/** Returns what the system counts for a thread up to these samples. @param {Sample[]} samples */
 function counted(samples) {
   const us = (/** @type {(counters: Required<Counters>) => number} */ of) =>
     Math.round(samples.reduce((sum, { counters }) => sum + 1000 * of(counters), 0))
   return {
     cpuUs: us(({ cpuMs }) => cpuMs),
     waitUs: us(({ waitMs }) => waitMs),
-    switches: samples.filter(({ counters }) => counters.cpuMs < 1).length,
+    switches: samples.filter(({ counters }) => counters.cpuMs < counters.everyMs).length,
     processCpuUs: us(({ cpuMs, nativeMs }) => cpuMs + nativeMs),
     childrenCpuUs: us(({ childrenMs }) => childrenMs),
   }

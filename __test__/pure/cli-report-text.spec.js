@@ -13,11 +13,16 @@ const { renderMarkdown } = require('../../cli/report/markdown.js')
 function thread(
   threadId,
   name,
-  [startMs, durationMs, busyMs, gcMs, programMs, idleMs, blockedMs = 0],
+  [startMs, durationMs, javascriptMs, gcMs, nativeMs, idleMs, blockedMs = 0],
 ) {
-  const times = { busyMs, gcMs, programMs, idleMs, blockedMs }
+  const times = { javascriptMs, gcMs, nativeMs, idleMs, waitingMs: 0, blockedMs }
   return { threadId, name, startMs, durationMs, ...times, samples: 10 }
 }
+
+/** Returns the costs of one thread, whose work is critical. @param {number} selfMs @param {number} totalMs @param {number} [blockedMs] */
+const costs = (selfMs, totalMs, blockedMs = 0) => ({
+  ...{ selfMs, totalMs, blockedMs, waitingMs: 0, criticalMs: selfMs },
+})
 
 /** @param {string} name @param {number} selfMs @param {number} totalMs */
 function fn(
@@ -28,7 +33,7 @@ function fn(
   line = 7,
   packageName = '(own code)',
 ) {
-  const times = { selfMs, totalMs, blockedMs: name === 'lint' ? 600 : 0 }
+  const times = costs(selfMs, totalMs, name === 'lint' ? 600 : 0)
   return { name, file, line, column: 1, package: packageName, trunk: name === 'main', ...times }
 }
 
@@ -41,9 +46,19 @@ function ln(name, selfMs, file, line) {
 function exampleReport() {
   const times = { startMs: 0, durationMs: 4000 }
   return {
-    version: 1,
+    version: 2,
     durationMs: 4000,
-    totals: { busyMs: 5000, gcMs: 100, programMs: 20, idleMs: 3000, blockedMs: 600 },
+    totals: {
+      ...{
+        javascriptMs: 5000,
+        nativeMs: 20,
+        gcMs: 100,
+        waitingMs: 0,
+        blockedMs: 600,
+        idleMs: 3000,
+      },
+    },
+    chain: [],
     processes: [
       {
         ...{ pid: 41, name: 'nx', command: 'nx run-many', cwd: '/repo', launcher: false, ...times },
@@ -76,17 +91,17 @@ function exampleReport() {
     files: [
       {
         ...{ file: '/repo/src/a|b.js', package: '(own code)', trunk: false },
-        ...{ selfMs: 25, totalMs: 4000, blockedMs: 600 },
+        ...costs(25, 4000, 600),
       },
     ],
     packages: [
-      { name: 'typescript', selfMs: 1500, totalMs: 1800, blockedMs: 0 },
-      { name: 'node:', selfMs: 10, totalMs: 4900, blockedMs: 0 },
-      { name: '(own code)', selfMs: 25, totalMs: 4000, blockedMs: 600 },
+      { name: 'typescript', ...costs(1500, 1800) },
+      { name: 'node:', ...costs(10, 4900) },
+      { name: '(own code)', ...costs(25, 4000, 600) },
     ],
     owners: [
-      { kind: 'package', name: 'typescript', selfMs: 400, totalMs: 1800, blockedMs: 0 },
-      { kind: 'own code', name: '(own code)', selfMs: 0, totalMs: 0, blockedMs: 0 },
+      { kind: 'package', name: 'typescript', ...costs(400, 1800) },
+      { kind: 'own code', name: '(own code)', ...costs(0, 0) },
     ],
     scripts: [],
     counts: { functions: 6, lines: 3, files: 1, packages: 3 },
@@ -110,8 +125,8 @@ test('the text fits any width and height', () => {
 test('the text shows threads in order, then hot functions with their places', () => {
   const lines = renderText(exampleReport(), VIEW).split('\n')
   assert.match(
-    lines[0],
-    /^4\.00 s · 2 processes, 4 threads · busy 5\.00 s, gc 100 ms, .*blocked 600 ms, idle 3\.00 s$/,
+    lines.slice(0, 2).join(' · '),
+    /^4\.00 s · 2 processes, 4 threads · JavaScript 5\.00 s, native code 20 ms, gc 100 ms, blocked 600 ms, idle 3\.00 s$/,
   )
   const at = (/** @type {RegExp} */ pattern) => {
     const found = lines.findIndex((line) => pattern.test(line))
@@ -120,10 +135,10 @@ test('the text shows threads in order, then hot functions with their places', ()
   }
   const order = [
     at(/^CPU 5\.60 s: JavaScript threads 1\.90 s, native threads 2\.50 s, other programs 1\.20 s$/),
-    at(/^ {2}nx run-many \(41\) +░{4,} +900 ms +3\.00 s +2\.50 s +1\.20 s +–$/),
-    at(/^ {4}worker 1: plugin\.js +█+ +990 ms/),
+    at(/^ {2}nx run-many \(41\) +░{4,} +960 ms +3\.00 s +2\.50 s +1\.20 s +–$/),
+    at(/^ {4}worker 1: plugin\.js +█+ +1\.00 s/),
     at(/^ {4}worker 2: idle\.js +░+ +1\.0 ms/),
-    at(/^ {2}eslint x+… · packages\/a \(42\) +█+ +1\.90 s +– +– +– +600 ms$/),
+    at(/^ {2}eslint x+… · packages\/a \(42\) +█+ +1\.95 s +– +– +– +600 ms$/),
     at(/^packages, by total time \(% of 3\.91 s of work\)/),
     at(/ 4\.00 s .* \(own code\)$/),
     at(/ 1\.80 s .* typescript$/),
@@ -156,7 +171,7 @@ test('threads that do not fit are counted', () => {
 test('the process of a worker is named where its main thread has no row', () => {
   const report = exampleReport()
   const [first, second] = report.processes
-  const idle = { ...first.threads[0], busyMs: 0, gcMs: 0, programMs: 0 }
+  const idle = { ...first.threads[0], javascriptMs: 0, gcMs: 0, nativeMs: 0 }
   report.processes = [{ ...first, cpu: undefined, threads: [idle, first.threads[1]] }, second]
   const text = renderText(report, { ...VIEW, by: 'thread', top: 2 })
   assert.match(text, /\n {2}nx run-many worker 1: plugin\.js \(41\) /)
@@ -216,7 +231,7 @@ test('`by` selects the tables and `top` the number of rows', () => {
     text,
     /functions, by self time.*\n.*\n.* parse .*\n\nfunctions, by total time .*\n.*\n.*Module\._load/,
   )
-  assert.equal(text.trimEnd().split('\n').length, 14)
+  assert.equal(text.trimEnd().split('\n').length, 15)
 })
 
 test('FORCE_COLOR decides about colours, with and without a terminal', () => {
@@ -304,13 +319,16 @@ test('Markdown tables are complete and escaped', () => {
     assert.equal(new Set(widths).size, 1, table)
   }
   assert.match(markdown, /\| `lint` \| `src\/a\\\|b\.js:7` \| 20 ms \| 4\.00 s \| 0\.5% \|/)
-  assert.match(markdown, /\| &nbsp;&nbsp;`worker 1: plugin\.js` \| 1\.00 s \| 1\.00 s \| 990 ms \|/)
+  assert.match(
+    markdown,
+    /\| &nbsp;&nbsp;`worker 1: plugin\.js` \| 1\.00 s \| 1\.00 s \| 1\.00 s \| 10 ms \|/,
+  )
 })
 
 test('lines have their function, their samples, and a place even where the line is unknown', () => {
   const text = renderText(exampleReport(), { ...VIEW, by: 'line' }).split('\n')
   assert.deepEqual(
-    text.slice(3, 9).map((line) => line.replace(/[█▏▎▍▌▋▊▉ ]+/g, ' ').trim()),
+    text.slice(4, 10).map((line) => line.replace(/[█▏▎▍▌▋▊▉ ]+/g, ' ').trim()),
     [
       'lines, by self time (% of 3.91 s of work)',
       'self samples',
@@ -320,7 +338,7 @@ test('lines have their function, their samples, and a place even where the line 
       '',
     ],
   )
-  assert.equal(text.length, 9)
+  assert.equal(text.length, 10)
   const markdown = renderMarkdown(exampleReport(), { cwd: '/repo', by: 'line' })
   assert.match(markdown, /\n\| function \| where \| self \| samples \| share of work \|\n/)
   assert.match(markdown, /\| `parse` \| `src\/a\\\|b\.js:12` \| 1\.00 s \| 500 \| 25\.6% \|/)
@@ -338,7 +356,7 @@ test('functions that only their columns tell apart have their columns', () => {
 test('owners are on the first screen if there are rules, plugins or test files', () => {
   const report = exampleReport()
   assert.doesNotMatch(renderText(report, VIEW), /owners/)
-  const times = { selfMs: 900, totalMs: 1000, blockedMs: 0 }
+  const times = costs(900, 1000)
   report.owners.unshift(
     { kind: 'rule', name: 'react/jsx-key', ...times },
     { kind: 'test file', name: '/repo/src/a.test.js', ...times, selfMs: 500 },

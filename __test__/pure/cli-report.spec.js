@@ -50,55 +50,55 @@ function writeWork() {
 
 /** What `report` prints of {@link writeThreads}. */
 const SCREEN = `
-460 ms · 1 process, 3 threads · busy 832 ms, gc 24 ms, program 4.0 ms, idle 400 ms
+460 ms · 1 process, 3 threads · JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 CPU 860 ms: JavaScript threads 860 ms, native threads 0.0 ms
 
 processes and threads, the busiest first (the denser the bar, the busier)
                             0                                 460 ms     busy     idle
-  workers.js natural (7)    ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    56 ms   400 ms
-    worker 1: workers.js     ████████████████████████████████████      388 ms        –
-    worker 2: workers.js       ████████████████████████████████████    388 ms        –
+  workers.js natural (7)    ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    60 ms   400 ms
+    worker 1: workers.js     ████████████████████████████████████      400 ms        –
+    worker 2: workers.js       ████████████████████████████████████    400 ms        –
 
 packages, by total time (% of 860 ms of work)
-     total                            self
-    832 ms  96.7% ███████████████   656 ms  (own code)
-    176 ms  20.5% ███▏              176 ms  fire
+     total                         self critical
+    832 ms  96.7% ████████████   656 ms   345 ms  (own code)
+    176 ms  20.5% ██▌            176 ms    98 ms  fire
 
 own files, by total time (% of 860 ms of work)
-     total                            self
-    776 ms  90.2% ███████████████   600 ms  spin.js
+     total                         self critical
+    776 ms  90.2% ████████████   600 ms   299 ms  spin.js
 
 functions, by self time (% of 860 ms of work)
-      self                           total
-    600 ms  69.8% ███████████████   776 ms  spin  spin.js:10
-    176 ms  20.5% ████▍             176 ms  burn  node_modules/fire/index.js:39
-     40 ms   4.7% █                  56 ms  main  workers.js:12
-     16 ms   1.9% ▍                  16 ms  done  workers.js:30
+      self                        total critical
+    600 ms  69.8% ████████████   776 ms   299 ms  spin  spin.js:10
+    176 ms  20.5% ███▌           176 ms    98 ms  burn  node_modules/fire/index.js:39
+     40 ms   4.7% ▊               56 ms    30 ms  main  workers.js:12
+     16 ms   1.9% ▍               16 ms    16 ms  done  workers.js:30
 
 functions, by total time, without Node's own (% of 860 ms of work)
-     total                            self
-    776 ms  90.2% ███████████████   600 ms  spin  spin.js:10
-    176 ms  20.5% ███▍              176 ms  burn  node_modules/fire/index.js:39
-     56 ms   6.5% █▏                 40 ms  main  workers.js:12
-     16 ms   1.9% ▎                  16 ms  done  workers.js:30
+     total                         self critical
+    776 ms  90.2% ████████████   600 ms   299 ms  spin  spin.js:10
+    176 ms  20.5% ██▊            176 ms    98 ms  burn  node_modules/fire/index.js:39
+     56 ms   6.5% ▉               40 ms    30 ms  main  workers.js:12
+     16 ms   1.9% ▎               16 ms    16 ms  done  workers.js:30
 `.trimStart()
 
 const FILES_60_COLUMNS = `
 460 ms · 1 process, 3 threads
-busy 832 ms, gc 24 ms, program 4.0 ms, idle 400 ms
+JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 CPU 860 ms: JavaScript threads 860 ms, native threads 0.0 ms
 
 files, by self time (% of 860 ms of work)
-      self           total
-    600 ms  69.8%   776 ms  spin.js
-    176 ms  20.5%   176 ms  node_modules/fire/index.js
-     56 ms   6.5%   832 ms  workers.js
+      self           total critical
+    600 ms  69.8%   776 ms   299 ms  spin.js
+    176 ms  20.5%   176 ms    98 ms  …modules/fire/index.js
+     56 ms   6.5%   832 ms    46 ms  workers.js
 
 files, by total time (% of 860 ms of work)
-     total            self
-    832 ms  96.7%    56 ms  workers.js
-    776 ms  90.2%   600 ms  spin.js
-    176 ms  20.5%   176 ms  node_modules/fire/index.js
+     total            self critical
+    832 ms  96.7%    56 ms    46 ms  workers.js
+    776 ms  90.2%   600 ms   299 ms  spin.js
+    176 ms  20.5%   176 ms    98 ms  …modules/fire/index.js
 `.trimStart()
 
 const LINES = `
@@ -111,7 +111,7 @@ lines, by self time (% of 860 ms of work)
 `
 
 const PACKAGES = `
-**460 ms**, 1 process, 3 threads: busy 832 ms, garbage collection 24 ms, program 4.0 ms, blocked 0.0 ms, idle 400 ms
+**460 ms**, 1 process, 3 threads: JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 
 ### Packages, by self time
 
@@ -147,9 +147,9 @@ test('report prints text, Markdown or JSON on stdout, in the width of the termin
 
   /** @type {import('../../index.js').Report} */
   const { version, processes, functions, counts } = JSON.parse(json.stdout)
-  assert.equal(version, 1)
+  assert.equal(version, 2)
   assert.deepEqual(
-    processes[0].threads.map(({ name, busyMs }) => [name, busyMs]),
+    processes[0].threads.map(({ name, javascriptMs }) => [name, javascriptMs]),
     [
       ['main', 56],
       ['worker 1: workers.js', 388],
@@ -218,7 +218,7 @@ test('times from the end are given in any way that an option takes', async () =>
     const { code, stdout, stderr } = await cli(['report', '.', '--json', ...args], { cwd })
     assert.deepEqual([code, stderr], [0, ''], args.join(' '))
     const { durationMs, totals } = JSON.parse(stdout)
-    return [durationMs, totals.busyMs]
+    return [durationMs, totals.javascriptMs]
   }
   const forms = [['--from', '-100'], ['--from=-100'], ['--from', '-0.1s'], ['--from=-100ms']]
   const last = await Promise.all(forms.map((args) => times(...args)))

@@ -63,9 +63,13 @@ test('a trace converted to a .cpuprofile and back keeps its samples, lines and t
   assert.deepEqual(moments(back), MOMENTS)
   assert.deepEqual([back.startUs, back.endUs], [1e9, 1e9 + 19_000])
   assert.equal(back.url, 'app.js: natural (pid 7)')
-  const totals = { busyMs: 11, idleMs: 5, gcMs: 2, programMs: 2 }
-  assert.deepEqual((await report(at('a.trace.json'))).totals, { ...totals, blockedMs: 0 })
-  // A .cpuprofile does not tell when a thread was blocked.
+  const totals = { javascriptMs: 11, idleMs: 5, gcMs: 2, nativeMs: 2 }
+  assert.deepEqual((await report(at('a.trace.json'))).totals, {
+    ...totals,
+    waitingMs: 0,
+    blockedMs: 0,
+  })
+  // A .cpuprofile does not tell when a thread waited or was blocked.
   for (const name of ['a.cpuprofile', 'b.json']) {
     assert.deepEqual((await report(at(name))).totals, totals, name)
   }
@@ -124,12 +128,13 @@ test('each thread of a trace gets its own .cpuprofile, or an entry in the other 
       samples(6, { '(idle)': 3, [SPIN]: 7 }),
     ],
   )
-  const totals = { busyMs: 4 + 4 + 12 + 7, idleMs: 23, gcMs: 2, programMs: 1, blockedMs: 20 }
+  const work = { javascriptMs: 4 + 4 + 12 + 7, nativeMs: 1, gcMs: 2 }
+  const totals = { ...work, waitingMs: 0, blockedMs: 20, idleMs: 23 }
   assert.deepEqual((await report(recordings)).totals, totals)
   assert.deepEqual((await report(at('all.json'))).totals, totals)
-  // A .cpuprofile does not tell when a thread was blocked.
-  const { blockedMs, ...others } = totals
-  const converted = { ...others, busyMs: totals.busyMs + blockedMs }
+  // A .cpuprofile does not tell when a thread waited or was blocked.
+  const { waitingMs, blockedMs, ...others } = totals
+  const converted = { ...others, javascriptMs: totals.javascriptMs + blockedMs }
   assert.deepEqual((await report(files)).totals, converted)
 
   await convert(at('all.json'), at('x.collapsed'))

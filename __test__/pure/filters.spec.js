@@ -10,10 +10,10 @@ const { convert, merge, report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 const { readMerged } = require('../helpers/merged.js')
-const { readJson } = require('../helpers/times.js')
+const { readJson, sumOfStates } = require('../helpers/times.js')
 const { writeTrace } = require('../helpers/written.js')
 
-const GRIND = '(anonymous) busy.js:1 > grind busy.js:3:7'
+const GRIND = '(anonymous) busy.js:1 > grind grind.js:3:7'
 const CRUNCH = '(anonymous) busy.js:1 > crunch node_modules/crunch/index.js:2:5'
 
 /**
@@ -51,10 +51,6 @@ function times({ functions }) {
   return Object.fromEntries(found.map(({ name, selfMs, blockedMs }) => [name, selfMs + blockedMs]))
 }
 
-/** Returns the sum of a report's times, milliseconds. @param {import('../../index.js').ReportTimes} totals */
-const sumOf = ({ busyMs, gcMs, programMs, idleMs, blockedMs = 0 }) =>
-  busyMs + gcMs + programMs + idleMs + blockedMs
-
 /** Returns the sum of collapsed stacks, milliseconds. @param {string} file */
 function collapsedMs(file) {
   const lines = fs.readFileSync(file, 'utf8').trim().split('\n')
@@ -87,7 +83,7 @@ test('filters mean the same in report, merge and convert', async () => {
     const message = JSON.stringify(filter)
     const check = (/** @type {import('../../index.js').Report} */ result) => {
       assert.deepEqual([threads(result), times(result)], [names, expected], message)
-      assert.equal(sumOf(result.totals), totalMs, message)
+      assert.equal(sumOfStates(result.totals), totalMs, message)
     }
     check(await report(cwd, options))
     // Recordings, and a merged trace, give the same trace and profiles.
@@ -183,7 +179,7 @@ test('convert takes a slice of the time', async () => {
     // The busy worker had 150 of its 600 ms before, the child 110 ms.
     assert.deepEqual(times(result), { grind: 358 + 390, crunch: 92 + 100 })
     const { totals } = result
-    assert.deepEqual([totals.idleMs, sumOf(totals)], [495 + 140, 495 + 140 + 450 + 490])
+    assert.deepEqual([totals.idleMs, sumOfStates(totals)], [495 + 140, 495 + 140 + 450 + 490])
   }
   check(await report(cwd, slice))
   const { files } = await convert(cwd, at('out/x.collapsed'), slice)

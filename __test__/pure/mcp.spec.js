@@ -7,6 +7,7 @@ const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory } = require('../helpers/files.js')
 const { connect, speak } = require('../helpers/mcp.js')
@@ -103,6 +104,14 @@ test('runs, hotspots, function and code answer about the last run, and about a n
   for (const by of ['line', 'file', 'owner', 'thread', 'import', 'script']) {
     assert.equal((await call('hotspots', { by })).isError, false, by)
   }
+
+  // The first words are the sentence of the report.
+  const trace = path.join(project, 'profiles', '20260101.000000.7', 'trace.json')
+  const { sentence = '' } = await report(trace)
+  assert.match(sentence, /parse/)
+  assert.equal(named.data.sentence, sentence)
+  assert.ok(named.text.startsWith(sentence))
+  assert.equal(runs.runs[1].sentence, sentence)
 
   const parse = await call('function', { function: 'parse', run: '20260101.000000.7' })
   assert.deepEqual(

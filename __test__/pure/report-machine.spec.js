@@ -39,7 +39,8 @@ test('a blocked thread is not busy, and the blocked calls are named', async () =
       ],
     },
   ])
-  assert.deepEqual(totals, { busyMs: 300, idleMs: 300, gcMs: 0, programMs: 0, blockedMs: 1700 })
+  const none = { nativeMs: 0, gcMs: 0, waitingMs: 0 }
+  assert.deepEqual(totals, { ...none, javascriptMs: 300, idleMs: 300, blockedMs: 1700 })
   assert.deepEqual(timesOf(/** @type {any} */ ({ functions })), {
     main: [0, 300, 0],
     work: [300, 300, 0],
@@ -47,7 +48,7 @@ test('a blocked thread is not busy, and the blocked calls are named', async () =
     spawnSync: [0, 0, 900],
   })
   const [thread] = processes[0].threads
-  assert.deepEqual([thread.cpuMs, thread.busyMs, thread.blockedMs], [300, 300, 1700])
+  assert.deepEqual([thread.cpuMs, thread.javascriptMs, thread.blockedMs], [300, 300, 1700])
 })
 
 test('counters that a system does not have are missing, not 0', async () => {
@@ -66,10 +67,10 @@ test('counters that a system does not have are missing, not 0', async () => {
   assert.ok((whole.match(counters) ?? []).length > 3)
   fs.writeFileSync(file, whole.replace(counters, '').replaceAll(',}', '}'))
   const { totals, processes } = await report(cwd)
-  assert.deepEqual(totals, { busyMs: 1000, idleMs: 0, gcMs: 0, programMs: 0 })
+  assert.deepEqual(totals, { javascriptMs: 200, nativeMs: 800, gcMs: 0, idleMs: 0 })
   const [thread] = processes[0].threads
-  assert.deepEqual([thread.cpuMs, thread.busyMs], [200, 1000])
-  assert.ok(!('coreWaitMs' in thread) && !('blockedMs' in thread), JSON.stringify(thread))
+  assert.deepEqual([thread.cpuMs, thread.nativeMs], [200, 800])
+  for (const name of ['coreWaitMs', 'waitingMs', 'blockedMs']) assert.ok(!(name in thread), name)
   assert.doesNotMatch(await markdown(), /blocked \d|NaN|undefined/)
 })
 
@@ -83,7 +84,7 @@ test('work can be mistaken for a shorter blocked call between the same two readi
       flushMs: 500,
     },
   ])
-  assert.deepEqual([totals.busyMs, totals.blockedMs], [300, 200])
+  assert.deepEqual([totals.javascriptMs, totals.blockedMs], [300, 200])
   const { work, wait } = timesOf(/** @type {any} */ ({ functions }))
   assert.deepEqual(
     [work, wait],
@@ -99,7 +100,8 @@ test('a thread that waits for a core is not blocked', async () => {
     ['work main.js:1', 1000, { cpuMs: 500, waitMs: 500 }],
   ])
   const { totals, processes } = await reportOn([{ spans }])
-  assert.deepEqual([totals.busyMs, totals.blockedMs], [1000, 0])
+  const { javascriptMs, waitingMs, blockedMs } = totals
+  assert.deepEqual([javascriptMs, waitingMs, blockedMs], [500, 500, 0])
   const [{ cpuMs, coreWaitMs }] = processes[0].threads
   assert.deepEqual([cpuMs, coreWaitMs], [500, 500])
 })
@@ -111,7 +113,7 @@ test('a thread whose core was taken away, which does not give it up itself, is n
   assert.equal((await report(file)).totals.blockedMs, 300)
   fs.writeFileSync(file, text.replaceAll(/"switches":\d+/g, '"switches":2'))
   const { totals, processes } = await report(file)
-  assert.deepEqual([totals.busyMs, totals.blockedMs], [1000, 0])
+  assert.deepEqual([totals.javascriptMs, totals.blockedMs], [1000, 0])
   assert.equal(processes[0].threads[0].cpuMs, 700)
 })
 

@@ -6,7 +6,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { merge, report } = require('../../index.js')
+const { report } = require('../../index.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -30,8 +30,9 @@ const ownersOf = ({ owners }) =>
 function assertSum({ owners, functions, totals }, nodeMs) {
   const sum = (/** @type {{ selfMs: number }[]} */ list) =>
     list.reduce((ms, { selfMs }) => ms + selfMs, 0)
-  assert.equal(sum(functions), totals.busyMs)
-  assert.equal(sum(owners), totals.busyMs - nodeMs)
+  const workMs = totals.javascriptMs + totals.nativeMs
+  assert.equal(sum(functions), workMs)
+  assert.equal(sum(owners), workMs - nodeMs)
 }
 
 // In a program that is itself in node_modules, recordings have this name for the folder.
@@ -257,67 +258,6 @@ test('rules of Stylelint and of ESLint are known in own code, too', async () => 
       ['rule', path.join(cwd, 'eslint.config.js'), 20],
     ],
   )
-})
-
-test('WebAssembly belongs to the package whose code calls it', async () => {
-  const glue = 'parse node_modules/wasm-lib/glue.js:4:9'
-  const { file } = write([
-    [`main main.js:1:1 > ${glue} > wasm-function[7] wasm://wasm/0d1f2a:1:99`, 30],
-    ['main main.js:1:1 > wasm-function[3] wasm://wasm/00aa:1:9', 5],
-  ])
-  const { owners, packages } = await report(file, ALL)
-  for (const list of [owners, packages]) {
-    const times = list.map(({ name, selfMs }) => [name, selfMs])
-    assert.deepEqual(times, [
-      ['wasm-lib', 30],
-      ['(own code)', 5],
-    ])
-  }
-  const only = await report(file, { ...ALL, package: 'wasm-lib' })
-  assert.equal(only.totals.busyMs, 30)
-})
-
-test('a file that was loaded several times is one file', async () => {
-  const { cwd, file } = write([
-    ['f a.mjs?t=1795556421468:3:9', 5],
-    ['f a.mjs?t=1795556421999:3:9', 7],
-  ])
-  const { functions } = await report(file, ALL)
-  assert.deepEqual(
-    functions.map(({ name, file, selfMs }) => [name, file, selfMs]),
-    [['f', path.join(cwd, 'a.mjs'), 12]],
-  )
-})
-
-test('processes of node:cluster have their roles', async () => {
-  const cwd = temporaryDirectory()
-  const label = 'web.js'
-  const of = (/** @type {number} */ pid, /** @type {number} */ ppid, /** @type {number} */ start) =>
-    writeTrace(path.join(cwd, `${pid}.trace.json`), { cwd, pid, ppid, label, start, argv: ['-p'] })
-  of(7, 1, 1e9)
-  for (const id of [1, 2]) {
-    const file = of(7 + id, 7, 1e9 + id)
-    const text = fs.readFileSync(file, 'utf8')
-    fs.writeFileSync(
-      file,
-      text
-        .replace('"cpu-prof":{', `"cpu-prof":{"clusterWorker":${id},`)
-        .replaceAll('web.js (pid', `web.js worker ${id} (pid`)
-        .replace('web.js: ', `web.js: worker ${id} `),
-    )
-  }
-  const names = async (/** @type {string} */ input) =>
-    (await report(input)).processes.map(({ name, command }) => [name, command])
-  const expected = [
-    ['web.js primary', 'web.js primary -p'],
-    ['web.js worker 1', 'web.js worker 1 -p'],
-    ['web.js worker 2', 'web.js worker 2 -p'],
-  ]
-  assert.deepEqual(await names(cwd), expected)
-  const merged = path.join(temporaryDirectory(), 'merged.trace.json')
-  await merge(cwd, merged)
-  assert.deepEqual(await names(merged), expected)
-  assert.match(fs.readFileSync(merged, 'utf8'), /"url":"web\.js: primary -p \(pid 7\)"/)
 })
 
 /** A file of tests; the functions of {@link writeTests} have V8's places in this text. */

@@ -48,7 +48,7 @@ async function reported(cwd, ...args) {
   /** @type {import('../../index.js').Report} */
   const { functions, processes, totals } = JSON.parse(stdout)
   const times = Object.fromEntries(functions.map(({ name, selfMs }) => [name, selfMs]))
-  return { times, stderr, processes: processes.length, busyMs: totals.busyMs }
+  return { times, stderr, processes: processes.length, workMs: totals.javascriptMs }
 }
 
 /** Returns the times in a report on programs. @param {Program[]} programs */
@@ -72,7 +72,7 @@ test('of several runs in a folder the last is reported, and all with --all', asy
   // A folder without a recording is no run.
   fs.mkdirSync(path.join(cwd, 'profiles', '20270101.101010.10'))
   const alone = await reported(cwd, 'profiles')
-  assert.deepEqual(alone, { times: timesOf(A), stderr: '', processes: 1, busyMs: A.ms })
+  assert.deepEqual(alone, { times: timesOf(A), stderr: '', processes: 1, workMs: A.ms })
 
   await writeRun(path.join(cwd, last, 'trace.json'), B, '--keep-recordings')
   const [both, all, once, named, listed] = await Promise.all([
@@ -83,10 +83,10 @@ test('of several runs in a folder the last is reported, and all with --all', asy
     reported(cwd, first, last),
   ])
   const kept = leftOut(`${last}/trace.json`)
-  const ofB = { times: timesOf(B), processes: 1, busyMs: B.ms }
+  const ofB = { times: timesOf(B), processes: 1, workMs: B.ms }
   assert.deepEqual(both, { ...ofB, stderr: lastOf(2, last) + kept })
   // The kept recordings and the trace beside them count once.
-  const ofAll = { times: timesOf(A, B), stderr: kept, processes: 2, busyMs: A.ms + B.ms }
+  const ofAll = { times: timesOf(A, B), stderr: kept, processes: 2, workMs: A.ms + B.ms }
   assert.deepEqual(all, ofAll)
   assert.deepEqual(once, { ...ofB, stderr: '' })
   // Each is still reported by its own path.
@@ -116,7 +116,7 @@ test('the runs of one --dir are told by their traces', async () => {
   assert.deepEqual(reused.times, timesOf(C))
   assert.equal(reused.stderr, lastOf(2, 'out/trace.json', AND_RECORDINGS))
   // The trace of the run without recordings is not lost beside those of the other.
-  assert.deepEqual([all.times, all.processes, all.busyMs], [timesOf(B, C), 2, B.ms + C.ms])
+  assert.deepEqual([all.times, all.processes, all.workMs], [timesOf(B, C), 2, B.ms + C.ms])
 })
 
 test('recordings beside the runs, and folders that are no runs, are part of --all', async () => {

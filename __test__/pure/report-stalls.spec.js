@@ -50,8 +50,8 @@ test('the stall that killed a program is the longest, with its culprit', async (
   assert.deepEqual(
     stalls.map(({ stack, ...stall }) => stall),
     [
-      { ...thread, startMs: 600, durationMs: 1600, gcMs: 200, blockedMs: 0 },
-      { ...thread, startMs: 180, durationMs: 300, gcMs: 0, blockedMs: 300 },
+      { ...thread, startMs: 600, durationMs: 1600, gcMs: 200, blockedMs: 0, waitingMs: 0 },
+      { ...thread, startMs: 180, durationMs: 300, gcMs: 0, blockedMs: 300, waitingMs: 0 },
     ],
   )
   const [longest, blocked] = stalls

@@ -7,7 +7,7 @@ const test = require('node:test')
 const zlib = require('node:zlib')
 const { convert, merge, report } = require('../../index.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
-const { assertFunctions, assertSame, computeCosts } = require('../helpers/times.js')
+const { assertFunctions, assertSame, computeCosts, sumOfStates } = require('../helpers/times.js')
 const { recording, writeProfile, writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -15,10 +15,8 @@ const { recording, writeProfile, writeTrace } = require('../helpers/written.js')
 
 const ALL = { top: Number.POSITIVE_INFINITY }
 const START_US = 1e9
-
-/** @param {import('../../index.js').ReportTimes} times */
-const sum = ({ busyMs, idleMs, gcMs, programMs, blockedMs = 0 }) =>
-  busyMs + idleMs + gcMs + programMs + blockedMs
+/** What the system counts of a thread that only works. */
+const NO_WAITS = { waitingMs: 0, blockedMs: 0 }
 
 /** @type {Span} */
 const WORK = ['main main.js:1 > work work.js:3@5', 60]
@@ -58,6 +56,7 @@ test("the times of Node's own .cpuprofile are the same as an independent computa
     assert.deepEqual(parse, {
       ...{ name: 'parse', file: '/srv/app/work.js', line: 3, column: 15 },
       ...{ package: '(own code)', trunk: false, totalMs: expectedMs, blockedMs: 0 },
+      ...{ waitingMs: 0, criticalMs: expectedMs },
     })
   }
 })
@@ -76,7 +75,7 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
   const ofTrace = await report(trace, ALL)
   for (const key of /** @type {const} */ (['functions', 'files', 'packages', 'totals', 'counts'])) {
     // Only a trace has the system's counts.
-    const expected = key === 'totals' ? { ...ofProfile.totals, blockedMs: 0 } : ofProfile[key]
+    const expected = key === 'totals' ? { ...ofProfile.totals, ...NO_WAITS } : ofProfile[key]
     assert.deepEqual(ofTrace[key], expected, key)
   }
   assert.deepEqual(ofTrace.lines, ofProfile.lines)
@@ -87,7 +86,7 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
   assert.match(both.notes.join(), /a\.cpuprofile: left out/)
 
   assert.deepEqual(ofTrace.totals, {
-    ...{ busyMs: 68, idleMs: 20, gcMs: 5, programMs: 7, blockedMs: 0 },
+    ...{ javascriptMs: 68, idleMs: 20, gcMs: 5, nativeMs: 7, ...NO_WAITS },
   })
   assert.deepEqual(
     ofTrace.functions.map(({ name, selfMs, totalMs }) => [name, selfMs, totalMs]),
@@ -131,37 +130,37 @@ test('processes and threads have names, and all their time is counted', async ()
     .replace('"timeDeltas":[0,', '"timeDeltas":[2000,')
   fs.writeFileSync(at(2), late)
   const result = await report(dir)
-  assert.deepEqual([result.version, result.inputs, result.durationMs], [1, 3, 110])
+  assert.deepEqual([result.version, result.inputs, result.durationMs], [2, 3, 110])
   const [{ threads, ...process }] = result.processes
   assert.deepEqual(process, {
     ...{ pid: 7, name: 'workers.js', command: 'workers.js terminate', cwd: '/project' },
     ...{ node: 'v24.0.0', parentPid: 1, launcher: false, startMs: 0, durationMs: 110 },
     cpu: { javascriptMs: 200, nativeMs: 0, othersMs: 0 },
   })
-  const none = { idleMs: 0, gcMs: 0, programMs: 0, blockedMs: 0, coreWaitMs: 0 }
+  const none = { idleMs: 0, gcMs: 0, nativeMs: 0, ...NO_WAITS, coreWaitMs: 0 }
   const ownFile = '/project/main.js'
   assert.deepEqual(threads, [
     {
       ...none,
       ...{ threadId: 0, name: 'main', startMs: 0, durationMs: 100, samples: 100, ownFile },
-      ...{ busyMs: 68, idleMs: 20, gcMs: 5, programMs: 7, cpuMs: 80 },
+      ...{ javascriptMs: 68, idleMs: 20, gcMs: 5, nativeMs: 7, cpuMs: 80 },
     },
     {
       ...none,
       ...{ threadId: 1, name: 'worker 1: workers.js', startMs: 10, durationMs: 100, samples: 100 },
-      ...{ busyMs: 60, idleMs: 40, cpuMs: 60, ownFile },
+      ...{ javascriptMs: 60, idleMs: 40, cpuMs: 60, ownFile },
     },
     {
       ...none,
       ...{ threadId: 2, name: 'worker 2: workers.js', startMs: 23, durationMs: 62, samples: 60 },
-      ...{ busyMs: 60, cpuMs: 60, ownFile },
+      ...{ javascriptMs: 60, cpuMs: 60, ownFile },
     },
   ])
   assert.deepEqual(result.totals, {
-    ...{ busyMs: 188, idleMs: 60, gcMs: 5, programMs: 7, blockedMs: 0 },
+    ...{ javascriptMs: 188, idleMs: 60, gcMs: 5, nativeMs: 7, ...NO_WAITS },
   })
   const self = result.packages.reduce((total, { selfMs }) => total + selfMs, 0)
-  assert.equal(self, result.totals.busyMs)
+  assert.equal(self, result.totals.javascriptMs)
 })
 
 test('several recordings of one thread are one thread, merged or not', async () => {
@@ -185,7 +184,7 @@ test('several recordings of one thread are one thread, merged or not', async () 
   assert.deepEqual(separate.threads, [
     {
       ...{ threadId: 0, name: 'main', startMs: 0, durationMs: 300, samples: 200 },
-      ...{ busyMs: 160, idleMs: 0, gcMs: 0, programMs: 0, blockedMs: 40 },
+      ...{ javascriptMs: 150, nativeMs: 0, gcMs: 0, waitingMs: 10, blockedMs: 40, idleMs: 0 },
       ...{ cpuMs: 150, coreWaitMs: 10, ownFile: '/project/main.js' },
       collections: { minor: 2, major: 1, totalMs: 6, longestMs: 4 },
       memory: { heapPeak: 4e6, heapGrowth: 1e6, externalPeak: 10, rssPeak: 5e7, rssGrowth: 0 },
@@ -198,9 +197,17 @@ test('several recordings of one thread are one thread, merged or not', async () 
   const profile = at('merged.cpuprofile')
   await convert(merged, profile)
   assert.deepEqual((await report(merged)).processes[0].threads, separate.threads)
-  // A .cpuprofile has no counters of the system, which tell blocked time from work, and no memory.
-  const { cpuMs, coreWaitMs, blockedMs, memory: _, collections, ...rest } = separate.threads[0]
-  const expected = { ...rest, busyMs: 200 }
+  // A .cpuprofile has no counters of the system, which tell waiting and blocked time from work, and no memory.
+  const {
+    cpuMs,
+    coreWaitMs,
+    waitingMs,
+    blockedMs,
+    memory: _,
+    collections,
+    ...rest
+  } = separate.threads[0]
+  const expected = { ...rest, javascriptMs: 200 }
   assert.deepEqual((await report(profile)).processes[0].threads, [expected])
 })
 
@@ -222,24 +229,24 @@ test('a torn file is read up to the tear, and an unreadable file is listed as fa
   const [{ samples, durationMs }] = result.processes[0].threads
   assert.deepEqual([samples, durationMs], [75, 75])
   assert.deepEqual(result.totals, {
-    ...{ busyMs: 43, idleMs: 20, gcMs: 5, programMs: 7, blockedMs: 0 },
+    ...{ javascriptMs: 43, idleMs: 20, gcMs: 5, nativeMs: 7, ...NO_WAITS },
   })
 
   fs.writeFileSync(at('a.gz'), zlib.gzipSync(text))
   const ofGzip = await report(at('a.gz'))
   assert.deepEqual(ofGzip.repaired, [])
   assert.deepEqual(ofGzip.totals, {
-    ...{ busyMs: 68, idleMs: 20, gcMs: 5, programMs: 7, blockedMs: 0 },
+    ...{ javascriptMs: 68, idleMs: 20, gcMs: 5, nativeMs: 7, ...NO_WAITS },
   })
 })
 
 test('the times of adjacent slices add up to the whole, also across several recordings', async () => {
   const dir = writeThree()
   const whole = await report(dir)
-  assert.deepEqual([whole.durationMs, sum(whole.totals)], [400, 300])
+  assert.deepEqual([whole.durationMs, sumOfStates(whole.totals)], [400, 300])
   const slices = []
   for (let from = 0; from < whole.durationMs; from += 60) {
-    slices.push(sum((await report(dir, { from, to: from + 60 })).totals))
+    slices.push(sumOfStates((await report(dir, { from, to: from + 60 })).totals))
   }
   assert.deepEqual(slices, [60, 40, 30, 60, 10, 60, 40])
   // Between two recordings.
@@ -249,7 +256,7 @@ test('the times of adjacent slices add up to the whole, also across several reco
   const uneven = [0, 17.3, 33.6, 99.9, 199.999, 301.25, undefined]
   let ms = 0
   for (let i = 1; i < uneven.length; i++) {
-    ms += sum((await report(dir, { from: uneven[i - 1], to: uneven[i] })).totals)
+    ms += sumOfStates((await report(dir, { from: uneven[i - 1], to: uneven[i] })).totals)
   }
   assertSame(ms, 300, 'all slices')
 })
@@ -259,8 +266,8 @@ test('a slice has the times between its limits, and no more than its duration', 
   const file = writeTrace(path.join(dir, 'a.trace.json'), { spans: EVERYTHING })
   const slice = async (/** @type {{ from?: number, to?: number }} */ limits) => {
     const { durationMs, totals } = await report(file, limits)
-    const { busyMs, gcMs, programMs, idleMs, blockedMs } = totals
-    return [durationMs, busyMs, gcMs, programMs, idleMs, blockedMs]
+    const { javascriptMs, gcMs, nativeMs, idleMs, blockedMs } = totals
+    return [durationMs, javascriptMs, gcMs, nativeMs, idleMs, blockedMs]
   }
   assert.deepEqual(await slice({ to: 20 }), [20, 20, 0, 0, 0, 0])
   assert.deepEqual(await slice({ from: 20, to: 60 }), [40, 22, 5, 7, 6, 0])
@@ -279,13 +286,13 @@ test('a slice has the blocked time of its own calls, in the report and in the me
     ],
   })
   const output = path.join(dir, 'slice.json')
-  for (const [limits, busyMs, blockedMs] of /** @type {const} */ ([
+  for (const [limits, javascriptMs, blockedMs] of /** @type {const} */ ([
     [{}, 200, 300],
     [{ to: 200 }, 200, 0],
     [{ from: 200 }, 0, 300],
     [{ from: 400 }, 0, 100],
   ])) {
-    const expected = { busyMs, idleMs: 0, gcMs: 0, programMs: 0, blockedMs }
+    const expected = { javascriptMs, idleMs: 0, gcMs: 0, nativeMs: 0, ...NO_WAITS, blockedMs }
     assert.deepEqual((await report(file, limits)).totals, expected)
     await merge(file, output, limits)
     assert.deepEqual((await report(output)).totals, expected)
@@ -304,7 +311,7 @@ test('negative times count from the end, in the report and in the merged trace',
   ])) {
     const what = JSON.stringify(slice)
     const expected = await report(dir, same)
-    assert.equal(sum(expected.totals), expectedMs, what)
+    assert.equal(sumOfStates(expected.totals), expectedMs, what)
     assert.deepEqual(await report(dir, slice), expected)
     await merge(dir, output, slice)
     assert.deepEqual((await report(output)).totals, expected.totals, what)

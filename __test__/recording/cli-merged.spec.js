@@ -32,7 +32,7 @@ test('a run ends with one trace of all its threads and a report', async () => {
   assert.equal(code, 0, stderr)
   assert.equal(stdout, '')
   const [file] = runTraces(cwd)
-  assert.match(stderr, /\n\S.* · 3 processes, 5 threads( · |\n)busy /)
+  assert.match(stderr, /\n\S.* · 3 processes, 5 threads( · |\n)JavaScript /)
   assert.match(stderr, /\n {2}parent\.js of three +\(\d+\) /)
   // Its busiest file follows where that of the other worker is another one, and shortens the name.
   assert.match(stderr, /\n {4}worker 2: wo(rkers\.js |[a-z.]*… · )/)

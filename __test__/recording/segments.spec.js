@@ -18,6 +18,7 @@ const {
 } = require('../helpers/run.js')
 const { readThreads } = require('../helpers/run-traces.js')
 const { NEEDS_WAKE_UP } = require('../helpers/source.js')
+const { sumOfStates } = require('../helpers/times.js')
 const { readProfile } = require('../helpers/trace.js')
 
 const MAX_SIZE = 128 * 1024
@@ -112,8 +113,7 @@ test('the folder stays below the size, and the newest segments are one continuou
   const { processes } = await report(files)
   const [{ durationMs, samples, ...times }] = processes[0].threads
   assert.equal(samples, sum)
-  const reported =
-    times.busyMs + times.idleMs + times.gcMs + times.programMs + (times.blockedMs ?? 0)
+  const reported = sumOfStates(times)
   const beforeFirstMs = traces[0].samples[0].us / 1000
   assert.ok(Math.abs(durationMs - reported - beforeFirstMs) < 1, `${durationMs} and ${reported}`)
 })

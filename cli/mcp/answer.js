@@ -6,7 +6,7 @@ const { CHARACTERS } = require('../report/budget.js')
 const { printable } = require('../terminal/format.js')
 
 /** Characters of a name, a path or a line: a recording can hold longer ones than anybody reads. */
-const MAX_TEXT = 240
+const MAX_TEXT = 300
 /** Characters of a line before the lists. */
 const MAX_HEAD = 600
 /** Notes that are shown. */

@@ -4,7 +4,7 @@
 
 const { report } = require('../../lib/offline.js')
 const { formatShare, formatTime } = require('../terminal/format.js')
-const { statesOf, summary } = require('../report/summary.js')
+const { chainText, statesOf, summary } = require('../report/summary.js')
 const { costTables, countThreads, isMain, threadRows } = require('../report/tables.js')
 const { selectionOf } = require('./inputs.js')
 
@@ -32,7 +32,7 @@ async function readRun(root, args, options) {
     sourcesIn: root.folder,
     ...options,
   })
-  const { sentence, chain, durationMs, totals, wall, processes } = result
+  const { sentence, durationMs, totals, wall, processes } = result
   const run = root.nameOf(file)
   return {
     report: result,
@@ -41,16 +41,15 @@ async function readRun(root, args, options) {
       counts: { processes: processes.length, threads: countThreads(result) },
     },
     head: [sentence ?? '', `${run}: ${summary(result).join(' · ')}`],
-    chain: chainText(chain),
+    chain: chainLine(result),
     notes: [...(note === undefined ? [] : [note]), ...problemsOf(result)],
   }
 }
 
-/** Tells what the end of a run waited for, if that is more than one process. @param {Report['chain']} chain */
-function chainText(chain) {
-  if (chain.length < 2) return ''
-  const parts = chain.map(({ label = 'idle', ms }) => `${label} ${formatTime(ms)}`)
-  return `the end waited for: ${parts.join(' → ')}`
+/** @param {Report} report */
+function chainLine({ chain }) {
+  const text = chainText(chain)
+  return text === undefined ? '' : `the end waited for: ${text}`
 }
 
 /** Returns what went wrong with inputs, a sentence each. @param {Pick<Report, 'failed' | 'repaired' | 'notes'>} result */

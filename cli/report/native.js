@@ -32,7 +32,7 @@ function nativeTables({ processes }, cwd) {
         name: row.name,
         place: places[index] || none,
         ms: row.cpuMs,
-        second: String(row.threads),
+        others: [String(row.threads)],
       })),
     },
   ]

@@ -267,12 +267,17 @@ function wholeOf(report, time) {
   return { ms: workMs(report), name: 'work' }
 }
 
+/** Returns the built-in that most of a function's time was in, by the text of its lines. @param {import('../../index.js').ReportFunction} cost */
+function builtIn({ selfMs, builtIns: [first] = [] }) {
+  return first !== undefined && first.selfMs > selfMs / 2 ? ` (${first.name})` : ''
+}
+
 /** Returns a row's name and place. @param {any} cost @param {Kind} kind @param {string} cwd @returns {[string, string]} */
 function nameOf(cost, kind, cwd) {
   const transpiled = cost.transpiled ? ' (transpiled)' : ''
   if (kind === 'functions') {
     const column = cost.needsColumn && cost.line > 0 ? `:${cost.column}` : ''
-    return [cost.name, `${formatPlace(cost, cwd)}${column}${transpiled}`]
+    return [`${cost.name}${builtIn(cost)}`, `${formatPlace(cost, cwd)}${column}${transpiled}`]
   }
   if (kind === 'lines') {
     const end = cost.file === '' || cost.line > 0 ? transpiled : ' (unknown line)'

@@ -16,7 +16,7 @@ use super::wall::share::{Wall, share_wall};
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// A session, and what happened to each file.
@@ -256,8 +256,15 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// Shares the wall time among all calls of all processes. The session needs steps.
+    /// Shares the wall time among all calls of all processes. The session needs steps. Profiles that only
+    /// count samples have none: what ran at one time with them is unknown.
     pub(super) fn share_wall(&mut self) {
+        let threads = self.session.processes.iter().flat_map(|process| &process.threads);
+        let mut profiles = threads.flat_map(|thread| &thread.profiles);
+        let has_time = |profile: &ThreadProfile| profile.nodes.iter().any(|node| node.all_us() > 0);
+        if profiles.any(|profile| profile.steps.is_empty() && has_time(profile)) {
+            return;
+        }
         let (wall, activities) = share_wall(&mut self.session);
         let chain = chain(&self.session, &parents(&self.session), &activities);
         self.wall = Some((wall, chain));

@@ -1,13 +1,13 @@
 //! Files into sessions.
 
 pub(crate) mod ancestry;
+mod corrections;
 pub(crate) mod file;
 pub(crate) mod filter;
 pub(crate) mod group;
 pub(crate) mod headers;
 pub(crate) mod load;
 pub(crate) mod originals;
-mod pool_waits;
 pub(crate) mod runs;
 pub(crate) mod selection;
 pub(crate) mod slice;
@@ -15,4 +15,3 @@ pub(crate) mod sniff;
 pub(crate) mod time_line;
 mod unrecorded;
 pub(crate) mod wall;
-mod wasm;

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use super::corrections::pool_waits;
+use super::corrections::wasm::charge_modules;
 use super::filter::Filter;
 use super::load::{Loaded, load_slice};
 use super::originals::Originals;
 use super::originals::in_session::map_session;
-use super::pool_waits;
 use super::slice::SliceLimits;
 use super::unrecorded;
-use super::wasm::charge_modules;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// What a user selects.

@@ -103,6 +103,16 @@ pub(super) struct ReportFunction<'a> {
     pub trunk: bool,
     #[serde(flatten)]
     pub cost: ReportCost,
+    #[serde(rename = "builtIns", skip_serializing_if = "Vec::is_empty")]
+    pub built_ins: Vec<ReportBuiltIn>,
+}
+
+/// A built-in function that lines call.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ReportBuiltIn {
+    pub name: &'static str,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
 }
 
 #[derive(Debug, Serialize)]

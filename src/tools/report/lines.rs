@@ -49,6 +49,11 @@ impl LineCosts {
         }
     }
 
+    /// Returns the lines, each with its function, its number and its self time in microseconds.
+    pub(super) fn list(&self) -> impl Iterator<Item = (usize, u32, u64)> {
+        self.0.iter().map(|(at, cost)| (at.function, at.line, cost.self_us))
+    }
+
     /// Returns the count of lines with samples.
     pub(super) fn count(&self) -> usize {
         self.0.len()

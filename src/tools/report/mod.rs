@@ -1,5 +1,6 @@
 //! Where the time went: by process and thread, function, line, file and package.
 
+mod built_ins;
 mod detail;
 mod imports;
 pub(crate) mod json;

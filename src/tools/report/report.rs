@@ -1,5 +1,6 @@
 //! Builds a report from a session.
 
+use super::built_ins::built_ins;
 use super::detail::{details, details_of};
 use super::imports::imports;
 use super::json::{
@@ -77,6 +78,8 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         }
         None => None,
     };
+    let by_self = costs.functions.top(top).map(|(function, cost)| (function, cost.self_us));
+    let mut built_ins = built_ins(by_self, &lines, &index);
     let tree = options.has_tree.then(|| tree(session, &launchers, &index));
     let imports = options.has_imports.then(|| imports(session, &launchers, &index));
     let projects =
@@ -118,6 +121,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             place: index.place(function),
             trunk,
             cost,
+            built_ins: built_ins.remove(&function).unwrap_or_default(),
         }),
         lines: lines.top(&index, top),
         files: rows(&costs.files, top, |file, trunk, cost| {
@@ -149,7 +153,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
 }
 
 /// Returns the first rows of costs. `row` gets each item, whether it is of the trunk, and its cost.
-fn rows<T>(costs: &Costs, top: usize, row: impl Fn(usize, bool, ReportCost) -> T) -> Vec<T> {
+fn rows<T>(costs: &Costs, top: usize, mut row: impl FnMut(usize, bool, ReportCost) -> T) -> Vec<T> {
     let trunk = costs.trunk();
     costs.top(top).map(|(item, cost)| row(item, trunk[item], cost)).collect()
 }

@@ -111,7 +111,7 @@ impl<'a> ReportChainPart<'a> {
             label: part.label.as_deref(),
             ms: part.us as f64 / 1000.0,
             idle_ms: part.idle_us as f64 / 1000.0,
-            processes: part.processes,
+            processes: part.processes.len(),
         }
     }
 }

@@ -66,14 +66,14 @@ impl Owners {
         let stacks = self.finder.stacks(functions(profile, index), index);
         let tree = WeightedTree::of(profile);
         for (node, data) in (0_u32..).zip(&profile.nodes) {
-            let owner = stacks[node as usize].owner;
+            let owner = stacks[node as usize].owner.map(|owner| owner as usize);
             if let Some((function, owner)) = index.function(data.frame).zip(owner) {
                 let most = self.of_functions.entry(function).or_default();
                 *most = (*most).max((tree.total_us(node), owner));
             }
         }
         tree.add_to(&mut self.costs, |node, frame| {
-            index.function(frame).and(stacks[node as usize].owner)
+            index.function(frame).and(stacks[node as usize].owner).map(|owner| owner as usize)
         });
     }
 }

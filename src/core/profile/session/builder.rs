@@ -186,14 +186,6 @@ impl ProfileBuilder {
         self.off_core.extend(self.cpu.read(time_us, times));
     }
 
-    /// Reads the counters at the end of the recording. The thread is not sampled while it ends, so
-    /// nothing tells which call was blocked.
-    pub(crate) fn read_last_cpu(&mut self, time_us: i64, times: CpuTimes) {
-        if self.scope.lines {
-            self.cpu.read(time_us, times);
-        }
-    }
-
     fn count_cpu(
         &mut self,
         ProfileSample { time_us, node, position }: ProfileSample,

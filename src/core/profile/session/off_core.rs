@@ -5,8 +5,8 @@
 //!
 //! - **Waiting**: the system counts the time that a thread was ready to run without a core. V8's signal
 //!   reaches the thread when the thread runs again, so the longest samples have the waiting time.
-//! - **Blocked**: the time between two readings of the counters that is neither on a core, nor waiting, nor
-//!   idle. Time that a hypervisor took away looks the same, but a thread that blocks also gives up its core
+//! - **Blocked**: the time of samples between two readings of the counters that is neither on a core, nor
+//!   waiting, nor idle. Time that a hypervisor took away looks the same, but a thread that blocks also gives up its core
 //!   by itself, at each sample again. The calls that lasted longest were the blocked calls.
 //! - **Stopped**: a process that is stopped (SIGSTOP, Ctrl-Z, a debugger) takes no samples at all: one sample
 //!   lasts until the process goes on. The thread gave up its core once. Such a gap counts as waiting.
@@ -149,7 +149,7 @@ impl CpuAccount {
         if let Some(cpu_us) = cpu_us {
             self.find_waiting(wait_us.unwrap_or_default(), cpu_us);
             if let Some(switches) = grown(times.switches, last.switches) {
-                self.find_blocked(span_us, cpu_us, switches);
+                self.find_blocked(cpu_us, switches);
             }
             self.collect(&mut found);
         }
@@ -201,13 +201,12 @@ impl CpuAccount {
     }
 
     /// Finds the calls that were blocked, and the times of stops.
-    fn find_blocked(&mut self, span_us: f64, cpu_us: f64, switches: f64) {
-        let idle_us = self.sum_us(|sample| sample.is_idle);
+    fn find_blocked(&mut self, cpu_us: f64, switches: f64) {
         let calls = || self.samples.iter().filter(|sample| !sample.is_idle);
-        let waiting_us: f64 = calls().map(|sample| sample.waiting_us).sum();
         let called_us = calls().map(CountedSample::rest_us).sum::<f64>();
         let sample_us = called_us / calls().count().max(1) as f64;
-        let rest_us = span_us - idle_us - cpu_us - waiting_us;
+        // A thread is not sampled while it ends, but uses CPU time.
+        let rest_us = called_us - cpu_us;
         let left_us = rest_us - self.block_longest_calls(rest_us.min(switches * sample_us));
         self.find_stops(left_us, called_us, switches);
     }

@@ -49,6 +49,11 @@ impl Steps {
         }
     }
 
+    /// Returns whether no step is known.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Gives the nodes new indices. A step without one is left out.
     pub fn renumber(&mut self, index: impl Fn(u32) -> Option<u32>) {
         for node in self.nodes.iter_mut().filter(|node| **node != MISSING) {

@@ -19,6 +19,8 @@ use cpu_prof_core::format::trace::write::events::Events;
 /// Time to the first flush. Each of the next takes twice as long, up to the flush interval: a process that
 /// dies early, as for lack of memory, loses half of its time at most.
 const FIRST_FLUSH: Duration = Duration::from_millis(100);
+/// The longest flush interval with earlier flushes. Who sets a longer one wants few flushes.
+const MAX_EARLY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A message to the writer thread.
 pub(super) enum WriterMessage {
@@ -92,9 +94,9 @@ struct ActiveRecording {
 impl ActiveRecording {
     /// Returns a recording that begins now.
     fn new(output: RecordingWriter, now: Instant) -> Self {
-        let can_wake = output.link.can_wake();
-        let interval =
-            if can_wake { FIRST_FLUSH.min(output.flush_interval) } else { output.flush_interval };
+        let is_early = output.link.can_wake() && output.flush_interval <= MAX_EARLY_INTERVAL;
+        let interval = if is_early { FIRST_FLUSH } else { output.flush_interval };
+        let interval = interval.min(output.flush_interval);
         Self {
             due: now + interval,
             interval,

@@ -33,6 +33,13 @@ impl CodeText {
         Some(self.text.split_at(at))
     }
 
+    /// Returns the text of a line from a column on; both count from 0.
+    pub(super) fn line_from(&mut self, line: u32, column: u32) -> Option<&str> {
+        let start = self.offset(line, column)?;
+        let end = self.lines.get(line as usize + 1).copied().unwrap_or(self.text.len());
+        self.text.get(start..end)
+    }
+
     /// Returns the text between two columns of a line; none if there are no such columns.
     pub(super) fn between(&mut self, line: u32, columns: (u32, u32)) -> Option<&str> {
         let (start, end) = (self.offset(line, columns.0)?, self.offset(line, columns.1)?);

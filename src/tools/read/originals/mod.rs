@@ -7,6 +7,7 @@ mod generated_file;
 pub(crate) mod in_session;
 mod notes;
 mod source_files;
+pub(crate) mod source_lines;
 #[cfg(test)]
 mod tests;
 

@@ -219,3 +219,126 @@ impl Shares {
         sum(before) + (sum(after) - sum(before)) * part
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::profile::position::SourcePosition;
+    use cpu_prof_core::profile::session::builder::ProfileBuilder;
+    use cpu_prof_core::profile::session::thread_profile::{OffCoreSpan, ReadScope};
+    use cpu_prof_core::profile::session::{Clock, Process, Thread};
+
+    /// Ids of nodes: two functions, and idle time.
+    const WORK: u64 = 2;
+    const CALL: u64 = 3;
+    const IDLE: u64 = 4;
+
+    /// Returns a thread by its start and its samples: node and length, microseconds. `off_core` are the
+    /// times in which the thread was not on a core.
+    fn thread(
+        start_us: i64,
+        samples: &[(u64, i64)],
+        off_core: &[(i64, i64, u64, OffCore)],
+    ) -> Thread {
+        let mut builder = ProfileBuilder::new(start_us, ReadScope::STEPS);
+        builder.announce(1, None, FrameTable::ROOT);
+        for (id, frame) in [(WORK, 100), (CALL, 101), (IDLE, FrameTable::IDLE)] {
+            builder.announce(id, Some(1), frame);
+        }
+        let mut delta_us = 0;
+        for (id, us) in samples {
+            builder.sample(*id, delta_us, SourcePosition::default());
+            delta_us = *us;
+        }
+        builder.end_at(start_us + samples.iter().map(|(_, us)| us).sum::<i64>());
+        let mut profile = builder.finish();
+        let span = |(from_us, to_us, id, state): &(i64, i64, u64, OffCore)| OffCoreSpan {
+            from_us: *from_us,
+            to_us: *to_us,
+            node: *id as u32 - 1,
+            state: *state,
+        };
+        profile.off_core = off_core.iter().map(span).collect();
+        Thread { profiles: vec![profile], ..Thread::default() }
+    }
+
+    /// Returns a session of 1000 µs with a process for each thread.
+    fn session(threads: Vec<Thread>) -> Session {
+        let of = |thread| Process { threads: vec![thread], ..Process::default() };
+        let clock = Clock { boot: None, start_us: 0, end_us: 1000 };
+        Session {
+            processes: threads.into_iter().map(of).collect(),
+            clocks: vec![clock],
+            ..Session::default()
+        }
+    }
+
+    /// Returns the share of a node of a process.
+    fn critical(session: &Session, process: usize, id: u64) -> u64 {
+        session.processes[process].threads[0].profiles[0].nodes[id as usize - 1].critical_us
+    }
+
+    /// Returns the wall time: of work, waiting, blocked, idle.
+    fn parts(wall: &Wall) -> [f64; 4] {
+        [wall.work_us, wall.waiting_us, wall.blocked_us, wall.idle_us]
+    }
+
+    #[test]
+    fn a_function_alone_has_its_whole_time() {
+        let mut all = session(vec![thread(0, &[(WORK, 300), (IDLE, 500), (CALL, 200)], &[])]);
+        let (wall, activities) = share_wall(&mut all);
+        assert_eq!([WORK, CALL, IDLE].map(|id| critical(&all, 0, id)), [300, 200, 0]);
+        assert_eq!(parts(&wall), [500.0, 0.0, 0.0, 500.0]);
+        assert_eq!((activities[0].work.us(0, 1000), activities[0].work.us(0, 310)), (500, 300));
+    }
+
+    #[test]
+    fn four_in_parallel_have_a_quarter_each() {
+        let mut all = session((0..4).map(|_| thread(0, &[(WORK, 1000)], &[])).collect());
+        let (wall, _) = share_wall(&mut all);
+        assert_eq!([0, 1, 2, 3].map(|process| critical(&all, process, WORK)), [250; 4]);
+        assert_eq!(parts(&wall), [1000.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_blocked_call_has_the_time_in_which_nobody_works() {
+        let parent = thread(0, &[(CALL, 1000)], &[(0, 1000, CALL, OffCore::Blocked)]);
+        let child = thread(200, &[(WORK, 500)], &[]);
+        let mut all = session(vec![parent, child]);
+        let (wall, activities) = share_wall(&mut all);
+        assert_eq!((critical(&all, 0, CALL), critical(&all, 1, WORK)), (500, 500));
+        assert_eq!(parts(&wall), [500.0, 0.0, 500.0, 0.0]);
+        let parent = &activities[0];
+        assert_eq!((parent.work.us(0, 1000), parent.called.us(0, 1000)), (0, 1000));
+    }
+
+    #[test]
+    fn waiting_time_has_a_share_but_no_function() {
+        let starved = thread(0, &[(WORK, 1000)], &[(400, 1000, WORK, OffCore::Waiting)]);
+        let mut all = session(vec![thread(0, &[(WORK, 1000)], &[]), starved]);
+        let (wall, _) = share_wall(&mut all);
+        assert_eq!((critical(&all, 0, WORK), critical(&all, 1, WORK)), (500, 200));
+        assert_eq!(parts(&wall), [700.0, 300.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn an_idle_thread_can_wait_for_a_core_and_a_worker_for_a_task() {
+        let idle = thread(0, &[(IDLE, 1000)], &[(900, 1000, IDLE, OffCore::Waiting)]);
+        let worker = thread(0, &[(CALL, 800)], &[(0, 800, CALL, OffCore::Idle)]);
+        let mut all = session(vec![idle, worker]);
+        let (wall, _) = share_wall(&mut all);
+        assert_eq!(parts(&wall), [0.0, 100.0, 0.0, 900.0]);
+        assert_eq!(critical(&all, 1, CALL), 0);
+    }
+
+    #[test]
+    fn machines_do_not_share_their_time() {
+        let mut all =
+            session(vec![thread(0, &[(WORK, 1000)], &[]), thread(0, &[(WORK, 600)], &[])]);
+        all.processes[1].clock = 1;
+        all.clocks.push(all.clocks[0].clone());
+        let (wall, _) = share_wall(&mut all);
+        assert_eq!((critical(&all, 0, WORK), critical(&all, 1, WORK)), (1000, 600));
+        assert_eq!(parts(&wall), [1600.0, 0.0, 0.0, 400.0]);
+    }
+}

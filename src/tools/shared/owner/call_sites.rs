@@ -64,7 +64,7 @@ const OF_VITE: &[&str] =
     &["vite", "rollup", "rolldown", "@rolldown/pluginutils", "esbuild", "postcss", "lightningcss"];
 
 /// Packages that wrap plugins: whatever they call, the tool above has called.
-const WRAPPERS: [&str; 1] = ["unplugin"];
+const WRAPPERS: [&str; 2] = ["unplugin", "@babel/helper-plugin-utils"];
 
 /// The first row for compiled code whose caller is not known, because it continues a hook.
 pub(super) const CONTINUED_TAPS: u8 = 0;

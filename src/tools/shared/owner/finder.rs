@@ -19,30 +19,34 @@ use cpu_prof_core::profile::package::{is_built_in, is_native};
 pub(crate) struct OwnerFinder {
     names: FxIndexSet<CodeOwner>,
     /// Roles of the functions, by their indices.
-    roles: Vec<Role>,
+    roles: Vec<CallerRole>,
     /// Owners of functions, by what the owners depend on; none for built-in code.
-    of_functions: FxHashMap<(usize, Calling), Option<usize>>,
-    /// The tools that called plugins and rules, by the number of the owner.
-    tools: FxHashMap<usize, &'static CallSite>,
+    of_functions: FxHashMap<(usize, Calling), Option<u32>>,
+    /// The owner that was looked up last, by the indices of the functions. Nearly all functions have one.
+    last: Vec<Option<(Calling, Option<u32>)>>,
+    /// The tools that called plugins and rules, by the numbers of the owners.
+    tools: Vec<Option<&'static CallSite>>,
     /// Plugins of the functions that are in their code.
-    of_plugins: FxHashMap<usize, usize>,
+    of_plugins: FxHashMap<usize, u32>,
     /// Plugins of the files that have their code.
-    files_of_plugins: FxHashMap<usize, usize>,
+    files_of_plugins: FxHashMap<usize, u32>,
     /// Files that call a tool, and not as a part of a plugin, with the package of the tool.
     files_above_tools: FxHashSet<(usize, usize)>,
     /// Whether one of the functions calls plugins or rules of a tool.
     has_tools: bool,
+    /// Whether all trees were learnt.
+    has_learnt: bool,
 }
 
 /// What is known of the stack that ends with a node.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OwnedStack {
     /// Number of the owner.
-    pub owner: Option<usize>,
+    pub owner: Option<u32>,
+    /// The nearest function that is neither Node's nor native.
+    code: Option<u32>,
     caller: SitesOf,
     is_linted: bool,
-    /// The nearest function that is neither Node's nor native.
-    code: Option<usize>,
     /// Whether compiled code is below the caller.
     is_compiled: bool,
     /// Whether this compiled code continues a hook of tapable.
@@ -58,7 +62,7 @@ struct Calling {
 
 /// What a function does for the owners of the code that it calls.
 #[derive(Debug, Clone, Copy)]
-enum Role {
+enum CallerRole {
     /// Passes calls on: a function without a script.
     Native,
     /// Passes calls on: code without a file, that another function has compiled.
@@ -109,6 +113,7 @@ impl OwnerFinder {
         index: &FrameIndex,
     ) -> Vec<OwnedStack> {
         self.read(index);
+        self.has_learnt = true;
         self.walk(tree, index, |_, _, _, _| {})
     }
 
@@ -136,26 +141,27 @@ impl OwnerFinder {
     fn read(&mut self, index: &FrameIndex) {
         for function in self.roles.len()..index.functions.len() {
             let role = role_of(function, index);
-            if let Role::Code { sites, .. } = role {
+            if let CallerRole::Code { sites, .. } = role {
                 self.has_tools |= sites != SitesOf::default();
             }
             self.roles.push(role);
+            self.last.push(None);
         }
     }
 
     /// Returns the stack with one more function.
     fn below(&mut self, above: OwnedStack, function: usize, index: &FrameIndex) -> OwnedStack {
         let (sites, is_eslint, is_wrapper) = match self.roles[function] {
-            Role::Native => return above,
-            Role::Compiled { continues_hook } => {
+            CallerRole::Native => return above,
+            CallerRole::Compiled { continues_hook } => {
                 return OwnedStack { is_compiled: true, is_continued: continues_hook, ..above };
             }
-            Role::Node => {
+            CallerRole::Node => {
                 let OwnedStack { owner, is_linted, code, .. } = above;
                 return OwnedStack { owner, is_linted, code, ..OwnedStack::default() };
             }
-            Role::Wrapper => (above.caller, false, true),
-            Role::Code { sites, is_eslint, .. } => (sites, is_eslint, false),
+            CallerRole::Wrapper => (above.caller, false, true),
+            CallerRole::Code { sites, is_eslint, .. } => (sites, is_eslint, false),
         };
         let site = match above {
             OwnedStack { is_compiled: false, caller, .. } => caller.direct,
@@ -164,8 +170,8 @@ impl OwnerFinder {
         };
         let site = site.filter(|_| !is_wrapper);
         let continued = match above.code {
-            None => self.continued(function, index),
-            Some(_) => None,
+            None if self.has_learnt => self.continued(function, index),
+            _ => None,
         };
         let calling = Calling { site, is_linted: above.is_linted };
         let own = continued.or_else(|| self.owner_of(function, calling, index));
@@ -177,18 +183,23 @@ impl OwnerFinder {
             owner,
             caller: sites,
             is_linted: above.is_linted || is_eslint,
-            code: Some(function),
+            code: Some(function as u32),
             is_compiled: false,
             is_continued: false,
         }
     }
 
     /// Returns whether the work of an owner counts for another owner, which called.
-    fn helps(&self, own: usize, caller: usize) -> bool {
-        let helper = &self.names[own];
-        let resumed = self.tools.get(&caller).map_or(&[][..], |tool| tool.resumed);
+    fn helps(&self, own: u32, caller: u32) -> bool {
+        let helper = &self.names[own as usize];
+        let resumed = self.tool(caller).map_or(&[][..], |tool| tool.resumed);
         let is_resumed = helper.kind == OwnerKind::Package && resumed.contains(&&*helper.name);
-        !is_resumed && helper.helps(&self.names[caller])
+        !is_resumed && helper.helps(&self.names[caller as usize])
+    }
+
+    /// Returns the tool that called a plugin or a rule.
+    fn tool(&self, owner: u32) -> Option<&'static CallSite> {
+        self.tools.get(owner as usize).copied().flatten()
     }
 
     /// Learns from one more function of a stack.
@@ -199,54 +210,64 @@ impl OwnerFinder {
         function: usize,
         index: &FrameIndex,
     ) {
-        let Role::Code { is_tool, .. } = self.roles[function] else { return };
-        let is_plugin = |owner: &usize| self.names[*owner].kind == OwnerKind::Plugin;
+        let CallerRole::Code { is_tool, .. } = self.roles[function] else { return };
+        let is_plugin = |owner: &u32| self.names[*owner as usize].kind == OwnerKind::Plugin;
         let file = |function: usize| index.functions[function].file;
         let package = |function: usize| index.files[file(function)].package;
         if let Some(plugin) = stack.owner.filter(is_plugin)
-            && code(function, index).is_of(&self.names[plugin])
+            && code(function, index).is_of(&self.names[plugin as usize])
         {
             self.of_plugins.insert(function, plugin);
             self.files_of_plugins.insert(file(function), plugin);
         }
-        if let Some(caller) = above.code
-            && is_tool
-            && package(caller) != package(function)
+        if let Some(caller) = above.code.filter(|_| is_tool)
+            && package(caller as usize) != package(function)
             && !above.owner.is_some_and(|owner| is_plugin(&owner))
         {
-            self.files_above_tools.insert((file(caller), package(function)));
+            self.files_above_tools.insert((file(caller as usize), package(function)));
         }
     }
 
     /// Returns the plugin whose code a function at the start of a stack continues.
-    fn continued(&self, function: usize, index: &FrameIndex) -> Option<usize> {
+    fn continued(&self, function: usize, index: &FrameIndex) -> Option<u32> {
         if let Some(plugin) = self.of_plugins.get(&function) {
             return Some(*plugin);
         }
         let SourceFunction { file, line, column, .. } = &index.functions[function];
         let plugin = *self.files_of_plugins.get(file)?;
-        let tool = index.packages.get_index_of(self.tools.get(&plugin)?.package)?;
+        let tool = index.packages.get_index_of(self.tool(plugin)?.package)?;
         let is_module = (*line, *column) <= (1, 1);
         (!is_module && !self.files_above_tools.contains(&(*file, tool))).then_some(plugin)
     }
 
-    fn owner_of(&mut self, function: usize, calling: Calling, index: &FrameIndex) -> Option<usize> {
-        if let Some(known) = self.of_functions.get(&(function, calling)) {
-            return *known;
+    fn owner_of(&mut self, function: usize, calling: Calling, index: &FrameIndex) -> Option<u32> {
+        if let Some((_, owner)) = self.last[function].filter(|(last, _)| *last == calling) {
+            return owner;
         }
-        let code = code(function, index);
-        let site = calling.site.map(|site| &CALL_SITES[usize::from(site)]);
-        let called = site.and_then(|site| Some((code.called_by(site)?, site)));
-        let owner = match called {
-            Some((owner, tool)) => {
-                let owner = self.names.insert_full(owner).0;
-                self.tools.insert(owner, tool);
-                Some(owner)
-            }
-            None => code.owner(calling.is_linted).map(|owner| self.names.insert_full(owner).0),
-        };
-        self.of_functions.insert((function, calling), owner);
+        let known = self.of_functions.get(&(function, calling)).copied();
+        let owner = known.unwrap_or_else(|| {
+            let owner = self.find(function, calling, index);
+            self.of_functions.insert((function, calling), owner);
+            owner
+        });
+        self.last[function] = Some((calling, owner));
         owner
+    }
+
+    fn find(&mut self, function: usize, calling: Calling, index: &FrameIndex) -> Option<u32> {
+        let code = code(function, index);
+        let tool = calling.site.map(|site| &CALL_SITES[usize::from(site)]);
+        let called = tool.and_then(|tool| code.called_by(tool));
+        let tool = tool.filter(|_| called.is_some());
+        let owner = called.or_else(|| code.owner(calling.is_linted))?;
+        let (number, _) = self.names.insert_full(owner);
+        if number >= self.tools.len() {
+            self.tools.push(None);
+        }
+        if tool.is_some() {
+            self.tools[number] = tool;
+        }
+        Some(number as u32)
     }
 }
 
@@ -256,16 +277,16 @@ fn code(function: usize, index: &FrameIndex) -> OwnedCode<'_> {
     OwnedCode { path: &file.path, package: &index.packages[file.package], function: name }
 }
 
-fn role_of(function: usize, index: &FrameIndex) -> Role {
+fn role_of(function: usize, index: &FrameIndex) -> CallerRole {
     let OwnedCode { path, package, function: name } = code(function, index);
     match package {
         _ if is_native(package) && index.functions[function].line > 0 => {
-            Role::Compiled { continues_hook: continues_hook(name) }
+            CallerRole::Compiled { continues_hook: continues_hook(name) }
         }
-        _ if is_native(package) => Role::Native,
-        _ if is_built_in(package) => Role::Node,
-        _ if is_wrapper(package) => Role::Wrapper,
-        _ => Role::Code {
+        _ if is_native(package) => CallerRole::Native,
+        _ if is_built_in(package) => CallerRole::Node,
+        _ if is_wrapper(package) => CallerRole::Wrapper,
+        _ => CallerRole::Code {
             sites: SitesOf::of(package, path, name),
             is_eslint: package == ESLINT,
             is_tool: calls_plugins(package),

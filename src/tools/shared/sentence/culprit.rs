@@ -40,7 +40,7 @@ pub(super) struct Culprit {
 
 /// What the tables of a session do not tell.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Work {
+pub(super) struct WorkFacts {
     /// The function with the most critical time.
     pub culprit: Option<Culprit>,
     /// Time of Node's start, and of loading and compiling modules without the modules' own code: microseconds.
@@ -68,7 +68,7 @@ const LOADING: [&str; 4] = [
 ];
 
 /// Returns the work of all processes but launchers.
-pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) -> Work {
+pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) -> WorkFacts {
     let is_code = index.code_functions();
     let mut own: FxHashMap<usize, OwnTime> = FxHashMap::default();
     let collectors = collectors(session, launchers, index, &is_code);
@@ -98,7 +98,7 @@ pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) ->
         };
         details(culprit, session, launchers, index, &is_code)
     });
-    Work { culprit, loading_us, collector }
+    WorkFacts { culprit, loading_us, collector }
 }
 
 /// Returns the time of collections while each code function ran. V8 gives collections no stack, so the function

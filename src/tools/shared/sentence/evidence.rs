@@ -1,6 +1,6 @@
 //! What the rules of the first sentence look at.
 
-use super::culprit::{Work, work};
+use super::culprit::{WorkFacts, work};
 use super::death::{Death, death};
 use crate::read::load::Loaded;
 use crate::read::wall::share::Wall;
@@ -31,7 +31,7 @@ pub(crate) struct Evidence<'a> {
     pub(super) starter_of_others: Option<(usize, u64)>,
     /// Time in which processes were stopped, microseconds.
     pub(super) stopped_us: f64,
-    pub(super) work: Work,
+    pub(super) work: WorkFacts,
     pub(super) death: Option<Death>,
 }
 

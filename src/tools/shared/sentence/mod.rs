@@ -3,9 +3,11 @@
 
 mod culprit;
 mod death;
+mod elsewhere;
 mod evidence;
 mod rules;
 mod words;
+mod work;
 
 pub(crate) use evidence::Evidence;
 pub(crate) use rules::sentence;

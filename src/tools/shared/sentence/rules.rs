@@ -1,17 +1,9 @@
 //! The rules. The first that holds gives the sentence.
 
-use super::culprit::Culprit;
+use super::elsewhere::{blocked, native_threads, other_programs, waits};
 use super::evidence::Evidence;
 use super::words;
-use crate::shared::json::{ReportCost, ReportNative};
-use crate::shared::native;
-use cpu_prof_core::profile::package::is_users;
-use cpu_prof_core::profile::session::Process;
-
-/// Work that says something about a run, microseconds.
-const ENOUGH_WORK_US: f64 = 30_000.0;
-/// Part of the work that a function or an owner needs for the sentence.
-const ENOUGH_PART: f64 = 0.25;
+use super::work::{collector, work};
 
 /// Returns the first sentence, of at most two lines; none where no rule holds.
 pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
@@ -57,364 +49,43 @@ fn killed(evidence: &Evidence<'_>) -> Option<String> {
         format!(", {} into {place}", words::time(us as f64))
     });
     let after = words::time(death.after_us as f64);
-    Some(format!("{who} by {} after {after}{heap}{function}.", death.signal))
+    let gc = evidence.times.gc_us as f64 / evidence.work_us().max(1.0);
+    let gc = if gc >= 0.3 {
+        format!(" {} of the work is garbage collection.", words::percent(gc))
+    } else {
+        String::new()
+    };
+    Some(format!("{who} by {} after {after}{heap}{function}.{gc}", death.signal))
 }
 
-/// `64 % of the time the machine was busy with something else: the numbers below are stretched.`
+/// `64 % of the time no core was free for it (other programs, or a limit of the CPU): …`
 fn without_core(evidence: &Evidence<'_>) -> Option<Waiting> {
     let waiting_us = evidence.times.waiting_us? as f64;
     let part = waiting_us / (waiting_us + evidence.work_us()).max(1.0);
-    if part < 0.3 || waiting_us < 100_000.0 {
+    let wall = evidence.wall?;
+    if part < 0.3 || wall.waiting_us < (0.15 * evidence.length_us).max(100_000.0) {
         return None;
     }
     let percent = words::percent(part);
-    if evidence.stopped_us > 0.7 * waiting_us {
+    if evidence.stopped_us > 0.5 * waiting_us {
         let stopped = words::time(evidence.stopped_us);
         let length = words::time(evidence.length_us);
         return Some(Waiting::Most(format!(
             "The process was stopped for {stopped} of the {length} (SIGSTOP, Ctrl-Z or a debugger)."
         )));
     }
-    let wall = evidence.wall?;
     let cpu = evidence.cpu.unwrap_or_default();
     let cpu_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
     // A run that has not even one core while its threads want some has a rival.
     let cores = cpu_us / (wall.work_us + wall.waiting_us).max(1.0);
     Some(if cores < 0.9 {
+        let rested_us = wall.idle_us + wall.blocked_us;
+        let time = if rested_us < 0.2 * evidence.length_us { "the time" } else { "its busy time" };
         Waiting::Most(format!(
-            "{percent} of the time the machine was busy with something else, or limits the CPU: the \
+            "{percent} of {time} no core was free for it (other programs, or a limit of the CPU): the \
              numbers below are stretched."
         ))
     } else {
-        Waiting::Some(format!("{percent} of the time threads waited for a free core."))
+        Waiting::Some(format!("Threads waited for a free core for {percent} of their busy time."))
     })
-}
-
-/// `98 % of the CPU went to native threads, mostly libvips, started by sharp in resize.js:14.`
-fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
-    let cpu = evidence.cpu?;
-    let all_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
-    let part = cpu.native_us as f64 / all_us.max(1.0);
-    // Node's own threads are most of the little that a program does that waits.
-    let is_notable = cpu.native_us as f64 >= (0.15 * evidence.length_us).max(100_000.0);
-    if part < 0.6 || !is_notable {
-        return None;
-    }
-    let percent = words::percent(part);
-    let Some(threads) = largest_native(evidence, cpu.native_us) else {
-        return Some(format!("{percent} of the CPU went to native threads."));
-    };
-    // With several causes, none is known for sure.
-    let started = match threads.started_by.as_slice() {
-        [starter] => match &starter.place {
-            Some(place) => format!(", started by {} in {}", starter.what, words::function(place)),
-            None => format!(", started by {}", starter.what),
-        },
-        _ => String::new(),
-    };
-    let name = words::shortened(&threads.name);
-    Some(format!("{percent} of the CPU went to native threads, mostly {name}{started}."))
-}
-
-/// Returns the native threads of one name that have most of the CPU time of all.
-fn largest_native<'a>(evidence: &Evidence<'a>, all_us: u64) -> Option<ReportNative<'a>> {
-    let processes = evidence.session.processes.iter();
-    let lists =
-        processes.filter_map(|process| native::threads::native_threads(process, evidence.index));
-    let largest = lists.flatten().max_by_key(|threads| threads.cpu_us)?;
-    (largest.cpu_us as f64 >= 0.5 * all_us as f64).then_some(largest)
-}
-
-/// `71 % of the CPU went to programs other than Node, started by biome, which have no profile.`
-fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
-    let cpu = evidence.cpu?;
-    let others_us = cpu.others_us?;
-    let all_us = (cpu.javascript_us + cpu.native_us + others_us) as f64;
-    let part = others_us as f64 / all_us.max(1.0);
-    if part < 0.6 || (others_us as f64) < (0.15 * evidence.length_us).max(100_000.0) {
-        return None;
-    }
-    let starter = evidence.starter_of_others.filter(|(_, us)| *us as f64 >= 0.6 * others_us as f64);
-    let starter = starter.map_or(String::new(), |(process, _)| {
-        let name = &evidence.session.processes[process].name;
-        format!(", started by {},", words::shortened(name))
-    });
-    Some(format!(
-        "{} of the CPU went to programs other than Node{starter} which have no profile.",
-        words::percent(part)
-    ))
-}
-
-/// `82 % of the time nothing ran: it was blocked in spawnSync, called by build (build.js:3).`
-fn blocked(evidence: &Evidence<'_>) -> Option<String> {
-    let wall = evidence.wall?;
-    let part = wall.blocked_us / evidence.length_us.max(1.0);
-    if part < 0.4 {
-        return None;
-    }
-    let costs = evidence.costs.functions.known();
-    let (function, _) = costs.max_by_key(|(_, cost)| cost.blocked_us)?;
-    let place = evidence.index.place(function);
-    Some(format!(
-        "{} of the {} nothing worked: a thread was blocked in {}{}.",
-        words::percent(part),
-        words::time(evidence.length_us),
-        words::function(&place),
-        caller_of_blocked(evidence, function)
-    ))
-}
-
-/// Returns `, called by build (build.js:3)` for a built-in function with one notable caller.
-fn caller_of_blocked(evidence: &Evidence<'_>, function: usize) -> String {
-    let caller = super::culprit::caller_of_blocked(
-        evidence.session,
-        evidence.launchers,
-        evidence.index,
-        function,
-    );
-    caller.map_or(String::new(), |caller| {
-        format!(", called by {}", words::function(&evidence.index.place(caller)))
-    })
-}
-
-/// `93 % of the 10.2 s nothing worked. Of the work, 71 % is handle (server.js:8).`
-fn waits(evidence: &Evidence<'_>) -> Option<String> {
-    let wall = evidence.wall?;
-    let part = wall.idle_us / evidence.length_us.max(1.0);
-    if part < 0.6 || wall.idle_us < 300_000.0 {
-        return None;
-    }
-    let waited = format!(
-        "{} of the {} nothing worked: {} waited for events (timers, network, files, other programs).",
-        words::percent(part),
-        words::time(evidence.length_us),
-        match evidence.shown().count() {
-            1 => "the program",
-            _ => "the processes",
-        }
-    );
-    Some(match work(evidence) {
-        Some(work) => format!("{waited} {work}"),
-        None => waited,
-    })
-}
-
-/// `52 % of the work is garbage collection, mostly under buildTable (a.js:3).`
-fn collector(evidence: &Evidence<'_>) -> Option<String> {
-    let gc_us = evidence.times.gc_us as f64;
-    let part = gc_us / evidence.work_us().max(1.0);
-    if part < 0.35 || evidence.work_us() < ENOUGH_WORK_US {
-        return None;
-    }
-    let under = evidence.work.collector.filter(|(_, us)| *us as f64 >= 0.5 * gc_us);
-    let under = under.map_or(String::new(), |(function, _)| {
-        format!(", mostly under {}", words::function(&evidence.index.place(function)))
-    });
-    Some(format!("{} of the work is garbage collection{under}.", words::percent(part)))
-}
-
-/// Says what the work is.
-fn work(evidence: &Evidence<'_>) -> Option<String> {
-    let work_us = evidence.work_us();
-    if work_us < ENOUGH_WORK_US {
-        return start_up(evidence);
-    }
-    let culprit = evidence.work.culprit.as_ref();
-    let part_of = |us: u64| us as f64 / work_us;
-    let culprit_part = culprit.map_or(0.0, |culprit| part_of(culprit.work_us));
-    if let Some(start) = start_up(evidence).filter(|_| culprit_part < ENOUGH_PART) {
-        return Some(start);
-    }
-    let owner = main_owner(evidence).filter(|(_, us)| part_of(*us) >= ENOUGH_PART);
-    let culprit_owner =
-        culprit.and_then(|culprit| evidence.costs.owners.of_function(culprit.function));
-    if let Some((owner, us)) = owner.filter(|(_, us)| part_of(*us) > 0.9 * culprit_part) {
-        let is_of_owner = culprit_owner == Some(owner);
-        let inside = culprit.filter(|_| is_of_owner && culprit_part >= 0.3 * part_of(us));
-        let inside =
-            inside.map_or(String::new(), |culprit| format!(", mostly {}", what(evidence, culprit)));
-        let name = owner_name(owner.0, owner.1);
-        return Some(format!("{} of the work is {name}{inside}.", words::percent(part_of(us))));
-    }
-    if let Some(culprit) = culprit.filter(|_| culprit_part >= ENOUGH_PART) {
-        return Some(of_culprit(evidence, culprit, culprit_part));
-    }
-    if let Some((function, cost)) = own_function(evidence) {
-        let place = words::function(&evidence.index.place(function));
-        let package = package_within(evidence);
-        let percent = words::percent(part_of(cost.total_us));
-        return Some(format!("{percent} of the work is below {place}{package}."));
-    }
-    let (package, cost) = main_package(evidence)?;
-    let largest = culprit.filter(|_| culprit_part >= 0.03).map_or(String::new(), |culprit| {
-        let place = words::function(&evidence.index.place(culprit.function));
-        format!("; the largest function, {place}, has {}", words::percent(culprit_part))
-    });
-    if part_of(cost.self_us) >= 0.4 {
-        let percent = words::percent(part_of(cost.self_us));
-        return Some(format!("{percent} of the work is in {}{largest}.", code_of(package)));
-    }
-    let mut owners: Vec<_> = evidence.costs.owners.list().collect();
-    owners.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.self_us));
-    let share = |((kind, name), cost): &((&'static str, &str), ReportCost)| {
-        format!("{} {}", owner_name(kind, name), words::percent(part_of(cost.self_us)))
-    };
-    let shares: Vec<String> = owners.iter().take(3).map(share).collect();
-    Some(format!("The work is spread: {}{largest}.", shares.join(", ")))
-}
-
-/// `71 % of the work is computeDiscount (apollo.js:2), called by resolveCart, in one thread.`
-fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
-    let caller = culprit.caller.map(|caller| evidence.index.place(caller));
-    let has_name =
-        |name: &str| name != "default" && !name.starts_with('(') && !name.contains("exports");
-    let caller = caller.filter(|caller| has_name(caller.name));
-    let caller =
-        caller.map_or(String::new(), |caller| format!(", called by {}", words::name(&caller)));
-    let owner = evidence.costs.owners.of_function(culprit.function);
-    let owner = owner.filter(|(kind, _)| !matches!(*kind, "package" | "own code"));
-    let owner =
-        owner.map_or(String::new(), |(kind, name)| format!(", of {}", owner_name(kind, name)));
-    let place = place_of(evidence, culprit);
-    let of_wall = culprit.critical_us as f64 / evidence.length_us.max(1.0);
-    let share = if of_wall > part + 0.1 {
-        format!(
-            "{} of the time, with {} of the work,",
-            words::percent(of_wall),
-            words::percent(part)
-        )
-    } else {
-        format!("{} of the work", words::percent(part))
-    };
-    format!("{share} is {}{owner}{caller}{place}.", what(evidence, culprit))
-}
-
-/// `JSON.parse in load (a.js:3)` where a built-in function has most of the time, and else the function.
-fn what(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
-    let place = words::function(&evidence.index.place(culprit.function));
-    match culprit.built_in {
-        Some(built_in) => format!("{} in {place}", words::name(&evidence.index.place(built_in))),
-        None => place,
-    }
-}
-
-/// Returns where a function ran, if work was done elsewhere too.
-fn place_of(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
-    let mut processes: Vec<usize> = culprit.threads.iter().map(|(process, _)| *process).collect();
-    processes.sort_unstable();
-    processes.dedup();
-    let all = evidence.shown().count();
-    match processes.as_slice() {
-        [process] if all > 1 => {
-            let process: &Process = &evidence.session.processes[*process];
-            format!(", in {} (1 of {all} processes)", words::shortened(&process.command))
-        }
-        list if all > 1 => format!(", in {} of {all} processes", list.len()),
-        _ => {
-            let threads: usize = evidence.shown().map(|process| process.threads.len()).sum();
-            match culprit.threads.len() {
-                _ if threads <= 1 => String::new(),
-                1 => ", in one thread".to_owned(),
-                count => format!(", in {count} threads"),
-            }
-        }
-    }
-}
-
-/// Returns the kind and the name of the rule, plugin or test with the most time.
-fn main_owner<'a>(evidence: &Evidence<'a>) -> Option<((&'static str, &'a str), u64)> {
-    let owners = evidence.costs.owners.list();
-    let named = owners.filter(|((kind, _), _)| !matches!(*kind, "package" | "own code"));
-    let (owner, cost) = named.max_by_key(|(_, cost)| cost.self_us)?;
-    Some((owner, cost.self_us))
-}
-
-/// Returns `the rule no-cycle`, `the test adds (sum.test.js)`, `own code`.
-fn owner_name(kind: &str, name: &str) -> String {
-    let file = |path: &str| words::shortened(path.rsplit(['/', '\\']).next().unwrap_or(path));
-    match kind {
-        "package" | "own code" => code_of(name),
-        "test" => match name.split_once(" › ") {
-            Some((path, title)) => format!("the test {} ({})", words::shortened(title), file(path)),
-            None => format!("the test {}", words::shortened(name)),
-        },
-        "test file" => format!("the test file {}", file(name)),
-        kind if name.starts_with(['/', '.']) || name.contains(":/") => {
-            format!("the {kind} {}", file(name))
-        }
-        kind => format!("the {kind} {}", words::shortened(name)),
-    }
-}
-
-/// Returns the innermost own function with much of the work below, if the run has other own functions that
-/// call it.
-fn own_function(evidence: &Evidence<'_>) -> Option<(usize, ReportCost)> {
-    let least_us = 0.4 * evidence.work_us();
-    let trunk = evidence.costs.functions.trunk();
-    let is_own = |function: usize| evidence.index.is_users(evidence.index.functions[function].file);
-    let known = evidence.costs.functions.known();
-    let large = known.filter(|(function, cost)| {
-        is_own(*function) && !trunk[*function] && cost.total_us as f64 >= least_us
-    });
-    large.min_by_key(|(_, cost)| cost.total_us)
-}
-
-/// Returns `, mostly in react-dom` for the package of most of the work.
-fn package_within(evidence: &Evidence<'_>) -> String {
-    let package =
-        main_package(evidence).filter(|(_, cost)| cost.self_us as f64 >= 0.4 * evidence.work_us());
-    package.map_or(String::new(), |(package, _)| format!(", mostly in {}", code_of(package)))
-}
-
-fn main_package<'a>(evidence: &Evidence<'a>) -> Option<(&'a str, ReportCost)> {
-    let packages = evidence.costs.packages.known();
-    let (package, cost) = packages.max_by_key(|(_, cost)| cost.self_us)?;
-    Some((&evidence.index.packages[package], cost))
-}
-
-fn code_of(package: &str) -> String {
-    match package {
-        "node:" => "Node's own code".to_owned(),
-        "(native)" => "native code".to_owned(),
-        package if is_users(package) => "own code".to_owned(),
-        package => package.to_owned(),
-    }
-}
-
-/// `Nothing took long: 80 % is start-up of 11 processes; npx alone 0.9 s.`
-fn start_up(evidence: &Evidence<'_>) -> Option<String> {
-    let all_us = evidence.all_times.work_us() as f64;
-    let of_launchers_us = all_us - evidence.work_us();
-    let start_us = evidence.work.loading_us as f64 + of_launchers_us;
-    let part = start_us / all_us.max(1.0);
-    if part < 0.5 || all_us < 20_000.0 {
-        return None;
-    }
-    let processes = &evidence.session.processes;
-    let launcher = processes.iter().zip(evidence.launchers).filter(|(_, is)| **is);
-    let longest =
-        launcher.map(|(process, _)| (own_work_us(process), process)).max_by_key(|(us, _)| *us);
-    let longest = longest.filter(|(us, _)| *us as f64 >= 0.2 * all_us).map_or(
-        String::new(),
-        |(us, process)| {
-            format!("; {} alone {}", words::shortened(&process.name), words::time(us as f64))
-        },
-    );
-    Some(format!(
-        "Nothing took long: {} of the {} of work is start-up of {}{longest}.",
-        words::percent(part),
-        words::time(all_us),
-        words::count(processes.len(), "process", "processes")
-    ))
-}
-
-/// Returns the time of all stacks but idle ones, microseconds.
-fn own_work_us(process: &Process) -> u64 {
-    use cpu_prof_core::profile::frame_table::FrameTable;
-    let nodes = process
-        .threads
-        .iter()
-        .flat_map(|thread| &thread.profiles)
-        .flat_map(|profile| &profile.nodes);
-    nodes.filter(|node| node.frame != FrameTable::IDLE).map(|node| node.self_us).sum()
 }

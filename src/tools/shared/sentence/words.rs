@@ -15,7 +15,7 @@ pub(super) fn percent(part: f64) -> String {
 pub(super) fn time(us: f64) -> String {
     let ms = us / 1000.0;
     match ms {
-        ..100.0 => format!("{ms:.0} ms"),
+        ..200.0 => format!("{ms:.0} ms"),
         ..100_000.0 => format!("{:.1} s", ms / 1000.0),
         _ => format!("{:.0} min", ms / 60_000.0),
     }
@@ -33,7 +33,8 @@ pub(super) fn function(place: &ReportPlace<'_>) -> String {
         "(anonymous)" => "a function without a name".to_owned(),
         name => shortened(name),
     };
-    if place.file.is_empty() {
+    // A place in Node's code helps nobody.
+    if place.file.is_empty() || place.package == "node:" {
         return name;
     }
     let file = place.file.rsplit(['/', '\\']).next().unwrap_or(place.file);
@@ -43,7 +44,7 @@ pub(super) fn function(place: &ReportPlace<'_>) -> String {
         String::new()
     };
     let package = match place.package {
-        package if is_users(package) || package == "node:" => String::new(),
+        package if is_users(package) => String::new(),
         package => format!(" of {package}"),
     };
     format!("{name}{package} ({}{line})", shortened(file))
@@ -87,6 +88,7 @@ mod tests {
         assert_eq!(function(&place("f", "/r/src/a.js", "(own code)")), "f (a.js:2)");
         assert_eq!(function(&place("f", "C:\\r\\node_modules\\l\\a.js", "l")), "f of l (a.js:2)");
         assert_eq!(function(&place("JSON.parse", "", "(native)")), "JSON.parse");
+        assert_eq!(function(&place("spawnSync", "node:child_process", "node:")), "spawnSync");
         assert_eq!(
             function(&place("(anonymous)", "/r/a.js", "(own code)")),
             "a function without a name (a.js:2)"

@@ -1,5 +1,6 @@
 //! Reads trace events into processes with their threads and profiles.
 
+mod finished;
 pub mod process_names;
 pub mod reader;
 mod series_events;

@@ -1,9 +1,9 @@
 //! Reads the events of a trace: ours and Chrome's, in any order and state.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::mem;
 
+use super::finished::{FinishedProfile, of_one_origin, one_at_a_time};
 use super::process_names::TraceNames;
 use super::series_events;
 use super::side_events::{self, cpu_times};
@@ -72,15 +72,6 @@ impl OpenProfile {
     }
 }
 
-/// A profile that has ended.
-#[derive(Debug)]
-struct FinishedProfile {
-    pid: i64,
-    tid: i64,
-    origin: ProfileOrigin,
-    profile: ThreadProfile,
-}
-
 impl TraceReader {
     /// Returns a reader that has read nothing yet.
     pub fn new(scope: ReadScope) -> Self {
@@ -139,7 +130,7 @@ impl TraceReader {
                 let collections = side_events::collections_of_flush(&event);
                 self.each_of_thread(&event, |builder, time_us| {
                     if let Some(times) = cpu_times(&event) {
-                        builder.read_last_cpu(time_us, times);
+                        builder.read_cpu(time_us, times);
                     }
                     if let Some(collections) = collections {
                         builder.add_collections(time_us, collections);
@@ -374,39 +365,6 @@ fn add_samples(
     }
     let position = |index: usize| positions.get(index).copied().unwrap_or_default();
     push_samples(builder, chunk.samples(), chunk.deltas(), position, until_us);
-}
-
-/// Returns the profiles by process and thread. Of several recorders of one thread, one counts, as in
-/// DevTools.
-fn of_one_origin(
-    profiles: Vec<FinishedProfile>,
-) -> BTreeMap<i64, BTreeMap<i64, Vec<ThreadProfile>>> {
-    let mut origins: BTreeMap<(i64, i64), ProfileOrigin> = BTreeMap::new();
-    for finished in &profiles {
-        let best = origins.entry((finished.pid, finished.tid)).or_insert(finished.origin);
-        *best = finished.origin.min(*best);
-    }
-    let mut processes: BTreeMap<i64, BTreeMap<i64, Vec<ThreadProfile>>> = BTreeMap::new();
-    for FinishedProfile { pid, tid, origin, profile } in profiles {
-        if origins.get(&(pid, tid)) == Some(&origin) {
-            processes.entry(pid).or_default().entry(tid).or_default().push(profile);
-        }
-    }
-    processes
-}
-
-/// Returns profiles of different times. Of profiles that were recorded side by side, as by
-/// `--cpu-prof` and a trace category, the one with the most samples remains.
-fn one_at_a_time(mut profiles: Vec<ThreadProfile>) -> Vec<ThreadProfile> {
-    profiles.sort_by_key(|profile| Reverse(profile.sample_count));
-    let mut kept: Vec<ThreadProfile> = Vec::with_capacity(profiles.len());
-    for profile in profiles {
-        if !kept.iter().any(|other| other.overlaps(&profile)) {
-            kept.push(profile);
-        }
-    }
-    kept.sort_by_key(|profile| profile.recorded_us);
-    kept
 }
 
 #[cfg(test)]

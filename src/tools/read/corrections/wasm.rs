@@ -11,7 +11,7 @@ use cpu_prof_core::profile::session::Session;
 
 /// Gives modules of WebAssembly to the package whose JavaScript calls them most of the time: packages
 /// ship their modules with the code that starts them, and export functions of this code.
-pub(super) fn charge_modules(session: &mut Session) {
+pub(in crate::read) fn charge_modules(session: &mut Session) {
     let frames = session.frames.list();
     if !frames.iter().any(is_module) {
         return;
@@ -101,7 +101,7 @@ mod tests {
                 };
                 let frame = session.frames.number(frame);
                 let self_us = if at + 1 == urls.len() { *us } else { 0 };
-                nodes.push(ProfileNode { parent, frame, self_us, blocked_us: 0 });
+                nodes.push(ProfileNode { self_us, ..ProfileNode::new(parent, frame) });
                 parent = nodes.len() as u32 - 1;
             }
         }

@@ -21,7 +21,7 @@ enum StackFiles {
 }
 
 /// Makes the time in which workers waited for their next task idle.
-pub(super) fn make_idle(session: &mut Session) {
+pub(in crate::read) fn make_idle(session: &mut Session) {
     let Session { processes, frames, .. } = session;
     for process in processes {
         for thread in process.threads.iter_mut().filter(|thread| !thread.is_main()) {
@@ -105,6 +105,7 @@ mod tests {
             line: 0,
             column: 0,
             origin: FrameOrigin::Executed,
+            package: None,
         }
     }
 

@@ -1,0 +1,104 @@
+'use strict'
+
+// The states of real threads: waiting for a core, blocked in a task, idle without a task.
+
+const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { report } = require('../..')
+const { run, temporaryDirectory, FIXTURES } = require('../helpers/run.js')
+const { NEEDS_BLOCKED_CALLS, NEEDS_INTERRUPT } = require('../helpers/source.js')
+
+const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
+const WORK_MS = 1000
+const WAIT_MS = 1500
+
+/** The reason to skip a spec that needs a core for itself. */
+const NEEDS_TASKSET =
+  spawnSync('taskset', ['--version']).error !== undefined && 'taskset is not installed'
+
+/** Returns the number of a core that this process can use. */
+function anyCore() {
+  const status = fs.readFileSync('/proc/self/status', 'utf8')
+  return String(/^Cpus_allowed_list:\s*(\d+)/m.exec(status)?.[1])
+}
+
+test('a thread that shares its core with two others has most of its time as waiting time', {
+  skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT || NEEDS_TASKSET,
+}, async () => {
+  const program = `
+    const { spawn } = require('node:child_process')
+    const busy = ['-e', 'process.send("busy", () => { for (;;); })']
+    const stdio = ['ignore', 'ignore', 'inherit', 'ipc']
+    const others = [1, 2].map(() => spawn(process.execPath, busy, { stdio }))
+    let ready = 0
+    for (const other of others) {
+      other.once('message', () => {
+        if (++ready < others.length) return
+        require(${SPIN}).spin(${WORK_MS})
+        for (const each of others) each.kill('SIGKILL')
+      })
+    }`
+  const under = ['taskset', '-c', anyCore()]
+  const { cwd, stderr } = await run(['-e', program], { under })
+  assert.equal(stderr, '')
+  const { processes, functions, wall } = await report(cwd, { top: Number.POSITIVE_INFINITY })
+  const [{ javascriptMs, nativeMs, gcMs, waitingMs = 0, blockedMs = 0 }] = processes[0].threads
+  const calledMs = javascriptMs + nativeMs + gcMs + waitingMs + blockedMs
+  assert.ok(calledMs > WORK_MS, `${calledMs} ms are too short for a share`)
+  assert.ok(waitingMs > 0.5 * calledMs, `waiting ${waitingMs} of ${calledMs} ms`)
+  assert.ok(blockedMs < 0.1 * calledMs, `blocked ${blockedMs} of ${calledMs} ms`)
+  // Most of that is in the function that worked, and nobody else has it.
+  const spinMs = functions.reduce((sum, each) => sum + each.waitingMs, 0)
+  assert.ok(spinMs > 0.8 * waitingMs, `${spinMs} of ${waitingMs} ms`)
+  assert.ok(Number(wall?.waitingMs) > 0.9 * waitingMs, `${wall?.waitingMs} of ${waitingMs} ms`)
+})
+
+test('a worker that waits for a task in its own file is idle; a task that waits is blocked', {
+  skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT,
+}, async () => {
+  const folder = temporaryDirectory()
+  const write = (/** @type {string} */ name, /** @type {string} */ text) => {
+    fs.writeFileSync(path.join(folder, name), text)
+  }
+  write('task.js', `exports.task = function task(cell) { Atomics.wait(cell, 0, 0, ${WAIT_MS}) }`)
+  write(
+    'pool.js',
+    `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const { task } = require('./task.js')
+    const cell = new Int32Array(new SharedArrayBuffer(4))
+    function nextTask() { Atomics.wait(cell, 0, 0, ${WAIT_MS}) }
+    const start = performance.now()
+    if (workerData === 'task') task(cell)
+    else nextTask()
+    parentPort.postMessage(performance.now() - start)`,
+  )
+  write(
+    'main.js',
+    `
+    const { Worker } = require('node:worker_threads')
+    const waited = {}
+    for (const workerData of ['task', 'none']) {
+      const worker = new Worker(require.resolve('./pool.js'), { workerData })
+      worker.on('message', (ms) => {
+        waited[worker.threadId] = ms
+        if (Object.keys(waited).length === 2) console.log(JSON.stringify(waited))
+      })
+    }`,
+  )
+  const { stdout, stderr } = await run([path.join(folder, 'main.js')], { cwd: folder })
+  assert.equal(stderr, '')
+  const waited = JSON.parse(stdout)
+  const [{ threads }] = (await report(folder)).processes
+  const [withTask, without] = threads.filter(({ threadId }) => threadId !== 0)
+  // On a loaded machine, a part of the wait is for a core.
+  const taskMs = Number(withTask.blockedMs) / waited[withTask.threadId]
+  assert.ok(taskMs > 0.5 && taskMs < 1.2, `blocked for ${taskMs} of the time`)
+  assert.ok(withTask.idleMs < 0.2 * WAIT_MS, `idle ${withTask.idleMs} ms`)
+  const idle = without.idleMs / waited[without.threadId]
+  assert.ok(idle > 0.5 && idle < 1.2, `idle for ${idle} of the time`)
+  assert.ok(Number(without.blockedMs) < 0.2 * WAIT_MS, `blocked ${without.blockedMs} ms`)
+})

@@ -1,0 +1,4 @@
+//! What a session says otherwise than its files do, once all of the files are read.
+
+pub(super) mod pool_waits;
+pub(super) mod wasm;

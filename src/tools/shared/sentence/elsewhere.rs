@@ -1,0 +1,118 @@
+//! Sentences of runs whose time is not in JavaScript.
+
+use super::culprit;
+use super::evidence::Evidence;
+use super::words;
+use super::work::work;
+use crate::shared::json::ReportNative;
+use crate::shared::native;
+
+/// `98 % of the CPU went to native threads, mostly libvips, started by sharp in resize.js:14.`
+pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
+    let cpu = evidence.cpu?;
+    let all_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
+    let part = cpu.native_us as f64 / all_us.max(1.0);
+    // Node's own threads are most of the little that a program does that waits.
+    let is_notable = cpu.native_us as f64 >= (0.15 * evidence.length_us).max(100_000.0);
+    if part < 0.6 || !is_notable {
+        return None;
+    }
+    let percent = words::percent(part);
+    let Some(threads) = largest_native(evidence, cpu.native_us) else {
+        return Some(format!("{percent} of the CPU went to native threads."));
+    };
+    // With several causes, none is known for sure.
+    let started = match threads.started_by.as_slice() {
+        [starter] => match &starter.place {
+            Some(place) => format!(", started by {} in {}", starter.what, words::function(place)),
+            None => format!(", started by {}", starter.what),
+        },
+        _ => String::new(),
+    };
+    // Threads without a name of their own can be of several kinds.
+    let name = match threads.name.as_str() {
+        name if name.contains("unnamed") || name.contains(" or ") => String::new(),
+        name => format!(", mostly {}", words::shortened(name)),
+    };
+    Some(format!("{percent} of the CPU went to native threads{name}{started}."))
+}
+
+/// Returns the native threads of one name that have most of the CPU time of all.
+fn largest_native<'a>(evidence: &Evidence<'a>, all_us: u64) -> Option<ReportNative<'a>> {
+    let processes = evidence.session.processes.iter();
+    let lists =
+        processes.filter_map(|process| native::threads::native_threads(process, evidence.index));
+    let largest = lists.flatten().max_by_key(|threads| threads.cpu_us)?;
+    (largest.cpu_us as f64 >= 0.5 * all_us as f64).then_some(largest)
+}
+
+/// `71 % of the CPU went to programs other than Node, started by biome, which have no profile.`
+pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
+    let cpu = evidence.cpu?;
+    let others_us = cpu.others_us?;
+    let all_us = (cpu.javascript_us + cpu.native_us + others_us) as f64;
+    let part = others_us as f64 / all_us.max(1.0);
+    if part < 0.6 || (others_us as f64) < (0.15 * evidence.length_us).max(100_000.0) {
+        return None;
+    }
+    let starter = evidence.starter_of_others.filter(|(_, us)| *us as f64 >= 0.6 * others_us as f64);
+    let starter = starter.map_or(String::new(), |(process, _)| {
+        let name = &evidence.session.processes[process].name;
+        format!(", started by {},", words::shortened(name))
+    });
+    Some(format!(
+        "{} of the CPU went to programs other than Node{starter} which have no profile.",
+        words::percent(part)
+    ))
+}
+
+/// `82 % of the time nothing ran: it was blocked in spawnSync, called by build (build.js:3).`
+pub(super) fn blocked(evidence: &Evidence<'_>) -> Option<String> {
+    let wall = evidence.wall?;
+    let part = wall.blocked_us / evidence.length_us.max(1.0);
+    if part < 0.4 {
+        return None;
+    }
+    let costs = evidence.costs.functions.known();
+    let (function, _) = costs.max_by_key(|(_, cost)| cost.blocked_us)?;
+    let place = evidence.index.place(function);
+    Some(format!(
+        "{} of the {} nothing worked: a thread was blocked in {}{}.",
+        words::percent(part),
+        words::time(evidence.length_us),
+        words::function(&place),
+        caller_of_blocked(evidence, function)
+    ))
+}
+
+/// Returns `, called by build (build.js:3)` for a built-in function with one notable caller.
+fn caller_of_blocked(evidence: &Evidence<'_>, function: usize) -> String {
+    let caller =
+        culprit::caller_of_blocked(evidence.session, evidence.launchers, evidence.index, function);
+    caller.map_or(String::new(), |caller| {
+        format!(", called by {}", words::function(&evidence.index.place(caller)))
+    })
+}
+
+/// `93 % of the 10.2 s nothing worked. Of the work, 71 % is handle (server.js:8).`
+pub(super) fn waits(evidence: &Evidence<'_>) -> Option<String> {
+    let wall = evidence.wall?;
+    let part = wall.idle_us / evidence.length_us.max(1.0);
+    if part < 0.6 || wall.idle_us < 300_000.0 {
+        return None;
+    }
+    let waited = format!(
+        "{} of the {} nothing worked: {} waited for events (timers, network, files, other programs).",
+        words::percent(part),
+        words::time(evidence.length_us),
+        match evidence.shown().count() {
+            1 => "the program",
+            _ => "the processes",
+        }
+    );
+    let has_work = evidence.work_us() >= 0.05 * evidence.length_us;
+    Some(match work(evidence).filter(|_| has_work) {
+        Some(work) => format!("{waited} {work}"),
+        None => waited,
+    })
+}
