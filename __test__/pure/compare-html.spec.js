@@ -178,7 +178,7 @@ test('the page shows differences in a browser', { skip }, async (t) => {
   const canvas = await page.locator('#flame').boundingBox()
   assert.ok(canvas)
   await page.mouse.move(canvas.x + canvas.width - 4, canvas.y + 27)
-  await shows('#hover', /^old .* 3\d ms → 0\.0 ms \(−3\d ms\)$/)
+  await shows('#hover', /^old {2}3\d ms → 0\.0 ms \(−3\d ms\)/)
   const [left, right] = await page.evaluate(`(() => {
     const canvas = document.getElementById('flame')
     const ratio = canvas.width / canvas.clientWidth

@@ -65,11 +65,12 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
     assert.match(await text(id), pattern)
   }
   assert.match(await text('#title'), /^program\.js$/)
-  const times = 'javascript 400 ms, native 20 ms, gc 30 ms, idle 1.05 s, blocked 500 ms'
-  assert.equal(await text('#summary'), `1.00 s · 1 process, 2 threads · ${times}`)
+  assert.equal(await text('#summary'), '1.00 s · 1 process, 2 threads · busy 450 ms')
+  const states = /JavaScript 400 ms.*native code 20 ms.*gc 30 ms.*blocked 500 ms.*idle 1\.05 s/
+  assert.match(await text('#states'), states)
   const table = await text('#table')
-  assert.match(table, /300 ms300 ms0\.0 ms66\.7%spin program\.js:3100 ms/)
-  assert.match(table, /0\.0 ms0\.0 ms500 ms0\.0%sleep program\.js:12$/)
+  assert.match(table, /300 ms300 ms220 ms–66\.7%spin program\.js:3100 ms/)
+  assert.match(table, /––500 ms500 ms0\.0%sleep program\.js:12/)
   // Both canvases are drawn.
   for (const id of ['timeline', 'flame']) assert.ok((await coloursIn(view.page, id)) > 3, id)
 
@@ -77,7 +78,7 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   const box = await view.page.locator('#flame').boundingBox()
   assert.ok(box)
   await view.page.mouse.move(box.x + 20, box.y + 5)
-  await shows('#hover', /^main {2}program\.js:1 {2}250 ms \(55\.6%\)$/)
+  await shows('#hover', /^main {2}250 ms \(55\.6%\)program\.js:1$/)
   await view.page.mouse.click(box.x + 20, box.y + 5)
   await shows('#detail', /^main .*total 250 ms \(55\.6%\) · self 0\.0 ms \(0\.0%\)/)
 
@@ -97,12 +98,18 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   await shows('#found', /^22\.2% of work$/)
   await view.page.keyboard.press('Escape')
 
+  // A selected function is marked where it ran; the time line tells its time in each row.
+  assert.match(
+    await text('#threads'),
+    /^▾program\.js \(7\)300 msmain210 msworker 1: program\.js90 ms/,
+  )
+
   // One thread, then a part of its time.
-  const threads = view.page.locator('#threads button')
+  const threads = view.page.locator('#threads button.label')
   const names = ['program.js (7)', 'main', 'worker 1: program.js']
   assert.deepEqual(await threads.allTextContents(), names)
   await threads.nth(2).click()
-  await shows('#summary', /^1\.00 s · 1 process, 1 thread · javascript 90 ms, idle 910 ms$/)
+  await shows('#summary', /^1\.00 s · 1 process, 1 thread · busy 90 ms$/)
   const line = await view.page.locator('#timeline').boundingBox()
   assert.ok(line)
   await view.page.mouse.move(line.x + 10, line.y + 30)

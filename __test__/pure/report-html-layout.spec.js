@@ -116,7 +116,7 @@ test('tracks stand by their work, and the busiest process is open', async () => 
   const recording = await readProgram()
   const labels = (/** @type {Map<string, boolean> | undefined} */ opened) =>
     rowsOf(recording, opened).map(({ label, level }) => `${' '.repeat(level)}${label}`)
-  const program = ['program.js (7)', ' main', ' worker 1: program.js']
+  const program = ['program.js (7)', ' main', ' worker 1: program.js', ' CPU']
   assert.deepEqual(labels(undefined), [...program, 'lint.js (8)'])
   assert.deepEqual(labels(new Map([['p0', false]])), [program[0], 'lint.js (8)'])
 })
@@ -131,10 +131,12 @@ test('processes with little work are one row, which opens', async () => {
   )
   const recording = readRecording(JSON.parse(await pageData(files, {})))
   const labels = (/** @type {Map<string, boolean>} */ opened) =>
-    rowsOf(recording, opened).map(({ label }) => label)
+    rowsOf(recording, opened)
+      .filter(({ lane }) => lane === undefined)
+      .map(({ label }) => label)
   const closed = ['kid.js 900 (12)', 'kid.js 300 (14)', '3 more processes']
   assert.deepEqual(labels(new Map()), closed)
-  const [, , fold] = rowsOf(recording, new Map())
+  const [fold] = rowsOf(recording, new Map()).filter(({ id }) => id === 'p+')
   assert.deepEqual([fold.threads.length, fold.busyUs, fold.isOpen], [3, 12_000, false])
   const opened = ['kid.js 5 (10)', 'kid.js 4 (13)', 'kid.js 3 (11)']
   assert.deepEqual(labels(new Map([[fold.id, true]])), [...closed, ...opened])
@@ -153,10 +155,10 @@ test('rows of the time line are under the pointer where they are drawn', async (
   assert.equal(rowAt(rows, layout.height), -1)
   // A process is selected with any of its threads.
   const selected = layout.rows.map(({ isSelected }) => isSelected)
-  assert.deepEqual(selected, [true, false, true, false])
+  assert.deepEqual(selected, [true, false, true, false, false])
   assert.deepEqual(
     layout.rows.map(({ isShown }) => isShown),
-    [false, false, false, true],
+    [false, false, false, false, true],
   )
   // The selection is where its time is visible.
   const zoomed = readState('#from=155000&to=310000&left=155000&right=465000', recording)
