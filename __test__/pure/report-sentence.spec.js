@@ -145,6 +145,19 @@ const PROGRAMS = {
     recordings: [
       {
         spans: [
+          ['(idle)', 4600],
+          [`${MAIN} > poll app.js:2`, 400],
+        ],
+      },
+    ],
+    sentence:
+      '92 % of the 5.0 s nothing worked: the program waited for events (timers, network, files, ' +
+      'other programs). 100 % of the work is poll (app.js:2).',
+  },
+  'a program that only waits': {
+    recordings: [
+      {
+        spans: [
           ['(idle)', 4800],
           [`${MAIN} > poll app.js:2`, 200],
         ],
@@ -152,7 +165,7 @@ const PROGRAMS = {
     ],
     sentence:
       '96 % of the 5.0 s nothing worked: the program waited for events (timers, network, files, ' +
-      'other programs). 100 % of the work is poll (app.js:2).',
+      'other programs).',
   },
   'a machine that others keep busy': {
     recordings: [
