@@ -145,13 +145,13 @@ const PROGRAMS = {
     recordings: [
       {
         spans: [
-          ['(idle)', 4800],
-          [`${MAIN} > poll app.js:2`, 200],
+          ['(idle)', 4600],
+          [`${MAIN} > poll app.js:2`, 400],
         ],
       },
     ],
     sentence:
-      '96 % of the 5.0 s nothing worked: the program waited for events (timers, network, files, ' +
+      '92 % of the 5.0 s nothing worked: the program waited for events (timers, network, files, ' +
       'other programs). 100 % of the work is poll (app.js:2).',
   },
   'a machine that others keep busy': {
