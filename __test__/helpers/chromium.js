@@ -93,6 +93,9 @@ async function recordPage(browser, url, use) {
   return trace
 }
 
+/** How long a page may take to show something, milliseconds. */
+const UNTIL_MS = 30_000
+
 /**
  * Waits until an expression is true on a page. Playwright's own function needs `eval`, which the page's
  * policy forbids.
@@ -100,7 +103,11 @@ async function recordPage(browser, url, use) {
  */
 function until(page, expression) {
   return page.evaluate(`(async () => {
-    while (!(${expression})) await new Promise(requestAnimationFrame)
+    const end = performance.now() + ${UNTIL_MS}
+    while (!(${expression})) {
+      if (performance.now() > end) throw new Error(${JSON.stringify(`never true: ${expression}`)})
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
   })()`)
 }
 

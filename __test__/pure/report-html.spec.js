@@ -50,7 +50,8 @@ const WORKER = [
 const LINT = [
   ['lint lint.js:2@3', 30, { cpuMs: 10, waitMs: 20, everyMs: 30 }],
   [
-    'lint lint.js:2 > check node_modules/eslint-plugin-react/lib/rules/jsx-key.js:8@9 > spin program.js:3@4',
+    'lint lint.js:2 > ruleErrorHandler node_modules/eslint/lib/linter/linter.js:1 > ' +
+      'check node_modules/eslint-plugin-react/lib/rules/jsx-key.js:8@9',
     50,
   ],
 ]
@@ -105,7 +106,7 @@ async function compareTables(isWhole) {
   const { functionCosts, fileCosts, packageCosts, ownerCosts } = costs
   const relative = (/** @type {string} */ file) => file.replace('/project/', '')
   const { names, filePaths, lines, columns } = recording
-  assert.equal(whole.functions.length, 10)
+  assert.equal(whole.functions.length, 11)
   for (const { name, file, line, column, ...times } of whole.functions) {
     const item = names.findIndex(
       (other, item) =>
@@ -116,12 +117,12 @@ async function compareTables(isWhole) {
     )
     assert.deepEqual(timesOf(functionCosts, item), costOf(times), `${name} ${file}:${line}`)
   }
-  assert.equal(whole.files.length, 6)
+  assert.equal(whole.files.length, 7)
   for (const { file, ...times } of whole.files) {
     const item = filePaths.indexOf(relative(file))
     assert.deepEqual(timesOf(fileCosts, item), costOf(times), file)
   }
-  assert.equal(whole.packages.length, 5)
+  assert.equal(whole.packages.length, 6)
   for (const { name, ...times } of whole.packages) {
     const item = recording.packages.indexOf(name)
     assert.deepEqual(timesOf(packageCosts, item), costOf(times), name)

@@ -94,6 +94,11 @@ function titleOf({ title, processes, compared }) {
   return `${busiestProcess(processes).command}${more}`
 }
 
+/** Returns whether a function is Node's own or native. @param {Recording} recording @param {number} item */
+function isBuiltIn(recording, item) {
+  return ['node:', '(native)'].includes(packageOf(recording, item))
+}
+
 /**
  * Returns the function that is shown before one is selected: that with the most self time, or the largest
  * difference. Node's own and native ones come last. Returns -1 if nothing ran.
@@ -106,8 +111,7 @@ function hottestOf(recording, { functionCosts }, isWanted, sides) {
     sides
       ? Math.abs(sides.head.functionCosts.self[item] - sides.base.functionCosts.self[item])
       : functionCosts.self[item]
-  const isOwn = (/** @type {number} */ item) =>
-    !['node:', '(native)'].includes(packageOf(recording, item))
+  const isOwn = (/** @type {number} */ item) => !isBuiltIn(recording, item)
   let best = -1
   for (let item = 0; item < names.length; item++) {
     if (files[item] === -1 || sizeOf(item) === 0 || !isWanted(item)) continue
@@ -168,5 +172,5 @@ module.exports = {
     processLabel,
     titleOf,
   },
-  ...{ hottestOf, matcher, timeWith },
+  ...{ isBuiltIn, hottestOf, matcher, timeWith },
 }

@@ -77,14 +77,16 @@ function codeOf({ code, fullPaths, files }, item, lines) {
   if (texts === undefined || lines.length === 0) return []
   const times = new Map(lines.map(({ line, us }) => [line, us]))
   const wanted = new Set(lines.flatMap(({ line }) => [line - 1, line, line + 1]))
-  return [...wanted]
-    .filter((number) => texts.has(number))
-    .slice(0, MAX_CODE)
+  const shown = [...wanted].filter((number) => texts.has(number)).slice(0, MAX_CODE)
+  const textOf = (/** @type {number} */ number) => texts.get(number) ?? ''
+  const full = shown.map(textOf).filter((text) => text.trim() !== '')
+  const indent = Math.min(...full.map((text) => text.search(/\S/)))
+  return shown
     .sort((a, b) => a - b)
     .map((number) => {
       const us = times.get(number)
       const time = us === undefined ? '' : formatTime(us / 1000)
-      return { number, text: texts.get(number) ?? '', time }
+      return { number, text: textOf(number).slice(indent), time }
     })
 }
 

@@ -2,6 +2,7 @@
 
 // Draws one function: its times, callers, callees, lines, code and processes.
 
+const { isBuiltIn } = require('../data/names.js')
 const { layoutDetail } = require('../layout/detail.js')
 const { bar, button, byId, element, nameCell } = require('./elements.js')
 
@@ -28,7 +29,9 @@ function drawDetail(recording, change, shown) {
   )
   const isSelected = state.function !== undefined
   byId('detail').replaceChildren(
-    ...(isSelected ? [] : [element('p', { className: 'faint', textContent: hintOf(shown) })]),
+    ...(isSelected
+      ? []
+      : [element('p', { className: 'faint', textContent: hintOf(recording, shown) })]),
     element('h2', {}, name, ' ', ...(isSelected ? [close] : [])),
     element('p', { className: 'place', textContent: place }),
     element('p', { textContent: times }),
@@ -38,9 +41,11 @@ function drawDetail(recording, change, shown) {
   )
 }
 
-/** @param {Shown} shown */
-function hintOf({ sides }) {
-  return sides ? 'the function with the largest difference' : 'the function with the most self time'
+/** Tells why a function is shown that nobody selected. @param {Recording} recording @param {Shown} shown */
+function hintOf(recording, { sides, state, function: item }) {
+  const what = sides ? 'the largest difference' : 'the most self time'
+  const isOwn = !isBuiltIn(recording, item)
+  return `the ${state.query === '' ? '' : 'found '}function with ${what}${isOwn ? ", besides Node's own and native ones" : ''}`
 }
 
 /** @param {import('../layout/detail.js').CodeLine[]} code */

@@ -49,6 +49,7 @@ function nameCell({ name, place, title = place, item, level = 0, code = '', choi
 /** Makes the cell of a bar, beside the number that the bar shows. @param {number} share from 0 to 1 */
 function bar(share) {
   const inner = element('span')
+  inner.hidden = share === 0
   inner.style.width = `${Math.min(100, 100 * Math.abs(share))}%`
   return element('td', { className: 'bar', 'aria-hidden': 'true' }, inner)
 }
@@ -88,14 +89,18 @@ function prepare(canvas, width, height) {
 /** Distance of a text from the pointer: pixels. */
 const HOVER = 14
 
+/** Fewer characters show only the start of a text. */
+const MIN_ENDS = 8
 /** Columns of a text are about this wide: pixels. */
 const CHARACTER = 6
 
-/** Returns as much of a text as fits. @param {string} text @param {number} width pixels */
+/** Returns as much of a text as fits: its end tells more than its middle. @param {string} text @param {number} width pixels */
 function cutText(text, width) {
   const count = Math.floor((width - 6) / CHARACTER)
   if (count < 2) return ''
-  return text.length <= count ? text : `${text.slice(0, count - 1)}…`
+  if (text.length <= count) return text
+  const end = count < MIN_ENDS ? 0 : Math.floor((count - 1) / 3)
+  return `${text.slice(0, count - 1 - end)}…${text.slice(text.length - end)}`
 }
 
 /** Returns the value of a CSS variable. @param {string} name */

@@ -81,9 +81,12 @@ class RowNames {
             ...{ className: 'toggle', 'aria-expanded': String(isOpen) },
             'aria-label': `details of ${label}`,
           })
-    const name = button(label, (event) => this.#actions.choose(row, event), {
+    // What is cut off is the command, never the process id.
+    const [, command, pid] = /^(.*)( \(\d+\))$/s.exec(label) ?? [label, label, '']
+    const name = button('', (event) => this.#actions.choose(row, event), {
       ...{ className: 'label', title: label },
     })
+    name.append(element('span', { textContent: command }), pid)
     line.append(toggle, name, time)
     return { line, name, time }
   }

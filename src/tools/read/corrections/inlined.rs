@@ -7,17 +7,21 @@
 
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::{Process, Session};
 
 /// Levels of calls that are looked at.
 const MAX_LEVELS: usize = 3;
 
-/// Gives the time of all threads' inlined functions to these.
+/// Gives the time of inlined functions to these, in the recordings of Node 20.
 pub(in crate::read) fn charge_inlined(session: &mut Session) {
     let Session { processes, frames, .. } = session;
+    let is_affected = |process: &&mut Process| {
+        process.node.as_deref().is_some_and(|node| node.starts_with("v20."))
+    };
     for profile in processes
         .iter_mut()
+        .filter(is_affected)
         .flat_map(|process| &mut process.threads)
         .flat_map(|thread| &mut thread.profiles)
     {
@@ -126,14 +130,14 @@ impl Children {
 mod tests {
     use super::*;
     use cpu_prof_core::profile::frame::CallFrame;
+    use cpu_prof_core::profile::session::Thread;
     use cpu_prof_core::profile::session::thread_profile::{
         ProfileLine, ProfileNode, ProfileSample,
     };
-    use cpu_prof_core::profile::session::{Process, Thread};
 
     /// A caller that begins on line 12, with callees on lines 4 and 40, and a sample on each of these
     /// lines of the caller.
-    fn charged(lines: &[u32]) -> (Vec<u64>, Vec<u32>) {
+    fn charged(node: &str, lines: &[u32]) -> (Vec<u64>, Vec<u32>) {
         let mut session = Session::default();
         let frame = |name: &str, line: i32| CallFrame {
             function_name: name.into(),
@@ -158,7 +162,8 @@ mod tests {
             profile.samples.push(ProfileSample { time_us: 0, node: 0, position });
         }
         let thread = Thread { profiles: vec![profile], ..Thread::default() };
-        session.processes.push(Process { threads: vec![thread], ..Process::default() });
+        let node = Some(node.to_owned());
+        session.processes.push(Process { threads: vec![thread], node, ..Process::default() });
         charge_inlined(&mut session);
         let profile = &session.processes[0].threads[0].profiles[0];
         let times = |node: &ProfileNode| {
@@ -173,11 +178,16 @@ mod tests {
 
     #[test]
     fn a_line_before_the_caller_is_that_of_a_callee() {
-        assert_eq!(charged(&[5, 13, 4]), (vec![10, 20, 0], vec![1, 0, 1]));
+        assert_eq!(charged("v20.9.0", &[5, 13, 4]), (vec![10, 20, 0], vec![1, 0, 1]));
     }
 
     #[test]
     fn a_line_that_can_be_the_callers_or_nobodys_stays() {
-        assert_eq!(charged(&[12, 41, 0, 3]), (vec![40, 0, 0], vec![0; 4]));
+        assert_eq!(charged("v20.9.0", &[12, 41, 0, 3]), (vec![40, 0, 0], vec![0; 4]));
+    }
+
+    #[test]
+    fn other_versions_charge_the_right_function() {
+        assert_eq!(charged("v22.1.0", &[5]), (vec![10, 0, 0], vec![0]));
     }
 }
