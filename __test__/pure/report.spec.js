@@ -44,8 +44,11 @@ function writeThree() {
   return dir
 }
 
-/** Time of the function `parse` and of those below, by the version of Node: milliseconds. */
-const PARSE_MS = { 18: 98.409, 20: 108.583, 22: 108.91, 24: 109.32, 26: 132.036 }
+/**
+ * Time of the function `parse` and of those below, by the version of Node: milliseconds. In that of Node 22,
+ * 4.535 ms are samples of the caller on lines of `parse`, which V8 had inlined.
+ */
+const PARSE_MS = { 18: 98.409, 20: 108.583, 22: 113.445, 24: 109.32, 26: 132.036 }
 
 test("the times of Node's own .cpuprofile are the same as an independent computation", async () => {
   for (const [version, expectedMs] of Object.entries(PARSE_MS)) {
