@@ -154,6 +154,19 @@ const PROGRAMS = {
       '92 % of the 5.0 s nothing worked: the program waited for events (timers, network, files, ' +
       'other programs). 100 % of the work is poll (app.js:2).',
   },
+  'a program that only waits': {
+    recordings: [
+      {
+        spans: [
+          ['(idle)', 4800],
+          [`${MAIN} > poll app.js:2`, 200],
+        ],
+      },
+    ],
+    sentence:
+      '96 % of the 5.0 s nothing worked: the program waited for events (timers, network, files, ' +
+      'other programs).',
+  },
   'a machine that others keep busy': {
     recordings: [
       {
