@@ -258,7 +258,8 @@ mod tests {
         ) {
             let url = frame_url(&path, NodeModules::Foldable);
             prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
-            let is_ambiguous = is_windows(&path) || is_windows(&path[1..]);
+            // A query of a bundler is not told from a part of a name.
+            let is_ambiguous = is_windows(&path) || is_windows(&path[1..]) || path.contains('?');
             if !is_ambiguous {
                 prop_assert_eq!(file_path(&url), path.clone());
             }
@@ -277,7 +278,10 @@ mod tests {
         ) {
             let url = frame_url(&path, NodeModules::Foldable);
             prop_assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
-            prop_assert_eq!(file_path(&url), with_slashes(&path), "{}", &url);
+            // Windows has no names with a question mark.
+            if !path.trim_start_matches(r"\\?\").contains('?') {
+                prop_assert_eq!(file_path(&url), with_slashes(&path), "{}", &url);
+            }
             let shown = frame_url(&path, NodeModules::Shown);
             prop_assert_eq!(true_url(&shown), url);
         }
