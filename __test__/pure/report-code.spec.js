@@ -6,7 +6,9 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const zlib = require('node:zlib')
 const { report } = require('../../index.js')
+const { readRecording } = require('../../cli/page/data/recording.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
@@ -347,4 +349,23 @@ test('an invalid budget, and one beside another form of report, are wrong usage'
       assert.equal(code, 2, args.join(' '))
     }),
   )
+})
+
+test('a page has the code of hot lines only where that was asked for', async () => {
+  const { cwd, file } = writeHotLines()
+  /** @param {string[]} args */
+  const dataOf = async (args) => {
+    const { stdout, code, stderr } = await cli(['report', file, '--html', '-', ...args], { cwd })
+    assert.equal(code, 0, stderr)
+    const [, packed] = /id="data">([^<]+)</.exec(stdout) ?? []
+    return JSON.parse(zlib.gunzipSync(Buffer.from(packed, 'base64')).toString())
+  }
+  const [without, page] = [await dataOf([]), await dataOf(['--code'])]
+  assert.equal(without.code, undefined)
+  const { code } = readRecording(page)
+  const [shown] = [...code.keys()]
+  const text = fs.readFileSync(shown, 'utf8').split('\n')
+  const lines = code.get(shown) ?? new Map()
+  assert.ok(lines.size > 0)
+  for (const [number, line] of lines) assert.equal(line, text[number - 1])
 })
