@@ -130,7 +130,10 @@ for (const [tool, files] of Object.entries(TOOLS)) {
     const { files: traces, code, stderr } = await run(['./main.mjs'], { cwd })
     assert.equal(code, 0, stderr)
     const result = await report(traces, ALL)
-    assert.deepEqual(namesOf(result, 'plugin').sort(), [path.join(cwd, 'hooks.js'), 'own-plugin'])
+    // The set-up of the plugins is short, and seldom sampled.
+    const isSetUp = (/** @type {string} */ name) => name === path.join(cwd, 'main.mjs')
+    const plugins = namesOf(result, 'plugin').filter((name) => !isSetUp(name))
+    assert.deepEqual(plugins.sort(), [path.join(cwd, 'hooks.js'), 'own-plugin'])
     assert.equal(kindsOf(result).slow, undefined, 'the work of the package is that of the plugins')
   })
 }
