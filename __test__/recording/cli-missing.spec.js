@@ -51,7 +51,7 @@ test('a child with an environment of its own is named, its recorded siblings are
   const [alone, replaced] = lines.sort()
   assert.match(
     lines.join('\n'),
-    /^ {2}node …\/__test__\/fixtures\/watched\.js 0 alone \(pid \d+, [\d.]+ m?s, under parent\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on$/m,
+    /^ {2}node \S+\/__test__\/fixtures\/watched\.js 0 alone \(pid \d+, [\d.]+ m?s, under parent\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on$/m,
   )
   assert.match(
     lines.join('\n'),
