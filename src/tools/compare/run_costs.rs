@@ -9,14 +9,14 @@ use super::short_path::{short_command, short_path};
 use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
-use crate::shared::costs::{Costs, WeightedTree};
+use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
 use crate::shared::json::{ReportCost, ReportTimes, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
-use crate::shared::owners::Owners;
 use crate::shared::path_tree::downward;
 use crate::shared::process_cpu::cpu_of_processes;
+use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
@@ -83,16 +83,10 @@ fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     let launchers = launchers(session, &parents);
     let is_code = index.code_functions();
     let mut callers = CallersOfBuiltIns::default();
-    let mut functions = Costs::default();
-    let mut files = Costs::default();
-    let mut packages = Costs::default();
+    let costs = SessionCosts::of(session, &launchers, &index);
     let mut calls = FxHashSet::default();
     for profile in shown_profiles(session, &launchers) {
-        let tree = WeightedTree::of(profile);
-        tree.add_to(&mut functions, |_, frame| index.function(frame));
-        tree.add_to(&mut files, |_, frame| index.file(frame));
-        tree.add_to(&mut packages, |_, frame| index.package(frame));
-        add_calls(&mut calls, profile, &tree, &index, least_call_us);
+        add_calls(&mut calls, profile, &WeightedTree::of(profile), &index, least_call_us);
         add_callers(&mut callers, profile, &index, &is_code);
     }
     let mut add = |item: ComparedItem, cost: ReportCost| {
@@ -106,22 +100,21 @@ fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
         Some(number)
     };
     let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
-    for (function, cost) in functions.known() {
+    for (function, cost) in costs.functions.known() {
         if let Some(number) = add(function_item(function, &index, root), cost) {
             numbers.insert(function, number);
         }
     }
-    for (file, cost) in files.known() {
+    for (file, cost) in costs.files.known() {
         let source = &index.files[file];
         let package = index.packages[source.package].clone();
         let name = short_path(&source.path, root);
         add(ComparedItem { package, ..named(ItemKind::File, &name) }, cost);
     }
-    for (package, cost) in packages.known() {
+    for (package, cost) in costs.packages.known() {
         add(named(ItemKind::Package, &index.packages[package]), cost);
     }
-    let owners = Owners::of(session, &launchers, &index);
-    for owner in owners.top(usize::MAX) {
+    for owner in costs.owners.top(usize::MAX) {
         let name = short_path(owner.name, root);
         add(ComparedItem { owner: owner.kind, ..named(ItemKind::Owner, &name) }, owner.cost);
     }

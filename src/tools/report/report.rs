@@ -108,7 +108,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu));
     let threads = processes.iter().flat_map(|process| &process.threads);
     let totals = sum_of_times(threads.map(|thread| thread.times));
-    let scripts = scripts(session, &parents, &processes);
+    let scripts = scripts(session, &parents, &launchers, &index);
     serde_json::to_string(&Report {
         version: 2,
         sentence,
@@ -159,11 +159,7 @@ fn rows<T>(costs: &Costs, top: usize, mut row: impl FnMut(usize, bool, ReportCos
 }
 
 /// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
-pub(super) fn thread_report<'a>(
-    thread: &'a Thread,
-    clock_us: i64,
-    index: &'a FrameIndex,
-) -> ReportThread<'a> {
+fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -> ReportThread<'a> {
     let profiles = &thread.profiles;
     ReportThread {
         thread_id: thread.id,

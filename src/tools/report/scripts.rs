@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::json::{ReportProcess, ReportScript};
+use super::json::ReportScript;
+use crate::shared::frame_index::FrameIndex;
 use crate::shared::launchers::{WORK, stem};
+use crate::shared::times::thread_times;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -15,19 +17,22 @@ const RUN: [&str; 3] = ["run", "run-script", "rum"];
 const MANAGERS: [&str; 6] = ["npm", "npm-cli", "pnpm", "yarn", "yarnpkg", "bun"];
 
 /// Returns the scripts with the most work first. A process works for the nearest script above.
-/// `parents` are the indices of the recorded processes above, and `reports` those of the processes.
+/// `parents` are the indices of the recorded processes above.
 pub(super) fn scripts<'a>(
     session: &'a Session,
     parents: &[Option<usize>],
-    reports: &[ReportProcess<'_>],
+    launchers: &[bool],
+    index: &FrameIndex,
 ) -> Vec<ReportScript<'a>> {
     let mut names = FxIndexSet::default();
     let mut work: Vec<(u64, usize)> = Vec::new();
-    for (number, report) in reports.iter().enumerate().filter(|(_, report)| !report.launcher) {
+    let processes = session.processes.iter().zip(launchers).enumerate();
+    for (number, (process, _)) in processes.filter(|(_, (_, is_launcher))| !**is_launcher) {
         let Some(script) = script_above(session, parents, number) else { continue };
         let script = names.insert_full(script).0;
         work.resize(names.len(), (0, 0));
-        work[script].0 += report.threads.iter().map(|thread| thread.times.work_us()).sum::<u64>();
+        let of_thread = |thread| thread_times(thread, index).work_us();
+        work[script].0 += process.threads.iter().map(of_thread).sum::<u64>();
         work[script].1 += 1;
     }
     let named = names.into_iter().zip(work);
@@ -98,7 +103,6 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::json::ReportProgram;
     use crate::shared::launchers::launchers;
 
     fn process(command: &str, cwd: &str) -> Process {
@@ -109,18 +113,8 @@ mod tests {
 
     /// Returns the scripts of processes without any work.
     fn found<'a>(session: &'a Session, parents: &[Option<usize>]) -> Vec<ReportScript<'a>> {
-        let report = |(process, launcher): (&'a Process, bool)| ReportProcess {
-            native: None,
-            program: ReportProgram::of(process),
-            cpu: None,
-            launcher,
-            start_ms: 0.0,
-            duration_ms: 0.0,
-            threads: Vec::new(),
-        };
         let launchers = launchers(session, parents);
-        let reports: Vec<_> = session.processes.iter().zip(launchers).map(report).collect();
-        scripts(session, parents, &reports)
+        scripts(session, parents, &launchers, &FrameIndex::of(&session.frames))
     }
 
     #[test]

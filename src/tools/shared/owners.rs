@@ -10,9 +10,7 @@ use rustc_hash::FxHashMap;
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::FrameIndex;
 use super::json::{ReportCost, ReportOwner};
-use super::launchers::shown_profiles;
 use super::owner::finder::OwnerFinder;
-use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// The owners of a session, with their times.
@@ -25,14 +23,14 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Returns the owners of all processes but launchers.
-    pub(crate) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
+    /// Returns owners without times, which know the plugins of these profiles.
+    pub(super) fn of<'a>(
+        profiles: impl Iterator<Item = &'a ThreadProfile>,
+        index: &FrameIndex,
+    ) -> Self {
         let mut owners = Self::default();
-        for profile in shown_profiles(session, launchers) {
+        for profile in profiles {
             owners.finder.learn(functions(profile, index), index);
-        }
-        for profile in shown_profiles(session, launchers) {
-            owners.add(profile, index);
         }
         owners
     }
@@ -62,9 +60,14 @@ impl Owners {
         self.finder.list().nth(*owner)
     }
 
-    fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
+    /// Adds the times of a profile, of which `tree` is the call tree.
+    pub(super) fn add(
+        &mut self,
+        profile: &ThreadProfile,
+        tree: &WeightedTree<'_>,
+        index: &FrameIndex,
+    ) {
         let stacks = self.finder.stacks(functions(profile, index), index);
-        let tree = WeightedTree::of(profile);
         for (node, data) in (0_u32..).zip(&profile.nodes) {
             let owner = stacks[node as usize].owner.map(|owner| owner as usize);
             if let Some((function, owner)) = index.function(data.frame).zip(owner) {

@@ -1,4 +1,4 @@
-//! The costs of a whole session, which the report and the page show.
+//! The costs of a whole session, which the report and the page show, and which runs are compared by.
 
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::FrameIndex;
@@ -21,10 +21,11 @@ impl SessionCosts {
             functions: Costs::new(index.code_functions()),
             files: Costs::new(index.code_files()),
             packages: Costs::default(),
-            owners: Owners::of(session, launchers, index),
+            owners: Owners::of(shown_profiles(session, launchers), index),
         };
         for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);
+            costs.owners.add(profile, &tree, index);
             tree.add_to(&mut costs.functions, |_, frame| index.function(frame));
             tree.add_to(&mut costs.files, |_, frame| index.file(frame));
             tree.add_to(&mut costs.packages, |_, frame| index.package(frame));

@@ -45,13 +45,13 @@ impl<'a> Evidence<'a> {
         cpu: &[Option<ReportCpu>],
     ) -> Self {
         let session = &loaded.session;
-        let sum = |shows: &dyn Fn(usize) -> bool| {
-            let processes = session.processes.iter().enumerate();
-            let shown = processes.filter(|(number, _)| shows(*number));
-            let threads = shown.flat_map(|(_, process)| &process.threads);
-            sum_of_times(threads.map(|thread| thread_times(thread, index)))
+        let of_process = |process: &Process| {
+            sum_of_times(process.threads.iter().map(|thread| thread_times(thread, index)))
         };
-        let times = sum(&|number| !launchers[number]);
+        let of_processes: Vec<ReportTimes> = session.processes.iter().map(of_process).collect();
+        let shown_times =
+            of_processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
+        let times = sum_of_times(shown_times.map(|(times, _)| *times));
         let shown =
             session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
         let waited_us: f64 = shown
@@ -69,7 +69,7 @@ impl<'a> Evidence<'a> {
             wall: loaded.wall.as_ref().map(|(wall, _)| wall),
             length_us: session.length_us() as f64,
             times,
-            all_times: sum(&|_| true),
+            all_times: sum_of_times(of_processes.into_iter()),
             cpu: cpu.iter().flatten().copied().reduce(|sum, cpu| ReportCpu {
                 javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
                 native_us: sum.native_us.saturating_add(cpu.native_us),
