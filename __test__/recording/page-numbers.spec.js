@@ -36,8 +36,8 @@ const PROGRAM = `
   }`
 
 /** How far the page's own sums of samples may be off: parts of samples in which a thread waited are rounded. */
-const ROUNDING_MS = 2
-const ROUNDING = 0.02
+const ROUNDING_MS = 1
+const ROUNDING = 0.002
 
 /** @param {any} costs @param {number} item */
 const timesOf = (costs, item) =>

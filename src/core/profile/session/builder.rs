@@ -39,8 +39,6 @@ pub struct ProfileBuilder {
     /// Indices of nodes by their ids.
     indices: FxHashMap<u64, u32>,
     cpu: CpuAccount,
-    /// Times in which the thread was not on a core.
-    off_core: Vec<OffCoreTime>,
     profile: ThreadProfile,
 }
 
@@ -60,7 +58,6 @@ impl ProfileBuilder {
             line_indices: FxHashMap::default(),
             indices: FxHashMap::default(),
             cpu: CpuAccount::new(scope),
-            off_core: Vec::new(),
             profile: ThreadProfile::default(),
         }
     }
@@ -171,6 +168,7 @@ impl ProfileBuilder {
     /// Begins a recording of the thread with these counters.
     pub(crate) fn begin_cpu(&mut self, time_us: i64, times: CpuTimes) {
         if self.scope.lines {
+            self.complete_reading();
             self.cpu.begin(time_us, times);
         }
     }
@@ -180,10 +178,15 @@ impl ProfileBuilder {
         if !self.scope.lines {
             return;
         }
-        if let Some(open) = self.open {
-            self.count_cpu(open, time_us);
+        self.complete_reading();
+        self.cpu.add_reading(time_us, times);
+    }
+
+    /// Counts the open sample up to the last reading: no other sample begins before that time.
+    fn complete_reading(&mut self) {
+        if let (Some(open), Some(until_us)) = (self.open, self.cpu.next_us()) {
+            self.count_cpu(open, until_us);
         }
-        self.off_core.extend(self.cpu.read(time_us, times));
     }
 
     fn count_cpu(
@@ -267,9 +270,7 @@ impl ProfileBuilder {
 
     /// Turns time of samples into blocked and waiting time of their nodes.
     fn take_off_core_times(&mut self) {
-        for OffCoreTime { node: index, position, from_us, us, state } in
-            mem::take(&mut self.off_core)
-        {
+        for OffCoreTime { node: index, position, from_us, us, state } in self.cpu.take_found() {
             let node = &mut self.profile.nodes[index as usize];
             let us = us.min(node.self_us);
             node.self_us -= us;

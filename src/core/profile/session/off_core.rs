@@ -11,6 +11,8 @@
 //! - **Stopped**: a process that is stopped (SIGSTOP, Ctrl-Z, a debugger) takes no samples at all: one sample
 //!   lasts until the process goes on. The thread gave up its core once. Such a gap counts as waiting.
 
+use std::mem;
+
 use super::thread_profile::{OffCore, ReadScope};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::profile::cpu_use::CpuUse;
@@ -74,17 +76,30 @@ pub(super) struct CpuAccount {
     scope: ReadScope,
     /// Time and values of the last reading.
     last: Option<(i64, CpuTimes)>,
+    /// Time and values of the next reading, until all samples before are counted. A reading is later
+    /// than the window that is written with the reading: the next window has samples before that time.
+    next: Option<(i64, CpuTimes)>,
     /// Samples since the last reading.
     samples: Vec<CountedSample>,
     /// Time up to which samples were counted, microseconds.
     counted_until_us: i64,
+    /// Times in which the thread was not on a core.
+    found: Vec<OffCoreTime>,
     sum: Option<CpuUse>,
 }
 
 impl CpuAccount {
     /// Returns an account without readings.
     pub(super) fn new(scope: ReadScope) -> Self {
-        Self { scope, last: None, samples: Vec::new(), counted_until_us: i64::MIN, sum: None }
+        Self {
+            scope,
+            last: None,
+            next: None,
+            samples: Vec::new(),
+            counted_until_us: i64::MIN,
+            found: Vec::new(),
+            sum: None,
+        }
     }
 
     /// Returns whether counters were read.
@@ -92,16 +107,34 @@ impl CpuAccount {
         self.last.is_some()
     }
 
+    /// Returns the time of a reading whose samples are not complete, microseconds.
+    pub(super) fn next_us(&self) -> Option<i64> {
+        self.next.map(|(time_us, _)| time_us)
+    }
+
     /// Counts a sample, which lasted from one time to another: microseconds.
     pub(super) fn sample(
         &mut self,
+        what: (u32, SourcePosition),
+        is_idle: bool,
+        (from_us, to_us): (i64, i64),
+    ) {
+        if let Some((next_us, times)) = self.next.take_if(|(next_us, _)| *next_us <= to_us) {
+            self.count(what, is_idle, (from_us, next_us));
+            self.read(next_us, times);
+        }
+        self.count(what, is_idle, (from_us, to_us));
+    }
+
+    fn count(
+        &mut self,
         (node, position): (u32, SourcePosition),
         is_idle: bool,
-        span_us: (i64, i64),
+        (from_us, to_us): (i64, i64),
     ) {
-        let from_us = span_us.0.max(self.counted_until_us);
-        self.counted_until_us = self.counted_until_us.max(span_us.1);
-        let us = self.in_scope_us(from_us, span_us.1);
+        let from_us = from_us.max(self.counted_until_us);
+        self.counted_until_us = self.counted_until_us.max(to_us);
+        let us = self.in_scope_us(from_us, to_us);
         if us > 0.0 {
             let from_us = from_us.max(self.scope.from_us);
             let (blocked_us, waiting_us) = (0.0, 0.0);
@@ -119,18 +152,32 @@ impl CpuAccount {
 
     /// Begins a recording with these counters. What the thread did before is not counted.
     pub(super) fn begin(&mut self, time_us: i64, times: CpuTimes) {
+        self.complete();
         self.last = Some((time_us, times));
         self.sum.get_or_insert_default().last = times;
         self.samples.clear();
     }
 
-    /// Reads the counters. Returns the times since the last reading in which the thread was not on a
-    /// core.
-    pub(super) fn read(&mut self, time_us: i64, times: CpuTimes) -> Vec<OffCoreTime> {
-        let Some((last_us, last)) = self.last.replace((time_us, times)) else {
+    /// Adds a reading of the counters. The samples up to its time can come later.
+    pub(super) fn add_reading(&mut self, time_us: i64, times: CpuTimes) {
+        self.complete();
+        if self.is_in_use() {
+            self.next = Some((time_us, times));
+        } else {
             self.begin(time_us, times);
-            return Vec::new();
-        };
+        }
+    }
+
+    /// Reads the counters, if no more samples come before their time.
+    fn complete(&mut self) {
+        if let Some((time_us, times)) = self.next.take() {
+            self.read(time_us, times);
+        }
+    }
+
+    /// Finds the times since the last reading in which the thread was not on a core.
+    fn read(&mut self, time_us: i64, times: CpuTimes) {
+        let Some((last_us, last)) = self.last.replace((time_us, times)) else { return };
         let span_us = self.in_scope_us(last_us, time_us);
         let share = span_us / (time_us.saturating_sub(last_us).max(1)) as f64;
         let grown = |now: Option<i64>, last: Option<i64>| {
@@ -148,16 +195,20 @@ impl CpuAccount {
         if let Some(process_cpu_us) = grown(times.process_cpu_us, last.process_cpu_us) {
             *sum.process_cpu_us.get_or_insert_default() += process_cpu_us;
         }
-        let mut found = Vec::new();
         if let Some(cpu_us) = cpu_us {
             self.find_waiting(wait_us.unwrap_or_default(), cpu_us);
             if let Some(switches) = grown(times.switches, last.switches) {
                 self.find_blocked(cpu_us, switches);
             }
-            self.collect(&mut found);
+            self.collect();
         }
         self.samples.clear();
-        found
+    }
+
+    /// Returns the times in which the thread was not on a core. All samples are counted.
+    pub(super) fn take_found(&mut self) -> Vec<OffCoreTime> {
+        self.complete();
+        mem::take(&mut self.found)
     }
 
     /// Returns the sum of all readings.
@@ -285,7 +336,7 @@ impl CpuAccount {
     }
 
     /// Appends what was found, in the order of the times.
-    fn collect(&self, found: &mut Vec<OffCoreTime>) {
+    fn collect(&mut self) {
         // What rounding leaves out of a sample goes to the next.
         let (mut blocked_rest_us, mut waiting_rest_us) = (0.0, 0.0);
         for sample in &self.samples {
@@ -298,7 +349,7 @@ impl CpuAccount {
                 *rest_us += us - whole_us;
                 if whole_us > 0.0 {
                     let us = whole_us as u64;
-                    found.push(OffCoreTime { node, position, from_us, us, state });
+                    self.found.push(OffCoreTime { node, position, from_us, us, state });
                 }
             };
             add(from_us, sample.blocked_us, &mut blocked_rest_us, OffCore::Blocked);
@@ -342,6 +393,12 @@ mod tests {
         }
     }
 
+    /// Reads the counters after all samples. Returns the times that were found since the last call.
+    fn read(account: &mut CpuAccount, time_us: i64, times: CpuTimes) -> Vec<OffCoreTime> {
+        account.add_reading(time_us, times);
+        account.take_found()
+    }
+
     fn begun() -> CpuAccount {
         let mut account = CpuAccount::new(ReadScope::LINES);
         account.begin(0, times(50, 5, 100));
@@ -361,7 +418,7 @@ mod tests {
         samples(&mut account, CALL, 60..400);
         samples(&mut account, WORK, 400..440);
         samples(&mut account, IDLE, 440..500);
-        let found = account.read(500_000, times(50 + 110, 5 + 10, 100 + 340));
+        let found = read(&mut account, 500_000, times(50 + 110, 5 + 10, 100 + 340));
         let blocked = us(&found, 2, OffCore::Blocked);
         assert!((319_999..=320_001).contains(&blocked), "{blocked}");
         assert_eq!(us(&found, 1, OffCore::Blocked), 0);
@@ -381,7 +438,7 @@ mod tests {
         let mut account = CpuAccount::new(ReadScope::LINES);
         account.begin(0, times(50));
         samples(&mut account, CALL, 0..500);
-        assert!(account.read(500_000, times(60)).is_empty());
+        assert!(read(&mut account, 500_000, times(60)).is_empty());
         let sum = account.finish().unwrap();
         assert_eq!((sum.cpu_us, sum.wait_us, sum.process_cpu_us), (10_000.0, None, None));
     }
@@ -390,7 +447,7 @@ mod tests {
     fn a_busy_thread_whose_core_was_taken_away_is_not_blocked() {
         let mut account = begun();
         samples(&mut account, WORK, 0..500);
-        assert!(account.read(500_000, times(50 + 350, 5, 102)).is_empty());
+        assert!(read(&mut account, 500_000, times(50 + 350, 5, 102)).is_empty());
     }
 
     #[test]
@@ -400,7 +457,7 @@ mod tests {
             samples(&mut account, WORK, 0..100);
             account.sample(WORK, false, (100_000, 400_000));
             samples(&mut account, WORK, 400..500);
-            account.read(500_000, times(50 + 198, 5, 100 + switches))
+            read(&mut account, 500_000, times(50 + 198, 5, 100 + switches))
         };
         let found = stopped(1);
         assert_eq!(found.len(), 1);
@@ -412,7 +469,7 @@ mod tests {
         let mut account = begun();
         samples(&mut account, WORK, 0..100);
         account.sample(WORK, false, (100_000, 500_000));
-        assert!(account.read(500_000, times(50 + 499, 5, 101)).is_empty());
+        assert!(read(&mut account, 500_000, times(50 + 499, 5, 101)).is_empty());
     }
 
     #[test]
@@ -423,7 +480,7 @@ mod tests {
             samples(&mut account, WORK, 20 * turn..20 * turn + 3);
             account.sample(CALL, false, ((20 * turn + 3) * 1000, (20 * turn + 20) * 1000));
         }
-        let found = account.read(500_000, times(50 + 100, 5 + 400, 100));
+        let found = read(&mut account, 500_000, times(50 + 100, 5 + 400, 100));
         assert_eq!(us(&found, 2, OffCore::Waiting), 400_000);
         assert_eq!(us(&found, 1, OffCore::Waiting), 0);
         assert!(found.iter().all(|time| time.state == OffCore::Waiting));
@@ -435,7 +492,7 @@ mod tests {
         let mut account = begun();
         account.sample(IDLE, true, (0, 480_000));
         samples(&mut account, WORK, 480..500);
-        let found = account.read(500_000, times(50 + 20, 5 + 60, 100));
+        let found = read(&mut account, 500_000, times(50 + 20, 5 + 60, 100));
         assert_eq!(us(&found, 3, OffCore::Waiting), 60_000);
         assert_eq!((found[0].from_us, found.len()), (420_000, 1));
     }
@@ -444,7 +501,7 @@ mod tests {
     fn waiting_time_beyond_all_samples_is_left_out() {
         let mut account = begun();
         samples(&mut account, WORK, 0..100);
-        let found = account.read(500_000, times(50, 5 + 490, 100));
+        let found = read(&mut account, 500_000, times(50, 5 + 490, 100));
         assert_eq!(us(&found, 1, OffCore::Waiting), 100_000);
     }
 
@@ -452,7 +509,7 @@ mod tests {
     fn a_thread_that_neither_ran_nor_switched_was_blocked_all_the_time() {
         let mut account = begun();
         account.sample(CALL, false, (0, 500_000));
-        let found = account.read(500_000, times(50, 5, 100));
+        let found = read(&mut account, 500_000, times(50, 5, 100));
         assert_eq!(us(&found, 2, OffCore::Blocked), 500_000);
     }
 
@@ -464,7 +521,7 @@ mod tests {
             account.sample(IDLE, true, (10_000 * turn + 1_000, 10_000 * turn + 2_000));
             account.sample(CALL, false, (10_000 * turn + 2_000, 10_000 * turn + 10_000));
         }
-        let found = account.read(500_000, times(50 + 100, 5, 100 + 200));
+        let found = read(&mut account, 500_000, times(50 + 100, 5, 100 + 200));
         assert_eq!(us(&found, 1, OffCore::Blocked), 0);
         let blocked = us(&found, 2, OffCore::Blocked);
         assert!((340_000..=350_000).contains(&blocked), "{blocked}");
@@ -474,7 +531,7 @@ mod tests {
     fn without_counters_nothing_is_blocked() {
         let mut account = begun();
         samples(&mut account, CALL, 0..500);
-        assert!(account.read(500_000, CpuTimes::default()).is_empty());
+        assert!(read(&mut account, 500_000, CpuTimes::default()).is_empty());
         let none = CpuAccount::new(ReadScope::LINES);
         assert!(!none.is_in_use());
         assert_eq!(none.finish(), None);
@@ -485,11 +542,24 @@ mod tests {
         let mut account = begun();
         // An idle sample that lasts until the next, in two parts.
         account.sample(IDLE, true, (0, 500_000));
-        assert!(account.read(500_000, times(51, 5, 102)).is_empty());
+        assert!(read(&mut account, 500_000, times(51, 5, 102)).is_empty());
         account.sample(IDLE, true, (0, 600_000));
         samples(&mut account, CALL, 600..1000);
-        let found = account.read(1_000_000, times(52, 5, 600));
+        let found = read(&mut account, 1_000_000, times(52, 5, 600));
         assert_eq!(us(&found, 2, OffCore::Blocked), 399_000);
+    }
+
+    #[test]
+    fn a_reading_waits_for_the_samples_of_the_next_window_before_its_time() {
+        let mut account = begun();
+        samples(&mut account, IDLE, 0..400);
+        account.add_reading(500_000, times(51, 5, 200));
+        // The next window begins before the reading.
+        account.sample(WORK, false, (400_000, 401_000));
+        account.sample(CALL, false, (401_000, 600_000));
+        assert_eq!(us(&account.found, 1, OffCore::Blocked), 0);
+        assert_eq!(us(&account.found, 2, OffCore::Blocked), 99_000);
+        assert_eq!(account.found[0].from_us, 401_000);
     }
 
     #[test]
@@ -497,7 +567,7 @@ mod tests {
         let mut account = CpuAccount::new(ReadScope { from_us: 250_000, ..ReadScope::LINES });
         account.begin(0, times(0, 0, 0));
         samples(&mut account, CALL, 0..500);
-        let found = account.read(500_000, times(100, 0, 480));
+        let found = read(&mut account, 500_000, times(100, 0, 480));
         assert_eq!(us(&found, 2, OffCore::Blocked), 200_000);
         assert_eq!(account.finish().unwrap().cpu_us, 50_000.0);
     }
@@ -505,9 +575,9 @@ mod tests {
     #[test]
     fn time_between_two_recordings_is_not_counted() {
         let mut account = begun();
-        account.read(100_000, times(60, 5, 100));
+        read(&mut account, 100_000, times(60, 5, 100));
         account.begin(900_000, times(700, 5, 100));
-        account.read(1_000_000, times(720, 5, 100));
+        read(&mut account, 1_000_000, times(720, 5, 100));
         assert_eq!(account.finish().unwrap().cpu_us, 30_000.0);
     }
 }
