@@ -23,6 +23,8 @@ pub(crate) struct OutputFiles {
     pub trace: Option<TraceSegments>,
     /// The `.cpuprofile`, until it is complete.
     pub cpuprofile: Option<CpuProfileFile>,
+    /// Start of the recording, CLOCK_MONOTONIC, microseconds.
+    pub start_us: i64,
 }
 
 impl OutputFiles {
@@ -49,7 +51,7 @@ impl OutputFiles {
             names,
             written: None,
         });
-        Ok(Self { trace, cpuprofile })
+        Ok(Self { trace, cpuprofile, start_us })
     }
 
     /// Removes the trace of a recording that did not start.

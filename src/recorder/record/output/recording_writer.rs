@@ -67,11 +67,10 @@ impl RecordingWriter {
         files: OutputFiles,
         idle: Option<IdleTimes>,
     ) -> Self {
-        let OutputFiles { trace, cpuprofile } = files;
+        let OutputFiles { trace, cpuprofile, start_us } = files;
         let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
-        let passes = WindowPasses::new(config.interval_us, idle);
-        let start_us = trace.as_ref().map_or(0, |trace| trace.start_us);
+        let passes = WindowPasses::new(config.interval_us, start_us, idle);
         Self {
             link,
             flush_interval: config.flush_interval(source),

@@ -11,17 +11,19 @@ use cpu_prof_core::profile::window::Window;
 /// What the passes remember from one window to the next.
 pub(crate) struct WindowPasses {
     stall: StallDetector,
+    /// Start of the recording, CLOCK_MONOTONIC, microseconds; none after the first window.
+    start_us: Option<i64>,
     taken_until: TakenUntil,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
 }
 
 impl WindowPasses {
-    /// Returns the state of a recording without windows. `interval_us` is the time between two
-    /// samples, microseconds.
-    pub(crate) fn new(interval_us: u32, idle: Option<IdleTimes>) -> Self {
+    /// Returns the state of a recording without windows, which starts at `start_us`. `interval_us` is
+    /// the time between two samples, microseconds.
+    pub(crate) fn new(interval_us: u32, start_us: i64, idle: Option<IdleTimes>) -> Self {
         let stall = StallDetector::new(interval_us);
-        Self { stall, taken_until: TakenUntil::START, idle }
+        Self { stall, start_us: Some(start_us), taken_until: TakenUntil::START, idle }
     }
 
     /// Changes a window into what is written of it. `cpu` has the thread's counters at the end of the
@@ -36,6 +38,9 @@ impl WindowPasses {
         native_names::rename(window);
         let is_stuck = self.stall.is_stuck(window);
         self.taken_until.remove_from(window, circumstances.profiler_span_us);
+        if let Some(start_us) = self.start_us.take() {
+            profiler_frames::show_start(window, start_us);
+        }
         if let Some(resumed_us) = circumstances.resumed_us {
             overlap::replace_first_sample(window, resumed_us);
         }

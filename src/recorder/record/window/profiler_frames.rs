@@ -101,6 +101,15 @@ fn hide_start(window: &mut Window) -> Option<usize> {
     is_alone.then_some(start as usize)
 }
 
+/// Adds a sample of `(program)` at the start of the recording: V8 takes its first sample some
+/// milliseconds later, and much later where the thread waits for a core meanwhile.
+pub(crate) fn show_start(window: &mut Window, start_us: i64) {
+    if window.samples.first().is_some_and(|first| first.time_us > start_us) {
+        let node = window.state_or_new(CallFrame::PROGRAM);
+        window.samples.insert(0, Sample { time_us: start_us, node, ..Sample::default() });
+    }
+}
+
 fn owner(frame: &CallFrame) -> Owner {
     if frame.script_id == 0 || frame.url.starts_with("node:") {
         Owner::Caller
@@ -147,7 +156,7 @@ fn kept_nodes(window: &Window, is_profiler: &[bool]) -> Vec<bool> {
 mod tests {
     use super::*;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::testing::windows::made::{frame, window};
+    use cpu_prof_core::testing::windows::made::{START_US, frame, window};
 
     /// Returns the stack of each sample, from the root.
     fn stacks(window: &Window) -> Vec<String> {
@@ -282,6 +291,21 @@ mod tests {
         assert_eq!(stacks(&later), ["main dlopen", "main"]);
         hide(&mut again, true);
         assert_eq!(stacks(&again), ["(program)", "main", "main dlopen"]);
+    }
+
+    #[test]
+    fn the_time_before_the_first_sample_is_the_profilers() {
+        let frames = [(0, frame("(root)", "", 0)), (0, frame("main", "/r/main.js", 1))];
+        let mut first = window(&frames, &[(30, 1), (40, 1)]);
+        show_start(&mut first, START_US + 5);
+        assert_eq!(stacks(&first), ["(program)", "main", "main"]);
+        assert_eq!(first.samples[0].time_us, START_US + 5);
+        let mut exact = window(&frames, &[(30, 1)]);
+        show_start(&mut exact, START_US + 30);
+        assert_eq!(stacks(&exact), ["main"]);
+        let mut empty = window(&frames, &[]);
+        show_start(&mut empty, START_US);
+        assert!(empty.samples.is_empty());
     }
 
     #[test]
