@@ -261,13 +261,16 @@ impl CpuAccount {
         let sample_us = called_us / calls().count().max(1) as f64;
         // A thread is not sampled while it ends, but uses CPU time.
         let rest_us = called_us - cpu_us;
-        let most_us = if cpu_us < HARDLY_RAN * called_us {
-            rest_us
-        } else {
+        let has_run = cpu_us >= HARDLY_RAN * called_us;
+        let most_us = if has_run {
             rest_us.min(switches * sample_us)
+        } else {
+            rest_us - self.find_stops(rest_us, called_us, switches)
         };
         let left_us = most_us - self.block_longest_calls(most_us);
-        self.find_stops(rest_us - most_us + left_us, called_us, switches);
+        if has_run {
+            self.find_stops(rest_us - most_us + left_us, called_us, switches);
+        }
         self.block_long_samples(left_us);
     }
 
@@ -312,15 +315,16 @@ impl CpuAccount {
         most_us - rest_us
     }
 
-    /// Finds the samples in which the process was stopped. `called_us` is the length of all samples in
-    /// calls.
-    fn find_stops(&mut self, mut rest_us: f64, called_us: f64, switches: f64) {
+    /// Finds the samples in which the process was stopped, up to a time in all. Returns the time that was
+    /// found. `called_us` is the length of all samples in calls.
+    fn find_stops(&mut self, most_us: f64, called_us: f64, switches: f64) -> f64 {
         let calls = self.samples.iter_mut().filter(|sample| !sample.is_idle);
         let (mut gaps, others): (Vec<_>, Vec<_>) =
             calls.partition(|sample| sample.rest_us() >= MIN_STOP_US);
         if others.is_empty() {
-            return;
+            return 0.0;
         }
+        let mut rest_us = most_us;
         let gaps_us: f64 = gaps.iter().map(|gap| gap.rest_us()).sum();
         let least_us = MIN_STOP_US.max(STOP_FACTOR * (called_us - gaps_us) / others.len() as f64);
         gaps.retain(|gap| gap.rest_us() >= least_us);
@@ -333,6 +337,7 @@ impl CpuAccount {
                 rest_us -= us;
             }
         }
+        most_us - rest_us
     }
 
     /// Appends what was found, in the order of the times.
@@ -473,6 +478,16 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_hardly_ran_beside_its_stop_was_not_blocked() {
+        let mut account = begun();
+        // A busy machine: the thread ran for a fifth of the time before the stop.
+        samples(&mut account, WORK, 0..100);
+        account.sample(WORK, false, (100_000, 1_600_000));
+        let found = read(&mut account, 1_600_000, times(50 + 20, 5 + 70, 101));
+        assert_eq!(us(&found, 1, OffCore::Waiting), 1_500_000);
+    }
+
+    #[test]
     fn a_thread_that_waits_for_a_core_has_long_samples() {
         let mut account = begun();
         // The thread has its core for 4 ms, then others have it for 16 ms.
@@ -556,7 +571,7 @@ mod tests {
         account.add_reading(500_000, times(51, 5, 200));
         // The next window begins before the reading.
         account.sample(WORK, false, (400_000, 401_000));
-        account.sample(CALL, false, (401_000, 600_000));
+        samples(&mut account, CALL, 401..600);
         assert_eq!(us(&account.found, 1, OffCore::Blocked), 0);
         assert_eq!(us(&account.found, 2, OffCore::Blocked), 99_000);
         assert_eq!(account.found[0].from_us, 401_000);
