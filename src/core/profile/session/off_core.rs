@@ -70,7 +70,7 @@ impl CountedSample {
 
 /// Reads the counters of one recording.
 #[derive(Debug)]
-pub(super) struct CpuAccount {
+pub struct CpuAccount {
     scope: ReadScope,
     /// Time and values of the last reading.
     last: Option<(i64, CpuTimes)>,
@@ -83,7 +83,7 @@ pub(super) struct CpuAccount {
 
 impl CpuAccount {
     /// Returns an account without readings.
-    pub(super) fn new(scope: ReadScope) -> Self {
+    pub fn new(scope: ReadScope) -> Self {
         Self { scope, last: None, samples: Vec::new(), counted_until_us: i64::MIN, sum: None }
     }
 
@@ -93,7 +93,7 @@ impl CpuAccount {
     }
 
     /// Counts a sample, which lasted from one time to another: microseconds.
-    pub(super) fn sample(
+    pub fn sample(
         &mut self,
         (node, position): (u32, SourcePosition),
         is_idle: bool,
@@ -118,7 +118,7 @@ impl CpuAccount {
     }
 
     /// Begins a recording with these counters. What the thread did before is not counted.
-    pub(super) fn begin(&mut self, time_us: i64, times: CpuTimes) {
+    pub fn begin(&mut self, time_us: i64, times: CpuTimes) {
         self.last = Some((time_us, times));
         self.sum.get_or_insert_default().last = times;
         self.samples.clear();
@@ -126,7 +126,7 @@ impl CpuAccount {
 
     /// Reads the counters. Returns the times since the last reading in which the thread was not on a
     /// core.
-    pub(super) fn read(&mut self, time_us: i64, times: CpuTimes) -> Vec<OffCoreTime> {
+    pub fn read(&mut self, time_us: i64, times: CpuTimes) -> Vec<OffCoreTime> {
         let Some((last_us, last)) = self.last.replace((time_us, times)) else {
             self.begin(time_us, times);
             return Vec::new();
