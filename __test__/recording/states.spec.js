@@ -25,6 +25,16 @@ function anyCore() {
   return String(/^Cpus_allowed_list:\s*(\d+)/m.exec(status)?.[1])
 }
 
+/** Returns the times that a trace tells a thread to have waited for a core. @param {any} trace */
+function waits({ events }) {
+  const own = events.filter((/** @type {any} */ { cat }) => cat === 'cpu-prof.waiting')
+  return own.map((/** @type {any} */ { args }) => {
+    const { name, start: startUs, end: endUs } = args.data
+    const [, waitedMs, lastsMs] = /^waited (\d+) of (\d+) ms$/.exec(name) ?? assert.fail(name)
+    return { startUs, endUs, waitedMs: Number(waitedMs), lastsMs: Number(lastsMs) }
+  })
+}
+
 test('a thread that shares its core with two others has most of its time as waiting time', {
   skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT || NEEDS_TASKSET,
 }, async () => {
@@ -42,7 +52,7 @@ test('a thread that shares its core with two others has most of its time as wait
       })
     }`
   const under = ['taskset', '-c', anyCore()]
-  const { cwd, stderr } = await run(['-e', program], { under })
+  const { cwd, stderr, traces } = await run(['-e', program], { under })
   assert.equal(stderr, '')
   const { processes, functions, wall } = await report(cwd, { top: Number.POSITIVE_INFINITY })
   const [{ javascriptMs, nativeMs, gcMs, waitingMs = 0, blockedMs = 0 }] = processes[0].threads
@@ -54,6 +64,35 @@ test('a thread that shares its core with two others has most of its time as wait
   const spinMs = functions.reduce((sum, each) => sum + each.waitingMs, 0)
   assert.ok(spinMs > 0.8 * waitingMs, `${spinMs} of ${waitingMs} ms`)
   assert.ok(Number(wall?.waitingMs) > 0.9 * waitingMs, `${wall?.waitingMs} of ${waitingMs} ms`)
+  // DevTools draws it, in the times in which it was a large part.
+  const drawn = waits(traces[0])
+  const drawnMs = drawn.reduce((sum, wait) => sum + wait.waitedMs, 0)
+  assert.ok(drawnMs > 0.6 * waitingMs && drawnMs < 1.1 * waitingMs, `${drawnMs} of ${waitingMs} ms`)
+  for (const [index, { startUs }] of drawn.entries()) {
+    assert.ok(index === 0 || startUs >= drawn[index - 1].endUs, JSON.stringify(drawn))
+  }
+})
+
+test('DevTools draws no more waiting time than the system counts, so none of a thread that has a core', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const { traces } = await run(['-e', `require(${SPIN}).spin(${WORK_MS})`])
+  const [{ events }] = traces
+  /** @type {{ us: number, waitUs: number }[]} */
+  const counted = events
+    .filter((/** @type {any} */ { name }) => /^(thread\.start|thread\.flush)$/.test(name))
+    .map((/** @type {any} */ { ts, args }) => ({ us: ts, waitUs: args.data.waitUs }))
+  assert.ok(counted.length > 2, JSON.stringify(counted))
+  const drawn = waits(traces[0])
+  for (const { startUs, endUs, waitedMs, lastsMs } of drawn) {
+    assert.ok(waitedMs >= 0.24 * lastsMs && waitedMs >= 50, `${waitedMs} of ${lastsMs} ms`)
+    const waitUs = (/** @type {(us: number) => boolean} */ is) =>
+      counted.filter(({ us }) => is(us)).map((each) => each.waitUs)
+    // The counters are read at slightly different moments.
+    const countedMs =
+      (waitUs((us) => us >= endUs)[0] - Number(waitUs((us) => us <= startUs).at(-1))) / 1000
+    assert.ok(waitedMs <= countedMs + 1, `${waitedMs} of ${countedMs} ms`)
+  }
 })
 
 test('a worker that waits for a task in its own file is idle; a task that waits is blocked', {

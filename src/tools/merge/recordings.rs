@@ -16,6 +16,7 @@ use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::scan::SoundItem;
+use cpu_prof_core::format::trace::write::core_wait::WAITING;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::thread::profile_id;
 use cpu_prof_core::format::trace::write::thread_names::is_labelled;
@@ -239,9 +240,16 @@ fn changed<'t>(
         if let (Some(place), Some(profile_id)) = (id, profile_id) {
             edit.replace(place, profile_id);
         }
-        if event.is_metadata()
+        let mut categories = event.head.categories(event.text);
+        let name = match event.is_metadata() {
+            true => Some("/args/name"),
+            // Its track has the name of the thread.
+            false if categories.any(|each| each == WAITING.as_bytes()) => Some("/args/data/track"),
+            false => None,
+        };
+        if let Some(name) = name
             && let Some(pid) = process.recorded_pid
-            && let Some(marked) = with_mark(change.apply(event), pid, mark)
+            && let Some(marked) = with_mark(change.apply(event), name, pid, mark)
         {
             return change.encode(&marked);
         }
@@ -250,10 +258,10 @@ fn changed<'t>(
 }
 
 /// Returns an event that names a process or a thread, with a mark behind the pid in the name; none for
-/// an event without a name.
-fn with_mark(event: &[u8], pid: u32, mark: &str) -> Option<Value> {
+/// an event without a name. `name` is the place of the name.
+fn with_mark(event: &[u8], name: &str, pid: u32, mark: &str) -> Option<Value> {
     let mut event: Value = serde_json::from_slice(event).ok()?;
-    let name = event.pointer_mut("/args/name")?;
+    let name = event.pointer_mut(name)?;
     let pid = format!("(pid {pid})");
     *name = name.as_str()?.replace(&pid, &format!("{pid}{mark}")).into();
     Some(event)

@@ -58,7 +58,7 @@ impl CoreWaits {
             let is_idle = Some(sample.node) == idle;
             Some(LastSample { node, is_idle, time_us: sample.time_us })
         });
-        self.open = samples.clone().last().or(open);
+        self.open = samples.clone().next_back().or(open);
         let (from_us, before) = self.last.replace((window.end_us, times))?;
         let to_us = window.end_us;
         let least_us = ((to_us - from_us) as f64 * MIN_SHARE).max(MIN_US as f64) as i64;

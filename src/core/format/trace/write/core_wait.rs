@@ -8,7 +8,7 @@ use super::thread::ThreadTrace;
 use crate::profile::cpu_use::CoreWait;
 
 /// The category by which readers recognise these times, which the counters of heartbeats tell already.
-pub(crate) const WAITING: &str = "cpu-prof.waiting";
+pub const WAITING: &str = "cpu-prof.waiting";
 /// The group of the tracks, one for each thread.
 const GROUP: &str = "Waiting for a core";
 /// What DevTools shows of a time that is selected: JSON.
