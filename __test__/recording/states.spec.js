@@ -14,6 +14,7 @@ const { NEEDS_BLOCKED_CALLS, NEEDS_INTERRUPT } = require('../helpers/source.js')
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const WORK_MS = 1000
 const WAIT_MS = 1500
+const STOP_MS = 2000
 
 /** The reason to skip a spec that needs a core for itself. */
 const NEEDS_TASKSET =
@@ -93,6 +94,29 @@ test('DevTools draws no more waiting time than the system counts, so none of a t
       (waitUs((us) => us >= endUs)[0] - Number(waitUs((us) => us <= startUs).at(-1))) / 1000
     assert.ok(waitedMs <= countedMs + 1, `${waitedMs} of ${countedMs} ms`)
   }
+})
+
+test('a stopped process was waiting, however little it ran before the next flush', {
+  skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT,
+}, async () => {
+  const program = `
+    const { spin } = require(${SPIN})
+    spin(${WORK_MS / 2})
+    process.send('busy', () => { spin(${WORK_MS}); process.disconnect() })`
+  const { cwd, stderr, traces } = await run(['-e', program], {
+    during: (child) =>
+      child.once('message', () => {
+        child.kill('SIGSTOP')
+        setTimeout(() => child.kill('SIGCONT'), STOP_MS)
+      }),
+  })
+  assert.equal(stderr, '')
+  const [{ threads }] = (await report(cwd)).processes
+  const { waitingMs = 0, blockedMs = 0 } = threads[0]
+  assert.ok(waitingMs > 0.9 * STOP_MS, `waiting ${waitingMs} of ${STOP_MS} ms`)
+  assert.ok(blockedMs < 0.1 * STOP_MS, `blocked ${blockedMs} ms`)
+  const longestMs = Math.max(...waits(traces[0]).map((wait) => wait.waitedMs))
+  assert.ok(longestMs > 0.9 * STOP_MS, `${longestMs} of ${STOP_MS} ms`)
 })
 
 test('a worker that waits for a task in its own file is idle; a task that waits is blocked', {

@@ -26,6 +26,10 @@ const MIN_WAITING_US: f64 = 1_000.0;
 /// The shortest sample that can be the time of a stop, microseconds.
 const MIN_STOP_US: f64 = 50_000.0;
 
+/// The shortest time of a stop for each switch, if the thread hardly ran: microseconds. A call that is blocked
+/// for as long has samples, each with a switch.
+const MIN_LONG_STOP_US: f64 = 1_000_000.0;
+
 /// Part of the time of calls below which a thread did not run at all.
 const HARDLY_RAN: f64 = 0.02;
 
@@ -207,10 +211,11 @@ impl CpuAccount {
     fn find_blocked(&mut self, cpu_us: f64, switches: f64) {
         let calls = || self.samples.iter().filter(|sample| !sample.is_idle);
         let called_us = calls().map(CountedSample::rest_us).sum::<f64>();
-        let sample_us = called_us / calls().count().max(1) as f64;
+        let stop_us = self.long_stop_us(called_us, switches);
+        let sample_us = (called_us - stop_us) / calls().count().max(1) as f64;
         // A thread is not sampled while it ends, but uses CPU time.
         let rest_us = called_us - cpu_us;
-        let most_us = if cpu_us < HARDLY_RAN * called_us {
+        let most_us = if cpu_us < HARDLY_RAN * called_us && stop_us == 0.0 {
             rest_us
         } else {
             rest_us.min(switches * sample_us)
@@ -218,6 +223,19 @@ impl CpuAccount {
         let left_us = most_us - self.block_longest_calls(most_us);
         self.find_stops(rest_us - most_us + left_us, called_us, switches);
         self.block_long_samples(left_us);
+    }
+
+    /// Returns the length of the sample that is so long that the process was stopped, however little the
+    /// thread ran; 0 if there is none. `called_us` is the length of all samples in calls.
+    fn long_stop_us(&self, called_us: f64, switches: f64) -> f64 {
+        let calls = || self.samples.iter().filter(|sample| !sample.is_idle);
+        let longest_us = calls().map(CountedSample::rest_us).fold(0.0, f64::max);
+        let others = calls().count().saturating_sub(1) as f64;
+        let is_stop = others >= 1.0
+            && switches >= 1.0
+            && longest_us >= switches * MIN_LONG_STOP_US
+            && longest_us * others >= STOP_FACTOR * (called_us - longest_us);
+        if is_stop { longest_us } else { 0.0 }
     }
 
     /// Makes the parts of samples blocked by which these are longer than most, up to a time in all: the
@@ -408,6 +426,14 @@ mod tests {
         assert_eq!(found[0].state, OffCore::Waiting);
         // A hypervisor took the cores away.
         assert!(stopped(0).is_empty());
+        // A long stop: the thread hardly ran in all.
+        let mut account = begun();
+        samples(&mut account, WORK, 0..300);
+        account.sample(WORK, false, (300_000, 60_000_000));
+        samples(&mut account, WORK, 60_000..60_200);
+        let found = account.read(60_200_000, times(50 + 499, 5, 103));
+        let waiting_us = us(&found, 1, OffCore::Waiting);
+        assert!((59_600_000..59_702_000).contains(&waiting_us), "{waiting_us}");
         // The thread worked on where V8 took no samples.
         let mut account = begun();
         samples(&mut account, WORK, 0..100);

@@ -2,8 +2,8 @@
 //! writer thread.
 //!
 //! DevTools draws the samples alone, and V8 samples a thread that waits as if it worked. The account of the
-//! readers finds the waiting time of each window, so DevTools and the reports agree. Blocked time needs no
-//! drawing: the function that is drawn, `spawnSync` or `Atomics.wait`, tells it by its name.
+//! readers finds the waiting time of each window, so DevTools and the reports agree. Blocked calls are not told:
+//! they last as long as they are drawn on any machine.
 
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::cpu_use::CoreWait;
