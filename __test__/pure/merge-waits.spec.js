@@ -33,10 +33,10 @@ async function merged(input, options) {
   const [{ problems }] = (await check(file)).files
   assert.deepEqual(problems, [])
   const { events, threads } = await readMerged(file)
-  const waits = events.filter(({ cat }) => cat === 'cpu-prof.waiting')
+  const waits = events.filter((/** @type {any} */ { cat }) => cat === 'cpu-prof.waiting')
   for (const { pid, tid } of waits) {
     assert.ok(
-      threads.some((thread) => thread.pid === pid && thread.tid === tid),
+      threads.some((/** @type {any} */ thread) => thread.pid === pid && thread.tid === tid),
       `${pid} ${tid}`,
     )
   }

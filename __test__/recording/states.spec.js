@@ -26,7 +26,10 @@ function anyCore() {
   return String(/^Cpus_allowed_list:\s*(\d+)/m.exec(status)?.[1])
 }
 
-/** Returns the times that a trace tells a thread to have waited for a core. @param {any} trace */
+/**
+ * Returns the times of which a trace tells that its thread waited for a core.
+ * @param {any} trace @returns {{ startUs: number, endUs: number, waitedMs: number, lastsMs: number }[]}
+ */
 function waits({ events }) {
   const own = events.filter((/** @type {any} */ { cat }) => cat === 'cpu-prof.waiting')
   return own.map((/** @type {any} */ { args }) => {
