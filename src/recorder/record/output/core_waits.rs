@@ -189,9 +189,7 @@ mod tests {
     fn the_time_of_a_stop_is_told() {
         let mut thread = Recorded::new();
         let stopped = [(WORK, 200, 1), (WORK, 3000, 3000), (WORK, 100, 1)];
-        let (from_ms, to_ms, waited_ms) = thread.window(&stopped, (299, 0, 1)).unwrap();
-        assert_eq!((from_ms, to_ms), (0, 3300));
-        assert!((2900..=3000).contains(&waited_ms), "{waited_ms}");
+        assert_eq!(thread.window(&stopped, (299, 0, 1)), Some((0, 3300, 3000)));
     }
 
     #[test]
