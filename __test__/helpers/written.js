@@ -255,6 +255,18 @@ function recording(recorded = {}) {
   return `{"metadata":${JSON.stringify(metadata)},"traceEvents":[\n${text}\n]}`
 }
 
+/**
+ * Returns the event of a time that a thread waited for a core, between two flushes.
+ * @param {string} track @param {number} startUs @param {[from: number, to: number]} ms after the start
+ */
+function waited(track, startUs, [from, to]) {
+  const name = `waited ${to - from} of ${to - from} ms`
+  const [start, end] = [startUs + 1000 * from, startUs + 1000 * to]
+  const place = { track, trackGroup: 'Waiting for a core', color: 'warning', devtools: '"why"' }
+  const args = { data: { message: name, name, start, end, ...place } }
+  return { cat: 'cpu-prof.waiting', name: 'TimeStamp', ph: 'I', s: 't', ts: end, args }
+}
+
 /** Returns what the system counts for a thread up to these samples. @param {Sample[]} samples */
 function counted(samples) {
   const us = (/** @type {(counters: Required<Counters>) => number} */ of) =>
@@ -280,4 +292,4 @@ function writeText(file, text) {
   return file
 }
 
-module.exports = { profileText, recording, writeProfile, writeTrace }
+module.exports = { profileText, recording, waited, writeProfile, writeTrace }

@@ -10,7 +10,7 @@ const { merge } = require('../..')
 const { findChromium, whyNoBrowser } = require('../helpers/chromium.js')
 const { openDevTools } = require('../helpers/devtools.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
-const { writeTrace } = require('../helpers/written.js')
+const { waited, writeTrace } = require('../helpers/written.js')
 
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
@@ -189,4 +189,20 @@ test('DevTools shows spans, instants and tracks', { skip }, async () => {
   const timings = tracks[0].functions.join()
   for (const name of ['load rows', 'ready', 'marked']) assert.match(timings, new RegExp(name))
   assert.deepEqual(tracks[1].functions, ['job 7'])
+})
+
+test('DevTools draws the times that a thread waited for a core above all threads', {
+  skip,
+}, async () => {
+  const events = [waited('app (pid 7) - main', START, [0, 100])]
+  const [file] = write([{ spans: WORK, events }])
+  for (const each of [file, await merged([file])]) {
+    const [group, track, main] = await load(each)
+    assert.equal(group.name, 'Waiting for a core')
+    assert.deepEqual(
+      [track.name, track.functions],
+      ['app (pid 7) - main', ['waited 100 of 100 ms']],
+    )
+    assert.equal(main.name, 'Main — app: (pid 7)')
+  }
 })

@@ -8,7 +8,7 @@ const test = require('node:test')
 const { merge } = require('../../index.js')
 const { pageData } = require('../../lib/offline.js')
 const { temporaryDirectory } = require('../helpers/files.js')
-const { writeTrace } = require('../helpers/written.js')
+const { waited, writeTrace } = require('../helpers/written.js')
 
 const START = 1e9
 
@@ -48,6 +48,8 @@ const EVENTS = [
       },
     },
   },
+  // The page knows this time from the counters.
+  waited('app.js (pid 7) - main', START, [500, 1000]),
   memory(1000, { heapUsed: 300, rss: 4000 }),
 ]
 

@@ -52,7 +52,10 @@ test('DevTools shows the threads, functions and timings of a real recording', {
   fs.mkdirSync(pictures, { recursive: true })
   const load = async (/** @type {string} */ file, /** @type {string} */ picture) => {
     const tracks = await devtools.load(file, path.join(pictures, `${picture}.png`))
-    return tracks.map(({ name, ...track }) => ({
+    // Threads wait for a core where the machine is busy.
+    const isOther = (/** @type {typeof tracks[0]} */ { functions }) =>
+      functions.some((each) => !each.startsWith('waited '))
+    return tracks.filter(isOther).map(({ name, ...track }) => ({
       ...track,
       name: name.replace(/pid \d+/, 'pid N'),
     }))

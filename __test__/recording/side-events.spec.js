@@ -248,7 +248,7 @@ test('a merged trace has a track of the processes, and how they ended', async ()
   await merge([merged], again)
   for (const file of [merged, again]) {
     const { traceEvents } = JSON.parse(fs.readFileSync(file, 'utf8'))
-    const spans = traceEvents.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
+    const spans = traceEvents.filter((/** @type {any} */ { cat }) => cat.includes('.processes'))
     assert.equal(spans.length, 7)
     /** @type {Record<string, string>} */
     const ended = {}

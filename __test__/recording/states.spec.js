@@ -14,6 +14,7 @@ const { NEEDS_BLOCKED_CALLS, NEEDS_INTERRUPT } = require('../helpers/source.js')
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 const WORK_MS = 1000
 const WAIT_MS = 1500
+const STOP_MS = 2000
 
 /** The reason to skip a spec that needs a core for itself. */
 const NEEDS_TASKSET =
@@ -23,6 +24,19 @@ const NEEDS_TASKSET =
 function anyCore() {
   const status = fs.readFileSync('/proc/self/status', 'utf8')
   return String(/^Cpus_allowed_list:\s*(\d+)/m.exec(status)?.[1])
+}
+
+/**
+ * Returns the times of which a trace tells that its thread waited for a core.
+ * @param {any} trace @returns {{ startUs: number, endUs: number, waitedMs: number, lastsMs: number }[]}
+ */
+function waits({ events }) {
+  const own = events.filter((/** @type {any} */ { cat }) => cat === 'cpu-prof.waiting')
+  return own.map((/** @type {any} */ { args }) => {
+    const { name, start: startUs, end: endUs } = args.data
+    const [, waitedMs, lastsMs] = /^waited (\d+) of (\d+) ms$/.exec(name) ?? assert.fail(name)
+    return { startUs, endUs, waitedMs: Number(waitedMs), lastsMs: Number(lastsMs) }
+  })
 }
 
 test('a thread that shares its core with two others has most of its time as waiting time', {
@@ -42,7 +56,7 @@ test('a thread that shares its core with two others has most of its time as wait
       })
     }`
   const under = ['taskset', '-c', anyCore()]
-  const { cwd, stderr } = await run(['-e', program], { under })
+  const { cwd, stderr, traces } = await run(['-e', program], { under })
   assert.equal(stderr, '')
   const { processes, functions, wall } = await report(cwd, { top: Number.POSITIVE_INFINITY })
   const [{ javascriptMs, nativeMs, gcMs, waitingMs = 0, blockedMs = 0 }] = processes[0].threads
@@ -54,6 +68,59 @@ test('a thread that shares its core with two others has most of its time as wait
   const spinMs = functions.reduce((sum, each) => sum + each.waitingMs, 0)
   assert.ok(spinMs > 0.8 * waitingMs, `${spinMs} of ${waitingMs} ms`)
   assert.ok(Number(wall?.waitingMs) > 0.9 * waitingMs, `${wall?.waitingMs} of ${waitingMs} ms`)
+  // DevTools draws it, in the times in which it was a large part.
+  const drawn = waits(traces[0])
+  const drawnMs = drawn.reduce((sum, wait) => sum + wait.waitedMs, 0)
+  assert.ok(drawnMs > 0.6 * waitingMs && drawnMs < 1.1 * waitingMs, `${drawnMs} of ${waitingMs} ms`)
+  for (const [index, { startUs }] of drawn.entries()) {
+    assert.ok(index === 0 || startUs >= drawn[index - 1].endUs, JSON.stringify(drawn))
+  }
+})
+
+test('DevTools draws no more waiting time than the system counts, so none of a thread that has a core', {
+  skip: NEEDS_INTERRUPT,
+}, async () => {
+  const { traces } = await run(['-e', `require(${SPIN}).spin(${WORK_MS})`])
+  const [{ events }] = traces
+  /** @type {{ us: number, waitUs: number }[]} */
+  const counted = events
+    .filter((/** @type {any} */ { name }) => /^(thread\.start|thread\.flush)$/.test(name))
+    .map((/** @type {any} */ { ts, args }) => ({ us: ts, waitUs: args.data.waitUs }))
+  assert.ok(counted.length > 2, JSON.stringify(counted))
+  const drawn = waits(traces[0])
+  for (const { startUs, endUs, waitedMs, lastsMs } of drawn) {
+    assert.ok(waitedMs >= 0.24 * lastsMs && waitedMs >= 50, `${waitedMs} of ${lastsMs} ms`)
+    const waitUs = (/** @type {(us: number) => boolean} */ is) =>
+      counted.filter(({ us }) => is(us)).map((each) => each.waitUs)
+    // The counters are read at slightly different moments.
+    const countedMs =
+      (waitUs((us) => us >= endUs)[0] - Number(waitUs((us) => us <= startUs).at(-1))) / 1000
+    assert.ok(waitedMs <= countedMs + 1, `${waitedMs} of ${countedMs} ms`)
+  }
+})
+
+test('a stopped process was waiting, however little it ran before the next flush', {
+  skip: NEEDS_BLOCKED_CALLS || NEEDS_INTERRUPT,
+}, async () => {
+  const program = `
+    const { spin } = require(${SPIN})
+    spin(${WORK_MS / 2})
+    process.send('busy', () => { spin(${WORK_MS}); process.disconnect() })`
+  const { cwd, stderr, traces } = await run(['-e', program], {
+    during: (child) =>
+      child.once('message', () => {
+        child.kill('SIGSTOP')
+        setTimeout(() => child.kill('SIGCONT'), STOP_MS)
+      }),
+  })
+  assert.equal(stderr, '')
+  const [{ threads }] = (await report(cwd)).processes
+  const { waitingMs = 0, blockedMs = 0 } = threads[0]
+  assert.ok(waitingMs > 0.9 * STOP_MS, `waiting ${waitingMs} of ${STOP_MS} ms`)
+  // On a busy machine some of the time beside the stop can seem blocked.
+  assert.ok(blockedMs < 0.2 * STOP_MS, `blocked ${blockedMs} ms`)
+  const longestMs = Math.max(...waits(traces[0]).map((wait) => wait.waitedMs))
+  assert.ok(longestMs > 0.9 * STOP_MS, `${longestMs} of ${STOP_MS} ms`)
 })
 
 test('a worker that waits for a task in its own file is idle; a task that waits is blocked', {

@@ -197,7 +197,9 @@ test('console.timeStamp() is in the trace, with its track', async () => {
   assert.equal(code, 0)
   const [shape, lastedUs] = stdout.split('\n')
   assert.equal(shape, 'timeStamp 0 false')
-  const stamps = traces[0].events.filter((/** @type {any} */ { name }) => name === 'TimeStamp')
+  const stamps = traces[0].events.filter(
+    (/** @type {any} */ { cat, name }) => name === 'TimeStamp' && cat !== 'cpu-prof.waiting',
+  )
   const [plain, job, after] = stamps.map((/** @type {any} */ { args }) => args.data)
   assert.equal(stamps.length, 3)
   assert.equal(plain.message, 'plain')

@@ -28,6 +28,17 @@ pub struct NativeUse(
     pub i64,
 );
 
+/// A time of which a thread spent a large part on waiting for a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreWait {
+    /// Start, microseconds.
+    pub from_us: i64,
+    /// End, microseconds.
+    pub to_us: i64,
+    /// Waiting time, microseconds.
+    pub waited_us: i64,
+}
+
 /// What native threads used in a time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NativeSpan {

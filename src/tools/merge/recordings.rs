@@ -16,6 +16,7 @@ use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::scan::SoundItem;
+use cpu_prof_core::format::trace::write::core_wait::WAITING;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::thread::profile_id;
 use cpu_prof_core::format::trace::write::thread_names::is_labelled;
@@ -239,9 +240,9 @@ fn changed<'t>(
         if let (Some(place), Some(profile_id)) = (id, profile_id) {
             edit.replace(place, profile_id);
         }
-        if event.is_metadata()
+        if let Some(place) = name_place(event)
             && let Some(pid) = process.recorded_pid
-            && let Some(marked) = with_mark(change.apply(event), pid, mark)
+            && let Some(marked) = with_mark(change.apply(event), place, pid, mark)
         {
             return change.encode(&marked);
         }
@@ -249,11 +250,22 @@ fn changed<'t>(
     change.apply(event)
 }
 
+/// Returns the place of the name of a process or a thread in an event, as a JSON pointer; none for an event
+/// without such a name.
+fn name_place(event: SoundEvent<'_>) -> Option<&'static str> {
+    let mut categories = event.head.categories(event.text);
+    match event.is_metadata() {
+        true => Some("/args/name"),
+        false if categories.any(|each| each == WAITING.as_bytes()) => Some("/args/data/track"),
+        false => None,
+    }
+}
+
 /// Returns an event that names a process or a thread, with a mark behind the pid in the name; none for
-/// an event without a name.
-fn with_mark(event: &[u8], pid: u32, mark: &str) -> Option<Value> {
+/// an event without a name. `place` is that of the name.
+fn with_mark(event: &[u8], place: &str, pid: u32, mark: &str) -> Option<Value> {
     let mut event: Value = serde_json::from_slice(event).ok()?;
-    let name = event.pointer_mut("/args/name")?;
+    let name = event.pointer_mut(place)?;
     let pid = format!("(pid {pid})");
     *name = name.as_str()?.replace(&pid, &format!("{pid}{mark}")).into();
     Some(event)

@@ -72,7 +72,7 @@ impl CountedSample {
 
 /// Reads the counters of one recording.
 #[derive(Debug)]
-pub(super) struct CpuAccount {
+pub struct CpuAccount {
     scope: ReadScope,
     /// Time and values of the last reading.
     last: Option<(i64, CpuTimes)>,
@@ -90,7 +90,7 @@ pub(super) struct CpuAccount {
 
 impl CpuAccount {
     /// Returns an account without readings.
-    pub(super) fn new(scope: ReadScope) -> Self {
+    pub fn new(scope: ReadScope) -> Self {
         Self {
             scope,
             last: None,
@@ -113,7 +113,7 @@ impl CpuAccount {
     }
 
     /// Counts a sample, which lasted from one time to another: microseconds.
-    pub(super) fn sample(
+    pub fn sample(
         &mut self,
         what: (u32, SourcePosition),
         is_idle: bool,
@@ -151,7 +151,7 @@ impl CpuAccount {
     }
 
     /// Begins a recording with these counters. What the thread did before is not counted.
-    pub(super) fn begin(&mut self, time_us: i64, times: CpuTimes) {
+    pub fn begin(&mut self, time_us: i64, times: CpuTimes) {
         self.complete();
         self.last = Some((time_us, times));
         self.sum.get_or_insert_default().last = times;
@@ -159,7 +159,7 @@ impl CpuAccount {
     }
 
     /// Adds a reading of the counters. The samples up to its time can come later.
-    pub(super) fn add_reading(&mut self, time_us: i64, times: CpuTimes) {
+    pub fn add_reading(&mut self, time_us: i64, times: CpuTimes) {
         self.complete();
         if self.is_in_use() {
             self.next = Some((time_us, times));
@@ -206,7 +206,7 @@ impl CpuAccount {
     }
 
     /// Returns the times in which the thread was not on a core. All samples are counted.
-    pub(super) fn take_found(&mut self) -> Vec<OffCoreTime> {
+    pub fn take_found(&mut self) -> Vec<OffCoreTime> {
         self.complete();
         mem::take(&mut self.found)
     }
@@ -470,6 +470,14 @@ mod tests {
         assert_eq!(found[0].state, OffCore::Waiting);
         // A hypervisor took the cores away.
         assert!(stopped(0).is_empty());
+        // A long stop: the thread hardly ran in all.
+        let mut account = begun();
+        samples(&mut account, WORK, 0..300);
+        account.sample(WORK, false, (300_000, 60_000_000));
+        samples(&mut account, WORK, 60_000..60_200);
+        let found = read(&mut account, 60_200_000, times(50 + 499, 5, 103));
+        let waiting_us = us(&found, 1, OffCore::Waiting);
+        assert!((59_600_000..59_702_000).contains(&waiting_us), "{waiting_us}");
         // The thread worked on where V8 took no samples.
         let mut account = begun();
         samples(&mut account, WORK, 0..100);

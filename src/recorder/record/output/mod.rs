@@ -1,6 +1,7 @@
 //! The files of a recording, and what is written into them.
 
 pub(crate) mod complete_segment;
+mod core_waits;
 pub(crate) mod files;
 pub(crate) mod live_file;
 mod native_threads;

@@ -119,7 +119,7 @@ impl RecordingWriter {
         };
         let profile_nodes = self.cpuprofile.as_mut().map(|file| file.add(&window));
         let pause_us = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX);
-        let side_events = self.side_events.of_window(&self.link, &window, memory);
+        let side_events = self.side_events.of_window(&self.link, &window, &placed, cpu, memory);
         let collections = side_events.collections();
         let flush = Flush {
             pause_us: Some(pause_us),
@@ -187,7 +187,7 @@ impl RecordingWriter {
         let idle_us = self.passes.next_idle_us();
         let idle = idle_us.zip(self.tree.id_below_root(&CallFrame::state(CallFrame::IDLE)));
         let now_us = system::now_us();
-        let mut side_events = self.side_events.of_wait(now_us, idle_us);
+        let mut side_events = self.side_events.of_wait(now_us, cpu, idle_us);
         let native = side_events.native.take();
         trace.remove_older_than(now_us);
         let is_written = self.append(events, |trace, events| {

@@ -1,20 +1,23 @@
-//! The events of a recording beside its profile: collections, memory, native threads and tasks. Runs on the writer
-//! thread.
+//! The events of a recording beside its profile: collections, memory, native threads, waiting times and tasks. Runs
+//! on the writer thread.
 //!
 //! These events make the file at most a tenth larger. A busy server has a hundred collections a
 //! second, most of them far shorter than a sample: so the longest are drawn, as many as there is room
 //! for, and the totals of all are in each heartbeat.
 
+use super::core_waits::CoreWaits;
 use super::native_threads::NativeThreads;
 use crate::record::link::recording_link::RecordingLink;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::ThreadTrace;
-use cpu_prof_core::profile::cpu_use::NativeSpan;
+use cpu_prof_core::profile::cpu_use::{CoreWait, NativeSpan};
 use cpu_prof_core::profile::gc::{Collection, CollectionTotals, MemoryUse};
 use cpu_prof_core::profile::window::Window;
+use cpu_prof_core::profile::window::call_tree::PlacedWindow;
 use cpu_prof_core::profile::window::task::{Task, TaskTracker};
 
 /// Bytes of the profile for each byte of these events. The memory, long tasks and long collections may need
@@ -36,6 +39,7 @@ pub(super) struct SideEvents {
     waiting: Vec<Collection>,
     /// None for a worker, and where the system does not list threads.
     native: Option<NativeThreads>,
+    core_waits: CoreWaits,
     /// Bytes that there is room for; less than 0 after events that are always drawn.
     room: i64,
 }
@@ -49,6 +53,7 @@ pub(super) struct FlushedEvents {
     memory: Option<(i64, MemoryUse)>,
     /// What native threads used.
     pub(super) native: Option<NativeSpan>,
+    core_wait: Option<CoreWait>,
     /// Tasks that have ended.
     ended: Vec<Task>,
     /// The task that has not ended, as far as it is known.
@@ -61,21 +66,26 @@ impl SideEvents {
         let categories = config.categories;
         let has_tasks = is_idle_known && (categories.event_loop || categories.gc);
         let tasks = has_tasks.then(|| TaskTracker::new(config.interval_us));
-        Self { categories, tasks, waiting: Vec::new(), native: None, room: 0 }
+        let core_waits = CoreWaits::default();
+        Self { categories, tasks, waiting: Vec::new(), native: None, core_waits, room: 0 }
     }
 
-    /// Looks at the native threads for the first time. Takes too long for the program's own thread.
+    /// Looks at the native threads and at the counters for the first time. Takes too long for the program's own
+    /// thread.
     pub(super) fn open(&mut self, link: &RecordingLink) {
+        self.core_waits.begin(system::now_us(), link.thread.times());
         if link.is_main {
             self.native = NativeThreads::now();
         }
     }
 
-    /// Returns the events of a window.
+    /// Returns the events of a window. `cpu` has the thread's counters at the end of the window.
     pub(super) fn of_window(
         &mut self,
         link: &RecordingLink,
         window: &Window,
+        placed: &PlacedWindow,
+        cpu: CpuTimes,
         memory: Option<MemoryUse>,
     ) -> FlushedEvents {
         let (totals, collections) = self.collections_until(link, window.end_us);
@@ -86,14 +96,21 @@ impl SideEvents {
             ended: ended.into_iter().flatten().filter(|task| self.is_wanted(task)).collect(),
             open: open.filter(|task| self.is_wanted(task)),
             native: self.native_use(window.end_us, false),
+            core_wait: self.core_waits.in_window(window, placed, cpu),
             totals,
             collections,
         }
     }
 
     /// Returns the events of a thread that has waited since its last window, or since `idle_us` if
-    /// it was busy in that window.
-    pub(super) fn of_wait(&mut self, now_us: i64, idle_us: Option<i64>) -> FlushedEvents {
+    /// it was busy in that window. `cpu` has the thread's counters.
+    pub(super) fn of_wait(
+        &mut self,
+        now_us: i64,
+        cpu: CpuTimes,
+        idle_us: Option<i64>,
+    ) -> FlushedEvents {
+        self.core_waits.begin(now_us, cpu);
         let tasks = self.tasks.as_ref().zip(idle_us);
         let open = tasks.and_then(|(tasks, idle_us)| tasks.open_until(idle_us));
         let open = open.filter(|task| self.is_wanted(task));
@@ -179,6 +196,9 @@ impl FlushedEvents {
         }
         for collection in &self.collections {
             trace.collection(events, collection);
+        }
+        if let Some(wait) = self.core_wait {
+            trace.core_wait(events, wait);
         }
         if let Some(native) = &self.native {
             trace.native_threads(events, native);

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::side_events::{MEMORY, cpu_times, data_of, lost_time, memory};
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::event::head::{EventHead, Member};
+use crate::format::trace::write::core_wait::WAITING;
 use crate::format::trace::write::timing::USER_TIMING;
 use crate::profile::session::series::{CollectionSpan, NamedTime};
 use crate::profile::session::series_builder::SeriesBuilder;
@@ -16,8 +17,9 @@ pub(super) fn add(
     head: &EventHead,
     event: &EventJson<'_>,
 ) {
+    let is_of = |category: &str| head.categories(text).any(|each| each == category.as_bytes());
     // The program names its timings as it likes.
-    if head.categories(text).any(|category| category == USER_TIMING.as_bytes()) {
+    if is_of(USER_TIMING) {
         return add_timing(series, head.written(Member::Id2, text), event);
     }
     let time_us = event.ts.0;
@@ -37,7 +39,7 @@ pub(super) fn add(
             duration_us: event.dur.unwrap_or(0).max(0),
             is_major: event.name == "MajorGC",
         }),
-        "TimeStamp" => {
+        "TimeStamp" if !is_of(WAITING) => {
             series_of_time_stamp(event).into_iter().for_each(|timing| series.add_timing(timing))
         }
         name if name.starts_with(MEMORY) => {

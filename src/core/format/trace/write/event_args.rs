@@ -125,6 +125,9 @@ pub enum Data<'a> {
         end: i64,
         /// Track.
         track: &'a str,
+        /// Group of the track, if there is one.
+        #[serde(rename = "trackGroup", skip_serializing_if = "Option::is_none")]
+        track_group: Option<&'a str>,
         /// One of DevTools' colours.
         color: &'a str,
         /// JSON with the rows of the details.

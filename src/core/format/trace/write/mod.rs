@@ -1,5 +1,6 @@
 //! Events as we write them.
 
+pub mod core_wait;
 pub mod event;
 pub mod event_args;
 pub mod events;

@@ -48,6 +48,7 @@ impl<'a> ProcessSpan<'a> {
             start,
             end,
             track: TRACK,
+            track_group: None,
             color: self.color(),
             devtools: &self.devtools(),
         };

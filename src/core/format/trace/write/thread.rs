@@ -9,7 +9,7 @@ use super::event_args::{
     Args, ChunkNode, ChunkSamples, Data, Flush, ProcessFrame, ProfileChunk, TraceEnd,
 };
 use super::events::Events;
-use super::thread_names::{each_name, thread_name, worker_name};
+use super::thread_names::{each_name, full_name, thread_name, worker_name};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
@@ -304,6 +304,11 @@ impl ThreadTrace {
                 events.push(name);
             });
         }
+    }
+
+    /// Returns the name that the thread has from its start: that of a worker changes when its script is known.
+    pub(super) fn first_name(&self) -> String {
+        full_name(&self.info.program.short_label(), &thread_name(self.info.thread_id, None))
     }
 
     fn recording_label(&self) -> Option<&str> {

@@ -91,6 +91,7 @@ pub fn thread_name(tid: u32, worker: Option<&str>) -> String {
     }
 }
 
-fn full_name(label: &str, name: &str) -> String {
+/// Returns the name of a thread with the label of its process.
+pub(super) fn full_name(label: &str, name: &str) -> String {
     format!("{label} - {name}")
 }
