@@ -70,7 +70,7 @@ impl RecordingWriter {
         let OutputFiles { trace, cpuprofile } = files;
         let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
-        let passes = WindowPasses::new(config.interval_us, idle);
+        let passes = WindowPasses::new(config, idle);
         let start_us = trace.as_ref().map_or(0, |trace| trace.start_us);
         Self {
             link,

@@ -1,0 +1,98 @@
+'use strict'
+
+// Functions that V8 inlined into their callers. Before Node 26, V8 charges the caller, as
+// `node --cpu-prof` shows: here `total` with most of the time.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const ts = require('typescript')
+const { convert, merge, report } = require('../../index.js')
+const { run, filesIn, temporaryDirectory } = require('../helpers/run.js')
+
+/**
+ * The calls are slow enough for samples of `hash` before V8 inlines the function: the loop of `total` has
+ * to turn some thousand times. The interface makes the lines of the compiled code others.
+ */
+const SOURCE = `
+interface Row {
+  text: string
+}
+
+function hash(text: string, seed: number): number {
+  let sum = seed
+  for (let i = 0; i < text.length; i++) {
+    sum = (sum * 31 + text.charCodeAt(i)) | 0
+  }
+  return sum
+}
+
+function mix(text: string, seed: number): number {
+  return hash(text, seed) + 1
+}
+
+function total(rows: Row[]): number {
+  let sum = 0
+  for (const { text } of rows) sum = (sum + mix(text, sum)) | 0
+  return sum
+}
+
+const rows: Row[] = Array.from({ length: 100 }, (_, i) => ({ text: 'abcdef'.repeat(2000 + i) }))
+while (process.cpuUsage().user < 1500e3) total(rows)
+`
+const ENV = { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_FLUSH_INTERVAL: '200' }
+const ALL = { top: Number.POSITIVE_INFINITY }
+
+/** Writes the compiled program with its map, and returns its folder. */
+function writeProgram() {
+  const cwd = temporaryDirectory()
+  const { outputText, sourceMapText } = ts.transpileModule(SOURCE, {
+    fileName: 'sums.ts',
+    compilerOptions: { sourceMap: true, target: ts.ScriptTarget.ES2020 },
+  })
+  fs.writeFileSync(path.join(cwd, 'sums.ts'), SOURCE)
+  fs.writeFileSync(path.join(cwd, 'sums.js'), outputText)
+  fs.writeFileSync(path.join(cwd, 'sums.js.map'), String(sourceMapText))
+  return cwd
+}
+
+/**
+ * Checks that the inlined function has nearly all the time of the file.
+ * @param {import('../../index.js').Report} report @param {string} name
+ */
+function assertInlined({ functions }, name) {
+  const ofFile = functions.filter(({ file }) => /sums\.[jt]s$/.test(file))
+  const sum = ofFile.reduce((ms, { selfMs }) => ms + selfMs, 0)
+  const [hash] = ofFile.filter(({ name }) => name === 'hash')
+  assert.ok((hash?.selfMs ?? 0) > sum * 0.9, `${name}: ${JSON.stringify(ofFile)}`)
+  const [caller] = ofFile.filter(({ name }) => name === 'total')
+  assert.ok((caller?.totalMs ?? 0) > sum * 0.9, `${name}: ${JSON.stringify(ofFile)}`)
+}
+
+test('an inlined function has its time in the recording and in what is made of the recording', async () => {
+  const cwd = writeProgram()
+  const { files, traces } = await run(['./sums.js'], { cwd, env: ENV })
+  const [trace] = files
+  const [profile] = filesIn(cwd, '.cpuprofile')
+  // As DevTools reads the file.
+  const isOf = (/** @type {any} */ { url }) => url.endsWith('/sums.js')
+  assert.ok(traces[0].selfShare('hash') > traces[0].totalShare(isOf) * 0.9)
+
+  const out = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(out, name)
+  await merge(trace, at('merged.json'))
+  await merge(trace, at('plain.json'), { sourceMaps: false })
+  await convert(trace, at('converted.cpuprofile'))
+  const recorded = await report(trace, ALL)
+  for (const file of [profile, at('merged.json'), at('plain.json'), at('converted.cpuprofile')]) {
+    assertInlined(await report(file, ALL), file)
+  }
+  assertInlined(recorded, trace)
+  // The merged file alone tells the places of the source, and the same as the recording.
+  fs.rmSync(path.join(cwd, 'sums.js.map'))
+  const merged = await report(at('merged.json'), ALL)
+  assert.deepEqual(merged.functions, recorded.functions)
+  assert.deepEqual(merged.lines, recorded.lines)
+  assert.equal(merged.functions.find(({ name }) => name === 'hash')?.line, 6)
+})
