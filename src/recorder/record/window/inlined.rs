@@ -86,9 +86,11 @@ impl KnownCalls {
         let numbers: Vec<u32> = window.frames.iter().map(number).collect();
         for node in &window.nodes {
             let line = first_line(&window.frames[node.frame as usize]);
+            if line == 0 {
+                continue;
+            }
             let (mut path, mut callee) = ([NO_FUNCTION; MAX_LEVELS], node);
-            // A function without a script has no lines.
-            for _ in 0..if line > 0 { MAX_LEVELS } else { 0 } {
+            for _ in 0..MAX_LEVELS {
                 path.rotate_right(1);
                 path[0] = numbers[callee.frame as usize];
                 let caller = &window.nodes[callee.parent as usize];
@@ -102,8 +104,8 @@ impl KnownCalls {
         numbers
     }
 
-    /// Returns the shortest path to a function that can have a line: no other known function of the
-    /// script begins between. Of several, the function that begins last counts.
+    /// Returns the shortest path to a function that can have a line: the last known function of its script
+    /// that begins before. Of functions in several scripts, the one that begins last counts.
     fn nearest(&self, caller: u32, line: u32) -> Option<impl Iterator<Item = u32>> {
         let functions =
             |path: CallPath| path.into_iter().take_while(|number| *number != NO_FUNCTION);
@@ -159,28 +161,27 @@ mod tests {
     use super::*;
     use cpu_prof_core::profile::position::SourcePosition;
     use cpu_prof_core::profile::window::Sample;
-    use cpu_prof_core::testing::windows::made;
+    use cpu_prof_core::testing::windows::{any, made};
+    use proptest::prelude::*;
 
-    /// Returns a window from stacks of functions, outermost first, each with the line of its sample. A
-    /// function is its name, its script and its first line.
-    fn window(stacks: &[(&[(&str, u32, u32)], u32)]) -> Window {
+    /// Name, script and first line.
+    type Function = (&'static str, u32, u32);
+
+    /// Returns a window from stacks, outermost function first, with the lines of their samples.
+    fn window(stacks: &[(Vec<Function>, u32)]) -> Window {
         let mut window = made::window(&[(0, CallFrame::root())], &[]);
-        let numbers = [0];
-        let mut tree = GrowingTree::of(&mut window, &numbers);
-        let mut known = FxIndexSet::default();
-        known.insert(CallFrame::root());
+        let mut tree = GrowingTree::of(&mut window, &[0]);
+        let mut functions = FxIndexSet::from_iter([CallFrame::root()]);
         let mut samples = Vec::new();
         for (stack, line) in stacks {
             let node = stack.iter().fold(0, |node, (name, script, first)| {
-                let frame =
-                    CallFrame { line: *first as i32 - 1, ..made::frame(name, "/a.js", *script) };
-                tree.callee(node, number_of(&mut known, &frame, CallFrame::clone), &frame)
+                let line = *first as i32 - 1;
+                let frame = CallFrame { line, ..made::frame(name, "/a.js", *script) };
+                let number = number_of(&mut functions, &frame, CallFrame::clone);
+                tree.callee(node, number, &frame)
             });
-            samples.push(Sample {
-                node,
-                position: SourcePosition::line(*line),
-                ..Sample::default()
-            });
+            let position = SourcePosition::line(*line);
+            samples.push(Sample { node, position, ..Sample::default() });
         }
         window.samples = samples;
         window
@@ -200,15 +201,16 @@ mod tests {
         window.samples.iter().map(stack).collect()
     }
 
-    const CALLER: (&str, u32, u32) = ("caller", 1, 30);
-    const LOW: (&str, u32, u32) = ("low", 1, 10);
+    const CALLER: Function = ("caller", 1, 30);
+    const LOW: Function = ("low", 1, 10);
 
-    /// Returns the stack of a sample of the caller on a line, after a window with these stacks.
-    fn charged(seen: &[&[(&str, u32, u32)]], line: u32) -> String {
+    /// Returns the stack below the caller of a sample on a line, after a window with these stacks.
+    fn charged(seen: &[&[Function]], line: u32) -> String {
         let mut calls = KnownCalls::new(1000);
-        let seen: Vec<_> = seen.iter().map(|stack| (*stack, 0)).collect();
+        let seen: Vec<_> = seen.iter().map(|stack| (stack.to_vec(), 0)).collect();
         calls.charge_inlined(&mut window(&seen));
-        let mut next = window(&[(&[("main", 2, 1), CALLER], line), (&[CALLER], 31)]);
+        let other = (vec![CALLER], CALLER.2);
+        let mut next = window(&[(vec![("main", 2, 1), CALLER], line), other]);
         calls.charge_inlined(&mut next);
         let stacks = stacks(&next);
         assert_eq!(stacks[1], "caller");
@@ -217,14 +219,14 @@ mod tests {
 
     #[test]
     fn a_line_before_the_caller_is_that_of_a_callee() {
-        let seen: &[&[_]] = &[&[CALLER, LOW]];
+        let seen: &[&[Function]] = &[&[CALLER, LOW]];
         assert_eq!(charged(seen, 10), "low");
         assert_eq!(charged(seen, 29), "low");
     }
 
     #[test]
     fn a_line_that_can_be_the_callers_or_nobodys_stays() {
-        let seen: &[&[_]] = &[&[CALLER, LOW], &[CALLER, ("high", 1, 40)]];
+        let seen: &[&[Function]] = &[&[CALLER, LOW], &[CALLER, ("high", 1, 40)]];
         for line in [0, 9, 30, 41] {
             assert_eq!(charged(seen, line), "", "{line}");
         }
@@ -233,14 +235,14 @@ mod tests {
 
     #[test]
     fn the_function_that_begins_last_has_the_line() {
-        let seen: &[&[_]] = &[&[CALLER, LOW], &[CALLER, ("next", 1, 20)]];
+        let seen: &[&[Function]] = &[&[CALLER, LOW], &[CALLER, ("next", 1, 20)]];
         assert_eq!(charged(seen, 19), "low");
         assert_eq!(charged(seen, 20), "next");
     }
 
     #[test]
     fn a_function_that_ended_before_another_began_has_no_line_there() {
-        let seen: &[&[_]] = &[&[CALLER, LOW], &[("other", 1, 20)], &[("other", 2, 15)]];
+        let seen: &[&[Function]] = &[&[CALLER, LOW], &[("other", 1, 20)], &[("other", 2, 15)]];
         assert_eq!(charged(seen, 19), "low");
         assert_eq!(charged(seen, 21), "");
     }
@@ -257,13 +259,44 @@ mod tests {
     #[test]
     fn known_nodes_are_used_and_calls_are_forgotten_past_the_limit() {
         let mut calls = KnownCalls::new(0);
-        let seen = window(&[(&[CALLER, LOW], 11), (&[CALLER], 12)]);
+        let seen = window(&[(vec![CALLER, LOW], 11), (vec![CALLER], 12)]);
         let mut both = seen.clone();
         calls.charge_inlined(&mut both);
         assert_eq!(stacks(&both), ["caller low"; 2]);
         assert_eq!((both.nodes, both.frames), (seen.nodes, seen.frames));
-        let mut alone = window(&[(&[CALLER], 12)]);
+        let mut alone = window(&[(vec![CALLER], 12)]);
         calls.charge_inlined(&mut alone);
-        assert_eq!((stacks(&alone), calls.count), (vec!["caller".to_owned()], 0));
+        assert_eq!(stacks(&alone), ["caller"]);
+        assert_eq!((calls.functions.len(), calls.starts.len(), calls.count), (2, 2, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn samples_move_below_functions_that_are_without_their_lines(
+            windows in any::windows(0),
+            limit in 0_usize..20,
+        ) {
+            let mut calls = KnownCalls::new(limit);
+            for before in windows {
+                let mut after = before.clone();
+                calls.charge_inlined(&mut after);
+                prop_assert_eq!(&after.nodes[..before.nodes.len()], &before.nodes[..]);
+                prop_assert_eq!(&after.frames[..before.frames.len()], &before.frames[..]);
+                let first = |node: u32| first_line(&after.frames[after.nodes[node as usize].frame as usize]);
+                for (sample, from) in after.samples.iter().zip(&before.samples) {
+                    prop_assert_eq!((sample.time_us, sample.position), (from.time_us, from.position));
+                    if sample.node == from.node {
+                        continue;
+                    }
+                    prop_assert!(sample.position.line < first(from.node));
+                    prop_assert!((1..=sample.position.line).contains(&first(sample.node)));
+                    let mut above = sample.node;
+                    while above != from.node {
+                        prop_assert!(above > after.nodes[above as usize].parent);
+                        above = after.nodes[above as usize].parent;
+                    }
+                }
+            }
+        }
     }
 }
