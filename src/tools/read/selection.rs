@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::corrections::inlined::charge_inlined;
 use super::corrections::pool_waits;
 use super::corrections::wasm::charge_modules;
 use super::filter::Filter;
@@ -37,7 +36,6 @@ impl Selection {
             // The shares are those of the whole run, whatever the filter.
             loaded.share_wall();
         }
-        charge_inlined(&mut loaded.session);
         if self.source_maps {
             let mut originals = Originals::within(self.sources_in.clone());
             for (script, map) in loaded.session.script_maps.drain() {

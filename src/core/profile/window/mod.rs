@@ -8,7 +8,7 @@ use super::frame::CallFrame;
 use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
 
 /// A node of a window's call tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WindowNode {
     /// Index of the parent in `Window::nodes`; the root is its own parent.
     pub parent: u32,

@@ -70,7 +70,7 @@ impl RecordingWriter {
         let OutputFiles { trace, cpuprofile, start_us } = files;
         let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
-        let passes = WindowPasses::new(config.interval_us, start_us, idle);
+        let passes = WindowPasses::new(config, start_us, idle);
         Self {
             link,
             flush_interval: config.flush_interval(source),

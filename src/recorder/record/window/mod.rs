@@ -1,6 +1,7 @@
 //! Passes over a window, between the sampler and the call tree.
 
 pub(crate) mod idle;
+mod inlined;
 pub(crate) mod native_names;
 pub(crate) mod overlap;
 pub(crate) mod passes;

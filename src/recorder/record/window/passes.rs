@@ -1,10 +1,12 @@
 //! The passes over a window, between the sampler and the call tree, in their order.
 
 use super::idle::{IdleTimes, WaitCounters};
+use super::inlined::KnownCalls;
 use super::overlap::{self, TakenUntil};
 use super::{native_names, profiler_frames};
 use crate::record::link::taken_window::Circumstances;
 use crate::sampler::v8::StallDetector;
+use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::window::Window;
 
@@ -14,16 +16,21 @@ pub(crate) struct WindowPasses {
     /// Start of the recording, CLOCK_MONOTONIC, microseconds; none after the first window.
     start_us: Option<i64>,
     taken_until: TakenUntil,
+    calls: KnownCalls,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
 }
 
 impl WindowPasses {
-    /// Returns the state of a recording without windows, which starts at `start_us`. `interval_us` is
-    /// the time between two samples, microseconds.
-    pub(crate) fn new(interval_us: u32, start_us: i64, idle: Option<IdleTimes>) -> Self {
-        let stall = StallDetector::new(interval_us);
-        Self { stall, start_us: Some(start_us), taken_until: TakenUntil::START, idle }
+    /// Returns the state of a recording without windows, which starts at `start_us`.
+    pub(crate) fn new(config: &Config, start_us: i64, idle: Option<IdleTimes>) -> Self {
+        Self {
+            stall: StallDetector::new(config.interval_us),
+            start_us: Some(start_us),
+            taken_until: TakenUntil::START,
+            calls: KnownCalls::new(config.max_nodes),
+            idle,
+        }
     }
 
     /// Changes a window into what is written of it. `cpu` has the thread's counters at the end of the
@@ -44,6 +51,7 @@ impl WindowPasses {
         if let Some(resumed_us) = circumstances.resumed_us {
             overlap::replace_first_sample(window, resumed_us);
         }
+        self.calls.charge_inlined(window);
         self.tell_idle_from_work(window, circumstances, cpu);
         is_stuck
     }

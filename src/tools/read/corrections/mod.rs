@@ -1,5 +1,4 @@
 //! What a session says otherwise than its files do, once all of the files are read.
 
-pub(super) mod inlined;
 pub(super) mod pool_waits;
 pub(super) mod wasm;
