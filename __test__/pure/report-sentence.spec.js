@@ -3,9 +3,11 @@
 // The first sentence: programs whose cause is known, with what the report says of them.
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../../index.js')
+const { pageData } = require('../../lib/offline.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
@@ -62,7 +64,7 @@ const PROGRAMS = {
         ],
       },
     ],
-    sentence: '100 % of the work is parse in load (app.js:3).',
+    sentence: '90 % of the work is parse, called by load (app.js:3).',
   },
   'a regular expression': {
     recordings: [
@@ -72,7 +74,42 @@ const PROGRAMS = {
         ],
       },
     ],
-    sentence: '100 % of the work is RegExp: ^(a|a)+$ in isTitle (validate.js:2).',
+    sentence: '100 % of the work is RegExp: ^(a|a)+$, called by isTitle (validate.js:2).',
+  },
+  'functions of Node': {
+    recordings: [
+      {
+        spans: [
+          [`${MAIN} > walk app.js:4 > readFileSync node:fs:441 > openSync node:fs:570 > open`, 500],
+          [`${MAIN} > walk app.js:4 > readFileSync node:fs:441`, 100],
+          [`${MAIN} > walk app.js:4 > readdirSync node:fs:1510 > readdir`, 300],
+          [`${MAIN} > walk app.js:4`, 100],
+        ],
+      },
+    ],
+    sentence: '90 % of the work is fs.readFileSync and fs.readdirSync, called by walk (app.js:4).',
+  },
+  'a function of Node that has half of the time': {
+    recordings: [
+      {
+        spans: [
+          [`${MAIN} > load app.js:4 > gzipSync node:zlib:8`, 500],
+          [`${MAIN} > load app.js:4`, 500],
+        ],
+      },
+    ],
+    sentence: '100 % of the work is load (app.js:4).',
+  },
+  'an addon': {
+    recordings: [
+      {
+        spans: [
+          [[{ name: 'hash', file: 'app.js', line: 2 }, { name: '(native addon)' }], 800],
+          [`hash app.js:2`, 200],
+        ],
+      },
+    ],
+    sentence: '80 % of the work is a native addon, called by hash (app.js:2).',
   },
   'a function of a package': {
     recordings: [
@@ -321,6 +358,27 @@ for (const [name, { recordings, sentence }] of Object.entries(PROGRAMS)) {
     assert.equal(result.sentence, sentence)
   })
 }
+
+test('a built-in without a frame is named by the text of the line', async () => {
+  const dir = temporaryDirectory()
+  const file = path.join(dir, 'app.js')
+  const lines = ['function load(text) {', '  return JSON.parse(text)', '}', "load('{}')", '']
+  fs.writeFileSync(file, lines.join('\n'))
+  writeTrace(path.join(dir, 'a.trace.json'), {
+    start: START_US,
+    spans: [
+      [`load ${file}:1:14@2`, 900],
+      [`other ${file}:4`, 100],
+    ],
+  })
+  const sentence = '90 % of the work is JSON.parse, called by load (app.js:1).'
+  const find = async () => (await report(dir)).sentence
+  assert.equal(await find(), sentence)
+  assert.equal(JSON.parse(await pageData([dir], {})).sentence, sentence)
+  // A file that has changed since tells nothing.
+  fs.writeFileSync(file, ['// A new line.', ...lines].join('\n'))
+  assert.equal(await find(), '90 % of the work is load (app.js).')
+})
 
 test('the sentence comes first in the terminal, in Markdown and in JSON', async () => {
   const { recordings, sentence = '' } = PROGRAMS['one own function']

@@ -97,7 +97,17 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     let owner =
         owner.map_or(String::new(), |(kind, name)| format!(", of {}", owner_name(kind, name)));
     let place = place_of(evidence, culprit);
+    let function = words::function(&evidence.index.place(culprit.function));
     let of_wall = culprit.critical_us as f64 / evidence.length_us.max(1.0);
+    if of_wall <= part + 0.1
+        && let Some((names, us)) = culprit.main_built_ins()
+    {
+        return format!(
+            "{} of the work is {}, called by {function}{owner}{place}.",
+            words::percent(us as f64 / evidence.work_us()),
+            words::list(&names)
+        );
+    }
     let share = if of_wall > part + 0.1 {
         format!(
             "{} of the time, with {} of the work,",
@@ -107,14 +117,14 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     } else {
         format!("{} of the work", words::percent(part))
     };
-    format!("{share} is {}{owner}{caller}{place}.", what(evidence, culprit))
+    format!("{share} is {function}{owner}{caller}{place}.")
 }
 
-/// `JSON.parse in load (a.js:3)` where a built-in function has most of the time, and else the function.
+/// `JSON.parse in load (a.js:3)` where built-in functions have most of the time, and else the function.
 fn what(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
     let place = words::function(&evidence.index.place(culprit.function));
-    match culprit.built_in {
-        Some(built_in) => format!("{} in {place}", words::name(&evidence.index.place(built_in))),
+    match culprit.main_built_ins() {
+        Some((names, _)) => format!("{} in {place}", words::list(&names)),
         None => place,
     }
 }
