@@ -386,7 +386,7 @@ test('the sentence comes first in the terminal, in Markdown and in JSON', async 
   const text = (await cli(['report', dir])).stdout
   assert.equal(text.split('\n')[0], sentence)
   const markdown = (await cli(['report', '--markdown', dir])).stdout
-  assert.equal(markdown.split('\n')[0].replaceAll('\\', ''), sentence)
+  assert.equal(markdown.split('\n')[0], sentence)
   assert.equal(JSON.parse((await cli(['report', '--json', dir])).stdout).sentence, sentence)
 })
 
@@ -396,5 +396,5 @@ test('names in the sentence are texts, whatever they are', async () => {
   const text = (await cli(['report', dir])).stdout
   assert.ok(!text.includes('\u001b[31m') && !text.includes('\u202e'), text)
   const markdown = (await cli(['report', '--markdown', dir])).stdout.split('\n')[0]
-  assert.ok(!/[^\\][|`<]/.test(markdown), markdown)
+  assert.equal(markdown, '100 % of the work is x ``[31m|`<b>``  (app.js:2).')
 })
