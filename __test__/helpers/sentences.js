@@ -322,6 +322,23 @@ const PROGRAMS = {
     ],
     sentence: '60 % of the time, with 33 % of the work, is prepare (app.js:2), in one thread.',
   },
+  'a function that runs alone, and that a built-in function keeps': {
+    recordings: [
+      {
+        spans: [
+          [`${MAIN} > prepare app.js:2 > inflate`, 2500],
+          [`${MAIN} > prepare app.js:2`, 500],
+          ['(idle)', 2000],
+        ],
+      },
+      ...[1, 2, 3].map((tid) => ({
+        ...{ tid, script: 'task.js', start: START_US + 3_000_000 },
+        spans: /** @type {Recorded['spans']} */ ([[`shard task.js:${tid}`, 2000]]),
+      })),
+    ],
+    sentence:
+      '60 % of the time, with 33 % of the work, is prepare (app.js:2), mostly inflate, in one thread.',
+  },
   'work that is spread': {
     recordings: [
       {

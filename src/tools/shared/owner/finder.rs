@@ -158,7 +158,7 @@ impl OwnerFinder {
         };
         let site = match above {
             OwnedStack { is_compiled: false, caller, .. } => caller.direct,
-            // Without a tool, a framework has its own copy of tapable, and its parts look like plugins.
+            // In a run without webpack, a framework continues its own copy of tapable.
             OwnedStack { is_continued: true, caller, .. } if self.has_taps => {
                 caller.taps.or(Some(CONTINUED_TAPS))
             }

@@ -121,8 +121,12 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     let has_name =
         |name: &str| name != "default" && !name.starts_with('(') && !name.contains("exports");
     let caller = caller.filter(|caller| has_name(caller.name));
-    let caller =
-        caller.map_or(String::new(), |caller| format!(", called by {}", words::name(&caller)));
+    let built_ins = culprit.main_built_ins();
+    let detail = match (&built_ins, caller) {
+        (Some((names, _)), _) => format!(", mostly {}", words::list(names)),
+        (None, Some(caller)) => format!(", called by {}", words::name(&caller)),
+        (None, None) => String::new(),
+    };
     let owner = evidence.costs.owners.of_function(culprit.function);
     let owner = owner.filter(|(kind, _)| !matches!(*kind, "package" | "own code"));
     let owner =
@@ -130,16 +134,15 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     let place = place_of(evidence, culprit);
     let function = words::function(&evidence.index.place(culprit.function));
     let of_wall = culprit.critical_us as f64 / evidence.length_us.max(1.0);
-    if of_wall <= part + 0.1
-        && let Some((names, us)) = culprit.main_built_ins()
-    {
+    let is_alone = of_wall > part + 0.1;
+    if !is_alone && let Some((names, us)) = &built_ins {
         return format!(
             "{} of the work is {}, called by {function}{owner}{place}.",
-            words::percent(us as f64 / evidence.work_us()),
-            words::list(&names)
+            words::percent(*us as f64 / evidence.work_us()),
+            words::list(names)
         );
     }
-    let share = if of_wall > part + 0.1 {
+    let share = if is_alone {
         format!(
             "{} of the time, with {} of the work,",
             words::percent(of_wall),
@@ -148,7 +151,7 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     } else {
         format!("{} of the work", words::percent(part))
     };
-    format!("{share} is {function}{owner}{caller}{place}.")
+    format!("{share} is {function}{owner}{detail}{place}.")
 }
 
 /// `JSON.parse in load (a.js:3)` where built-in functions have most of the time, and else the function.
