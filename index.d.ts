@@ -819,11 +819,11 @@ export interface ReportPackage extends ReportCost {
  */
 export interface ReportOwner extends ReportCost {
   /**
-   * `rule`: a rule of ESLint or Stylelint. `plugin`: a plugin, loader or transformer, which a tool has
-   * called as one. `test file`: a file named `*.test.*` or `*.spec.*`, or in `__tests__`. `test`: a
-   * callback of `test('…')`, `it('…')` or `specify('…')` in such a file.
+   * `rule`: a rule of ESLint or Stylelint. `plugin`, `loader` (of webpack) and `transform` (of Jest): what
+   * a tool has called as one. `test file`: a file named `*.test.*` or `*.spec.*`, or in `__tests__`.
+   * `test`: a callback of `test('…')`, `it('…')` or `specify('…')` in such a file.
    */
-  kind: 'rule' | 'plugin' | 'test' | 'test file' | 'package' | 'own code'
+  kind: 'rule' | 'plugin' | 'loader' | 'transform' | 'test' | 'test file' | 'package' | 'own code'
   /**
    * `react/jsx-key`, `vite-plugin-svgr`, `prettier/plugins/babel`, an absolute path (of a plugin or a
    * rule in own code, of a test file, and of a test, followed by ` › ` and its title), `typescript`, or
@@ -1131,7 +1131,8 @@ export interface CompareOptions extends Selection {
    * How much more head may need, beyond the noise: `total>5%`, `wall>2s`, `cpu>5%`, `gc>10%`,
    * `idle>1s`, `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,
    * `file:src/table.js>10%`, `package:lodash>10%`, `process:eslint src>1s`, `rule:no-cycle>10%`,
-   * `plugin:vite-plugin-vue>10%`, `test:renders rows>20ms`.
+   * `plugin:vite-plugin-vue>10%`, `loader:babel-loader>10%`, `transform:ts-jest>10%`,
+   * `test:renders rows>20ms`.
    */
   failOn?: string | string[]
   /**

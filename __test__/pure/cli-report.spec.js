@@ -116,7 +116,7 @@ lines, by self time (% of 860 ms of work)
 `
 
 const PACKAGES = `
-70 \\% of the work is spin \\(spin\\.js\\:10\\)\\, called by crunch\\, in 2 threads\\.
+70 % of the work is spin (spin.js:10), called by crunch, in 2 threads.
 
 **460 ms**, 1 process, 3 threads: JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 

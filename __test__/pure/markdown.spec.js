@@ -124,10 +124,8 @@ test('a name in a cell, in a paragraph, and outside of code is itself', async (t
       printable(names[index]),
       printable(`${names[index]}x`),
     ].entries()) {
-      // The renderer leaves out spaces at the ends of what is not code.
-      const isCode = !name.includes('\\|')
-      assert.equal(textOf(row[column]), isCode ? name : name.trim())
-      assert.equal(/^<code>[^<]*<\/code>$/.test(row[column]), isCode, row[column])
+      assert.equal(textOf(row[column]), name)
+      assert.match(row[column], /^<code>[^<]*<\/code>$/)
     }
     assert.equal(row[2], '1 ms')
   }
@@ -140,14 +138,39 @@ test('a name in a cell, in a paragraph, and outside of code is itself', async (t
       textOf(span),
     )
     assert.deepEqual(spans, Array(3).fill(printable(name)), paragraph)
-    const plain = await render(`x ${plainText(name)} y`)
-    assert.equal(plain.replace(/<\/?p>/g, '').includes('<'), false, plain)
-    const spaces = (/** @type {string} */ text) => text.replace(/\s+/g, ' ')
-    assert.equal(spaces(textOf(plain)), spaces(`x ${printable(name)} y`))
+    for (const [before, after] of [
+      ['x ', ' y'],
+      ['', ''],
+    ]) {
+      const plain = await render(`${before}${plainText(name)}${after}`)
+      assert.doesNotMatch(plain, /<(?!\/?(p|code)>)/)
+      const spaces = (/** @type {string} */ text) => text.replace(/\s+/g, ' ').trim()
+      assert.equal(spaces(textOf(plain)), spaces(`${before}${printable(name)}${after}`))
+    }
   }
   const code = names.map(printable).join('\n')
   const block = await render(`${fence(code)}\n\nend`)
   assert.match(block, /^<pre><code>[^<]*<\/code><\/pre>\n<p>end<\/p>$/)
+})
+
+test('words that GitHub would read as more than text are code, and others stay as they are', () => {
+  const sentence =
+    "71 % of the work is f (a.js:2), called by callback of get('/a-b'), in k.js 7 (1 of 9)."
+  assert.equal(plainText(sentence), sentence)
+  for (const [text, expected] of [
+    ['of @babel/traverse, 13 %.', 'of `@babel/traverse`, 13 %.'],
+    ['the test a #12 (_page.js:3).', 'the test a `#12` (`_page.js:3`).'],
+    ['GH-12 and 0a1b2c3', '`GH-12` and `0a1b2c3`'],
+    [':tada: :100:, $a$ notes:', '`:tada:` `:100:`, `$a$` notes:'],
+    ['see www.a.example or https://a.example/.', 'see `www.a.example` or `https://a.example/`.'],
+    ['RegExp: ^(a|b)+$, called', 'RegExp: `^(a|b)+$`, called'],
+    ['1. a', '`1.` a'],
+    ['- a', '`-` a'],
+    ['    a', 'a'],
+    ['=== a', '`===` a'],
+  ]) {
+    assert.equal(plainText(text), expected)
+  }
 })
 
 test('reports, sized reports and comparisons have only their own elements', async (t) => {

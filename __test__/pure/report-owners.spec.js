@@ -119,7 +119,14 @@ const TOOLS = {
   jest: 'transformSource node_modules/@jest/transform/build/index.js:401:18',
 }
 
-test('a plugin is what a tool calls as one, in a package and in own code', async () => {
+/** What these tools call a part that they call; the others call it a plugin. @type {Map<string, unknown>} */
+const KINDS = new Map([
+  ['webpack loader', 'loader'],
+  ['loader-runner', 'loader'],
+  ['jest', 'transform'],
+])
+
+test('a plugin, loader or transform is what a tool calls as one, in a package and in own code', async () => {
   for (const [tool, site] of Object.entries(TOOLS)) {
     const hook = (/** @type {string} */ file) => `main main.js:1 > ${site} > hook ${file}:3:9`
     const { cwd, file } = write([
@@ -127,7 +134,7 @@ test('a plugin is what a tool calls as one, in a package and in own code', async
       [`${hook('tools/slow.js')} > help src/help.js:1:29`, 50],
     ])
     const result = await report(file, ALL)
-    const plugins = ownersOf(result).filter(([kind]) => kind === 'plugin')
+    const plugins = ownersOf(result).filter(([kind]) => kind === (KINDS.get(tool) ?? 'plugin'))
     const own = path.join(cwd, 'tools/slow.js')
     assert.deepEqual(
       plugins.map(([, name, selfMs]) => [name, selfMs]),
@@ -210,6 +217,19 @@ test('hooks of webpack run in code that tapable compiles', async () => {
       ['plugin', 'other', 20],
       ['package', 'webpack', 17],
     ],
+  )
+})
+
+test('without webpack, code that continues a hook is of the framework with its own tapable', async () => {
+  const own = 'run node_modules/next/dist/compiled/webpack/bundle5.js:29:9'
+  const { file } = write([[`${own} > _next0 > ${own}`, 10]])
+  const next = fs
+    .readFileSync(file, 'utf8')
+    .replace(/("functionName":"_next0".*?"lineNumber":)-1/g, '$10')
+  fs.writeFileSync(file, next)
+  assert.deepEqual(
+    ownersOf(await report(file, ALL)).map(([kind, name, selfMs]) => [kind, name, selfMs]),
+    [['package', 'next', 10]],
   )
 })
 

@@ -138,7 +138,7 @@ for (const [tool, files] of Object.entries(TOOLS)) {
   })
 }
 
-test('transformers of jest are owners', async () => {
+test('transforms of jest are owners', async () => {
   const cwd = project({
     'hooks.js': HOOKS,
     'node_modules/own-plugin/index.js': HOOKS,
@@ -150,9 +150,9 @@ test('transformers of jest are owners', async () => {
   const jest = path.join(PACKAGE, 'node_modules', 'jest', 'bin', 'jest.js')
   const { files, code, stderr } = await run([jest, '--no-cache', '--runInBand'], { cwd })
   assert.equal(code, 0, stderr)
-  const plugins = namesOf(await report(files, ALL), 'plugin')
-  assert.ok(plugins.includes(path.join(cwd, 'hooks.js')), plugins.join())
-  assert.ok(plugins.includes('own-plugin'), plugins.join())
+  const transforms = namesOf(await report(files, ALL), 'transform')
+  assert.ok(transforms.includes(path.join(cwd, 'hooks.js')), transforms.join())
+  assert.ok(transforms.includes('own-plugin'), transforms.join())
 })
 
 /** A module with a function `f` that counts to its argument. */

@@ -11,8 +11,8 @@ const { formatBytes, formatTime, formatShare, formatCount } = require('../termin
 
 /** Rows of each table. */
 const ROWS = 10
-/** Owners by whose name a change is told. */
-const RESPONSIBLE = new Set(['rule', 'plugin', 'test', 'test file'])
+/** Owners by whose name a change is told. @type {Set<string | undefined>} */
+const RESPONSIBLE = new Set(['rule', 'plugin', 'loader', 'transform', 'test', 'test file'])
 /** A base below this part of head is hardly there. */
 const HARDLY = 0.01
 /** From here on, a factor says more than a percentage. */

@@ -4,8 +4,16 @@
 
 const { printable } = require('./format.js')
 
-/** All punctuation has a meaning somewhere in Markdown, and a backslash before takes it away. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/g
+/**
+ * What Markdown or GitHub reads in a word: emphasis, HTML, links, tables, mathematics, `@name`, `#12`, `GH-12`,
+ * `:smile:`, addresses and commits. A place (`a.js:12`) is none of these.
+ */
+const IS_READ = /[!#$&*<>@[\\\]^_`{|}~]|:(?!\d|$)|:.*:|^(?:www\.|gh-\d|[\da-f]{7,40}$)/i
+/** A first word that begins a list or another block. */
+const IS_BLOCK = /^[^\p{L}\p{N}"'(]|^\d+[.)]$/u
+/** Punctuation around a word, which stays outside of code. Each run is looked at once. */
+const [OPENING, CLOSING] = [/^[("']+/, /(?<![)"',.;])[)"',.;]+$/]
 
 /**
  * Returns a text as code. The marks are longer than any in the text. A space is taken off both ends
@@ -21,17 +29,30 @@ function codeSpan(text) {
 }
 
 /**
- * Returns a text as code in a cell of a table. Code with a backslash before a `|` cannot stand there:
- * GitHub reads the two backslashes as one, and the `|` as the end of the cell.
+ * Returns a text as code in a cell of a table. Code with a backslash before a `|` cannot stand there in
+ * backticks: GitHub reads the two backslashes as one, and the `|` as the end of the cell.
  * @param {string} text
  */
 function codeCell(text) {
-  return /\\\|/.test(text) ? plainText(text) : codeSpan(text).replaceAll('|', '\\|')
+  if (!/\\\|/.test(text)) return codeSpan(text).replaceAll('|', '\\|')
+  const escaped = printable(text).replace(PUNCTUATION, (mark) => `&#${mark.charCodeAt(0)};`)
+  return `<code>${escaped}</code>`
 }
 
-/** Returns a text that is not code. @param {string} text */
+/**
+ * Returns a text as a part of a sentence. Words that would be read as more than text become code: GitHub
+ * links `@name` and `#12` even behind a backslash.
+ * @param {string} text
+ */
 function plainText(text) {
-  return printable(text).replace(PUNCTUATION, '\\$&')
+  return printable(text)
+    .trimStart()
+    .replace(/\S+/g, (word, /** @type {number} */ at) => {
+      if (at === 0 && IS_BLOCK.test(word)) return codeSpan(word)
+      const [[open], [close]] = [word.match(OPENING) ?? [''], word.match(CLOSING) ?? ['']]
+      const inner = word.slice(open.length, word.length - close.length)
+      return IS_READ.test(inner) ? `${open}${codeSpan(inner)}${close}` : word
+    })
 }
 
 /** Returns lines as a block of code, whose fence is longer than any in the lines. @param {string} text */

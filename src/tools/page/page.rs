@@ -7,6 +7,7 @@ use super::series::{most_of_one, series};
 use super::tables::{STATES, Tables};
 use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
+use crate::read::originals::source_lines::SourceLines;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::{ReportChainPart, ReportProgram, ReportWall};
 use crate::shared::launchers::launchers;
@@ -47,7 +48,14 @@ pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Re
     let page = Page {
         duration_us: session.length_us(),
         title: session.processes.first().map(|process| process.command.as_str()),
-        sentence: sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu)),
+        sentence: sentence(&Evidence::of(
+            loaded,
+            &launchers,
+            &index,
+            &costs,
+            &cpu,
+            &mut SourceLines::default(),
+        )),
         chain: chain.collect(),
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
         texts: texts.into_iter().collect(),

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::json::{ReportCall, ReportDetail, ReportProcessTime, ReportTime};
-use super::lines::LineCosts;
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::{FrameIndex, SourceFunction};
+use crate::shared::lines::LineCosts;
 use cpu_prof_core::base::path_text::as_in_place;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session};

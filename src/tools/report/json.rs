@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::shared::json::{
-    ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportMemory, ReportNative,
-    ReportOwner, ReportPlace, ReportProgram, ReportTimes, ReportWall, as_ms, as_optional_ms,
-    is_false,
+    ReportBuiltIn, ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportLine,
+    ReportMemory, ReportNative, ReportOwner, ReportPlace, ReportProgram, ReportTimes, ReportWall,
+    as_ms, as_optional_ms,
 };
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
@@ -105,14 +105,6 @@ pub(super) struct ReportFunction<'a> {
     pub cost: ReportCost,
     #[serde(rename = "builtIns", skip_serializing_if = "Vec::is_empty")]
     pub built_ins: Vec<ReportBuiltIn>,
-}
-
-/// A built-in function that lines call.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct ReportBuiltIn {
-    pub name: &'static str,
-    #[serde(rename = "selfMs", serialize_with = "as_ms")]
-    pub self_us: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -214,19 +206,6 @@ pub(super) struct ReportCheckedFile {
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
     pub total_us: u64,
     pub constructs: Vec<ReportPart>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ReportLine<'a> {
-    pub name: &'a str,
-    pub file: &'a str,
-    pub line: u32,
-    #[serde(skip_serializing_if = "is_false")]
-    pub transpiled: bool,
-    pub package: &'a str,
-    #[serde(rename = "selfMs", serialize_with = "as_ms")]
-    pub self_us: u64,
-    pub samples: u64,
 }
 
 #[derive(Debug, Serialize)]

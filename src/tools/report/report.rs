@@ -1,12 +1,10 @@
 //! Builds a report from a session.
 
-use super::built_ins::built_ins;
 use super::detail::{details, details_of};
 use super::imports::imports;
 use super::json::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
 };
-use super::lines::LineCosts;
 use super::projects::projects;
 use super::scripts::scripts;
 use super::stalls::stalls;
@@ -14,11 +12,14 @@ use super::tree::tree;
 use super::user_files::own_files;
 use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
+use crate::read::originals::source_lines::SourceLines;
+use crate::shared::built_ins::built_ins;
 use crate::shared::costs::Costs;
 use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
 use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportWall, ms};
 use crate::shared::launchers::{launchers, shown_profiles};
+use crate::shared::lines::LineCosts;
 use crate::shared::native::threads::native_threads;
 use crate::shared::process_cpu::{cpu_of_processes, uses, whole};
 use crate::shared::sentence::{Evidence, sentence};
@@ -79,7 +80,8 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         None => None,
     };
     let by_self = costs.functions.top(top).map(|(function, cost)| (function, cost.self_us));
-    let mut built_ins = built_ins(by_self, &lines, &index);
+    let mut sources = SourceLines::default();
+    let mut built_ins = built_ins(by_self, &lines, &index, &mut sources);
     let tree = options.has_tree.then(|| tree(session, &launchers, &index));
     let imports = options.has_imports.then(|| imports(session, &launchers, &index));
     let projects =
@@ -105,7 +107,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     });
     let processes: Vec<_> = processes.collect();
     let cpu: Vec<_> = processes.iter().map(|process| process.cpu).collect();
-    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu));
+    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu, &mut sources));
     let threads = processes.iter().flat_map(|process| &process.threads);
     let totals = sum_of_times(threads.map(|thread| thread.times));
     let scripts = scripts(session, &parents, &launchers, &index);

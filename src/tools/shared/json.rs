@@ -210,6 +210,27 @@ pub(crate) struct ReportOwner<'a> {
     pub cost: ReportCost,
 }
 
+#[derive(Debug, Serialize)]
+pub(crate) struct ReportLine<'a> {
+    pub name: &'a str,
+    pub file: &'a str,
+    pub line: u32,
+    #[serde(skip_serializing_if = "is_false")]
+    pub transpiled: bool,
+    pub package: &'a str,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+    pub samples: u64,
+}
+
+/// A built-in function that lines call.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ReportBuiltIn {
+    pub name: &'static str,
+    #[serde(rename = "selfMs", serialize_with = "as_ms")]
+    pub self_us: u64,
+}
+
 pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }

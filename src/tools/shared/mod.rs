@@ -1,10 +1,12 @@
 //! What reports, comparisons and pages share.
 
+pub(crate) mod built_ins;
 pub(crate) mod costs;
 pub(crate) mod frame_index;
 pub(crate) mod heap;
 pub(crate) mod json;
 pub(crate) mod launchers;
+pub(crate) mod lines;
 pub(crate) mod native;
 pub(crate) mod owner;
 pub(crate) mod owners;

@@ -8,13 +8,11 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use crate::shared::built_ins::ADDON_FUNCTION;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
-
-/// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
-const ADDON_FUNCTION: &str = "(native addon)";
 
 /// CPU time of the pool for a file, for the time in which a thread asks for it.
 const MAX_FILE_FACTOR: u64 = 5;

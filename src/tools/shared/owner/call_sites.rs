@@ -25,13 +25,16 @@ pub(super) struct CallSite {
     pub resumed: &'static [&'static str],
 }
 
-/// What a tool calls.
+/// What a tool calls, in the tool's own words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// Plugins, loaders and transformers.
     Plugins,
     /// Plugins, by code that tapable compiles for each hook.
     Taps,
+    /// Loaders of webpack.
+    Loaders,
+    /// Transforms of Jest.
+    Transforms,
     /// Rules of a linter.
     Rules,
 }
@@ -78,8 +81,8 @@ pub(super) static CALL_SITES: [CallSite; 19] = [
     taps("@rspack/core"),
     of_webpack(plugins("webpack", "lib/webpack", &["createCompiler", "webpack"])),
     // webpack 5.112 runs loaders by itself, and earlier versions by loader-runner.
-    of_webpack(plugins("webpack", "lib/loaders/", &["LOADER_EXECUTION"])),
-    of_webpack(plugins("loader-runner", "", &["LOADER_EXECUTION"])),
+    loaders("webpack", "lib/loaders/"),
+    loaders("loader-runner", ""),
     // Rollup 4.68 calls most hooks in the callback of a promise. Nothing that Rollup needs is in
     // another package.
     CallSite {
@@ -122,6 +125,7 @@ pub(super) static CALL_SITES: [CallSite; 19] = [
     plugins("prettier", "index.", &[]),
     // Jest 30.5.
     CallSite {
+        runs: Runs::Transforms,
         helpers: &["jest-util", "fast-json-stable-stringify"],
         ..plugins(
             "@jest/transform",
@@ -149,6 +153,10 @@ const fn rules(
 
 const fn taps(package: &'static str) -> CallSite {
     CallSite { runs: Runs::Taps, ..of_webpack(plugins(package, "", &[])) }
+}
+
+const fn loaders(package: &'static str, file: &'static str) -> CallSite {
+    CallSite { runs: Runs::Loaders, ..of_webpack(plugins(package, file, &["LOADER_EXECUTION"])) }
 }
 
 const fn of_webpack(site: CallSite) -> CallSite {

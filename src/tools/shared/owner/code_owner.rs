@@ -1,4 +1,4 @@
-//! Who is responsible for a function: a rule of a linter, a plugin, a test file, a package, or own code.
+//! Who is responsible for a function: a rule of a linter, a plugin, a test, a package, or own code.
 
 use cpu_prof_core::profile::package::{is_built_in, is_users, package_folder};
 
@@ -9,8 +9,7 @@ use super::call_sites::{CallSite, Runs};
 pub(crate) struct CodeOwner {
     /// Kind of the owner.
     pub kind: OwnerKind,
-    /// Name of the rule or of the package; path of the file for a plugin or a rule in own code, and for
-    /// tests.
+    /// Name of the rule or of the package; path of the file in own code, and for tests.
     pub name: String,
     /// Whether the code is neither in a package nor Node's.
     pub is_users: bool,
@@ -22,8 +21,12 @@ pub(crate) struct CodeOwner {
 pub(crate) enum OwnerKind {
     /// A rule of a linter.
     Rule,
-    /// A plugin, loader or transformer of a tool.
+    /// A plugin of a tool.
     Plugin,
+    /// A loader of webpack.
+    Loader,
+    /// A transform of Jest.
+    Transform,
     /// A test.
     Test,
     /// A file of tests.
@@ -51,13 +54,34 @@ impl CodeOwner {
     pub(super) fn helps(&self, caller: &Self) -> bool {
         let is_passed_on = self.is_users
             && !caller.is_users
-            && matches!(caller.kind, OwnerKind::Plugin | OwnerKind::Rule);
+            && (caller.kind == OwnerKind::Rule || caller.kind.is_plugin());
         let is_in_test = (self.kind, caller.kind) == (OwnerKind::TestFile, OwnerKind::Test);
         caller.has_helpers() && (!self.has_helpers() || is_in_test) && !is_passed_on
     }
 
     fn has_helpers(&self) -> bool {
         self.kind < OwnerKind::Package
+    }
+}
+
+impl OwnerKind {
+    /// Returns the kind's name in JSON.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Plugin => "plugin",
+            Self::Loader => "loader",
+            Self::Transform => "transform",
+            Self::Test => "test",
+            Self::TestFile => "test file",
+            Self::Package => "package",
+            Self::Own => "own code",
+        }
+    }
+
+    /// Returns whether a tool has called the code as a part of the tool, whatever the tool calls such parts.
+    pub(super) fn is_plugin(self) -> bool {
+        matches!(self, Self::Plugin | Self::Loader | Self::Transform)
     }
 }
 
@@ -97,16 +121,19 @@ impl OwnedCode<'_> {
         if is_built_in(package) {
             return None;
         }
-        if tool.runs == Runs::Rules {
-            return self.rule(tool.package);
-        }
+        let kind = match tool.runs {
+            Runs::Rules => return self.rule(tool.package),
+            Runs::Plugins | Runs::Taps => OwnerKind::Plugin,
+            Runs::Loaders => OwnerKind::Loader,
+            Runs::Transforms => OwnerKind::Transform,
+        };
         if !tool.is_foreign(package) {
             let (_, file) = self.inside()?.rsplit_once(OWN_PLUGINS)?;
             let is_plugin = tool.package == package && !file.contains('/');
             let name = format!("{package}{OWN_PLUGINS}{}", file.split('.').next()?);
-            return if is_plugin { self.named(OwnerKind::Plugin, &name) } else { None };
+            return if is_plugin { self.named(kind, &name) } else { None };
         }
-        self.named(OwnerKind::Plugin, if is_users(package) { path } else { package })
+        self.named(kind, if is_users(package) { path } else { package })
     }
 
     /// Returns whether the function is in the code of an owner, and not only called by it.

@@ -34,6 +34,8 @@ pub(crate) struct OwnerFinder {
     files_above_tools: FxHashSet<(usize, usize)>,
     /// Whether one of the functions calls plugins or rules of a tool.
     has_tools: bool,
+    /// Whether one of the functions calls plugins by compiled code.
+    has_taps: bool,
     /// Whether all trees were learnt.
     has_learnt: bool,
 }
@@ -78,17 +80,7 @@ enum CallerRole {
 impl OwnerFinder {
     /// Returns the kinds and names of the owners, by their numbers.
     pub(crate) fn list(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.names.iter().map(|CodeOwner { kind, name, .. }| {
-            let kind = match kind {
-                OwnerKind::Rule => "rule",
-                OwnerKind::Plugin => "plugin",
-                OwnerKind::Test => "test",
-                OwnerKind::TestFile => "test file",
-                OwnerKind::Package => "package",
-                OwnerKind::Own => "own code",
-            };
-            (kind, name.as_str())
-        })
+        self.names.iter().map(|CodeOwner { kind, name, .. }| (kind.name(), name.as_str()))
     }
 
     /// Learns which functions belong to plugins from a tree of calls: for each node, in the order of
@@ -143,6 +135,7 @@ impl OwnerFinder {
             let role = role_of(function, index);
             if let CallerRole::Code { sites, .. } = role {
                 self.has_tools |= sites != SitesOf::default();
+                self.has_taps |= sites.taps.is_some();
             }
             self.roles.push(role);
             self.last.push(None);
@@ -165,7 +158,10 @@ impl OwnerFinder {
         };
         let site = match above {
             OwnedStack { is_compiled: false, caller, .. } => caller.direct,
-            OwnedStack { is_continued: true, caller, .. } => caller.taps.or(Some(CONTINUED_TAPS)),
+            // In a run without webpack, a framework continues its own copy of tapable.
+            OwnedStack { is_continued: true, caller, .. } if self.has_taps => {
+                caller.taps.or(Some(CONTINUED_TAPS))
+            }
             OwnedStack { caller, .. } => caller.taps,
         };
         let site = site.filter(|_| !is_wrapper);
@@ -211,7 +207,7 @@ impl OwnerFinder {
         index: &FrameIndex,
     ) {
         let CallerRole::Code { is_tool, .. } = self.roles[function] else { return };
-        let is_plugin = |owner: &u32| self.names[*owner as usize].kind == OwnerKind::Plugin;
+        let is_plugin = |owner: &u32| self.names[*owner as usize].kind.is_plugin();
         let file = |function: usize| index.functions[function].file;
         let package = |function: usize| index.files[file(function)].package;
         if let Some(plugin) = stack.owner.filter(is_plugin)

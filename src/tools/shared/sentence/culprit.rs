@@ -4,13 +4,20 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use crate::read::originals::source_lines::SourceLines;
+use crate::shared::built_ins::{built_ins, is_no_call, name_of};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::lines::LineCosts;
 use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
 
-/// Part of a function's time that a built-in function needs to be named, and a caller likewise.
+/// Part of a function's time that a caller, or a few built-in functions, need to be named.
 const MOST: f64 = 0.6;
+/// Part of a function's time that each of these built-in functions has.
+const NOTABLE: f64 = 0.1;
+/// Built-in functions that are named.
+const MAX_BUILT_INS: usize = 3;
 /// Part of a function's time that tells where the function ran.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -28,8 +35,8 @@ pub(super) struct Culprit {
     pub function: usize,
     /// Time with the time of the Node's and native functions that it calls, microseconds.
     pub work_us: u64,
-    /// Node's or native function that has most of the time.
-    pub built_in: Option<usize>,
+    /// Names of the built-in functions that it calls, with their times in microseconds: the longest first.
+    pub built_ins: Vec<(String, u64)>,
     /// Code that calls most of the time.
     pub caller: Option<usize>,
     /// Share of the wall time, microseconds.
@@ -55,6 +62,8 @@ struct NearestCode {
     function: Option<usize>,
     /// The nearest code above that is another function.
     caller: Option<usize>,
+    /// Node's or native function that the code called.
+    built_in: Option<usize>,
     /// Whether Node loads a module or starts, below that code.
     is_loading: bool,
 }
@@ -68,7 +77,12 @@ const LOADING: [&str; 4] = [
 ];
 
 /// Returns the work of all processes but launchers.
-pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) -> WorkFacts {
+pub(super) fn work(
+    session: &Session,
+    launchers: &[bool],
+    index: &FrameIndex,
+    sources: &mut SourceLines,
+) -> WorkFacts {
     let is_code = index.code_functions();
     let mut own: FxHashMap<usize, OwnTime> = FxHashMap::default();
     let collectors = collectors(session, launchers, index, &is_code);
@@ -96,7 +110,9 @@ pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) ->
             critical_us: time.critical_us,
             ..Culprit::default()
         };
-        details(culprit, session, launchers, index, &is_code)
+        let mut culprit = details(culprit, session, launchers, index, &is_code);
+        culprit.add_built_ins_of_lines(session, launchers, index, sources);
+        culprit
     });
     WorkFacts { culprit, loading_us, collector }
 }
@@ -146,19 +162,17 @@ fn details(
             if let Some(caller) = code.caller {
                 *callers.entry(caller).or_default() += node.self_us;
             }
-            let top = index.function(node.frame).filter(|function| !is_code[*function]);
-            if let Some(built_in) = top {
+            if let Some(built_in) = code.built_in {
                 *built_ins.entry(built_in).or_default() += node.self_us;
             }
         });
     });
-    let least_us = MOST * culprit.work_us as f64;
-    let most = |times: FxHashMap<usize, u64>| {
-        let most = times.into_iter().max_by_key(|(function, us)| (*us, *function));
-        most.filter(|(_, us)| *us as f64 >= least_us).map(|(function, _)| function)
-    };
-    culprit.built_in = most(built_ins);
-    culprit.caller = most(callers);
+    let caller = callers.into_iter().max_by_key(|(function, us)| (*us, *function));
+    let caller = caller.filter(|(_, us)| *us as f64 >= MOST * culprit.work_us as f64);
+    culprit.caller = caller.map(|(function, _)| function);
+    for (built_in, us) in built_ins {
+        culprit.add_built_in(&name_of(&index.place(built_in)), us);
+    }
     let mut of_threads: Vec<_> = of_threads.into_iter().collect();
     of_threads.sort_unstable_by_key(|(thread, us)| (Reverse(*us), *thread));
     let mut rest_us = culprit.work_us as f64 * NEARLY_ALL;
@@ -170,6 +184,45 @@ fn details(
         culprit.threads.push(thread);
     }
     culprit
+}
+
+impl Culprit {
+    /// Adds the built-in functions that lines of the function call.
+    fn add_built_ins_of_lines(
+        &mut self,
+        session: &Session,
+        launchers: &[bool],
+        index: &FrameIndex,
+        sources: &mut SourceLines,
+    ) {
+        let mut lines = LineCosts::default();
+        each_profile(session, launchers, |_, profile| {
+            lines.add(profile, index, |function| function == self.function);
+        });
+        let of_lines =
+            built_ins([(self.function, self.work_us)].into_iter(), &lines, index, sources);
+        for built_in in of_lines.into_values().flatten() {
+            self.add_built_in(built_in.name.trim_start_matches('.'), built_in.self_us);
+        }
+        self.built_ins.sort_by(|(name, us), (other, other_us)| (other_us, name).cmp(&(us, other)));
+    }
+
+    fn add_built_in(&mut self, name: &str, us: u64) {
+        match self.built_ins.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known_us)) => *known_us = known_us.saturating_add(us),
+            None => self.built_ins.push((name.to_owned(), us)),
+        }
+    }
+
+    /// Returns the few built-in functions that have most of the function's time, and their time: microseconds.
+    pub(super) fn main_built_ins(&self) -> Option<(Vec<&str>, u64)> {
+        let least_us = |part: f64| (part * self.work_us as f64) as u64;
+        let notable = self.built_ins.iter().filter(|(_, us)| *us >= least_us(NOTABLE));
+        let (names, times): (Vec<&str>, Vec<u64>) =
+            notable.take(MAX_BUILT_INS).map(|(name, us)| (name.as_str(), *us)).unzip();
+        let us = times.into_iter().sum();
+        (us >= least_us(MOST).max(1)).then_some((names, us))
+    }
 }
 
 /// Calls `take` with each profile, and the indices of its process and its thread.
@@ -205,12 +258,21 @@ fn each_node(
                 } else {
                     above.function
                 },
+                built_in: None,
                 is_loading: false,
             },
             FrameKind::Function(function) => {
-                let path = &index.files[index.functions[function].file].path;
-                let is_loading = LOADING.iter().any(|start| path.starts_with(start));
-                NearestCode { is_loading: above.is_loading || is_loading, ..above }
+                let place = index.place(function);
+                let is_loading = LOADING.iter().any(|start| place.file.starts_with(start));
+                let built_in = match above.built_in {
+                    known if is_no_call(&place) => known,
+                    // V8's own wrappers of functions of Node are native.
+                    Some(known) if index.is_native(function) || !index.is_native(known) => {
+                        Some(known)
+                    }
+                    _ => Some(function),
+                };
+                NearestCode { built_in, is_loading: above.is_loading || is_loading, ..above }
             }
             _ => above,
         };

@@ -3,6 +3,7 @@
 use super::culprit::{WorkFacts, work};
 use super::death::{Death, death};
 use crate::read::load::Loaded;
+use crate::read::originals::source_lines::SourceLines;
 use crate::read::wall::share::Wall;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportTimes};
@@ -36,13 +37,14 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Returns the facts. `cpu` are the CPU times of the processes.
+    /// Returns the facts. `cpu` are the CPU times of the processes, and `sources` the files that are looked at.
     pub(crate) fn of(
         loaded: &'a Loaded,
         launchers: &'a [bool],
         index: &'a FrameIndex,
         costs: &'a SessionCosts,
         cpu: &[Option<ReportCpu>],
+        sources: &mut SourceLines,
     ) -> Self {
         let session = &loaded.session;
         let of_process = |process: &Process| {
@@ -81,7 +83,7 @@ impl<'a> Evidence<'a> {
             starter_of_others: others.max_by_key(|(_, us)| *us),
             // The system does not count a stop as waiting for a core.
             stopped_us: (times.waiting_us.unwrap_or(0) as f64 - waited_us).max(0.0),
-            work: work(session, launchers, index),
+            work: work(session, launchers, index, sources),
             death: death(session, index),
         }
     }

@@ -55,6 +55,16 @@ pub(super) fn name(place: &ReportPlace<'_>) -> String {
     shortened(place.name)
 }
 
+/// Returns `a`, `a and b`, `a, b and c`.
+pub(super) fn list(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| shortened(name)).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// Returns a text without its middle if it is long.
 pub(super) fn shortened(text: &str) -> String {
     let length = text.chars().count();

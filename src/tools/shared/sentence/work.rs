@@ -60,21 +60,52 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
         return Some(format!("{percent} of the work is below {place}{package}."));
     }
     let (package, cost) = main_package(evidence)?;
-    let largest = culprit.filter(|_| culprit_part >= 0.03).map_or(String::new(), |culprit| {
-        let place = words::function(&evidence.index.place(culprit.function));
-        format!("; the largest function, {place}, has {}", words::percent(culprit_part))
-    });
-    if part_of(cost.self_us) >= 0.4 {
-        let percent = words::percent(part_of(cost.self_us));
-        return Some(format!("{percent} of the work is in {}{largest}.", code_of(package)));
-    }
-    let mut owners: Vec<_> = evidence.costs.owners.list().collect();
-    owners.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.self_us));
-    let share = |((kind, name), cost): &((&'static str, &str), ReportCost)| {
-        format!("{} {}", owner_name(kind, name), words::percent(part_of(cost.self_us)))
+    let loading_part = part_of(evidence.work.loading_us);
+    let largest = match culprit.filter(|_| culprit_part >= 0.03) {
+        Some(culprit) => {
+            let place = words::function(&evidence.index.place(culprit.function));
+            format!("; the largest function, {place}, has {}", words::percent(culprit_part))
+        }
+        None if loading_part >= 0.15 => {
+            let percent = words::percent(loading_part);
+            format!("; of all work {percent} is Node's start and loading modules")
+        }
+        None => String::new(),
     };
-    let shares: Vec<String> = owners.iter().take(3).map(share).collect();
+    let of_package = (code_of(package), cost.self_us);
+    let shares = shares(evidence);
+    let mut firsts = [Some(&of_package), shares.first()].into_iter().flatten();
+    if let Some((name, us)) = firsts.find(|(_, us)| part_of(*us) >= 0.4) {
+        return Some(format!(
+            "{} of the work is in {name}{largest}.",
+            words::percent(part_of(*us))
+        ));
+    }
+    let shares = shares.iter().filter(|(_, us)| part_of(*us) >= 0.02).take(3);
+    let shares: Vec<String> =
+        shares.map(|(name, us)| format!("{name} {}", words::percent(part_of(*us)))).collect();
     Some(format!("The work is spread: {}{largest}.", shares.join(", ")))
+}
+
+/// Returns the names of the owners with the work done for them, the most first: microseconds. The packages of
+/// one scope count together.
+fn shares(evidence: &Evidence<'_>) -> Vec<(String, u64)> {
+    let mut shares: Vec<(Option<&str>, String, u64)> = Vec::new();
+    let owners = evidence.costs.owners.list().filter(|(_, cost)| cost.self_us > 0);
+    for ((kind, name), cost) in owners {
+        let scope = name.split_once('/').map(|(scope, _)| scope);
+        let scope = scope.filter(|scope| kind == "package" && scope.starts_with('@'));
+        let known = shares.iter_mut().find(|(known, ..)| scope.is_some() && *known == scope);
+        match (known, scope) {
+            (Some((_, name, us)), Some(scope)) => {
+                *name = format!("the {scope} packages");
+                *us = us.saturating_add(cost.self_us);
+            }
+            _ => shares.push((scope, owner_name(kind, name), cost.self_us)),
+        }
+    }
+    shares.sort_by_key(|(.., us)| std::cmp::Reverse(*us));
+    shares.into_iter().map(|(_, name, us)| (name, us)).collect()
 }
 
 /// Returns whether a time is more than that of each package, or a large part of the work.
@@ -90,15 +121,28 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     let has_name =
         |name: &str| name != "default" && !name.starts_with('(') && !name.contains("exports");
     let caller = caller.filter(|caller| has_name(caller.name));
-    let caller =
-        caller.map_or(String::new(), |caller| format!(", called by {}", words::name(&caller)));
+    let built_ins = culprit.main_built_ins();
+    let detail = match (&built_ins, caller) {
+        (Some((names, _)), _) => format!(", mostly {}", words::list(names)),
+        (None, Some(caller)) => format!(", called by {}", words::name(&caller)),
+        (None, None) => String::new(),
+    };
     let owner = evidence.costs.owners.of_function(culprit.function);
     let owner = owner.filter(|(kind, _)| !matches!(*kind, "package" | "own code"));
     let owner =
         owner.map_or(String::new(), |(kind, name)| format!(", of {}", owner_name(kind, name)));
     let place = place_of(evidence, culprit);
+    let function = words::function(&evidence.index.place(culprit.function));
     let of_wall = culprit.critical_us as f64 / evidence.length_us.max(1.0);
-    let share = if of_wall > part + 0.1 {
+    let is_alone = of_wall > part + 0.1;
+    if !is_alone && let Some((names, us)) = &built_ins {
+        return format!(
+            "{} of the work is {}, called by {function}{owner}{place}.",
+            words::percent(*us as f64 / evidence.work_us()),
+            words::list(names)
+        );
+    }
+    let share = if is_alone {
         format!(
             "{} of the time, with {} of the work,",
             words::percent(of_wall),
@@ -107,14 +151,14 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     } else {
         format!("{} of the work", words::percent(part))
     };
-    format!("{share} is {}{owner}{caller}{place}.", what(evidence, culprit))
+    format!("{share} is {function}{owner}{detail}{place}.")
 }
 
-/// `JSON.parse in load (a.js:3)` where a built-in function has most of the time, and else the function.
+/// `JSON.parse in load (a.js:3)` where built-in functions have most of the time, and else the function.
 fn what(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
     let place = words::function(&evidence.index.place(culprit.function));
-    match culprit.built_in {
-        Some(built_in) => format!("{} in {place}", words::name(&evidence.index.place(built_in))),
+    match culprit.main_built_ins() {
+        Some((names, _)) => format!("{} in {place}", words::list(&names)),
         None => place,
     }
 }

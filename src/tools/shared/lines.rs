@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use super::frame_index::FrameIndex;
 use super::json::ReportLine;
-use crate::shared::frame_index::FrameIndex;
 use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// A line of a function.
@@ -26,11 +26,11 @@ struct LineCost {
 
 /// The costs of the lines of a session.
 #[derive(Default)]
-pub(super) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
+pub(crate) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 
 impl LineCosts {
     /// Adds the lines of the wanted functions of a profile.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         profile: &ThreadProfile,
         index: &FrameIndex,
@@ -50,17 +50,17 @@ impl LineCosts {
     }
 
     /// Returns the lines, each with its function, its number and its self time in microseconds.
-    pub(super) fn list(&self) -> impl Iterator<Item = (usize, u32, u64)> {
+    pub(crate) fn list(&self) -> impl Iterator<Item = (usize, u32, u64)> {
         self.0.iter().map(|(at, cost)| (at.function, at.line, cost.self_us))
     }
 
     /// Returns the count of lines with samples.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
     /// Returns the first `top` lines by self time.
-    pub(super) fn top<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportLine<'a>> {
+    pub(crate) fn top<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportLine<'a>> {
         let mut lines: Vec<_> = self.0.iter().collect();
         lines.sort_unstable_by_key(|(at, cost)| (Reverse(cost.self_us), **at));
         lines.truncate(top);
