@@ -47,10 +47,10 @@ function statesOf(times, collections = '') {
   ]
 }
 
-/** Returns `npm 0.3 s → eslint · packages/app 2.1 s → idle 0.4 s`; none for one part, which says nothing.
- * @param {Report['chain']} chain */
+/** Returns `npm 0.3 s → eslint · packages/app 2.1 s → idle 0.4 s`; none for one process without a phase, which
+ * says nothing. @param {Report['chain']} chain */
 function chainText(chain) {
-  if (chain.length < 2) return undefined
+  if (chain.length < 2 && chain[0]?.phase === undefined) return undefined
   const texts = chain.map((part) => {
     const { name, time, idle } = chainPart(part)
     return `${name} ${time}${idle === '' ? '' : ` ${idle}`}`

@@ -43,10 +43,11 @@ function formatCounts(processes, threads) {
  * Returns the texts of a part of what the end of a run waited for: name, time, and its idle time.
  * @param {import('../../index.js').ReportChainPart} part
  */
-function chainPart({ label = 'idle', ms, idleMs, processes }) {
+function chainPart({ label = 'idle', phase, ms, idleMs, processes }) {
   const isIdle = label !== 'idle' && idleMs > MUCH_IDLE * ms && idleMs > LEAST_IDLE_MS
+  const name = phase === undefined ? label : `${label} · ${phase}`
   return {
-    name: processes > 1 ? `${label} × ${processes}` : label,
+    name: processes > 1 ? `${name} × ${processes}` : name,
     time: formatTime(ms),
     idle: isIdle ? `(${formatTime(idleMs)} idle)` : '',
   }

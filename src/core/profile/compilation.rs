@@ -2,6 +2,11 @@
 
 use serde::Deserialize;
 
+/// Returns the folder of a project whose file has the usual name, as other processes of the project have it.
+pub fn without_config(path: &str) -> &str {
+    path.strip_suffix("/tsconfig.json").unwrap_or(path)
+}
+
 /// A time in which the compiler worked on a file, or a moment from which on it works on a project.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::path_tree::downward;
+use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
 
@@ -58,14 +59,6 @@ struct NearestCode {
     /// Whether Node loads a module or starts, below that code.
     is_loading: bool,
 }
-
-/// Files of Node that load modules, and that start a process or a worker.
-const LOADING: [&str; 4] = [
-    "node:internal/modules/",
-    "node:internal/bootstrap/",
-    "node:internal/main/",
-    "node:internal/process/pre_execution",
-];
 
 /// Returns the work of all processes but launchers.
 pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) -> WorkFacts {
@@ -209,8 +202,7 @@ fn each_node(
             },
             FrameKind::Function(function) => {
                 let path = &index.files[index.functions[function].file].path;
-                let is_loading = LOADING.iter().any(|start| path.starts_with(start));
-                NearestCode { is_loading: above.is_loading || is_loading, ..above }
+                NearestCode { is_loading: above.is_loading || is_loader(path), ..above }
             }
             _ => above,
         };
