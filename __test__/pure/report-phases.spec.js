@@ -132,6 +132,30 @@ test('the projects of a build of TypeScript are phases, the files that it checks
   ])
 })
 
+test('the phases of the compiler are those of a process of the compiler', async () => {
+  const stack = (/** @type {string} */ text) =>
+    text.replace(/(\w+)( > |$)/g, '$1 /t/node_modules/typescript/lib/_tsc.js:1$2')
+  const spans = /** @type {Span[]} */ ([
+    [stack('main'), 60],
+    [stack('main > createProgram'), 100],
+    [stack('main > createProgram > createSourceFile2'), 100],
+    [stack('main > checkSourceFileWorker'), 200],
+    // Other work of the compiler, and a file that is bound while another is checked.
+    [stack('main > report'), 50],
+    [stack('main > checkSourceFileWorker > bindSourceFile'), 90],
+    ['(garbage collector)', 100],
+    [stack('main > checkSourceFileWorker'), 100],
+    [stack('main > emitFiles'), 200],
+  ])
+  assert.deepEqual(await chainOf({ spans, label: 'tsc' }), [
+    ['tsc', undefined, 60],
+    ['tsc', 'parse', 200],
+    ['tsc', 'check', 540],
+    ['tsc', 'emit', 200],
+  ])
+  assert.deepEqual(await chainOf({ spans, label: 'bundler' }), [['bundler', undefined, 1000]])
+})
+
 test('test files that ran one after the other are phases', async () => {
   const load = (/** @type {string} */ file) => /** @type {Span} */ ([`load test/${file}:1`, 10])
   const run = (/** @type {string} */ file, /** @type {number} */ ms) =>
@@ -159,6 +183,18 @@ test('test files that ran one after the other are phases', async () => {
     ['build', 'test/a.test.js', 400],
     ['build', 'test/b.spec.js', 400],
     ['build', undefined, 200],
+  ])
+  const mostlyOther = await chainOf({
+    spans: [
+      ['setUp test/a.test.js:1', 100],
+      ['run runner.js:1', 700],
+      ['tearDown test/a.test.js:2', 200],
+    ],
+  })
+  assert.deepEqual(mostlyOther, [
+    ['build', 'test/a.test.js', 100],
+    ['build', undefined, 700],
+    ['build', 'test/a.test.js', 200],
   ])
   const spans = /** @type {Span[]} */ ([
     [LOAD, 50],

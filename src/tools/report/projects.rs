@@ -16,14 +16,12 @@ use crate::shared::process_cpu::cpu_of_processes;
 use crate::shared::samples::{SampleSpan, spans};
 use cpu_prof_core::base::path_text::{ancestors, is_local_file, is_windows, with_slashes};
 use cpu_prof_core::base::system::IS_WINDOWS;
-use cpu_prof_core::profile::compilation::without_config;
+use cpu_prof_core::profile::compilation::{COMPILERS, without_config};
 use cpu_prof_core::profile::session::Process;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// Files in the folder of a project.
 const MARKERS: [&str; 2] = ["package.json", "project.json"];
-/// TypeScript's compilers, which take `-p`.
-const COMPILERS: [&str; 4] = ["tsc", "vue-tsc", "tspc", "ttsc"];
 
 type Map<Key, Value> = IndexMap<Key, Value, FxBuildHasher>;
 type Parts = Map<&'static str, u64>;

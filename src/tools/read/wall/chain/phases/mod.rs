@@ -1,21 +1,23 @@
 //! What processes did one after the other, where the recording tells that: what the program measured, the
-//! projects that TypeScript's compiler built, test files, and the start-up.
+//! projects and the phases of TypeScript's compiler, test files, and the start-up.
 
+mod compiler;
 mod measures;
 mod phase;
-mod projects;
 mod start_up;
+mod stretches;
 mod test_files;
 
+use self::compiler::{CompilerFrames, projects};
 use self::measures::measures;
 pub(super) use self::phase::Phase;
-use self::projects::projects;
 use self::start_up::LoadingFrames;
 use self::test_files::TestFiles;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// Finds the phases of a session's processes.
 pub(super) struct PhaseFinder {
+    compiler: CompilerFrames,
     loading: LoadingFrames,
     tests: TestFiles,
     /// Length that a phase needs for a part of its own, microseconds.
@@ -27,8 +29,14 @@ pub(super) struct PhaseFinder {
 impl PhaseFinder {
     /// Returns what finds the phases of a session's processes.
     pub(super) fn of(session: &Session, least_us: i64, rest_us: i64) -> Self {
-        let loading = LoadingFrames::of(&session.frames);
-        Self { loading, tests: TestFiles::of(&session.frames), least_us, rest_us }
+        let frames = &session.frames;
+        Self {
+            compiler: CompilerFrames::of(frames),
+            loading: LoadingFrames::of(frames),
+            tests: TestFiles::of(frames),
+            least_us,
+            rest_us,
+        }
     }
 
     /// Returns the phases of a process's main thread, apart from each other, in order.
@@ -42,6 +50,7 @@ impl PhaseFinder {
         for (list, least_us) in [
             (measures(main, least_us), least_us),
             (projects(process, main), least_us),
+            (self.compiler.phases(process, main), least_us),
             (self.tests.phases(process, main), least_us),
             (self.loading.start_up(main).into_iter().collect(), 2 * least_us),
         ] {
