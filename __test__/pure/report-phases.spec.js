@@ -141,10 +141,10 @@ test('the phases of the compiler are those of a process of the compiler', async 
     [stack('main > createProgram > createSourceFile2'), 100],
     [stack('main > checkSourceFileWorker'), 200],
     // Other work of the compiler, and a file that is bound while another is checked.
-    [stack('main > report'), 50],
+    [stack('main > report'), 40],
     [stack('main > checkSourceFileWorker > bindSourceFile'), 90],
     ['(garbage collector)', 100],
-    [stack('main > checkSourceFileWorker'), 100],
+    [stack('main > checkSourceFileWorker'), 110],
     [stack('main > emitFiles'), 200],
   ])
   assert.deepEqual(await chainOf({ spans, label: 'tsc' }), [
@@ -171,8 +171,8 @@ test('test files that ran one after the other are phases', async () => {
       ['run runner.js:1', 180],
       run('a.test.js', 200),
       // Code after an await.
-      ['compute lib.js:2', 100],
-      run('a.test.js', 100),
+      ['compute lib.js:2', 50],
+      run('a.test.js', 150),
       run('b.spec.js', 400),
       // A package's test says nothing.
       ['run node_modules/x/x.test.js:1', 200],
@@ -240,6 +240,73 @@ test('a measure counts before the start-up', async () => {
     ['build', 'configure', 350],
     ['build', undefined, 400],
   ])
+})
+
+test('workers are phases while the main thread does not work', async () => {
+  const folder = temporaryDirectory()
+  const of = { label: 'build', cwd: '/repo', flushMs: 50 }
+  /** @type {[tid: number, spans: Span[]][]} */
+  const threads = [
+    [
+      0,
+      [
+        ['work a.js:1', 250],
+        ['(idle)', 150],
+        // A message of a worker.
+        ['work a.js:1', 10],
+        ['wait a.js:9', 240, { cpuMs: 0 }],
+        ['work a.js:1', 150],
+        ['(idle)', 200],
+      ],
+    ],
+    [
+      1,
+      [
+        ['(idle)', 250],
+        ['task task.js:1', 400],
+        ['(idle)', 350],
+      ],
+    ],
+    // Works less than a tenth of the time of the other, and later alone.
+    [
+      2,
+      [
+        ['(idle)', 640],
+        ['task task.js:1', 10],
+        ['(idle)', 150],
+        ['task task.js:1', 150],
+        ['(idle)', 50],
+      ],
+    ],
+    // Works while the main thread does.
+    [
+      3,
+      [
+        ['task task.js:1', 250],
+        ['(idle)', 750],
+      ],
+    ],
+  ]
+  for (const [tid, spans] of threads) {
+    const worker = tid === 0 ? {} : { script: 'task.js' }
+    writeTrace(path.join(folder, `${tid}.trace.json`), { ...of, ...worker, tid, spans })
+  }
+  const chain = async () =>
+    (await report(folder)).chain.map(({ phase, ms, idleMs }) => [phase, ms, idleMs])
+  assert.deepEqual(await chain(), [
+    [undefined, 250, 0],
+    ['worker 1: task.js', 400, 0],
+    [undefined, 150, 0],
+    ['worker 2: task.js', 150, 0],
+    [undefined, 50, 50],
+  ])
+  const other = { ...of, script: 'task.js', tid: 4 }
+  const spans = /** @type {Span[]} */ ([
+    ['(idle)', 300],
+    ['task task.js:1', 300],
+  ])
+  writeTrace(path.join(folder, '4.trace.json'), { ...other, spans })
+  assert.deepEqual((await chain())[1], ['2 workers: task.js', 400, 0])
 })
 
 test('phases that come back are one part where there are many', async () => {

@@ -45,7 +45,8 @@ pub(crate) fn chain(
             continue;
         };
         let process = &session.processes[index];
-        let phases = known.entry(index).or_insert_with(|| finder.phases(process));
+        let phases =
+            known.entry(index).or_insert_with(|| finder.phases(process, &activities[index]));
         for Phase { name, from_us, to_us } in finder.parted(phases, from_us, to_us) {
             let us = to_us.saturating_sub(from_us);
             parts.push(ChainPart {

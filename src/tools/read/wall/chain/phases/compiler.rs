@@ -24,11 +24,11 @@ impl CompilerFrames {
     }
 
     /// Returns the phases of a compiler. Other tools that use the compiler do more than compile.
-    pub(super) fn phases(&self, process: &Process, main: &Thread) -> Vec<Phase> {
+    pub(super) fn phases(&self, process: &Process, main: &Thread, least_us: i64) -> Vec<Phase> {
         if !COMPILERS.contains(&process.name.as_str()) {
             return Vec::new();
         }
-        let times = self.0.stretches(main).into_iter();
+        let times = self.0.stretches(main, least_us).into_iter();
         times.map(|time| Phase::new(PHASES[time.what], time.from_us, time.to_us)).collect()
     }
 }

@@ -1,5 +1,5 @@
 //! What processes did one after the other, where the recording tells that: what the program measured, the
-//! projects and the phases of TypeScript's compiler, test files, and the start-up.
+//! projects and the phases of TypeScript's compiler, test files, workers, and the start-up.
 
 mod compiler;
 mod measures;
@@ -7,12 +7,15 @@ mod phase;
 mod start_up;
 mod stretches;
 mod test_files;
+mod workers;
 
 use self::compiler::{CompilerFrames, projects};
 use self::measures::measures;
 pub(super) use self::phase::Phase;
 use self::start_up::LoadingFrames;
 use self::test_files::TestFiles;
+use self::workers::workers;
+use crate::read::wall::activity::ProcessActivity;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// Finds the phases of a session's processes.
@@ -39,8 +42,8 @@ impl PhaseFinder {
         }
     }
 
-    /// Returns the phases of a process's main thread, apart from each other, in order.
-    pub(super) fn phases(&self, process: &Process) -> Vec<Phase> {
+    /// Returns the phases of a process, apart from each other, in order.
+    pub(super) fn phases(&self, process: &Process, activity: &ProcessActivity) -> Vec<Phase> {
         let Some(main) = process.threads.iter().find(|thread| thread.is_main()) else {
             return Vec::new();
         };
@@ -50,9 +53,10 @@ impl PhaseFinder {
         for (list, least_us) in [
             (measures(main, least_us), least_us),
             (projects(process, main), least_us),
-            (self.compiler.phases(process, main), least_us),
-            (self.tests.phases(process, main), least_us),
+            (self.compiler.phases(process, main, least_us), least_us),
+            (self.tests.phases(process, main, least_us), least_us),
             (self.loading.start_up(main).into_iter().collect(), 2 * least_us),
+            (workers(process, activity, least_us), least_us),
         ] {
             let rest: Vec<Phase> = list.iter().flat_map(|phase| phase.without(&phases)).collect();
             phases.extend(rest.into_iter().filter(|phase| phase.us() >= least_us));

@@ -1,27 +1,27 @@
-//! Times in which a thread did one thing, by what was on its stack.
+//! Times in which one thing was done, as far as samples tell.
 
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::Thread;
 
-/// What a thread did while a function was on its stack.
+/// What was done at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
+pub(super) enum Doing {
     /// One of the things that were asked for.
     This(usize),
     /// Anything else.
     Other,
-    /// Nothing that says what for: the thread was idle, or collected garbage.
+    /// Nothing that says what for: waiting, collecting garbage.
     Unknown,
 }
 
 /// What a thread does in the frames of a session, by the numbers of the frames.
 pub(super) struct DoingOfFrames(Vec<Doing>);
 
-/// A time in which a thread did one thing.
+/// A time in which one thing was done.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
-    /// What the thread did.
+    /// What was done.
     pub what: usize,
     /// Start, microseconds.
     pub from_us: i64,
@@ -45,11 +45,9 @@ impl DoingOfFrames {
     }
 
     /// Returns the times in which a thread did one thing, until it did the next: code after an `await` has no
-    /// caller on its stack. The outermost function counts. Other work has at most half of such a time.
-    pub(super) fn stretches(&self, thread: &Thread) -> Vec<Stretch> {
-        let mut all: Vec<Stretch> = Vec::new();
-        // Other work since then.
-        let mut since_us: i64 = 0;
+    /// caller on its stack. The outermost function counts.
+    pub(super) fn stretches(&self, thread: &Thread, least_us: i64) -> Vec<Stretch> {
+        let mut stretches = Stretches::new(least_us);
         for profile in &thread.profiles {
             let mut stacks: Vec<Doing> = Vec::with_capacity(profile.nodes.len());
             for node in &profile.nodes {
@@ -59,33 +57,57 @@ impl DoingOfFrames {
                 });
             }
             for step in profile.steps.spans() {
-                let us = step.to_us.saturating_sub(step.from_us);
-                let what = match stacks[step.node as usize] {
-                    Doing::This(what) => what,
-                    Doing::Other => {
-                        since_us = since_us.saturating_add(us);
-                        continue;
-                    }
-                    Doing::Unknown => continue,
-                };
-                let since_us = std::mem::take(&mut since_us);
-                if let Some(last) = all.last_mut().filter(|last| last.goes_on(what, since_us)) {
-                    last.to_us = step.to_us;
-                    last.own_us = last.own_us.saturating_add(us);
-                    last.other_us = last.other_us.saturating_add(since_us);
-                    continue;
-                }
-                let (from_us, to_us) = (step.from_us, step.to_us);
-                all.push(Stretch { what, from_us, to_us, own_us: us, other_us: 0 });
+                stretches.add(stacks[step.node as usize], step.from_us, step.to_us);
             }
         }
-        all
+        stretches.finish()
     }
 }
 
-impl Stretch {
-    /// Returns whether the thread still did the same, after other work of this length in microseconds.
-    fn goes_on(&self, what: usize, other_us: i64) -> bool {
-        self.what == what && self.other_us.saturating_add(other_us) <= self.own_us
+/// Stretches that are being put together, from the first on. Other work has at most half of one.
+#[derive(Debug)]
+pub(super) struct Stretches {
+    /// Length from which on other work ends a stretch, microseconds.
+    least_us: i64,
+    list: Vec<Stretch>,
+    /// Other work since the last of them, microseconds.
+    since_us: i64,
+}
+
+impl Stretches {
+    /// Returns none yet. `least_us` is the length from which on other work ends a stretch, microseconds.
+    pub(super) fn new(least_us: i64) -> Self {
+        Self { least_us, list: Vec::new(), since_us: 0 }
+    }
+
+    /// Adds what was done next.
+    pub(super) fn add(&mut self, doing: Doing, from_us: i64, to_us: i64) {
+        let us = to_us.saturating_sub(from_us);
+        let what = match doing {
+            Doing::This(what) => what,
+            Doing::Other => {
+                self.since_us = self.since_us.saturating_add(us);
+                return;
+            }
+            Doing::Unknown => return,
+        };
+        let since_us = std::mem::take(&mut self.since_us);
+        let goes_on = |last: &&mut Stretch| {
+            let other_us = last.other_us.saturating_add(since_us);
+            last.what == what && since_us < self.least_us && other_us <= last.own_us
+        };
+        match self.list.last_mut().filter(goes_on) {
+            Some(last) => {
+                last.to_us = to_us;
+                last.own_us = last.own_us.saturating_add(us);
+                last.other_us = last.other_us.saturating_add(since_us);
+            }
+            None => self.list.push(Stretch { what, from_us, to_us, own_us: us, other_us: 0 }),
+        }
+    }
+
+    /// Returns the stretches in order.
+    pub(super) fn finish(self) -> Vec<Stretch> {
+        self.list
     }
 }

@@ -25,13 +25,13 @@ impl TestFiles {
         Self { paths, frames }
     }
 
-    /// Returns the times in which a thread worked for one file. A process that runs a test file itself already
+    /// Returns the times in which the main thread worked for one file. A process that runs a test file itself already
     /// has the name of the file.
-    pub(super) fn phases(&self, process: &Process, thread: &Thread) -> Vec<Phase> {
+    pub(super) fn phases(&self, process: &Process, main: &Thread, least_us: i64) -> Vec<Phase> {
         if self.paths.is_empty() {
             return Vec::new();
         }
-        let all = self.frames.stretches(thread).into_iter();
+        let all = self.frames.stretches(main, least_us).into_iter();
         let named = all.map(|stretch| (&self.paths[stretch.what], stretch));
         named
             .filter(|(path, _)| !path.ends_with(&process.name))
