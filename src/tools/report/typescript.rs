@@ -69,7 +69,8 @@ pub(super) struct CompilerWork {
 }
 
 impl CompilerWork {
-    /// Returns what the compiler does below a function.
+    /// Returns what the compiler does below a function. The innermost phase counts: files are parsed while the
+    /// program is created, and bound while it is checked.
     fn below(self, name: &str) -> Self {
         if let Some(phase) = phase_below(name) {
             return Self { phase: Some(phase), construct: None };
