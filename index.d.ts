@@ -487,8 +487,8 @@ export interface ReportChainPart {
   label?: string
   /**
    * What the process did, where the recording tells that: a time that the program measured, a project that
-   * `tsc -b` built, a phase of TypeScript's compiler, a test file, `start-up`, or workers. A text of at most 80 characters, which
-   * can come from the program.
+   * `tsc -b` built, a phase of TypeScript's compiler, a test file, `start-up`, or workers. A text of at most
+   * 80 characters, which can come from the program.
    */
   phase?: string
   /** Length of the part. */
