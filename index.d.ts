@@ -485,6 +485,12 @@ export interface ReportWall {
 export interface ReportChainPart {
   /** Name of the process, with its folder if that is another than the first process's; missing for idle time. */
   label?: string
+  /**
+   * What the process did, where the recording tells that: a time that the program measured, a project that
+   * `tsc -b` built, a phase of TypeScript's compiler, a test file, `start-up`, or workers. A text of at most
+   * 80 characters, which can come from the program.
+   */
+  phase?: string
   /** Length of the part. */
   ms: number
   /** The part of the length in which no thread of the process worked or was blocked. */

@@ -10,18 +10,10 @@ const { merge, report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
+const { START, compiled } = require('../helpers/written-events.js')
 
-const START = 1e9
 const TSC = '/t/node_modules/typescript/lib/_tsc.js'
 const CHECK = `checkSourceFileWorker ${TSC}:9 > checkVariableDeclaration ${TSC}:10`
-
-/** What the recorder writes of the compiler. @param {number} fromMs @param {number} toMs @param {object} what */
-function compiled(fromMs, toMs, what) {
-  const [startUs, endUs] = [fromMs, toMs].map((ms) => START + 1000 * ms)
-  const data = { message: 'x', name: 'x', start: startUs, end: endUs, track: 'TypeScript' }
-  const args = { data: { ...data, typescript: { startUs, endUs, ...what } } }
-  return { cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', s: 't', ts: endUs, args }
-}
 
 /** Writes the recordings of a repository: a build of two projects, and a linter in one of them. */
 function writeRepository() {

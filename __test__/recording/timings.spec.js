@@ -6,6 +6,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../../index.js')
 const { run, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
 
 /** @param {{ events: any[] }} trace */
@@ -227,4 +228,21 @@ test('start() and stop() begin and end the timings', async () => {
     timings(traces[0]).map(({ name }) => name),
     ['during'],
   )
+})
+
+test('measures that followed one another are phases of what the end waited for', async () => {
+  const { files } = await runCode(`
+    for (const name of ['read', 'bundle']) {
+      performance.mark(name)
+      const end = performance.now() + 200
+      while (performance.now() < end);
+      performance.measure(name, name)
+    }`)
+  const { chain } = await report(files)
+  const measured = chain.filter(({ phase }) => phase === 'read' || phase === 'bundle')
+  assert.deepEqual(
+    measured.map(({ phase }) => phase),
+    ['read', 'bundle'],
+  )
+  for (const { ms } of measured) assert.ok(ms >= 199, JSON.stringify(chain))
 })

@@ -16,7 +16,7 @@ const { selectionOf } = require('./inputs.js')
  * @property {Report} report
  * @property {Record<string, unknown>} facts
  * @property {string[]} head
- * @property {string} chain what the end of the run waited for; empty for a single process
+ * @property {string} chain what the end of the run waited for; empty where that says nothing
  * @property {string[]} notes
  */
 

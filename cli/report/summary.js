@@ -4,7 +4,7 @@
 
 const { formatTime, formatBytes, formatCounts, printable } = require('../terminal/format.js')
 const { countThreads, isMain, processMs, workMs } = require('./tables.js')
-const { chainPart } = require('../terminal/units.js')
+const { chainParts } = require('../terminal/units.js')
 const { cutEnd } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -47,15 +47,13 @@ function statesOf(times, collections = '') {
   ]
 }
 
-/** Returns `npm 0.3 s → eslint · packages/app 2.1 s → idle 0.4 s`; none for one part, which says nothing.
+/** Returns `npm 0.3 s → eslint · packages/app 2.1 s → idle 0.4 s`; none where that says nothing.
  * @param {Report['chain']} chain */
 function chainText(chain) {
-  if (chain.length < 2) return undefined
-  const texts = chain.map((part) => {
-    const { name, time, idle } = chainPart(part)
-    return `${name} ${time}${idle === '' ? '' : ` ${idle}`}`
-  })
-  return texts.join(' → ')
+  const texts = chainParts(chain).map(
+    ({ name, time, idle }) => `${name} ${time}${idle === '' ? '' : ` ${idle}`}`,
+  )
+  return texts.length === 0 ? undefined : texts.join(' → ')
 }
 
 /** Returns how often the collector ran, in brackets. @param {Report} report */

@@ -101,7 +101,7 @@ function chooseHeights(sections, { lines, top }, used) {
 function drawSummary(report, view) {
   const [whole, ...facts] = summary(report)
   const [first, ...others] = wrap([whole, ...facts].join(' · '), view.columns)
-  const sentence = report.sentence === undefined ? [] : foldWords(printable(report.sentence), view)
+  const sentence = fold(printable(report.sentence ?? '').split(' '), view)
   return [
     ...sentence.map((line) => style(line, 'bold', view)),
     ...(sentence.length > 0 ? [''] : []),
@@ -111,16 +111,14 @@ function drawSummary(report, view) {
   ]
 }
 
-/** Draws what the end of the run waited for, where several processes ran. @param {Report} report @param {View} view */
+/** Draws what the end of the run waited for. @param {Report} report @param {View} view */
 function drawChain({ chain }, view) {
-  const text = chainText(chain)
-  return text === undefined ? [] : [cutEnd(`the end waited for: ${printable(text)}`, view.columns)]
+  const text = printable(chainText(chain) ?? '')
+  return text === '' ? [] : fold(`the end waited for: ${text}`.split(/(?<=→) /), view)
 }
 
-/** Breaks a text at its spaces. @param {string} text @param {View} view @returns {string[]} */
-function foldWords(text, view) {
-  if (displayWidth(text) <= view.columns) return [text]
-  const words = text.split(' ')
+/** Joins words to lines. @param {string[]} words @param {View} view @returns {string[]} */
+function fold(words, view) {
   const lines = ['']
   for (const word of words) {
     const longer = lines[lines.length - 1] === '' ? word : `${lines[lines.length - 1]} ${word}`
@@ -128,7 +126,7 @@ function foldWords(text, view) {
       lines[lines.length - 1] = longer
     } else lines.push(word)
   }
-  return lines.map((line) => cutEnd(line, view.columns))
+  return lines.filter((line) => line !== '').map((line) => cutEnd(line, view.columns))
 }
 
 /** Breaks a text at its dots, or else at its commas. @param {string} text @param {number} columns @returns {string[]} */

@@ -40,16 +40,21 @@ function formatCounts(processes, threads) {
 }
 
 /**
- * Returns the texts of a part of what the end of a run waited for: name, time, and its idle time.
- * @param {import('../../index.js').ReportChainPart} part
+ * Returns the texts of what the end of a run waited for: name, time, and its idle time; none for one process
+ * without a phase, which says nothing.
+ * @param {import('../../index.js').ReportChainPart[]} chain
  */
-function chainPart({ label = 'idle', ms, idleMs, processes }) {
-  const isIdle = label !== 'idle' && idleMs > MUCH_IDLE * ms && idleMs > LEAST_IDLE_MS
-  return {
-    name: processes > 1 ? `${label} × ${processes}` : label,
-    time: formatTime(ms),
-    idle: isIdle ? `(${formatTime(idleMs)} idle)` : '',
-  }
+function chainParts(chain) {
+  if (chain.length < 2 && chain[0]?.phase === undefined) return []
+  return chain.map(({ label = 'idle', phase, ms, idleMs, processes }) => {
+    const isIdle = label !== 'idle' && idleMs > MUCH_IDLE * ms && idleMs > LEAST_IDLE_MS
+    const name = phase === undefined ? label : `${label} · ${phase}`
+    return {
+      name: processes > 1 ? `${name} × ${processes}` : name,
+      time: formatTime(ms),
+      idle: isIdle ? `(${formatTime(idleMs)} idle)` : '',
+    }
+  })
 }
 
-module.exports = { formatTime, formatBytes, formatShare, formatCount, formatCounts, chainPart }
+module.exports = { formatTime, formatBytes, formatShare, formatCount, formatCounts, chainParts }

@@ -51,7 +51,6 @@ const TIMES = /** @type {const} */ (['self', 'total', 'critical', 'blocked', 'wa
  *
  * @typedef {Record<TIMES[number], ArrayLike<number>>} Items the times of items of one kind, microseconds
  * @typedef {Record<'functions' | 'files' | 'packages' | 'owners', Items>} WholeCosts
- * @typedef {import('../../../index.js').ReportChainPart} Phase of the chain that the end waited for
  *
  * @typedef {ReturnType<typeof readRecording>} Recording
  */
@@ -78,7 +77,7 @@ function readRecording(data) {
     compared: data.compared === true,
     title: /** @type {string | undefined} */ (data.title),
     sentence: /** @type {string | undefined} */ (data.sentence),
-    chain: /** @type {Phase[]} */ (data.chain ?? []),
+    chain: /** @type {import('../../../index.js').ReportChainPart[]} */ (data.chain ?? []),
     thinnedToUs: /** @type {number | undefined} */ (data.thinnedToUs),
     notes: /** @type {string[]} */ ([...data.notes, ...(data.codeNotes ?? [])]),
     packages: /** @type {string[]} */ (data.packages),

@@ -6,7 +6,7 @@ const { timeWith, titleOf } = require('../data/names.js')
 const { STATES } = require('../data/recording.js')
 const { formatChange } = require('../data/sides.js')
 const { spanOf, threadsOf } = require('../state.js')
-const { chainPart, formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
+const { chainParts, formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
 const { byId, element } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -34,8 +34,9 @@ class HeaderView {
     byId('title').textContent = document.title
     byId('sentence').textContent = sentence ?? ''
     // One part says nothing.
-    byId('waited').hidden = chain.length < 2
-    byId('chain').append(...chain.map(phase))
+    const parts = chainParts(chain)
+    byId('waited').hidden = parts.length === 0
+    byId('chain').append(...parts.map(drawPart))
     const thinned = `one sample stands for ${formatTime(Number(thinnedToUs) / 1000)}, because there are many`
     byId('notes').textContent = [...notes, ...(thinnedToUs ? [thinned] : [])].join('; ')
     byId('whole').addEventListener('click', () =>
@@ -70,9 +71,8 @@ function isVisible({ from, to, left, right }) {
   return from === left && to === right
 }
 
-/** @param {import('../data/recording.js').Phase} part */
-function phase(part) {
-  const { name, time, idle } = chainPart(part)
+/** @param {ReturnType<typeof chainParts>[number]} part */
+function drawPart({ name, time, idle }) {
   return element('li', {}, `${name} `, element('b', { textContent: time }), ` ${idle}`)
 }
 

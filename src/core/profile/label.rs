@@ -14,7 +14,7 @@ pub(crate) fn labelled(name: &str, recording_label: &str) -> String {
 }
 
 /// Returns a text on one line of at most 80 characters.
-pub(crate) fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     const MAX: usize = 80;
     // URLs drop newlines and tabs, so spaces keep words apart.
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

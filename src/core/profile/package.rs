@@ -1,4 +1,4 @@
-//! Which package a file belongs to.
+//! What a file is, by its path: of which package, one of Node's loaders, a test.
 
 /// Code of Node itself.
 const NODE: &str = "node:";
@@ -6,6 +6,14 @@ const NODE: &str = "node:";
 const NATIVE: &str = "(native)";
 /// Code outside of `node_modules`.
 const OWN: &str = "(own code)";
+
+/// Files of Node that load modules, and that start a process or a worker.
+const LOADERS: [&str; 4] = [
+    "node:internal/modules/",
+    "node:internal/bootstrap/",
+    "node:internal/main/",
+    "node:internal/process/pre_execution",
+];
 
 /// Returns the package of a file: the one in the innermost `node_modules` of its path.
 pub fn package_of(path: &str) -> &str {
@@ -31,6 +39,17 @@ pub fn is_built_in(package: &str) -> bool {
 /// Returns whether the name is that of functions without a script, or without a file.
 pub fn is_native(package: &str) -> bool {
     package == NATIVE
+}
+
+/// Returns whether a file of Node loads modules, or starts a process or a worker.
+pub fn is_loader(path: &str) -> bool {
+    LOADERS.iter().any(|start| path.starts_with(start))
+}
+
+/// Returns whether a file has the name or the folder of tests.
+pub fn is_test(path: &str) -> bool {
+    let file = path.rsplit(is_separator).next().unwrap_or_default();
+    file.contains(".test.") || file.contains(".spec.") || path.contains("/__tests__/")
 }
 
 /// Returns the folder of the package that a file is in: the one in the innermost `node_modules`. Tools

@@ -218,7 +218,7 @@ pub(crate) fn report(
 pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Work> {
     let selection = Selection::from(selection);
     Work::task(move || {
-        let loaded = selection.load(&paths(inputs), ReadScope::SERIES)?;
+        let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
         let lists = page_lists(&loaded).map_err(|error| error.to_string())?;
         page_build::page(&loaded, lists).map_err(|error| error.to_string())
     })

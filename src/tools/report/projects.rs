@@ -16,13 +16,12 @@ use crate::shared::process_cpu::cpu_of_processes;
 use crate::shared::samples::{SampleSpan, spans};
 use cpu_prof_core::base::path_text::{ancestors, is_local_file, is_windows, with_slashes};
 use cpu_prof_core::base::system::IS_WINDOWS;
+use cpu_prof_core::profile::compilation::{COMPILERS, without_config};
 use cpu_prof_core::profile::session::Process;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// Files in the folder of a project.
 const MARKERS: [&str; 2] = ["package.json", "project.json"];
-/// TypeScript's compilers, which take `-p`.
-const COMPILERS: [&str; 4] = ["tsc", "vue-tsc", "tspc", "ttsc"];
 
 type Map<Key, Value> = IndexMap<Key, Value, FxBuildHasher>;
 type Parts = Map<&'static str, u64>;
@@ -202,12 +201,6 @@ fn project_of(process: &Process) -> String {
         MARKERS.iter().any(is_there)
     };
     ancestors(&cwd).find(is_project).unwrap_or(&cwd).to_owned()
-}
-
-/// Returns the folder of a project that has the usual name of its file, as other processes of the project
-/// have it.
-fn without_config(path: &str) -> &str {
-    path.strip_suffix("/tsconfig.json").unwrap_or(path)
 }
 
 /// Returns what follows `-p` in the command of a compiler.

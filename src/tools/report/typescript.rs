@@ -3,32 +3,8 @@
 
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::path_tree::downward;
+use cpu_prof_core::profile::compilation::{CHECK, is_compiler, named, phase_below};
 use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
-
-/// Ends of the paths of the compiler, as TypeScript ships it.
-const COMPILERS: [&str; 3] =
-    ["/typescript/lib/_tsc.js", "/typescript/lib/tsc.js", "/typescript/lib/typescript.js"];
-
-/// Functions with the phase that each begins. The innermost counts: files are parsed while the program
-/// is created, and bound while it is checked. V8 has no frames of the two functions that the recorder
-/// observes, `createProgram` and `checkSourceFile`, so those that they call are here too.
-const PHASES: [(&str, &str); 9] = [
-    ("createProgram", RESOLVE),
-    ("processRootFile", RESOLVE),
-    ("processTypeReferenceDirective", RESOLVE),
-    ("createSourceFile", "parse"),
-    ("bindSourceFile", "bind"),
-    ("checkSourceFile", CHECK),
-    ("checkSourceFileWorker", CHECK),
-    ("checkSourceFileNodesWorker", CHECK),
-    ("emitFiles", "emit"),
-];
-
-/// The phase of finding the files of a program.
-const RESOLVE: &str = "resolve modules";
-
-/// The phase that has constructs.
-const CHECK: &str = "check";
 
 /// The phase of all other work of the compiler.
 const OTHER: &str = "other";
@@ -93,21 +69,17 @@ pub(super) struct CompilerWork {
 }
 
 impl CompilerWork {
-    /// Returns what the compiler does below a function.
+    /// Returns what the compiler does below a function. The innermost phase counts: files are parsed while the
+    /// program is created, and bound while it is checked.
     fn below(self, name: &str) -> Self {
-        // A bundler adds a number to the second function of a name.
-        let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let named = |table: &[(&str, &'static str)]| {
-            table.iter().find(|(function, _)| *function == name).map(|(_, what)| *what)
-        };
-        if let Some(phase) = named(&PHASES) {
+        if let Some(phase) = phase_below(name) {
             return Self { phase: Some(phase), construct: None };
         }
         let phase = self.phase.or(Some(OTHER));
         if phase != Some(CHECK) {
             return Self { phase, construct: None };
         }
-        Self { phase, construct: named(&CONSTRUCTS).or(self.construct) }
+        Self { phase, construct: named(&CONSTRUCTS, name).or(self.construct) }
     }
 }
 
@@ -119,10 +91,6 @@ pub(super) fn work_of_nodes(profile: &ThreadProfile, index: &FrameIndex) -> Vec<
         let function = &index.functions[function];
         if is_compiler[function.file] { above.below(&function.name) } else { above }
     })
-}
-
-fn is_compiler(path: &str) -> bool {
-    COMPILERS.iter().any(|end| path.ends_with(end))
 }
 
 #[cfg(test)]
@@ -148,13 +116,5 @@ mod tests {
         // The emitter asks the checker for types.
         assert_eq!(work(&["emitFiles", "checkCallExpression"]), (Some("emit"), None));
         assert_eq!(work(&[]), (None, None));
-    }
-
-    #[test]
-    fn the_compiler_is_known_by_its_path() {
-        assert!(is_compiler("/r/node_modules/typescript/lib/_tsc.js"));
-        assert!(is_compiler("C:/r/node_modules/typescript/lib/typescript.js"));
-        assert!(!is_compiler("/r/node_modules/my-typescript/lib/tsc.js"));
-        assert!(!is_compiler("/r/src/tsc.js"));
     }
 }

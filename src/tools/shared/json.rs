@@ -99,6 +99,8 @@ impl ReportWall {
 pub(crate) struct ReportChainPart<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<&'a str>,
     pub ms: f64,
     pub idle_ms: f64,
     pub processes: usize,
@@ -109,6 +111,7 @@ impl<'a> ReportChainPart<'a> {
     pub(crate) fn of(part: &'a ChainPart) -> Self {
         Self {
             label: part.label.as_deref(),
+            phase: part.phase.as_deref(),
             ms: part.us as f64 / 1000.0,
             idle_ms: part.idle_us as f64 / 1000.0,
             processes: part.processes.len(),

@@ -3,7 +3,7 @@
 
 use crate::profile::gc::MemoryUse;
 
-/// What one recording tells over time. Empty if the scope is without series.
+/// What one recording tells over time. Empty if the scope is without steps.
 #[derive(Debug, Default)]
 pub struct Series {
     /// Memory, in the order of time: microseconds, and the values.

@@ -138,7 +138,7 @@ fn keep_longest<T>(list: &mut Vec<T>, duration_us: impl Fn(&T) -> i64) -> u64 {
 mod tests {
     use super::*;
 
-    const ALL: ReadScope = ReadScope::SERIES;
+    const ALL: ReadScope = ReadScope::ALL;
 
     fn counters(cpu_us: i64, process_cpu_us: Option<i64>) -> CpuTimes {
         CpuTimes { cpu_us: Some(cpu_us), process_cpu_us, ..CpuTimes::default() }

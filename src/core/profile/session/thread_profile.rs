@@ -170,9 +170,7 @@ pub struct ReadScope {
     pub samples: bool,
     /// Whether times of lines are kept, and those in which threads were not on a core.
     pub lines: bool,
-    /// Whether memory, CPU times, collections and timings are kept over time.
-    pub series: bool,
-    /// Whether steps are kept.
+    /// Whether it is kept what happened when: steps, memory, CPU times, collections and timings.
     pub steps: bool,
     /// Start: earlier time is left out.
     pub from_us: i64,
@@ -182,24 +180,16 @@ pub struct ReadScope {
 
 impl ReadScope {
     /// All times, without lines and single samples.
-    pub const TIMES: Self = Self {
-        samples: false,
-        lines: false,
-        steps: false,
-        series: false,
-        from_us: i64::MIN,
-        to_us: i64::MAX,
-    };
+    pub const TIMES: Self =
+        Self { samples: false, lines: false, steps: false, from_us: i64::MIN, to_us: i64::MAX };
     /// All times, with lines.
     pub const LINES: Self = Self { lines: true, ..Self::TIMES };
-    /// All times, with lines and steps.
+    /// All times, with lines, steps and series.
     pub const STEPS: Self = Self { steps: true, ..Self::LINES };
     /// All times, with single samples.
     pub const SAMPLES: Self = Self { samples: true, ..Self::TIMES };
-    /// All times, with lines, steps and single samples.
-    pub const ALL: Self = Self { samples: true, ..Self::STEPS };
     /// Everything.
-    pub const SERIES: Self = Self { series: true, ..Self::ALL };
+    pub const ALL: Self = Self { samples: true, ..Self::STEPS };
 
     /// Returns whether a moment is in the scope.
     pub fn contains(&self, time_us: i64) -> bool {

@@ -5,7 +5,9 @@
 pub(crate) struct ProcessActivity {
     /// Times in which a thread worked, or waited for a core.
     pub work: TimeSpans,
-    /// The same, and times in which a thread was blocked in a call.
+    /// The same of each thread, by its index.
+    pub work_of_threads: Vec<TimeSpans>,
+    /// The same of all, and times in which a thread was blocked in a call.
     pub called: TimeSpans,
 }
 
@@ -20,6 +22,16 @@ impl TimeSpans {
             Some((_, end_us)) if *end_us == from_us => *end_us = to_us,
             _ => self.0.push((from_us, to_us)),
         }
+    }
+
+    /// Adds the times of another list. [`TimeSpans::join`] is to follow.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.0.extend(&other.0);
+    }
+
+    /// Returns the times.
+    pub(super) fn list(&self) -> &[(i64, i64)] {
+        &self.0
     }
 
     /// Joins the times that touch each other.

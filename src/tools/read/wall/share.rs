@@ -9,7 +9,7 @@ use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{OffCore, ThreadProfile};
 
-use super::activity::ProcessActivity;
+use super::activity::{ProcessActivity, TimeSpans};
 
 /// The wall time by what had it, microseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,16 +46,20 @@ pub(crate) fn share_wall(session: &mut Session) -> (Wall, Vec<ProcessActivity>) 
                 continue;
             }
             for thread in &process.threads {
+                let mut work = TimeSpans::default();
                 for profile in &thread.profiles {
                     each_part(profile, |part| {
                         moments.add(&part);
                         activity.called.add(part.from_us, part.to_us);
                         if part.off_core != Some(OffCore::Blocked) {
-                            activity.work.add(part.from_us, part.to_us);
+                            work.add(part.from_us, part.to_us);
                         }
                     });
                     moments.end_interval();
                 }
+                work.join();
+                activity.work.extend(&work);
+                activity.work_of_threads.push(work);
             }
             activity.called.join();
             activity.work.join();

@@ -1,6 +1,6 @@
 //! Who is responsible for a function: a rule of a linter, a plugin, a test, a package, or own code.
 
-use cpu_prof_core::profile::package::{is_built_in, is_users, package_folder};
+use cpu_prof_core::profile::package::{is_built_in, is_test, is_users, package_folder};
 
 use super::call_sites::{CallSite, Runs};
 
@@ -202,11 +202,6 @@ fn test_title(function: &str) -> Option<&str> {
     let title =
         ["test('", "it('", "specify('"].iter().find_map(|start| call.strip_prefix(start))?;
     title.strip_suffix("')")
-}
-
-fn is_test(path: &str) -> bool {
-    let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    file.contains(".test.") || file.contains(".spec.") || path.contains("/__tests__/")
 }
 
 #[cfg(test)]

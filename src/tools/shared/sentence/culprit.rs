@@ -9,6 +9,7 @@ use crate::shared::built_ins::{built_ins, is_no_call, name_of};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::lines::LineCosts;
 use crate::shared::path_tree::downward;
+use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
 
@@ -67,14 +68,6 @@ struct NearestCode {
     /// Whether Node loads a module or starts, below that code.
     is_loading: bool,
 }
-
-/// Files of Node that load modules, and that start a process or a worker.
-const LOADING: [&str; 4] = [
-    "node:internal/modules/",
-    "node:internal/bootstrap/",
-    "node:internal/main/",
-    "node:internal/process/pre_execution",
-];
 
 /// Returns the work of all processes but launchers.
 pub(super) fn work(
@@ -263,7 +256,7 @@ fn each_node(
             },
             FrameKind::Function(function) => {
                 let place = index.place(function);
-                let is_loading = LOADING.iter().any(|start| place.file.starts_with(start));
+                let is_loading = is_loader(place.file);
                 let built_in = match above.built_in {
                     known if is_no_call(&place) => known,
                     // V8's own wrappers of functions of Node are native.

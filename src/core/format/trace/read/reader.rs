@@ -55,7 +55,7 @@ struct OpenProfile {
     builder: ProfileBuilder,
     /// What native threads of the process used.
     native: Vec<NativeSpan>,
-    /// None if the scope is without series.
+    /// None if the scope is without steps.
     series: Option<SeriesBuilder>,
     /// What TypeScript's compiler worked on.
     compiler_spans: Vec<CompilerSpan>,
@@ -96,7 +96,7 @@ impl TraceReader {
         }
         self.times.event(head, text);
         let Some(event) = EventJson::read(text, head) else { return };
-        if self.scope.series {
+        if self.scope.steps {
             self.add_to_series(text, head, &event);
         }
         let result = match &*event.name {
@@ -319,7 +319,7 @@ impl TraceReader {
             offset_us: 0,
             builder: ProfileBuilder::new(start_us, self.scope),
             native: Vec::new(),
-            series: self.scope.series.then(|| SeriesBuilder::new(self.scope)),
+            series: self.scope.steps.then(|| SeriesBuilder::new(self.scope)),
             compiler_spans: Vec::new(),
         });
         self.open.len() - 1
