@@ -99,10 +99,7 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   await view.page.keyboard.press('Escape')
 
   // A selected function is marked where it ran; the time line tells its time in each row.
-  assert.match(
-    await text('#threads'),
-    /^▾program\.js \(7\)300 msmain210 msworker 1: program\.js90 ms/,
-  )
+  await shows('#threads', /^▾program\.js \(7\)300 msmain210 msworker 1: program\.js90 ms/)
 
   // One thread, then a part of its time.
   const threads = view.page.locator('#threads button.label')
@@ -110,6 +107,8 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   assert.deepEqual(await threads.allTextContents(), names)
   await threads.nth(2).click()
   await shows('#summary', /^1\.00 s · 1 process, 1 thread · busy 90 ms$/)
+  // A table of another length can scroll the page.
+  await shows('#table', /90 ms90 ms/)
   const line = await view.page.locator('#timeline').boundingBox()
   assert.ok(line)
   await view.page.mouse.move(line.x + 10, line.y + 30)
@@ -126,6 +125,9 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
     await view.page.keyboard.press(key)
     await until(view.page, `location.hash.includes('${expected}')`)
   }
+
+  // Tables follow later than the address.
+  await shows('#table', /share *file.*program\.js/)
 
   // The address keeps all of that.
   const [hash, summary, files] = [view.page.url(), await text('#summary'), await text('#table')]
