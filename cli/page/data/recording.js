@@ -7,6 +7,10 @@ const { readTree } = require('./tree.js')
 
 /** What a thread does, in the order of all lists of states. */
 const STATES = /** @type {const} */ (['javascript', 'native', 'gc', 'waiting', 'blocked', 'idle'])
+/** Their names for a reader. */
+const STATE_NAMES = /** @type {const} */ ([
+  ...['JavaScript', 'native code', 'gc', 'waiting for a core', 'blocked', 'idle'],
+])
 const [JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE] = STATES.keys()
 /** The states of functions that stand for a state of the thread. */
 const OF_FUNCTIONS = [NATIVE, GC, IDLE]
@@ -181,6 +185,6 @@ function sampleAt(times, us) {
 }
 
 module.exports = {
-  ...{ STATES, TIMES, JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE },
+  ...{ STATES, STATE_NAMES, TIMES, JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE },
   ...{ readRecording, busiestProcess, sampleAt },
 }

@@ -110,7 +110,7 @@ function variable(name) {
 
 /**
  * Shows lines beside the pointer, or nothing.
- * @param {MouseEvent} event @param {string[]} lines
+ * @param {{ clientX: number, clientY: number }} pointer @param {string[]} lines
  */
 function showHover({ clientX, clientY }, lines) {
   const hover = byId('hover')
@@ -118,8 +118,9 @@ function showHover({ clientX, clientY }, lines) {
   if (lines.length === 0) return
   hover.replaceChildren(...lines.map((textContent) => element('span', { textContent })))
   const { offsetWidth, offsetHeight } = hover
+  const { clientWidth } = document.documentElement
   const isLow = clientY + offsetHeight + HOVER > innerHeight
-  hover.style.left = `${Math.max(4, Math.min(clientX + HOVER, innerWidth - offsetWidth - 4))}px`
+  hover.style.left = `${Math.max(4, Math.min(clientX + HOVER, clientWidth - offsetWidth - 4))}px`
   hover.style.top = `${isLow ? clientY - offsetHeight - HOVER : clientY + HOVER}px`
 }
 

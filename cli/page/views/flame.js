@@ -3,7 +3,7 @@
 // Draws the flame graph, and answers the pointer.
 
 const { nameOf, placeOf, threadLabel } = require('../data/names.js')
-const { STATES, WAITING } = require('../data/recording.js')
+const { STATE_NAMES, WAITING } = require('../data/recording.js')
 const { formatChange, timesOf } = require('../data/sides.js')
 const { LEVEL, boxAt, inside, moved, placeOfBox, scaled } = require('../layout/boxes.js')
 const { layoutFlame } = require('../layout/flame.js')
@@ -12,6 +12,7 @@ const { formatShare, formatTime } = require('../../terminal/units.js')
 const { differenceColour, functionColours, packageColours } = require('./colours.js')
 const { button, byId, cutText, hideHover, prepare, shade, showHover, variable, widthFor } =
   require('./elements.js')
+const { hideMoment, showMoment } = require('./scale.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../layout/boxes.js').Box} Box */
@@ -66,7 +67,10 @@ class FlameView {
     canvas.addEventListener('pointerdown', (event) => this.#begin(event))
     canvas.addEventListener('pointermove', (event) => this.#move(event))
     canvas.addEventListener('pointerup', (event) => this.#end(event))
-    canvas.addEventListener('pointerleave', hideHover)
+    canvas.addEventListener('pointerleave', () => {
+      hideHover()
+      hideMoment()
+    })
     canvas.addEventListener('dblclick', (event) => this.#show(this.#boxUnder(event)))
     canvas.addEventListener('wheel', (event) => this.#turn(event), { passive: false })
     this.#buttons = viewsOf(recording).map((view) => ({
@@ -85,6 +89,7 @@ class FlameView {
       (state.view === 'sandwich' && shown.function !== before.function)
     if (isAnother || costs !== before.costs) this.#zoom = undefined
     this.#shown = shown
+    this.#section.classList.toggle('by-time', this.#isByTime())
     this.#chooseColours()
     for (const { view, made } of this.#buttons) {
       made.setAttribute('aria-pressed', String(view === state.view))
@@ -202,7 +207,8 @@ class FlameView {
     const name = width < MIN_TEXT ? '' : cutText(nameOf(this.#recording, box.item), width)
     if (name !== '') {
       context.fillStyle = onBox
-      context.fillText(name, left + 3, top + LEVEL / 2)
+      // A name of wide letters becomes narrower.
+      context.fillText(name, left + 3, top + LEVEL / 2, width - 5)
     }
     context.globalAlpha = 1
   }
@@ -223,14 +229,13 @@ class FlameView {
       const name = item === -1 ? '' : nameOf(this.#recording, item)
       return `${name}: who calls it above, what it calls below`
     }
-    if (state.view === 'heavy') {
-      const above = Math.round(this.#section.scrollTop / LEVEL)
-      return above > 0 ? `${above} levels above, all of one call: scroll up` : ''
-    }
-    if (state.view !== 'time') return ''
+    const above = Math.round(this.#section.scrollTop / LEVEL)
+    const hint = above > 0 ? `${above} levels above, all of one call: scroll up` : ''
+    if (state.view !== 'time') return state.view === 'heavy' ? hint : ''
     const thread = this.#recording.threads[shownThread(state, this.#recording)]
     const isOnly = threadsOf(state, this.#recording).length === 1
-    return `${threadLabel(thread)}${isOnly ? '' : ' (click a track for another thread)'}`
+    const label = `${threadLabel(thread)}${isOnly ? '' : ' (click a track for another thread)'}`
+    return [label, ...(hint ? [hint] : [])].join(' · ')
   }
 
   /** Makes the middle of a sandwich visible, or the level where the work divides. */
@@ -262,9 +267,18 @@ class FlameView {
       drag.from = Number.NEGATIVE_INFINITY
       return
     }
+    if (this.#isByTime()) this.#showMoment(event)
     const box = this.#boxUnder(event)
     this.#canvas.style.cursor = box ? 'pointer' : 'default'
     showHover(event, box ? this.#textOf(box) : [])
+  }
+
+  /** @param {PointerEvent} event */
+  #showMoment({ clientX }) {
+    const { left, width } = this.#canvas.getBoundingClientRect()
+    const share = (clientX - left) / width
+    const { from, to } = this.#flame.visible
+    showMoment(share, formatTime((from + share * (to - from)) / 1000))
   }
 
   /** @param {PointerEvent} event */
@@ -290,7 +304,7 @@ class FlameView {
     }
     const us = box.to - box.from
     const share = this.#isByTime() ? '' : ` (${formatShare(us, costs.workUs)})`
-    return `${formatTime(us / 1000)}${share}${box.state === undefined ? '' : ` ${STATES[box.state]}`}`
+    return `${formatTime(us / 1000)}${share}${box.state === undefined ? '' : ` ${STATE_NAMES[box.state]}`}`
   }
 
   /** Zooms or moves. Without a key, the wheel scrolls. @param {WheelEvent} event */

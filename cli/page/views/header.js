@@ -3,7 +3,7 @@
 // Draws what is above and below the graphs: title, sentence, chain, states, search and notes.
 
 const { timeWith, titleOf } = require('../data/names.js')
-const { STATES } = require('../data/recording.js')
+const { STATES, STATE_NAMES } = require('../data/recording.js')
 const { formatChange } = require('../data/sides.js')
 const { spanOf, threadsOf } = require('../state.js')
 const { chainPart, formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
@@ -14,12 +14,12 @@ const { byId, element } = require('./elements.js')
 
 /** What each state is. */
 const MEANINGS = {
-  javascript: ['JavaScript', 'functions of scripts'],
-  native: ['native code', 'native functions, and native code that no function called'],
-  gc: ['gc', 'garbage collection'],
-  waiting: ['waiting for a core', 'ready to run, but other threads had the cores'],
-  blocked: ['blocked', 'in a call that waits'],
-  idle: ['idle', 'in the event loop with nothing to do'],
+  javascript: 'functions of scripts',
+  native: 'native functions, and native code that no function called',
+  gc: 'garbage collection',
+  waiting: 'ready to run, but other threads had the cores',
+  blocked: 'in a call that waits',
+  idle: 'in the event loop with nothing to do',
 }
 
 class HeaderView {
@@ -79,7 +79,11 @@ function phase(part) {
 /** Makes a bar of the states, and the legend of their colours with their times. @param {import('../data/costs.js').Costs} costs */
 function statesOf({ states }) {
   const all = states.reduce((sum, us) => sum + us, 0)
-  const known = STATES.map((name, state) => ({ name, us: states[state] }))
+  const known = STATES.map((name, state) => ({
+    name,
+    label: STATE_NAMES[state],
+    us: states[state],
+  }))
   const parts = known
     .filter(({ us }) => us > 0)
     .map(({ name, us }) => {
@@ -87,12 +91,12 @@ function statesOf({ states }) {
       part.style.flexGrow = String(us / all)
       return part
     })
-  const rows = known.map(({ name, us }) =>
+  const rows = known.map(({ name, label, us }) =>
     element(
       'li',
-      { title: MEANINGS[name][1], className: us > 0 ? '' : 'none' },
+      { title: MEANINGS[name], className: us > 0 ? '' : 'none' },
       element('span', { className: `swatch state ${name}` }),
-      `${MEANINGS[name][0]} `,
+      `${label} `,
       ...(us > 0
         ? [element('b', { textContent: formatTime(us / 1000) }), ` ${formatShare(us, all)}`]
         : ['–']),

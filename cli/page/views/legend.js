@@ -3,13 +3,11 @@
 // Draws what the colours of the flame graph mean.
 
 const { element, byId } = require('./elements.js')
-const { formatShare } = require('../../terminal/units.js')
+const { formatCount, formatShare } = require('../../terminal/units.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../state.js').Shown} Shown */
 
-/** Packages that are named. */
-const NAMED = 7
 /** Smaller parts of the work are not named. */
 const ENOUGH = 0.002
 const TEXTS = /** @type {Record<string, string>} */ ({
@@ -22,19 +20,27 @@ const TEXTS = /** @type {Record<string, string>} */ ({
  * @param {Recording} recording @param {Shown} shown
  * @param {(name: string) => string} [colourOf] packages
  */
-function drawLegend({ packages }, { costs, sides }, colourOf) {
+function drawLegend({ packages }, { costs, sides }, colourOf = () => '') {
   const { packageCosts, workUs } = costs
-  const rows = [...packages.keys()]
-    .filter((item) => packageCosts.self[item] > ENOUGH * workUs)
-    .sort((a, b) => packageCosts.self[b] - packageCosts.self[a])
-    .slice(0, NAMED)
-    .map((item) => {
-      const swatch = element('span', { className: 'swatch' })
-      swatch.style.background = colourOf?.(packages[item]) ?? ''
-      const name = TEXTS[packages[item]] ?? packages[item]
-      const share = element('b', { textContent: formatShare(packageCosts.self[item], workUs) })
-      return element('li', { title: `${name}, by self time` }, swatch, share, ` ${name}`)
-    })
+  /** @param {string} name @param {string} colour @param {number} us */
+  const row = (name, colour, us) => {
+    const swatch = element('span', { className: 'swatch' })
+    swatch.style.background = colour
+    const share = element('b', { textContent: formatShare(us, workUs) })
+    return element('li', { title: `${name}, by self time` }, swatch, share, ` ${name}`)
+  }
+  const colourOfOthers = colourOf('')
+  const known = packages
+    .map((name, item) => ({ name, colour: colourOf(name), us: packageCosts.self[item] }))
+    .sort((a, b) => b.us - a.us)
+  const others = known.filter(({ colour, us }) => colour === colourOfOthers && us > 0)
+  const rows = known
+    .filter(({ colour, us }) => colour !== colourOfOthers && us > ENOUGH * workUs)
+    .map(({ name, colour, us }) => row(TEXTS[name] ?? name, colour, us))
+  const othersUs = others.reduce((sum, { us }) => sum + us, 0)
+  if (othersUs > ENOUGH * workUs) {
+    rows.push(row(formatCount(others.length, 'other package'), colourOfOthers, othersUs))
+  }
   byId('packages').replaceChildren(...(sides ? [] : rows))
 }
 

@@ -1,0 +1,71 @@
+'use strict'
+
+// Calms the picture of a track: threads change their states too often for single pixels.
+
+const { IDLE } = require('../data/recording.js')
+const { ALIVE, VALUES } = require('./timeline.js')
+
+/** @typedef {import('../data/recording.js').Recording} Recording */
+
+/** Pixels on each side that a calm picture mixes, with the mixed pixels of those. */
+const CALM = 3
+/** Samples that are wider keep their borders: pixels. */
+const WIDE = 8
+
+/** Returns the mean length of the samples that are not idle, microseconds. @param {Recording} recording */
+function meanSample({ threads, leafState }) {
+  let [us, count] = [0, 0]
+  for (const { times, leaves } of threads) {
+    for (let index = 0; index < leaves.length; index++) {
+      if (leaves[index] === -1 || leafState[leaves[index]] === IDLE) continue
+      us += times[index + 1] - times[index]
+      count++
+    }
+  }
+  return us / Math.max(1, count)
+}
+
+/**
+ * Mixes the states of neighbouring pixels, unless samples are wide. What is marked keeps its
+ * place.
+ * @param {Float32Array} shares of each pixel @param {number} width pixels
+ * @param {number} sampleWidth pixels
+ */
+function calmed(shares, width, sampleWidth) {
+  if (sampleWidth > WIDE) return shares
+  const calm = shares.slice()
+  const alive = mixed(column(shares, ALIVE, width))
+  for (let state = 0; state < IDLE; state++) {
+    const part = mixed(column(shares, state, width))
+    for (let pixel = 0; pixel < width; pixel++) {
+      const at = pixel * VALUES
+      // Beside a border there is less to mix.
+      if (alive[pixel] > 0) calm[at + state] = (part[pixel] / alive[pixel]) * shares[at + ALIVE]
+    }
+  }
+  return calm
+}
+
+/** @param {Float32Array} shares @param {number} value which of {@link VALUES} @param {number} width pixels */
+function column(shares, value, width) {
+  return Float32Array.from({ length: width }, (_, pixel) => shares[pixel * VALUES + value])
+}
+
+/** Returns means of neighbours, twice. @param {Float32Array} values */
+function mixed(values) {
+  for (let round = 0; round < 2; round++) values = means(values)
+  return values
+}
+
+/** @param {Float32Array} values */
+function means(values) {
+  const made = new Float32Array(values.length)
+  let sum = 0
+  for (let index = -CALM; index < values.length; index++) {
+    sum += (values[index + CALM] ?? 0) - (values[index - CALM - 1] ?? 0)
+    if (index >= 0) made[index] = Math.max(0, sum) / (2 * CALM + 1)
+  }
+  return made
+}
+
+module.exports = { meanSample, calmed }
