@@ -5,34 +5,18 @@
 const { IDLE } = require('../data/recording.js')
 const { ALIVE, VALUES } = require('./timeline.js')
 
-/** @typedef {import('../data/recording.js').Recording} Recording */
-
 /** Pixels on each side that a calm picture mixes, with the mixed pixels of those. */
 const CALM = 3
-/** Samples that are wider keep their borders: pixels. */
-const WIDE = 8
-
-/** Returns the mean length of the samples that are not idle, microseconds. @param {Recording} recording */
-function meanSample({ threads, leafState }) {
-  let [us, count] = [0, 0]
-  for (const { times, leaves } of threads) {
-    for (let index = 0; index < leaves.length; index++) {
-      if (leaves[index] === -1 || leafState[leaves[index]] === IDLE) continue
-      us += times[index + 1] - times[index]
-      count++
-    }
-  }
-  return us / Math.max(1, count)
-}
+/** Pixels of a shorter time stay as they are: samples are wide there. Microseconds. */
+const SHORT = 200
 
 /**
- * Mixes the states of neighbouring pixels, unless samples are wide. What is marked keeps its
- * place.
+ * Mixes the states of neighbouring pixels. What is marked keeps its place.
  * @param {Float32Array} shares of each pixel @param {number} width pixels
- * @param {number} sampleWidth pixels
+ * @param {number} usPerPixel
  */
-function calmed(shares, width, sampleWidth) {
-  if (sampleWidth > WIDE) return shares
+function calmed(shares, width, usPerPixel) {
+  if (usPerPixel < SHORT) return shares
   const calm = shares.slice()
   const alive = mixed(column(shares, ALIVE, width))
   for (let state = 0; state < IDLE; state++) {
@@ -48,7 +32,9 @@ function calmed(shares, width, sampleWidth) {
 
 /** @param {Float32Array} shares @param {number} value which of {@link VALUES} @param {number} width pixels */
 function column(shares, value, width) {
-  return Float32Array.from({ length: width }, (_, pixel) => shares[pixel * VALUES + value])
+  const values = new Float32Array(width)
+  for (let pixel = 0; pixel < width; pixel++) values[pixel] = shares[pixel * VALUES + value]
+  return values
 }
 
 /** Returns means of neighbours, twice. @param {Float32Array} values */
@@ -68,4 +54,4 @@ function means(values) {
   return made
 }
 
-module.exports = { meanSample, calmed }
+module.exports = { calmed }

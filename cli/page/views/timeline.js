@@ -4,7 +4,7 @@
 
 const { SPAN } = require('../layout/lanes.js')
 const { inside, moved, scaled } = require('../layout/boxes.js')
-const { calmed, meanSample } = require('../layout/calm.js')
+const { calmed } = require('../layout/calm.js')
 const { layoutMoment } = require('../layout/moment.js')
 const { SCALE, layoutTimeline, rowAt, sharesOf } = require('../layout/timeline.js')
 const { rowsOf } = require('../layout/tracks.js')
@@ -38,7 +38,6 @@ class TimelineView {
   #opened = new Map()
   #rows
   #names
-  #sampleUs
   /** What threads did in each pixel, for the rows that were visible. @type {{ key: unknown[], rows: Map<string, Float32Array> }} */
   #shares = { key: [], rows: new Map() }
   /** What the last drawing shows. @type {unknown[]} */
@@ -55,7 +54,6 @@ class TimelineView {
     this.#recording = recording
     this.#change = change
     this.#rows = rowsOf(recording)
-    this.#sampleUs = meanSample(recording)
     this.#names = new RowNames({
       choose: (row, event) => this.#choose(row.threads, event),
       open: (row) => this.#open(row),
@@ -149,8 +147,7 @@ class TimelineView {
     const known = rows.get(id)
     if (known) return known
     const shares = sharesOf(this.#recording, threads, visible, width, leaves)
-    const usPerPixel = (visible.to - visible.from) / width
-    const calm = calmed(shares, width, this.#sampleUs / usPerPixel)
+    const calm = calmed(shares, width, (visible.to - visible.from) / width)
     rows.set(id, calm)
     return calm
   }
