@@ -11,6 +11,7 @@ const { IDLE, STATES, readRecording } = require('../../cli/page/data/recording.j
 const { leavesWith } = require('../../cli/page/data/calls.js')
 const { matcher } = require('../../cli/page/data/names.js')
 const boxes = require('../../cli/page/layout/boxes.js')
+const { layoutCalls } = require('../../cli/page/layout/calls.js')
 const { layoutFlame } = require('../../cli/page/layout/flame.js')
 const { layoutTable } = require('../../cli/page/layout/table.js')
 const timeline = require('../../cli/page/layout/timeline.js')
@@ -297,4 +298,34 @@ test('a table is sorted by a column that it has', async () => {
     names: ['spin', 'collect'],
   })
   assert.deepEqual(tableFor('#table=packages&query=PAD').names, ['left-pad'])
+})
+
+test('calls are a tree, the longest first, whose large calls are open', async () => {
+  const recording = await readProgram()
+  /** @param {string} fragment @param {Map<string, boolean>} [opened] */
+  const rowsIn = (fragment, opened = new Map()) =>
+    layoutCalls(recording, shownFor(recording, fragment), opened)
+  const textOf = (/** @type {ReturnType<typeof rowsIn>[number]} */ row) => {
+    const [total, self] = [row.totalUs, row.selfUs].map((us) => Math.round(us / 1000))
+    const sign = row.isOpen === undefined ? '' : row.isOpen ? '-' : '+'
+    return `${' '.repeat(row.level)}${sign}${row.name} ${total} ${self}`
+  }
+  const first = ['+main 150 0', '+again 83 0', '(garbage collector) 50 50', 'spin 43 43']
+  // The linter has nearly half of the work, and is no launcher.
+  const lint = '+lint 310 0'
+  assert.deepEqual(rowsIn('').map(textOf).slice(0, 5), [lint, ...first])
+  const [{ id }] = rowsIn('')
+  const open = ['-lint 310 0', ' check 310 310', first[0]]
+  assert.deepEqual(
+    rowsIn('', new Map([[id, true]]))
+      .map(textOf)
+      .slice(0, 3),
+    open,
+  )
+  // Of the linter alone, the call has all.
+  assert.deepEqual(rowsIn('#threads=2').map(textOf), open.slice(0, 2))
+  assert.deepEqual(rowsIn('#threads=2', new Map([[id, false]])).map(textOf), [lint])
+
+  const inverted = rowsIn('#threads=0&view=inverted').map(textOf)
+  assert.deepEqual(inverted.slice(0, 3), ['-spin 136 136', ' +again 93 0', '+collect 57 57'])
 })

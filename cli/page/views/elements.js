@@ -2,8 +2,8 @@
 
 // Makes elements and prepares canvases. Texts from profiles are never HTML.
 
-/** Levels that rows are set in; what is deeper stands below the last. */
-const MAX_LEVEL = 12
+/** Levels that rows are set in, by so many pixels; what is deeper stands below the last. */
+const [MAX_LEVEL, INDENT] = [30, 10]
 
 /**
  * @param {string} tag @param {Record<string, any>} [properties] of the element, or its attributes
@@ -42,7 +42,7 @@ function nameCell({ name, place, title = place, item, level = 0, code = '', choi
   const text = code === '' ? [] : [' ', element('code', { textContent: code })]
   const whole = `${name} ${title}`.trim()
   const cell = element('td', { className: 'name', title: whole }, link, ' ', where, ...text)
-  if (level > 0) cell.style.paddingLeft = `${6 + 14 * Math.min(level, MAX_LEVEL)}px`
+  if (level > 0) cell.style.paddingLeft = `${6 + INDENT * Math.min(level, MAX_LEVEL)}px`
   return cell
 }
 
