@@ -7,14 +7,14 @@ const { TIMES } = require('./data/recording.js')
 const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted', 'sandwich'])
 const TABLES = /** @type {const} */ ([
   ...['functions', 'calls', 'files', 'packages', 'owners', 'lines'],
-  ...['stalls', 'imports', 'scripts'],
+  ...['stalls', 'timings', 'imports', 'scripts'],
 ])
 /** Tables that a recording can lack. */
-const LISTS = /** @type {const} */ (['stalls', 'imports', 'scripts'])
+const LISTS = /** @type {const} */ (['stalls', 'timings', 'imports', 'scripts'])
 const THEMES = /** @type {const} */ (['light', 'dark'])
 
 /** @typedef {import('./data/recording.js').Recording} Recording */
-/** @typedef {'functions' | 'calls' | 'files' | 'packages' | 'owners' | 'lines' | 'stalls' | 'imports' | 'scripts'} TableName */
+/** @typedef {'functions' | 'calls' | 'files' | 'packages' | 'owners' | 'lines' | 'stalls' | 'timings' | 'imports' | 'scripts'} TableName */
 /**
  * @typedef {object} State
  * @property {number} [from] start of the selected time, microseconds
@@ -105,7 +105,7 @@ function writeState(state) {
 
 /**
  * Returns the tables of a recording: calls and lines of two versions are not comparable, and not every
- * run has stalls, imports and scripts.
+ * run has stalls, timings, imports and scripts.
  * @param {Recording} recording
  */
 function tablesOf(recording) {
@@ -176,6 +176,6 @@ function chooseThreads(state, recording, threads, isAdded) {
 }
 
 module.exports = {
-  ...{ VIEWS, tablesOf, viewsOf, readState, writeState },
+  ...{ VIEWS, LISTS, tablesOf, viewsOf, readState, writeState },
   ...{ spanOf, visibleOf, isWhole, threadsOf, shownThread, chooseThreads },
 }

@@ -1,6 +1,6 @@
 'use strict'
 
-// Lays out the tables that are no costs: stalls, imports and scripts.
+// Lays out the tables that are no costs: stalls, timings, imports and scripts.
 
 const {
   functionAt,
@@ -27,12 +27,13 @@ const { formatTime } = require('../../terminal/units.js')
  * @typedef {{ heads: string[], rows: ListRow[], wholeMs: number, noun: string }} List
  */
 
-/** Part of a stall that is visible before and after it. */
+/** Part of a stall or a span that is visible before and after it, and the least: microseconds. */
 const AROUND = 0.2
+const LEAST = 1000
 
 /** @param {Recording} recording @param {import('../state.js').State} state @returns {List} */
 function layoutList(recording, { table, query }) {
-  const list = { stalls, imports, scripts }[/** @type {'stalls'} */ (table)](recording)
+  const list = { stalls, timings, imports, scripts }[/** @type {'stalls'} */ (table)](recording)
   const text = query.toLowerCase()
   const rows = list.rows.filter(({ name, place }) =>
     `${name} ${place}`.toLowerCase().includes(text),
@@ -48,12 +49,7 @@ function stalls(recording) {
       ({ id, process }) => id === stall.threadId && process.pid === stall.pid,
     )
     const [from, to] = [startMs * 1000, (startMs + durationMs) * 1000]
-    const inThread = thread && {
-      ...{ threads: [thread.index], thread: thread.index, view: /** @type {const} */ ('time') },
-      ...{ from, to: Math.min(to, recording.durationUs) },
-      left: Math.max(0, from - AROUND * (to - from)),
-      right: Math.min(recording.durationUs, to + AROUND * (to - from)),
-    }
+    const inThread = thread && showing(recording, thread, from, to)
     return {
       ...{ ms: durationMs, choice: inThread, ...culprit(recording, stall) },
       cells: [startMs, durationMs, gcMs, blockedMs].map(formatTime),
@@ -67,6 +63,31 @@ function stalls(recording) {
     wholeMs,
     noun: 'function',
   }
+}
+
+/** Returns what shows a time of a thread, with some time around it. @param {Recording} recording @param {import('../data/recording.js').Thread} thread @param {number} from @param {number} to */
+function showing({ durationUs }, thread, from, to) {
+  const around = Math.max(LEAST, AROUND * (to - from))
+  return {
+    ...{ threads: [thread.index], thread: thread.index, view: /** @type {const} */ ('time') },
+    ...{ from: Math.max(0, from), to: Math.min(Math.max(to, from + 1), durationUs) },
+    left: Math.max(0, from - around),
+    right: Math.min(durationUs, to + around),
+  }
+}
+
+/** Returns marks and spans, the longest first. @param {Recording} recording @returns {List} */
+function timings(recording) {
+  const isOne = recording.threads.length === 1
+  const rows = [...recording.timings]
+    .sort((a, b) => b.to - b.from - (a.to - a.from) || a.from - b.from)
+    .map(({ name, track, from, to, thread }) => ({
+      cells: [formatTime(from / 1000), to === from ? '–' : formatTime((to - from) / 1000)],
+      ...{ ms: (to - from) / 1000, name },
+      place: [track, ...(thread && !isOne ? [threadLabel(thread)] : [])].join(' · '),
+      choice: thread && showing(recording, thread, from, to),
+    }))
+  return { heads: ['at', 'for'], rows, wholeMs: rows[0].ms, noun: 'timing' }
 }
 
 /** @param {ListRow & { end?: string }} row @returns {ListRow} */

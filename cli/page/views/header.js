@@ -6,7 +6,13 @@ const { timeWith, titleOf } = require('../data/names.js')
 const { STATES, STATE_NAMES } = require('../data/recording.js')
 const { formatChange } = require('../data/sides.js')
 const { spanOf, threadsOf } = require('../state.js')
-const { chainPart, formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
+const {
+  chainPart,
+  formatCount,
+  formatCounts,
+  formatShare,
+  formatTime,
+} = require('../../terminal/units.js')
 const { byId, element } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -37,7 +43,11 @@ class HeaderView {
     byId('waited').hidden = chain.length < 2
     byId('chain').append(...chain.map(phase))
     const thinned = `one sample stands for ${formatTime(Number(thinnedToUs) / 1000)}, because there are many`
-    byId('notes').textContent = [...notes, ...(thinnedToUs ? [thinned] : [])].join('; ')
+    const leftOut = recording.processes.reduce((sum, each) => sum + (each.timingsLeftOut ?? 0), 0)
+    const missing = `${formatCount(leftOut, 'mark or span is', 'marks and spans are')} left out`
+    byId('notes').textContent = [
+      ...[...notes, ...(thinnedToUs ? [thinned] : []), ...(leftOut > 0 ? [missing] : [])],
+    ].join('; ')
     byId('whole').addEventListener('click', () =>
       change({
         ...{ from: undefined, to: undefined, left: undefined, right: undefined },

@@ -1,11 +1,12 @@
 'use strict'
 
-// Draws the tables: functions, calls, files, packages, owners, lines, stalls, imports and scripts.
+// Draws the tables: functions, calls, files, packages, owners, lines, stalls, timings, imports and
+// scripts.
 
 const { formatDifference } = require('../data/sides.js')
 const { layoutList } = require('../layout/lists.js')
 const { layoutTable } = require('../layout/table.js')
-const { tablesOf } = require('../state.js')
+const { LISTS, tablesOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
 const { CallsView } = require('./calls.js')
 const { bar, button, byId, element, nameCell } = require('./elements.js')
@@ -20,8 +21,6 @@ const { bar, button, byId, element, nameCell } = require('./elements.js')
 const ROWS = 50
 /** Rows that a click adds. */
 const MORE_ROWS = 500
-/** Tables that have no costs. */
-const LISTS = new Set(['stalls', 'imports', 'scripts'])
 
 class TableView {
   #table = byId('table')
@@ -96,7 +95,7 @@ class TableView {
   #rows() {
     const { state } = this.#shown
     if (this.#hasCalls()) return this.#calls.make(this.#shown, this.#limit)
-    return LISTS.has(state.table)
+    return LISTS.some((name) => name === state.table)
       ? this.#list(layoutList(this.#recording, state))
       : this.#costs(layoutTable(this.#recording, this.#shown, this.#limit))
   }
