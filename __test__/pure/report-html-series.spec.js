@@ -128,10 +128,15 @@ test('marks and spans are a table, which shows them on the time line', async () 
     ['MinorGC', 'timings · app.js (7) main', '120 ms', '–'],
   ])
   assert.equal(layout.wholeMs, 700)
-  const [load, parse] = layout.rows.map(({ choice = {} }) => choice)
+  const [load, parse, , ready] = layout.rows.map(({ choice = {} }) => choice)
   assert.deepEqual([parse.from, parse.to, parse.view], [510_000, 590_000, 'time'])
   assert.deepEqual([parse.threads, parse.left, parse.right], [[0], 494_000, 606_000])
   assert.deepEqual([load.to, load.right], [1_000_000, 1_000_000])
+  // A mark has no time to select.
+  assert.deepEqual(
+    [ready.from, ready.to, ready.left, ready.right],
+    [...[undefined, undefined], 90_000, 110_000],
+  )
   const found = layoutList(recording, readState('#table=timings&query=http', recording))
   assert.deepEqual(
     found.rows.map(({ name }) => name),

@@ -27,9 +27,10 @@ const { formatTime } = require('../../terminal/units.js')
  * @typedef {{ heads: string[], rows: ListRow[], wholeMs: number, noun: string }} List
  */
 
-/** Part of a stall or a span that is visible before and after it, and the least: microseconds. */
+/** Part of a stall or a span that is visible before and after it. */
 const AROUND = 0.2
-const LEAST = 1000
+/** Time that is visible before and after a mark: microseconds. */
+const AROUND_MARK = 10_000
 
 /** @param {Recording} recording @param {import('../state.js').State} state @returns {List} */
 function layoutList(recording, { table, query }) {
@@ -65,12 +66,14 @@ function stalls(recording) {
   }
 }
 
-/** Returns what shows a time of a thread, with some time around it. @param {Recording} recording @param {import('../data/recording.js').Thread} thread @param {number} from @param {number} to */
+/** Returns what shows a time of a thread, with some time around it. A mark has no time to select. @param {Recording} recording @param {import('../data/recording.js').Thread} thread @param {number} from @param {number} to */
 function showing({ durationUs }, thread, from, to) {
-  const around = Math.max(LEAST, AROUND * (to - from))
+  const isMark = to === from
+  const around = isMark ? AROUND_MARK : AROUND * (to - from)
+  const selected = isMark ? undefined : { from: Math.max(0, from), to: Math.min(to, durationUs) }
   return {
     ...{ threads: [thread.index], thread: thread.index, view: /** @type {const} */ ('time') },
-    ...{ from: Math.max(0, from), to: Math.min(Math.max(to, from + 1), durationUs) },
+    ...{ from: selected?.from, to: selected?.to },
     left: Math.max(0, from - around),
     right: Math.min(durationUs, to + around),
   }

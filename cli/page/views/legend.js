@@ -3,7 +3,7 @@
 // Draws what the colours of the flame graph mean.
 
 const { element, byId } = require('./elements.js')
-const { formatCount, formatShare } = require('../../terminal/units.js')
+const { formatShare } = require('../../terminal/units.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../state.js').Shown} Shown */
@@ -39,7 +39,8 @@ function drawLegend({ packages }, { costs, sides }, colourOf = () => '') {
     .map(({ name, colour, us }) => row(TEXTS[name] ?? name, colour, us))
   const othersUs = others.reduce((sum, { us }) => sum + us, 0)
   if (othersUs > ENOUGH * workUs) {
-    rows.push(row(formatCount(others.length, 'other package'), colourOfOthers, othersUs))
+    const name = others.length === 1 ? others[0].name : `${others.length} other packages`
+    rows.push(row(name, colourOfOthers, othersUs))
   }
   byId('packages').replaceChildren(...(sides ? [] : rows))
 }
