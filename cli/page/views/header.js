@@ -37,7 +37,7 @@ class HeaderView {
     this.#recording = recording
     const { notes, thinnedToUs, sentence, chain } = recording
     document.title = titleOf(recording)
-    byId('title').textContent = document.title
+    Object.assign(byId('title'), { textContent: document.title, title: document.title })
     byId('sentence').textContent = sentence ?? ''
     // One part says nothing.
     byId('waited').hidden = chain.length < 2
