@@ -30,7 +30,7 @@ function layoutFlame(recording, shown, width, zoom) {
     const whole = { from: 0, to: recording.durationUs }
     const visible = visibleOf(state, recording)
     const levels = byTime(recording, thread, visible, width)
-    return { levels, whole, visible, middle: dividingLevel(levels, visible) }
+    return withDivision({ levels, whole, visible }, visible)
   }
   if (state.view === 'sandwich') {
     const { function: item } = shown
@@ -44,7 +44,17 @@ function layoutFlame(recording, shown, width, zoom) {
     return { levels: inverted(recording, costs, visible, width), whole, visible }
   }
   const levels = leftHeavy(recording, costs, visible, width)
-  return { levels, whole, visible, middle: dividingLevel(levels, whole) }
+  return withDivision({ levels, whole, visible }, whole)
+}
+
+/** Adds the level where the work divides, which few drawings need. @param {Flame} flame @param {Range} all @returns {Flame} */
+function withDivision(flame, all) {
+  return {
+    ...flame,
+    get middle() {
+      return dividingLevel(flame.levels, all)
+    },
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ const { layoutFlame } = require('../layout/flame.js')
 const { shownThread, threadsOf, viewsOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
 const { differenceColour, functionColours, packageColours } = require('./colours.js')
-const { button, byId, cutText, hideHover, prepare, shade, showHover, variable, widthFor } =
+const { button, byId, cutText, prepare, shade, showHover, variable, widthFor } =
   require('./elements.js')
 const { hideMoment, showMoment } = require('./scale.js')
 
@@ -67,10 +67,7 @@ class FlameView {
     canvas.addEventListener('pointerdown', (event) => this.#begin(event))
     canvas.addEventListener('pointermove', (event) => this.#move(event))
     canvas.addEventListener('pointerup', (event) => this.#end(event))
-    canvas.addEventListener('pointerleave', () => {
-      hideHover()
-      hideMoment()
-    })
+    canvas.addEventListener('pointerleave', hideMoment)
     canvas.addEventListener('dblclick', (event) => this.#show(this.#boxUnder(event)))
     canvas.addEventListener('wheel', (event) => this.#turn(event), { passive: false })
     this.#buttons = viewsOf(recording).map((view) => ({
@@ -261,7 +258,7 @@ class FlameView {
   #move(event) {
     const drag = this.#drag
     if (drag !== undefined && Math.abs(event.clientX - drag.from) >= CLICK) {
-      hideHover()
+      hideMoment()
       this.pan((drag.at - event.clientX) / widthFor(this.#canvas))
       drag.at = event.clientX
       drag.from = Number.NEGATIVE_INFINITY

@@ -3,7 +3,7 @@
 // Draws the scale of time, and a line where the pointer is.
 
 const { SCALE } = require('../layout/timeline.js')
-const { byId, variable } = require('./elements.js')
+const { byId, hideHover, variable } = require('./elements.js')
 
 /** @param {CanvasRenderingContext2D} context @param {{ x: number, label: string }[]} ticks */
 function drawScale(context, ticks) {
@@ -31,7 +31,9 @@ function showMoment(share, time) {
   byId('moment').textContent = time
 }
 
+/** Hides the line, and the text beside the pointer. */
 function hideMoment() {
+  hideHover()
   for (const line of linesOf()) line.hidden = true
 }
 

@@ -10,7 +10,7 @@ const { SCALE, layoutTimeline, rowAt, sharesOf } = require('../layout/timeline.j
 const { rowsOf } = require('../layout/tracks.js')
 const { chooseThreads, visibleOf } = require('../state.js')
 const { formatTime } = require('../../terminal/units.js')
-const { byId, hideHover, prepare, shade, showHover, variable } = require('./elements.js')
+const { byId, prepare, shade, showHover, variable } = require('./elements.js')
 const { drawLane, textOfLane } = require('./lanes.js')
 const { RowNames } = require('./row-names.js')
 const { drawGrid, drawScale, hideMoment, showMoment } = require('./scale.js')
@@ -62,7 +62,7 @@ class TimelineView {
     canvas.addEventListener('pointerdown', (event) => this.#beginDrag(event))
     canvas.addEventListener('pointermove', (event) => this.#drag(event))
     canvas.addEventListener('pointerup', (event) => this.#endDrag(event))
-    canvas.addEventListener('pointerleave', () => this.#hide())
+    canvas.addEventListener('pointerleave', hideMoment)
     canvas.addEventListener('dblclick', () => change({ from: undefined, to: undefined }))
     canvas.addEventListener('wheel', (event) => this.#turn(event), { passive: false })
     this.#section.addEventListener('scroll', () => this.#drawTracks())
@@ -70,7 +70,7 @@ class TimelineView {
       visible: () => this.#visible(),
       count: () => this.#rows.length,
       show: (place) => this.#showByKey(place),
-      hide: () => this.#hide(),
+      hide: hideMoment,
       select: (from, to) => change({ from, to }),
       open: (index) => this.#openByTime(index),
     })
@@ -241,11 +241,6 @@ class TimelineView {
   #showMoment(us) {
     const { from, to } = this.#visible()
     showMoment((us - from) / (to - from), formatTime(us / 1000))
-  }
-
-  #hide() {
-    hideHover()
-    hideMoment()
   }
 
   /** Describes a row at a time, on one of its levels or on any. @param {number} index @param {number} us @param {number} [level] */
