@@ -20,7 +20,9 @@ function calmed(shares, width, usPerPixel) {
   const calm = shares.slice()
   const alive = mixed(column(shares, ALIVE, width))
   for (let state = 0; state < IDLE; state++) {
-    const part = mixed(column(shares, state, width))
+    const before = column(shares, state, width)
+    if (before.every((share) => share === 0)) continue
+    const part = mixed(before)
     for (let pixel = 0; pixel < width; pixel++) {
       const at = pixel * VALUES
       // Beside a border there is less to mix.

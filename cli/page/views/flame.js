@@ -23,6 +23,8 @@ const { hideMoment, showMoment } = require('./scale.js')
 const NAMES = { time: 'by time', heavy: 'left heavy', inverted: 'inverted', sandwich: 'sandwich' }
 /** Narrower boxes have no name: pixels. */
 const MIN_TEXT = 18
+/** Width of a wide letter: pixels. */
+const WIDE = 8
 /** Factor of one step of the wheel. */
 const ZOOM = 1.3
 /** Drawings of a drag that take longer wait until the user pauses: milliseconds. */
@@ -204,8 +206,9 @@ class FlameView {
     const name = width < MIN_TEXT ? '' : cutText(nameOf(this.#recording, box.item), width)
     if (name !== '') {
       context.fillStyle = onBox
-      // A name of wide letters becomes narrower.
-      context.fillText(name, left + 3, top + LEVEL / 2, width - 5)
+      // A name of wide letters becomes narrower. To measure each name takes too long for a drag.
+      const room = name.length * WIDE < width ? undefined : width - 5
+      context.fillText(name, left + 3, top + LEVEL / 2, room)
     }
     context.globalAlpha = 1
   }
