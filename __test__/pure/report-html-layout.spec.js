@@ -13,6 +13,7 @@ const { matcher } = require('../../cli/page/data/names.js')
 const boxes = require('../../cli/page/layout/boxes.js')
 const { layoutCalls } = require('../../cli/page/layout/calls.js')
 const { layoutFlame } = require('../../cli/page/layout/flame.js')
+const { layoutLegend } = require('../../cli/page/layout/legend.js')
 const { layoutTable } = require('../../cli/page/layout/table.js')
 const timeline = require('../../cli/page/layout/timeline.js')
 const { rowsOf } = require('../../cli/page/layout/tracks.js')
@@ -328,4 +329,24 @@ test('calls are a tree, the longest first, whose large calls are open', async ()
 
   const inverted = rowsIn('#threads=0&view=inverted').map(textOf)
   assert.deepEqual(inverted.slice(0, 3), ['-spin 136 136', ' +again 93 0', '+collect 57 57'])
+})
+
+test('the legend names each colour, and its parts sum up to the work', async () => {
+  const recording = await readProgram()
+  const { costs } = shownFor(recording, '')
+  const legendWith = (/** @type {string[]} */ colourful) =>
+    layoutLegend(recording, costs, (name) => (colourful.includes(name) ? name : 'grey'))
+  const known = ['(own code)', '(garbage collector)', '(program)']
+  const textsOf = (/** @type {ReturnType<typeof legendWith>} */ parts) =>
+    parts.map(({ name, colour, us }) => [name, colour, Math.round(us / 1000)])
+  const named = [
+    ['own code', '(own code)', 529],
+    ['gc', '(garbage collector)', 50],
+    ['other native code', '(program)', 21],
+  ]
+  assert.deepEqual(textsOf(legendWith(known)), [...named, ['left-pad', 'grey', 57]])
+  const all = legendWith([...known, 'left-pad'])
+  assert.deepEqual(textsOf(all), [named[0], ['left-pad', 'left-pad', 57], ...named.slice(1)])
+  assert.ok(Math.abs(all.reduce((sum, { us }) => sum + us, 0) - costs.workUs) < 1)
+  assert.deepEqual(textsOf(legendWith([])), [['4 other packages', 'grey', 657]])
 })
