@@ -221,6 +221,10 @@ test('the keyboard walks over the time line and through the calls', {
   await press('ArrowLeft', 'ArrowLeft')
   await hasFocus('again')
   assert.equal(await view.locator('#table tr[aria-level="4"]').count(), 0)
+  // The pointer opens a call too, and the keyboard goes on there.
+  await view.locator('#table .toggle', { hasText: '▸' }).first().click()
+  await hasFocus('again')
+  assert.equal(await view.locator('#table tr[aria-level="4"]').count(), 1)
   await press('3')
   await shows('#table', /^totalselfsharecall300 ms300 ms66\.7%▾spin program\.js:3/)
   assert.deepEqual(problems, [])

@@ -90,7 +90,7 @@ function timings(recording) {
       place: [track, ...(thread && !isOne ? [threadLabel(thread)] : [])].join(' · '),
       choice: thread && showing(recording, thread, from, to),
     }))
-  return { heads: ['at', 'for'], rows, wholeMs: rows[0].ms, noun: 'timing' }
+  return { heads: ['at', 'for'], rows, wholeMs: rows[0]?.ms ?? 0, noun: 'timing' }
 }
 
 /** @param {ListRow & { end?: string }} row @returns {ListRow} */

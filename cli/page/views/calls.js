@@ -15,6 +15,7 @@ const HEADS = ['total', 'self']
 class CallsView {
   #recording
   #change
+  #redraw
   /** Calls that the user opened or closed. @type {Map<string, boolean>} */
   #opened = new Map()
   /** The rows of the last drawing. @type {CallRow[]} */
@@ -27,7 +28,7 @@ class CallsView {
   constructor(recording, change, redraw) {
     this.#recording = recording
     this.#change = change
-    this.redraw = redraw
+    this.#redraw = redraw
   }
 
   /** Returns the rows of a table. @param {Shown} shown @param {number} limit */
@@ -73,7 +74,7 @@ class CallsView {
   /** @param {CallRow} row @param {boolean} isOpen */
   #open({ id }, isOpen) {
     this.#opened.set(id, isOpen)
-    this.redraw()
+    this.#redraw()
   }
 
   /**

@@ -82,7 +82,7 @@ class TableView {
 
   #drawRows() {
     const { head, rows, count } = this.#rows()
-    const focused = this.#buttons().indexOf(document.activeElement)
+    const focused = this.#focused()
     this.#table.replaceChildren(element('thead', {}, head), element('tbody', {}, ...rows))
     // The user goes on where the keyboard was.
     this.#buttons()[focused]?.focus()
@@ -104,15 +104,21 @@ class TableView {
     return this.#shown.state.table === 'calls'
   }
 
-  /** @returns {any[]} what can have the focus */
+  /** Returns what the keyboard reaches. @returns {any[]} */
   #buttons() {
     return [...this.#table.querySelectorAll('button:not([tabindex])')]
   }
 
+  /** Returns which of these has the focus, itself or beside it in its cell; -1 for none. */
+  #focused() {
+    return this.#buttons().findIndex(({ parentElement }) =>
+      parentElement.contains(document.activeElement),
+    )
+  }
+
   /** Goes to another call, or opens one. @param {KeyboardEvent} event */
   #walk(event) {
-    const rows = this.#buttons()
-    const index = rows.indexOf(document.activeElement)
+    const index = this.#focused()
     if (!this.#hasCalls() || index === -1) return
     const next = this.#calls.press(event.key, index)
     if (next === undefined) return
