@@ -1,7 +1,6 @@
 'use strict'
 
-// Draws the tables: functions, calls, files, packages, owners, lines, stalls, timings, imports and
-// scripts.
+// Draws the tables: those of costs, calls, stalls, timings, imports and scripts.
 
 const { formatDifference } = require('../data/sides.js')
 const { layoutList } = require('../layout/lists.js')
