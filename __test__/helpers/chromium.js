@@ -2,8 +2,10 @@
 
 // Finds and starts the browser of the specs, and records traces with it.
 
+const assert = require('node:assert/strict')
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
+const { pathToFileURL } = require('node:url')
 const { temporaryDirectory } = require('./files.js')
 
 const CANDIDATES = [
@@ -93,6 +95,32 @@ async function recordPage(browser, url, use) {
   return trace
 }
 
+/**
+ * Opens an HTML report, and collects what the page complains about and asks for.
+ * @param {import('playwright-core').Browser} browser @param {string} file
+ */
+async function openReport(browser, file) {
+  const page = await browser.contexts()[0].newPage()
+  /** @type {string[]} */
+  const problems = []
+  /** @type {string[]} */
+  const requests = []
+  page.on('console', (message) => problems.push(message.text()))
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('request', (request) => requests.push(request.url().replace(/#.*/, '')))
+  await page.goto(pathToFileURL(file).href)
+  await until(page, "!document.body.classList.contains('loading')")
+  const text = async (/** @type {string} */ selector) =>
+    String(await page.locator(selector).textContent())
+  /** Waits for a text: what follows a key or a click is drawn later. @param {string} selector @param {RegExp} pattern */
+  const shows = async (selector, pattern) => {
+    const hasText = `${pattern}.test(document.querySelector('${selector}').textContent)`
+    await until(page, hasText).catch(() => {})
+    assert.match(await text(selector), pattern)
+  }
+  return { page, problems, requests, text, shows }
+}
+
 /** How long a page may take to show something, milliseconds. */
 const UNTIL_MS = 30_000
 
@@ -125,4 +153,4 @@ function debuggingPort(browser) {
   })
 }
 
-module.exports = { findChromium, recordPage, startChromium, until, whyNoBrowser }
+module.exports = { findChromium, openReport, recordPage, startChromium, until, whyNoBrowser }

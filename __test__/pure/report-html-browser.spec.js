@@ -8,14 +8,18 @@ const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { cli } = require('../helpers/cli.js')
-const { findChromium, startChromium, until, whyNoBrowser } = require('../helpers/chromium.js')
+const {
+  findChromium,
+  openReport,
+  startChromium,
+  until,
+  whyNoBrowser,
+} = require('../helpers/chromium.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
-/** The age of a page at which it should show what it does not show yet, milliseconds. */
-const WAIT_MS = 60_000
 
 /** Text that would run as a script if it were HTML. */
 const HOSTILE = '</script><img src=x onerror="document.title=1">'
@@ -57,13 +61,8 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
 
   const { browser, close } = await startChromium(/** @type {string} */ (chromium))
   t.after(close)
-  const view = await openPage(browser, page)
-  const text = async (/** @type {string} */ id) => String(await view.page.locator(id).textContent())
-  const shows = async (/** @type {string} */ id, /** @type {RegExp} */ pattern) => {
-    const hasText = `${pattern}.test(document.querySelector('${id}').textContent)`
-    await until(view.page, `${hasText} || performance.now() > ${WAIT_MS}`)
-    assert.match(await text(id), pattern)
-  }
+  const view = await openReport(browser, page)
+  const { text, shows } = view
   assert.match(await text('#title'), /^program\.js$/)
   assert.equal(await text('#summary'), '1.00 s · 1 process, 2 threads · busy 450 ms')
   const states = /JavaScript 400 ms.*native code 20 ms.*gc 30 ms.*blocked 500 ms.*idle 1\.05 s/
@@ -99,10 +98,7 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   await view.page.keyboard.press('Escape')
 
   // A selected function is marked where it ran; the time line tells its time in each row.
-  assert.match(
-    await text('#threads'),
-    /^▾program\.js \(7\)300 msmain210 msworker 1: program\.js90 ms/,
-  )
+  await shows('#threads', /^▾program\.js \(7\)300 msmain210 msworker 1: program\.js90 ms/)
 
   // One thread, then a part of its time.
   const threads = view.page.locator('#threads button.label')
@@ -110,6 +106,8 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   assert.deepEqual(await threads.allTextContents(), names)
   await threads.nth(2).click()
   await shows('#summary', /^1\.00 s · 1 process, 1 thread · busy 90 ms$/)
+  // A table of another length can scroll the page.
+  await shows('#table', /90 ms90 ms/)
   const line = await view.page.locator('#timeline').boundingBox()
   assert.ok(line)
   await view.page.mouse.move(line.x + 10, line.y + 30)
@@ -120,12 +118,16 @@ test('the page works in a browser, without a request', { skip, timeout: 180_000 
   for (const [key, expected] of [
     ['1', 'view=time'],
     ['3', 'view=inverted'],
+    ['t', 'table=calls'],
     ['t', 'table=files'],
     ['l', 'theme='],
   ]) {
     await view.page.keyboard.press(key)
     await until(view.page, `location.hash.includes('${expected}')`)
   }
+
+  // Tables follow later than the address.
+  await shows('#table', /share *file.*program\.js/)
 
   // The address keeps all of that.
   const [hash, summary, files] = [view.page.url(), await text('#summary'), await text('#table')]
@@ -157,29 +159,76 @@ test('names of a profile are text', { skip, timeout: 180_000 }, async (t) => {
 
   const { browser, close } = await startChromium(/** @type {string} */ (chromium))
   t.after(close)
-  const view = await openPage(browser, page)
+  const view = await openReport(browser, page)
   await view.page.locator('#table button', { hasText: 'onerror' }).click()
-  await until(view.page, `document.querySelector('#detail').textContent.includes('onerror')`)
+  await view.shows('#detail', /onerror/)
   assert.ok((await view.page.locator('#detail').textContent())?.includes(HOSTILE))
   assert.equal(await view.page.locator('img').count(), 0)
   assert.notEqual(await view.page.title(), '1')
   assert.deepEqual(view.problems, [])
 })
 
-/** Opens a page, and collects what it complains about and asks for. @param {import('playwright-core').Browser} browser @param {string} file */
-async function openPage(browser, file) {
-  const page = await browser.contexts()[0].newPage()
-  /** @type {string[]} */
-  const problems = []
-  /** @type {string[]} */
-  const requests = []
-  page.on('console', (message) => problems.push(message.text()))
-  page.on('pageerror', (error) => problems.push(String(error)))
-  page.on('request', (request) => requests.push(request.url().replace(/#.*/, '')))
-  await page.goto(pathToFileURL(file).href)
-  await until(page, "!document.body.classList.contains('loading')")
-  return { page, problems, requests }
-}
+test('the keyboard walks over the time line and through the calls', {
+  skip,
+  timeout: 180_000,
+}, async (t) => {
+  const cwd = temporaryDirectory()
+  const page = path.join(cwd, 'report.html')
+  const written = await cli(['report', ...writeProgram(cwd), '--html', page], { cwd })
+  assert.equal(written.code, 0, written.stderr)
+  const { browser, close } = await startChromium(/** @type {string} */ (chromium))
+  t.after(close)
+  const { page: view, shows, text, problems } = await openReport(browser, page)
+  const press = async (/** @type {string[]} */ ...keys) => {
+    for (const key of keys) await view.keyboard.press(key)
+  }
+  const hasFocus = async (/** @type {string} */ name) => {
+    await until(view, `document.activeElement.textContent === '${name}'`)
+  }
+
+  // From the last name beside the time line, Tab goes to the time line.
+  await view.locator('#threads button.label').last().focus()
+  await press('Tab', 'Home', 'PageDown', 'ArrowDown')
+  await shows('#hover', /^100 ms {2}mainJavaScriptspin {2}program\.js:3again {2}program\.js:6/)
+  assert.equal(await text('#moment'), '100 ms')
+  const line = view.locator('#tracks .moment')
+  assert.ok(await line.isVisible())
+  await press('ArrowDown')
+  await shows('#hover', /^100 ms {2}worker 1: program\.jsidle$/)
+  await press('Shift+PageDown', 'Shift+PageDown')
+  await shows('#summary', /^200 ms, from 100 ms on · /)
+  await press('Enter', '1')
+  await shows('#flame-title', /worker 1: program\.js/)
+  assert.match(String(await view.locator('#timeline').getAttribute('aria-valuetext')), /idle$/)
+  await press('Tab')
+  await until(view, "document.getElementById('hover').hidden")
+  assert.equal(await line.isVisible(), false)
+  await view.locator('#whole').click()
+
+  // The calls are a tree; its keys do not move the graph.
+  await view.locator('#tabs button', { hasText: 'calls' }).click()
+  await shows('#table', /250 ms–55\.6%▾main program\.js:1/)
+  const calls = view.locator('#table tbody button:not([tabindex])')
+  await calls.first().focus()
+  await press('ArrowDown', 'ArrowRight')
+  await hasFocus('again')
+  assert.equal(await view.locator('#table tr[aria-level="3"]').count(), 1)
+  await press('ArrowRight', 'ArrowRight', 'ArrowRight')
+  await hasFocus('spin')
+  await press('Enter')
+  await shows('#detail', /^spin /)
+  await hasFocus('spin')
+  await press('ArrowLeft', 'ArrowLeft')
+  await hasFocus('again')
+  assert.equal(await view.locator('#table tr[aria-level="4"]').count(), 0)
+  // The pointer opens a call too, and the keyboard goes on there.
+  await view.locator('#table .toggle', { hasText: '▸' }).first().click()
+  await hasFocus('again')
+  assert.equal(await view.locator('#table tr[aria-level="4"]').count(), 1)
+  await press('3')
+  await shows('#table', /^totalselfsharecall300 ms300 ms66\.7%▾spin program\.js:3/)
+  assert.deepEqual(problems, [])
+})
 
 /** Counts the colours in a canvas. @param {import('playwright-core').Page} page @param {string} id */
 function coloursIn(page, id) {

@@ -11,7 +11,9 @@ const { IDLE, STATES, readRecording } = require('../../cli/page/data/recording.j
 const { leavesWith } = require('../../cli/page/data/calls.js')
 const { matcher } = require('../../cli/page/data/names.js')
 const boxes = require('../../cli/page/layout/boxes.js')
+const { layoutCalls } = require('../../cli/page/layout/calls.js')
 const { layoutFlame } = require('../../cli/page/layout/flame.js')
+const { layoutLegend } = require('../../cli/page/layout/legend.js')
 const { layoutTable } = require('../../cli/page/layout/table.js')
 const timeline = require('../../cli/page/layout/timeline.js')
 const { rowsOf } = require('../../cli/page/layout/tracks.js')
@@ -297,4 +299,54 @@ test('a table is sorted by a column that it has', async () => {
     names: ['spin', 'collect'],
   })
   assert.deepEqual(tableFor('#table=packages&query=PAD').names, ['left-pad'])
+})
+
+test('calls are a tree, the longest first, whose large calls are open', async () => {
+  const recording = await readProgram()
+  /** @param {string} fragment @param {Map<string, boolean>} [opened] */
+  const rowsIn = (fragment, opened = new Map()) =>
+    layoutCalls(recording, shownFor(recording, fragment), opened)
+  const textOf = (/** @type {ReturnType<typeof rowsIn>[number]} */ row) => {
+    const [total, self] = [row.totalUs, row.selfUs].map((us) => Math.round(us / 1000))
+    const sign = row.isOpen === undefined ? '' : row.isOpen ? '-' : '+'
+    return `${' '.repeat(row.level)}${sign}${row.name} ${total} ${self}`
+  }
+  const first = ['+main 150 0', '+again 83 0', '(garbage collector) 50 50', 'spin 43 43']
+  // The linter has nearly half of the work, and is no launcher.
+  const lint = '+lint 310 0'
+  assert.deepEqual(rowsIn('').map(textOf).slice(0, 5), [lint, ...first])
+  const [{ id }] = rowsIn('')
+  const open = ['-lint 310 0', ' check 310 310', first[0]]
+  assert.deepEqual(
+    rowsIn('', new Map([[id, true]]))
+      .map(textOf)
+      .slice(0, 3),
+    open,
+  )
+  // Of the linter alone, the call has all.
+  assert.deepEqual(rowsIn('#threads=2').map(textOf), open.slice(0, 2))
+  assert.deepEqual(rowsIn('#threads=2', new Map([[id, false]])).map(textOf), [lint])
+
+  const inverted = rowsIn('#threads=0&view=inverted').map(textOf)
+  assert.deepEqual(inverted.slice(0, 3), ['-spin 136 136', ' +again 93 0', '+collect 57 57'])
+})
+
+test('the legend names each colour, and its parts sum up to the work', async () => {
+  const recording = await readProgram()
+  const { costs } = shownFor(recording, '')
+  const legendWith = (/** @type {string[]} */ colourful) =>
+    layoutLegend(recording, costs, (name) => (colourful.includes(name) ? name : 'grey'))
+  const known = ['(own code)', '(garbage collector)', '(program)']
+  const textsOf = (/** @type {ReturnType<typeof legendWith>} */ parts) =>
+    parts.map(({ name, colour, us }) => [name, colour, Math.round(us / 1000)])
+  const named = [
+    ['own code', '(own code)', 529],
+    ['gc', '(garbage collector)', 50],
+    ['other native code', '(program)', 21],
+  ]
+  assert.deepEqual(textsOf(legendWith(known)), [...named, ['left-pad', 'grey', 57]])
+  const all = legendWith([...known, 'left-pad'])
+  assert.deepEqual(textsOf(all), [named[0], ['left-pad', 'left-pad', 57], ...named.slice(1)])
+  assert.ok(Math.abs(all.reduce((sum, { us }) => sum + us, 0) - costs.workUs) < 1)
+  assert.deepEqual(textsOf(legendWith([])), [['4 other packages', 'grey', 657]])
 })

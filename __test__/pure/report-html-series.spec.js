@@ -7,6 +7,9 @@ const path = require('node:path')
 const test = require('node:test')
 const { merge } = require('../../index.js')
 const { pageData } = require('../../lib/offline.js')
+const { readRecording } = require('../../cli/page/data/recording.js')
+const { layoutList } = require('../../cli/page/layout/lists.js')
+const { readState, tablesOf } = require('../../cli/page/state.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { waited, writeTrace } = require('../helpers/written.js')
 
@@ -111,6 +114,36 @@ test('a process has its memory, its CPU, its collections, marks and spans', asyn
     assert.deepEqual(spans.color, [null, 'error', null])
     assert.deepEqual(spans.thread, [0, 0, 0])
   }
+})
+
+test('marks and spans are a table, which shows them on the time line', async () => {
+  const cwd = writeProcess()
+  const recording = readRecording(JSON.parse(await pageData([cwd], {})))
+  assert.ok(tablesOf(recording).includes('timings'))
+  const layout = layoutList(recording, readState('#table=timings', recording))
+  const texts = layout.rows.map(({ name, place, cells }) => [name, place, ...cells])
+  assert.deepEqual(texts, [
+    ['load', 'timings · app.js (7) main', '300 ms', '700 ms'],
+    ['parse', 'Own · app.js (7) main', '510 ms', '80 ms'],
+    ['GET /', 'app · HTTP · app.js (7) main', '310 ms', '50 ms'],
+    ['ready', 'timings · app.js (7) main', '100 ms', '–'],
+    ['MinorGC', 'timings · app.js (7) main', '120 ms', '–'],
+  ])
+  assert.equal(layout.wholeMs, 700)
+  const [load, parse, , ready] = layout.rows.map(({ choice = {} }) => choice)
+  assert.deepEqual([parse.from, parse.to, parse.view], [510_000, 590_000, 'time'])
+  assert.deepEqual([parse.threads, parse.left, parse.right], [[0], 494_000, 606_000])
+  assert.deepEqual([load.to, load.right], [1_000_000, 1_000_000])
+  // A mark has no time to select.
+  assert.deepEqual(
+    [ready.from, ready.to, ready.left, ready.right],
+    [...[undefined, undefined], 90_000, 110_000],
+  )
+  const found = layoutList(recording, readState('#table=timings&query=http', recording))
+  assert.deepEqual(
+    found.rows.map(({ name }) => name),
+    ['GET /'],
+  )
 })
 
 test('a slice has its part', async () => {

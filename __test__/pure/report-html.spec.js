@@ -301,7 +301,7 @@ test('the page has stalls, imports and scripts of the report, where there are so
   assert.equal(whole.imports?.[0]?.children.length, 1)
   assert.deepEqual([recording.stalls, recording.imports], [whole.stalls, whole.imports])
   assert.deepEqual(recording.scripts, [])
-  assert.deepEqual(tablesOf(recording).slice(5), ['stalls', 'imports'])
+  assert.deepEqual(tablesOf(recording).slice(6), ['stalls', 'imports'])
 
   const state = readState('#table=stalls', recording)
   const [row] = layoutList(recording, state).rows

@@ -90,8 +90,8 @@ class Page {
       },
       {
         view: new TableView(recording, change),
-        uses: ({ state: { table, sort, query, function: item }, costs }) => [
-          ...[costs, table, sort, query, item],
+        uses: ({ state: { table, sort, query, function: item, view }, costs }) => [
+          ...[costs, table, sort, query, item, view === 'inverted'],
         ],
         isSlow: () => true,
       },

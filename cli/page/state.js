@@ -6,14 +6,15 @@ const { TIMES } = require('./data/recording.js')
 
 const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted', 'sandwich'])
 const TABLES = /** @type {const} */ ([
-  ...['functions', 'files', 'packages', 'owners', 'lines', 'stalls', 'imports', 'scripts'],
+  ...['functions', 'calls', 'files', 'packages', 'owners', 'lines'],
+  ...['stalls', 'timings', 'imports', 'scripts'],
 ])
 /** Tables that a recording can lack. */
-const LISTS = /** @type {const} */ (['stalls', 'imports', 'scripts'])
+const LISTS = /** @type {const} */ (['stalls', 'timings', 'imports', 'scripts'])
 const THEMES = /** @type {const} */ (['light', 'dark'])
 
 /** @typedef {import('./data/recording.js').Recording} Recording */
-/** @typedef {'functions' | 'files' | 'packages' | 'owners' | 'lines' | 'stalls' | 'imports' | 'scripts'} TableName */
+/** @typedef {'functions' | 'calls' | 'files' | 'packages' | 'owners' | 'lines' | 'stalls' | 'timings' | 'imports' | 'scripts'} TableName */
 /**
  * @typedef {object} State
  * @property {number} [from] start of the selected time, microseconds
@@ -103,14 +104,14 @@ function writeState(state) {
 }
 
 /**
- * Returns the tables of a recording: the lines of two versions are not comparable, and not every run
- * has stalls, imports and scripts.
+ * Returns the tables of a recording: calls and lines of two versions are not comparable, and not every
+ * run has stalls, timings, imports and scripts.
  * @param {Recording} recording
  */
 function tablesOf(recording) {
   /** @type {Set<string>} */
   const isMissing = new Set([
-    ...(recording.compared ? ['lines'] : []),
+    ...(recording.compared ? ['calls', 'lines'] : []),
     ...LISTS.filter((name) => recording[name].length === 0),
   ])
   return TABLES.filter((name) => !isMissing.has(name))
@@ -175,6 +176,6 @@ function chooseThreads(state, recording, threads, isAdded) {
 }
 
 module.exports = {
-  ...{ VIEWS, tablesOf, viewsOf, readState, writeState },
+  ...{ VIEWS, LISTS, tablesOf, viewsOf, readState, writeState },
   ...{ spanOf, visibleOf, isWhole, threadsOf, shownThread, chooseThreads },
 }

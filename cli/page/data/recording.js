@@ -3,10 +3,15 @@
 // Reads the data of the page, which `src/tools/page/json.rs` describes.
 
 const { startsWithPath } = require('../../terminal/path-text.js')
+const { timingsOf } = require('./timings.js')
 const { readTree } = require('./tree.js')
 
 /** What a thread does, in the order of all lists of states. */
 const STATES = /** @type {const} */ (['javascript', 'native', 'gc', 'waiting', 'blocked', 'idle'])
+/** Their names for a reader. */
+const STATE_NAMES = /** @type {const} */ ([
+  ...['JavaScript', 'native code', 'gc', 'waiting for a core', 'blocked', 'idle'],
+])
 const [JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE] = STATES.keys()
 /** The states of functions that stand for a state of the thread. */
 const OF_FUNCTIONS = [NATIVE, GC, IDLE]
@@ -34,20 +39,13 @@ const TIMES = /** @type {const} */ (['self', 'total', 'critical', 'blocked', 'wa
  * @property {boolean} launcher whether the process only started others
  * @property {Thread[]} threads
  * @property {number} busyUs of all its threads
- * @property {string[]} texts that marks and spans name by their indices
  * @property {{ timeUs: number[], heap: number[], rss: (number | null)[] }} [memory]
  * @property {{ timeUs: number[], javascript: (number | null)[], native: (number | null)[] }} [cpu]
  * @property {{ startUs: number[], lengthUs: number[], major: number[] }} [collections]
- * @property {Timings} [marks]
- * @property {Timings} [spans]
- *
- * @typedef {object} Timings names, tracks and groups are indices of texts, or -1
- * @property {number[]} startUs
- * @property {number[]} [lengthUs]
- * @property {number[]} name
- * @property {number[]} track
- * @property {number[]} group
- * @property {(string | null)[]} color
+ * @property {import('./timings.js').Lists} [marks]
+ * @property {import('./timings.js').Lists} [spans]
+ * @property {import('./timings.js').Timing[]} timings marks and spans
+ * @property {number} [timingsLeftOut] count of the marks and spans that the page lacks
  *
  * @typedef {Record<TIMES[number], ArrayLike<number>>} Items the times of items of one kind, microseconds
  * @typedef {Record<'functions' | 'files' | 'packages' | 'owners', Items>} WholeCosts
@@ -99,6 +97,7 @@ function readRecording(data) {
     whole: /** @type {WholeCosts | undefined} */ (data.costs),
     stalls: /** @type {import('../../../index.js').ReportStall[]} */ (data.stalls ?? []),
     imports: /** @type {import('../../../index.js').ReportImport[]} */ (data.imports ?? []),
+    timings: processes.flatMap(({ timings }) => timings),
     scripts: /** @type {import('../../../index.js').ReportScript[]} */ (data.scripts ?? []),
     code: readCode(data.code),
   }
@@ -121,7 +120,7 @@ function readProcesses({ processes: list, texts = [] }, leafState) {
   const threads = []
   /** @type {Process[]} */
   const processes = list.map((/** @type {any} */ process, /** @type {number} */ index) => ({
-    ...{ ...process, index, texts, threads: [], busyUs: 0 },
+    ...{ ...process, index, threads: [], timings: [], busyUs: 0 },
   }))
   for (const process of processes) {
     for (const data of list[process.index].threads) {
@@ -130,6 +129,7 @@ function readProcesses({ processes: list, texts = [] }, leafState) {
       process.busyUs += thread.busyUs
       threads.push(thread)
     }
+    process.timings = timingsOf(process, texts)
   }
   return { processes, threads }
 }
@@ -180,6 +180,6 @@ function sampleAt(times, us) {
 }
 
 module.exports = {
-  ...{ STATES, TIMES, JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE },
+  ...{ STATES, STATE_NAMES, TIMES, JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE },
   ...{ readRecording, busiestProcess, sampleAt },
 }

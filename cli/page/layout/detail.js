@@ -62,7 +62,10 @@ function layoutDetail(recording, shown, item) {
       { title: 'callers, by the time of their calls', rows: callers.map(rowOf) },
       { title: 'callees, by the time of the calls', rows: callees.map(rowOf) },
       { title: 'lines, by self time', rows: code.length > 0 ? [] : lineRows },
-      { title: 'processes, by the time with the function', rows: ranIn(recording, shown, item) },
+      {
+        title: 'processes, by the time with the function and its waits',
+        rows: ranIn(recording, shown, item),
+      },
     ],
   }
 }

@@ -2,13 +2,13 @@
 
 // Lays out a flame graph: the boxes of one drawing, each level from left to right.
 
-const { JAVASCRIPT, NATIVE, GC, IDLE, WAITING, BLOCKED, sampleAt } = require('../data/recording.js')
+const { JAVASCRIPT, NATIVE, IDLE, WAITING, BLOCKED, sampleAt } = require('../data/recording.js')
 const { shownThread, visibleOf } = require('../state.js')
 const { MAX_LEVELS, inverted, leftHeavy, sandwich } = require('./merged.js')
 
-/** The function of native code outside of all stacks. */
-const PROGRAM = 0
-/** A box with this part of the work is not yet divided. */
+/** The functions of native code outside of all stacks, and of collections. */
+const [PROGRAM, COLLECTOR] = [0, 1]
+/** A call with this part of the time is not yet divided. */
 const NEARLY_ALL = 0.8
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -29,7 +29,8 @@ function layoutFlame(recording, shown, width, zoom) {
     const thread = shownThread(state, recording)
     const whole = { from: 0, to: recording.durationUs }
     const visible = visibleOf(state, recording)
-    return { levels: byTime(recording, thread, visible, width), whole, visible }
+    const levels = byTime(recording, thread, visible, width)
+    return withDivision({ levels, whole, visible }, visible)
   }
   if (state.view === 'sandwich') {
     const { function: item } = shown
@@ -43,16 +44,30 @@ function layoutFlame(recording, shown, width, zoom) {
     return { levels: inverted(recording, costs, visible, width), whole, visible }
   }
   const levels = leftHeavy(recording, costs, visible, width)
-  return { levels, whole, visible, middle: dividingLevel(levels, whole) }
+  return withDivision({ levels, whole, visible }, whole)
+}
+
+/** Adds the level where the work divides, which few drawings need. @param {Flame} flame @param {Range} all @returns {Flame} */
+function withDivision(flame, all) {
+  return {
+    ...flame,
+    get middle() {
+      return dividingLevel(flame.levels, all)
+    },
+  }
 }
 
 /**
- * Returns the first level without a box that has nearly all: those above it load the program.
+ * Returns the first level on which no call has nearly all: the calls above load the program.
  * @param {import('./boxes.js').Levels} levels @param {Range} whole
  */
 function dividingLevel(levels, { from, to }) {
   const most = NEARLY_ALL * (to - from)
-  const level = levels.findIndex((boxes) => boxes.every((box) => box.to - box.from < most))
+  const level = levels.findIndex((boxes) => {
+    const times = new Map()
+    for (const box of boxes) times.set(box.node, (times.get(box.node) ?? 0) + box.to - box.from)
+    return [...times.values()].every((us) => us < most)
+  })
   return Math.max(0, level)
 }
 
@@ -76,9 +91,8 @@ function byTime(recording, thread, visible, width) {
     if (leaf === -1 || leafState[leaf] === IDLE) continue
     const [from, to] = [us - usPerPixel / 2, us + usPerPixel / 2]
     const waits = leafState[leaf] === BLOCKED || leafState[leaf] === WAITING
-    const state = waits ? leafState[leaf] : undefined
-    /** @param {number} node @param {number} level */
-    const add = (node, level) => {
+    /** @param {number} node @param {number} level @param {number} [state] */
+    const add = (node, level, state) => {
       if (level >= MAX_LEVELS) return
       levels[level] ??= []
       const before = levels[level].at(-1)
@@ -86,10 +100,14 @@ function byTime(recording, thread, visible, width) {
       if (touches && before.node === node && before.state === state) before.to = to
       else levels[level].push({ item: functions[node], node, from, to, state })
     }
-    const interrupted = leafState[leaf] === GC ? workBefore(recording, leaves, sample) : -1
-    if (interrupted !== -1) add(leafNode[leaf], depth[interrupted] + 1)
-    let node = interrupted === -1 ? leafNode[leaf] : interrupted
-    for (; node !== -1; node = parent[node]) add(node, depth[node])
+    // A collection can wait for a core too.
+    const isCollection = functions[leafNode[leaf]] === COLLECTOR
+    const interrupted = isCollection ? workBefore(recording, leaves, sample) : -1
+    // Callers stay one box while the function on top waits.
+    const state = waits ? leafState[leaf] : undefined
+    const callers = interrupted === -1 ? parent[leafNode[leaf]] : interrupted
+    add(leafNode[leaf], callers === -1 ? 0 : depth[callers] + 1, state)
+    for (let node = callers; node !== -1; node = parent[node]) add(node, depth[node])
   }
   return Array.from(levels, (level) => level ?? [])
 }

@@ -117,20 +117,13 @@ function collectionLane({ collections }) {
 }
 
 /** Returns a lane for each track of marks and spans. @param {Process} process @returns {Timings[]} */
-function timingLanes({ marks, spans, texts }) {
+function timingLanes(process) {
   /** @type {Map<string, Timing[]>} */
   const tracks = new Map()
-  for (const list of [spans, marks]) {
-    if (list === undefined) continue
-    for (const [index, from] of list.startUs.entries()) {
-      const names = [list.group[index], list.track[index]].filter((text) => text >= 0)
-      const track = names.map((text) => texts[text]).join(' · ') || 'timings'
-      const to = from + (list.lengthUs?.[index] ?? 0)
-      const color = list.color[index] ?? undefined
-      const timings = tracks.get(track) ?? []
-      timings.push({ name: texts[list.name[index]], from, to, level: 0, color })
-      tracks.set(track, timings)
-    }
+  for (const { name, track, from, to, color } of process.timings) {
+    const timings = tracks.get(track) ?? []
+    timings.push({ name, from, to, level: 0, color })
+    tracks.set(track, timings)
   }
   return Array.from(tracks, ([name, all]) => {
     const timings = stack(all)

@@ -1,6 +1,6 @@
 'use strict'
 
-// Lays out the tables that are no costs: stalls, imports and scripts.
+// Lays out the tables that are no costs: stalls, timings, imports and scripts.
 
 const {
   functionAt,
@@ -27,12 +27,14 @@ const { formatTime } = require('../../terminal/units.js')
  * @typedef {{ heads: string[], rows: ListRow[], wholeMs: number, noun: string }} List
  */
 
-/** Part of a stall that is visible before and after it. */
+/** Part of a stall or a span that is visible before and after it. */
 const AROUND = 0.2
+/** Time that is visible before and after a mark: microseconds. */
+const AROUND_MARK = 10_000
 
 /** @param {Recording} recording @param {import('../state.js').State} state @returns {List} */
 function layoutList(recording, { table, query }) {
-  const list = { stalls, imports, scripts }[/** @type {'stalls'} */ (table)](recording)
+  const list = { stalls, timings, imports, scripts }[/** @type {'stalls'} */ (table)](recording)
   const text = query.toLowerCase()
   const rows = list.rows.filter(({ name, place }) =>
     `${name} ${place}`.toLowerCase().includes(text),
@@ -48,12 +50,7 @@ function stalls(recording) {
       ({ id, process }) => id === stall.threadId && process.pid === stall.pid,
     )
     const [from, to] = [startMs * 1000, (startMs + durationMs) * 1000]
-    const inThread = thread && {
-      ...{ threads: [thread.index], thread: thread.index, view: /** @type {const} */ ('time') },
-      ...{ from, to: Math.min(to, recording.durationUs) },
-      left: Math.max(0, from - AROUND * (to - from)),
-      right: Math.min(recording.durationUs, to + AROUND * (to - from)),
-    }
+    const inThread = thread && showing(recording, thread, from, to)
     return {
       ...{ ms: durationMs, choice: inThread, ...culprit(recording, stall) },
       cells: [startMs, durationMs, gcMs, blockedMs].map(formatTime),
@@ -67,6 +64,33 @@ function stalls(recording) {
     wholeMs,
     noun: 'function',
   }
+}
+
+/** Returns what shows a time of a thread, with some time around it. A mark has no time to select. @param {Recording} recording @param {import('../data/recording.js').Thread} thread @param {number} from @param {number} to */
+function showing({ durationUs }, thread, from, to) {
+  const isMark = to === from
+  const around = isMark ? AROUND_MARK : AROUND * (to - from)
+  const selected = isMark ? undefined : { from: Math.max(0, from), to: Math.min(to, durationUs) }
+  return {
+    ...{ threads: [thread.index], thread: thread.index, view: /** @type {const} */ ('time') },
+    ...{ from: selected?.from, to: selected?.to },
+    left: Math.max(0, from - around),
+    right: Math.min(durationUs, to + around),
+  }
+}
+
+/** Returns marks and spans, the longest first. @param {Recording} recording @returns {List} */
+function timings(recording) {
+  const isOne = recording.threads.length === 1
+  const rows = [...recording.timings]
+    .sort((a, b) => b.to - b.from - (a.to - a.from) || a.from - b.from)
+    .map(({ name, track, from, to, thread }) => ({
+      cells: [formatTime(from / 1000), to === from ? '–' : formatTime((to - from) / 1000)],
+      ...{ ms: (to - from) / 1000, name },
+      place: [track, ...(thread && !isOne ? [threadLabel(thread)] : [])].join(' · '),
+      choice: thread && showing(recording, thread, from, to),
+    }))
+  return { heads: ['at', 'for'], rows, wholeMs: rows[0]?.ms ?? 0, noun: 'timing' }
 }
 
 /** @param {ListRow & { end?: string }} row @returns {ListRow} */

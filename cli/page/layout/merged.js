@@ -19,11 +19,8 @@ const MIN_WIDTH = 0.5
 /** Levels that are drawn. */
 const MAX_LEVELS = 300
 
-/**
- * Returns the call tree with the longest calls on the left.
- * @param {Recording} recording @param {Costs} costs @param {Range} visible @param {number} width pixels
- */
-function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, visible, width) {
+/** Returns the first calls, and what each calls. @param {Recording} recording @param {Costs} costs */
+function callTree({ roots, firstChild, nextSibling, functions }, { total }) {
   /** @param {number[]} nodes @returns {Sibling[]} */
   const siblings = (nodes) =>
     nodes
@@ -35,7 +32,27 @@ function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, vis
     for (let child = firstChild[node]; child !== -1; child = nextSibling[child]) nodes.push(child)
     return siblings(nodes)
   }
-  return place(siblings(roots), below, visible, width)
+  return { roots: siblings(roots), below }
+}
+
+/** Returns the functions by their own time, and the callers of each. @param {Recording} recording @param {Costs} costs */
+function invertedTree(recording, costs) {
+  const known = knownOf(costs)
+  if (known.inverted === undefined) {
+    const parts = []
+    for (const [node, us] of costs.self.entries()) if (us !== 0) parts.push({ node, us })
+    known.inverted = groups(recording, parts)
+  }
+  return { roots: known.inverted, below: callersIn(recording) }
+}
+
+/**
+ * Returns the call tree with the longest calls on the left.
+ * @param {Recording} recording @param {Costs} costs @param {Range} visible @param {number} width pixels
+ */
+function leftHeavy(recording, costs, visible, width) {
+  const { roots, below } = callTree(recording, costs)
+  return place(roots, below, visible, width)
 }
 
 /**
@@ -43,13 +60,8 @@ function leftHeavy({ roots, firstChild, nextSibling, functions }, { total }, vis
  * @param {Recording} recording @param {Costs} costs @param {Range} visible @param {number} width pixels
  */
 function inverted(recording, costs, visible, width) {
-  const known = knownOf(costs)
-  if (known.inverted === undefined) {
-    const parts = []
-    for (const [node, us] of costs.self.entries()) if (us !== 0) parts.push({ node, us })
-    known.inverted = groups(recording, parts)
-  }
-  return place(known.inverted, callersIn(recording), visible, width)
+  const { roots, below } = invertedTree(recording, costs)
+  return place(roots, below, visible, width)
 }
 
 /**
@@ -165,4 +177,4 @@ function place(roots, below, visible, width) {
   return levels
 }
 
-module.exports = { MAX_LEVELS, leftHeavy, inverted, sandwich }
+module.exports = { MAX_LEVELS, callTree, invertedTree, leftHeavy, inverted, sandwich }

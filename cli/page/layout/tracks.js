@@ -23,6 +23,8 @@ const { lanesOf } = require('./lanes.js')
 
 /** Height of a row of threads: pixels. */
 const ROW = 20
+/** Height of the only thread of an open process. */
+const TALL = 32
 /** A process or a thread with a smaller part of the work is folded. */
 const LITTLE = 0.01
 /** Rows beside each other without a fold. */
@@ -89,7 +91,7 @@ function processRows(process, opened, isBusiest) {
   const isMain = threads.length > 1 || first?.name === 'main' || first === undefined
   /** @type {Row} */
   const row = {
-    ...{ id, level: 0, height: ROW, isOpen, busyUs },
+    ...{ id, level: 0, height: isOpen && threads.length < 2 ? TALL : ROW, isOpen, busyUs },
     label: isMain ? processLabel(process) : threadLabel(first),
     threads: threads.map((thread) => thread.index),
   }

@@ -2,8 +2,8 @@
 
 // Makes elements and prepares canvases. Texts from profiles are never HTML.
 
-/** Levels that rows are set in; what is deeper stands below the last. */
-const MAX_LEVEL = 12
+/** Levels that rows are set in, by so many pixels; what is deeper stands below the last. */
+const [MAX_LEVEL, INDENT] = [30, 10]
 
 /**
  * @param {string} tag @param {Record<string, any>} [properties] of the element, or its attributes
@@ -42,7 +42,7 @@ function nameCell({ name, place, title = place, item, level = 0, code = '', choi
   const text = code === '' ? [] : [' ', element('code', { textContent: code })]
   const whole = `${name} ${title}`.trim()
   const cell = element('td', { className: 'name', title: whole }, link, ' ', where, ...text)
-  if (level > 0) cell.style.paddingLeft = `${6 + 14 * Math.min(level, MAX_LEVEL)}px`
+  if (level > 0) cell.style.paddingLeft = `${6 + INDENT * Math.min(level, MAX_LEVEL)}px`
   return cell
 }
 
@@ -110,7 +110,7 @@ function variable(name) {
 
 /**
  * Shows lines beside the pointer, or nothing.
- * @param {MouseEvent} event @param {string[]} lines
+ * @param {{ clientX: number, clientY: number }} pointer @param {string[]} lines
  */
 function showHover({ clientX, clientY }, lines) {
   const hover = byId('hover')
@@ -118,8 +118,9 @@ function showHover({ clientX, clientY }, lines) {
   if (lines.length === 0) return
   hover.replaceChildren(...lines.map((textContent) => element('span', { textContent })))
   const { offsetWidth, offsetHeight } = hover
+  const { clientWidth } = document.documentElement
   const isLow = clientY + offsetHeight + HOVER > innerHeight
-  hover.style.left = `${Math.max(4, Math.min(clientX + HOVER, innerWidth - offsetWidth - 4))}px`
+  hover.style.left = `${Math.max(4, Math.min(clientX + HOVER, clientWidth - offsetWidth - 4))}px`
   hover.style.top = `${isLow ? clientY - offsetHeight - HOVER : clientY + HOVER}px`
 }
 

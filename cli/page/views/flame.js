@@ -3,15 +3,16 @@
 // Draws the flame graph, and answers the pointer.
 
 const { nameOf, placeOf, threadLabel } = require('../data/names.js')
-const { STATES, WAITING } = require('../data/recording.js')
+const { STATE_NAMES, WAITING } = require('../data/recording.js')
 const { formatChange, timesOf } = require('../data/sides.js')
 const { LEVEL, boxAt, inside, moved, placeOfBox, scaled } = require('../layout/boxes.js')
 const { layoutFlame } = require('../layout/flame.js')
 const { shownThread, threadsOf, viewsOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
 const { differenceColour, functionColours, packageColours } = require('./colours.js')
-const { button, byId, cutText, hideHover, prepare, shade, showHover, variable, widthFor } =
+const { button, byId, cutText, prepare, shade, showHover, variable, widthFor } =
   require('./elements.js')
+const { hideMoment, showMoment } = require('./scale.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
 /** @typedef {import('../layout/boxes.js').Box} Box */
@@ -22,6 +23,8 @@ const { button, byId, cutText, hideHover, prepare, shade, showHover, variable, w
 const NAMES = { time: 'by time', heavy: 'left heavy', inverted: 'inverted', sandwich: 'sandwich' }
 /** Narrower boxes have no name: pixels. */
 const MIN_TEXT = 18
+/** Width of a wide letter: pixels. */
+const WIDE = 8
 /** Factor of one step of the wheel. */
 const ZOOM = 1.3
 /** Drawings of a drag that take longer wait until the user pauses: milliseconds. */
@@ -66,7 +69,7 @@ class FlameView {
     canvas.addEventListener('pointerdown', (event) => this.#begin(event))
     canvas.addEventListener('pointermove', (event) => this.#move(event))
     canvas.addEventListener('pointerup', (event) => this.#end(event))
-    canvas.addEventListener('pointerleave', hideHover)
+    canvas.addEventListener('pointerleave', hideMoment)
     canvas.addEventListener('dblclick', (event) => this.#show(this.#boxUnder(event)))
     canvas.addEventListener('wheel', (event) => this.#turn(event), { passive: false })
     this.#buttons = viewsOf(recording).map((view) => ({
@@ -85,6 +88,7 @@ class FlameView {
       (state.view === 'sandwich' && shown.function !== before.function)
     if (isAnother || costs !== before.costs) this.#zoom = undefined
     this.#shown = shown
+    this.#section.classList.toggle('by-time', this.#isByTime())
     this.#chooseColours()
     for (const { view, made } of this.#buttons) {
       made.setAttribute('aria-pressed', String(view === state.view))
@@ -202,7 +206,9 @@ class FlameView {
     const name = width < MIN_TEXT ? '' : cutText(nameOf(this.#recording, box.item), width)
     if (name !== '') {
       context.fillStyle = onBox
-      context.fillText(name, left + 3, top + LEVEL / 2)
+      // A name of wide letters becomes narrower. To measure each name takes too long for a drag.
+      const room = name.length * WIDE < width ? undefined : width - 5
+      context.fillText(name, left + 3, top + LEVEL / 2, room)
     }
     context.globalAlpha = 1
   }
@@ -223,14 +229,13 @@ class FlameView {
       const name = item === -1 ? '' : nameOf(this.#recording, item)
       return `${name}: who calls it above, what it calls below`
     }
-    if (state.view === 'heavy') {
-      const above = Math.round(this.#section.scrollTop / LEVEL)
-      return above > 0 ? `${above} levels above, all of one call: scroll up` : ''
-    }
-    if (state.view !== 'time') return ''
+    const above = Math.round(this.#section.scrollTop / LEVEL)
+    const hint = above > 0 ? `${above} levels above, all of one call: scroll up` : ''
+    if (state.view !== 'time') return state.view === 'heavy' ? hint : ''
     const thread = this.#recording.threads[shownThread(state, this.#recording)]
     const isOnly = threadsOf(state, this.#recording).length === 1
-    return `${threadLabel(thread)}${isOnly ? '' : ' (click a track for another thread)'}`
+    const label = `${threadLabel(thread)}${isOnly ? '' : ' (click a track for another thread)'}`
+    return [label, ...(hint ? [hint] : [])].join(' · ')
   }
 
   /** Makes the middle of a sandwich visible, or the level where the work divides. */
@@ -256,15 +261,24 @@ class FlameView {
   #move(event) {
     const drag = this.#drag
     if (drag !== undefined && Math.abs(event.clientX - drag.from) >= CLICK) {
-      hideHover()
+      hideMoment()
       this.pan((drag.at - event.clientX) / widthFor(this.#canvas))
       drag.at = event.clientX
       drag.from = Number.NEGATIVE_INFINITY
       return
     }
+    if (this.#isByTime()) this.#showMoment(event)
     const box = this.#boxUnder(event)
     this.#canvas.style.cursor = box ? 'pointer' : 'default'
     showHover(event, box ? this.#textOf(box) : [])
+  }
+
+  /** @param {PointerEvent} event */
+  #showMoment({ clientX }) {
+    const { left, width } = this.#canvas.getBoundingClientRect()
+    const share = (clientX - left) / width
+    const { from, to } = this.#flame.visible
+    showMoment(share, formatTime((from + share * (to - from)) / 1000))
   }
 
   /** @param {PointerEvent} event */
@@ -290,7 +304,7 @@ class FlameView {
     }
     const us = box.to - box.from
     const share = this.#isByTime() ? '' : ` (${formatShare(us, costs.workUs)})`
-    return `${formatTime(us / 1000)}${share}${box.state === undefined ? '' : ` ${STATES[box.state]}`}`
+    return `${formatTime(us / 1000)}${share}${box.state === undefined ? '' : ` ${STATE_NAMES[box.state]}`}`
   }
 
   /** Zooms or moves. Without a key, the wheel scrolls. @param {WheelEvent} event */

@@ -3,10 +3,16 @@
 // Draws what is above and below the graphs: title, sentence, chain, states, search and notes.
 
 const { timeWith, titleOf } = require('../data/names.js')
-const { STATES } = require('../data/recording.js')
+const { STATES, STATE_NAMES } = require('../data/recording.js')
 const { formatChange } = require('../data/sides.js')
 const { spanOf, threadsOf } = require('../state.js')
-const { chainParts, formatCounts, formatShare, formatTime } = require('../../terminal/units.js')
+const {
+  chainParts,
+  formatCount,
+  formatCounts,
+  formatShare,
+  formatTime,
+} = require('../../terminal/units.js')
 const { byId, element } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -14,12 +20,12 @@ const { byId, element } = require('./elements.js')
 
 /** What each state is. */
 const MEANINGS = {
-  javascript: ['JavaScript', 'functions of scripts'],
-  native: ['native code', 'native functions, and native code that no function called'],
-  gc: ['gc', 'garbage collection'],
-  waiting: ['waiting for a core', 'ready to run, but other threads had the cores'],
-  blocked: ['blocked', 'in a call that waits'],
-  idle: ['idle', 'in the event loop with nothing to do'],
+  javascript: 'functions of scripts',
+  native: 'native functions, and native code that no function called',
+  gc: 'garbage collection',
+  waiting: 'ready to run, but other threads had the cores',
+  blocked: 'in a call that waits',
+  idle: 'in the event loop with nothing to do',
 }
 
 class HeaderView {
@@ -31,14 +37,18 @@ class HeaderView {
     this.#recording = recording
     const { notes, thinnedToUs, sentence, chain } = recording
     document.title = titleOf(recording)
-    byId('title').textContent = document.title
+    Object.assign(byId('title'), { textContent: document.title, title: document.title })
     byId('sentence').textContent = sentence ?? ''
     // One part says nothing.
     const parts = chainParts(chain)
     byId('waited').hidden = parts.length === 0
     byId('chain').append(...parts.map(drawPart))
     const thinned = `one sample stands for ${formatTime(Number(thinnedToUs) / 1000)}, because there are many`
-    byId('notes').textContent = [...notes, ...(thinnedToUs ? [thinned] : [])].join('; ')
+    const leftOut = recording.processes.reduce((sum, each) => sum + (each.timingsLeftOut ?? 0), 0)
+    const missing = `${formatCount(leftOut, 'mark or span is', 'marks and spans are')} left out`
+    byId('notes').textContent = [
+      ...[...notes, ...(thinnedToUs ? [thinned] : []), ...(leftOut > 0 ? [missing] : [])],
+    ].join('; ')
     byId('whole').addEventListener('click', () =>
       change({
         ...{ from: undefined, to: undefined, left: undefined, right: undefined },
@@ -79,7 +89,11 @@ function drawPart({ name, time, idle }) {
 /** Makes a bar of the states, and the legend of their colours with their times. @param {import('../data/costs.js').Costs} costs */
 function statesOf({ states }) {
   const all = states.reduce((sum, us) => sum + us, 0)
-  const known = STATES.map((name, state) => ({ name, us: states[state] }))
+  const known = STATES.map((name, state) => ({
+    name,
+    label: STATE_NAMES[state],
+    us: states[state],
+  }))
   const parts = known
     .filter(({ us }) => us > 0)
     .map(({ name, us }) => {
@@ -87,12 +101,12 @@ function statesOf({ states }) {
       part.style.flexGrow = String(us / all)
       return part
     })
-  const rows = known.map(({ name, us }) =>
+  const rows = known.map(({ name, label, us }) =>
     element(
       'li',
-      { title: MEANINGS[name][1], className: us > 0 ? '' : 'none' },
+      { title: MEANINGS[name], className: us > 0 ? '' : 'none' },
       element('span', { className: `swatch state ${name}` }),
-      `${MEANINGS[name][0]} `,
+      `${label} `,
       ...(us > 0
         ? [element('b', { textContent: formatTime(us / 1000) }), ` ${formatShare(us, all)}`]
         : ['–']),

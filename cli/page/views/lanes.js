@@ -105,7 +105,7 @@ function xIn({ width, visible: { from, to } }) {
   return (/** @type {number} */ us) => ((us - from) / (to - from)) * width
 }
 
-/** Describes a lane at a time. @param {Lane} lane @param {number} us @param {number} usPerPixel @param {number} level @returns {string} */
+/** Describes a lane at a time, on one of its levels or on any. @param {Lane} lane @param {number} us @param {number} usPerPixel @param {number} [level] @returns {string} */
 function textOfLane(lane, us, usPerPixel, level) {
   if (lane.kind === 'curve') {
     const index = lane.timeUs.findLastIndex((time) => time <= us)
@@ -115,7 +115,7 @@ function textOfLane(lane, us, usPerPixel, level) {
   const near = 3 * usPerPixel
   const found = lane.timings.find(
     (each) =>
-      (lane.kind === 'collections' || each.level === level) &&
+      (lane.kind === 'collections' || level === undefined || each.level === level) &&
       each.from - near <= us &&
       us <= each.to + near,
   )

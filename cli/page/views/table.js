@@ -1,12 +1,13 @@
 'use strict'
 
-// Draws the tables: functions, files, packages, owners, lines, stalls, imports and scripts.
+// Draws the tables: those of costs, calls, stalls, timings, imports and scripts.
 
 const { formatDifference } = require('../data/sides.js')
 const { layoutList } = require('../layout/lists.js')
 const { layoutTable } = require('../layout/table.js')
-const { tablesOf } = require('../state.js')
+const { LISTS, tablesOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
+const { CallsView } = require('./calls.js')
 const { bar, button, byId, element, nameCell } = require('./elements.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -19,14 +20,13 @@ const { bar, button, byId, element, nameCell } = require('./elements.js')
 const ROWS = 50
 /** Rows that a click adds. */
 const MORE_ROWS = 500
-/** Tables that have no costs. */
-const LISTS = new Set(['stalls', 'imports', 'scripts'])
 
 class TableView {
   #table = byId('table')
   #more = byId('more')
   #recording
   #change
+  #calls
   #tabs
   #limit = ROWS
   /** What is drawn, from the first drawing on. @type {Shown} */
@@ -36,12 +36,16 @@ class TableView {
   constructor(recording, change) {
     this.#recording = recording
     this.#change = change
+    this.#calls = new CallsView(recording, change, () => this.#drawRows())
     this.#tabs = tablesOf(recording).map((table) =>
       button(table, () => change({ table }), { role: 'tab', 'aria-controls': 'table' }),
     )
     byId('tabs').append(...this.#tabs)
     byId('tabs').addEventListener('keydown', (/** @type {KeyboardEvent} */ event) =>
       this.#turnTab(event),
+    )
+    this.#table.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) =>
+      this.#walk(event),
     )
     this.#more.addEventListener('click', () => this.#drawMore())
   }
@@ -76,12 +80,50 @@ class TableView {
   }
 
   #drawRows() {
-    const { head, rows, count } = LISTS.has(this.#shown.state.table)
-      ? this.#list(layoutList(this.#recording, this.#shown.state))
-      : this.#costs(layoutTable(this.#recording, this.#shown, this.#limit))
+    const { head, rows, count } = this.#rows()
+    const focused = this.#focused()
     this.#table.replaceChildren(element('thead', {}, head), element('tbody', {}, ...rows))
+    // The user goes on where the keyboard was.
+    this.#buttons()[focused]?.focus()
+    if (this.#hasCalls()) this.#table.setAttribute('role', 'treegrid')
+    else this.#table.removeAttribute('role')
     this.#more.hidden = count <= this.#limit
     this.#more.textContent = `${count - this.#limit} more`
+  }
+
+  #rows() {
+    const { state } = this.#shown
+    if (this.#hasCalls()) return this.#calls.make(this.#shown, this.#limit)
+    return LISTS.some((name) => name === state.table)
+      ? this.#list(layoutList(this.#recording, state))
+      : this.#costs(layoutTable(this.#recording, this.#shown, this.#limit))
+  }
+
+  #hasCalls() {
+    return this.#shown.state.table === 'calls'
+  }
+
+  /** Returns what the keyboard reaches. @returns {any[]} */
+  #buttons() {
+    return [...this.#table.querySelectorAll('button:not([tabindex])')]
+  }
+
+  /** Returns which of these has the focus, itself or beside it in its cell; -1 for none. */
+  #focused() {
+    return this.#buttons().findIndex(({ parentElement }) =>
+      parentElement.contains(document.activeElement),
+    )
+  }
+
+  /** Goes to another call, or opens one. @param {KeyboardEvent} event */
+  #walk(event) {
+    const index = this.#focused()
+    if (!this.#hasCalls() || index === -1) return
+    const next = this.#calls.press(event.key, index)
+    if (next === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    this.#buttons()[next]?.focus()
   }
 
   /** @param {List} list */

@@ -2,17 +2,19 @@
 
 // Draws what each thread did over time. A drag selects time, a name selects a process or thread.
 
-const { nameOf } = require('../data/names.js')
-const { STATES, sampleAt } = require('../data/recording.js')
 const { SPAN } = require('../layout/lanes.js')
 const { inside, moved, scaled } = require('../layout/boxes.js')
+const { calmed } = require('../layout/calm.js')
+const { layoutMoment } = require('../layout/moment.js')
 const { SCALE, layoutTimeline, rowAt, sharesOf } = require('../layout/timeline.js')
 const { rowsOf } = require('../layout/tracks.js')
 const { chooseThreads, visibleOf } = require('../state.js')
 const { formatTime } = require('../../terminal/units.js')
-const { byId, hideHover, prepare, shade, showHover, variable } = require('./elements.js')
+const { byId, prepare, shade, showHover, variable } = require('./elements.js')
 const { drawLane, textOfLane } = require('./lanes.js')
 const { RowNames } = require('./row-names.js')
+const { drawGrid, drawScale, hideMoment, showMoment } = require('./scale.js')
+const { listenOnTimeline } = require('./timeline-keys.js')
 const { paintTrack, paletteOf } = require('./tracks.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -60,10 +62,18 @@ class TimelineView {
     canvas.addEventListener('pointerdown', (event) => this.#beginDrag(event))
     canvas.addEventListener('pointermove', (event) => this.#drag(event))
     canvas.addEventListener('pointerup', (event) => this.#endDrag(event))
-    canvas.addEventListener('pointerleave', hideHover)
+    canvas.addEventListener('pointerleave', hideMoment)
     canvas.addEventListener('dblclick', () => change({ from: undefined, to: undefined }))
     canvas.addEventListener('wheel', (event) => this.#turn(event), { passive: false })
     this.#section.addEventListener('scroll', () => this.#drawTracks())
+    listenOnTimeline(canvas, {
+      visible: () => this.#visible(),
+      count: () => this.#rows.length,
+      show: (place) => this.#showByKey(place),
+      hide: hideMoment,
+      select: (from, to) => change({ from, to }),
+      open: (index) => this.#openByTime(index),
+    })
   }
 
   /** @param {Shown} shown */
@@ -134,20 +144,23 @@ class TimelineView {
   #sharesOf({ id, threads }, visible, width) {
     const leaves = this.#shown.marked?.leaves
     const { rows } = this.#shares
-    const shares = rows.get(id) ?? sharesOf(this.#recording, threads, visible, width, leaves)
-    rows.set(id, shares)
-    return shares
+    const known = rows.get(id)
+    if (known) return known
+    const shares = sharesOf(this.#recording, threads, visible, width, leaves)
+    const calm = calmed(shares, width, (visible.to - visible.from) / width)
+    rows.set(id, calm)
+    return calm
   }
 
   /** Shows more or less time. @param {number} factor @param {number} [centre] from 0 on the left to 1 */
   zoomBy(factor, centre) {
-    this.showTime(scaled(visibleOf(this.#shown.state, this.#recording), factor, centre))
+    this.showTime(scaled(this.#visible(), factor, centre))
   }
 
   /** @param {number} share of the visible time */
   pan(share) {
     const whole = { from: 0, to: this.#recording.durationUs }
-    this.showTime(moved(visibleOf(this.#shown.state, this.#recording), whole, share))
+    this.showTime(moved(this.#visible(), whole, share))
   }
 
   /** Makes a time visible, or all. @param {import('../layout/boxes.js').Range} [time] */
@@ -183,10 +196,13 @@ class TimelineView {
 
   /** @param {PointerEvent} event */
   #drag(event) {
-    const { clientX } = event
+    const { clientX, clientY } = event
     const us = this.#usAt(clientX)
+    this.#showMoment(us)
     if (this.#dragFrom === undefined || this.#isClick(clientX)) {
-      showHover(event, this.#textAt(event, us))
+      const index = this.#rowAt(clientY)
+      const level = Math.floor((this.#yOf(clientY) - this.#topOf(index)) / SPAN)
+      showHover(event, this.#textOf(index, us, level))
       return
     }
     const start = this.#usAt(this.#dragFrom)
@@ -196,40 +212,48 @@ class TimelineView {
 
   /** @param {PointerEvent} event */
   #endDrag({ clientX, clientY }) {
-    const row = this.#rows[this.#rowAt(clientY)]
-    const isClick = row && this.#isClick(clientX)
+    const isClick = this.#isClick(clientX)
     this.#dragFrom = undefined
-    if (isClick && row.threads.length > 0) this.#change({ thread: busiest(row, this.#recording) })
+    if (isClick) this.#openByTime(this.#rowAt(clientY))
   }
 
-  /** Describes what is under the pointer. @param {MouseEvent} event @param {number} us */
-  #textAt({ clientY }, us) {
+  /** Shows the busiest thread of a row in the graph by time. @param {number} index */
+  #openByTime(index) {
+    const row = this.#rows[index]
+    if (row?.threads.length > 0) this.#change({ thread: busiest(row, this.#recording) })
+  }
+
+  /** Shows what a row did at a time below that place. @param {import('./timeline-keys.js').Place} place */
+  #showByKey({ us, index }) {
+    const name = byId('threads').children[index]
+    name.scrollIntoView({ block: 'nearest' })
+    const { from, to } = this.#visible()
+    const { left, width } = this.#canvas.getBoundingClientRect()
+    const clientX = left + ((us - from) / (to - from)) * width
+    const lines = this.#textOf(index, us)
+    this.#showMoment(us)
+    showHover({ clientX, clientY: name.getBoundingClientRect().bottom }, lines)
+    this.#canvas.setAttribute('aria-valuenow', String(Math.round(us / 1000)))
+    this.#canvas.setAttribute('aria-valuetext', lines.join(', '))
+  }
+
+  /** @param {number} us */
+  #showMoment(us) {
+    const { from, to } = this.#visible()
+    showMoment((us - from) / (to - from), formatTime(us / 1000))
+  }
+
+  /** Describes a row at a time, on one of its levels or on any. @param {number} index @param {number} us @param {number} [level] */
+  #textOf(index, us, level) {
     const time = formatTime(us / 1000)
-    const index = this.#rowAt(clientY)
     const row = this.#rows[index]
     if (row === undefined) return [time]
-    if (row.lane !== undefined) {
-      const { from, to } = visibleOf(this.#shown.state, this.#recording)
-      const above = this.#rows.slice(0, index).reduce((sum, { height }) => sum + height, 0)
-      const level = Math.floor((this.#yOf(clientY) - above) / SPAN)
-      const { clientWidth } = byId('tracks')
-      return [`${time}  ${textOfLane(row.lane, us, (to - from) / clientWidth, level)}`]
+    if (row.lane === undefined) {
+      return [`${time}  ${row.label}`, ...layoutMoment(this.#recording, row.threads, us)]
     }
-    const lines = [`${time}  ${row.label}`]
-    if (row.threads.length === 1) lines.push(...this.#sampleText(row.threads[0], us))
-    return lines
-  }
-
-  /** Tells what a thread did at a time. @param {number} thread @param {number} us */
-  #sampleText(thread, us) {
-    const { times, leaves } = this.#recording.threads[thread]
-    if (us < times[0] || us >= times[times.length - 1]) return ['not recorded']
-    const leaf = leaves[sampleAt(times, us)]
-    if (leaf === -1) return ['not recorded']
-    const { functions, leafNode, leafState, files } = this.#recording
-    const item = functions[leafNode[leaf]]
-    const state = STATES[leafState[leaf]]
-    return files[item] === -1 ? [state] : [`${state}  ${nameOf(this.#recording, item)}`]
+    const { from, to } = this.#visible()
+    const usPerPixel = (to - from) / byId('tracks').clientWidth
+    return [`${time}  ${textOfLane(row.lane, us, usPerPixel, level)}`]
   }
 
   /** Zooms or moves. Without a key, the wheel scrolls. @param {WheelEvent} event */
@@ -250,13 +274,22 @@ class TimelineView {
   /** @param {number} clientX */
   #usAt(clientX) {
     const { left, width } = this.#canvas.getBoundingClientRect()
-    const { from, to } = visibleOf(this.#shown.state, this.#recording)
+    const { from, to } = this.#visible()
     return from + Math.max(0, Math.min(1, (clientX - left) / width)) * (to - from)
   }
 
   /** @param {number} clientY */
   #rowAt(clientY) {
     return rowAt(this.#rows, this.#yOf(clientY))
+  }
+
+  #visible() {
+    return visibleOf(this.#shown.state, this.#recording)
+  }
+
+  /** Returns where a row begins below the first row: pixels. @param {number} index */
+  #topOf(index) {
+    return this.#rows.slice(0, index).reduce((sum, { height }) => sum + height, 0)
   }
 
   /** Returns the place below the first row. @param {number} clientY */
@@ -269,23 +302,6 @@ class TimelineView {
 function busiest({ threads }, recording) {
   const busyUs = (/** @type {number} */ thread) => recording.threads[thread].busyUs
   return threads.reduce((best, thread) => (busyUs(thread) > busyUs(best) ? thread : best))
-}
-
-/** @param {CanvasRenderingContext2D} context @param {{ x: number, label: string }[]} ticks */
-function drawScale(context, ticks) {
-  const [line, text] = [variable('--line'), variable('--faint')]
-  for (const { x, label } of ticks) {
-    context.fillStyle = line
-    context.fillRect(x, 4, 1, SCALE)
-    context.fillStyle = text
-    context.fillText(label, x + 4, SCALE / 2 + 1)
-  }
-}
-
-/** @param {CanvasRenderingContext2D} context @param {{ x: number }[]} ticks @param {number} height */
-function drawGrid(context, ticks, height) {
-  context.fillStyle = variable('--grid')
-  for (const { x } of ticks) context.fillRect(x, 0, 1, height)
 }
 
 module.exports = { TimelineView }
