@@ -95,6 +95,11 @@ impl ProfileNode {
         Self { parent, frame, self_us: 0, blocked_us: 0, waiting_us: 0, critical_us: 0 }
     }
 
+    /// Returns whether any of the times is more than 0.
+    pub fn has_time(&self) -> bool {
+        self.self_us | self.blocked_us | self.waiting_us | self.critical_us > 0
+    }
+
     /// Returns the time in all states, microseconds.
     pub fn all_us(&self) -> u64 {
         self.self_us.saturating_add(self.blocked_us).saturating_add(self.waiting_us)

@@ -4,21 +4,16 @@
 //! calls it is on top of the stack. A loop that waits for tasks has only the worker's own file on its
 //! stack. A task that waits, for the answer of the main thread perhaps, is code of another file.
 
+use std::mem;
+
+use rustc_hash::FxHashSet;
+
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, package_of};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ProfileNode, ThreadProfile};
-
-/// The files of code on a stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum StackFiles {
-    None,
-    /// Number of the first frame of the only file.
-    One(u32),
-    Several,
-}
 
 /// Makes the time in which workers waited for their next task idle.
 pub(in crate::read) fn make_idle(session: &mut Session) {
@@ -33,18 +28,18 @@ pub(in crate::read) fn make_idle(session: &mut Session) {
 }
 
 fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
-    if profile.nodes.iter().all(|node| node.blocked_us == 0) {
-        return;
-    }
-    let is_wait = waits_for_tasks(profile, frames);
+    let blocked = (0_u32..).zip(&profile.nodes).filter(|(_, node)| node.blocked_us > 0);
+    let waits: FxHashSet<u32> = blocked
+        .map(|(index, _)| index)
+        .filter(|index| waits_for_task(profile, frames, *index))
+        .collect();
     let mut idle_us: u64 = 0;
-    for (node, is_wait) in profile.nodes.iter_mut().zip(&is_wait) {
-        if *is_wait {
-            idle_us = idle_us.saturating_add(std::mem::take(&mut node.blocked_us));
-        }
+    for index in &waits {
+        let blocked_us = &mut profile.nodes[*index as usize].blocked_us;
+        idle_us = idle_us.saturating_add(mem::take(blocked_us));
     }
     for span in &mut profile.off_core {
-        if span.state == OffCore::Blocked && is_wait[span.node as usize] {
+        if span.state == OffCore::Blocked && waits.contains(&span.node) {
             span.state = OffCore::Idle;
         }
     }
@@ -54,28 +49,17 @@ fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
     }
 }
 
-/// Returns for each node whether the thread waits for a task if the thread is blocked there.
-fn waits_for_tasks(profile: &ThreadProfile, frames: &FrameTable) -> Vec<bool> {
-    let frames = frames.list();
-    let frame = |number: u32| &frames[number as usize];
+/// Returns whether a thread that is blocked in a node waits for a task: all code on the stack is of one file.
+fn waits_for_task(profile: &ThreadProfile, frames: &FrameTable, node: u32) -> bool {
+    let frame = |node: &ProfileNode| &frames.list()[node.frame as usize];
     let is_code =
         |frame: &CallFrame| !frame.is_meta() && !is_built_in(package_of(&file_path(&frame.url)));
-    let mut stacks: Vec<StackFiles> = Vec::with_capacity(profile.nodes.len());
-    let mut is_wait = Vec::with_capacity(profile.nodes.len());
-    for node in &profile.nodes {
-        let above = stacks.get(node.parent as usize).copied().unwrap_or(StackFiles::None);
-        let stack = match above {
-            _ if !is_code(frame(node.frame)) => above,
-            StackFiles::None => StackFiles::One(node.frame),
-            StackFiles::One(first) if frame(first).url == frame(node.frame).url => above,
-            _ => StackFiles::Several,
-        };
-        stacks.push(stack);
-        let has_one_file = matches!(stack, StackFiles::One(_));
-        // Another native function on top is a call that blocks: a read, or `spawnSync`.
-        is_wait.push(has_one_file && is_code(frame(node.frame)));
-    }
-    is_wait
+    let top = &profile.nodes[node as usize];
+    let url = &frame(top).url;
+    let above = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
+    let mut callers = std::iter::successors(above(&top), above).map(frame);
+    // Another native function on top is a call that blocks: a read, or `spawnSync`.
+    is_code(frame(top)) && callers.all(|caller| caller.url == *url || !is_code(caller))
 }
 
 /// Returns the node of idle time.
