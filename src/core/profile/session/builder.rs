@@ -6,6 +6,7 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use super::off_core::{CpuAccount, OffCoreTime};
+use super::node_indices::NodeIndices;
 use super::order;
 use super::thread_profile::{
     NONE, OffCore, OffCoreSpan, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
@@ -37,7 +38,7 @@ pub struct ProfileBuilder {
     /// Indices in `ThreadProfile::lines`, by node and position.
     line_indices: FxHashMap<(u32, SourcePosition), u32>,
     /// Indices of nodes by their ids.
-    indices: FxHashMap<u64, u32>,
+    indices: NodeIndices,
     cpu: CpuAccount,
     /// Times in which the thread was not on a core.
     off_core: Vec<OffCoreTime>,
@@ -58,7 +59,7 @@ impl ProfileBuilder {
             hits: Vec::new(),
             ticks: Vec::new(),
             line_indices: FxHashMap::default(),
-            indices: FxHashMap::default(),
+            indices: NodeIndices::default(),
             cpu: CpuAccount::new(scope),
             off_core: Vec::new(),
             profile: ThreadProfile::default(),
@@ -379,12 +380,12 @@ impl ProfileBuilder {
 
     /// Returns the index of a node, which may be announced later, or never.
     fn index(&mut self, id: u64) -> u32 {
-        *self.indices.entry(id).or_insert_with(|| {
-            let nodes = &mut self.profile.nodes;
-            let frame = FrameTable::UNKNOWN;
-            nodes.push(ProfileNode::new(NONE, frame));
-            (nodes.len() - 1) as u32
-        })
+        let nodes = &mut self.profile.nodes;
+        let index = self.indices.number(id, nodes.len() as u32);
+        if index as usize == nodes.len() {
+            nodes.push(ProfileNode::new(NONE, FrameTable::UNKNOWN));
+        }
+        index
     }
 }
 

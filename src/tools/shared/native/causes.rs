@@ -6,12 +6,14 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
 const ADDON_FUNCTION: &str = "(native addon)";
@@ -44,13 +46,13 @@ pub(super) struct Cause {
 #[derive(Debug, Default)]
 pub(super) struct Causes {
     /// Causes with the time that threads were sampled in them, microseconds.
-    sampled: FxHashMap<Cause, u64>,
+    sampled: IndexMap<Cause, u64, FxBuildHasher>,
     /// Packages that were sampled while they loaded an addon.
     loaders: Vec<usize>,
 }
 
 /// What is known of a node of the call tree by the nodes above.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Context {
     /// The innermost function that is neither Node's nor native.
     code: Option<usize>,
@@ -60,8 +62,8 @@ struct Context {
     outside: Option<usize>,
     /// The innermost such function above the module loader.
     loading: Option<usize>,
-    /// The cause that the node's time belongs to.
-    cause: Option<Cause>,
+    /// The cause that the node's time belongs to, by its place in [`Causes::sampled`].
+    cause: Option<usize>,
     /// Whether a function of Node does its work before it returns.
     is_sync: bool,
 }
@@ -73,24 +75,29 @@ impl Causes {
         for profile in process.threads.iter().flat_map(|thread| &thread.profiles) {
             causes.add(profile, index);
         }
+        causes.sampled.retain(|_, us| *us > 0);
         causes
     }
 
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
-        let mut contexts: Vec<Context> = Vec::with_capacity(profile.nodes.len());
-        // Parents come before their children.
-        for node in &profile.nodes {
-            let above = contexts.get(node.parent as usize).filter(|_| node.parent != NONE);
-            let mut context = above.cloned().unwrap_or_default();
+        downward(profile, |mut context: Context, _, node| {
             if let FrameKind::Function(function) = index.kind(node.frame) {
                 self.enter(&mut context, function, index);
             }
-            let us = node.self_us.saturating_add(node.blocked_us);
-            if let Some(cause) = context.cause.as_ref().filter(|_| us > 0) {
-                *self.sampled.entry(cause.clone()).or_default() += us;
+            if let Some(cause) = context.cause {
+                let us = node.self_us.saturating_add(node.blocked_us);
+                self.sampled[cause] = self.sampled[cause].saturating_add(us);
             }
-            contexts.push(context);
-        }
+            context
+        });
+    }
+
+    /// Returns the place of a cause in [`Causes::sampled`].
+    fn number(&mut self, source: WorkSource, caller: Option<usize>) -> usize {
+        let entry = self.sampled.entry(Cause { source, caller });
+        let number = entry.index();
+        entry.or_default();
+        number
     }
 
     /// Goes on to a function that the one of the context calls.
@@ -104,7 +111,7 @@ impl Causes {
                     let caller = if is_users { context.caller } else { context.outside };
                     let source = WorkSource::Addon(package(code));
                     // A package that calls its addon while it is loaded sets the addon up.
-                    context.cause = caller.is_some().then_some(Cause { source, caller });
+                    context.cause = caller.is_some().then(|| self.number(source, caller));
                 }
                 ("dlopen", _, Some(code)) if !self.loaders.contains(&package(code)) => {
                     self.loaders.push(package(code));
@@ -134,7 +141,7 @@ impl Causes {
         } else if context.cause.is_none() && !context.is_sync {
             context.is_sync = place.name.ends_with("Sync");
             let source = if context.is_sync { None } else { source(module, place.name) };
-            context.cause = source.map(|source| Cause { source, caller: context.caller });
+            context.cause = source.map(|source| self.number(source, context.caller));
         }
     }
 

@@ -71,10 +71,10 @@ const LOADING: [&str; 4] = [
 pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) -> WorkFacts {
     let is_code = index.code_functions();
     let mut own: FxHashMap<usize, OwnTime> = FxHashMap::default();
-    let collectors = collectors(session, launchers, index, &is_code);
+    let mut collectors: FxHashMap<usize, u64> = FxHashMap::default();
     let mut loading_us: u64 = 0;
     each_profile(session, launchers, |_, profile| {
-        each_node(profile, index, &is_code, |node, code| match code.function {
+        let nearest = each_node(profile, index, &is_code, |node, code| match code.function {
             _ if matches!(index.kind(node.frame), FrameKind::Idle | FrameKind::Unrecorded) => {}
             _ if code.is_loading => loading_us = loading_us.saturating_add(node.self_us),
             Some(function) => {
@@ -84,6 +84,7 @@ pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) ->
             }
             None => {}
         });
+        add_collections(profile, &nearest, index, &mut collectors);
     });
     let collector = collectors.into_iter().max_by_key(|(function, us)| (*us, *function));
     let most = own.iter().max_by_key(|(function, time)| {
@@ -101,29 +102,23 @@ pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) ->
     WorkFacts { culprit, loading_us, collector }
 }
 
-/// Returns the time of collections while each code function ran. V8 gives collections no stack, so the function
-/// of the sample before counts.
-fn collectors(
-    session: &Session,
-    launchers: &[bool],
+/// Adds the times of a profile's collections to the functions that ran: V8 gives collections no stack, so the
+/// function of the sample before counts. `nearest` are the nearest code of the nodes.
+fn add_collections(
+    profile: &ThreadProfile,
+    nearest: &[NearestCode],
     index: &FrameIndex,
-    is_code: &[bool],
-) -> FxHashMap<usize, u64> {
-    let mut times: FxHashMap<usize, u64> = FxHashMap::default();
-    each_profile(session, launchers, |_, profile| {
-        let mut nearest = Vec::with_capacity(profile.nodes.len());
-        each_node(profile, index, is_code, |_, code| nearest.push(code.function));
-        let mut last = None;
-        for step in profile.steps.spans() {
-            let node = step.node as usize;
-            if index.kind(profile.nodes[node].frame) != FrameKind::Gc {
-                last = nearest[node];
-            } else if let Some(function) = last {
-                *times.entry(function).or_default() += step.to_us.abs_diff(step.from_us);
-            }
+    times: &mut FxHashMap<usize, u64>,
+) {
+    let mut last = None;
+    for step in profile.steps.spans() {
+        let node = step.node as usize;
+        if index.kind(profile.nodes[node].frame) != FrameKind::Gc {
+            last = nearest[node].function;
+        } else if let Some(function) = last {
+            *times.entry(function).or_default() += step.to_us.abs_diff(step.from_us);
         }
-    });
-    times
+    }
 }
 
 /// Adds what the function calls, who calls it, and where.
@@ -188,13 +183,13 @@ pub(super) fn each_profile<'a>(
     }
 }
 
-/// Calls `take` with all nodes, and the nearest code on their stacks.
+/// Calls `take` with all nodes, and the nearest code on their stacks. Returns that code.
 fn each_node(
     profile: &ThreadProfile,
     index: &FrameIndex,
     is_code: &[bool],
     mut take: impl FnMut(&ProfileNode, NearestCode),
-) {
+) -> Vec<NearestCode> {
     downward(profile, |above: NearestCode, _, node| {
         let kind = index.kind(node.frame);
         let code = match kind {
@@ -216,7 +211,7 @@ fn each_node(
         };
         take(node, code);
         code
-    });
+    })
 }
 
 /// Returns the nearest code above a built-in function for most of the time in which the function was blocked.
