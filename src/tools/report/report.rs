@@ -17,7 +17,9 @@ use crate::read::load::Loaded;
 use crate::shared::costs::Costs;
 use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
-use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall, ms};
+use crate::shared::json::{
+    ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall, ms,
+};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::process_cpu::{uses, whole};
 use crate::shared::process_facts::{ProcessFacts, process_facts};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::json::ReportCost;
-use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files, packages or owners, numbered from 0.
 #[derive(Default)]
@@ -79,18 +79,18 @@ impl Costs {
     }
 
     /// Adds the time of a node with this item, and puts the item on the stack.
-    fn enter(&mut self, item: usize, node: &ProfileNode, total_us: u64) {
+    fn enter(&mut self, item: usize, times: NodeTimes, total_us: u64) {
         if item >= self.list.len() {
             self.list.resize_with(item + 1, ReportCost::default);
             self.on_stack.resize(item + 1, 0);
         }
         let is_code = self.is_code.get(item) == Some(&true);
-        if node.has_time() {
+        if times.has_time() {
             let cost = &mut self.list[item];
-            cost.self_us = cost.self_us.saturating_add(node.self_us);
-            cost.blocked_us = cost.blocked_us.saturating_add(node.blocked_us);
-            cost.waiting_us = cost.waiting_us.saturating_add(node.waiting_us);
-            cost.critical_us = cost.critical_us.saturating_add(node.critical_us);
+            cost.self_us = cost.self_us.saturating_add(times.self_us);
+            cost.blocked_us = cost.blocked_us.saturating_add(times.blocked_us);
+            cost.waiting_us = cost.waiting_us.saturating_add(times.waiting_us);
+            cost.critical_us = cost.critical_us.saturating_add(times.critical_us);
         }
         // Recursion counts once.
         if self.on_stack[item] == 0 {
@@ -145,14 +145,14 @@ impl<'a> WeightedTree<'a> {
     /// Returns the tree of a profile.
     pub(crate) fn of(profile: &'a ThreadProfile) -> Self {
         let nodes = &profile.nodes;
-        let mut total_us: Vec<u64> = nodes.iter().map(|node| node.self_us).collect();
+        let mut total_us: Vec<u64> = profile.all_times().map(|times| times.self_us).collect();
         // How many nodes of the order each node has with those below.
         let mut counts = vec![0_u32; nodes.len()];
         let mut root_count = 0;
         // Parents come before their children, so that a sum is complete once its node is reached
         // from the end.
         for (index, node) in nodes.iter().enumerate().rev() {
-            counts[index] += u32::from(counts[index] > 0 || node.has_time());
+            counts[index] += u32::from(counts[index] > 0 || profile.times(node).has_time());
             let (us, count) = (total_us[index], counts[index]);
             if let Some(sum_us) = total_us.get_mut(node.parent as usize) {
                 *sum_us = sum_us.saturating_add(us);
@@ -189,7 +189,7 @@ impl<'a> WeightedTree<'a> {
             }
             let data = &self.profile.nodes[*node as usize];
             if let Some(item) = item(*node, data.frame) {
-                costs.enter(item, data, self.total_us(*node));
+                costs.enter(item, self.profile.times(data), self.total_us(*node));
                 stack.push((*end, item));
             }
         }

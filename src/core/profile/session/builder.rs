@@ -5,8 +5,8 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use super::off_core::{CpuAccount, OffCoreTime};
 use super::node_indices::NodeIndices;
+use super::off_core::{CpuAccount, OffCoreTime};
 use super::order;
 use super::thread_profile::{
     NONE, OffCore, OffCoreSpan, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
@@ -271,7 +271,7 @@ impl ProfileBuilder {
         for OffCoreTime { node: index, position, from_us, us, state } in
             mem::take(&mut self.off_core)
         {
-            let node = &mut self.profile.nodes[index as usize];
+            let node = self.profile.times_mut(index);
             let us = us.min(node.self_us);
             node.self_us -= us;
             let is_waiting = state == OffCore::Waiting;
@@ -309,7 +309,7 @@ impl ProfileBuilder {
         let from = time_us.max(self.scope.from_us);
         let to = now_us.min(self.scope.to_us);
         let us = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
-        let self_us = &mut self.profile.nodes[node as usize].self_us;
+        let self_us = &mut self.profile.times_mut(node).self_us;
         *self_us = self_us.saturating_add(us);
         if self.scope.steps {
             self.profile.steps.add(node, from, us);
@@ -349,7 +349,7 @@ impl ProfileBuilder {
         for (node, hits) in mem::take(&mut self.hits) {
             let share = us.saturating_mul(u128::from(hits)) / total;
             let self_us = u64::try_from(share).unwrap_or(0);
-            let sum_us = &mut self.profile.nodes[node as usize].self_us;
+            let sum_us = &mut self.profile.times_mut(node).self_us;
             *sum_us = sum_us.saturating_add(self_us);
             self.share_out_lines(node, self_us, hits, &lines.remove(&node).unwrap_or_default());
         }

@@ -60,13 +60,13 @@ fn charge(profile: &mut ThreadProfile, frames: &FrameTable) {
     lines.sort_unstable_by_key(|line| (line.node, line.position));
     (profile.lines, profile.samples) = (lines, samples);
     for (from, to, us) in moves {
-        let giver = &mut profile.nodes[from as usize];
+        let giver = profile.times_mut(from);
         let us = us.min(giver.self_us);
         let part = us as f64 / giver.self_us.max(1) as f64;
         let critical_us = (giver.critical_us as f64 * part).round() as u64;
         giver.self_us -= us;
         giver.critical_us = giver.critical_us.saturating_sub(critical_us);
-        let taker = &mut profile.nodes[to as usize];
+        let taker = profile.times_mut(to);
         taker.self_us = taker.self_us.saturating_add(us);
         taker.critical_us = taker.critical_us.saturating_add(critical_us);
     }
@@ -132,7 +132,7 @@ mod tests {
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::session::Thread;
     use cpu_prof_core::profile::session::thread_profile::{
-        ProfileLine, ProfileNode, ProfileSample,
+        NodeTimes, ProfileLine, ProfileNode, ProfileSample,
     };
 
     /// A caller that begins on line 12, with callees on lines 4 and 40, and a sample on each of these
@@ -156,8 +156,9 @@ mod tests {
         }
         for line in lines {
             let position = SourcePosition { line: *line, column: 1 };
-            profile.nodes[0].self_us += 10;
-            profile.nodes[0].critical_us += 10;
+            let times = profile.times_mut(0);
+            times.self_us += 10;
+            times.critical_us += 10;
             profile.lines.push(ProfileLine { node: 0, position, self_us: 10, samples: 1 });
             profile.samples.push(ProfileSample { time_us: 0, node: 0, position });
         }
@@ -166,12 +167,12 @@ mod tests {
         session.processes.push(Process { threads: vec![thread], node, ..Process::default() });
         charge_inlined(&mut session);
         let profile = &session.processes[0].threads[0].profiles[0];
-        let times = |node: &ProfileNode| {
-            assert_eq!(node.self_us, node.critical_us);
-            node.self_us
+        let self_us = |times: NodeTimes| {
+            assert_eq!(times.self_us, times.critical_us);
+            times.self_us
         };
         (
-            profile.nodes.iter().map(times).collect(),
+            profile.all_times().map(self_us).collect(),
             profile.samples.iter().map(|sample| sample.node).collect(),
         )
     }

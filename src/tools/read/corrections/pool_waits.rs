@@ -28,14 +28,14 @@ pub(in crate::read) fn make_idle(session: &mut Session) {
 }
 
 fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
-    let blocked = (0_u32..).zip(&profile.nodes).filter(|(_, node)| node.blocked_us > 0);
+    let blocked = (0_u32..).zip(profile.all_times()).filter(|(_, times)| times.blocked_us > 0);
     let waits: FxHashSet<u32> = blocked
         .map(|(index, _)| index)
         .filter(|index| waits_for_task(profile, frames, *index))
         .collect();
     let mut idle_us: u64 = 0;
     for index in &waits {
-        let blocked_us = &mut profile.nodes[*index as usize].blocked_us;
+        let blocked_us = &mut profile.times_mut(*index).blocked_us;
         idle_us = idle_us.saturating_add(mem::take(blocked_us));
     }
     for span in &mut profile.off_core {
@@ -45,6 +45,7 @@ fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
     }
     if idle_us > 0 {
         let idle = idle_node(profile);
+        let idle = profile.times_mut(idle);
         idle.self_us = idle.self_us.saturating_add(idle_us);
     }
 }
@@ -62,8 +63,8 @@ fn waits_for_task(profile: &ThreadProfile, frames: &FrameTable, node: u32) -> bo
     is_code(frame(top)) && callers.all(|caller| caller.url == *url || !is_code(caller))
 }
 
-/// Returns the node of idle time.
-fn idle_node(profile: &mut ThreadProfile) -> &mut ProfileNode {
+/// Returns the index of the node of idle time.
+fn idle_node(profile: &mut ThreadProfile) -> u32 {
     let nodes = &mut profile.nodes;
     let at = nodes.iter().position(|node| node.frame == FrameTable::IDLE);
     let at = at.unwrap_or_else(|| {
@@ -71,7 +72,7 @@ fn idle_node(profile: &mut ThreadProfile) -> &mut ProfileNode {
         nodes.push(ProfileNode::new(root.map_or(NONE, |root| root as u32), FrameTable::IDLE));
         nodes.len() - 1
     });
-    &mut nodes[at]
+    at as u32
 }
 
 #[cfg(test)]
@@ -105,7 +106,7 @@ mod tests {
                 profile.nodes.push(ProfileNode::new(parent, frame));
                 parent = profile.nodes.len() as u32 - 1;
             }
-            profile.nodes[parent as usize].blocked_us = 100;
+            profile.times_mut(parent).blocked_us = 100;
             let span =
                 OffCoreSpan { from_us: 0, to_us: 100, node: parent, state: OffCore::Blocked };
             profile.off_core.push(span);
@@ -127,7 +128,7 @@ mod tests {
         make_idle(session);
         let profile = &session.processes[0].threads[0].profiles[0];
         let states = profile.off_core.iter().map(|span| span.state).collect();
-        (states, profile.nodes.iter().map(|node| node.blocked_us).sum())
+        (states, profile.all_times().map(|times| times.blocked_us).sum())
     }
 
     #[test]
@@ -135,9 +136,10 @@ mod tests {
         let own = [("onMessage", LOOP.1), LOOP];
         let mut session = blocked(3, &[&[NODE, own[0], NODE, own[1]], &[NODE, LOOP]]);
         assert_eq!(states(&mut session), (vec![OffCore::Idle; 2], 0));
-        let nodes = &session.processes[0].threads[0].profiles[0].nodes;
-        let idle = nodes.last().unwrap();
-        assert_eq!((idle.frame, idle.self_us, idle.parent), (FrameTable::IDLE, 200, 0));
+        let profile = &session.processes[0].threads[0].profiles[0];
+        let idle = profile.nodes.last().unwrap();
+        let self_us = profile.times(idle).self_us;
+        assert_eq!((idle.frame, self_us, idle.parent), (FrameTable::IDLE, 200, 0));
     }
 
     #[test]

@@ -85,7 +85,8 @@ impl Causes {
                 self.enter(&mut context, function, index);
             }
             if let Some(cause) = context.cause {
-                let us = node.self_us.saturating_add(node.blocked_us);
+                let times = profile.times(node);
+                let us = times.self_us.saturating_add(times.blocked_us);
                 self.sampled[cause] = self.sampled[cause].saturating_add(us);
             }
             context

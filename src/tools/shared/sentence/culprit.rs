@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ProfileNode, ThreadProfile};
 
 /// Part of a function's time that a built-in function needs to be named, and a caller likewise.
 const MOST: f64 = 0.6;
@@ -74,16 +74,17 @@ pub(super) fn work(session: &Session, launchers: &[bool], index: &FrameIndex) ->
     let mut collectors: FxHashMap<usize, u64> = FxHashMap::default();
     let mut loading_us: u64 = 0;
     each_profile(session, launchers, |_, profile| {
-        let nearest = each_node(profile, index, &is_code, |node, code| match code.function {
-            _ if matches!(index.kind(node.frame), FrameKind::Idle | FrameKind::Unrecorded) => {}
-            _ if code.is_loading => loading_us = loading_us.saturating_add(node.self_us),
-            Some(function) => {
-                let time = own.entry(function).or_default();
-                time.work_us = time.work_us.saturating_add(node.self_us);
-                time.critical_us = time.critical_us.saturating_add(node.critical_us);
-            }
-            None => {}
-        });
+        let nearest =
+            each_node(profile, index, &is_code, |node, times, code| match code.function {
+                _ if matches!(index.kind(node.frame), FrameKind::Idle | FrameKind::Unrecorded) => {}
+                _ if code.is_loading => loading_us = loading_us.saturating_add(times.self_us),
+                Some(function) => {
+                    let time = own.entry(function).or_default();
+                    time.work_us = time.work_us.saturating_add(times.self_us);
+                    time.critical_us = time.critical_us.saturating_add(times.critical_us);
+                }
+                None => {}
+            });
         add_collections(profile, &nearest, index, &mut collectors);
     });
     let collector = collectors.into_iter().max_by_key(|(function, us)| (*us, *function));
@@ -133,17 +134,17 @@ fn details(
     let mut callers: FxHashMap<usize, u64> = FxHashMap::default();
     let mut of_threads: FxHashMap<(usize, usize), u64> = FxHashMap::default();
     each_profile(session, launchers, |thread, profile| {
-        each_node(profile, index, is_code, |node, code| {
+        each_node(profile, index, is_code, |node, times, code| {
             if code.is_loading || code.function != Some(culprit.function) {
                 return;
             }
-            *of_threads.entry(thread).or_default() += node.self_us;
+            *of_threads.entry(thread).or_default() += times.self_us;
             if let Some(caller) = code.caller {
-                *callers.entry(caller).or_default() += node.self_us;
+                *callers.entry(caller).or_default() += times.self_us;
             }
             let top = index.function(node.frame).filter(|function| !is_code[*function]);
             if let Some(built_in) = top {
-                *built_ins.entry(built_in).or_default() += node.self_us;
+                *built_ins.entry(built_in).or_default() += times.self_us;
             }
         });
     });
@@ -183,12 +184,12 @@ pub(super) fn each_profile<'a>(
     }
 }
 
-/// Calls `take` with all nodes, and the nearest code on their stacks. Returns that code.
+/// Calls `take` with all nodes, their times, and the nearest code on their stacks. Returns that code.
 fn each_node(
     profile: &ThreadProfile,
     index: &FrameIndex,
     is_code: &[bool],
-    mut take: impl FnMut(&ProfileNode, NearestCode),
+    mut take: impl FnMut(&ProfileNode, NodeTimes, NearestCode),
 ) -> Vec<NearestCode> {
     downward(profile, |above: NearestCode, _, node| {
         let kind = index.kind(node.frame);
@@ -209,7 +210,7 @@ fn each_node(
             }
             _ => above,
         };
-        take(node, code);
+        take(node, profile.times(node), code);
         code
     })
 }
@@ -228,11 +229,11 @@ pub(super) fn caller_of_blocked(
     let mut callers: FxHashMap<usize, u64> = FxHashMap::default();
     let mut all_us: u64 = 0;
     each_profile(session, launchers, |_, profile| {
-        each_node(profile, index, &is_code, |node, code| {
+        each_node(profile, index, &is_code, |node, times, code| {
             if index.function(node.frame) == Some(function) {
-                all_us = all_us.saturating_add(node.blocked_us);
+                all_us = all_us.saturating_add(times.blocked_us);
                 if let Some(caller) = code.function {
-                    *callers.entry(caller).or_default() += node.blocked_us;
+                    *callers.entry(caller).or_default() += times.blocked_us;
                 }
             }
         });
