@@ -145,15 +145,18 @@ impl<'a> WeightedTree<'a> {
     /// Returns the tree of a profile.
     pub(crate) fn of(profile: &'a ThreadProfile) -> Self {
         let nodes = &profile.nodes;
-        let mut total_us: Vec<u64> = profile.all_times().map(|times| times.self_us).collect();
+        let mut total_us = vec![0_u64; nodes.len()];
         // How many nodes of the order each node has with those below.
         let mut counts = vec![0_u32; nodes.len()];
         let mut root_count = 0;
         // Parents come before their children, so that a sum is complete once its node is reached
         // from the end.
         for (index, node) in nodes.iter().enumerate().rev() {
-            counts[index] += u32::from(counts[index] > 0 || profile.times(node).has_time());
-            let (us, count) = (total_us[index], counts[index]);
+            let times = profile.times(node);
+            counts[index] += u32::from(counts[index] > 0 || times.has_time());
+            let us = total_us[index].saturating_add(times.self_us);
+            let count = counts[index];
+            total_us[index] = us;
             if let Some(sum_us) = total_us.get_mut(node.parent as usize) {
                 *sum_us = sum_us.saturating_add(us);
             }
@@ -179,20 +182,30 @@ impl<'a> WeightedTree<'a> {
         self.total_us[node as usize]
     }
 
-    /// Adds the self and total times of the items that `item` returns for nodes and their frames.
-    pub(crate) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32, u32) -> Option<usize>) {
+    /// Adds the self and total times of the items that `items` returns for nodes and their frames, an item of
+    /// each sort.
+    pub(crate) fn add_to<const SORTS: usize>(
+        &self,
+        mut costs: [&mut Costs; SORTS],
+        items: impl Fn(u32, u32) -> Option<[usize; SORTS]>,
+    ) {
         // Items on the stack, with the places where they leave the stack.
-        let mut stack: Vec<(u32, usize)> = Vec::new();
+        let mut stack: Vec<(u32, [usize; SORTS])> = Vec::new();
         for (place, OrderedNode { node, end }) in (0..).zip(&self.order) {
-            while let Some((_, item)) = stack.pop_if(|(end, _)| *end <= place) {
-                costs.leave(item);
+            while let Some((_, items)) = stack.pop_if(|(end, _)| *end <= place) {
+                costs.iter_mut().zip(items).for_each(|(costs, item)| costs.leave(item));
             }
             let data = &self.profile.nodes[*node as usize];
-            if let Some(item) = item(*node, data.frame) {
-                costs.enter(item, self.profile.times(data), self.total_us(*node));
-                stack.push((*end, item));
+            if let Some(items) = items(*node, data.frame) {
+                let (times, total_us) = (self.profile.times(data), self.total_us(*node));
+                for (costs, item) in costs.iter_mut().zip(items) {
+                    costs.enter(item, times, total_us);
+                }
+                stack.push((*end, items));
             }
         }
-        stack.into_iter().rev().for_each(|(_, item)| costs.leave(item));
+        for (_, items) in stack.into_iter().rev() {
+            costs.iter_mut().zip(items).for_each(|(costs, item)| costs.leave(item));
+        }
     }
 }

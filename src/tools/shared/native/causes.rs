@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
 use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
@@ -55,15 +55,15 @@ pub(super) struct Causes {
 #[derive(Debug, Clone, Copy, Default)]
 struct Context {
     /// The innermost function that is neither Node's nor native.
-    code: Option<usize>,
+    code: Option<u32>,
     /// The innermost such function of its file that has a name, or else the innermost.
-    caller: Option<usize>,
+    caller: Option<u32>,
     /// The innermost such function of another package than that of `code`.
-    outside: Option<usize>,
+    outside: Option<u32>,
     /// The innermost such function above the module loader.
-    loading: Option<usize>,
+    loading: Option<u32>,
     /// The cause that the node's time belongs to, by its place in [`Causes::sampled`].
-    cause: Option<usize>,
+    cause: Option<u32>,
     /// Whether a function of Node does its work before it returns.
     is_sync: bool,
 }
@@ -82,31 +82,35 @@ impl Causes {
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
         downward(profile, |mut context: Context, _, node| {
             if let FrameKind::Function(function) = index.kind(node.frame) {
-                self.enter(&mut context, function, index);
+                self.enter(&mut context, function as u32, index);
             }
             if let Some(cause) = context.cause {
                 let times = profile.times(node);
                 let us = times.self_us.saturating_add(times.blocked_us);
-                self.sampled[cause] = self.sampled[cause].saturating_add(us);
+                let sum_us = &mut self.sampled[cause as usize];
+                *sum_us = sum_us.saturating_add(us);
             }
             context
         });
     }
 
     /// Returns the place of a cause in [`Causes::sampled`].
-    fn number(&mut self, source: WorkSource, caller: Option<usize>) -> usize {
+    fn number(&mut self, source: WorkSource, caller: Option<u32>) -> u32 {
+        let caller = caller.map(|caller| caller as usize);
         let entry = self.sampled.entry(Cause { source, caller });
         let number = entry.index();
         entry.or_default();
-        number
+        number as u32
     }
 
     /// Goes on to a function that the one of the context calls.
-    fn enter(&mut self, context: &mut Context, function: usize, index: &FrameIndex) {
-        let place = index.place(function);
-        let package = |function: usize| index.files[index.functions[function].file].package;
-        if place.file.is_empty() {
-            match (place.name, context.code, context.loading) {
+    fn enter(&mut self, context: &mut Context, function: u32, index: &FrameIndex) {
+        let SourceFunction { name, file, .. } = &index.functions[function as usize];
+        let path = &index.files[*file].path;
+        let file_of = |function: u32| index.functions[function as usize].file;
+        let package = |function: u32| index.files[file_of(function)].package;
+        if path.is_empty() {
+            match (name.as_str(), context.code, context.loading) {
                 (ADDON_FUNCTION, Some(code), _) => {
                     let is_users = is_users(&index.packages[package(code)]);
                     let caller = if is_users { context.caller } else { context.outside };
@@ -121,14 +125,13 @@ impl Causes {
             }
             return;
         }
-        let Some(module) = place.file.strip_prefix("node:") else {
-            let is_same_file =
-                |code: usize| index.functions[code].file == index.functions[function].file;
+        let Some(module) = path.strip_prefix("node:") else {
+            let is_same_file = |code: u32| file_of(code) == *file;
             if context.code.is_some_and(|code| package(code) != package(function)) {
                 context.outside = context.caller;
             }
             // `hash` tells more than the callback in it.
-            if !(is_nameless(place.name) && context.code.is_some_and(is_same_file)) {
+            if !(context.code.is_some_and(is_same_file) && is_nameless(name)) {
                 context.caller = Some(function);
             }
             // A callback is not the work of what calls it.
@@ -140,8 +143,8 @@ impl Causes {
             let loading = context.code.or(context.loading);
             *context = Context { loading, ..Context::default() };
         } else if context.cause.is_none() && !context.is_sync {
-            context.is_sync = place.name.ends_with("Sync");
-            let source = if context.is_sync { None } else { source(module, place.name) };
+            context.is_sync = name.ends_with("Sync");
+            let source = if context.is_sync { None } else { source(module, name) };
             context.cause = source.map(|source| self.number(source, context.caller));
         }
     }
