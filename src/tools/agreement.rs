@@ -229,9 +229,12 @@ fn costs(session: &Session) -> Vec<ThreadCosts> {
     let mut threads = Vec::new();
     for thread in session.processes.iter().flat_map(|process| &process.threads) {
         let mut times = BTreeMap::new();
-        for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
+        let profiles = thread.profiles.iter();
+        for (node, of_node) in
+            profiles.flat_map(|profile| profile.nodes.iter().zip(profile.all_times()))
+        {
             let frame = &session.frames.list()[node.frame as usize];
-            let us = node.all_us();
+            let us = of_node.all_us();
             if us > 0 {
                 *times.entry(format!("{} {}", frame.function_name, frame.url)).or_default() += us;
             }

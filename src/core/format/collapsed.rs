@@ -11,7 +11,7 @@ use super::url::file_path;
 use crate::base::path_text::below;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
-use crate::profile::session::thread_profile::{NONE, ProfileNode};
+use crate::profile::session::thread_profile::NONE;
 use crate::profile::session::{Process, Session, Thread};
 
 /// Writes all threads. The root of each stack is its process and thread.
@@ -34,8 +34,10 @@ fn write_thread(
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
-        let has_time = |node: &&ProfileNode| node.self_us > 0 && node.frame != FrameTable::ROOT;
-        for node in profile.nodes.iter().filter(has_time) {
+        for (node, times) in profile.nodes.iter().zip(profile.all_times()) {
+            if times.self_us == 0 || node.frame == FrameTable::ROOT {
+                continue;
+            }
             stack.clear();
             let mut at = Some(node);
             while let Some(node) = at {
@@ -52,7 +54,7 @@ fn write_thread(
                 line.push(';');
                 line.push_str(label);
             }
-            writeln!(out, "{line} {}", node.self_us)?;
+            writeln!(out, "{line} {}", times.self_us)?;
         }
     }
     Ok(())

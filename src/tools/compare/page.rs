@@ -14,7 +14,7 @@ use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::path_tree::{PathTree, downward};
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ReadScope};
 
 /// Returns the data of a page that compares the runs of both sides, each a list of files and folders, as
 /// JSON; or the reason why a run cannot be read.
@@ -79,11 +79,8 @@ impl SideTrees {
                 kind => {
                     let (path, times) = self.paths.path(above, kind);
                     if kind != FrameKind::Idle {
-                        times[side].add(PathTime {
-                            self_us: node.self_us,
-                            blocked_us: node.blocked_us,
-                            waiting_us: node.waiting_us,
-                        });
+                        let NodeTimes { self_us, blocked_us, waiting_us, .. } = profile.times(node);
+                        times[side].add(PathTime { self_us, blocked_us, waiting_us });
                     }
                     Some(path)
                 }

@@ -199,11 +199,12 @@ fn add_callers(
         let function = index.function(node.frame);
         let is_built_in = function.is_some_and(|function| !is_code[function]);
         if is_built_in
-            && node.self_us > 0
+            && let self_us = profile.times(node).self_us
+            && self_us > 0
             && let Some(pair) = function.zip(caller)
         {
             let us = callers.entry(pair).or_default();
-            *us = us.saturating_add(node.self_us);
+            *us = us.saturating_add(self_us);
         }
         function.filter(|function| is_code[*function]).or(caller)
     });

@@ -9,15 +9,14 @@ use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::json::{ReportChainPart, ReportProgram, ReportWall};
+use crate::shared::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWall};
 use crate::shared::launchers::launchers;
 use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::path_tree::PathTree;
-use crate::shared::process_cpu::cpu_of_processes;
+use crate::shared::process_facts::{ProcessFacts, process_facts};
 use crate::shared::samples::{PageSample, SampleSpan, spans};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
-use crate::shared::times::thread_times;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
@@ -35,15 +34,15 @@ pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Re
     let mut paths =
         PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
     let mut processes = Vec::with_capacity(session.processes.len());
+    let facts = process_facts(loaded, &parents, &index);
     let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
-    for (process, launcher) in session.processes.iter().zip(&launchers) {
+    for ((process, launcher), facts) in session.processes.iter().zip(&launchers).zip(&facts) {
         let clock_us = session.clock(process).start_us;
         let series = series(process, clock_us, most, &mut texts);
-        let page = paths.process(process, *launcher, clock_us, thinned_to_us);
+        let page = paths.process((process, facts), *launcher, clock_us, thinned_to_us);
         processes.push(PageProcess { series, ..page });
     }
     let costs = SessionCosts::of(session, &launchers, &index);
-    let cpu = cpu_of_processes(loaded, &parents);
     let chain = loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of);
     let page = Page {
         duration_us: session.length_us(),
@@ -53,7 +52,7 @@ pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Re
             &launchers,
             &index,
             &costs,
-            &cpu,
+            &facts,
             &mut SourceLines::default(),
         )),
         chain: chain.collect(),
@@ -186,16 +185,18 @@ enum LeafState {
 impl PagePaths<'_> {
     fn process<'p>(
         &mut self,
-        process: &'p Process,
+        (process, facts): (&'p Process, &ProcessFacts<'_>),
         launcher: bool,
         clock_us: i64,
         interval_us: Option<i64>,
     ) -> PageProcess<'p> {
-        let threads = process.threads.iter();
+        let threads = process.threads.iter().zip(&facts.threads);
+        let of_thread =
+            |(thread, times): (_, &_)| self.thread(thread, *times, clock_us, interval_us);
         PageProcess {
             program: ReportProgram::of(process),
             launcher,
-            threads: threads.map(|thread| self.thread(thread, clock_us, interval_us)).collect(),
+            threads: threads.map(of_thread).collect(),
             series: PageSeries::default(),
         }
     }
@@ -203,6 +204,7 @@ impl PagePaths<'_> {
     fn thread<'p>(
         &mut self,
         thread: &'p Thread,
+        times: ReportTimes,
         clock_us: i64,
         interval_us: Option<i64>,
     ) -> PageThread<'p> {
@@ -226,7 +228,7 @@ impl PagePaths<'_> {
             id: thread.id,
             name: thread.full_name(),
             start_us: start_us.saturating_sub(clock_us),
-            times: Some(thread_times(thread, self.index)),
+            times: Some(times),
             lengths,
             leaves,
         }

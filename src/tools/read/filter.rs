@@ -7,7 +7,7 @@ use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::package::package_of;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, NodeTimes, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
 /// The texts that a user gives, in lower case. Of one kind, any of several is enough; an empty list
@@ -166,7 +166,8 @@ impl StackFilter {
     fn limit(&self, profile: &mut ThreadProfile, frames: &[StackMatch]) -> u64 {
         let mut stacks: Vec<StackMatch> = Vec::with_capacity(profile.nodes.len());
         let mut left_us: u64 = 0;
-        for node in &mut profile.nodes {
+        let ThreadProfile { nodes, times, .. } = &mut *profile;
+        for node in nodes {
             let above = match node.parent {
                 NONE => StackMatch::default(),
                 parent => stacks[parent as usize],
@@ -174,9 +175,10 @@ impl StackFilter {
             let stack = above.with(frames[node.frame as usize]);
             stacks.push(stack);
             if !self.keeps(stack) {
-                *node = ProfileNode::new(node.parent, node.frame);
+                node.times = NONE;
             }
-            left_us = left_us.saturating_add(node.all_us());
+            let left = times.get(node.times as usize).map_or(0, NodeTimes::all_us);
+            left_us = left_us.saturating_add(left);
         }
         let is_kept = |node: u32| node != NONE && self.keeps(stacks[node as usize]);
         if !profile.lines.is_empty() {

@@ -261,7 +261,8 @@ impl Loaded {
     pub(super) fn share_wall(&mut self) {
         let threads = self.session.processes.iter().flat_map(|process| &process.threads);
         let mut profiles = threads.flat_map(|thread| &thread.profiles);
-        let has_time = |profile: &ThreadProfile| profile.nodes.iter().any(|node| node.all_us() > 0);
+        let has_time =
+            |profile: &ThreadProfile| profile.times.iter().any(|times| times.all_us() > 0);
         if profiles.any(|profile| profile.steps.is_empty() && has_time(profile)) {
             return;
         }
@@ -478,8 +479,8 @@ mod tests {
         };
         let part = slice(2.5, 4.0);
         assert_eq!(part.session.length_us(), 1_500);
-        let nodes = &part.session.processes[0].threads[0].profiles[0].nodes;
-        assert_eq!(nodes.iter().map(|node| node.self_us).sum::<u64>(), 1_500);
+        let times = part.session.processes[0].threads[0].profiles[0].all_times();
+        assert_eq!(times.map(|times| times.self_us).sum::<u64>(), 1_500);
         let end = load_slice(&paths, SliceLimits::of_ms(Some(-2.5), None), ReadScope::LINES);
         assert_eq!(end.session.length_us(), 2_500);
         let none = slice(20.0, 40.0);

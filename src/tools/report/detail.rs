@@ -120,7 +120,7 @@ impl FunctionTimes {
         for (node, data) in (0_u32..).zip(&profile.nodes) {
             let total_us = tree.total_us(node);
             if function(node) == Some(wanted) {
-                self.all.self_us += data.self_us;
+                self.all.self_us += profile.times(data).self_us;
                 // Recursion counts once.
                 if !above(node).any(|node| function(node) == Some(wanted)) {
                     self.all.total_us += total_us;

@@ -56,7 +56,7 @@ pub(super) struct ReportProcess<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<ReportCpu>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub native: Option<Vec<ReportNative<'a>>>,
+    pub native: Option<&'a [ReportNative<'a>]>,
     pub launcher: bool,
     pub start_ms: f64,
     pub duration_ms: f64,

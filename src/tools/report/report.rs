@@ -17,14 +17,16 @@ use crate::shared::built_ins::built_ins;
 use crate::shared::costs::Costs;
 use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
-use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportWall, ms};
+use crate::shared::json::{
+    ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall, ms,
+};
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::lines::LineCosts;
-use crate::shared::native::threads::native_threads;
-use crate::shared::process_cpu::{cpu_of_processes, uses, whole};
+use crate::shared::process_cpu::{uses, whole};
+use crate::shared::process_facts::{ProcessFacts, process_facts};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
-use crate::shared::times::{sum_of_times, thread_times};
+use crate::shared::times::sum_of_times;
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::session::Thread;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
@@ -88,28 +90,28 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
-    let shown = session.processes.iter().zip(cpu_of_processes(loaded, &parents));
-    let processes = shown.zip(&launchers).map(|((process, cpu), launcher)| {
+    let facts = process_facts(loaded, &parents, &index);
+    let shown = session.processes.iter().zip(&facts);
+    let processes = shown.zip(&launchers).map(|((process, facts), launcher)| {
         let clock_us = session.clock(process).start_us;
-        let thread_report = |thread| ReportThread {
+        let thread_report = |(thread, times): (_, &ReportTimes)| ReportThread {
             own_file: own_files.next().flatten(),
-            ..thread_report(thread, clock_us, &index)
+            ..thread_report(thread, *times, clock_us)
         };
         ReportProcess {
             program: ReportProgram::of(process),
-            cpu,
-            native: native_threads(process, &index),
+            cpu: facts.cpu,
+            native: facts.native.as_deref(),
             launcher: *launcher,
             start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
             duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
-            threads: process.threads.iter().map(thread_report).collect(),
+            threads: process.threads.iter().zip(&facts.threads).map(thread_report).collect(),
         }
     });
     let processes: Vec<_> = processes.collect();
-    let cpu: Vec<_> = processes.iter().map(|process| process.cpu).collect();
-    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &cpu, &mut sources));
-    let threads = processes.iter().flat_map(|process| &process.threads);
-    let totals = sum_of_times(threads.map(|thread| thread.times));
+    let sentence =
+        sentence(&Evidence::of(loaded, &launchers, &index, &costs, &facts, &mut sources));
+    let totals = sum_of_times(facts.iter().map(ProcessFacts::times));
     let scripts = scripts(session, &parents, &launchers, &index);
     serde_json::to_string(&Report {
         version: 2,
@@ -160,8 +162,8 @@ fn rows<T>(costs: &Costs, top: usize, mut row: impl FnMut(usize, bool, ReportCos
     costs.top(top).map(|(item, cost)| row(item, trunk[item], cost)).collect()
 }
 
-/// Returns a thread's times; `clock_us` is the first start of a recording by the same clock.
-fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -> ReportThread<'a> {
+/// Returns the row of a thread with these times; `clock_us` is the first start of a recording by the same clock.
+fn thread_report(thread: &Thread, times: ReportTimes, clock_us: i64) -> ReportThread<'_> {
     let profiles = &thread.profiles;
     ReportThread {
         thread_id: thread.id,
@@ -169,7 +171,7 @@ fn thread_report<'a>(thread: &'a Thread, clock_us: i64, index: &'a FrameIndex) -
         label: thread.recording_label.as_deref(),
         start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
         duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
-        times: thread_times(thread, index),
+        times,
         cpu_ms: sum_of(thread, |cpu| Some(cpu.cpu_us)),
         core_wait_ms: sum_of(thread, |cpu| cpu.wait_us),
         collections: heap::collections(thread),

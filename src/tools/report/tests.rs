@@ -7,7 +7,7 @@ use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::builder::ProfileBuilder;
-use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Thread};
 
 fn frame(name: &str, url: &str) -> CallFrame {
@@ -280,9 +280,10 @@ fn threads_of_a_pool_are_told_apart_by_their_files() {
     let [mut first, mut second] = [vec![5], vec![2, 3]].map(|absent: Vec<usize>| {
         let mut process = Process { pid: 9, name: "nx".into(), ..Process::default() };
         let mut profile = ThreadProfile { end_us: 6000, ..ThreadProfile::default() };
-        profile.nodes = loaded.session.processes[0].threads[0].profiles[0].nodes.clone();
+        let of_loaded = &loaded.session.processes[0].threads[0].profiles[0];
+        (profile.nodes, profile.times) = (of_loaded.nodes.clone(), of_loaded.times.clone());
         for node in absent {
-            profile.nodes[node].self_us = 0;
+            profile.nodes[node].times = NONE;
         }
         process.threads = vec![Thread { profiles: vec![profile], ..Thread::default() }];
         process

@@ -28,7 +28,7 @@ pub(super) fn tree<'a>(
         downward(profile, |above, node, data| match index.function(data.frame) {
             Some(function) if tree.total_us(node) > 0 => {
                 let (path, time) = joined.path(above, function);
-                time.self_us += data.self_us;
+                time.self_us += profile.times(data).self_us;
                 time.total_us += tree.total_us(node);
                 Some(path)
             }

@@ -47,10 +47,12 @@ fn files_of(thread: &Thread, index: &FrameIndex) -> Vec<(usize, u64)> {
     let mut costs = Costs::default();
     for profile in &thread.profiles {
         let tree = WeightedTree::of(profile);
-        tree.add_to(&mut costs, |_, frame| index.file(frame));
+        tree.add_to([&mut costs], |_, frame| {
+            let file = index.file(frame).filter(|file| index.is_users(*file))?;
+            Some([file])
+        });
     }
-    let own = costs.known().filter(|(file, _)| index.is_users(*file));
-    let own: Vec<_> = own.map(|(file, cost)| (file, cost.total_us)).collect();
+    let own: Vec<_> = costs.known().map(|(file, cost)| (file, cost.total_us)).collect();
     let most_us = own.iter().map(|(_, us)| *us).max().unwrap_or(0);
     own.into_iter().filter(|(_, us)| *us as f64 >= ENOUGH * most_us as f64).collect()
 }

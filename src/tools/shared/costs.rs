@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::json::ReportCost;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files, packages or owners, numbered from 0.
 #[derive(Default)]
@@ -79,19 +79,22 @@ impl Costs {
     }
 
     /// Adds the time of a node with this item, and puts the item on the stack.
-    fn enter(&mut self, item: usize, node: ProfileNode, total_us: u64) {
+    fn enter(&mut self, item: usize, times: NodeTimes, total_us: u64) {
         if item >= self.list.len() {
             self.list.resize_with(item + 1, ReportCost::default);
             self.on_stack.resize(item + 1, 0);
         }
         let is_code = self.is_code.get(item) == Some(&true);
-        let cost = &mut self.list[item];
-        cost.self_us = cost.self_us.saturating_add(node.self_us);
-        cost.blocked_us = cost.blocked_us.saturating_add(node.blocked_us);
-        cost.waiting_us = cost.waiting_us.saturating_add(node.waiting_us);
-        cost.critical_us = cost.critical_us.saturating_add(node.critical_us);
+        if times.has_time() {
+            let cost = &mut self.list[item];
+            cost.self_us = cost.self_us.saturating_add(times.self_us);
+            cost.blocked_us = cost.blocked_us.saturating_add(times.blocked_us);
+            cost.waiting_us = cost.waiting_us.saturating_add(times.waiting_us);
+            cost.critical_us = cost.critical_us.saturating_add(times.critical_us);
+        }
         // Recursion counts once.
         if self.on_stack[item] == 0 {
+            let cost = &mut self.list[item];
             cost.total_us = cost.total_us.saturating_add(total_us);
             if let Some(caller) = self.code.last().filter(|_| is_code) {
                 let us = self.calls_us.entry((*caller, item)).or_default();
@@ -125,48 +128,53 @@ pub(crate) struct WeightedTree<'a> {
     profile: &'a ThreadProfile,
     /// Time of each node with all nodes below.
     total_us: Vec<u64>,
-    /// Whether a node, or a node below, has time in any state.
-    has_time: Vec<bool>,
-    first_child: Vec<u32>,
-    next_sibling: Vec<u32>,
-    roots: Vec<u32>,
+    /// The nodes that have time, or nodes below with time. Each is right before the nodes below.
+    order: Vec<OrderedNode>,
 }
 
-/// A step of a walk over a tree.
-enum WalkStep {
-    /// Node.
-    Enter(u32),
-    /// Item of a node.
-    Leave(usize),
+/// A node in the order of a walk.
+#[derive(Debug, Clone, Copy, Default)]
+struct OrderedNode {
+    /// Index of the profile's node.
+    node: u32,
+    /// Place in the order behind the nodes below.
+    end: u32,
 }
 
 impl<'a> WeightedTree<'a> {
     /// Returns the tree of a profile.
     pub(crate) fn of(profile: &'a ThreadProfile) -> Self {
         let nodes = &profile.nodes;
-        let mut tree = Self {
-            profile,
-            total_us: nodes.iter().map(|node| node.self_us).collect(),
-            has_time: nodes.iter().map(|node| node.all_us() > 0).collect(),
-            first_child: vec![NONE; nodes.len()],
-            next_sibling: vec![NONE; nodes.len()],
-            roots: Vec::new(),
-        };
+        let mut total_us = vec![0_u64; nodes.len()];
+        // How many nodes of the order each node has with those below.
+        let mut counts = vec![0_u32; nodes.len()];
+        let mut root_count = 0;
         // Parents come before their children, so that a sum is complete once its node is reached
         // from the end.
-        for index in (0..nodes.len()).rev() {
-            let parent = nodes[index].parent;
-            if parent == NONE {
-                tree.roots.push(index as u32);
-                continue;
+        for (index, node) in nodes.iter().enumerate().rev() {
+            let times = profile.times(node);
+            counts[index] += u32::from(counts[index] > 0 || times.has_time());
+            let us = total_us[index].saturating_add(times.self_us);
+            let count = counts[index];
+            total_us[index] = us;
+            if let Some(sum_us) = total_us.get_mut(node.parent as usize) {
+                *sum_us = sum_us.saturating_add(us);
             }
-            let (parent, us) = (parent as usize, tree.total_us[index]);
-            tree.total_us[parent] = tree.total_us[parent].saturating_add(us);
-            tree.has_time[parent] |= tree.has_time[index];
-            tree.next_sibling[index] = tree.first_child[parent];
-            tree.first_child[parent] = index as u32;
+            *counts.get_mut(node.parent as usize).unwrap_or(&mut root_count) += count;
         }
-        tree
+        let mut order = vec![OrderedNode::default(); root_count as usize];
+        // The place of each node's next child.
+        let mut next = vec![0_u32; nodes.len()];
+        let mut next_root = 0;
+        for (index, node) in nodes.iter().enumerate().filter(|(index, _)| counts[*index] > 0) {
+            let next_place = next.get_mut(node.parent as usize).unwrap_or(&mut next_root);
+            let place = *next_place;
+            *next_place += counts[index];
+            next[index] = place + 1;
+            let end = place + counts[index];
+            order[place as usize] = OrderedNode { node: index as u32, end };
+        }
+        Self { profile, total_us, order }
     }
 
     /// Returns the time of a node with all nodes below, microseconds.
@@ -174,28 +182,30 @@ impl<'a> WeightedTree<'a> {
         self.total_us[node as usize]
     }
 
-    /// Adds the self and total times of the items that `item` returns for nodes and their frames.
-    pub(crate) fn add_to(&self, costs: &mut Costs, item: impl Fn(u32, u32) -> Option<usize>) {
-        let mut steps: Vec<WalkStep> = self.roots.iter().copied().map(WalkStep::Enter).collect();
-        while let Some(step) = steps.pop() {
-            match step {
-                WalkStep::Enter(node) if self.has_time[node as usize] => {
-                    let data = self.profile.nodes[node as usize];
-                    if let Some(item) = item(node, data.frame) {
-                        costs.enter(item, data, self.total_us(node));
-                        steps.push(WalkStep::Leave(item));
-                    }
-                    steps.extend(self.children(node).map(WalkStep::Enter));
+    /// Adds the self and total times of the items that `items` returns for nodes and their frames, an item of
+    /// each sort.
+    pub(crate) fn add_to<const SORTS: usize>(
+        &self,
+        mut costs: [&mut Costs; SORTS],
+        items: impl Fn(u32, u32) -> Option<[usize; SORTS]>,
+    ) {
+        // Items on the stack, with the places where they leave the stack.
+        let mut stack: Vec<(u32, [usize; SORTS])> = Vec::new();
+        for (place, OrderedNode { node, end }) in (0..).zip(&self.order) {
+            while let Some((_, items)) = stack.pop_if(|(end, _)| *end <= place) {
+                costs.iter_mut().zip(items).for_each(|(costs, item)| costs.leave(item));
+            }
+            let data = &self.profile.nodes[*node as usize];
+            if let Some(items) = items(*node, data.frame) {
+                let (times, total_us) = (self.profile.times(data), self.total_us(*node));
+                for (costs, item) in costs.iter_mut().zip(items) {
+                    costs.enter(item, times, total_us);
                 }
-                WalkStep::Enter(_) => {}
-                WalkStep::Leave(item) => costs.leave(item),
+                stack.push((*end, items));
             }
         }
-    }
-
-    fn children(&self, node: u32) -> impl Iterator<Item = u32> {
-        let existing = |node: u32| (node != NONE).then_some(node);
-        let first = existing(self.first_child[node as usize]);
-        std::iter::successors(first, move |child| existing(self.next_sibling[*child as usize]))
+        for (_, items) in stack.into_iter().rev() {
+            costs.iter_mut().zip(items).for_each(|(costs, item)| costs.leave(item));
+        }
     }
 }

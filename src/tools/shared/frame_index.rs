@@ -174,11 +174,6 @@ impl FrameIndex {
     pub(crate) fn file(&self, frame: u32) -> Option<usize> {
         self.function(frame).map(|function| self.functions[function].file)
     }
-
-    /// Returns the index of the frame's package.
-    pub(crate) fn package(&self, frame: u32) -> Option<usize> {
-        self.file(frame).map(|file| self.files[file].package)
-    }
 }
 
 #[cfg(test)]

@@ -75,8 +75,9 @@ impl Owners {
                 *most = (*most).max((tree.total_us(node), owner));
             }
         }
-        tree.add_to(&mut self.costs, |node, frame| {
-            index.function(frame).and(stacks[node as usize].owner).map(|owner| owner as usize)
+        tree.add_to([&mut self.costs], |node, frame| {
+            let owner = index.function(frame).and(stacks[node as usize].owner)?;
+            Some([owner as usize])
         });
     }
 }

@@ -101,10 +101,10 @@ fn timed_samples(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
 fn with_known_times(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
     let mut at_us = profile.start_us;
     let mut list = Vec::new();
-    for (node, data) in (0_u32..).zip(&profile.nodes) {
-        if data.self_us > 0 {
+    for (node, times) in (0_u32..).zip(profile.all_times()) {
+        if times.self_us > 0 {
             list.push((PageSample { node, line: 0, off_core: None }, at_us));
-            at_us = at_us.saturating_add_unsigned(data.self_us);
+            at_us = at_us.saturating_add_unsigned(times.self_us);
         }
     }
     list
@@ -202,9 +202,10 @@ mod tests {
 
     #[test]
     fn counts_of_samples_become_spans() {
-        let node = |self_us| ProfileNode { self_us, ..ProfileNode::new(NONE, 0) };
-        let nodes = vec![node(0), node(30), node(70)];
-        let counted = ThreadProfile { nodes, ..profile(&[], &[]) };
+        let nodes = vec![ProfileNode::new(NONE, 0); 3];
+        let mut counted = ThreadProfile { nodes, ..profile(&[], &[]) };
+        counted.times_mut(1).self_us = 30;
+        counted.times_mut(2).self_us = 70;
         assert_eq!(found(&counted, None), [(1, 0, WORK, 30), (2, 0, WORK, 70)]);
     }
 }

@@ -26,9 +26,12 @@ impl SessionCosts {
         for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);
             costs.owners.add(profile, &tree, index);
-            tree.add_to(&mut costs.functions, |_, frame| index.function(frame));
-            tree.add_to(&mut costs.files, |_, frame| index.file(frame));
-            tree.add_to(&mut costs.packages, |_, frame| index.package(frame));
+            let sorts = [&mut costs.functions, &mut costs.files, &mut costs.packages];
+            tree.add_to(sorts, |_, frame| {
+                let function = index.function(frame)?;
+                let file = index.functions[function].file;
+                Some([function, file, index.files[file].package])
+            });
         }
         costs
     }

@@ -8,7 +8,10 @@ use cpu_prof_core::profile::session::Thread;
 pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
     let mut times = ReportTimes::default();
     let (mut waiting_us, mut blocked_us) = (0_u64, 0_u64);
-    for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
+    let profiles = || thread.profiles.iter();
+    for (node, of_node) in
+        profiles().flat_map(|profile| profile.nodes.iter().zip(profile.all_times()))
+    {
         let sum = match index.kind(node.frame) {
             FrameKind::Function(function) if index.is_native(function) => &mut times.native_us,
             FrameKind::Function(_) => &mut times.javascript_us,
@@ -17,12 +20,11 @@ pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
             FrameKind::Program => &mut times.native_us,
             FrameKind::Unrecorded => continue,
         };
-        *sum = sum.saturating_add(node.self_us);
-        waiting_us = waiting_us.saturating_add(node.waiting_us);
-        blocked_us = blocked_us.saturating_add(node.blocked_us);
+        *sum = sum.saturating_add(of_node.self_us);
+        waiting_us = waiting_us.saturating_add(of_node.waiting_us);
+        blocked_us = blocked_us.saturating_add(of_node.blocked_us);
     }
     // In other recordings, threads that wait and calls that block seem to work.
-    let profiles = || thread.profiles.iter();
     times.waiting_us = profiles().any(|profile| profile.tells_waiting).then_some(waiting_us);
     times.blocked_us = profiles().any(|profile| profile.tells_blocked).then_some(blocked_us);
     times

@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn self_times(profile: &ThreadProfile) -> Vec<u64> {
-        profile.nodes.iter().map(|node| node.self_us).collect()
+        profile.all_times().map(|times| times.self_us).collect()
     }
 
     const NODES: &str = r#""nodes":[{"id":1,"callFrame":{"functionName":"main"},"children":[2],

@@ -5,6 +5,7 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
+use super::node_indices::NodeIndices;
 use super::off_core::{CpuAccount, OffCoreTime};
 use super::order;
 use super::thread_profile::{
@@ -37,7 +38,7 @@ pub struct ProfileBuilder {
     /// Indices in `ThreadProfile::lines`, by node and position.
     line_indices: FxHashMap<(u32, SourcePosition), u32>,
     /// Indices of nodes by their ids.
-    indices: FxHashMap<u64, u32>,
+    indices: NodeIndices,
     cpu: CpuAccount,
     profile: ThreadProfile,
 }
@@ -56,7 +57,7 @@ impl ProfileBuilder {
             hits: Vec::new(),
             ticks: Vec::new(),
             line_indices: FxHashMap::default(),
-            indices: FxHashMap::default(),
+            indices: NodeIndices::default(),
             cpu: CpuAccount::new(scope),
             profile: ThreadProfile::default(),
         }
@@ -271,7 +272,7 @@ impl ProfileBuilder {
     /// Turns time of samples into blocked and waiting time of their nodes.
     fn take_off_core_times(&mut self) {
         for OffCoreTime { node: index, position, from_us, us, state } in self.cpu.take_found() {
-            let node = &mut self.profile.nodes[index as usize];
+            let node = self.profile.times_mut(index);
             let us = us.min(node.self_us);
             node.self_us -= us;
             let is_waiting = state == OffCore::Waiting;
@@ -309,7 +310,7 @@ impl ProfileBuilder {
         let from = time_us.max(self.scope.from_us);
         let to = now_us.min(self.scope.to_us);
         let us = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
-        let self_us = &mut self.profile.nodes[node as usize].self_us;
+        let self_us = &mut self.profile.times_mut(node).self_us;
         *self_us = self_us.saturating_add(us);
         if self.scope.steps {
             self.profile.steps.add(node, from, us);
@@ -349,7 +350,7 @@ impl ProfileBuilder {
         for (node, hits) in mem::take(&mut self.hits) {
             let share = us.saturating_mul(u128::from(hits)) / total;
             let self_us = u64::try_from(share).unwrap_or(0);
-            let sum_us = &mut self.profile.nodes[node as usize].self_us;
+            let sum_us = &mut self.profile.times_mut(node).self_us;
             *sum_us = sum_us.saturating_add(self_us);
             self.share_out_lines(node, self_us, hits, &lines.remove(&node).unwrap_or_default());
         }
@@ -380,12 +381,12 @@ impl ProfileBuilder {
 
     /// Returns the index of a node, which may be announced later, or never.
     fn index(&mut self, id: u64) -> u32 {
-        *self.indices.entry(id).or_insert_with(|| {
-            let nodes = &mut self.profile.nodes;
-            let frame = FrameTable::UNKNOWN;
-            nodes.push(ProfileNode::new(NONE, frame));
-            (nodes.len() - 1) as u32
-        })
+        let nodes = &mut self.profile.nodes;
+        let index = self.indices.number(id, nodes.len() as u32);
+        if index as usize == nodes.len() {
+            nodes.push(ProfileNode::new(NONE, FrameTable::UNKNOWN));
+        }
+        index
     }
 }
 

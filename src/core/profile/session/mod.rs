@@ -2,6 +2,7 @@
 
 pub mod builder;
 pub(crate) mod native;
+mod node_indices;
 pub mod off_core;
 pub mod order;
 pub mod series;

@@ -23,6 +23,8 @@ pub struct ThreadProfile {
     pub end_us: i64,
     /// Nodes, parents before their children.
     pub nodes: Vec<ProfileNode>,
+    /// Times of the nodes that have some: most nodes only lead to others.
+    pub times: Vec<NodeTimes>,
     /// Samples in the order of their times; empty if the scope is without samples.
     pub samples: Vec<ProfileSample>,
     /// Count of samples in the scope.
@@ -64,6 +66,27 @@ pub struct ThreadProfile {
 }
 
 impl ThreadProfile {
+    /// Returns the times of a node.
+    pub fn times(&self, node: &ProfileNode) -> NodeTimes {
+        self.times.get(node.times as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the times of all nodes, in the order of the nodes.
+    pub fn all_times(&self) -> impl ExactSizeIterator<Item = NodeTimes> {
+        self.nodes.iter().map(|node| self.times(node))
+    }
+
+    /// Returns the times of a node, to change them.
+    pub fn times_mut(&mut self, node: u32) -> &mut NodeTimes {
+        let Self { nodes, times, .. } = self;
+        let index = &mut nodes[node as usize].times;
+        if *index == NONE {
+            *index = times.len() as u32;
+            times.push(NodeTimes::default());
+        }
+        &mut times[*index as usize]
+    }
+
     /// Returns whether both were recorded at the same time.
     pub fn overlaps(&self, other: &Self) -> bool {
         let (one, other) = (self.recorded_us, other.recorded_us);
@@ -78,6 +101,13 @@ pub struct ProfileNode {
     pub parent: u32,
     /// Number of the call frame in the `FrameTable`.
     pub frame: u32,
+    /// Index into `ThreadProfile::times`; [`NONE`] for a node without time.
+    pub times: u32,
+}
+
+/// The times of a node of the call tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NodeTimes {
     /// Time of the node's samples, microseconds, without blocked and waiting time. A sample lasts until
     /// the next sample.
     pub self_us: u64,
@@ -92,7 +122,14 @@ pub struct ProfileNode {
 impl ProfileNode {
     /// Returns a node without time.
     pub fn new(parent: u32, frame: u32) -> Self {
-        Self { parent, frame, self_us: 0, blocked_us: 0, waiting_us: 0, critical_us: 0 }
+        Self { parent, frame, times: NONE }
+    }
+}
+
+impl NodeTimes {
+    /// Returns whether any of the times is more than 0.
+    pub fn has_time(&self) -> bool {
+        self.self_us | self.blocked_us | self.waiting_us | self.critical_us > 0
     }
 
     /// Returns the time in all states, microseconds.

@@ -110,12 +110,13 @@ pub(crate) fn add(
 /// Returns the samples. A profile with nothing but counts of hits has one for each node, as long as
 /// the node's share of the time.
 fn samples(profile: &ThreadProfile) -> impl Iterator<Item = ProfileSample> {
-    let nodes = if profile.samples.is_empty() { profile.nodes.as_slice() } else { &[] };
     let mut time_us = profile.start_us;
-    let of_hits = (0_u32..).zip(nodes).filter(|(_, node)| node.self_us > 0);
-    let of_hits = of_hits.map(move |(index, node)| {
+    let has_samples = !profile.samples.is_empty();
+    let times = (0_u32..).zip(profile.all_times()).filter(|(_, times)| times.self_us > 0);
+    let of_hits = times.take_while(move |_| !has_samples);
+    let of_hits = of_hits.map(move |(index, times)| {
         let sample = ProfileSample { time_us, node: index, position: SourcePosition::default() };
-        time_us = time_us.saturating_add(i64::try_from(node.self_us).unwrap_or(i64::MAX));
+        time_us = time_us.saturating_add(i64::try_from(times.self_us).unwrap_or(i64::MAX));
         sample
     });
     profile.samples.iter().copied().chain(of_hits)

@@ -22,9 +22,9 @@ fn self_times_of(loaded: &Loaded) -> Vec<(String, u64)> {
         .iter()
         .flat_map(|process| &process.threads)
         .flat_map(|thread| &thread.profiles)
-        .flat_map(|profile| &profile.nodes)
-        .filter(|node| node.self_us > 0)
-        .map(|node| (frames[node.frame as usize].function_name.to_string(), node.self_us))
+        .flat_map(|profile| profile.nodes.iter().zip(profile.all_times()))
+        .filter(|(_, times)| times.self_us > 0)
+        .map(|(node, times)| (frames[node.frame as usize].function_name.clone(), times.self_us))
         .collect();
     times.sort();
     times

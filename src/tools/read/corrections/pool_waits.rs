@@ -4,21 +4,16 @@
 //! calls it is on top of the stack. A loop that waits for tasks has only the worker's own file on its
 //! stack. A task that waits, for the answer of the main thread perhaps, is code of another file.
 
+use std::mem;
+
+use rustc_hash::FxHashSet;
+
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, package_of};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ProfileNode, ThreadProfile};
-
-/// The files of code on a stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum StackFiles {
-    None,
-    /// Number of the first frame of the only file.
-    One(u32),
-    Several,
-}
 
 /// Makes the time in which workers waited for their next task idle.
 pub(in crate::read) fn make_idle(session: &mut Session) {
@@ -33,53 +28,43 @@ pub(in crate::read) fn make_idle(session: &mut Session) {
 }
 
 fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
-    if profile.nodes.iter().all(|node| node.blocked_us == 0) {
-        return;
-    }
-    let is_wait = waits_for_tasks(profile, frames);
+    let blocked = (0_u32..).zip(profile.all_times()).filter(|(_, times)| times.blocked_us > 0);
+    let waits: FxHashSet<u32> = blocked
+        .map(|(index, _)| index)
+        .filter(|index| waits_for_task(profile, frames, *index))
+        .collect();
     let mut idle_us: u64 = 0;
-    for (node, is_wait) in profile.nodes.iter_mut().zip(&is_wait) {
-        if *is_wait {
-            idle_us = idle_us.saturating_add(std::mem::take(&mut node.blocked_us));
-        }
+    for index in &waits {
+        let blocked_us = &mut profile.times_mut(*index).blocked_us;
+        idle_us = idle_us.saturating_add(mem::take(blocked_us));
     }
     for span in &mut profile.off_core {
-        if span.state == OffCore::Blocked && is_wait[span.node as usize] {
+        if span.state == OffCore::Blocked && waits.contains(&span.node) {
             span.state = OffCore::Idle;
         }
     }
     if idle_us > 0 {
         let idle = idle_node(profile);
+        let idle = profile.times_mut(idle);
         idle.self_us = idle.self_us.saturating_add(idle_us);
     }
 }
 
-/// Returns for each node whether the thread waits for a task if the thread is blocked there.
-fn waits_for_tasks(profile: &ThreadProfile, frames: &FrameTable) -> Vec<bool> {
-    let frames = frames.list();
-    let frame = |number: u32| &frames[number as usize];
+/// Returns whether a thread that is blocked in a node waits for a task: all code on the stack is of one file.
+fn waits_for_task(profile: &ThreadProfile, frames: &FrameTable, node: u32) -> bool {
+    let frame = |node: &ProfileNode| &frames.list()[node.frame as usize];
     let is_code =
         |frame: &CallFrame| !frame.is_meta() && !is_built_in(package_of(&file_path(&frame.url)));
-    let mut stacks: Vec<StackFiles> = Vec::with_capacity(profile.nodes.len());
-    let mut is_wait = Vec::with_capacity(profile.nodes.len());
-    for node in &profile.nodes {
-        let above = stacks.get(node.parent as usize).copied().unwrap_or(StackFiles::None);
-        let stack = match above {
-            _ if !is_code(frame(node.frame)) => above,
-            StackFiles::None => StackFiles::One(node.frame),
-            StackFiles::One(first) if frame(first).url == frame(node.frame).url => above,
-            _ => StackFiles::Several,
-        };
-        stacks.push(stack);
-        let has_one_file = matches!(stack, StackFiles::One(_));
-        // Another native function on top is a call that blocks: a read, or `spawnSync`.
-        is_wait.push(has_one_file && is_code(frame(node.frame)));
-    }
-    is_wait
+    let top = &profile.nodes[node as usize];
+    let url = &frame(top).url;
+    let above = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
+    let mut callers = std::iter::successors(above(&top), above).map(frame);
+    // Another native function on top is a call that blocks: a read, or `spawnSync`.
+    is_code(frame(top)) && callers.all(|caller| caller.url == *url || !is_code(caller))
 }
 
-/// Returns the node of idle time.
-fn idle_node(profile: &mut ThreadProfile) -> &mut ProfileNode {
+/// Returns the index of the node of idle time.
+fn idle_node(profile: &mut ThreadProfile) -> u32 {
     let nodes = &mut profile.nodes;
     let at = nodes.iter().position(|node| node.frame == FrameTable::IDLE);
     let at = at.unwrap_or_else(|| {
@@ -87,7 +72,7 @@ fn idle_node(profile: &mut ThreadProfile) -> &mut ProfileNode {
         nodes.push(ProfileNode::new(root.map_or(NONE, |root| root as u32), FrameTable::IDLE));
         nodes.len() - 1
     });
-    &mut nodes[at]
+    at as u32
 }
 
 #[cfg(test)]
@@ -121,7 +106,7 @@ mod tests {
                 profile.nodes.push(ProfileNode::new(parent, frame));
                 parent = profile.nodes.len() as u32 - 1;
             }
-            profile.nodes[parent as usize].blocked_us = 100;
+            profile.times_mut(parent).blocked_us = 100;
             let span =
                 OffCoreSpan { from_us: 0, to_us: 100, node: parent, state: OffCore::Blocked };
             profile.off_core.push(span);
@@ -143,7 +128,7 @@ mod tests {
         make_idle(session);
         let profile = &session.processes[0].threads[0].profiles[0];
         let states = profile.off_core.iter().map(|span| span.state).collect();
-        (states, profile.nodes.iter().map(|node| node.blocked_us).sum())
+        (states, profile.all_times().map(|times| times.blocked_us).sum())
     }
 
     #[test]
@@ -151,9 +136,10 @@ mod tests {
         let own = [("onMessage", LOOP.1), LOOP];
         let mut session = blocked(3, &[&[NODE, own[0], NODE, own[1]], &[NODE, LOOP]]);
         assert_eq!(states(&mut session), (vec![OffCore::Idle; 2], 0));
-        let nodes = &session.processes[0].threads[0].profiles[0].nodes;
-        let idle = nodes.last().unwrap();
-        assert_eq!((idle.frame, idle.self_us, idle.parent), (FrameTable::IDLE, 200, 0));
+        let profile = &session.processes[0].threads[0].profiles[0];
+        let idle = profile.nodes.last().unwrap();
+        let self_us = profile.times(idle).self_us;
+        assert_eq!((idle.frame, self_us, idle.parent), (FrameTable::IDLE, 200, 0));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(in crate::read) fn charge_modules(session: &mut Session) {
             if let Some(caller) = above.filter(|_| is_module(frame)) {
                 let caller = package(&frames[caller as usize]);
                 let us = times_us.entry((&frame.url, caller)).or_default();
-                *us = us.saturating_add(node.self_us);
+                *us = us.saturating_add(profile.times(node).self_us);
             }
             let is_passing = is_passing[node.frame as usize];
             callers.push(if is_passing { above } else { Some(node.frame) });
@@ -89,10 +89,10 @@ mod tests {
     /// their URLs.
     fn packages(paths: &[(&[&str], u64)]) -> Vec<(String, Option<String>)> {
         let mut session = Session::default();
-        let mut nodes: Vec<ProfileNode> = Vec::new();
+        let mut profile = ThreadProfile::default();
         for (urls, us) in paths {
             let mut parent = NONE;
-            for (at, url) in urls.iter().enumerate() {
+            for url in *urls {
                 let frame = CallFrame {
                     url: (*url).to_owned(),
                     script_id: 1,
@@ -100,12 +100,11 @@ mod tests {
                     ..CallFrame::root()
                 };
                 let frame = session.frames.number(frame);
-                let self_us = if at + 1 == urls.len() { *us } else { 0 };
-                nodes.push(ProfileNode { self_us, ..ProfileNode::new(parent, frame) });
-                parent = nodes.len() as u32 - 1;
+                profile.nodes.push(ProfileNode::new(parent, frame));
+                parent = profile.nodes.len() as u32 - 1;
             }
+            profile.times_mut(parent).self_us = *us;
         }
-        let profile = ThreadProfile { nodes, ..ThreadProfile::default() };
         let thread = Thread { profiles: vec![profile], ..Thread::default() };
         session.processes.push(Process { threads: vec![thread], ..Process::default() });
         charge_modules(&mut session);

@@ -29,8 +29,7 @@ fn session() -> Session {
     let main = frames.number(frame("main", "file:///r/src/main.js"));
     let tool = frames.number(frame("lint", "/r/node_modules/tool/index.js"));
     let thread = |id: i64, name: &str| {
-        let node =
-            |parent, frame, self_us| ProfileNode { self_us, ..ProfileNode::new(parent, frame) };
+        let node = |parent, frame| ProfileNode::new(parent, frame);
         let sample =
             |time_us, node| ProfileSample { time_us, node, position: SourcePosition::line(3) };
         let line = |node, self_us| ProfileLine {
@@ -39,13 +38,15 @@ fn session() -> Session {
             self_us,
             samples: 1,
         };
-        let profile = ThreadProfile {
-            nodes: vec![node(NONE, FrameTable::ROOT, 0), node(0, main, 30), node(1, tool, 10)],
+        let mut profile = ThreadProfile {
+            nodes: vec![node(NONE, FrameTable::ROOT), node(0, main), node(1, tool)],
             samples: vec![sample(0, 1), sample(10, 2), sample(20, 1), sample(30, 1)],
             lines: vec![line(1, 30), line(2, 10)],
             end_us: 40,
             ..ThreadProfile::default()
         };
+        profile.times_mut(1).self_us = 30;
+        profile.times_mut(2).self_us = 10;
         Thread { id, name: name.to_owned(), profiles: vec![profile], ..Thread::default() }
     };
     let process = Process {
@@ -64,7 +65,7 @@ fn left(filter: &Filter) -> Vec<(i64, Vec<u64>)> {
     filter.apply(&mut session);
     let threads = session.processes.iter().flat_map(|process| &process.threads);
     let times =
-        |thread: &Thread| thread.profiles[0].nodes.iter().map(|node| node.self_us).collect();
+        |thread: &Thread| thread.profiles[0].all_times().map(|times| times.self_us).collect();
     threads.map(|thread| (thread.id, times(thread))).collect()
 }
 

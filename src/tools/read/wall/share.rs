@@ -86,8 +86,8 @@ pub(crate) fn share_wall(session: &mut Session) -> (Wall, Vec<ProcessActivity>) 
                     critical_us[part.node as usize] += us;
                 }
             });
-            for (node, us) in profile.nodes.iter_mut().zip(critical_us) {
-                node.critical_us = us.round() as u64;
+            for (node, us) in (0_u32..).zip(critical_us).filter(|(_, us)| *us > 0.0) {
+                profile.times_mut(node).critical_us = us.round() as u64;
             }
         }
     }
@@ -279,7 +279,8 @@ mod tests {
 
     /// Returns the share of a node of a process.
     fn critical(session: &Session, process: usize, id: u64) -> u64 {
-        session.processes[process].threads[0].profiles[0].nodes[id as usize - 1].critical_us
+        let profile = &session.processes[process].threads[0].profiles[0];
+        profile.times(&profile.nodes[id as usize - 1]).critical_us
     }
 
     /// Returns the wall time: of work, waiting, blocked, idle.

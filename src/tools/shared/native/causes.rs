@@ -6,13 +6,15 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::shared::built_ins::ADDON_FUNCTION;
-use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
+use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// CPU time of the pool for a file, for the time in which a thread asks for it.
 const MAX_FILE_FACTOR: u64 = 5;
@@ -42,24 +44,24 @@ pub(super) struct Cause {
 #[derive(Debug, Default)]
 pub(super) struct Causes {
     /// Causes with the time that threads were sampled in them, microseconds.
-    sampled: FxHashMap<Cause, u64>,
+    sampled: IndexMap<Cause, u64, FxBuildHasher>,
     /// Packages that were sampled while they loaded an addon.
     loaders: Vec<usize>,
 }
 
 /// What is known of a node of the call tree by the nodes above.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Context {
     /// The innermost function that is neither Node's nor native.
-    code: Option<usize>,
+    code: Option<u32>,
     /// The innermost such function of its file that has a name, or else the innermost.
-    caller: Option<usize>,
+    caller: Option<u32>,
     /// The innermost such function of another package than that of `code`.
-    outside: Option<usize>,
+    outside: Option<u32>,
     /// The innermost such function above the module loader.
-    loading: Option<usize>,
-    /// The cause that the node's time belongs to.
-    cause: Option<Cause>,
+    loading: Option<u32>,
+    /// The cause that the node's time belongs to, by its place in [`Causes::sampled`].
+    cause: Option<u32>,
     /// Whether a function of Node does its work before it returns.
     is_sync: bool,
 }
@@ -71,38 +73,48 @@ impl Causes {
         for profile in process.threads.iter().flat_map(|thread| &thread.profiles) {
             causes.add(profile, index);
         }
+        causes.sampled.retain(|_, us| *us > 0);
         causes
     }
 
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
-        let mut contexts: Vec<Context> = Vec::with_capacity(profile.nodes.len());
-        // Parents come before their children.
-        for node in &profile.nodes {
-            let above = contexts.get(node.parent as usize).filter(|_| node.parent != NONE);
-            let mut context = above.cloned().unwrap_or_default();
+        downward(profile, |mut context: Context, _, node| {
             if let FrameKind::Function(function) = index.kind(node.frame) {
-                self.enter(&mut context, function, index);
+                self.enter(&mut context, function as u32, index);
             }
-            let us = node.self_us.saturating_add(node.blocked_us);
-            if let Some(cause) = context.cause.as_ref().filter(|_| us > 0) {
-                *self.sampled.entry(cause.clone()).or_default() += us;
+            if let Some(cause) = context.cause {
+                let times = profile.times(node);
+                let us = times.self_us.saturating_add(times.blocked_us);
+                let sum_us = &mut self.sampled[cause as usize];
+                *sum_us = sum_us.saturating_add(us);
             }
-            contexts.push(context);
-        }
+            context
+        });
+    }
+
+    /// Returns the place of a cause in [`Causes::sampled`].
+    fn number(&mut self, source: WorkSource, caller: Option<u32>) -> u32 {
+        let caller = caller.map(|caller| caller as usize);
+        let entry = self.sampled.entry(Cause { source, caller });
+        let number = entry.index();
+        entry.or_default();
+        number as u32
     }
 
     /// Goes on to a function that the one of the context calls.
-    fn enter(&mut self, context: &mut Context, function: usize, index: &FrameIndex) {
-        let place = index.place(function);
-        let package = |function: usize| index.files[index.functions[function].file].package;
-        if place.file.is_empty() {
-            match (place.name, context.code, context.loading) {
+    fn enter(&mut self, context: &mut Context, function: u32, index: &FrameIndex) {
+        let SourceFunction { name, file, .. } = &index.functions[function as usize];
+        let path = &index.files[*file].path;
+        let file_of = |function: u32| index.functions[function as usize].file;
+        let package = |function: u32| index.files[file_of(function)].package;
+        if path.is_empty() {
+            match (name.as_str(), context.code, context.loading) {
                 (ADDON_FUNCTION, Some(code), _) => {
                     let is_users = is_users(&index.packages[package(code)]);
                     let caller = if is_users { context.caller } else { context.outside };
                     let source = WorkSource::Addon(package(code));
                     // A package that calls its addon while it is loaded sets the addon up.
-                    context.cause = caller.is_some().then_some(Cause { source, caller });
+                    context.cause = caller.is_some().then(|| self.number(source, caller));
                 }
                 ("dlopen", _, Some(code)) if !self.loaders.contains(&package(code)) => {
                     self.loaders.push(package(code));
@@ -111,14 +123,13 @@ impl Causes {
             }
             return;
         }
-        let Some(module) = place.file.strip_prefix("node:") else {
-            let is_same_file =
-                |code: usize| index.functions[code].file == index.functions[function].file;
+        let Some(module) = path.strip_prefix("node:") else {
+            let is_same_file = |code: u32| file_of(code) == *file;
             if context.code.is_some_and(|code| package(code) != package(function)) {
                 context.outside = context.caller;
             }
             // `hash` tells more than the callback in it.
-            if !(is_nameless(place.name) && context.code.is_some_and(is_same_file)) {
+            if !(context.code.is_some_and(is_same_file) && is_nameless(name)) {
                 context.caller = Some(function);
             }
             // A callback is not the work of what calls it.
@@ -130,9 +141,9 @@ impl Causes {
             let loading = context.code.or(context.loading);
             *context = Context { loading, ..Context::default() };
         } else if context.cause.is_none() && !context.is_sync {
-            context.is_sync = place.name.ends_with("Sync");
-            let source = if context.is_sync { None } else { source(module, place.name) };
-            context.cause = source.map(|source| Cause { source, caller: context.caller });
+            context.is_sync = name.ends_with("Sync");
+            let source = if context.is_sync { None } else { source(module, name) };
+            context.cause = source.map(|source| self.number(source, context.caller));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::shared::lines::LineCosts;
 use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ProfileNode, ThreadProfile};
 
 /// Part of a function's time that a caller, or a few built-in functions, need to be named.
 const MOST: f64 = 0.6;
@@ -78,19 +78,21 @@ pub(super) fn work(
 ) -> WorkFacts {
     let is_code = index.code_functions();
     let mut own: FxHashMap<usize, OwnTime> = FxHashMap::default();
-    let collectors = collectors(session, launchers, index, &is_code);
+    let mut collectors: FxHashMap<usize, u64> = FxHashMap::default();
     let mut loading_us: u64 = 0;
     each_profile(session, launchers, |_, profile| {
-        each_node(profile, index, &is_code, |node, code| match code.function {
-            _ if matches!(index.kind(node.frame), FrameKind::Idle | FrameKind::Unrecorded) => {}
-            _ if code.is_loading => loading_us = loading_us.saturating_add(node.self_us),
-            Some(function) => {
-                let time = own.entry(function).or_default();
-                time.work_us = time.work_us.saturating_add(node.self_us);
-                time.critical_us = time.critical_us.saturating_add(node.critical_us);
-            }
-            None => {}
-        });
+        let nearest =
+            each_node(profile, index, &is_code, |node, times, code| match code.function {
+                _ if matches!(index.kind(node.frame), FrameKind::Idle | FrameKind::Unrecorded) => {}
+                _ if code.is_loading => loading_us = loading_us.saturating_add(times.self_us),
+                Some(function) => {
+                    let time = own.entry(function).or_default();
+                    time.work_us = time.work_us.saturating_add(times.self_us);
+                    time.critical_us = time.critical_us.saturating_add(times.critical_us);
+                }
+                None => {}
+            });
+        add_collections(profile, &nearest, index, &mut collectors);
     });
     let collector = collectors.into_iter().max_by_key(|(function, us)| (*us, *function));
     let most = own.iter().max_by_key(|(function, time)| {
@@ -110,29 +112,23 @@ pub(super) fn work(
     WorkFacts { culprit, loading_us, collector }
 }
 
-/// Returns the time of collections while each code function ran. V8 gives collections no stack, so the function
-/// of the sample before counts.
-fn collectors(
-    session: &Session,
-    launchers: &[bool],
+/// Adds the times of a profile's collections to the functions that ran: V8 gives collections no stack, so the
+/// function of the sample before counts. `nearest` are the nearest code of the nodes.
+fn add_collections(
+    profile: &ThreadProfile,
+    nearest: &[NearestCode],
     index: &FrameIndex,
-    is_code: &[bool],
-) -> FxHashMap<usize, u64> {
-    let mut times: FxHashMap<usize, u64> = FxHashMap::default();
-    each_profile(session, launchers, |_, profile| {
-        let mut nearest = Vec::with_capacity(profile.nodes.len());
-        each_node(profile, index, is_code, |_, code| nearest.push(code.function));
-        let mut last = None;
-        for step in profile.steps.spans() {
-            let node = step.node as usize;
-            if index.kind(profile.nodes[node].frame) != FrameKind::Gc {
-                last = nearest[node];
-            } else if let Some(function) = last {
-                *times.entry(function).or_default() += step.to_us.abs_diff(step.from_us);
-            }
+    times: &mut FxHashMap<usize, u64>,
+) {
+    let mut last = None;
+    for step in profile.steps.spans() {
+        let node = step.node as usize;
+        if index.kind(profile.nodes[node].frame) != FrameKind::Gc {
+            last = nearest[node].function;
+        } else if let Some(function) = last {
+            *times.entry(function).or_default() += step.to_us.abs_diff(step.from_us);
         }
-    });
-    times
+    }
 }
 
 /// Adds what the function calls, who calls it, and where.
@@ -147,16 +143,16 @@ fn details(
     let mut callers: FxHashMap<usize, u64> = FxHashMap::default();
     let mut of_threads: FxHashMap<(usize, usize), u64> = FxHashMap::default();
     each_profile(session, launchers, |thread, profile| {
-        each_node(profile, index, is_code, |node, code| {
+        each_node(profile, index, is_code, |_, times, code| {
             if code.is_loading || code.function != Some(culprit.function) {
                 return;
             }
-            *of_threads.entry(thread).or_default() += node.self_us;
+            *of_threads.entry(thread).or_default() += times.self_us;
             if let Some(caller) = code.caller {
-                *callers.entry(caller).or_default() += node.self_us;
+                *callers.entry(caller).or_default() += times.self_us;
             }
             if let Some(built_in) = code.built_in {
-                *built_ins.entry(built_in).or_default() += node.self_us;
+                *built_ins.entry(built_in).or_default() += times.self_us;
             }
         });
     });
@@ -234,13 +230,13 @@ pub(super) fn each_profile<'a>(
     }
 }
 
-/// Calls `take` with all nodes, and the nearest code on their stacks.
+/// Calls `take` with all nodes, their times, and the nearest code on their stacks. Returns that code.
 fn each_node(
     profile: &ThreadProfile,
     index: &FrameIndex,
     is_code: &[bool],
-    mut take: impl FnMut(&ProfileNode, NearestCode),
-) {
+    mut take: impl FnMut(&ProfileNode, NodeTimes, NearestCode),
+) -> Vec<NearestCode> {
     downward(profile, |above: NearestCode, _, node| {
         let kind = index.kind(node.frame);
         let code = match kind {
@@ -269,9 +265,9 @@ fn each_node(
             }
             _ => above,
         };
-        take(node, code);
+        take(node, profile.times(node), code);
         code
-    });
+    })
 }
 
 /// Returns the nearest code above a built-in function for most of the time in which the function was blocked.
@@ -288,11 +284,11 @@ pub(super) fn caller_of_blocked(
     let mut callers: FxHashMap<usize, u64> = FxHashMap::default();
     let mut all_us: u64 = 0;
     each_profile(session, launchers, |_, profile| {
-        each_node(profile, index, &is_code, |node, code| {
+        each_node(profile, index, &is_code, |node, times, code| {
             if index.function(node.frame) == Some(function) {
-                all_us = all_us.saturating_add(node.blocked_us);
+                all_us = all_us.saturating_add(times.blocked_us);
                 if let Some(caller) = code.function {
-                    *callers.entry(caller).or_default() += node.blocked_us;
+                    *callers.entry(caller).or_default() += times.blocked_us;
                 }
             }
         });

@@ -4,8 +4,6 @@ use super::culprit;
 use super::evidence::Evidence;
 use super::words;
 use super::work::work;
-use crate::shared::json::ReportNative;
-use crate::shared::native;
 
 /// `98 % of the CPU went to native threads, mostly libvips, started by sharp in resize.js:14.`
 pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
@@ -18,7 +16,8 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
         return None;
     }
     let percent = words::percent(part);
-    let Some(threads) = largest_native(evidence, cpu.native_us) else {
+    let is_most = |us: u64| us as f64 >= 0.5 * cpu.native_us as f64;
+    let Some(threads) = evidence.largest_native.filter(|threads| is_most(threads.cpu_us)) else {
         return Some(format!("{percent} of the CPU went to native threads."));
     };
     // With several causes, none is known for sure.
@@ -35,15 +34,6 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
         name => format!(", mostly {}", words::shortened(name)),
     };
     Some(format!("{percent} of the CPU went to native threads{name}{started}."))
-}
-
-/// Returns the native threads of one name that have most of the CPU time of all.
-fn largest_native<'a>(evidence: &Evidence<'a>, all_us: u64) -> Option<ReportNative<'a>> {
-    let processes = evidence.session.processes.iter();
-    let lists =
-        processes.filter_map(|process| native::threads::native_threads(process, evidence.index));
-    let largest = lists.flatten().max_by_key(|threads| threads.cpu_us)?;
-    (largest.cpu_us as f64 >= 0.5 * all_us as f64).then_some(largest)
 }
 
 /// `71 % of the CPU went to programs other than Node, started by biome, which have no profile.`

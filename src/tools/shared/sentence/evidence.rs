@@ -6,10 +6,11 @@ use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::read::wall::share::Wall;
 use crate::shared::frame_index::FrameIndex;
-use crate::shared::json::{ReportCpu, ReportTimes};
+use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
 use crate::shared::process_cpu::uses;
+use crate::shared::process_facts::ProcessFacts;
 use crate::shared::session_costs::SessionCosts;
-use crate::shared::times::{sum_of_times, thread_times};
+use crate::shared::times::sum_of_times;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// The facts about a run.
@@ -28,6 +29,8 @@ pub(crate) struct Evidence<'a> {
     pub(super) all_times: ReportTimes,
     /// CPU time of all processes that tell it; none if no process does.
     pub(super) cpu: Option<ReportCpu>,
+    /// Native threads of one name and process with the most CPU time; none if no process tells them.
+    pub(super) largest_native: Option<&'a ReportNative<'a>>,
     /// Process with the most CPU time of other programs, by its index, and that time: microseconds.
     pub(super) starter_of_others: Option<(usize, u64)>,
     /// Time in which processes were stopped, microseconds.
@@ -37,23 +40,18 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Returns the facts. `cpu` are the CPU times of the processes, and `sources` the files that are looked at.
+    /// Returns the facts. `processes` are the sums of the processes, and `sources` the files that are looked at.
     pub(crate) fn of(
         loaded: &'a Loaded,
         launchers: &'a [bool],
         index: &'a FrameIndex,
         costs: &'a SessionCosts,
-        cpu: &[Option<ReportCpu>],
+        processes: &'a [ProcessFacts<'a>],
         sources: &mut SourceLines,
     ) -> Self {
         let session = &loaded.session;
-        let of_process = |process: &Process| {
-            sum_of_times(process.threads.iter().map(|thread| thread_times(thread, index)))
-        };
-        let of_processes: Vec<ReportTimes> = session.processes.iter().map(of_process).collect();
-        let shown_times =
-            of_processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
-        let times = sum_of_times(shown_times.map(|(times, _)| *times));
+        let shown_facts = processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
+        let times = sum_of_times(shown_facts.map(|(facts, _)| facts.times()));
         let shown =
             session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
         let waited_us: f64 = shown
@@ -61,8 +59,11 @@ impl<'a> Evidence<'a> {
             .flat_map(uses)
             .filter_map(|cpu| cpu.wait_us)
             .sum();
-        let others =
-            cpu.iter().enumerate().filter_map(|(number, cpu)| Some((number, (*cpu)?.others_us?)));
+        let others = processes
+            .iter()
+            .enumerate()
+            .filter_map(|(number, facts)| Some((number, facts.cpu?.others_us?)));
+        let native = processes.iter().filter_map(|facts| facts.native.as_ref()).flatten();
         Self {
             session,
             launchers,
@@ -71,8 +72,8 @@ impl<'a> Evidence<'a> {
             wall: loaded.wall.as_ref().map(|(wall, _)| wall),
             length_us: session.length_us() as f64,
             times,
-            all_times: sum_of_times(of_processes.into_iter()),
-            cpu: cpu.iter().flatten().copied().reduce(|sum, cpu| ReportCpu {
+            all_times: sum_of_times(processes.iter().map(ProcessFacts::times)),
+            cpu: processes.iter().filter_map(|facts| facts.cpu).reduce(|sum, cpu| ReportCpu {
                 javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
                 native_us: sum.native_us.saturating_add(cpu.native_us),
                 others_us: match (sum.others_us, cpu.others_us) {
@@ -80,6 +81,7 @@ impl<'a> Evidence<'a> {
                     (sum, us) => sum.or(us),
                 },
             }),
+            largest_native: native.max_by_key(|threads| threads.cpu_us),
             starter_of_others: others.max_by_key(|(_, us)| *us),
             // The system does not count a stop as waiting for a core.
             stopped_us: (times.waiting_us.unwrap_or(0) as f64 - waited_us).max(0.0),

@@ -287,6 +287,7 @@ fn own_work_us(process: &Process) -> u64 {
         .threads
         .iter()
         .flat_map(|thread| &thread.profiles)
-        .flat_map(|profile| &profile.nodes);
-    nodes.filter(|node| node.frame != FrameTable::IDLE).map(|node| node.self_us).sum()
+        .flat_map(|profile| profile.nodes.iter().zip(profile.all_times()));
+    let busy = nodes.filter(|(node, _)| node.frame != FrameTable::IDLE);
+    busy.map(|(_, times)| times.self_us).sum()
 }

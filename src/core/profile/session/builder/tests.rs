@@ -11,7 +11,7 @@ fn frame(frames: &mut FrameTable, name: &str) -> u32 {
 /// Self times with the names of functions.
 fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
     let name = |node: &ProfileNode| frames.list()[node.frame as usize].function_name.clone();
-    profile.nodes.iter().map(|node| (name(node), node.self_us)).collect()
+    profile.nodes.iter().map(|node| (name(node), profile.times(node).self_us)).collect()
 }
 
 fn owned(list: &[(&str, u64)]) -> Vec<(String, u64)> {
@@ -46,7 +46,7 @@ fn the_last_sample_lasts_until_a_known_end() {
     builder.sample(1, 10, SourcePosition::line(0));
     builder.extend_to(500);
     let profile = builder.finish();
-    assert_eq!(profile.nodes[0].self_us, 490);
+    assert_eq!(profile.times(&profile.nodes[0]).self_us, 490);
     assert_eq!(profile.end_us, 500);
     assert!(profile.samples.is_empty());
 }
@@ -59,7 +59,7 @@ fn time_between_two_recordings_belongs_to_no_node() {
     builder.sample(2, 990, SourcePosition::line(0));
     builder.end_at(1001);
     let profile = builder.finish();
-    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [20, 1]);
+    assert_eq!(profile.all_times().map(|times| times.self_us).collect::<Vec<_>>(), [20, 1]);
     assert_eq!(
         profile.samples.iter().map(|sample| (sample.time_us, sample.node)).collect::<Vec<_>>(),
         [(10, 0), (30, NONE), (1000, 1)]
@@ -76,7 +76,7 @@ fn a_sample_of_the_root_is_a_pause() {
     builder.end_at(110);
     builder.extend_to(500);
     let profile = builder.finish();
-    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [0, 5 + 10]);
+    assert_eq!(profile.all_times().map(|times| times.self_us).collect::<Vec<_>>(), [0, 5 + 10]);
     assert_eq!((profile.sample_count, profile.end_us), (2, 500));
     assert_eq!(
         profile.samples.iter().map(|sample| (sample.time_us, sample.node)).collect::<Vec<_>>(),
@@ -113,7 +113,7 @@ fn only_time_in_the_scope_counts() {
         builder.sample(id, 10, SourcePosition::line(0));
     }
     let profile = builder.finish();
-    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [5, 10, 5, 0]);
+    assert_eq!(profile.all_times().map(|times| times.self_us).collect::<Vec<_>>(), [5, 10, 5, 0]);
     assert_eq!((profile.start_us, profile.end_us, profile.sample_count), (15, 35, 2));
 }
 
@@ -124,7 +124,7 @@ fn counts_of_samples_replace_samples() {
     builder.hits(2, 3);
     builder.extend_to(400);
     let profile = builder.finish();
-    assert_eq!(profile.nodes.iter().map(|node| node.self_us).collect::<Vec<_>>(), [100, 300]);
+    assert_eq!(profile.all_times().map(|times| times.self_us).collect::<Vec<_>>(), [100, 300]);
     assert_eq!(profile.sample_count, 4);
 }
 
@@ -245,13 +245,13 @@ proptest! {
         let length = |from: i64, to: i64| u128::try_from(i128::from(to) - i128::from(from)).unwrap();
         let stepped: u128 = profile.steps.spans().map(|step| length(step.from_us, step.to_us)).sum();
         // Profiles that count hits have no steps.
-        prop_assert!(stepped == 0 || stepped == profile.nodes.iter().map(|node| u128::from(node.self_us)).sum::<u128>());
-        let sum: u128 = profile.nodes.iter().map(|node| u128::from(node.self_us)).sum();
+        prop_assert!(stepped == 0 || stepped == profile.all_times().map(|times| u128::from(times.self_us)).sum::<u128>());
+        let sum: u128 = profile.all_times().map(|times| u128::from(times.self_us)).sum();
         let span = i128::from(profile.end_us) - i128::from(profile.start_us);
         prop_assert!(sum <= span as u128, "{sum} in {span}");
-        for (index, node) in (0..).zip(&profile.nodes) {
+        for (index, times) in (0..).zip(profile.all_times()) {
             let of_node = profile.lines.iter().filter(|at| at.node == index);
-            prop_assert_eq!(of_node.map(|at| at.self_us).sum::<u64>(), node.self_us);
+            prop_assert_eq!(of_node.map(|at| at.self_us).sum::<u64>(), times.self_us);
         }
     }
 }
@@ -273,7 +273,10 @@ fn blocked_time_is_that_of_its_lines() {
     builder.read_cpu(123_000, cpu(3, 5));
     builder.end_at(123_000);
     let profile = builder.finish();
-    assert_eq!((profile.nodes[0].self_us, profile.nodes[0].blocked_us), (3_000, 120_000));
+    assert_eq!(
+        (profile.times(&profile.nodes[0]).self_us, profile.times(&profile.nodes[0]).blocked_us),
+        (3_000, 120_000)
+    );
     let lines: Vec<_> = profile.lines.iter().map(|at| (at.position.line, at.self_us)).collect();
     assert_eq!(lines, [(4, 1_000), (9, 2_000)]);
 }

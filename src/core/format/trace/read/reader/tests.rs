@@ -35,7 +35,7 @@ fn times(profile: &ThreadProfile, frames: &FrameTable) -> Vec<(String, u64)> {
     let name = |node: &crate::profile::session::thread_profile::ProfileNode| {
         frames.list()[node.frame as usize].function_name.clone()
     };
-    profile.nodes.iter().map(|node| (name(node), node.self_us)).collect()
+    profile.nodes.iter().map(|node| (name(node), profile.times(node).self_us)).collect()
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn own_traces_are_read() {
     let [profile] = thread.profiles.as_slice() else { panic!("{thread:?}") };
     assert_eq!(profile.end_us - profile.start_us, 10_000);
     // The last sample lasts until trace.end.
-    let sum: u64 = profile.nodes.iter().map(|node| node.self_us).sum();
+    let sum: u64 = profile.all_times().map(|times| times.self_us).sum();
     let first = profile.samples[0].time_us - profile.start_us;
     assert_eq!(sum as i64, 10_000 - first, "{:?}", times(profile, &frames));
 

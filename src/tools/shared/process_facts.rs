@@ -1,0 +1,40 @@
+//! The sums of each process that several parts of a result need.
+
+use super::frame_index::FrameIndex;
+use super::json::{ReportCpu, ReportNative, ReportTimes};
+use super::native::threads::native_threads;
+use super::process_cpu::cpu_of_processes;
+use super::times::{sum_of_times, thread_times};
+use crate::read::load::Loaded;
+use cpu_prof_core::profile::session::Process;
+
+/// The sums of a process.
+pub(crate) struct ProcessFacts<'a> {
+    /// Times of the threads, in the order of the threads.
+    pub threads: Vec<ReportTimes>,
+    /// CPU times; none for a process without counters.
+    pub cpu: Option<ReportCpu>,
+    /// Native threads, the most CPU time first; none if the recording does not tell them.
+    pub native: Option<Vec<ReportNative<'a>>>,
+}
+
+/// Returns the sums of all processes. `parents` are the indices of the recorded processes above.
+pub(crate) fn process_facts<'a>(
+    loaded: &Loaded,
+    parents: &[Option<usize>],
+    index: &'a FrameIndex,
+) -> Vec<ProcessFacts<'a>> {
+    let facts = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessFacts {
+        threads: process.threads.iter().map(|thread| thread_times(thread, index)).collect(),
+        cpu,
+        native: native_threads(process, index),
+    };
+    loaded.session.processes.iter().zip(cpu_of_processes(loaded, parents)).map(facts).collect()
+}
+
+impl ProcessFacts<'_> {
+    /// Returns the sums of the times of all threads.
+    pub(crate) fn times(&self) -> ReportTimes {
+        sum_of_times(self.threads.iter().copied())
+    }
+}
