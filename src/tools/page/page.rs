@@ -12,7 +12,7 @@ use crate::shared::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWal
 use crate::shared::launchers::launchers;
 use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::path_tree::PathTree;
-use crate::shared::process_facts::{ProcessFacts, process_facts};
+use crate::shared::process_sums::{ProcessSums, process_sums};
 use crate::shared::samples::{PageSample, SampleSpan, spans};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
@@ -33,7 +33,7 @@ pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Re
     let mut paths =
         PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
     let mut processes = Vec::with_capacity(session.processes.len());
-    let facts = process_facts(loaded, &parents, &index);
+    let facts = process_sums(loaded, &parents, &index);
     let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
     for ((process, launcher), facts) in session.processes.iter().zip(&launchers).zip(&facts) {
         let clock_us = session.clock(process).start_us;
@@ -177,7 +177,7 @@ enum LeafState {
 impl PagePaths<'_> {
     fn process<'p>(
         &mut self,
-        (process, facts): (&'p Process, &ProcessFacts<'_>),
+        (process, facts): (&'p Process, &ProcessSums<'_>),
         launcher: bool,
         clock_us: i64,
         interval_us: Option<i64>,

@@ -22,7 +22,7 @@ use crate::shared::json::{
 };
 use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::process_cpu::{uses, whole};
-use crate::shared::process_facts::{ProcessFacts, process_facts};
+use crate::shared::process_sums::{ProcessSums, process_sums};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::sum_of_times;
@@ -88,7 +88,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
-    let facts = process_facts(loaded, &parents, &index);
+    let facts = process_sums(loaded, &parents, &index);
     let shown = session.processes.iter().zip(&facts);
     let processes = shown.zip(&launchers).map(|((process, facts), launcher)| {
         let clock_us = session.clock(process).start_us;
@@ -108,7 +108,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     });
     let processes: Vec<_> = processes.collect();
     let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &facts));
-    let totals = sum_of_times(facts.iter().map(ProcessFacts::times));
+    let totals = sum_of_times(facts.iter().map(ProcessSums::times));
     let scripts = scripts(session, &parents, &launchers, &index);
     serde_json::to_string(&Report {
         version: 2,

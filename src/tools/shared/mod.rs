@@ -10,7 +10,7 @@ pub(crate) mod owner;
 pub(crate) mod owners;
 pub(crate) mod path_tree;
 pub(crate) mod process_cpu;
-pub(crate) mod process_facts;
+pub(crate) mod process_sums;
 pub(crate) mod samples;
 pub(crate) mod sentence;
 pub(crate) mod session_costs;

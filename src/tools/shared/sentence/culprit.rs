@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{
+    NONE, NodeTimes, ProfileNode, ThreadProfile,
+};
 
 /// Part of a function's time that a built-in function needs to be named, and a caller likewise.
 const MOST: f64 = 0.6;
@@ -184,7 +186,8 @@ pub(super) fn each_profile<'a>(
     }
 }
 
-/// Calls `take` with all nodes, their times, and the nearest code on their stacks. Returns that code.
+/// Returns the nearest code on the stacks of all nodes. Calls `take` with the nodes that have time, their
+/// times and that code.
 fn each_node(
     profile: &ThreadProfile,
     index: &FrameIndex,
@@ -210,7 +213,9 @@ fn each_node(
             }
             _ => above,
         };
-        take(node, profile.times(node), code);
+        if node.times != NONE {
+            take(node, profile.times(node), code);
+        }
         code
     })
 }

@@ -7,7 +7,7 @@ use crate::read::wall::share::Wall;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
 use crate::shared::process_cpu::uses;
-use crate::shared::process_facts::ProcessFacts;
+use crate::shared::process_sums::ProcessSums;
 use crate::shared::session_costs::SessionCosts;
 use crate::shared::times::sum_of_times;
 use cpu_prof_core::profile::session::{Process, Session};
@@ -45,7 +45,7 @@ impl<'a> Evidence<'a> {
         launchers: &'a [bool],
         index: &'a FrameIndex,
         costs: &'a SessionCosts,
-        processes: &'a [ProcessFacts<'a>],
+        processes: &'a [ProcessSums<'a>],
     ) -> Self {
         let session = &loaded.session;
         let shown_facts = processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
@@ -70,7 +70,7 @@ impl<'a> Evidence<'a> {
             wall: loaded.wall.as_ref().map(|(wall, _)| wall),
             length_us: session.length_us() as f64,
             times,
-            all_times: sum_of_times(processes.iter().map(ProcessFacts::times)),
+            all_times: sum_of_times(processes.iter().map(ProcessSums::times)),
             cpu: processes.iter().filter_map(|facts| facts.cpu).reduce(|sum, cpu| ReportCpu {
                 javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
                 native_us: sum.native_us.saturating_add(cpu.native_us),

@@ -9,7 +9,7 @@ use crate::read::load::Loaded;
 use cpu_prof_core::profile::session::Process;
 
 /// The sums of a process.
-pub(crate) struct ProcessFacts<'a> {
+pub(crate) struct ProcessSums<'a> {
     /// Times of the threads, in the order of the threads.
     pub threads: Vec<ReportTimes>,
     /// CPU times; none for a process without counters.
@@ -19,12 +19,12 @@ pub(crate) struct ProcessFacts<'a> {
 }
 
 /// Returns the sums of all processes. `parents` are the indices of the recorded processes above.
-pub(crate) fn process_facts<'a>(
+pub(crate) fn process_sums<'a>(
     loaded: &Loaded,
     parents: &[Option<usize>],
     index: &'a FrameIndex,
-) -> Vec<ProcessFacts<'a>> {
-    let facts = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessFacts {
+) -> Vec<ProcessSums<'a>> {
+    let facts = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessSums {
         threads: process.threads.iter().map(|thread| thread_times(thread, index)).collect(),
         cpu,
         native: native_threads(process, index),
@@ -32,7 +32,7 @@ pub(crate) fn process_facts<'a>(
     loaded.session.processes.iter().zip(cpu_of_processes(loaded, parents)).map(facts).collect()
 }
 
-impl ProcessFacts<'_> {
+impl ProcessSums<'_> {
     /// Returns the sums of the times of all threads.
     pub(crate) fn times(&self) -> ReportTimes {
         sum_of_times(self.threads.iter().copied())
