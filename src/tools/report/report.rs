@@ -88,9 +88,9 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
-    let facts = process_sums(loaded, &parents, &index);
-    let shown = session.processes.iter().zip(&facts);
-    let processes = shown.zip(&launchers).map(|((process, facts), launcher)| {
+    let sums = process_sums(loaded, &parents, &index);
+    let shown = session.processes.iter().zip(&sums);
+    let processes = shown.zip(&launchers).map(|((process, sums), launcher)| {
         let clock_us = session.clock(process).start_us;
         let thread_report = |(thread, times): (_, &ReportTimes)| ReportThread {
             own_file: own_files.next().flatten(),
@@ -98,17 +98,17 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         };
         ReportProcess {
             program: ReportProgram::of(process),
-            cpu: facts.cpu,
-            native: facts.native.as_deref(),
+            cpu: sums.cpu,
+            native: sums.native.as_deref(),
             launcher: *launcher,
             start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
             duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
-            threads: process.threads.iter().zip(&facts.threads).map(thread_report).collect(),
+            threads: process.threads.iter().zip(&sums.threads).map(thread_report).collect(),
         }
     });
     let processes: Vec<_> = processes.collect();
-    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &facts));
-    let totals = sum_of_times(facts.iter().map(ProcessSums::times));
+    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &sums));
+    let totals = sum_of_times(sums.iter().map(ProcessSums::times));
     let scripts = scripts(session, &parents, &launchers, &index);
     serde_json::to_string(&Report {
         version: 2,

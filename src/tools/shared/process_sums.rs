@@ -24,12 +24,12 @@ pub(crate) fn process_sums<'a>(
     parents: &[Option<usize>],
     index: &'a FrameIndex,
 ) -> Vec<ProcessSums<'a>> {
-    let facts = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessSums {
+    let sums = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessSums {
         threads: process.threads.iter().map(|thread| thread_times(thread, index)).collect(),
         cpu,
         native: native_threads(process, index),
     };
-    loaded.session.processes.iter().zip(cpu_of_processes(loaded, parents)).map(facts).collect()
+    loaded.session.processes.iter().zip(cpu_of_processes(loaded, parents)).map(sums).collect()
 }
 
 impl ProcessSums<'_> {

@@ -48,8 +48,8 @@ impl<'a> Evidence<'a> {
         processes: &'a [ProcessSums<'a>],
     ) -> Self {
         let session = &loaded.session;
-        let shown_facts = processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
-        let times = sum_of_times(shown_facts.map(|(facts, _)| facts.times()));
+        let shown_sums = processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
+        let times = sum_of_times(shown_sums.map(|(sums, _)| sums.times()));
         let shown =
             session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
         let waited_us: f64 = shown
@@ -60,8 +60,8 @@ impl<'a> Evidence<'a> {
         let others = processes
             .iter()
             .enumerate()
-            .filter_map(|(number, facts)| Some((number, facts.cpu?.others_us?)));
-        let native = processes.iter().filter_map(|facts| facts.native.as_ref()).flatten();
+            .filter_map(|(number, sums)| Some((number, sums.cpu?.others_us?)));
+        let native = processes.iter().filter_map(|sums| sums.native.as_ref()).flatten();
         Self {
             session,
             launchers,
@@ -71,7 +71,7 @@ impl<'a> Evidence<'a> {
             length_us: session.length_us() as f64,
             times,
             all_times: sum_of_times(processes.iter().map(ProcessSums::times)),
-            cpu: processes.iter().filter_map(|facts| facts.cpu).reduce(|sum, cpu| ReportCpu {
+            cpu: processes.iter().filter_map(|sums| sums.cpu).reduce(|sum, cpu| ReportCpu {
                 javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
                 native_us: sum.native_us.saturating_add(cpu.native_us),
                 others_us: match (sum.others_us, cpu.others_us) {
