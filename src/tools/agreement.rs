@@ -230,9 +230,7 @@ fn costs(session: &Session) -> Vec<ThreadCosts> {
     for thread in session.processes.iter().flat_map(|process| &process.threads) {
         let mut times = BTreeMap::new();
         let profiles = thread.profiles.iter();
-        for (node, of_node) in
-            profiles.flat_map(|profile| profile.nodes.iter().zip(profile.all_times()))
-        {
+        for (node, of_node) in profiles.flat_map(|profile| profile.timed_nodes()) {
             let frame = &session.frames.list()[node.frame as usize];
             let us = of_node.all_us();
             if us > 0 {

@@ -34,7 +34,7 @@ fn write_thread(
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
-        for (node, times) in profile.nodes.iter().zip(profile.all_times()) {
+        for (node, times) in profile.timed_nodes() {
             if times.self_us == 0 || node.frame == FrameTable::ROOT {
                 continue;
             }

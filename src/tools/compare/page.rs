@@ -11,8 +11,8 @@ use crate::page::page::{PageSides, PathTime, page_of_sides};
 use crate::read::ancestry::parents;
 use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::path_tree::{PathTree, downward};
+use crate::shared::process::launchers::{launchers, shown_profiles};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ReadScope};
 

@@ -13,11 +13,11 @@ use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
 use crate::shared::json::{ReportCost, ReportTimes, ms};
-use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::path_tree::downward;
-use crate::shared::process_cpu::cpu_of_processes;
+use crate::shared::process::cpu::cpu_of_processes;
+use crate::shared::process::launchers::{launchers, shown_profiles};
+use crate::shared::process::times::{sum_of_times, thread_times};
 use crate::shared::session_costs::SessionCosts;
-use crate::shared::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
 

@@ -22,6 +22,7 @@ use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::report::page_lists::page_lists;
 use crate::report::report::{self, ReportOptions};
+use crate::shared::frame_index::FrameIndex;
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
 use cpu_prof_core::format::registry::FORMATS;
@@ -219,8 +220,9 @@ pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Wor
     let selection = Selection::from(selection);
     Work::task(move || {
         let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
-        let lists = page_lists(&loaded).map_err(|error| error.to_string())?;
-        page_build::page(&loaded, lists).map_err(|error| error.to_string())
+        let index = FrameIndex::of(&loaded.session.frames);
+        let lists = page_lists(&loaded, &index).map_err(|error| error.to_string())?;
+        page_build::page(&loaded, &index, lists).map_err(|error| error.to_string())
     })
 }
 

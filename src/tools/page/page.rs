@@ -10,10 +10,10 @@ use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWall};
-use crate::shared::launchers::launchers;
 use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::path_tree::PathTree;
-use crate::shared::process_facts::{ProcessFacts, process_facts};
+use crate::shared::process::launchers::launchers;
+use crate::shared::process::sums::{ProcessSums, process_sums};
 use crate::shared::samples::{PageSample, SampleSpan, spans};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
@@ -24,25 +24,27 @@ use cpu_prof_core::profile::session::{Process, Session, Thread};
 /// Spans that a page can hold: a browser opens them within two seconds.
 const MAX_SPANS: usize = 500_000;
 
-/// Returns the data as JSON. `lists` are those of the report that the page shows too.
-pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Result<String> {
+/// Returns the data as JSON. `index` is that of the session's frames, `lists` are those of the report that the page shows too.
+pub(crate) fn page(
+    loaded: &Loaded,
+    index: &FrameIndex,
+    lists: Map<String, Value>,
+) -> serde_json::Result<String> {
     let session = &loaded.session;
-    let index = FrameIndex::of(&session.frames);
     let parents = parents(session);
     let launchers = launchers(session, &parents);
-    let thinned_to_us = interval_for(session, &index);
-    let mut paths =
-        PagePaths { index: &index, paths: PathTree::default(), leaves: FxIndexSet::default() };
+    let thinned_to_us = interval_for(session, index);
+    let mut paths = PagePaths { index, paths: PathTree::default(), leaves: FxIndexSet::default() };
     let mut processes = Vec::with_capacity(session.processes.len());
-    let facts = process_facts(loaded, &parents, &index);
+    let sums = process_sums(loaded, &parents, index);
     let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
-    for ((process, launcher), facts) in session.processes.iter().zip(&launchers).zip(&facts) {
+    for ((process, launcher), sums) in session.processes.iter().zip(&launchers).zip(&sums) {
         let clock_us = session.clock(process).start_us;
         let series = series(process, clock_us, most, &mut texts);
-        let page = paths.process((process, facts), *launcher, clock_us, thinned_to_us);
+        let page = paths.process((process, sums), *launcher, clock_us, thinned_to_us);
         processes.push(PageProcess { series, ..page });
     }
-    let costs = SessionCosts::of(session, &launchers, &index);
+    let costs = SessionCosts::of(session, &launchers, index);
     let chain = loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of);
     let page = Page {
         duration_us: session.length_us(),
@@ -50,9 +52,9 @@ pub(crate) fn page(loaded: &Loaded, lists: Map<String, Value>) -> serde_json::Re
         sentence: sentence(&Evidence::of(
             loaded,
             &launchers,
-            &index,
+            index,
             &costs,
-            &facts,
+            &sums,
             &mut SourceLines::default(),
         )),
         chain: chain.collect(),
@@ -185,12 +187,12 @@ enum LeafState {
 impl PagePaths<'_> {
     fn process<'p>(
         &mut self,
-        (process, facts): (&'p Process, &ProcessFacts<'_>),
+        (process, sums): (&'p Process, &ProcessSums<'_>),
         launcher: bool,
         clock_us: i64,
         interval_us: Option<i64>,
     ) -> PageProcess<'p> {
-        let threads = process.threads.iter().zip(&facts.threads);
+        let threads = process.threads.iter().zip(&sums.threads);
         let of_thread =
             |(thread, times): (_, &_)| self.thread(thread, *times, clock_us, interval_us);
         PageProcess {

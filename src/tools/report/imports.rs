@@ -10,8 +10,8 @@ use super::json::ReportImport;
 use super::tree::branches;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::ms;
-use crate::shared::launchers::shown_profiles;
 use crate::shared::path_tree::{PathTree, downward};
+use crate::shared::process::launchers::shown_profiles;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 

@@ -20,13 +20,13 @@ use crate::shared::heap;
 use crate::shared::json::{
     ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall, ms,
 };
-use crate::shared::launchers::{launchers, shown_profiles};
 use crate::shared::lines::LineCosts;
-use crate::shared::process_cpu::{uses, whole};
-use crate::shared::process_facts::{ProcessFacts, process_facts};
+use crate::shared::process::cpu::{uses, whole};
+use crate::shared::process::launchers::{launchers, shown_profiles};
+use crate::shared::process::sums::{ProcessSums, process_sums};
+use crate::shared::process::times::sum_of_times;
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
-use crate::shared::times::sum_of_times;
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::session::Thread;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
@@ -90,9 +90,9 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
     let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
     let mut own_files = own_files(session, &index).into_iter();
-    let facts = process_facts(loaded, &parents, &index);
-    let shown = session.processes.iter().zip(&facts);
-    let processes = shown.zip(&launchers).map(|((process, facts), launcher)| {
+    let sums = process_sums(loaded, &parents, &index);
+    let shown = session.processes.iter().zip(&sums);
+    let processes = shown.zip(&launchers).map(|((process, sums), launcher)| {
         let clock_us = session.clock(process).start_us;
         let thread_report = |(thread, times): (_, &ReportTimes)| ReportThread {
             own_file: own_files.next().flatten(),
@@ -100,18 +100,17 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         };
         ReportProcess {
             program: ReportProgram::of(process),
-            cpu: facts.cpu,
-            native: facts.native.as_deref(),
+            cpu: sums.cpu,
+            native: sums.native.as_deref(),
             launcher: *launcher,
             start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
             duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
-            threads: process.threads.iter().zip(&facts.threads).map(thread_report).collect(),
+            threads: process.threads.iter().zip(&sums.threads).map(thread_report).collect(),
         }
     });
     let processes: Vec<_> = processes.collect();
-    let sentence =
-        sentence(&Evidence::of(loaded, &launchers, &index, &costs, &facts, &mut sources));
-    let totals = sum_of_times(facts.iter().map(ProcessFacts::times));
+    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &sums, &mut sources));
+    let totals = sum_of_times(sums.iter().map(ProcessSums::times));
     let scripts = scripts(session, &parents, &launchers, &index);
     serde_json::to_string(&Report {
         version: 2,

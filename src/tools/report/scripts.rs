@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::json::ReportScript;
 use crate::shared::frame_index::FrameIndex;
-use crate::shared::launchers::{WORK, stem};
-use crate::shared::times::thread_times;
+use crate::shared::process::launchers::{WORK, stem};
+use crate::shared::process::times::thread_times;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -103,7 +103,7 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::launchers::launchers;
+    use crate::shared::process::launchers::launchers;
 
     fn process(command: &str, cwd: &str) -> Process {
         let name = command.split(' ').next().unwrap().to_owned();

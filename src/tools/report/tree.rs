@@ -6,8 +6,8 @@ use std::mem;
 use super::json::{ReportTime, ReportTreeNode};
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
-use crate::shared::launchers::shown_profiles;
 use crate::shared::path_tree::{PathTree, downward};
+use crate::shared::process::launchers::shown_profiles;
 use cpu_prof_core::profile::session::Session;
 
 /// Levels of a tree: what is below counts for the last level. Writers and readers of JSON recurse.

@@ -5,8 +5,6 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
-
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::FrameIndex;
 use super::json::{ReportCost, ReportOwner};
@@ -18,8 +16,8 @@ use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 pub(crate) struct Owners {
     finder: OwnerFinder,
     costs: Costs,
-    /// Owners of functions on their node with the most time, and that time: microseconds.
-    of_functions: FxHashMap<usize, (u64, usize)>,
+    /// By the functions: the most time of a node, microseconds, and the node's owner.
+    of_functions: Vec<Option<(u64, usize)>>,
 }
 
 impl Owners {
@@ -56,8 +54,8 @@ impl Owners {
 
     /// Returns the kind and the name of a function's owner.
     pub(crate) fn of_function(&self, function: usize) -> Option<(&'static str, &str)> {
-        let (_, owner) = self.of_functions.get(&function)?;
-        self.finder.list().nth(*owner)
+        let (_, owner) = self.of_functions.get(function).copied().flatten()?;
+        self.finder.list().nth(owner)
     }
 
     /// Adds the times of a profile, of which `tree` is the call tree.
@@ -68,11 +66,12 @@ impl Owners {
         index: &FrameIndex,
     ) {
         let stacks = self.finder.stacks(functions(profile, index), index);
+        self.of_functions.resize(index.functions.len(), None);
         for (node, data) in (0_u32..).zip(&profile.nodes) {
             let owner = stacks[node as usize].owner.map(|owner| owner as usize);
             if let Some((function, owner)) = index.function(data.frame).zip(owner) {
-                let most = self.of_functions.entry(function).or_default();
-                *most = (*most).max((tree.total_us(node), owner));
+                let most = &mut self.of_functions[function];
+                *most = (*most).max(Some((tree.total_us(node), owner)));
             }
         }
         tree.add_to([&mut self.costs], |node, frame| {

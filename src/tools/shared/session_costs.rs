@@ -2,8 +2,8 @@
 
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::FrameIndex;
-use super::launchers::shown_profiles;
 use super::owners::Owners;
+use super::process::launchers::shown_profiles;
 use cpu_prof_core::profile::session::Session;
 
 /// The costs of the functions, files, packages and owners of a session, without those of launchers.

@@ -71,6 +71,12 @@ impl ThreadProfile {
         self.times.get(node.times as usize).copied().unwrap_or_default()
     }
 
+    /// Returns the nodes that have some time, with their times.
+    pub fn timed_nodes(&self) -> impl Iterator<Item = (&ProfileNode, NodeTimes)> {
+        let timed = self.nodes.iter().filter(|node| node.times != NONE);
+        timed.map(|node| (node, self.times(node)))
+    }
+
     /// Returns the times of all nodes, in the order of the nodes.
     pub fn all_times(&self) -> impl ExactSizeIterator<Item = NodeTimes> {
         self.nodes.iter().map(|node| self.times(node))

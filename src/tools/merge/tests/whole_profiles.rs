@@ -22,7 +22,7 @@ fn self_times_of(loaded: &Loaded) -> Vec<(String, u64)> {
         .iter()
         .flat_map(|process| &process.threads)
         .flat_map(|thread| &thread.profiles)
-        .flat_map(|profile| profile.nodes.iter().zip(profile.all_times()))
+        .flat_map(|profile| profile.timed_nodes())
         .filter(|(_, times)| times.self_us > 0)
         .map(|(node, times)| (frames[node.frame as usize].function_name.clone(), times.self_us))
         .collect();

@@ -11,7 +11,9 @@ use crate::shared::lines::LineCosts;
 use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ProfileNode, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{
+    NONE, NodeTimes, ProfileNode, ThreadProfile,
+};
 
 /// Part of a function's time that a caller, or a few built-in functions, need to be named.
 const MOST: f64 = 0.6;
@@ -230,7 +232,8 @@ pub(super) fn each_profile<'a>(
     }
 }
 
-/// Calls `take` with all nodes, their times, and the nearest code on their stacks. Returns that code.
+/// Returns the nearest code on the stacks of all nodes. Calls `take` with the nodes that have time, their
+/// times and that code.
 fn each_node(
     profile: &ThreadProfile,
     index: &FrameIndex,
@@ -265,7 +268,9 @@ fn each_node(
             }
             _ => above,
         };
-        take(node, profile.times(node), code);
+        if node.times != NONE {
+            take(node, profile.times(node), code);
+        }
         code
     })
 }

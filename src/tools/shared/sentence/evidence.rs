@@ -7,10 +7,10 @@ use crate::read::originals::source_lines::SourceLines;
 use crate::read::wall::share::Wall;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
-use crate::shared::process_cpu::uses;
-use crate::shared::process_facts::ProcessFacts;
+use crate::shared::process::cpu::uses;
+use crate::shared::process::sums::ProcessSums;
+use crate::shared::process::times::sum_of_times;
 use crate::shared::session_costs::SessionCosts;
-use crate::shared::times::sum_of_times;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// The facts about a run.
@@ -46,12 +46,12 @@ impl<'a> Evidence<'a> {
         launchers: &'a [bool],
         index: &'a FrameIndex,
         costs: &'a SessionCosts,
-        processes: &'a [ProcessFacts<'a>],
+        processes: &'a [ProcessSums<'a>],
         sources: &mut SourceLines,
     ) -> Self {
         let session = &loaded.session;
-        let shown_facts = processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
-        let times = sum_of_times(shown_facts.map(|(facts, _)| facts.times()));
+        let shown_sums = processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
+        let times = sum_of_times(shown_sums.map(|(sums, _)| sums.times()));
         let shown =
             session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
         let waited_us: f64 = shown
@@ -62,8 +62,8 @@ impl<'a> Evidence<'a> {
         let others = processes
             .iter()
             .enumerate()
-            .filter_map(|(number, facts)| Some((number, facts.cpu?.others_us?)));
-        let native = processes.iter().filter_map(|facts| facts.native.as_ref()).flatten();
+            .filter_map(|(number, sums)| Some((number, sums.cpu?.others_us?)));
+        let native = processes.iter().filter_map(|sums| sums.native.as_ref()).flatten();
         Self {
             session,
             launchers,
@@ -72,8 +72,8 @@ impl<'a> Evidence<'a> {
             wall: loaded.wall.as_ref().map(|(wall, _)| wall),
             length_us: session.length_us() as f64,
             times,
-            all_times: sum_of_times(processes.iter().map(ProcessFacts::times)),
-            cpu: processes.iter().filter_map(|facts| facts.cpu).reduce(|sum, cpu| ReportCpu {
+            all_times: sum_of_times(processes.iter().map(ProcessSums::times)),
+            cpu: processes.iter().filter_map(|sums| sums.cpu).reduce(|sum, cpu| ReportCpu {
                 javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
                 native_us: sum.native_us.saturating_add(cpu.native_us),
                 others_us: match (sum.others_us, cpu.others_us) {

@@ -287,7 +287,7 @@ fn own_work_us(process: &Process) -> u64 {
         .threads
         .iter()
         .flat_map(|thread| &thread.profiles)
-        .flat_map(|profile| profile.nodes.iter().zip(profile.all_times()));
+        .flat_map(|profile| profile.timed_nodes());
     let busy = nodes.filter(|(node, _)| node.frame != FrameTable::IDLE);
     busy.map(|(_, times)| times.self_us).sum()
 }

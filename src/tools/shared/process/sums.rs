@@ -1,15 +1,15 @@
 //! The sums of each process that several parts of a result need.
 
-use super::frame_index::FrameIndex;
-use super::json::{ReportCpu, ReportNative, ReportTimes};
-use super::native::threads::native_threads;
-use super::process_cpu::cpu_of_processes;
+use super::cpu::cpu_of_processes;
 use super::times::{sum_of_times, thread_times};
 use crate::read::load::Loaded;
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
+use crate::shared::native::threads::native_threads;
 use cpu_prof_core::profile::session::Process;
 
 /// The sums of a process.
-pub(crate) struct ProcessFacts<'a> {
+pub(crate) struct ProcessSums<'a> {
     /// Times of the threads, in the order of the threads.
     pub threads: Vec<ReportTimes>,
     /// CPU times; none for a process without counters.
@@ -19,20 +19,20 @@ pub(crate) struct ProcessFacts<'a> {
 }
 
 /// Returns the sums of all processes. `parents` are the indices of the recorded processes above.
-pub(crate) fn process_facts<'a>(
+pub(crate) fn process_sums<'a>(
     loaded: &Loaded,
     parents: &[Option<usize>],
     index: &'a FrameIndex,
-) -> Vec<ProcessFacts<'a>> {
-    let facts = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessFacts {
+) -> Vec<ProcessSums<'a>> {
+    let sums = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessSums {
         threads: process.threads.iter().map(|thread| thread_times(thread, index)).collect(),
         cpu,
         native: native_threads(process, index),
     };
-    loaded.session.processes.iter().zip(cpu_of_processes(loaded, parents)).map(facts).collect()
+    loaded.session.processes.iter().zip(cpu_of_processes(loaded, parents)).map(sums).collect()
 }
 
-impl ProcessFacts<'_> {
+impl ProcessSums<'_> {
     /// Returns the sums of the times of all threads.
     pub(crate) fn times(&self) -> ReportTimes {
         sum_of_times(self.threads.iter().copied())

@@ -1,7 +1,7 @@
 //! The time of a thread in each of its states.
 
-use super::frame_index::{FrameIndex, FrameKind};
-use super::json::ReportTimes;
+use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::json::ReportTimes;
 use cpu_prof_core::profile::session::Thread;
 
 /// Returns the sums of a thread's times.
@@ -9,9 +9,7 @@ pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
     let mut times = ReportTimes::default();
     let (mut waiting_us, mut blocked_us) = (0_u64, 0_u64);
     let profiles = || thread.profiles.iter();
-    for (node, of_node) in
-        profiles().flat_map(|profile| profile.nodes.iter().zip(profile.all_times()))
-    {
+    for (node, of_node) in profiles().flat_map(|profile| profile.timed_nodes()) {
         let sum = match index.kind(node.frame) {
             FrameKind::Function(function) if index.is_native(function) => &mut times.native_us,
             FrameKind::Function(_) => &mut times.javascript_us,

@@ -1,8 +1,8 @@
 //! The CPU time of processes by the system's count: of threads that run JavaScript, of other threads,
 //! and of other programs.
 
-use super::json::ReportCpu;
 use crate::read::load::Loaded;
+use crate::shared::json::ReportCpu;
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
