@@ -6,8 +6,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use cpu_prof_core::base::numbering::{FxIndexSet, number_of};
 use cpu_prof_core::profile::frame::CallFrame;
@@ -16,20 +17,24 @@ use cpu_prof_core::profile::window::{Window, WindowNode};
 /// Levels of calls that are looked at: V8 inlines several.
 const MAX_LEVELS: usize = 3;
 
-/// Numbers of functions of which each calls the next; [`NO_FUNCTION`] after the last.
-type CallPath = [u32; MAX_LEVELS];
-
-const NO_FUNCTION: u32 = u32::MAX;
+/// Functions of which each calls the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct CallPath {
+    levels: usize,
+    /// Numbers of the functions; what is after `levels` does not count.
+    functions: [u32; MAX_LEVELS],
+}
 
 /// The calls that a recording has seen so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct KnownCalls {
     limit: usize,
     functions: FxIndexSet<CallFrame>,
     /// Scripts and first lines of the functions.
     starts: BTreeSet<(u32, u32)>,
-    /// Paths from the callees of a function to a function that begins on an earlier line.
-    paths: FxHashMap<u32, FxHashSet<CallPath>>,
+    /// For each function, the functions of earlier lines that were called below, with the shortest path
+    /// from its callee to them.
+    paths: FxHashMap<u32, FxHashMap<u32, CallPath>>,
     /// Count of all paths.
     count: usize,
 }
@@ -38,13 +43,7 @@ impl KnownCalls {
     /// Returns no calls. All are forgotten when a window comes and more than `limit` functions and paths
     /// are known.
     pub(super) fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            functions: FxIndexSet::default(),
-            starts: BTreeSet::new(),
-            paths: FxHashMap::default(),
-            count: 0,
-        }
+        Self { limit, ..Self::default() }
     }
 
     /// Moves the samples that are not in their functions to functions that these have called.
@@ -64,8 +63,9 @@ impl KnownCalls {
         let mut tree = GrowingTree::of(window, &numbers);
         for ((caller, line), node) in &mut moves {
             let caller = numbers[tree.window.nodes[*caller as usize].frame as usize];
-            for function in self.nearest(caller, *line).into_iter().flatten() {
-                *node = tree.callee(*node, function, &self.functions[function as usize]);
+            let Some(path) = self.nearest(caller, *line) else { continue };
+            for function in &path.functions[..path.levels] {
+                *node = tree.callee(*node, *function, &self.functions[*function as usize]);
             }
         }
         for sample in &mut window.samples {
@@ -89,14 +89,14 @@ impl KnownCalls {
             if line == 0 {
                 continue;
             }
-            let (mut path, mut callee) = ([NO_FUNCTION; MAX_LEVELS], node);
-            for _ in 0..MAX_LEVELS {
-                path.rotate_right(1);
-                path[0] = numbers[callee.frame as usize];
+            let (mut functions, mut callee) = ([0; MAX_LEVELS], node);
+            for levels in 1..=MAX_LEVELS {
+                functions.rotate_right(1);
+                functions[0] = numbers[callee.frame as usize];
                 let caller = &window.nodes[callee.parent as usize];
                 if line < first_line(&window.frames[caller.frame as usize]) {
-                    let paths = self.paths.entry(numbers[caller.frame as usize]).or_default();
-                    self.count += usize::from(paths.insert(path));
+                    let path = CallPath { levels, functions };
+                    self.add(numbers[caller.frame as usize], numbers[node.frame as usize], path);
                 }
                 callee = caller;
             }
@@ -104,18 +104,26 @@ impl KnownCalls {
         numbers
     }
 
+    fn add(&mut self, caller: u32, inlined: u32, path: CallPath) {
+        match self.paths.entry(caller).or_default().entry(inlined) {
+            Entry::Occupied(mut known) => *known.get_mut() = path.min(*known.get()),
+            Entry::Vacant(new) => {
+                new.insert(path);
+                self.count += 1;
+            }
+        }
+    }
+
     /// Returns the shortest path to a function that can have a line: the last known function of its script
     /// that begins before. Of functions in several scripts, the one that begins last counts.
-    fn nearest(&self, caller: u32, line: u32) -> Option<impl Iterator<Item = u32>> {
-        let functions =
-            |path: CallPath| path.into_iter().take_while(|number| *number != NO_FUNCTION);
-        let candidates = self.paths.get(&caller)?.iter().filter_map(|path| {
-            let last = &self.functions[functions(*path).last()? as usize];
-            let start = (last.script_id, first_line(last));
+    fn nearest(&self, caller: u32, line: u32) -> Option<CallPath> {
+        let candidates = self.paths.get(&caller)?.iter().filter_map(|(inlined, path)| {
+            let inlined = &self.functions[*inlined as usize];
+            let start = (inlined.script_id, first_line(inlined));
             let can_have = self.starts.range(..=(start.0, line)).next_back() == Some(&start);
-            can_have.then(|| (Reverse(functions(*path).count()), start.1, last.column, *path))
+            can_have.then_some((path.levels, Reverse((start.1, inlined.column)), *path))
         });
-        candidates.max().map(|(.., path)| functions(path))
+        candidates.min().map(|(.., path)| path)
     }
 }
 
