@@ -303,8 +303,10 @@ fn launchers_are_not_in_the_tables() {
     (loaded.session.processes[0].name, loaded.session.processes[0].command) =
         ("npm".into(), "npm run build".into());
     loaded.session.processes[0].threads[0].profiles[0].start_us = -5;
-    loaded.session.processes[0].threads[0].profiles[0].nodes =
-        loaded.session.processes[1].threads[0].profiles[0].nodes.clone();
+    let of_tool = &loaded.session.processes[1].threads[0].profiles[0];
+    let (nodes, times) = (of_tool.nodes.clone(), of_tool.times.clone());
+    let of_npm = &mut loaded.session.processes[0].threads[0].profiles[0];
+    (of_npm.nodes, of_npm.times) = (nodes, times);
     load::sort(&mut loaded.session, Process::recorded_us);
     let report = computed(&loaded, 9);
     assert_eq!(report["processes"][0]["launcher"], true);
