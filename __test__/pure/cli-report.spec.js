@@ -93,7 +93,8 @@ const FILES_60_COLUMNS = `
 460 ms · 1 process, 3 threads
 JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 CPU 860 ms: JavaScript threads 860 ms, native threads 0.0 ms
-the end waited for: workers.js 44 ms → workers.js · 2 workers: workers.js 396 ms → workers.js 20 ms
+the end waited for: workers.js 44 ms →
+workers.js · 2 workers: workers.js 396 ms → workers.js 20 ms
 
 files, by self time (% of 860 ms of work)
       self           total critical
