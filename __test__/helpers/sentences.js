@@ -213,6 +213,16 @@ const PROGRAMS = {
       '70 % of the time no core was free for it (other programs, or a limit of the CPU): the numbers ' +
       'below are stretched. 100 % of the work is count (app.js:2).',
   },
+  'starts of Node that keep the machine busy': {
+    recordings: [
+      {
+        spans: [[`${MAIN} > count app.js:2`, 2000, { everyMs: 10, cpuMs: 600, waitMs: 1400 }]],
+        startCpuMs: 1300,
+      },
+    ],
+    sentence:
+      '100 % of the work is count (app.js:2). Threads waited for a free core for 70 % of their busy time.',
+  },
   'a stopped process': {
     recordings: [
       {

@@ -157,6 +157,7 @@ function writeProfile(file, spans, options) {
  * @property {number} [flushMs] samples between two flushes
  * @property {any[]} [events] beside the profile, in the order of their times
  * @property {boolean} [isKilled] whether the end is missing
+ * @property {number} [startCpuMs] CPU time of the process before the recording
  * @property {number} [exitCode]
  * @property {string} [signal] that ended the process
  */
@@ -165,7 +166,7 @@ function writeProfile(file, spans, options) {
 function recording(recorded = {}) {
   const { pid = 7, ppid = 1, tid = 0, start = 1e9, boot = 'b', processStartMs = 5 } = recorded
   const { label = 'app', functions = ['work'], cwd, argv = [], flushMs = 500 } = recorded
-  const { recordingLabel, script, events = [], isKilled = false } = recorded
+  const { recordingLabel, script, events = [], isKilled = false, startCpuMs = 0 } = recorded
   const { osThreadId, exitCode, signal, ancestors, processKey, pidNamespace } = recorded
   const turns = Array.from({ length: 10 }, (_, i) => functions.slice(0, 1 + (i % functions.length)))
   const spans =
@@ -207,7 +208,7 @@ function recording(recorded = {}) {
       ? []
       : [named('thread_name', `${threadName}: ${recordingLabel}`, 3)]),
     ...(tid === 0 ? [named('thread_name', 'CrRendererMain', 0)] : []),
-    { ...instant, name: 'thread.start', args: { data: counted([]) } },
+    { ...instant, name: 'thread.start', args: { data: counted([], startCpuMs) } },
     { ...profile, args: { data: { startTime: start } } },
   ]
 
@@ -241,13 +242,13 @@ function recording(recorded = {}) {
       ts: start + lengthUs(samples.slice(0, last)),
       args: { data },
     })
-    const counters = counted(samples.slice(0, last + 1))
+    const counters = counted(samples.slice(0, last + 1), startCpuMs)
     written.push({ ...instant, name: 'thread.flush', ts: flushed, args: { data: counters } })
     written.push(...pending.filter(({ ts }) => ts <= flushed).map((event) => ({ ...at, ...event })))
     pending = pending.filter(({ ts }) => ts > flushed)
   }
   if (!isKilled) {
-    const data = { ...counted(samples), exitCode, signal }
+    const data = { ...counted(samples, startCpuMs), exitCode, signal }
     const ts = start + lengthUs(samples)
     written.push({ ...instant, name: 'trace.end', ts, args: { data } })
   }
@@ -267,15 +268,18 @@ function waited(track, startUs, [from, to]) {
   return { cat: 'cpu-prof.waiting', name: 'TimeStamp', ph: 'I', s: 't', ts: end, args }
 }
 
-/** Returns what the system counts for a thread up to these samples. @param {Sample[]} samples */
-function counted(samples) {
+/**
+ * Returns what the system counts for a thread up to these samples.
+ * @param {Sample[]} samples @param {number} startCpuMs
+ */
+function counted(samples, startCpuMs) {
   const us = (/** @type {(counters: Required<Counters>) => number} */ of) =>
     Math.round(samples.reduce((sum, { counters }) => sum + 1000 * of(counters), 0))
   return {
     cpuUs: us(({ cpuMs }) => cpuMs),
     waitUs: us(({ waitMs }) => waitMs),
     switches: samples.filter(({ counters }) => counters.cpuMs < counters.everyMs).length,
-    processCpuUs: us(({ cpuMs, nativeMs }) => cpuMs + nativeMs),
+    processCpuUs: 1000 * startCpuMs + us(({ cpuMs, nativeMs }) => cpuMs + nativeMs),
     childrenCpuUs: us(({ childrenMs }) => childrenMs),
   }
 }

@@ -123,6 +123,8 @@ const PACKAGES = `
 
 **460 ms**, 1 process, 3 threads: JavaScript 832 ms, native code 4.0 ms, gc 24 ms, idle 400 ms
 
+The end waited for: workers.js 44 ms → workers.js · 2 workers: workers.js 396 ms → workers.js 20 ms
+
 ### Packages, by self time
 
 | package | self | total | critical | share of work |

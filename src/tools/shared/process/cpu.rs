@@ -49,6 +49,14 @@ fn others_us(session: &Session, parents: &[Option<usize>], index: usize) -> Opti
     Some(us)
 }
 
+/// Returns the CPU time of a process before its recording: the start of Node. Microseconds.
+pub(crate) fn start_us(process: &Process) -> f64 {
+    let recorded = main_use(process).unwrap_or_default();
+    let all_us = recorded.last().and_then(|cpu| cpu.last.process_cpu_us).unwrap_or(0);
+    let recorded_us: f64 = recorded.iter().filter_map(|cpu| cpu.process_cpu_us).sum();
+    (all_us as f64 - recorded_us).max(0.0)
+}
+
 /// Returns the counts of each recording of the main thread; none if the counts lack the process.
 fn main_use(process: &Process) -> Option<Vec<&CpuUse>> {
     let main = process.threads.iter().find(|thread| thread.is_main())?;

@@ -7,7 +7,7 @@ use crate::read::originals::source_lines::SourceLines;
 use crate::read::wall::share::Wall;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
-use crate::shared::process::cpu::uses;
+use crate::shared::process::cpu::{start_us, uses};
 use crate::shared::process::sums::ProcessSums;
 use crate::shared::process::times::sum_of_times;
 use crate::shared::session_costs::SessionCosts;
@@ -29,6 +29,8 @@ pub(crate) struct Evidence<'a> {
     pub(super) all_times: ReportTimes,
     /// CPU time of all processes that tell it; none if no process does.
     pub(super) cpu: Option<ReportCpu>,
+    /// CPU time of the starts of Node, before the recordings: microseconds.
+    pub(super) starts_us: f64,
     /// Native threads of one name and process with the most CPU time; none if no process tells them.
     pub(super) largest_native: Option<&'a ReportNative<'a>>,
     /// Process with the most CPU time of other programs, by its index, and that time: microseconds.
@@ -81,6 +83,7 @@ impl<'a> Evidence<'a> {
                     (sum, us) => sum.or(us),
                 },
             }),
+            starts_us: session.processes.iter().map(start_us).sum(),
             largest_native: native.max_by_key(|threads| threads.cpu_us),
             starter_of_others: others.max_by_key(|(_, us)| *us),
             // The system does not count a stop as waiting for a core.

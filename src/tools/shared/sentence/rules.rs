@@ -76,6 +76,7 @@ fn without_core(evidence: &Evidence<'_>) -> Option<Waiting> {
     }
     let cpu = evidence.cpu.unwrap_or_default();
     let cpu_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
+    let cpu_us = cpu_us + evidence.starts_us;
     // A run that has not even one core while its threads want some has a rival.
     let cores = cpu_us / (wall.work_us + wall.waiting_us).max(1.0);
     Some(if cores < 0.9 {

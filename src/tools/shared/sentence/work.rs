@@ -61,7 +61,7 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
     }
     let (package, cost) = main_package(evidence)?;
     let loading_part = part_of(evidence.work.loading_us);
-    let largest = match culprit.filter(|_| culprit_part >= 0.03) {
+    let largest = match culprit.filter(|_| culprit_part >= 0.05) {
         Some(culprit) => {
             let place = words::function(&evidence.index.place(culprit.function));
             format!("; the largest function, {place}, has {}", words::percent(culprit_part))
