@@ -223,6 +223,16 @@ const PROGRAMS = {
     sentence:
       '100 % of the work is count (app.js:2). Threads waited for a free core for 70 % of their busy time.',
   },
+  'a worker that has most of what all do': {
+    recordings: [
+      { spans: [['(idle)', 1000]] },
+      ...[800, 100, 100].map((ms, index) => ({
+        ...{ tid: index + 1, script: 'task.js' },
+        spans: /** @type {[string, number][]} */ ([[`${MAIN} > count app.js:2`, ms]]),
+      })),
+    ],
+    sentence: '100 % of the work is count (app.js:2), mostly in one thread.',
+  },
   'a stopped process': {
     recordings: [
       {

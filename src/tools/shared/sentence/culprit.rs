@@ -23,6 +23,8 @@ const NOTABLE: f64 = 0.1;
 const MAX_BUILT_INS: usize = 3;
 /// Part of a function's time that tells where the function ran.
 const NEARLY_ALL: f64 = 0.9;
+/// Part of a function's time that one thread needs to be told alone.
+const IN_ONE: f64 = 0.75;
 
 /// The time of a function without that of other code that it calls, microseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,8 +46,11 @@ pub(super) struct Culprit {
     pub caller: Option<usize>,
     /// Share of the wall time, microseconds.
     pub critical_us: u64,
-    /// Indices of the processes and threads in which the function took nearly all of its time.
+    /// Indices of the processes and threads in which the function took nearly all of its time; or one that has
+    /// most of the time.
     pub threads: Vec<(usize, usize)>,
+    /// Whether the other threads have a notable part of the time.
+    pub has_more_threads: bool,
 }
 
 /// What the tables of a session do not tell.
@@ -166,14 +171,17 @@ fn details(
     }
     let mut of_threads: Vec<_> = of_threads.into_iter().collect();
     of_threads.sort_unstable_by_key(|(thread, us)| (Reverse(*us), *thread));
+    let first_us = of_threads.first().map_or(0, |(_, us)| *us) as f64;
+    let is_in_one = first_us >= IN_ONE * culprit.work_us as f64;
     let mut rest_us = culprit.work_us as f64 * NEARLY_ALL;
     for (thread, us) in of_threads {
-        if rest_us <= 0.0 {
+        if rest_us <= 0.0 || (is_in_one && !culprit.threads.is_empty()) {
             break;
         }
         rest_us -= us as f64;
         culprit.threads.push(thread);
     }
+    culprit.has_more_threads = rest_us > 0.0;
     culprit
 }
 

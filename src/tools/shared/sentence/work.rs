@@ -169,21 +169,23 @@ fn place_of(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
     processes.sort_unstable();
     processes.dedup();
     let all = evidence.shown().count();
-    match processes.as_slice() {
+    let place = match processes.as_slice() {
         [process] if all > 1 => {
             let process: &Process = &evidence.session.processes[*process];
-            format!(", in {} (1 of {all} processes)", words::shortened(&process.command))
+            format!("{} (1 of {all} processes)", words::shortened(&process.command))
         }
-        list if all > 1 => format!(", in {} of {all} processes", list.len()),
+        list if all > 1 => format!("{} of {all} processes", list.len()),
         _ => {
             let threads: usize = evidence.shown().map(|process| process.threads.len()).sum();
             match culprit.threads.len() {
-                _ if threads <= 1 => String::new(),
-                1 => ", in one thread".to_owned(),
-                count => format!(", in {count} threads"),
+                _ if threads <= 1 => return String::new(),
+                1 => "one thread".to_owned(),
+                count => format!("{count} threads"),
             }
         }
-    }
+    };
+    let mostly = if culprit.has_more_threads { "mostly " } else { "" };
+    format!(", {mostly}in {place}")
 }
 
 /// Returns the kind and the name of the rule, plugin or test with the most time.
