@@ -7,7 +7,7 @@ use super::part::ChainPart;
 /// Parts that a reader can take in.
 const MAX_PARTS: usize = 8;
 
-/// Joins parts of one name in a row, and short parts with the part before. Where many are left, each name
+/// Joins parts of one name in a row, and short parts with the part before, or after the first. Where many are left, each name
 /// has one part, then the shortest phases are parts of their processes, and at last the shortest parts are
 /// others.
 pub(super) fn shortened(parts: Vec<ChainPart>) -> Vec<ChainPart> {
@@ -60,6 +60,10 @@ fn joined(parts: Vec<ChainPart>, is_short: impl Fn(&ChainPart) -> bool) -> Vec<C
             Some(last) if is_short(&part) => last.add_time(&part),
             _ => list.push(part),
         }
+    }
+    if list.len() > 1 && is_short(&list[0]) {
+        let first = list.remove(0);
+        list[0].add_time(&first);
     }
     list
 }

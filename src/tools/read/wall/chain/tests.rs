@@ -68,6 +68,27 @@ fn the_child_that_ends_last_counts() {
 }
 
 #[test]
+fn of_two_rows_of_processes_the_end_waited_for_one() {
+    // Each process of the second row has more work, but ends earlier; the next one starts at once.
+    let chain = found(&[
+        ("first", None, 1000, 10 * S, &[(1000, S), (2 * S, 10 * S)]),
+        ("other", None, 0, 97 * S / 10, &[(0, 97 * S / 10)]),
+        ("second", None, 10 * S, 20 * S, &[(10 * S, 11 * S), (12 * S, 20 * S)]),
+        ("fourth", None, 97 * S / 10, 197 * S / 10, &[(97 * S / 10, 197 * S / 10)]),
+    ]);
+    assert_eq!(chain, [part("first", 10 * S, S + 1000, 1), part("second", 10 * S, S, 1)]);
+}
+
+#[test]
+fn of_processes_that_end_together_the_one_with_the_work_counts() {
+    let chain = found(&[
+        ("build", None, 0, 97 * S / 10, &[(0, 97 * S / 10)]),
+        ("helper", None, 0, 10 * S, &[(0, S)]),
+    ]);
+    assert_eq!(chain, [part("build", 97 * S / 10, 0, 1), part("idle", 3 * S / 10, 3 * S / 10, 0)]);
+}
+
+#[test]
 fn a_process_that_works_does_not_wait() {
     let chain = found(&[
         ("build", None, 0, 10 * S, &[(0, 10 * S)]),

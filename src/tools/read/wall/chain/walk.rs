@@ -2,7 +2,8 @@
 //!
 //! A process waits for the child that ended last, unless the process worked most of the time that the
 //! child ran. Of children that ended together, the one with the most work counts, its own children's
-//! included: helpers that idle in the background end with the process. Before the child started, the process
+//! included, as helpers that idle in the background end with the process; but a child that works on after
+//! the others have ended is the last. Before the child started, the process
 //! waits for the child that had ended last by then, and so on.
 //!
 //! A process that outlives its parent is a background process, which nothing waits for: its time is idle, but
@@ -171,9 +172,19 @@ impl ChainWalk<'_> {
         let together = awaited
             .take_while(|child| end_us(first).saturating_sub(end_us(*child)) <= self.together_us);
         // Of equals, the last to end.
-        let better =
-            |best, child| if self.work_us[child] > self.work_us[best] { child } else { best };
+        let better = |best: usize, child: usize| {
+            let is_better = self.work_us[child] > self.work_us[best]
+                && !self.works_on(best, end_us(child), end_us(best));
+            if is_better { child } else { best }
+        };
         Some(together.fold(first, better))
+    }
+
+    /// Returns whether a process works most of the time between the end of another and its own: the two do not
+    /// end together.
+    fn works_on(&self, index: usize, from_us: i64, to_us: i64) -> bool {
+        let us = to_us.saturating_sub(from_us);
+        us > TOLERANCE_US && self.activities[index].called.us(from_us, to_us) > us / 2
     }
 
     /// Returns whether a process can have waited for a child until a time.
