@@ -11,7 +11,7 @@ use crate::page::page::{PageSides, PathTime, page_of_sides};
 use crate::read::ancestry::parents;
 use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::path_tree::{PathTree, downward};
+use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ReadScope};
@@ -74,7 +74,7 @@ impl SideTrees {
         }
         let launchers = launchers(session, &parents(session));
         for profile in shown_profiles(session, &launchers) {
-            downward(profile, |above, _, node| match self.index.kind(node.frame) {
+            profile.downward(|above, _, node| match self.index.kind(node.frame) {
                 FrameKind::Unrecorded => above,
                 kind => {
                     let (path, times) = self.paths.path(above, kind);

@@ -13,7 +13,6 @@ use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
 use crate::shared::json::{ReportCost, ReportTimes, ms};
-use crate::shared::path_tree::downward;
 use crate::shared::process::cpu::cpu_of_processes;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::times::{sum_of_times, thread_times};
@@ -195,7 +194,7 @@ fn add_callers(
     index: &FrameIndex,
     is_code: &[bool],
 ) {
-    downward(profile, |caller: Option<usize>, _, node| {
+    profile.downward(|caller: Option<usize>, _, node| {
         let function = index.function(node.frame);
         let is_built_in = function.is_some_and(|function| !is_code[function]);
         if is_built_in

@@ -164,17 +164,12 @@ impl StackFilter {
 
     /// Removes the times of stacks that do not pass. Returns the time that is left: microseconds.
     fn limit(&self, profile: &mut ThreadProfile, frames: &[StackMatch]) -> u64 {
-        let mut stacks: Vec<StackMatch> = Vec::with_capacity(profile.nodes.len());
+        let stacks =
+            profile.downward(|above: StackMatch, _, node| above.with(frames[node.frame as usize]));
         let mut left_us: u64 = 0;
         let ThreadProfile { nodes, times, .. } = &mut *profile;
-        for node in nodes {
-            let above = match node.parent {
-                NONE => StackMatch::default(),
-                parent => stacks[parent as usize],
-            };
-            let stack = above.with(frames[node.frame as usize]);
-            stacks.push(stack);
-            if !self.keeps(stack) {
+        for (node, stack) in nodes.iter_mut().zip(&stacks) {
+            if !self.keeps(*stack) {
                 node.times = NONE;
             }
             let left = times.get(node.times as usize).map_or(0, NodeTimes::all_us);

@@ -10,7 +10,7 @@ use super::json::ReportImport;
 use super::tree::branches;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::ms;
-use crate::shared::path_tree::{PathTree, downward};
+use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::shown_profiles;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
@@ -100,7 +100,7 @@ pub(super) fn imports<'a>(
 
 impl Imports {
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
-        let stacks = downward(profile, |above, _, node| self.below(above, node.frame, index));
+        let stacks = profile.downward(|above, _, node| self.below(above, node.frame, index));
         // Time of the loader that the next module gets, and the module that it works for.
         let (mut waiting, mut waiting_us) = (None, 0);
         for (number, sample) in profile.samples.iter().enumerate() {

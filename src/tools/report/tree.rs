@@ -6,7 +6,7 @@ use std::mem;
 use super::json::{ReportTime, ReportTreeNode};
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
-use crate::shared::path_tree::{PathTree, downward};
+use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::shown_profiles;
 use cpu_prof_core::profile::session::Session;
 
@@ -25,7 +25,7 @@ pub(super) fn tree<'a>(
     let mut joined: PathTree<usize, ReportTime> = PathTree::default();
     for profile in shown_profiles(session, launchers) {
         let tree = WeightedTree::of(profile);
-        downward(profile, |above, node, data| match index.function(data.frame) {
+        profile.downward(|above, node, data| match index.function(data.frame) {
             Some(function) if tree.total_us(node) > 0 => {
                 let (path, time) = joined.path(above, function);
                 time.self_us += profile.times(data).self_us;

@@ -2,7 +2,6 @@
 //! checks.
 
 use crate::shared::frame_index::FrameIndex;
-use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::compilation::{CHECK, is_compiler, named, phase_below};
 use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
@@ -86,7 +85,7 @@ impl CompilerWork {
 /// Returns the work of the compiler at each node of a profile.
 pub(super) fn work_of_nodes(profile: &ThreadProfile, index: &FrameIndex) -> Vec<CompilerWork> {
     let is_compiler: Vec<bool> = index.files.iter().map(|file| is_compiler(&file.path)).collect();
-    downward(profile, |above: CompilerWork, _, node| {
+    profile.downward(|above: CompilerWork, _, node| {
         let Some(function) = index.function(node.frame) else { return above };
         let function = &index.functions[function];
         if is_compiler[function.file] { above.below(&function.name) } else { above }

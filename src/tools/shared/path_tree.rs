@@ -5,8 +5,6 @@ use std::hash::Hash;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use cpu_prof_core::profile::session::thread_profile::{ProfileNode, ThreadProfile};
-
 /// Call paths with their values. A path has a larger number than the path above.
 #[derive(Debug)]
 pub(crate) struct PathTree<End, Value = ()> {
@@ -36,18 +34,4 @@ impl<End: Copy + Eq + Hash, Value: Default> PathTree<End, Value> {
     pub(crate) fn list(&self) -> impl ExactSizeIterator<Item = (Option<u32>, End, &Value)> {
         self.paths.iter().map(|((above, end), value)| (*above, *end, value))
     }
-}
-
-/// Returns a value for each node of a profile, which `below` makes from that of the node above.
-pub(crate) fn downward<T: Clone + Default>(
-    profile: &ThreadProfile,
-    mut below: impl FnMut(T, u32, &ProfileNode) -> T,
-) -> Vec<T> {
-    let mut values: Vec<T> = Vec::with_capacity(profile.nodes.len());
-    // Parents come before their children. The parent of a root is out of range.
-    for (number, node) in (0_u32..).zip(&profile.nodes) {
-        let above = values.get(node.parent as usize).cloned().unwrap_or_default();
-        values.push(below(above, number, node));
-    }
-    values
 }

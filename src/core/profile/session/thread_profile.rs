@@ -77,6 +77,20 @@ impl ThreadProfile {
         timed.map(|node| (node, self.times(node)))
     }
 
+    /// Returns a value for each node, which `below` makes from that of the node above.
+    pub fn downward<T: Clone + Default>(
+        &self,
+        mut below: impl FnMut(T, u32, &ProfileNode) -> T,
+    ) -> Vec<T> {
+        let mut values: Vec<T> = Vec::with_capacity(self.nodes.len());
+        // Parents come before their children. The parent of a root is out of range.
+        for (number, node) in (0_u32..).zip(&self.nodes) {
+            let above = values.get(node.parent as usize).cloned().unwrap_or_default();
+            values.push(below(above, number, node));
+        }
+        values
+    }
+
     /// Returns the times of all nodes, in the order of the nodes.
     pub fn all_times(&self) -> impl ExactSizeIterator<Item = NodeTimes> {
         self.nodes.iter().map(|node| self.times(node))

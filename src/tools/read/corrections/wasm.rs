@@ -22,18 +22,15 @@ pub(in crate::read) fn charge_modules(session: &mut Session) {
     let mut times_us: FxHashMap<(&str, String), u64> = FxHashMap::default();
     let threads = session.processes.iter().flat_map(|process| &process.threads);
     for profile in threads.flat_map(|thread| &thread.profiles) {
-        let mut callers: Vec<Option<u32>> = Vec::with_capacity(profile.nodes.len());
-        for node in &profile.nodes {
-            let above = callers.get(node.parent as usize).copied().flatten();
+        profile.downward(|above: Option<u32>, _, node| {
             let frame = &frames[node.frame as usize];
             if let Some(caller) = above.filter(|_| is_module(frame)) {
                 let caller = package(&frames[caller as usize]);
                 let us = times_us.entry((&frame.url, caller)).or_default();
                 *us = us.saturating_add(profile.times(node).self_us);
             }
-            let is_passing = is_passing[node.frame as usize];
-            callers.push(if is_passing { above } else { Some(node.frame) });
-        }
+            if is_passing[node.frame as usize] { above } else { Some(node.frame) }
+        });
     }
     let mut most: FxHashMap<&str, (u64, &str)> = FxHashMap::default();
     for ((module, package), us) in &times_us {

@@ -11,7 +11,6 @@ use rustc_hash::FxBuildHasher;
 
 use crate::shared::built_ins::ADDON_FUNCTION;
 use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
-use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
 use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
@@ -78,7 +77,7 @@ impl Causes {
     }
 
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex) {
-        downward(profile, |mut context: Context, _, node| {
+        profile.downward(|mut context: Context, _, node| {
             if let FrameKind::Function(function) = index.kind(node.frame) {
                 self.enter(&mut context, function as u32, index);
             }

@@ -8,7 +8,6 @@ use crate::read::originals::source_lines::SourceLines;
 use crate::shared::built_ins::{built_ins, is_no_call, name_of};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::lines::LineCosts;
-use crate::shared::path_tree::downward;
 use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{
@@ -248,7 +247,7 @@ fn each_node(
     is_code: &[bool],
     mut take: impl FnMut(&ProfileNode, NodeTimes, NearestCode),
 ) -> Vec<NearestCode> {
-    downward(profile, |above: NearestCode, _, node| {
+    profile.downward(|above: NearestCode, _, node| {
         let kind = index.kind(node.frame);
         let code = match kind {
             FrameKind::Function(function) if is_code[function] => NearestCode {

@@ -10,7 +10,7 @@ use cpu_prof_core::profile::session::Thread;
 const START_UP: &str = "start-up";
 
 /// What a frame says about the stack that ends with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Loading {
     /// Node starts, or loads a module.
     Yes,
@@ -19,6 +19,7 @@ enum Loading {
     /// As the stack above: code of Node.
     AsAbove,
     /// Nothing: the collector, or native code that no function called.
+    #[default]
     Unknown,
 }
 
@@ -35,15 +36,10 @@ impl LoadingFrames {
     /// by more than until any other moment. None if the thread was not seen to load.
     pub(super) fn start_up(&self, thread: &Thread) -> Option<Phase> {
         let profile = thread.profiles.first()?;
-        let mut stacks: Vec<Loading> = Vec::with_capacity(profile.nodes.len());
-        for node in &profile.nodes {
-            stacks.push(match self.0[node.frame as usize] {
-                Loading::AsAbove => {
-                    stacks.get(node.parent as usize).copied().unwrap_or(Loading::Unknown)
-                }
-                own => own,
-            });
-        }
+        let stacks = profile.downward(|above, _, node| match self.0[node.frame as usize] {
+            Loading::AsAbove => above,
+            own => own,
+        });
         let (mut lead_us, mut best_us, mut end_us) = (0_i64, 0, None);
         for step in profile.steps.spans() {
             let us = step.to_us.saturating_sub(step.from_us);

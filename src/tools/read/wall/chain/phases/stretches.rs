@@ -5,13 +5,14 @@ use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::Thread;
 
 /// What was done at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Doing {
     /// One of the things that were asked for.
     This(usize),
     /// Anything else.
     Other,
     /// Nothing that says what for: waiting, collecting garbage.
+    #[default]
     Unknown,
 }
 
@@ -49,13 +50,10 @@ impl DoingOfFrames {
     pub(super) fn stretches(&self, thread: &Thread, least_us: i64) -> Vec<Stretch> {
         let mut stretches = Stretches::new(least_us);
         for profile in &thread.profiles {
-            let mut stacks: Vec<Doing> = Vec::with_capacity(profile.nodes.len());
-            for node in &profile.nodes {
-                stacks.push(match stacks.get(node.parent as usize) {
-                    Some(Doing::This(what)) => Doing::This(*what),
-                    _ => self.0[node.frame as usize],
-                });
-            }
+            let stacks = profile.downward(|above, _, node| match above {
+                Doing::This(_) => above,
+                _ => self.0[node.frame as usize],
+            });
             for step in profile.steps.spans() {
                 stretches.add(stacks[step.node as usize], step.from_us, step.to_us);
             }
