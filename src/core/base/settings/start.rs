@@ -1,0 +1,5 @@
+//! When a process is recorded.
+
+mod condition;
+
+pub use self::condition::{Condition, Share, StartSignal, Trigger};
