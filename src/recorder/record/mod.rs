@@ -1,5 +1,6 @@
 //! Recording: one folder for each side of the hand-over of windows.
 
+mod conditions;
 mod link;
 mod output;
 pub(crate) mod process;

@@ -18,8 +18,32 @@ const METRICS_IDLE_TIME: c_int = 1;
 type Configure = unsafe extern "C" fn(*mut c_void, c_int, ...) -> c_int;
 /// `uv_metrics_idle_time`: nanoseconds since the loop's start.
 type IdleTime = unsafe extern "C" fn(*mut c_void) -> u64;
+/// `uv_metrics_info`, from libuv 1.45 and so from Node 20 on.
+type MetricsInfo = unsafe extern "C" fn(*mut c_void, *mut Metrics) -> c_int;
+/// `uv_now`: milliseconds.
+type LoopTime = unsafe extern "C" fn(*mut c_void) -> u64;
 /// `uv_default_loop`
 type DefaultLoop = unsafe extern "C" fn() -> *mut c_void;
+
+/// `uv_metrics_t`
+#[repr(C)]
+struct Metrics {
+    loop_count: u64,
+    events: u64,
+    events_waiting: u64,
+    reserved: [*mut u64; 13],
+}
+
+/// What an event loop has done up to a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LoopProgress {
+    /// Time that the loop has waited for events, microseconds.
+    pub waited_us: i64,
+    /// A number that changes when the loop turns.
+    pub turns: u64,
+    /// Whether the loop has turned at all.
+    pub has_begun: bool,
+}
 
 /// A loop whose sampling signal is blocked while the loop waits.
 ///
@@ -37,9 +61,21 @@ pub(crate) struct EventLoop(RawLoop, PhantomData<*mut c_void>);
 pub(super) struct RawLoop {
     raw: NonNull<c_void>,
     idle_time: IdleTime,
+    turns: Turns,
 }
 
-// SAFETY: other threads only read the idle time, for which libuv has a lock.
+/// How the turns of a loop are told apart.
+#[derive(Clone, Copy)]
+enum Turns {
+    /// By their count.
+    Count(MetricsInfo),
+    /// By the time at which the loop began its turn. A program that sets a timer renews this time, so
+    /// a stall in which timers are set does not show.
+    Time(LoopTime),
+}
+
+// SAFETY: other threads only read the idle time, for which libuv has a lock, and one aligned number
+// of 64 bits, of which a reader sees the old or the new value.
 unsafe impl Send for RawLoop {}
 
 /// Returns whether the thread of `env` is Node's main thread, which has the default loop. Returns false
@@ -67,18 +103,34 @@ impl EventLoop {
     /// if this Node does not offer that. libuv cannot unblock the signal again.
     pub(crate) fn quieten(env: &Env) -> Option<Self> {
         let configure = exported(c"uv_loop_configure")?;
-        let idle_time = exported(c"uv_metrics_idle_time")?;
-        // SAFETY: both are functions of libuv's stable API with these types. The caller is on the
+        let event_loop = Self::untouched(env)?;
+        let raw = event_loop.0.raw.as_ptr();
+        // SAFETY: this is a function of libuv's stable API with this type. The caller is on the
         // environment's thread, and the environment owns the loop.
         unsafe {
             let configure = std::mem::transmute::<*mut c_void, Configure>(configure);
-            let idle_time = std::mem::transmute::<*mut c_void, IdleTime>(idle_time);
-            let raw = raw_loop(env)?;
-            let is_blocked = SAMPLING_SIGNAL
-                .is_none_or(|signal| configure(raw.as_ptr(), BLOCK_SIGNAL, signal) == 0);
-            let is_quiet = is_blocked && configure(raw.as_ptr(), METRICS_IDLE_TIME) == 0;
-            is_quiet.then_some(Self(RawLoop { raw, idle_time }, PhantomData))
+            let is_blocked =
+                SAMPLING_SIGNAL.is_none_or(|signal| configure(raw, BLOCK_SIGNAL, signal) == 0);
+            let is_quiet = is_blocked && configure(raw, METRICS_IDLE_TIME) == 0;
+            is_quiet.then_some(event_loop)
         }
+    }
+
+    /// Returns the loop of `env` as it is. Node has it count the time of its waits.
+    pub(crate) fn untouched(env: &Env) -> Option<Self> {
+        let idle_time = exported(c"uv_metrics_idle_time")?;
+        // SAFETY: these are functions of libuv's stable API with these types.
+        let (idle_time, turns) = unsafe {
+            let turns = match exported(c"uv_metrics_info") {
+                Some(info) => Turns::Count(std::mem::transmute::<*mut c_void, MetricsInfo>(info)),
+                None => {
+                    let time = exported(c"uv_now")?;
+                    Turns::Time(std::mem::transmute::<*mut c_void, LoopTime>(time))
+                }
+            };
+            (std::mem::transmute::<*mut c_void, IdleTime>(idle_time), turns)
+        };
+        Some(Self(RawLoop { raw: raw_loop(env)?, idle_time, turns }, PhantomData))
     }
 
     /// Returns the time that the loop has waited for events, up to now: microseconds.
@@ -102,5 +154,27 @@ impl RawLoop {
         // SAFETY: the caller promises a live loop. Any thread may call the function.
         let ns = unsafe { (self.idle_time)(self.raw.as_ptr()) };
         i64::try_from(ns / 1000).unwrap_or(i64::MAX)
+    }
+
+    /// Returns what the loop has done, up to now.
+    ///
+    /// # Safety
+    /// The loop's environment is alive.
+    pub(super) unsafe fn progress(&self) -> LoopProgress {
+        let raw = self.raw.as_ptr();
+        // SAFETY: the caller promises a live loop. Both functions only read it, and the struct is as
+        // large as libuv's.
+        unsafe {
+            let waited_us = self.waited_us();
+            let (turns, has_begun) = match self.turns {
+                Turns::Count(info) => {
+                    let mut metrics: Metrics = std::mem::zeroed();
+                    info(raw, &mut metrics);
+                    (metrics.loop_count, metrics.loop_count > 0)
+                }
+                Turns::Time(time) => (time(raw), waited_us > 0),
+            };
+            LoopProgress { waited_us, turns, has_begun }
+        }
     }
 }

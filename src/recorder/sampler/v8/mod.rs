@@ -25,7 +25,7 @@ mod waker;
 
 pub(crate) use self::deletion::DeletionQueue;
 pub(crate) use self::entry_hook::EntryHook;
-pub(crate) use self::event_loop::{EventLoop, is_main_thread};
+pub(crate) use self::event_loop::{EventLoop, LoopProgress, is_main_thread};
 pub(crate) use self::heap::{CollectionLog, Heap};
 pub(crate) use self::linked_binding::{WorkerFunction, offer as offer_to_workers};
 pub(crate) use self::profiler::{Profiler, Rotated};

@@ -4,7 +4,7 @@ use std::ptr::{self, NonNull};
 
 use parking_lot::Mutex;
 
-use super::event_loop::{EventLoop, RawLoop};
+use super::event_loop::{EventLoop, LoopProgress, RawLoop};
 use super::symbols::{self, Callback, current_environment};
 use cpu_prof_core::base::error::Error;
 
@@ -62,6 +62,14 @@ impl Waker {
         let event_loop = environment.as_ref()?.event_loop.as_ref()?;
         // SAFETY: the environment lives as long as the lock is held.
         Some(unsafe { event_loop.waited_us() })
+    }
+
+    /// Returns what the event loop has done, up to now; none if the waker is closed.
+    pub(crate) fn loop_progress(&self) -> Option<LoopProgress> {
+        let environment = self.environment.lock();
+        let event_loop = environment.as_ref()?.event_loop.as_ref()?;
+        // SAFETY: the environment lives as long as the lock is held.
+        Some(unsafe { event_loop.progress() })
     }
 
     /// Closes the waker: once this has returned, the environment is not used again.

@@ -1,0 +1,5 @@
+//! The conditions under which an armed process is recorded.
+
+mod share;
+mod stall;
+mod watch;
