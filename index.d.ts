@@ -377,6 +377,11 @@ export interface Report {
    * names in it come from the program.
    */
   sentence?: string
+  /**
+   * The conditions of `CPU_PROF_START` that were met, in the order of their times: why the recordings exist.
+   * Missing where none was met.
+   */
+  conditions?: ReportCondition[]
   /** Wall-clock time from the start of the first recording to the end of the last. */
   durationMs: number
   /** Sums over all threads, which can exceed `durationMs`. */
@@ -479,6 +484,22 @@ export interface ReportWall {
   blockedMs: number
   /** Without a thread that worked or was blocked. */
   idleMs: number
+}
+
+/** A condition of `CPU_PROF_START` that was met. */
+export interface ReportCondition {
+  /** Process in which the condition was met. */
+  pid: number
+  /** Time from the start of the first recording. */
+  atMs: number
+  /** The condition, as in the setting: `stall>500ms`. */
+  reason: string
+  /** What was measured, with its unit: `612 ms`. */
+  observed: string
+  /** Whether the process was recorded already, and the files around the time were kept. */
+  kept: boolean
+  /** The same as a sentence. */
+  sentence: string
 }
 
 /** A part of what the end of a run waited for. */

@@ -3,7 +3,7 @@
 // Reads a report for a tool, and puts what all answers begin with into words.
 
 const { report } = require('../../lib/offline.js')
-const { formatShare, formatTime } = require('../terminal/format.js')
+const { formatShare, formatTime, openingOf } = require('../terminal/format.js')
 const { chainText, statesOf, summary } = require('../report/summary.js')
 const { costTables, countThreads, isMain, threadRows } = require('../report/tables.js')
 const { selectionOf } = require('./inputs.js')
@@ -32,15 +32,15 @@ async function readRun(root, args, options) {
     sourcesIn: root.folder,
     ...options,
   })
-  const { sentence, durationMs, totals, wall, processes } = result
+  const { conditions, sentence, durationMs, totals, wall, processes } = result
   const run = root.nameOf(file)
   return {
     report: result,
     facts: {
-      ...{ run, sentence, durationMs, totals, wall },
+      ...{ run, conditions, sentence, durationMs, totals, wall },
       counts: { processes: processes.length, threads: countThreads(result) },
     },
-    head: [sentence ?? '', `${run}: ${summary(result).join(' · ')}`],
+    head: [openingOf(result), `${run}: ${summary(result).join(' · ')}`],
     chain: chainLine(result),
     notes: [...(note === undefined ? [] : [note]), ...problemsOf(result)],
   }

@@ -2,7 +2,13 @@
 
 // Renders a report as Markdown tables, for example for a pull request.
 
-const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
+const {
+  formatTime,
+  formatShare,
+  formatCount,
+  formatCounts,
+  openingOf,
+} = require('../terminal/format.js')
 const { codeCell, codeSpan, heading, plainText, table } = require('../terminal/markdown-text.js')
 const { statesOf, chainText, withoutLaunchers } = require('./summary.js')
 const { activeMs, threadRows, costTables, countThreads } = require('./tables.js')
@@ -35,8 +41,9 @@ function summary(report) {
   const end = without === undefined ? '' : `; ${plainText(without)}`
   const times = `**${formatTime(report.durationMs)}**, ${counts}: ${statesOf(report.totals).join(', ')}${end}`
   const chain = chainText(report.chain)
+  const opening = openingOf(report)
   return [
-    ...(report.sentence === undefined ? [] : [plainText(report.sentence)]),
+    ...(opening === '' ? [] : [plainText(opening)]),
     times,
     ...(chain === undefined ? [] : [`The end waited for: ${plainText(chain)}`]),
   ].join('\n\n')

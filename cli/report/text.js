@@ -2,7 +2,13 @@
 
 // Renders a report as text for a terminal.
 
-const { formatTime, formatShare, formatCount, printable } = require('../terminal/format.js')
+const {
+  formatTime,
+  formatShare,
+  formatCount,
+  openingOf,
+  printable,
+} = require('../terminal/format.js')
 const { activeMs, restMs, isMain, workMs } = require('./tables.js')
 const { threadRows, costTables, countThreads } = require('./tables.js')
 const { summary, chainText } = require('./summary.js')
@@ -101,10 +107,10 @@ function chooseHeights(sections, { lines, top }, used) {
 function drawSummary(report, view) {
   const [whole, ...facts] = summary(report)
   const [first, ...others] = wrap([whole, ...facts].join(' · '), view.columns)
-  const sentence = fold(printable(report.sentence ?? '').split(' '), view)
+  const opening = fold(printable(openingOf(report)).split(' '), view)
   return [
-    ...sentence.map((line) => style(line, 'bold', view)),
-    ...(sentence.length > 0 ? [''] : []),
+    ...opening.map((line) => style(line, 'bold', view)),
+    ...(opening.length > 0 ? [''] : []),
     first.replace(whole, style(whole, 'bold', view)),
     ...others,
     ...drawChain(report, view),

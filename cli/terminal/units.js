@@ -57,4 +57,22 @@ function chainParts(chain) {
   })
 }
 
-module.exports = { formatTime, formatBytes, formatShare, formatCount, formatCounts, chainParts }
+/**
+ * Returns the first words of a result: why the recording exists, and why the run took that long. Empty
+ * where neither is known.
+ * @param {{ conditions?: import('../../index.js').ReportCondition[], sentence?: string }} result
+ */
+function openingOf({ conditions = [], sentence }) {
+  const [first, ...others] = conditions
+  const more = formatCount(others.length, 'more condition was', 'more conditions were')
+  return [
+    ...(first === undefined ? [] : [first.sentence]),
+    ...(others.length > 0 ? [`${more} met.`] : []),
+    ...(sentence === undefined ? [] : [sentence]),
+  ].join(' ')
+}
+
+module.exports = {
+  ...{ formatTime, formatBytes, formatShare, formatCount, formatCounts },
+  ...{ chainParts, openingOf },
+}

@@ -75,6 +75,9 @@ function readRecording(data) {
     compared: data.compared === true,
     title: /** @type {string | undefined} */ (data.title),
     sentence: /** @type {string | undefined} */ (data.sentence),
+    conditions: /** @type {import('../../../index.js').ReportCondition[] | undefined} */ (
+      data.conditions
+    ),
     chain: /** @type {import('../../../index.js').ReportChainPart[]} */ (data.chain ?? []),
     thinnedToUs: /** @type {number | undefined} */ (data.thinnedToUs),
     notes: /** @type {string[]} */ ([...data.notes, ...(data.codeNotes ?? [])]),

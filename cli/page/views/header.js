@@ -12,6 +12,7 @@ const {
   formatCounts,
   formatShare,
   formatTime,
+  openingOf,
 } = require('../../terminal/units.js')
 const { byId, element } = require('./elements.js')
 
@@ -35,10 +36,10 @@ class HeaderView {
   /** @param {Recording} recording @param {import('../state.js').Change} change */
   constructor(recording, change) {
     this.#recording = recording
-    const { notes, thinnedToUs, sentence, chain } = recording
+    const { notes, thinnedToUs, chain } = recording
     document.title = titleOf(recording)
     Object.assign(byId('title'), { textContent: document.title, title: document.title })
-    byId('sentence').textContent = sentence ?? ''
+    byId('sentence').textContent = openingOf(recording)
     // One part says nothing.
     const parts = chainParts(chain)
     byId('waited').hidden = parts.length === 0

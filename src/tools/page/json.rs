@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 
-use crate::shared::json::{ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall};
+use crate::shared::json::{
+    ReportChainPart, ReportCondition, ReportCost, ReportProgram, ReportTimes, ReportWall,
+};
 
 /// The data of a page.
 #[derive(Debug, Default, Serialize)]
@@ -21,6 +23,9 @@ pub(super) struct Page<'a> {
     /// Why the run took that long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
+    /// Why the recordings exist.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ReportCondition<'a>>,
     /// What the end of the run waited for.
     pub chain: Vec<ReportChainPart<'a>>,
     /// The wall time by what had it.

@@ -10,6 +10,7 @@ use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWall};
+use crate::shared::met_conditions::met_conditions;
 use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::launchers;
@@ -57,6 +58,7 @@ pub(crate) fn page(
             &sums,
             &mut SourceLines::default(),
         )),
+        conditions: met_conditions(session),
         chain: chain.collect(),
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
         texts: texts.into_iter().collect(),

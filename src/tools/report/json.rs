@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::shared::json::{
-    ReportBuiltIn, ReportChainPart, ReportCollections, ReportCost, ReportCpu, ReportLine,
-    ReportMemory, ReportNative, ReportOwner, ReportPlace, ReportProgram, ReportTimes, ReportWall,
-    as_ms, as_optional_ms,
+    ReportBuiltIn, ReportChainPart, ReportCollections, ReportCondition, ReportCost, ReportCpu,
+    ReportLine, ReportMemory, ReportNative, ReportOwner, ReportPlace, ReportProgram, ReportTimes,
+    ReportWall, as_ms, as_optional_ms,
 };
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
@@ -18,6 +18,8 @@ pub(super) struct Report<'a> {
     pub version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ReportCondition<'a>>,
     pub duration_ms: f64,
     pub totals: ReportTimes,
     #[serde(skip_serializing_if = "Option::is_none")]

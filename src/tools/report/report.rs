@@ -21,6 +21,7 @@ use crate::shared::json::{
     ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall, ms,
 };
 use crate::shared::lines::LineCosts;
+use crate::shared::met_conditions::met_conditions;
 use crate::shared::process::cpu::{uses, whole};
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::sums::{ProcessSums, process_sums};
@@ -115,6 +116,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     serde_json::to_string(&Report {
         version: 2,
         sentence,
+        conditions: met_conditions(session),
         duration_ms: to_ms(session.length_us()),
         totals,
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),

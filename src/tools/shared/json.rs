@@ -93,6 +93,18 @@ impl ReportWall {
     }
 }
 
+/// A condition that was met.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReportCondition<'a> {
+    pub pid: i64,
+    pub at_ms: f64,
+    pub reason: &'a str,
+    pub observed: &'a str,
+    pub kept: bool,
+    pub sentence: String,
+}
+
 /// A part of what the end of a run waited for.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -6,6 +6,7 @@ pub(crate) mod frame_index;
 pub(crate) mod heap;
 pub(crate) mod json;
 pub(crate) mod lines;
+pub(crate) mod met_conditions;
 pub(crate) mod native;
 pub(crate) mod owner;
 pub(crate) mod owners;

@@ -1,6 +1,7 @@
 //! Sessions: the processes, threads and recordings that were read back from one or many files.
 
 pub mod builder;
+pub mod met_condition;
 pub(crate) mod native;
 mod node_indices;
 pub mod off_core;
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
+use self::met_condition::MetCondition;
 use super::frame_table::FrameTable;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::label::{labelled, pid_mark};
@@ -69,6 +71,8 @@ pub struct Process {
     pub identity: Option<Identity>,
     /// `cluster.worker.id`, of a process that `node:cluster` has started.
     pub cluster_worker: Option<u32>,
+    /// Conditions that were met while the process ran, with their times, microseconds.
+    pub met_conditions: Vec<(i64, MetCondition)>,
     /// Threads, each id once.
     pub threads: Vec<Thread>,
     /// Index into [`Session::clocks`].
@@ -190,6 +194,11 @@ impl Process {
         self.cluster_worker = self.cluster_worker.or(other.cluster_worker);
         if self.ancestors.is_empty() {
             self.ancestors = other.ancestors;
+        }
+        for met in other.met_conditions {
+            if !self.met_conditions.contains(&met) {
+                self.met_conditions.push(met);
+            }
         }
         for thread in other.threads {
             match self.threads.iter_mut().find(|known| known.id == thread.id) {

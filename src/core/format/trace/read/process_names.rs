@@ -11,6 +11,7 @@ use crate::format::trace::ours::OurMember;
 use crate::format::trace::process_label::{without_place, without_recording_label, worker_role};
 use crate::format::trace::write::thread_names::{label_after, without_label};
 use crate::profile::ending::ProcessEnding;
+use crate::profile::session::met_condition::MetCondition;
 use crate::profile::session::{Identity, Process, Thread};
 
 /// The names of all processes of a trace, by process id.
@@ -32,6 +33,8 @@ pub struct ProcessNames {
     recording_labels: BTreeMap<i64, String>,
     /// How the process ended, by the event at the end of its recording.
     ending: Option<ProcessEnding>,
+    /// Conditions that were met, with their times, microseconds.
+    met_conditions: Vec<(i64, MetCondition)>,
     program: ProgramJson,
 }
 
@@ -126,6 +129,13 @@ impl TraceNames {
         let ending = side_events::data_of::<ProcessEnding>(event);
         if let Some(ending) = ending.filter(ProcessEnding::is_known) {
             self.process(event.pid.0).ending = Some(ending);
+        }
+    }
+
+    /// Reads the mark of a condition that was met.
+    pub(super) fn met_condition(&mut self, event: &EventJson<'_>) {
+        if let Some(met) = side_events::met_condition(event) {
+            self.process(event.pid.0).met_conditions.push((event.ts.0, met));
         }
     }
 
@@ -236,6 +246,7 @@ impl ProcessNames {
             identity,
             ending,
             cluster_worker,
+            met_conditions: self.met_conditions,
             threads,
             ..Process::default()
         }

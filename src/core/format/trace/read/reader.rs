@@ -15,6 +15,7 @@ use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::event::event_times::TraceTimes;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::recorded_profile::RecordedProfile;
+use crate::format::trace::write::met_condition::CONDITION_MARK;
 use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::NativeSpan;
 use crate::profile::frame_table::FrameTable;
@@ -143,6 +144,10 @@ impl TraceReader {
                     let is_of = |open: &&mut OpenProfile| open.is_of(&event);
                     self.open.iter_mut().filter(is_of).for_each(|open| open.compiled(&span));
                 }
+                Ok(())
+            }
+            name if is_ours && name.starts_with(CONDITION_MARK) => {
+                self.names.met_condition(&event);
                 Ok(())
             }
             SCRIPT_SOURCE_MAP => {

@@ -9,6 +9,7 @@ use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::{NativeSpan, NativeUse};
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
+use crate::profile::session::met_condition::MetCondition;
 
 /// The start of the names of a process's memory counters.
 pub(super) const MEMORY: &str = "memory";
@@ -42,6 +43,18 @@ pub(super) fn compiler_span(event: &EventJson<'_>) -> Option<CompilerSpan> {
         return None;
     }
     data_of::<SpanData>(event).map(|data| data.typescript)
+}
+
+/// Returns the condition that a mark tells; none for texts that no condition of ours has.
+pub(super) fn met_condition(event: &EventJson<'_>) -> Option<MetCondition> {
+    #[derive(Deserialize)]
+    struct MarkData {
+        condition: MetCondition,
+    }
+    const MAX_BYTES: usize = 64;
+    let MarkData { condition } = data_of(event)?;
+    let is_short = |text: &str| text.len() <= MAX_BYTES;
+    (is_short(&condition.reason) && is_short(&condition.observed)).then_some(condition)
 }
 
 /// Returns `args.data`, if it has the members of `T`.

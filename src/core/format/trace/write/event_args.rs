@@ -9,6 +9,7 @@ use crate::profile::ending::ProcessEnding;
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
 use crate::profile::position::SourcePosition;
+use crate::profile::session::met_condition::MetCondition;
 
 /// `args`, in the shapes that DevTools reads.
 #[derive(Debug, serde::Serialize)]
@@ -97,6 +98,14 @@ pub enum Data<'a> {
     },
     /// A mark of the user timings.
     Mark(TimingArgs<'a>),
+    /// A condition that was met, as a mark.
+    MetCondition {
+        /// The mark.
+        #[serde(flatten)]
+        timing: TimingArgs<'a>,
+        /// The condition.
+        condition: &'a MetCondition,
+    },
     /// `UpdateCounters`: DevTools' memory graph.
     #[serde(rename_all = "camelCase")]
     Counters {

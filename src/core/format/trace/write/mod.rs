@@ -4,6 +4,7 @@ pub mod core_wait;
 pub mod event;
 pub mod event_args;
 pub mod events;
+pub mod met_condition;
 pub mod process_span;
 pub mod side_event;
 pub mod thread;

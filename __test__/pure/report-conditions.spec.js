@@ -1,0 +1,98 @@
+'use strict'
+
+// Why a recording exists: the condition that was met is in the first line of every output.
+
+const assert = require('node:assert/strict')
+const path = require('node:path')
+const test = require('node:test')
+const { merge, report } = require('../../index.js')
+const { pageData } = require('../../lib/offline.js')
+const { cli } = require('../helpers/cli.js')
+const { temporaryDirectory } = require('../helpers/files.js')
+const { writeTrace } = require('../helpers/written.js')
+
+const START = 1e9
+const STALL = 'Recorded because the event loop had stood still for 612 ms (stall>500ms).'
+
+/**
+ * Returns the mark of a condition.
+ * @param {number} ts @param {string} reason @param {string} observed @param {boolean} [isKept]
+ */
+function mark(ts, reason, observed, isKept) {
+  const condition = { reason, observed, ...(isKept && { isKept }) }
+  const data = { startTime: ts / 1000, detail: '{}', condition }
+  return {
+    ...{ cat: 'blink.user_timing', name: `cpu-prof: ${reason}`, ph: 'I', s: 't', ts },
+    args: { data },
+  }
+}
+
+/** Writes a recording with these events, and returns its file. @param {any[]} events @param {number} [start] */
+function recorded(events, start = START) {
+  const file = path.join(temporaryDirectory(), 'a.trace.json')
+  writeTrace(file, {
+    ...{ label: 'server', start, events },
+    spans: [['handler src/server.js:4', 900]],
+  })
+  return file
+}
+
+test('the condition stands in the first line of every output', async () => {
+  const file = recorded([mark(START, 'stall>500ms', '612 ms')])
+  const { conditions, sentence } = await report(file)
+  assert.deepEqual(conditions, [
+    {
+      ...{ pid: conditions?.[0].pid, atMs: 0, reason: 'stall>500ms', observed: '612 ms' },
+      ...{ kept: false, sentence: STALL },
+    },
+  ])
+  const { stdout } = await cli(['report', file])
+  const opening = stdout.split('\n\n')[0].replaceAll('\n', ' ')
+  assert.equal(opening, `${STALL} ${sentence}`)
+  const markdown = (await cli(['report', file, '--markdown'])).stdout
+  assert.match(markdown, /^Recorded because the event loop had stood still for 612 ms/)
+  assert.deepEqual(
+    JSON.parse((await cli(['report', file, '--json'])).stdout).conditions,
+    conditions,
+  )
+  assert.deepEqual(JSON.parse(await pageData(file)).conditions, conditions)
+})
+
+test('a merged trace keeps the conditions of all recordings', async () => {
+  const files = [
+    recorded([mark(START, 'stall>500ms', '612 ms')]),
+    recorded([mark(START + 1_300_000, 'cpu>90%/10s', '97%', true)], START + 1e6),
+  ]
+  const output = path.join(temporaryDirectory(), 'merged.trace.json')
+  await merge(files, output)
+  const sentences = (await report(output)).conditions?.map(({ atMs, sentence }) => [atMs, sentence])
+  assert.deepEqual(sentences, [
+    [0, STALL],
+    [1300, 'Kept because the process had used 97% of a core (cpu>90%/10s).'],
+  ])
+  const { stdout } = await cli(['report', output])
+  assert.match(stdout.replaceAll('\n', ' '), /\(stall>500ms\)\. 1 more condition was met\. /)
+})
+
+test('marks that no recorder of ours writes change nothing', async () => {
+  const without = await report(recorded([]))
+  assert.equal(without.conditions, undefined)
+  const hostile = [
+    mark(START, 'x'.repeat(65), '1 ms'),
+    mark(START, 'stall>500ms', 'x'.repeat(65)),
+    { ...mark(START, 'stall>500ms', '1 ms'), args: { data: { condition: 'stall' } } },
+    { ...mark(START, 'stall>500ms', '1 ms'), args: { data: { condition: { reason: 7 } } } },
+    { ...mark(START, 'stall>500ms', '1 ms'), name: 'stall>500ms' },
+  ]
+  const { conditions, ...others } = await report(recorded(hostile))
+  assert.equal(conditions, undefined)
+  assert.equal(others.sentence, without.sentence)
+})
+
+test('control characters in a condition do not reach the terminal', async () => {
+  const file = recorded([mark(START, 'stall>\u001b[31m', '\u202e1 ms\n')])
+  const { stdout } = await cli(['report', file])
+  assert.match(stdout, /^Recorded because/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be printed
+  assert.doesNotMatch(stdout, /[\u001b\u202e]/)
+})
