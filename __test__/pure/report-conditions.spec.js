@@ -55,7 +55,7 @@ test('the condition stands in the first line of every output', async () => {
     JSON.parse((await cli(['report', file, '--json'])).stdout).conditions,
     conditions,
   )
-  assert.deepEqual(JSON.parse(await pageData(file)).conditions, conditions)
+  assert.deepEqual(JSON.parse(await pageData([file], {})).conditions, conditions)
 })
 
 test('a merged trace keeps the conditions of all recordings', async () => {
