@@ -19,6 +19,14 @@ pub enum Error {
     /// This thread or process cannot be profiled, and runs on unprofiled.
     #[error("not profiling this thread: {0}")]
     Unavailable(String),
+    /// A condition cannot be watched. The others are.
+    #[error("not watching for {condition}: {reason}")]
+    Condition {
+        /// The condition, as in the setting.
+        condition: String,
+        /// The reason, and what to do.
+        reason: String,
+    },
     /// Node was built without an inspector, or does not offer it to this thread.
     #[error("not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)")]
     NoInspector,

@@ -39,6 +39,12 @@ pub struct Config {
     /// Label that the program gives the recording, without spaces around. Options in code alone have
     /// one: a variable would give all recordings of all processes the same.
     pub label: Option<String>,
+    /// Length of a recording that a condition starts.
+    pub for_: Duration,
+    /// Shortest time from the end of such a recording to the next.
+    pub every: Duration,
+    /// The most such recordings whose files are kept.
+    pub max_recordings: usize,
 }
 
 /// Type of a setting's value in code.
@@ -165,12 +171,36 @@ const KEEP: Setting = Setting {
     help: "time that is kept, such as 10m: removes what is older",
     default: "all",
 };
+const FOR: Setting = Setting {
+    name: "for",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_FOR"),
+    flag: Some("--for <time>"),
+    help: "length of a recording that a condition starts",
+    default: "30s",
+};
+const EVERY: Setting = Setting {
+    name: "every",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_EVERY"),
+    flag: Some("--every <time>"),
+    help: "shortest time between two such recordings",
+    default: "10m",
+};
+const MAX_RECORDINGS: Setting = Setting {
+    name: "maxRecordings",
+    kind: ValueKind::Number,
+    variable: Some("CPU_PROF_MAX_RECORDINGS"),
+    flag: Some("--max-recordings <n>"),
+    help: "such recordings that are kept: removes the oldest",
+    default: "10",
+};
 // Only in code: a preload always records workers, and has no part of a program to name.
 const WORKERS: Setting = Setting::in_code("workers", ValueKind::Boolean, "true");
 const LABEL: Setting = Setting::in_code("label", ValueKind::String, "");
 
 /// All settings. A new one also needs its type in `index.d.ts` and its row in `docs/settings.md`.
-pub static SETTINGS: [&Setting; 13] = [
+pub static SETTINGS: [&Setting; 16] = [
     &DIR,
     &NAME,
     &INTERVAL,
@@ -182,6 +212,9 @@ pub static SETTINGS: [&Setting; 13] = [
     &SOURCE,
     &MAX_SIZE,
     &KEEP,
+    &FOR,
+    &EVERY,
+    &MAX_RECORDINGS,
     &WORKERS,
     &LABEL,
 ];
@@ -232,6 +265,11 @@ impl Config {
             formats,
             history,
             label: find(&LABEL).label(),
+            for_: find(&FOR).time(Duration::from_secs(30))?,
+            every: find(&EVERY).time(Duration::from_secs(600))?,
+            max_recordings: find(&MAX_RECORDINGS)
+                .number((1, 1000), "recordings")?
+                .map_or(10, |number| number as usize),
             interval_us: find(&INTERVAL).number((1, 1_000_000), "microseconds")?.unwrap_or(1000),
             flush_interval: find(&FLUSH_INTERVAL)
                 .number((10, 60_000), "milliseconds")?
@@ -405,6 +443,12 @@ mod tests {
             ("CPU_PROF_KEEP", "0s"),
             ("CPU_PROF_KEEP", "10"),
             ("CPU_PROF_KEEP", "m"),
+            ("CPU_PROF_FOR", "0s"),
+            ("CPU_PROF_FOR", "30"),
+            ("CPU_PROF_EVERY", "25h"),
+            ("CPU_PROF_EVERY", "never"),
+            ("CPU_PROF_MAX_RECORDINGS", "0"),
+            ("CPU_PROF_MAX_RECORDINGS", "1001"),
             ("CPU_PROF_NAME", "up/.."),
             ("CPU_PROF_NAME", "%q"),
         ] {

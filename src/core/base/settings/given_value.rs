@@ -82,6 +82,16 @@ impl GivenValue {
         }
     }
 
+    /// Returns a time of a day at most.
+    pub(super) fn time(&self, default: Duration) -> Result<Duration, Error> {
+        const MIN: Duration = Duration::from_secs(1);
+        const MAX: Duration = Duration::from_secs(24 * 3600);
+        let Some(text) = self.text() else { return Ok(default) };
+        amount::duration(&text).filter(|time| (MIN..=MAX).contains(time)).ok_or_else(|| {
+            self.wrong("a time such as 30s is allowed (s, m or h), from 1s to 24h".into())
+        })
+    }
+
     /// Returns the text of a limit of the history, which only a trace can have.
     fn limit_of_trace(&self, formats: Formats) -> Result<Option<String>, Error> {
         match self.text() {

@@ -10,6 +10,7 @@ use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::system::files::{self, FileId};
 use cpu_prof_core::files::exclusive::create_first_free;
+use cpu_prof_core::files::own_file::OwnFile;
 use cpu_prof_core::format::trace::lines::{FOOTER, SEPARATOR};
 
 /// A growing array of events inside a JSON object, which is closed after every write.
@@ -128,7 +129,8 @@ impl LiveTrace {
 
     /// Closes the file after its last event, at `end_us`.
     pub(super) fn finish(self, end_us: i64, contents: SegmentContents) -> CompleteSegment {
-        CompleteSegment::new(self.path, self.file.get(), self.length, end_us, contents)
+        let file = OwnFile::of(self.path, self.file.get());
+        CompleteSegment { file, bytes: self.length, end_us, contents }
     }
 
     fn error(&self, source: io::Error) -> Error {
@@ -208,7 +210,7 @@ mod tests {
         trace.append(b"2,\n3", 4).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
         assert_eq!(trace.length, fs::metadata(&trace.path).unwrap().len());
-        assert!(trace.finish(0, SegmentContents::default()).exists());
+        assert!(trace.finish(0, SegmentContents::default()).file.exists());
     }
 
     #[test]

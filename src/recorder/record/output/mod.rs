@@ -3,6 +3,7 @@
 pub(crate) mod complete_segment;
 mod core_waits;
 pub(crate) mod files;
+mod held_segments;
 pub(crate) mod live_file;
 mod native_threads;
 pub(crate) mod recording_writer;

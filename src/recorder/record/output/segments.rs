@@ -11,6 +11,7 @@ use std::time::Duration;
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
 use super::complete_segment::{CompleteSegment, SegmentContents};
+use super::held_segments::HeldSegments;
 use super::live_file::LiveTrace;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -46,6 +47,8 @@ pub(crate) struct TraceSegments {
     pub(super) contents: SegmentContents,
     /// Complete segments, the oldest first.
     complete: VecDeque<CompleteSegment>,
+    /// Complete segments that a condition keeps: no limit removes these.
+    held: HeldSegments,
 }
 
 impl TraceSegments {
@@ -70,6 +73,7 @@ impl TraceSegments {
             start_us,
             contents: SegmentContents::default(),
             complete: earlier.into(),
+            held: HeldSegments::new(config.max_recordings),
         })
     }
 
@@ -157,12 +161,18 @@ impl TraceSegments {
         self.trace = trace;
         let complete = mem::replace(&mut self.output, next);
         let contents = mem::take(&mut self.contents);
-        self.complete.push_back(complete.finish(start_us, contents));
+        self.complete.extend(self.held.take(complete.finish(start_us, contents)));
         self.start_us = start_us;
         Ok(())
     }
 
-    /// Returns all segments of a recording that has ended; none if they have no limit.
+    /// Keeps the history, and what comes until a time, microseconds.
+    pub(super) fn hold(&mut self, until_us: i64) {
+        self.held.begin(until_us, mem::take(&mut self.complete));
+    }
+
+    /// Returns the segments of a recording that has ended, which a next one may remove; none if they have
+    /// no limit.
     pub(super) fn into_complete(mut self) -> Vec<CompleteSegment> {
         if !self.limits.is_limited() {
             return Vec::new();
@@ -174,8 +184,8 @@ impl TraceSegments {
 
     /// Returns the paths of the files that still exist, the oldest first.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        let complete = self.complete.iter().filter(|segment| segment.exists());
-        let mut paths: Vec<PathBuf> = complete.map(|segment| segment.path.clone()).collect();
+        let complete = self.all_complete().filter(|segment| segment.file.exists());
+        let mut paths: Vec<PathBuf> = complete.map(|segment| segment.file.path.clone()).collect();
         paths.push(self.output.path.clone());
         paths
     }
@@ -183,8 +193,13 @@ impl TraceSegments {
     /// Returns the contents of the segments that are kept.
     pub(super) fn kept_contents(&self) -> SegmentContents {
         let mut contents = self.contents;
-        self.complete.iter().for_each(|segment| contents.add(segment.contents));
+        self.all_complete().for_each(|segment| contents.add(segment.contents));
         contents
+    }
+
+    /// Returns the complete segments, the oldest first.
+    fn all_complete(&self) -> impl Iterator<Item = &CompleteSegment> {
+        self.held.iter().chain(&self.complete)
     }
 
     /// Removes the segments that ended too long before `now_us`.
@@ -209,7 +224,7 @@ impl TraceSegments {
         while let Some(oldest) = self.complete.front()
             && condition(self, oldest)
         {
-            if let Err(error) = oldest.remove() {
+            if let Err(error) = oldest.file.remove() {
                 warn_once(&error);
             }
             self.complete.pop_front();

@@ -28,7 +28,7 @@ impl RecordingTotals {
 
     /// Takes out segments that another recording continues.
     pub(crate) fn take_out(&mut self, segments: &[CompleteSegment]) {
-        self.files.retain(|file| segments.iter().all(|segment| segment.path != *file));
+        self.files.retain(|file| segments.iter().all(|segment| segment.file.path != *file));
         for SegmentContents { samples, nodes } in segments.iter().map(|each| each.contents) {
             self.samples = self.samples.saturating_sub(samples);
             self.nodes = self.nodes.saturating_sub(nodes);

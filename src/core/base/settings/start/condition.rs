@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::base::settings::amount;
+use crate::base::system::IS_WINDOWS;
 
 /// The forms of a condition, for messages.
 pub(super) const FORMS: &str = "stall>500ms, cpu>90%/10s, elu>0.9/10s, rss>1.5G or signal:SIGUSR2";
@@ -125,6 +126,9 @@ fn memory(limit: &str) -> Result<u64, String> {
 }
 
 fn signal(name: &str) -> Result<StartSignal, String> {
+    if IS_WINDOWS {
+        return Err("signal: is not available on Windows, which has no such signals".to_owned());
+    }
     match name {
         "SIGUSR2" => Ok(StartSignal::Usr2),
         "SIGQUIT" => Ok(StartSignal::Quit),

@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod posix;
+#[cfg(unix)]
+mod start_signal;
 #[cfg(windows)]
 mod windows;
 
@@ -12,3 +14,7 @@ use self::windows as platform;
 
 pub(crate) use self::platform::{arm, is_pending};
 pub(super) use self::platform::{pending_name, watch};
+#[cfg(unix)]
+pub(in crate::record) use self::start_signal::listen;
+#[cfg(windows)]
+pub(in crate::record) use self::windows::listen;

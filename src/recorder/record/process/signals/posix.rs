@@ -100,7 +100,7 @@ pub(crate) fn arm() {
             unsafe { (*PREVIOUS[index].0.get()).write(current) };
             // The program may have listened when the signal was sent to the main thread.
             FINISHED.fetch_and(!(1 << index), Ordering::Relaxed);
-            exchange(signal, Some(&our_action()));
+            exchange(signal, Some(&action_of(on_signal)));
         }
     }
 }
@@ -217,11 +217,12 @@ fn for_each(signals: u32, mut f: impl FnMut(usize, c_int)) {
     }
 }
 
-fn our_action() -> libc::sigaction {
+/// Returns an action that calls a handler of ours.
+pub(super) fn action_of(handler: extern "C" fn(c_int)) -> libc::sigaction {
     // SAFETY: all zeros are a valid `sigaction`. The call only fills the mask in it.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
-        action.sa_sigaction = on_signal as *const () as usize;
+        action.sa_sigaction = handler as *const () as usize;
         // The program's system calls are resumed.
         action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
         libc::sigfillset(&mut action.sa_mask);
@@ -234,8 +235,8 @@ fn is_ours(action: &libc::sigaction) -> bool {
 }
 
 /// Returns the current action of a signal, and sets the new one if given.
-fn exchange(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
-    // SAFETY: both structs are valid during the call. The new one was made by `our_action` or
+pub(super) fn exchange(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
+    // SAFETY: both structs are valid during the call. The new one was made by `action_of` or
     // returned by the system.
     unsafe {
         let mut current: libc::sigaction = mem::zeroed();

@@ -9,6 +9,7 @@
 //! `process.kill()` and `TerminateProcess` end a process at once, and call no handler.
 #![allow(unsafe_code)]
 
+use std::io;
 use std::panic::catch_unwind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +21,7 @@ use windows_sys::Win32::System::Console::{
 use windows_sys::core::BOOL;
 
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::start::StartSignal;
 
 /// The events that end a process by default, with the names that Node gives them.
 const EVENTS: [(u32, &str); 3] =
@@ -44,6 +46,14 @@ pub(in crate::record) fn watch(finish_all: fn()) -> Result<(), Error> {
 
 /// Does nothing: the handler stays before those of the program.
 pub(crate) fn arm() {}
+
+/// Does nothing: Windows has no such signals, and the setting refuses them.
+pub(in crate::record) fn listen(
+    _: &[StartSignal],
+    _: impl Fn(StartSignal) + Send + 'static,
+) -> io::Result<Vec<StartSignal>> {
+    Ok(Vec::new())
+}
 
 /// Returns whether an event has come that most likely ends the process.
 pub(crate) fn is_pending() -> bool {
