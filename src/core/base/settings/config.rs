@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::given_value::GivenValue;
 use super::name_pattern::NamePattern;
 use super::node_options::diagnostic_dir;
+use super::start::{SocketFolder, StartMode};
 use super::values::{Categories, Formats, HistoryLimits, IgnoreList, Source};
 use crate::base::error::Error;
 
@@ -39,6 +40,10 @@ pub struct Config {
     /// Label that the program gives the recording, without spaces around. Options in code alone have
     /// one: a variable would give all recordings of all processes the same.
     pub label: Option<String>,
+    /// When the recordings start.
+    pub start: StartMode,
+    /// Folder of the control socket of an armed process.
+    pub socket: SocketFolder,
     /// Length of a recording that a condition starts.
     pub for_: Duration,
     /// Shortest time from the end of such a recording to the next.
@@ -171,6 +176,22 @@ const KEEP: Setting = Setting {
     help: "time that is kept, such as 10m: removes what is older",
     default: "all",
 };
+const START: Setting = Setting {
+    name: "start",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_START"),
+    flag: Some("--start <when>"),
+    help: "on: records from the start; off: armed, records on request; or conditions: stall>500ms",
+    default: "on",
+};
+const SOCKET: Setting = Setting {
+    name: "socket",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_SOCKET"),
+    flag: Some("--socket <dir>"),
+    help: "folder of an armed process's control socket, or off",
+    default: "a folder of the user",
+};
 const FOR: Setting = Setting {
     name: "for",
     kind: ValueKind::String,
@@ -200,7 +221,7 @@ const WORKERS: Setting = Setting::in_code("workers", ValueKind::Boolean, "true")
 const LABEL: Setting = Setting::in_code("label", ValueKind::String, "");
 
 /// All settings. A new one also needs its type in `index.d.ts` and its row in `docs/settings.md`.
-pub static SETTINGS: [&Setting; 16] = [
+pub static SETTINGS: [&Setting; 18] = [
     &DIR,
     &NAME,
     &INTERVAL,
@@ -212,6 +233,8 @@ pub static SETTINGS: [&Setting; 16] = [
     &SOURCE,
     &MAX_SIZE,
     &KEEP,
+    &START,
+    &SOCKET,
     &FOR,
     &EVERY,
     &MAX_RECORDINGS,
@@ -265,6 +288,8 @@ impl Config {
             formats,
             history,
             label: find(&LABEL).label(),
+            start: find(&START).start_mode()?,
+            socket: find(&SOCKET).socket_folder()?,
             for_: find(&FOR).time(Duration::from_secs(30))?,
             every: find(&EVERY).time(Duration::from_secs(600))?,
             max_recordings: find(&MAX_RECORDINGS)
