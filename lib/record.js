@@ -43,7 +43,7 @@ function start(options = {}) {
   }
   if (addon.cpuProfIsRecording()) addEvents(addon)
   // An armed thread is stopped from outside, and its workers are armed by themselves.
-  if (settings.start !== undefined && settings.start !== 'on') return
+  if (settings.start !== undefined && settings.start !== 'on' && settings.keep === undefined) return
   // The workers that the calling thread creates from now on.
   const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null
   if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)

@@ -22,11 +22,12 @@ const STEPS: [&[&str]; 9] = [
 
 /// Where `napi` may be named: the exports, V8's side of the sampler, and what belongs to a thread's
 /// environment.
-const NAPI_ROOMS: [&str; 7] = [
+const NAPI_ROOMS: [&str; 8] = [
     "recorder/exports/",
     "tools/exports/",
     "recorder/sampler/v8/",
     "recorder/record/thread/armed.rs",
+    "recorder/record/thread/conditions.rs",
     "recorder/record/thread/start.rs",
     "recorder/record/thread/exit_hooks.rs",
     "recorder/record/process/host.rs",

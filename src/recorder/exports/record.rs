@@ -8,6 +8,7 @@ use napi_derive::napi;
 
 use crate::record::process::armed::ArmedProcess;
 use crate::record::thread::armed::{self, ArmRequest};
+use crate::record::thread::conditions::watch_conditions;
 use crate::record::thread::exit_hooks;
 use crate::record::thread::inspector::{self, NextStep};
 use crate::record::thread::recording;
@@ -20,7 +21,6 @@ use crate::sampler::v8::{self, KeptFunction};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::{self, Config};
 use cpu_prof_core::base::settings::environment::{GivenSettings, preload_config, read_config, run};
-use cpu_prof_core::base::settings::start::StartMode;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
 use cpu_prof_core::profile::program::Program;
@@ -131,12 +131,14 @@ pub(crate) fn record(
     let started = preload_config(&thread.exec_argv).and_then(|config| {
         let Some(config) = config else { return Ok(()) };
         let start_inspector = |plan| call_start_inspector(&env, start_inspector, plan);
-        if config.start != StartMode::On {
+        if config.is_armed() {
             let armament = Armament { config, options: HashMap::new(), follow };
-            return arm_thread(&env, armament, thread, &argv, start_inspector);
+            arm_thread(&env, armament, thread, &argv, start_inspector)?;
+        } else {
+            let request = StartRequest::of_thread(&env, thread_id, config);
+            start_thread(request, thread, Some(&argv), start_inspector)?;
         }
-        let request = StartRequest::of_thread(&env, thread_id, config);
-        start_thread(request, thread, Some(&argv), start_inspector)
+        watch_conditions(&env, thread_id, config)
     });
     match started {
         Ok(()) => true,
@@ -171,13 +173,16 @@ pub(crate) fn start(
     let config = read_config(|name| options.get(name).cloned(), &thread.exec_argv);
     let started = config.and_then(|config| {
         let start_inspector = |plan| call_start_inspector(&env, start_inspector, plan);
-        if config.start != StartMode::On {
+        let thread_id = thread.thread_id;
+        if config.is_armed() {
             let armament = Armament { config: &config, options, follow };
-            return arm_thread(&env, armament, thread, &argv, start_inspector);
+            arm_thread(&env, armament, thread, &argv, start_inspector)?;
+        } else {
+            let request = StartRequest::of_thread(&env, thread_id, &config);
+            let request = StartRequest { has_scripts: true, ..request };
+            start_thread(request, thread, Some(&argv), start_inspector)?;
         }
-        let request = StartRequest::of_thread(&env, thread.thread_id, &config);
-        let request = StartRequest { has_scripts: true, ..request };
-        start_thread(request, thread, Some(&argv), start_inspector)
+        watch_conditions(&env, thread_id, &config)
     });
     started.err().map(|error| StartFailure {
         is_setting: error.is_wrong_setting(),

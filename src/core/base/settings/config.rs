@@ -316,6 +316,16 @@ impl Config {
         })
     }
 
+    /// Returns whether threads wait for a request or a condition. A limited time of history needs a
+    /// recording from the start.
+    pub fn is_armed(&self) -> bool {
+        match self.start {
+            StartMode::On => false,
+            StartMode::Off => true,
+            StartMode::When(_) => self.history.keep.is_none(),
+        }
+    }
+
     /// Returns the time between two flushes with the given source.
     pub fn flush_interval(&self, source: Source) -> Duration {
         self.flush_interval.unwrap_or(match source {

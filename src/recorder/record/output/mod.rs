@@ -4,6 +4,7 @@ pub(crate) mod complete_segment;
 mod core_waits;
 pub(crate) mod files;
 mod held_segments;
+mod kept_history;
 pub(crate) mod live_file;
 mod native_threads;
 pub(crate) mod recording_writer;

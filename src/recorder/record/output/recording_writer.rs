@@ -39,7 +39,7 @@ pub(crate) struct RecordingWriter {
     pub flush_interval: Duration,
     /// Time for which the old and the next profile both run in a rotation.
     pub overlap: Duration,
-    trace: Option<TraceSegments>,
+    pub(super) trace: Option<TraceSegments>,
     /// None once it is complete.
     cpuprofile: Option<CpuProfileFile>,
     /// Call tree of the trace.
@@ -373,7 +373,7 @@ impl RecordingWriter {
     }
 
     /// Appends events to the trace, if there is one. Returns whether the files are intact.
-    fn append(
+    pub(super) fn append(
         &mut self,
         events: &mut Events,
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),

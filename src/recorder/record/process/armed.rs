@@ -245,9 +245,9 @@ pub(crate) fn settings_with(options: &HashMap<String, String>) -> Result<Config,
     armed.process.given.read_with(options)
 }
 
-/// Starts recording all armed threads. Returns once each has started or failed; those that do not answer
+/// Starts recording all armed threads, and returns the id of their recording. Returns once each has started or failed; those that do not answer
 /// in time follow. Not for the writer thread, for which a thread that ends meanwhile would wait.
-pub(crate) fn start_all(request: ProcessStart) -> Result<(), Refusal> {
+pub(crate) fn start_all(request: ProcessStart) -> Result<u32, Refusal> {
     let id = request_start(request)?;
     let mut guard = ARMED.lock();
     wait_while(&mut guard, |armed| {
@@ -255,15 +255,24 @@ pub(crate) fn start_all(request: ProcessStart) -> Result<(), Refusal> {
             !recording.is_stopping && !(recording.asked.is_empty() && recording.starting == 0)
         })
     });
-    let Some(armed) = &mut *guard else { return Ok(()) };
+    let Some(armed) = &mut *guard else { return Ok(id) };
     let has_failed = |recording: &mut ProcessRecording| {
         let is_answered = recording.asked.is_empty() && recording.starting == 0;
         recording.id == id && is_answered && recording.files().is_empty()
     };
     match armed.recording.take_if(has_failed).and_then(|failed| failed.failure) {
         Some(failure) => Err(Refusal::Unavailable(failure)),
-        None => Ok(()),
+        None => Ok(id),
     }
+}
+
+/// Waits until a recording of all threads is over, and returns the last that has ended.
+pub(crate) fn wait_until_over(id: u32) -> Option<StoppedProcess> {
+    let mut guard = ARMED.lock();
+    while guard.as_ref().is_some_and(|armed| recording_of(armed, id).is_some()) {
+        wait_while(&mut guard, |armed| recording_of(armed, id).is_some());
+    }
+    guard.as_ref()?.last.clone()
 }
 
 /// Asks all armed threads to start, and returns the id of their recording without waiting for them.

@@ -56,6 +56,11 @@ impl HostProcess {
         Ok(PROCESS.get_or_init(|| process))
     }
 
+    /// Returns the process, if a thread of it is or was recorded.
+    pub(crate) fn get() -> Option<&'static Self> {
+        PROCESS.get()
+    }
+
     /// Returns the file names for a recording that starts now.
     pub(crate) fn file_names(&self, config: &Config, thread_id: u32) -> FileNames {
         let fields = NameFields {

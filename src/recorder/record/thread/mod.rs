@@ -1,6 +1,7 @@
 //! What runs on the recorded thread: start, rotations, stop.
 
 pub(crate) mod armed;
+pub(crate) mod conditions;
 pub(crate) mod exit_hooks;
 pub(crate) mod inspector;
 pub(crate) mod recording;

@@ -15,6 +15,7 @@ use crate::record::output::totals::RecordingTotals;
 use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8::{Callback, EntryHook};
 use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::profile::session::met_condition::MetCondition;
 
 /// Time to the first flush. Each of the next takes twice as long, up to the flush interval: a process that
 /// dies early, as for lack of memory, loses half of its time at most.
@@ -34,6 +35,8 @@ pub(super) enum WriterMessage {
     FinishAll(Waiter),
     /// The recording that covers workers is being stopped.
     StopWorkers(Waiter),
+    /// A condition was met, around which all recordings keep their history, and for so long.
+    KeepHistory(MetCondition, Duration),
 }
 
 /// What has happened to a recording.
@@ -295,6 +298,10 @@ impl WriterLoop {
             }
             WriterMessage::FinishAll(waiter) => self.finish_all(waiter),
             WriterMessage::StopWorkers(waiter) => self.stop_workers(waiter),
+            WriterMessage::KeepHistory(met, for_) => {
+                let outputs = self.recordings.iter_mut().map(|recording| &mut recording.output);
+                outputs.for_each(|output| output.keep_history(&met, for_, &mut self.events));
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use crate::record::link::taken_window::TakenWindow;
 use crate::record::output::recording_writer::RecordingWriter;
 use crate::sampler::v8::Callback;
 use cpu_prof_core::base::system;
+use cpu_prof_core::profile::session::met_condition::MetCondition;
 
 /// The handle of the writer thread.
 pub(crate) struct Writer {
@@ -41,6 +42,11 @@ impl Writer {
     /// Tells what has happened to a recording.
     pub(crate) fn tell(&self, link: &RecordingLink, message: RecordingMessage) {
         self.send(WriterMessage::Tell(link.id, message));
+    }
+
+    /// Marks a condition that was met now, and keeps the history and what comes for a time.
+    pub(crate) fn keep_history(&self, met: MetCondition, for_: Duration) {
+        self.send(WriterMessage::KeepHistory(met, for_));
     }
 
     /// Hands over the last window, and waits until the files are complete. Returns None after a

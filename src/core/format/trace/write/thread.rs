@@ -22,6 +22,7 @@ use crate::profile::frame::CallFrame;
 use crate::profile::gap::Gap;
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
+use crate::profile::session::met_condition::MetCondition;
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
 use crate::profile::window::call_tree::PlacedWindow;
@@ -168,6 +169,15 @@ impl ThreadTrace {
         self.name_worker(events);
         events.push(&Event::thread_start(self.now(), self.info.cpu));
         events.push(&Event::profile(&self.profile_id, self.now()));
+        let is_first = self.info.segment.is_none_or(|segment| segment.segment == 1);
+        if let Some(StartReason::Condition { reason, observed }) = &self.info.start
+            && tid == 0
+            && is_first
+        {
+            let (reason, observed) = (reason.clone(), observed.clone());
+            let met = MetCondition { reason, observed, is_kept: false };
+            self.met_condition(events, ts, &met);
+        }
     }
 
     /// Adds the new nodes and the samples of a window, and a heartbeat that extends the visible

@@ -64,7 +64,7 @@ struct Status<'a> {
     dir: &'a Path,
     armed_ms: u64,
     threads: usize,
-    conditions: [&'a str; 0],
+    conditions: Vec<&'a str>,
     recording: Option<&'a RunningRecording>,
     last: Option<&'a StoppedProcess>,
 }
@@ -83,7 +83,7 @@ impl<'a> Status<'a> {
             dir: &config.dir,
             armed_ms: *since_ms,
             threads: *threads,
-            conditions: [],
+            conditions: config.start.conditions().iter().map(|each| each.text.as_str()).collect(),
             recording: recording.as_ref(),
             last: last.as_ref(),
         }
