@@ -166,16 +166,12 @@ impl Watcher {
     /// Records all threads, and returns when the recording is over. Returns whether the process is still
     /// armed.
     fn record(&mut self, condition: String, observed: String) -> bool {
-        let request = ProcessStart {
-            config: self.config.clone(),
-            reason: StartReason::Condition { reason: condition.clone(), observed },
-            for_: Some(self.config.for_),
-        };
-        match armed::start_all(request) {
+        let reason = StartReason::Condition { reason: condition.clone(), observed };
+        let (config, for_) = (self.config.clone(), Some(self.config.for_));
+        match armed::start_all(ProcessStart { config, reason: reason.clone(), for_ }) {
             Ok(id) => {
-                if let Some(stopped) = armed::wait_until_over(id) {
-                    self.kept.add(stopped.files);
-                }
+                let stopped = armed::wait_until_over(id).filter(|last| last.reason == reason);
+                self.kept.add(stopped.map(|stopped| stopped.files).unwrap_or_default());
                 true
             }
             // Somebody else has asked for a recording, which shows the same.
