@@ -73,14 +73,14 @@ impl Condition {
 }
 
 fn stall(limit: &str) -> Result<Duration, String> {
-    const MIN: Duration = Duration::from_millis(20);
+    const MIN: Duration = Duration::from_millis(100);
     const MAX: Duration = Duration::from_secs(3600);
     let time = match limit.strip_suffix("ms") {
         Some(ms) => amount::whole_number(ms).map(Duration::from_millis),
         None => amount::duration(limit),
     };
     time.filter(|time| (MIN..=MAX).contains(time))
-        .ok_or_else(|| "stall> takes a time such as 500ms (ms, s or m), from 20ms to 1h".to_owned())
+        .ok_or_else(|| "stall> takes a time such as 500ms (ms, s or m), from 100ms to 1h".to_owned())
 }
 
 fn cpu(limit: &str) -> Result<Share, String> {
@@ -188,7 +188,7 @@ mod tests {
             ("", "is not a condition"),
             ("stall>", "500ms"),
             ("stall>500", "500ms"),
-            ("stall>19ms", "from 20ms"),
+            ("stall>99ms", "from 100ms"),
             ("stall>2h", "to 1h"),
             ("stall> 500ms", "500ms"),
             ("stall>+500ms", "500ms"),
@@ -232,7 +232,7 @@ mod tests {
             text in "(stall>|cpu>|elu>|rss>|signal:)?[0-9.]{0,20}(ms|s|m|h|%|/|[KMG]|SIGUSR[12]){0,3}[0-9.]{0,4}(s|m)?|\\PC{0,12}",
         ) {
             match Condition::parse(&text).map(|condition| condition.trigger) {
-                Ok(Trigger::Stall(time)) => prop_assert!(time.as_millis() >= 20),
+                Ok(Trigger::Stall(time)) => prop_assert!(time.as_millis() >= 100),
                 Ok(Trigger::Cpu(share) | Trigger::Utilization(share)) => {
                     prop_assert!(share.thousandths >= 10 && share.period.as_secs() >= 1);
                 }

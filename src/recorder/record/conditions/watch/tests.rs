@@ -114,18 +114,18 @@ fn a_blocked_call_is_a_stall() {
 
 #[test]
 fn a_loop_that_waits_or_turns_does_not_stall() {
-    let (mut watch, program) = (stall(50), Program::new());
+    let (mut watch, program) = (stall(100), Program::new());
     assert_eq!(run(&mut watch, &program, 10_000 * MS, |program| program.waits(MS)), None);
     let busy = |program: &Program| {
         program.turns();
-        program.busy(40 * MS);
+        program.busy(80 * MS);
     };
     assert_eq!(run(&mut watch, &program, 20_000 * MS, busy), None);
 }
 
 #[test]
 fn the_start_of_a_program_is_no_stall() {
-    let (mut watch, program) = (stall(50), Program::default());
+    let (mut watch, program) = (stall(100), Program::default());
     assert_eq!(run(&mut watch, &program, 5_000 * MS, |program| program.busy(MS)), None);
     program.turns();
     assert!(run(&mut watch, &program, 6_000 * MS, |program| program.busy(MS)).is_some());
@@ -211,7 +211,7 @@ proptest! {
     /// A loop of any shape: the longest time without progress decides.
     #[test]
     fn a_stall_is_met_if_and_only_if_the_loop_stood_still(
-        limit_ms in 20_u64..2_000,
+        limit_ms in 100_u64..2_000,
         parts in proptest::collection::vec((any::<bool>(), 1_i64..1_500), 1..12),
     ) {
         let (mut watch, program) = (stall(limit_ms), Program::new());
@@ -229,7 +229,7 @@ proptest! {
             longest_us = longest_us.max(if waits { 0 } else { ms * MS });
         }
         // A look comes up to a step late.
-        let step_us = (limit_us / 10).clamp(10 * MS, 250 * MS) + 2 * MS;
+        let step_us = (limit_us / 10).clamp(30 * MS, 250 * MS) + 2 * MS;
         if longest_us <= limit_us {
             prop_assert!(!met);
         } else if longest_us > limit_us + step_us {
