@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::recording_link::ThreadActivity;
 use crate::sampler::RawWindow;
+use crate::sampler::v8::RunningFunction;
 use cpu_prof_core::profile::gc::MemoryUse;
 
 /// A window on its way to the disk.
@@ -31,4 +32,7 @@ pub(crate) struct Circumstances {
     pub activity: Option<ThreadActivity>,
     /// Whether the thread mostly waited for events since its last window.
     pub was_waiting: bool,
+    /// Functions in which the thread was when its recording was started from outside, the outermost first.
+    /// Only the first window has these.
+    pub began_in: Vec<RunningFunction>,
 }

@@ -13,7 +13,7 @@ use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler};
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, RunningFunction};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::Source;
@@ -52,6 +52,8 @@ pub(super) struct ThreadRecording {
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,
+    /// Functions in which the thread was at the start, the outermost first, until the first window.
+    pub began_in: Cell<Vec<RunningFunction>>,
     /// The rotation that has begun.
     pub rotation: Cell<Option<BegunRotation>>,
     /// The thread's activity up to the last window.
@@ -128,6 +130,7 @@ impl ThreadRecording {
                 is_suspended: self.link.is_suspended.get(),
                 activity,
                 was_waiting,
+                began_in: self.began_in.take(),
             },
         }
     }

@@ -21,7 +21,7 @@ use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};
 use crate::sampler::best_source;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker, running_functions};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
@@ -99,6 +99,8 @@ pub(crate) fn start(
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
     let files = create_files(process, config, thread_id, start_us, reason.clone(), earlier)?;
+    // What starts in code knows where the program is.
+    let began_in = reason.as_ref().map(|_| running_functions(env)).unwrap_or_default();
     let profiler = match start_sampler(env, config, source, has_scripts, start_inspector) {
         Ok(profiler) => profiler,
         Err(error) => {
@@ -135,6 +137,7 @@ pub(crate) fn start(
         event_loop,
         heap: heap.flatten(),
         entry_hook,
+        began_in: Cell::new(began_in),
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),

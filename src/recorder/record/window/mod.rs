@@ -6,4 +6,5 @@ pub(crate) mod native_names;
 pub(crate) mod overlap;
 pub(crate) mod passes;
 pub(crate) mod profiler_frames;
+mod unseen_loop;
 pub(crate) mod worker_name;

@@ -3,6 +3,7 @@
 use super::idle::{IdleTimes, WaitCounters};
 use super::inlined::KnownCalls;
 use super::overlap::{self, TakenUntil};
+use super::unseen_loop::UnseenLoop;
 use super::{native_names, profiler_frames};
 use crate::record::link::taken_window::Circumstances;
 use crate::sampler::v8::StallDetector;
@@ -16,6 +17,7 @@ pub(crate) struct WindowPasses {
     /// Start of the recording, CLOCK_MONOTONIC, microseconds; none after the first window.
     start_us: Option<i64>,
     taken_until: TakenUntil,
+    unseen_loop: UnseenLoop,
     calls: KnownCalls,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
@@ -28,6 +30,7 @@ impl WindowPasses {
             stall: StallDetector::new(config.interval_us),
             start_us: Some(start_us),
             taken_until: TakenUntil::START,
+            unseen_loop: UnseenLoop::default(),
             calls: KnownCalls::new(config.max_nodes),
             idle,
         }
@@ -43,6 +46,10 @@ impl WindowPasses {
     ) -> bool {
         profiler_frames::hide(window, self.taken_until.is_start());
         native_names::rename(window);
+        if !circumstances.began_in.is_empty() {
+            self.unseen_loop.begin(circumstances.began_in.clone());
+        }
+        self.unseen_loop.reveal(window);
         let is_stuck = self.stall.is_stuck(window);
         self.taken_until.remove_from(window, circumstances.profiler_span_us);
         if let Some(start_us) = self.start_us.take() {

@@ -28,7 +28,10 @@ pub(crate) use self::event_loop::{EventLoop, LoopProgress, is_main_thread};
 pub(crate) use self::heap::{CollectionLog, Heap};
 pub(crate) use self::profiler::{Profiler, Rotated};
 pub(crate) use self::raw_profile::V8Profile;
-pub(crate) use self::reach::{KeptFunction, Waker, WorkerFunction, offer_to_workers, run_soon};
+pub(crate) use self::reach::{
+    KeptFunction, RunningFunction, Waker, WorkerFunction, offer_to_workers, run_soon,
+    running_functions,
+};
 pub(crate) use self::script_maps::{ScriptMap, ScriptMaps, forget_environment};
 pub(crate) use self::stall::StallDetector;
 pub(crate) use self::symbols::{Callback, is_available};

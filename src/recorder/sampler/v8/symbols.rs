@@ -276,6 +276,7 @@ mod tests {
     use crate::sampler::v8::heap::HeapApi;
     use crate::sampler::v8::reach::linked_binding::BindingApi;
     use crate::sampler::v8::reach::microtask::MicrotaskApi;
+    use crate::sampler::v8::reach::running_stack::StackApi;
     use crate::sampler::v8::script_maps::HandlerApi;
 
     /// `_ZNK2v810CpuProfile9GetSampleEi` → `["v8", "CpuProfile", "GetSample"]`
@@ -299,6 +300,7 @@ mod tests {
             BindingApi::NAMES,
             HandlerApi::NAMES,
             MicrotaskApi::NAMES,
+            StackApi::NAMES,
         ];
         for (itanium, msvc) in tables.concat() {
             let (itanium, msvc) = (itanium.to_str().unwrap(), msvc.to_str().unwrap());

@@ -79,8 +79,9 @@ fn stall(limit: &str) -> Result<Duration, String> {
         Some(ms) => amount::whole_number(ms).map(Duration::from_millis),
         None => amount::duration(limit),
     };
-    time.filter(|time| (MIN..=MAX).contains(time))
-        .ok_or_else(|| "stall> takes a time such as 500ms (ms, s or m), from 100ms to 1h".to_owned())
+    time.filter(|time| (MIN..=MAX).contains(time)).ok_or_else(|| {
+        "stall> takes a time such as 500ms (ms, s or m), from 100ms to 1h".to_owned()
+    })
 }
 
 fn cpu(limit: &str) -> Result<Share, String> {
