@@ -56,7 +56,10 @@ export interface Options {
   keep?: string
   /**
    * `'on'` records at once. `'off'` arms the thread: nothing is recorded until the recording is started
-   * from outside, by the control socket of the process. Default: `'on'`, whatever `CPU_PROF_START` is.
+   * from outside, by the control socket of the process. Conditions such as `'stall>500ms,cpu>90%/10s'`, in
+   * the main thread, arm the thread too, and start a recording of all armed threads when one is met; with
+   * `keep`, the thread is recorded at once, and a condition keeps the history around it. Default: `'on'`,
+   * whatever `CPU_PROF_START` is.
    */
   start?: string
   /**
@@ -64,6 +67,15 @@ export interface Options {
    * `CPU_PROF_SOCKET`, or else a folder of the user.
    */
   socket?: string
+  /** Length of a recording that a condition starts. Default: `CPU_PROF_FOR`, or else `'30s'`. */
+  for?: string
+  /** Shortest time from the end of such a recording to the next. Default: `CPU_PROF_EVERY`, or else `'10m'`. */
+  every?: string
+  /**
+   * The most such recordings that are kept: the files of the oldest are removed. Default:
+   * `CPU_PROF_MAX_RECORDINGS`, or else 10.
+   */
+  maxRecordings?: number
   /**
    * Whether to record the workers that the thread creates from now on, each in files of its own.
    * They are stopped with the thread's recording, which lists their files. Default: true.

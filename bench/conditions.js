@@ -6,6 +6,8 @@
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const { PACKAGE } = require('./measure.js')
 
@@ -19,7 +21,7 @@ const lists =
 /** Programs whose conditions are never met. */
 const PROGRAMS = {
   idle: 'setInterval(() => {}, 1000)',
-  turning: 'const turn = () => setImmediate(turn); turn()',
+  busy: 'setInterval(() => { for (const end = Date.now() + 3; Date.now() < end; ); }, 10)',
 }
 
 /** Reads the counters of the watching thread. @param {number | undefined} pid */
@@ -38,8 +40,9 @@ function readWatcher(pid) {
 
 /** @param {string} program @param {string} conditions */
 async function measure(program, conditions) {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
   const child = spawn(process.execPath, ['--require', PACKAGE, '-e', program], {
-    env: { ...process.env, CPU_PROF_START: conditions, CPU_PROF_SOCKET: 'off' },
+    env: { ...process.env, CPU_PROF_START: conditions, CPU_PROF_SOCKET: 'off', CPU_PROF_DIR: dir },
     stdio: 'inherit',
   })
   // The start of the program is over.
@@ -49,6 +52,9 @@ async function measure(program, conditions) {
   const [after, ms] = [readWatcher(child.pid), performance.now() - from]
   child.kill()
   await once(child, 'close')
+  const recordings = fs.readdirSync(dir).length
+  fs.rmSync(dir, { recursive: true })
+  if (recordings > 0) throw new Error(`${conditions} was met`)
   return {
     'share of a core': `${((after.cpuNs - before.cpuNs) / ms / 1e4).toFixed(4)} %`,
     'wake-ups a second': ((1000 * (after.switches - before.switches)) / ms).toFixed(1),

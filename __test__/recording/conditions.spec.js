@@ -93,8 +93,9 @@ test('a stall is recorded while it lasts', { skip: NEEDS_INTERRUPT }, async () =
   assert.equal(traces.length, 1)
   assert.equal(traces[0].metadata.start.reason, STALL)
   assert.match(traces[0].metadata.start.observed, /^2\d\d\d ms$/)
-  const { conditions } = await report(files)
+  const { conditions, functions } = await report(files)
   assert.equal(conditions?.length, 1)
+  assert.equal(functions[0].name, 'standStill')
   const { stdout } = await cli(['report', files[0]])
   assert.match(
     stdout,
@@ -189,6 +190,36 @@ test('there is a pause after a recording, and the oldest are removed', async () 
     const pauseUs = before === undefined ? 2e6 : startUs - before.events.at(-1).ts
     assert.ok(pauseUs > 1.9e6, `a recording began ${pauseUs} µs after the one before`)
   }
+})
+
+test('a limited history is kept around a condition', async () => {
+  const { traces } = await armed(
+    'signal:SIGUSR2',
+    async (program) => {
+      await program.does('turns', 6000)
+      assert.ok(tracesIn(program.dir).length > 1, 'the program is not recorded from its start')
+      program.child.kill('SIGUSR2')
+      // Without the signal, all segments up to here would be removed meanwhile.
+      await program.does('turns', 10_000)
+    },
+    { CPU_PROF_KEEP: '4s', CPU_PROF_FLUSH_INTERVAL: '100' },
+  )
+  const markOf = (/** @type {any} */ { events }) =>
+    events.find((/** @type {any} */ { name }) => name === 'cpu-prof: signal:SIGUSR2')
+  const marked = traces.filter(markOf)
+  assert.equal(marked.length, 1)
+  const numbers = traces.map(({ metadata }) => metadata.segment)
+  const at = marked[0].metadata.segment
+  assert.ok(numbers.includes(at - 1) && !numbers.includes(1), `segments ${numbers} for ${at}`)
+  const ends = traces.map(({ events }) => events.at(-1).ts)
+  assert.ok(ends[numbers.indexOf(at - 1)] < Math.max(...ends) - 4.5e6, 'no segment is old')
+  const gaps = numbers.filter((number) => number > at && !numbers.includes(number - 1))
+  assert.ok(gaps.length > 0, `no segment after ${at} was removed: ${numbers}`)
+  const { conditions } = await report(traces.map(({ file }) => file))
+  assert.deepEqual(
+    conditions?.map(({ kept, sentence }) => [kept, sentence]),
+    [[true, 'Kept because the process had got SIGUSR2 (signal:SIGUSR2).']],
+  )
 })
 
 test('wrong conditions stop the program before its first line', () => {
