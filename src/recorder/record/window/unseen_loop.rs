@@ -34,7 +34,7 @@ impl UnseenLoop {
                 self.stack.clear();
                 return;
             };
-            let Place::Caller(callee) = place else { continue };
+            let OnStack::Caller(callee) = place else { continue };
             if sample.position.line != self.stack[callee - 1].line {
                 continue;
             }
@@ -53,7 +53,7 @@ impl UnseenLoop {
     }
 
     /// Returns where a node is on the stack; none if the stack is left.
-    fn place(&self, window: &Window, node: u32) -> Option<Place> {
+    fn place(&self, window: &Window, node: u32) -> Option<OnStack> {
         let mut path = Vec::new();
         let mut at = node;
         while at != 0 {
@@ -64,9 +64,9 @@ impl UnseenLoop {
         match path.first() {
             Some(frame) if frame.is_meta() => {
                 // The thread has come back to its event loop.
-                return (frame.function_name != CallFrame::IDLE).then_some(Place::Elsewhere);
+                return (frame.function_name != CallFrame::IDLE).then_some(OnStack::Elsewhere);
             }
-            None => return Some(Place::Elsewhere),
+            None => return Some(OnStack::Elsewhere),
             _ => {}
         }
         // Functions that the profiler does not know are missing between those that it knows.
@@ -79,15 +79,15 @@ impl UnseenLoop {
             match self.stack[next..].iter().position(is_of) {
                 Some(skipped) => next += skipped + 1,
                 None if depth == 0 => return None,
-                None => return Some(Place::Elsewhere),
+                None => return Some(OnStack::Elsewhere),
             }
         }
-        Some(if next < self.stack.len() { Place::Caller(next) } else { Place::Elsewhere })
+        Some(if next < self.stack.len() { OnStack::Caller(next) } else { OnStack::Elsewhere })
     }
 }
 
 /// Where a node is on the stack at the start.
-enum Place {
+enum OnStack {
     /// On a function that had called another: the index of that in the stack.
     Caller(usize),
     /// On another function, or in no function.

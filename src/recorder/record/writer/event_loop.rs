@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::heap_trim::HeapTrim;
+use super::waiter::Waiter;
 use crate::record::link::pending_exit;
 use crate::record::link::recording_link::ThreadActivity;
 use crate::record::link::taken_window::TakenWindow;
@@ -61,17 +62,6 @@ pub(crate) struct ClosedRecording {
     pub totals: RecordingTotals,
     /// Segments of the trace, if their history is limited.
     pub segments: Vec<CompleteSegment>,
-}
-
-/// A thread that waits for windows of other threads.
-pub(super) struct Waiter {
-    /// Recording whose workers the thread waits for; none if it waits for all recordings, because a
-    /// signal is about to end the process.
-    pub parent: Option<u32>,
-    /// Threads that have not answered by then are blocked in native code.
-    pub deadline: Instant,
-    /// Answer to the waiting thread.
-    pub reply: SyncSender<()>,
 }
 
 /// A recording, as the writer thread knows it.

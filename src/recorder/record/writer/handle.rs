@@ -6,7 +6,8 @@ use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::event_loop::{ClosedRecording, RecordingMessage, Waiter, WriterLoop, WriterMessage};
+use super::event_loop::{ClosedRecording, RecordingMessage, WriterLoop, WriterMessage};
+use super::waiter::Waiter;
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::output::recording_writer::RecordingWriter;

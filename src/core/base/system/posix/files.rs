@@ -43,7 +43,7 @@ pub(crate) fn identify_target(path: &Path) -> io::Result<(FileId, u64)> {
 }
 
 /// Returns the id of what has a path, and its size in bytes. A link is identified itself.
-pub fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
+pub(crate) fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
     let metadata = fs::symlink_metadata(path)?;
     Ok((FileId::of(&metadata), metadata.len()))
 }

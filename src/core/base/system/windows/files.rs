@@ -45,7 +45,7 @@ pub(crate) fn identify_target(path: &Path) -> io::Result<(FileId, u64)> {
 }
 
 /// Returns the id of what has a path, and its size in bytes. A link is identified itself.
-pub fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
+pub(crate) fn identify_entry(path: &Path) -> io::Result<(FileId, u64)> {
     identify(&look_at(path, false)?)
 }
 
