@@ -18,7 +18,7 @@ use crate::profile::position::{PositionTicks, SourcePosition, Uncounted, spread}
 use crate::profile::timeline::WrittenTimeline;
 
 /// A profile that is being read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ProfileBuilder {
     scope: ReadScope,
     start_us: i64,
@@ -61,6 +61,12 @@ impl ProfileBuilder {
             cpu: CpuAccount::new(scope),
             profile: ThreadProfile::default(),
         }
+    }
+
+    /// Sets the part of the recording that is kept from now on.
+    pub(crate) fn set_scope(&mut self, scope: ReadScope) {
+        self.scope = scope;
+        self.cpu.set_scope(scope);
     }
 
     /// Returns whether there is neither a node nor a sample.

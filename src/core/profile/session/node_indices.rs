@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 const SPARE: u64 = 1024;
 
 /// Indices by ids.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct NodeIndices {
     /// Indices of the small ids.
     small: Vec<u32>,

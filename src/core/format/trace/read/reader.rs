@@ -25,7 +25,7 @@ use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, ScriptKey, Thread};
 
 /// Reads the events of one file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TraceReader {
     scope: ReadScope,
     names: TraceNames,
@@ -41,7 +41,7 @@ pub struct TraceReader {
 }
 
 /// A profile that can go on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct OpenProfile {
     pid: i64,
     /// `id`, as it is written.
@@ -86,6 +86,13 @@ impl TraceReader {
             script_maps: Vec::new(),
             unreadable_events: 0,
         }
+    }
+
+    /// Sets the part of the recordings that is kept of the events from now on. The scope needs lines and
+    /// has no steps, as the one before.
+    pub fn set_scope(&mut self, scope: ReadScope) {
+        self.scope = scope;
+        self.open.iter_mut().for_each(|open| open.builder.set_scope(scope));
     }
 
     /// Reads an event. Skips events of no process. `is_ours` tells that the event is in a trace of ours.
