@@ -20,7 +20,7 @@ function statusOf(facts = {}) {
     ...{ pid: process.pid, ppid: 1, node: 'v24.0.0', label: 'server.js', cwd: '/srv/api' },
     ...{
       script: '/srv/api/server.js',
-      argv: ['--port', '80'],
+      argv: ['/usr/bin/node', '/srv/api/server.js', '--port', '80'],
       dir: '/srv/api',
       armedMs: Date.now(),
     },

@@ -32,7 +32,7 @@ test('the list has a line for each process', () => {
       armed({}, '@acme/api'),
       armed({ pid: 12, label: 'a.js', recording }),
       armed({ pid: 13, conditions: ['stall>500ms'], dir: '/var/profiles' }),
-      { pid: 14, socket: { file: '', pid: 14 }, problem: 'it gave no answer in 2 s' },
+      { pid: 14, socket: { file: '', folder: '', pid: 14 }, problem: 'it gave no answer in 2 s' },
     ],
     view(120),
   )
@@ -89,7 +89,13 @@ test('a status tells who records, into which files, and what was last', () => {
 
 test('a status of hostile names stays on its lines', () => {
   const recording = { sinceMs: NOW, by: ESCAPES, threads: 1, files: [ESCAPES] }
-  const facts = { label: ESCAPES, script: ESCAPES, argv: [ESCAPES], dir: ESCAPES, recording }
+  const facts = {
+    label: ESCAPES,
+    script: ESCAPES,
+    argv: ['', '', ESCAPES],
+    dir: ESCAPES,
+    recording,
+  }
   const text = renderStatus(armed(facts, ESCAPES), '/srv', NOW)
   assert.doesNotMatch(text, CONTROL)
   assert.deepEqual(
@@ -111,7 +117,7 @@ const FUNCTIONS = [
 test('the progress shows the time that is left and the hottest functions', () => {
   const state = { names: ['a', 'b', 'c'], elapsedMs: 5000, forMs: 20_000, view: live(FUNCTIONS) }
   const lines = progressLines(state, 80, '/srv')
-  assert.equal(lines[0], '█████░░░░░░░░░░░░░░░ 15.0 s left of a, b, 1 more (Ctrl-C ends it now)')
+  assert.equal(lines[0], '█████░░░░░░░░░░░░░░░ 15 s left (Ctrl-C ends it now): a, b, 1 more')
   assert.equal(lines[1], '   50.0%  render                          render.js:12')
   assert.equal(lines[2], '   10.0%  parse                           parse.js:7')
   assert.match(lines[3], /^ {4}5\.0% .*yyy\.js:3$/)

@@ -154,13 +154,13 @@ test('a refusal has the code and the message of the process', async (t) => {
   const folder = socketFolder()
   const message = 'recording since 10:00:00 by cpu-prof record (pid 71)'
   const file = await serve(t, folder, () => ({ v: 1, error: { code: 'busy', message } }))
-  await assert.rejects(askStatus({ file, pid: 1 }), { code: 'busy', message })
-  await assert.rejects(askStatus({ file: `${file}.none`, pid: 1 }), { code: 'gone' })
+  await assert.rejects(askStatus({ file }), { code: 'busy', message })
+  await assert.rejects(askStatus({ file: `${file}.none` }), { code: 'gone' })
 })
 
 /** @param {number} pid @param {string} label @param {string} packageName @returns {any} */
 const armed = (pid, label, packageName) => ({
-  ...{ pid, packageName, socket: { file: '', pid } },
+  ...{ pid, packageName, socket: { file: '', folder: '', pid } },
   status: statusOf({ pid, label, script: `/srv/${label}` }),
 })
 

@@ -52,7 +52,7 @@ class Session {
         reject(
           new Error('it gives no answer: it is in a long native call, or a debugger stopped it'),
         )
-      }, ANSWER_MS)
+      }, ANSWER_MS).unref()
       this.waiting.set(id, ({ result, error }) => {
         clearTimeout(timer)
         this.waiting.delete(id)

@@ -2,7 +2,8 @@
 
 // Decides whether a process that is not armed can be reached by its inspector, before anything is sent.
 
-const { programOf } = require('../control/refusal.js')
+const { scriptAt } = require('../control/node-command.js')
+const { commandText, programOf } = require('../control/refusal.js')
 const { inspection } = require('../system/index.js')
 
 const DEFAULT_PORT = 9229
@@ -30,9 +31,9 @@ function readTarget(pid) {
   const { node } = programOf(pid)
   if (node === undefined) throw new Error('it has ended')
   const { words, nodeOptions, namespacePid } = node
-  const options = [...(nodeOptions ?? '').split(/\s+/), ...optionsOf(words)]
+  const options = [...(nodeOptions ?? '').split(/\s+/), ...words.slice(1, scriptAt(words))]
   const before = orRefuse(() => listenersOf(pid))
-  const target = { pid, namespacePid, command: words.join(' '), port: portIn(options), before }
+  const target = { pid, namespacePid, command: commandText(words), port: portIn(options), before }
   const open = before.find(({ port }) => port === target.port)
   if (open !== undefined) return { ...target, open }
   refuseOptions(options)
@@ -45,12 +46,6 @@ function readTarget(pid) {
     )
   }
   return target
-}
-
-/** Returns the words before the script of a command line. @param {string[]} words */
-function optionsOf([, ...words]) {
-  const end = words.findIndex((word) => !word.startsWith('-'))
-  return end < 0 ? words : words.slice(0, end)
 }
 
 /** Returns the port where the inspector is or would be. @param {string[]} options */

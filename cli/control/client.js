@@ -12,7 +12,7 @@ const STATUS_MS = 2000
 /** How long a start may take, and a stop, which waits for complete files. */
 const CHANGE_MS = 20_000
 
-/** @typedef {import('../system/index.js').ControlSocket} ControlSocket */
+/** @typedef {Pick<import('../system/index.js').ControlSocket, 'file'>} ControlSocket */
 /**
  * @typedef {object} StartRequest
  * @property {string} by who starts, for people

@@ -4,10 +4,12 @@
 
 const path = require('node:path')
 const { ownerOf, takeSnapshot } = require('../system/index.js')
+const { workingDirectory } = require('../terminal/format.js')
 const { cutEnd } = require('../terminal/width.js')
+const { commandOf } = require('./node-command.js')
 
 /** Columns of a command. */
-const COMMAND = 40
+const COMMAND = 60
 /** Other programs that run JavaScript. */
 const OTHER_RUNTIME = /^(bun|deno)(\.exe)?$/i
 
@@ -48,10 +50,15 @@ function explainProgram(pid, name) {
     return { text: `${name} runs on ${path.basename(executable)}, which lets no addon profile` }
   }
   if (node !== undefined) {
-    return { text: `${name} (${cutEnd(node.words.join(' '), COMMAND)}) is not armed`, pid }
+    return { text: `${name} (${commandText(node.words)}) is not armed`, pid }
   }
   const program = executable === undefined ? '' : `, but runs ${executable}`
   return { text: `${name} is no Node process${program}` }
+}
+
+/** Returns a command line in a few columns. @param {string[]} words */
+function commandText(words) {
+  return cutEnd(commandOf(words, workingDirectory()), COMMAND)
 }
 
 /**
@@ -71,4 +78,4 @@ function programOf(pid) {
   }
 }
 
-module.exports = { explain, programOf }
+module.exports = { commandText, explain, programOf }

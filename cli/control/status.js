@@ -24,7 +24,7 @@ const { ControlError } = require('./client.js')
  * @property {string} node its version
  * @property {string} label
  * @property {string} script absolute path
- * @property {string[]} argv
+ * @property {string[]} argv as in `process.argv`
  * @property {string} cwd
  * @property {string} dir where its recordings are written
  * @property {number} armedMs Unix milliseconds
@@ -39,6 +39,9 @@ const { ControlError } = require('./client.js')
  * @property {number} durationMs
  * @property {number} unreached threads that are blocked in native code, whose files end later
  */
+
+/** The end of a label. */
+const PID = /:? \(pid \d+\)$/
 
 /** @param {unknown} value */
 const text = (value) => (typeof value === 'string' ? value : undefined)
@@ -65,7 +68,8 @@ function readStatus(reply) {
     pid,
     ppid: number(status.ppid) ?? 0,
     node: text(status.node) ?? '',
-    label: text(status.label) ?? '',
+    // The pid stands beside the label anyway.
+    label: (text(status.label) ?? '').replace(PID, ''),
     script: text(status.script) ?? '',
     argv: texts(status.argv),
     cwd: text(status.cwd) ?? '',

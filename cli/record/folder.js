@@ -9,6 +9,7 @@ const { createFolder } = require('../run/prepare/output-dir.js')
 const { headersOf, listNames } = require('../run/prepare/recordings-dir.js')
 const { patiently, seesFolder } = require('../system/index.js')
 const { printStatus } = require('../terminal/output.js')
+const { quotePath } = require('../terminal/shell.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
 /** @typedef {import('./record.js').Started} Started */
@@ -55,7 +56,9 @@ function openFolder(targets, dir, isKept) {
     /** Leaves the recordings where they are. */
     keep() {
       isOpen = false
-      printStatus(`the recordings are in ${folder}`)
+      printStatus(
+        `the recordings are in ${folder} (to merge: cpu-prof merge ${quotePath(folder)} -o trace.json)`,
+      )
     },
     /** Removes what nobody needs. */
     close() {
@@ -91,7 +94,7 @@ function createTemporary(targets) {
 function parentsFor(targets) {
   const temporary = path.resolve(os.tmpdir())
   const isShared = targets.every(({ pid }) => seesFolder(pid, temporary) !== false)
-  const ofSockets = targets.flatMap(({ socket }) => socket.folder ?? [])
+  const ofSockets = targets.map(({ socket }) => socket.folder)
   return [...(isShared ? [temporary] : []), ...new Set(ofSockets)]
 }
 

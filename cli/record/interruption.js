@@ -7,10 +7,10 @@ const { endBySignal, onSignals } = require('../system/index.js')
 
 /**
  * Listens for signals until `close()`. The first one, while a recording runs, resolves `happened`. Any
- * other ends this process, after `clean`.
- * @param {() => void} clean
+ * other ends this process, after `giveUp`.
+ * @param {() => void} giveUp
  */
-function watchInterruption(clean) {
+function watchInterruption(giveUp) {
   let isRecording = true
   /** @type {() => void} */
   let tell = () => {}
@@ -23,9 +23,10 @@ function watchInterruption(clean) {
       isRecording = false
       return tell()
     }
-    close()
     loadTools().cpuProfAbandonFiles()
-    clean()
+    giveUp()
+    // One more signal would have ended this process before.
+    close()
     endBySignal(signal)
   })
   return {

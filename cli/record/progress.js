@@ -64,9 +64,8 @@ function showProgress(names, forMs, quiet) {
 function progressLines({ names, elapsedMs, forMs, view }, columns, cwd) {
   const done = Math.round(BAR * Math.min(1, elapsedMs / forMs))
   const bar = `${'█'.repeat(done)}${'░'.repeat(BAR - done)}`
-  const left = formatTime(Math.max(0, forMs - elapsedMs))
   return [
-    `${bar} ${left} left of ${shortNames(names)} (Ctrl-C ends it now)`,
+    `${bar} ${leftText(forMs - elapsedMs)} left (Ctrl-C ends it now): ${shortNames(names)}`,
     ...hottest(view).map(({ share, name, ...place }) => {
       const start = `${share.padStart(SHARE + 2)}  ${padEnd(cutEnd(name, NAME), NAME)}  `
       return (
@@ -75,6 +74,12 @@ function progressLines({ names, elapsedMs, forMs, view }, columns, cwd) {
       )
     }),
   ]
+}
+
+/** Returns the time that is left, calm enough to be redrawn. @param {number} ms */
+function leftText(ms) {
+  const seconds = Math.max(0, Math.ceil(ms / 1000))
+  return seconds < 100 ? `${seconds} s` : formatTime(ms)
 }
 
 /** Returns the display as one line. @param {State} state */

@@ -44,7 +44,7 @@ async function record(words, { for: forMs, settings, ...options }) {
   } catch (error) {
     return fail(messageOf(error))
   }
-  const interruption = watchInterruption(folder.close)
+  const interruption = watchInterruption(folder.keep)
   try {
     const request = {
       by: `cpu-prof record (pid ${process.pid})`,
@@ -63,9 +63,10 @@ async function record(words, { for: forMs, settings, ...options }) {
       interruption,
     })
     interruption.endRecording()
-    await stopAll(still)
+    const areComplete = await stopAll(still)
     const isWhole = await writeResult(folder.recordings(running), plan, options)
-    if (!isWhole) folder.keep()
+    // A file that still grows would be written again if it was removed.
+    if (!areComplete || !isWhole) folder.keep()
   } finally {
     folder.close()
     interruption.close()
@@ -74,18 +75,21 @@ async function record(words, { for: forMs, settings, ...options }) {
 
 /** @typedef {Awaited<ReturnType<typeof startAll>>[number]} Started */
 
-/** Ends the recordings. A process that has ended meanwhile has left its files. @param {Started[]} running */
+/** Ends the recordings. Returns whether all files are complete. @param {Started[]} running */
 async function stopAll(running) {
-  await Promise.all(
+  const areComplete = await Promise.all(
     running.map(async ({ target }) => {
       try {
         const { unreached } = readStopped(await askStop(target.socket))
         if (unreached > 0) printStatus(`${nameOf(target)}: ${unreachedText(unreached)}`)
+        return unreached === 0
       } catch (error) {
         printStatus(`${nameOf(target)}: ${messageOf(error)}; what it has written is kept`)
+        return /** @type {any} */ (error).code === 'gone'
       }
     }),
   )
+  return areComplete.every(Boolean)
 }
 
 /** Ends a recording whose files are not where this process looks for them. @param {Started} started @param {string} folder */

@@ -48,7 +48,8 @@ async function waitForEnd(started, { forMs, folder, quiet, interruption }) {
     await Promise.race([interrupted, sleep(Math.min(LOOK_MS, leftMs))])
     if (isInterrupted) break
     running = (await Promise.all(running.map((one) => goesOn(one, display.end)))).flat()
-    display.update(performance.now() - beganMs, quiet ? undefined : await look(follower))
+    const elapsedMs = performance.now() - beganMs
+    if (elapsedMs < forMs && !quiet) display.update(elapsedMs, await look(follower))
   }
   display.end()
   return running

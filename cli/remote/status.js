@@ -33,7 +33,7 @@ function renderStatus(armed, cwd, nowMs) {
   if (status === undefined) return ''
   const { node, script, argv, threads, recording, last, dir, armedMs } = status
   const ago = (/** @type {number} */ ms) => `${formatTime(Math.max(0, nowMs - ms))} ago`
-  const program = [formatPath(script, cwd), ...argv].join(' ').trim()
+  const program = [formatPath(script, cwd), ...argv.slice(2)].join(' ').trim()
   const rows = [
     ['state', stateOf(armed, nowMs)],
     ...(recording === null ? [] : [['', detailsOf(recording, nowMs)]]),

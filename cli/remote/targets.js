@@ -7,6 +7,7 @@ const { choose } = require('../control/choose.js')
 const { listArmed } = require('../control/processes.js')
 const { explain } = require('../control/refusal.js')
 const { readParents } = require('../control/tree.js')
+const { IS_WINDOWS } = require('../system/index.js')
 const { fail, printStatus } = require('../terminal/output.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
@@ -17,8 +18,9 @@ const { fail, printStatus } = require('../terminal/output.js')
  * @property {boolean} [inspector] whether processes that are not armed may be armed
  */
 
-const HOW_TO_ARM =
-  "to arm a program, start it with CPU_PROF_START=off and NODE_OPTIONS='--require @org/cpu-prof'"
+const HOW_TO_ARM = IS_WINDOWS
+  ? 'on Windows, no process can be controlled from outside'
+  : "to arm a program, start it with CPU_PROF_START=off and NODE_OPTIONS='--require @org/cpu-prof'"
 
 /**
  * Returns the processes that words mean. Says why others are left out, which sets the exit code.

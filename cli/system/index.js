@@ -28,7 +28,7 @@
 /**
  * @typedef {object} ControlSocket by which an armed process is controlled
  * @property {string} file where to connect
- * @property {string} [folder] that only this user can fill; none on a system whose sockets are no files
+ * @property {string} folder that only this user can fill
  * @property {number} pid as the process itself sees its id
  *
  * @typedef {{ host: string, port: number }} Listener where a process waits for connections

@@ -3,8 +3,6 @@
 // What Windows tells and does.
 
 const childProcess = require('node:child_process')
-const fs = require('node:fs')
-const os = require('node:os')
 const { loadTools } = require('../../lib/addon.js')
 
 /** The keys Ctrl-C and Ctrl-Break, and the end of the console. No other signal reaches a program. @type {NodeJS.Signals[]} */
@@ -100,19 +98,6 @@ function patiently(change) {
   }
 }
 
-/** The pipes of all programs, and those of this user's armed processes. */
-const PIPES = '\\\\.\\pipe\\'
-const CONTROL_PIPE = /^cpu-prof-(.*)-(\d{1,10})-\d+$/
-
-/** Lists the pipes of this user's armed processes. @returns {import('./index.js').ControlSocket[]} */
-function listSockets() {
-  const { username } = os.userInfo()
-  return fs.readdirSync(PIPES).flatMap((name) => {
-    const [, user, pid] = CONTROL_PIPE.exec(name) ?? []
-    return user === username ? [{ file: PIPES + name, pid: Number(pid) }] : []
-  })
-}
-
 /** @type {import('./index.js').System} */
 module.exports = {
   IS_WINDOWS: true,
@@ -133,8 +118,8 @@ module.exports = {
   isDevice: (file) => DEVICE.test(file) || DEVICE_PATH.test(file),
   // A new folder has the access of the folder above, not a mode.
   isPrivate: (folder) => loadTools().cpuProfMakePrivate(folder),
-  listSockets,
-  // A pipe ends with its process.
+  // No process opens a control socket here.
+  listSockets: () => [],
   removeSocket: () => {},
   ownerOf: () => undefined,
   seesFolder: () => undefined,
