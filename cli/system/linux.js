@@ -149,6 +149,49 @@ function listOpenFiles() {
   })
 }
 
+/**
+ * Returns the paths of the files that a process has open. A path of a container begins with the root of
+ * its process. Throws an error for the user if the process is another user's.
+ * @param {number} pid @returns {string[]}
+ */
+function openFilesOf(pid) {
+  const folder = `/proc/${pid}/fd`
+  const paths = listLinks(folder).flatMap(({ name, target }) => {
+    if (!target.startsWith('/')) return []
+    const places = [target, `/proc/${pid}/root${target}`]
+    const place = places.find((place) => isSameFile(place, `${folder}/${name}`))
+    return place === undefined ? [] : [place]
+  })
+  return [...new Set(paths)]
+}
+
+/** @param {string} folder @returns {{ name: string, target: string }[]} */
+function listLinks(folder) {
+  try {
+    return fs.readdirSync(folder).flatMap((name) => {
+      try {
+        return [{ name, target: fs.readlinkSync(`${folder}/${name}`) }]
+      } catch {
+        // The file was closed meanwhile.
+        return []
+      }
+    })
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EACCES') return []
+    throw new Error(`the files of ${folder} cannot be read: the process belongs to another user`)
+  }
+}
+
+/** Returns whether two paths lead to one file. @param {string} one @param {string} other */
+function isSameFile(one, other) {
+  try {
+    const [a, b] = [fs.statSync(one), fs.statSync(other)]
+    return a.ino === b.ino && a.dev === b.dev
+  } catch {
+    return false
+  }
+}
+
 /** @param {number | 'self'} pid @param {string} file */
 function read(pid, file) {
   try {
@@ -164,6 +207,7 @@ module.exports = {
   ...posix,
   START_TOLERANCE_MS: 0,
   takeSnapshot,
+  openFilesOf,
   watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
   passOnFiles,
 }

@@ -54,6 +54,8 @@ module.exports = {
   TEMP_VARIABLE: 'TMPDIR',
   terminalWatcher,
   guessTerminal,
+  // Only Linux has files that tell.
+  openFilesOf: () => undefined,
   spawn,
   shellWords: (/** @type {string} */ text) => ['sh', '-c', text],
   endBySignal,
