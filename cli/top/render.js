@@ -28,6 +28,8 @@ const WIDE = 60
 const NAMES = 0.45
 /** Time without growth that is told, milliseconds: the recorder writes twice a second. */
 const SILENT_MS = 3000
+/** The share of a core below which nothing is shown, percent. */
+const LEAST = 0.05
 
 const KEYS = 'q quit  space pause  f i p t rows  s sort  + - seconds  / filter  ? help'
 
@@ -114,7 +116,7 @@ function summary(view) {
     `gc ${share(totals.gcMs, whole)}`,
     ...(totals.waitingMs === undefined
       ? []
-      : [`waiting for a core ${share(totals.waitingMs, whole)}`]),
+      : [`waiting ${share(totals.waitingMs, whole)}`]),
     ...(totals.blockedMs === undefined ? [] : [`blocked ${share(totals.blockedMs, whole)}`]),
   ]
   return parts.join(' · ')
@@ -146,7 +148,9 @@ function statusLine({ view, problem }, { isPaused, isTyping, filter }) {
 function silence({ silentMs, growing, recordings, processes }) {
   if (recordings === 0) return 'no recording so far'
   const time = formatTime(silentMs)
-  if (growing === 0) return `the recordings have ended, ${time} ago`
+  if (growing === 0) {
+    return `the recordings have ended${silentMs > SILENT_MS ? `, ${time} ago` : ''}`
+  }
   if (silentMs > SILENT_MS)
     return `no samples for ${time}: all threads are idle, blocked, stopped or gone`
   return processes.length === 0 ? 'nothing matches' : ''
@@ -170,12 +174,12 @@ function layout(times, by, columns) {
 function head({ heads, what }, widths) {
   const times = heads.map((text) => text.padStart(SHARE)).join('')
   const place = widths.place > 0 ? (what === 'file' ? 'package' : 'place') : ''
-  return `${times}  ${padEnd(what, widths.name)}  ${place}`
+  return `${times}  ${padEnd(what, widths.name)}  ${place}`.trimEnd()
 }
 
 /** @param {import('./rows.js').Row} row @param {number} whole @param {{ name: number, place: number }} widths */
 function rowLine({ times, name, place }, whole, widths) {
-  const shares = times.map((ms) => (ms > 0 ? share(ms, whole) : '').padStart(SHARE)).join('')
+  const shares = times.map((ms) => (100 * ms >= LEAST * whole ? share(ms, whole) : '').padStart(SHARE)).join('')
   const cut =
     place === '' ? cutEnd(name, widths.name + widths.place + 2) : cutEnd(name, widths.name)
   const shownName = place === '' ? cut : padEnd(cut, widths.name)
