@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -5,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::appended::AppendedText;
 use super::follower::{Follower, Look};
 use super::view::{RowKind, view};
 use crate::read::selection::Selection;
@@ -209,6 +211,30 @@ fn seen(follower: &mut Follower, paths: &[PathBuf]) -> (usize, u64) {
     let threads = look.loaded.session.processes.iter().flat_map(|process| &process.threads);
     let samples = threads.flat_map(|thread| &thread.profiles).map(|profile| profile.sample_count);
     (look.loaded.session.processes.len(), samples.sum())
+}
+
+#[test]
+fn what_is_settled_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut file = GrowingFile::new(dir.path());
+    file.window(&[(2, 1000)], true);
+    let open = || fs::File::open(dir.path().join("a.trace.json")).unwrap();
+    let head = file.text[..file.text.find("{\"cat\":\"disabled-by-default-v8").unwrap()].to_owned();
+    let mut appended = AppendedText::after(&open(), head.as_bytes(), START_US).unwrap();
+    let mut settled = head.into_bytes();
+    for round in 0..20 {
+        if round % 3 == 0 {
+            file.window(&[(3, 1000)], true);
+        }
+        file.wait(1000);
+        let mut lines = VecDeque::new();
+        let mut opened = appended.open(&file.path).unwrap();
+        while appended.piece(&mut opened, &mut lines).unwrap() {}
+        settled.extend(lines.into_iter().flat_map(|lines| lines.text));
+        let now = fs::read(&file.path).unwrap();
+        assert_eq!([&settled[..], &appended.tail].concat(), now);
+        assert!(appended.tail.len() < 2000, "{}", appended.tail.len());
+    }
 }
 
 #[test]
