@@ -15,15 +15,18 @@ const INPUTS = 'files and folders; - is stdin'
 /** Settings of when a process starts to record by itself. */
 const STARTS = ['start', 'for', 'every', 'maxRecordings', 'socket']
 
-/** Adds the options that choose what is read. @param {Command} command */
-function addFilters(command) {
+/** Adds the options that choose what is read. @param {Command} command @param {{ hasSlice?: boolean }} [parts] whether a slice of the time can be chosen */
+function addFilters(command, { hasSlice = true } = {}) {
   const start =
     "start of the slice after the first recording's start: 1500, 1500ms or 1.5s; -10s counts " +
     'from the end'
   const place = 'a function with this text in its name or its path:line'
-  const options = [
+  const slice = [
     new Option('--from <time>', start).argParser(parseTime),
     new Option('--to <time>', 'end of the slice, likewise').argParser(parseTime),
+  ]
+  const options = [
+    ...(hasSlice ? slice : []),
     listOption(
       '--process <text>',
       'only processes with this text in their command, or with this pid',

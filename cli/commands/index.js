@@ -6,6 +6,7 @@ module.exports = [
   require('./run.js'),
   require('./merge.js'),
   require('./report.js'),
+  require('./top.js'),
   require('./compare.js'),
   require('./convert.js'),
   require('./check.js'),

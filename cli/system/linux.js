@@ -156,11 +156,44 @@ function ownerOf(pid) {
   return uids === null ? undefined : Number(uids[1])
 }
 
-/** Returns whether a process has a folder under the same path. @param {number} pid @param {string} folder */
-function seesFolder(pid, folder) {
+/**
+ * Returns the paths of the files that a process has open. A path of a container begins with the root of
+ * its process. Throws an error for the user if the process is another user's.
+ * @param {number} pid @returns {string[]}
+ */
+function openFilesOf(pid) {
+  const folder = `/proc/${pid}/fd`
+  const paths = listLinks(folder).flatMap(({ name, target }) => {
+    if (!target.startsWith('/')) return []
+    const places = [target, `/proc/${pid}/root${target}`]
+    const place = places.find((place) => isSameFile(place, `${folder}/${name}`))
+    return place === undefined ? [] : [place]
+  })
+  return [...new Set(paths)]
+}
+
+/** @param {string} folder @returns {{ name: string, target: string }[]} */
+function listLinks(folder) {
   try {
-    const [own, theirs] = [folder, `/proc/${pid}/root${folder}`].map((place) => fs.statSync(place))
-    return own.dev === theirs.dev && own.ino === theirs.ino
+    return fs.readdirSync(folder).flatMap((name) => {
+      try {
+        return [{ name, target: fs.readlinkSync(`${folder}/${name}`) }]
+      } catch {
+        // The file was closed meanwhile.
+        return []
+      }
+    })
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EACCES') return []
+    throw new Error(`the files of ${folder} cannot be read: the process belongs to another user`)
+  }
+}
+
+/** Returns whether two paths lead to one file. @param {string} one @param {string} other */
+function isSameFile(one, other) {
+  try {
+    const [a, b] = [fs.statSync(one), fs.statSync(other)]
+    return a.ino === b.ino && a.dev === b.dev
   } catch {
     return false
   }
@@ -181,9 +214,10 @@ module.exports = {
   ...posix,
   START_TOLERANCE_MS: 0,
   takeSnapshot,
+  openFilesOf,
   watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
   passOnFiles,
   ownerOf,
-  seesFolder,
+  seesFolder: (pid, folder) => isSameFile(folder, `/proc/${pid}/root${folder}`),
   inspection,
 }

@@ -55,6 +55,8 @@ module.exports = {
   TEMP_VARIABLE: 'TMPDIR',
   terminalWatcher,
   guessTerminal,
+  // Only Linux has files that tell.
+  openFilesOf: () => undefined,
   spawn,
   shellWords: (/** @type {string} */ text) => ['sh', '-c', text],
   endBySignal,

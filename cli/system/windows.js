@@ -106,6 +106,7 @@ module.exports = {
   START_TOLERANCE_MS: 100,
   TEMP_VARIABLE: 'TEMP',
   takeSnapshot,
+  openFilesOf: () => undefined,
   // The console tells all its programs, and nothing else sends a signal.
   watchTerminal: () => () => true,
   // Programs get files as handles, whose numbers nobody knows.

@@ -16,7 +16,7 @@ use super::recording_head::{FoundHead, RecordingHead};
 use crate::read::file::ReadFile;
 use crate::read::load::Loaded;
 use crate::read::originals::Originals;
-use crate::read::selection::show_slices;
+use crate::read::selection::Selection;
 use crate::read::sniff::end_of;
 
 /// Time without growth from which a recording counts as one that does not grow, unless its process is
@@ -83,8 +83,13 @@ struct Followed {
 
 impl Follower {
     /// Looks at the files, and those in folders. `length_us` is the time before the last event that is
-    /// wanted, microseconds.
-    pub(crate) fn look(&mut self, paths: &[PathBuf], length_us: i64) -> Look {
+    /// wanted, microseconds. `selection` chooses what of this time is shown.
+    pub(crate) fn look(
+        &mut self,
+        paths: &[PathBuf],
+        length_us: i64,
+        selection: &Selection,
+    ) -> Look {
         let (inputs, mut failed) = find(paths);
         self.update(&inputs);
         for input in inputs.iter().filter(|input| input.is_named) {
@@ -124,7 +129,7 @@ impl Follower {
                 }),
             }
         }
-        let mut loaded = show_slices(slices, &mut self.originals);
+        let mut loaded = selection.of_slices(slices, &mut self.originals);
         loaded.failed.extend(failed);
         if others > 0 {
             loaded.notes.push(format!(

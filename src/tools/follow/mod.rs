@@ -7,3 +7,6 @@ mod needed_nodes;
 mod recent;
 mod recording_head;
 pub(crate) mod view;
+
+#[cfg(test)]
+mod tests;

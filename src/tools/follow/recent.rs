@@ -34,6 +34,8 @@ pub(super) struct RecentTrace {
     head_items: usize,
     /// State before the recent lines.
     old: TraceReader,
+    /// Count of the nodes of `old` that came before the nodes were last forgotten.
+    known_nodes: usize,
     /// Time up to which `old` has read, microseconds.
     old_until_us: i64,
     frames: FrameTable,
@@ -54,6 +56,7 @@ impl RecentTrace {
         let mut trace = Self {
             head_items: 0,
             old: TraceReader::new(NOTHING),
+            known_nodes: 0,
             old_until_us: i64::MIN,
             frames: FrameTable::new(),
             script_maps: Vec::new(),
@@ -100,6 +103,17 @@ impl RecentTrace {
         }
         feed(&mut self.old, &mut self.frames, self.head_items, &text);
         self.script_maps.extend(self.old.take_script_maps());
+        self.forget_nodes();
+    }
+
+    /// Forgets the nodes that the recorder has forgotten: past its limit, the recorder announces all
+    /// nodes anew, under new ids.
+    fn forget_nodes(&mut self) {
+        /// Twice the default of the recorder's limit (`CPU_PROF_MAX_NODES`).
+        const MAX_NEW: usize = 400_000;
+        if self.old.node_count() > self.known_nodes + MAX_NEW {
+            self.known_nodes = self.old.forget_nodes(self.known_nodes);
+        }
     }
 
     /// Returns what a reading of the whole file would show of a time from `from_us`, microseconds.

@@ -38,14 +38,19 @@ impl Selection {
         loaded.notes.extend(unrecorded::notes(&loaded.session));
         Ok(loaded)
     }
-}
 
-/// Returns what files show that were read before, each the same slice of the time of one clock, as `load`
-/// would show the slice. `originals` is that of earlier calls.
-pub(crate) fn show_slices(files: Vec<(&Input, ReadFile)>, originals: &mut Originals) -> Loaded {
-    let mut loaded = join_slices(files);
-    correct(&mut loaded, ReadScope::LINES, Some(originals));
-    loaded
+    /// Returns what files show that were read before, each the same slice of the time of one clock.
+    /// `originals` is that of earlier calls. Nothing may be left.
+    pub(crate) fn of_slices(
+        &self,
+        files: Vec<(&Input, ReadFile)>,
+        originals: &mut Originals,
+    ) -> Loaded {
+        let mut loaded = join_slices(files);
+        correct(&mut loaded, ReadScope::LINES, self.source_maps.then_some(originals));
+        self.filter.apply(&mut loaded.session);
+        loaded
+    }
 }
 
 /// Corrects what only a whole session shows, and finds the places in the sources.

@@ -63,12 +63,6 @@ impl ProfileBuilder {
         }
     }
 
-    /// Sets the part of the recording that is kept from now on.
-    pub(crate) fn set_scope(&mut self, scope: ReadScope) {
-        self.scope = scope;
-        self.cpu.set_scope(scope);
-    }
-
     /// Returns whether there is neither a node nor a sample.
     pub fn is_empty(&self) -> bool {
         self.profile.nodes.is_empty()
@@ -396,5 +390,6 @@ impl ProfileBuilder {
     }
 }
 
+mod growing;
 #[cfg(test)]
 mod tests;

@@ -95,6 +95,20 @@ impl TraceReader {
         self.open.iter_mut().for_each(|open| open.builder.set_scope(scope));
     }
 
+    /// Forgets the first nodes of the profile that goes on, up to an index, as far as no other node needs
+    /// them. Returns the count of the nodes that are left.
+    pub fn forget_nodes(&mut self, before: usize) -> usize {
+        self.open.first_mut().map_or(0, |open| {
+            open.builder.forget_nodes(before);
+            open.builder.node_count()
+        })
+    }
+
+    /// Returns the count of the nodes of profiles that go on.
+    pub fn node_count(&self) -> usize {
+        self.open.iter().map(|open| open.builder.node_count()).sum()
+    }
+
     /// Reads an event. Skips events of no process. `is_ours` tells that the event is in a trace of ours.
     pub fn event(&mut self, text: &[u8], head: &EventHead, is_ours: bool, frames: &mut FrameTable) {
         if !self.recorded.has(head, text) {
