@@ -114,9 +114,7 @@ function summary(view) {
     formatCounts(processes.length, threads),
     `${cores.toFixed(2)} cores at work`,
     `gc ${share(totals.gcMs, whole)}`,
-    ...(totals.waitingMs === undefined
-      ? []
-      : [`waiting ${share(totals.waitingMs, whole)}`]),
+    ...(totals.waitingMs === undefined ? [] : [`waiting ${share(totals.waitingMs, whole)}`]),
     ...(totals.blockedMs === undefined ? [] : [`blocked ${share(totals.blockedMs, whole)}`]),
   ]
   return parts.join(' · ')
@@ -179,7 +177,9 @@ function head({ heads, what }, widths) {
 
 /** @param {import('./rows.js').Row} row @param {number} whole @param {{ name: number, place: number }} widths */
 function rowLine({ times, name, place }, whole, widths) {
-  const shares = times.map((ms) => (100 * ms >= LEAST * whole ? share(ms, whole) : '').padStart(SHARE)).join('')
+  const shares = times
+    .map((ms) => (100 * ms >= LEAST * whole ? share(ms, whole) : '').padStart(SHARE))
+    .join('')
   const cut =
     place === '' ? cutEnd(name, widths.name + widths.place + 2) : cutEnd(name, widths.name)
   const shownName = place === '' ? cut : padEnd(cut, widths.name)
