@@ -61,7 +61,7 @@ for (const words of [[], ['worker'], ['worker', 'nested'], ['busy'], ['worker', 
     assert.equal(started.code, 0, started.stderr)
     assert.match(
       started.stderr,
-      /^cpu-prof: arming pid \d+ \(node .*armed\.js.*\) through its inspector\n/,
+      /^cpu-prof: arming pid \d+ \(node .*controlled\.js.*\) through its inspector\n/,
     )
     assert.match(started.stderr, new RegExp(`armed ${threads} threads? of pid ${pid}\n`))
     assert.match(started.stderr, new RegExp(`recording pid ${pid} `))

@@ -85,7 +85,7 @@ for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGINT', 'SIGTERM', 'SIG
     const folder = socketFolder()
     const program = await startArmed(t, folder)
     const { code, cwd, stderr } = await cliOf(folder)(
-      ['record', 'armed.js', '--for', '10m', '-o', 'trace.json', '-q'],
+      ['record', 'controlled.js', '--for', '10m', '-o', 'trace.json', '-q'],
       {
         env: temporaryFiles(t),
         during: async (child) => {

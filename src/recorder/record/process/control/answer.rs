@@ -85,6 +85,15 @@ pub(super) fn answer(line: &[u8]) -> Vec<u8> {
         (Ok(_), None) => Outcome::Refused { error: Refusal::Idle.into() },
         (Err(error), _) => Outcome::Refused { error },
     };
+    reply(outcome)
+}
+
+/// Returns the reply to a peer whose request could not be read, for this reason.
+pub(super) fn refuse(why: String) -> Vec<u8> {
+    reply(Outcome::Refused { error: BadRequest::new("request", why) })
+}
+
+fn reply(outcome: Outcome<'_>) -> Vec<u8> {
     serde_json::to_vec(&Reply { v: VERSION, outcome }).unwrap_or_default()
 }
 
