@@ -55,6 +55,16 @@ export interface Options {
    */
   keep?: string
   /**
+   * `'on'` records at once. `'off'` arms the thread: nothing is recorded until the recording is started
+   * from outside, by the control socket of the process. Default: `'on'`, whatever `CPU_PROF_START` is.
+   */
+  start?: string
+  /**
+   * Folder of the control socket of an armed process, an absolute path, or `'off'` for no socket. Default:
+   * `CPU_PROF_SOCKET`, or else a folder of the user.
+   */
+  socket?: string
+  /**
    * Whether to record the workers that the thread creates from now on, each in files of its own.
    * They are stopped with the thread's recording, which lists their files. Default: true.
    */

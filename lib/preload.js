@@ -3,7 +3,13 @@
 // Records the thread that preloads the package.
 
 const { load } = require('./addon.js')
-const { addEvents, describeThread, inspectorStarter, refuseOtherRuntimes } = require('./record.js')
+const {
+  addEvents,
+  describeThread,
+  follower,
+  inspectorStarter,
+  refuseOtherRuntimes,
+} = require('./record.js')
 
 // Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
 const { getOwnPropertyDescriptor, setPrototypeOf } = Object
@@ -48,8 +54,8 @@ function record(addon) {
   const { argv } = process
   const { length } = argv
   const thread = describeThread(addon)
-  if (!addon.cpuProfRecord(thread, argv, inspectorStarter(addon))) return false
-  addEvents(addon)
+  if (!addon.cpuProfRecord(thread, argv, inspectorStarter(addon), follower(addon))) return false
+  if (addon.cpuProfIsRecording()) addEvents(addon)
 
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true

@@ -30,12 +30,20 @@ function start(options = {}) {
     stopThread(addon)
   }
   const thread = describeThread(addon)
-  const failure = addon.cpuProfStart(thread, process.argv, settings, inspectorStarter(addon))
+  const failure = addon.cpuProfStart(
+    thread,
+    process.argv,
+    settings,
+    inspectorStarter(addon),
+    follower(addon),
+  )
   if (failure !== null) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
-  addEvents(addon)
+  if (addon.cpuProfIsRecording()) addEvents(addon)
+  // An armed thread is stopped from outside, and its workers are armed by themselves.
+  if (settings.start !== undefined && settings.start !== 'on') return
   // The workers that the calling thread creates from now on.
   const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null
   if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
@@ -69,6 +77,23 @@ function endBeforeExecve(addon) {
   const { subscribe } = require('node:diagnostics_channel')
   // Node tells the channel after it has checked the arguments of a call.
   subscribe('process.execve', () => addon.cpuProfEndForNow())
+}
+
+/**
+ * Returns the function that adds the program's own events to a recording of an armed thread, and ends them
+ * with the recording. The addon calls the function when the recording has started or stopped.
+ * @param {any} addon
+ */
+function follower(addon) {
+  return () => {
+    try {
+      if (addon.cpuProfFollow(inspectorStarter(addon))) stopThread(addon)
+      else if (addon.cpuProfIsRecording()) addEvents(addon)
+      else endEvents(addon)
+    } catch {
+      // The program has patched what these need. The profile is recorded.
+    }
+  }
 }
 
 /** Stops recording the calling thread. */
@@ -139,6 +164,12 @@ function settingsAsText(options) {
  * @param {any} addon
  */
 function stopThread(addon) {
+  endEvents(addon)
+  return addon.cpuProfStop()
+}
+
+/** Ends what JavaScript does beside a recording. @param {any} addon */
+function endEvents(addon) {
   // These functions are kept on the addon because jest loads this module once per test file.
   addon.stopAttaching?.()
   addon.stopInspector?.()
@@ -147,7 +178,6 @@ function stopThread(addon) {
   addon.stopAttaching = addon.stopInspector = undefined
   addon.stopTimings = addon.stopTypeScript = undefined
   events.detach()
-  return addon.cpuProfStop()
 }
 
 /**
@@ -230,5 +260,6 @@ module.exports = {
   recordWorker,
   inspectorStarter,
   describeThread,
+  follower,
   refuseOtherRuntimes,
 }

@@ -10,5 +10,10 @@ module.exports = [
   require('./compare.js'),
   require('./convert.js'),
   require('./check.js'),
+  require('./ps.js'),
+  require('./record.js'),
+  require('./start.js'),
+  require('./stop.js'),
+  require('./status.js'),
   require('./mcp.js'),
 ]

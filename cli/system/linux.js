@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const { loadTools } = require('../../lib/addon.js')
+const inspection = require('./linux-inspector.js')
 const posix = require('./posix.js')
 
 /** Flag of a process that has run no program since its fork: the process is a copy of its parent. */
@@ -192,6 +193,22 @@ function isSameFile(one, other) {
   }
 }
 
+/** Returns the user of a process; undefined if the process is gone. @param {number} pid */
+function ownerOf(pid) {
+  const uids = /^Uid:\t(\d+)/m.exec(read(pid, 'status') ?? '')
+  return uids === null ? undefined : Number(uids[1])
+}
+
+/** Returns whether a process has a folder under the same path. @param {number} pid @param {string} folder */
+function seesFolder(pid, folder) {
+  try {
+    const [own, theirs] = [folder, `/proc/${pid}/root${folder}`].map((place) => fs.statSync(place))
+    return own.dev === theirs.dev && own.ino === theirs.ino
+  } catch {
+    return false
+  }
+}
+
 /** @param {number | 'self'} pid @param {string} file */
 function read(pid, file) {
   try {
@@ -210,4 +227,7 @@ module.exports = {
   openFilesOf,
   watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
   passOnFiles,
+  ownerOf,
+  seesFolder,
+  inspection,
 }

@@ -22,10 +22,11 @@ const STEPS: [&[&str]; 9] = [
 
 /// Where `napi` may be named: the exports, V8's side of the sampler, and what belongs to a thread's
 /// environment.
-const NAPI_ROOMS: [&str; 6] = [
+const NAPI_ROOMS: [&str; 7] = [
     "recorder/exports/",
     "tools/exports/",
     "recorder/sampler/v8/",
+    "recorder/record/thread/armed.rs",
     "recorder/record/thread/start.rs",
     "recorder/record/thread/exit_hooks.rs",
     "recorder/record/process/host.rs",

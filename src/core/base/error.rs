@@ -19,6 +19,13 @@ pub enum Error {
     /// This thread or process cannot be profiled, and runs on unprofiled.
     #[error("not profiling this thread: {0}")]
     Unavailable(String),
+    /// No socket could be opened, for this reason. The program runs on, and cannot be controlled from
+    /// outside.
+    #[error(
+        "the process cannot be controlled from outside: {0}; set CPU_PROF_SOCKET to a folder of yours, or to \
+         off"
+    )]
+    NoSocket(String),
     /// Node was built without an inspector, or does not offer it to this thread.
     #[error("not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)")]
     NoInspector,

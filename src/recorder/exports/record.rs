@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use crate::record::process::armed::ArmedProcess;
+use crate::record::thread::armed::{self, ArmRequest};
 use crate::record::thread::exit_hooks;
 use crate::record::thread::inspector::{self, NextStep};
 use crate::record::thread::recording;
@@ -14,10 +16,11 @@ use crate::record::thread::stop;
 use crate::record::thread::worker_coverage;
 use crate::record::window::profiler_frames;
 use crate::record::window::worker_name::WorkerName;
-use crate::sampler::v8;
+use crate::sampler::v8::{self, KeptFunction};
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::settings::config;
-use cpu_prof_core::base::settings::environment::{preload_config, read_config, run};
+use cpu_prof_core::base::settings::config::{self, Config};
+use cpu_prof_core::base::settings::environment::{GivenSettings, preload_config, read_config, run};
+use cpu_prof_core::base::settings::start::StartMode;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
 use cpu_prof_core::profile::program::Program;
@@ -97,6 +100,9 @@ pub(crate) struct CoveredWorker {
 /// reason of a failure, which is empty if there is no inspector.
 type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Option<String>>;
 
+/// Follows a start or a stop of an armed thread.
+type Follow<'a> = Function<'a, (), ()>;
+
 /// Returns the version of the package that this addon belongs to.
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
 pub(crate) fn version() -> &'static str {
@@ -104,9 +110,10 @@ pub(crate) fn version() -> &'static str {
 }
 
 /// Starts recording the calling thread with the settings of the environment, unless it is being
-/// recorded.
+/// recorded, or arms the thread.
 ///
-/// `argv` is `process.argv`. Returns false if a setting is wrong, so that the program must be
+/// `argv` is `process.argv`; `follow` is called without arguments where an armed thread has been started or
+/// stopped, or should be. Returns false if a setting is wrong, so that the program must be
 /// stopped; the reason is on stderr by then. Any other failure is reported there too, and the
 /// program runs on unprofiled.
 #[napi(js_name = "cpuProfRecord", catch_unwind)]
@@ -115,6 +122,7 @@ pub(crate) fn record(
     thread: CallingThread,
     argv: Object<'_>,
     start_inspector: StartInspector<'_>,
+    follow: Follow<'_>,
 ) -> bool {
     if recording::is_recording() {
         return true;
@@ -122,10 +130,13 @@ pub(crate) fn record(
     let thread_id = thread.thread_id;
     let started = preload_config(&thread.exec_argv).and_then(|config| {
         let Some(config) = config else { return Ok(()) };
+        let start_inspector = |plan| call_start_inspector(&env, start_inspector, plan);
+        if config.start != StartMode::On {
+            let armament = Armament { config, options: HashMap::new(), follow };
+            return arm_thread(&env, armament, thread, &argv, start_inspector);
+        }
         let request = StartRequest::of_thread(&env, thread_id, config);
-        start_thread(request, thread, Some(&argv), |plan| {
-            call_start_inspector(&env, start_inspector, plan)
-        })
+        start_thread(request, thread, Some(&argv), start_inspector)
     });
     match started {
         Ok(()) => true,
@@ -139,28 +150,34 @@ pub(crate) fn record(
     }
 }
 
-/// Starts recording the calling thread, which is not being recorded; a worker that is covered by a
-/// recording gets its own instead. `options` take precedence over the environment; their values are
+/// Starts recording the calling thread, which is not being recorded, or arms the thread; a worker that is
+/// covered by a recording gets its own instead. `options` take precedence over the environment; their values are
 /// written as text. Returns the reason of a failure.
 #[napi(js_name = "cpuProfStart", catch_unwind)]
 pub(crate) fn start(
     env: Env,
     thread: CallingThread,
     argv: Object<'_>,
-    options: HashMap<String, String>,
+    mut options: HashMap<String, String>,
     start_inspector: StartInspector<'_>,
+    follow: Follow<'_>,
 ) -> Option<StartFailure> {
     // The parent can have reached the worker since JavaScript asked.
     if recording::is_covered() {
         stop::stop();
     }
+    // The variable is about the start of the program.
+    options.entry("start".to_owned()).or_insert_with(|| "on".to_owned());
     let config = read_config(|name| options.get(name).cloned(), &thread.exec_argv);
     let started = config.and_then(|config| {
+        let start_inspector = |plan| call_start_inspector(&env, start_inspector, plan);
+        if config.start != StartMode::On {
+            let armament = Armament { config: &config, options, follow };
+            return arm_thread(&env, armament, thread, &argv, start_inspector);
+        }
         let request = StartRequest::of_thread(&env, thread.thread_id, &config);
         let request = StartRequest { has_scripts: true, ..request };
-        start_thread(request, thread, Some(&argv), |plan| {
-            call_start_inspector(&env, start_inspector, plan)
-        })
+        start_thread(request, thread, Some(&argv), start_inspector)
     });
     started.err().map(|error| StartFailure {
         is_setting: error.is_wrong_setting(),
@@ -264,7 +281,18 @@ pub(crate) fn end_for_now() {
 /// Names the calling worker by its script.
 #[napi(js_name = "cpuProfNameWorker", catch_unwind)]
 pub(crate) fn name_worker(script: String) {
-    recording::name_worker(WorkerName::from_script(&script));
+    if let Some(name) = WorkerName::from_script(&script) {
+        armed::remember_name(&name);
+        recording::name_worker(Some(name));
+    }
+}
+
+/// Starts the calling thread's part of a recording of all armed threads, where only JavaScript can. Returns
+/// whether the thread's recording is a part of one that has ended, and should be stopped.
+#[napi(js_name = "cpuProfFollow", catch_unwind)]
+pub(crate) fn follow(env: Env, start_inspector: StartInspector<'_>) -> bool {
+    armed::join_in_javascript(|plan| call_start_inspector(&env, start_inspector, plan));
+    armed::is_part_of_ended()
 }
 
 /// Returns whether the calling thread is being recorded.
@@ -319,6 +347,42 @@ fn start_thread(
     profiler_frames::learn(&thread.lib);
     start::start(request, || program(thread, argv), start_inspector)?;
     recording::name_worker(name);
+    Ok(())
+}
+
+/// What arming a thread needs beside the thread.
+struct Armament<'a> {
+    config: &'a Config,
+    /// Options in code.
+    options: HashMap<String, String>,
+    follow: Follow<'a>,
+}
+
+/// Arms the calling thread, which joins a recording of all threads that runs already.
+fn arm_thread(
+    env: &Env,
+    armament: Armament<'_>,
+    thread: CallingThread,
+    argv: &Object<'_>,
+    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
+) -> std::result::Result<(), Error> {
+    let Armament { config, options, follow } = armament;
+    let follow = KeptFunction::keep(env, follow.raw())
+        .ok_or_else(|| Error::Unavailable("Node did not keep a function".into()))?;
+    profiler_frames::learn(&thread.lib);
+    let request = ArmRequest {
+        env,
+        thread_id: thread.thread_id,
+        name: WorkerName::from_option(&thread.name),
+        socket: &config.socket,
+        follow,
+    };
+    armed::arm(request, || ArmedProcess {
+        given: GivenSettings::now(options, &thread.exec_argv),
+        config: config.clone(),
+        program: program(thread, Some(argv)),
+    })?;
+    armed::join(start_inspector);
     Ok(())
 }
 

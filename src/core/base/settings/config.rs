@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::given_value::GivenValue;
 use super::name_pattern::NamePattern;
 use super::node_options::diagnostic_dir;
+use super::start::{SocketFolder, StartMode};
 use super::values::{Categories, Formats, HistoryLimits, IgnoreList, Source};
 use crate::base::error::Error;
 
@@ -39,6 +40,10 @@ pub struct Config {
     /// Label that the program gives the recording, without spaces around. Options in code alone have
     /// one: a variable would give all recordings of all processes the same.
     pub label: Option<String>,
+    /// When the recordings start.
+    pub start: StartMode,
+    /// Folder of the control socket of an armed process.
+    pub socket: SocketFolder,
 }
 
 /// Type of a setting's value in code.
@@ -165,12 +170,28 @@ const KEEP: Setting = Setting {
     help: "time that is kept, such as 10m: removes what is older",
     default: "all",
 };
+const START: Setting = Setting {
+    name: "start",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_START"),
+    flag: Some("--start <when>"),
+    help: "on: records from the start; off: armed, records on request",
+    default: "on",
+};
+const SOCKET: Setting = Setting {
+    name: "socket",
+    kind: ValueKind::String,
+    variable: Some("CPU_PROF_SOCKET"),
+    flag: Some("--socket <dir>"),
+    help: "folder of an armed process's control socket, or off",
+    default: "a folder of the user",
+};
 // Only in code: a preload always records workers, and has no part of a program to name.
 const WORKERS: Setting = Setting::in_code("workers", ValueKind::Boolean, "true");
 const LABEL: Setting = Setting::in_code("label", ValueKind::String, "");
 
 /// All settings. A new one also needs its type in `index.d.ts` and its row in `docs/settings.md`.
-pub static SETTINGS: [&Setting; 13] = [
+pub static SETTINGS: [&Setting; 15] = [
     &DIR,
     &NAME,
     &INTERVAL,
@@ -182,6 +203,8 @@ pub static SETTINGS: [&Setting; 13] = [
     &SOURCE,
     &MAX_SIZE,
     &KEEP,
+    &START,
+    &SOCKET,
     &WORKERS,
     &LABEL,
 ];
@@ -232,6 +255,8 @@ impl Config {
             formats,
             history,
             label: find(&LABEL).label(),
+            start: find(&START).start_mode()?,
+            socket: find(&SOCKET).socket_folder()?,
             interval_us: find(&INTERVAL).number((1, 1_000_000), "microseconds")?.unwrap_or(1000),
             flush_interval: find(&FLUSH_INTERVAL)
                 .number((10, 60_000), "milliseconds")?

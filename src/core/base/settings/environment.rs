@@ -1,8 +1,11 @@
 //! The settings of this process: of its `cpu-prof run`, and of its environment.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::config::Config;
+use super::config::{Config, SETTINGS};
 use super::run_folder::Run;
 use crate::base::error::Error;
 
@@ -38,6 +41,42 @@ pub fn read_config(
 ) -> Result<Config, Error> {
     // Node's `process.cwd()` is text, and a folder's name may be any bytes.
     let cwd = std::env::current_dir().unwrap_or_default();
-    let variable = |name: &str| run().variable(name).or_else(|| std::env::var_os(name));
     Config::read(option, variable, &cwd, exec_argv)
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    run().variable(name).or_else(|| std::env::var_os(name))
+}
+
+/// What settings are read from, as it was at one moment. Another thread can read the settings from it:
+/// the environment itself changes while the program runs, without a lock.
+#[derive(Debug)]
+pub struct GivenSettings {
+    options: HashMap<String, String>,
+    variables: HashMap<&'static str, OsString>,
+    cwd: PathBuf,
+    exec_argv: Vec<String>,
+}
+
+impl GivenSettings {
+    /// Returns what is given now. `options` are those in code.
+    pub fn now(options: HashMap<String, String>, exec_argv: &[String]) -> Self {
+        let names = SETTINGS.iter().filter_map(|setting| setting.variable).chain(["NODE_OPTIONS"]);
+        Self {
+            options,
+            variables: names.filter_map(|name| Some((name, variable(name)?))).collect(),
+            cwd: std::env::current_dir().unwrap_or_default(),
+            exec_argv: exec_argv.to_vec(),
+        }
+    }
+
+    /// Reads the settings. `more` are options that take precedence over all.
+    pub fn read_with(&self, more: &HashMap<String, String>) -> Result<Config, Error> {
+        Config::read(
+            |name| more.get(name).or_else(|| self.options.get(name)).cloned(),
+            |name| self.variables.get(name).cloned(),
+            &self.cwd,
+            &self.exec_argv,
+        )
+    }
 }

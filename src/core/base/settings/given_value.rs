@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::amount;
 use super::name_pattern::NamePattern;
+use super::start::{SocketFolder, StartMode};
 use super::values::{Categories, Formats};
 use crate::base::error::Error;
 
@@ -34,6 +35,18 @@ impl GivenValue {
     pub(super) fn name_pattern(&self) -> Result<NamePattern, Error> {
         let name = self.text().unwrap_or_else(|| NamePattern::DEFAULT.to_owned());
         NamePattern::parse(&name).map_err(|allowed| self.wrong(allowed))
+    }
+
+    /// Returns when recordings start, at once by default.
+    pub(super) fn start_mode(&self) -> Result<StartMode, Error> {
+        let Some(text) = self.text() else { return Ok(StartMode::default()) };
+        StartMode::parse(&text).map_err(|allowed| self.wrong(allowed))
+    }
+
+    /// Returns the folder of the control socket.
+    pub(super) fn socket_folder(&self) -> Result<SocketFolder, Error> {
+        let Some(value) = &self.value else { return Ok(SocketFolder::default()) };
+        SocketFolder::parse(value.into()).map_err(|allowed| self.wrong(allowed))
     }
 
     /// Returns the formats, of which a trace is the default.

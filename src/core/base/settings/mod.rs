@@ -8,4 +8,5 @@ mod name_label;
 pub mod name_pattern;
 mod node_options;
 pub mod run_folder;
+pub mod start;
 pub mod values;

@@ -32,10 +32,10 @@ use self::windows as platform;
 
 pub(crate) use self::platform::is_stderr_writable;
 pub use self::platform::{
-    SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, node_clock_lead_us,
-    now_us, parent_id, pass_on, pid_namespace, process_cpu_us, process_key, process_start_ms,
-    processes, resident_bytes, thread_cpu_us, thread_id, thread_ids, thread_name, trim_heap, user,
-    utc_offset_s, v8_clock_step_us, with_signals_blocked,
+    SAMPLING_SIGNAL, at_exit, boot_id, exported, files, has_borrowed_rights, is_process_alive,
+    node_clock_lead_us, now_us, parent_id, pass_on, pid_namespace, process_cpu_us, process_key,
+    process_start_ms, processes, resident_bytes, socket, thread_cpu_us, thread_id, thread_ids,
+    thread_name, trim_heap, user, utc_offset_s, v8_clock_step_us, with_signals_blocked,
 };
 #[cfg(unix)]
 pub use self::platform::{

@@ -67,11 +67,17 @@ impl Flag {
     }
 }
 
+/// Returns the next id of a recording: of a thread, or of all armed threads.
+pub(crate) fn next_recording_id() -> u32 {
+    static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
 /// The connection between one recorded thread and the writer thread.
 pub(crate) struct RecordingLink {
     /// Id of the recording, unique in the process.
     pub id: u32,
-    /// Id of the recording that covers this worker.
+    /// Id of the recording that covers this worker, or of the one of all threads.
     pub parent: Option<u32>,
     /// None where JavaScript takes the windows, at times of its own.
     waker: Option<Waker>,
@@ -107,10 +113,9 @@ impl RecordingLink {
         is_main: bool,
         script_maps: RecordedMaps,
     ) -> Self {
-        static NEXT_ID: AtomicU32 = AtomicU32::new(0);
         let thread = MeasuredThread::this(is_main);
         Self {
-            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            id: next_recording_id(),
             parent,
             waker,
             _recorded: RecordedThread::note(thread.id()),

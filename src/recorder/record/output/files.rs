@@ -54,6 +54,11 @@ impl OutputFiles {
         Ok(Self { trace, cpuprofile, start_us })
     }
 
+    /// Returns the paths of the files so far.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.trace.as_ref().map(TraceSegments::paths).unwrap_or_default()
+    }
+
     /// Removes the trace of a recording that did not start.
     pub(crate) fn discard(self) {
         if let Some(trace) = self.trace {

@@ -1,5 +1,7 @@
 //! What a process has once.
 
+pub(crate) mod armed;
+pub(crate) mod control;
 pub(crate) mod exit_code;
 pub(crate) mod host;
 pub(crate) mod signals;

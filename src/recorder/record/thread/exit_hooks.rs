@@ -18,6 +18,7 @@ use crate::record::process::signals;
 use crate::sampler::v8::{Callback, Waker, forget_environment};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::system;
 use cpu_prof_core::profile::ending::ProcessEnding;
 
@@ -38,6 +39,8 @@ pub(super) struct InterruptedRecording {
     pub env: Env,
     /// Settings of the recording.
     pub config: Config,
+    /// The recording of all threads that it is a part of: its id, and why it started.
+    pub part_of: Option<(u32, StartReason)>,
     /// The recording so far.
     pub stopped: Option<StoppedRecording>,
 }
@@ -87,22 +90,30 @@ extern "C" fn on_exit(_: *mut c_void) {
 /// Ends the recording of a process that most likely ends now. A process that survives goes on in a
 /// second recording.
 pub(crate) fn end_for_now() {
-    if !is_recording() || !HAS_EXIT_CALLBACK.get() {
+    if !HAS_EXIT_CALLBACK.get() {
         return;
     }
-    let config = RECORDING.with_borrow(|recording| Some(recording.as_ref()?.config.clone()));
+    if !is_recording() {
+        // Node calls an exit callback once, so the next recording must add it again.
+        return HAS_EXIT_CALLBACK.set(false);
+    }
+    let settings = RECORDING.with_borrow(|recording| {
+        let recording = recording.as_ref()?;
+        let part_of = recording.link.parent.zip(recording.reason.clone());
+        Some((recording.config.clone(), part_of))
+    });
     let resumption = RESUMPTION.get();
     let exit_code = resumption.and_then(|(env, _)| exit_code(&env));
     if let Some(exit_code) = exit_code {
         pending_exit::note(Some(ProcessEnding::of_exit(exit_code)));
     }
     let stopped = end(Scope::Process);
-    if let Some(config) = config
+    if let Some((config, part_of)) = settings
         && let Some((env, resume)) = resumption
         && exit_code.is_none()
         && let Ok(waker) = Waker::new(None)
     {
-        INTERRUPTED.set(Some(InterruptedRecording { env, config, stopped }));
+        INTERRUPTED.set(Some(InterruptedRecording { env, config, part_of, stopped }));
         waker.wake(resume);
     }
 }

@@ -1,5 +1,6 @@
 //! What runs on the recorded thread: start, rotations, stop.
 
+pub(crate) mod armed;
 pub(crate) mod exit_hooks;
 pub(crate) mod inspector;
 pub(crate) mod recording;

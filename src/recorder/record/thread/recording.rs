@@ -15,6 +15,7 @@ use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler};
 use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 
@@ -55,6 +56,9 @@ pub(super) struct ThreadRecording {
     pub rotation: Cell<Option<BegunRotation>>,
     /// The thread's activity up to the last window.
     pub last_activity: Cell<Option<ThreadActivity>>,
+    /// Why the recording started, if not with its program. It is then part of the recording of all threads
+    /// that is the link's parent.
+    pub reason: Option<StartReason>,
     /// The recording before the program sent itself a signal that it survived.
     pub earlier: Option<StoppedRecording>,
 }

@@ -16,6 +16,7 @@ use crate::record::link::script_maps::RecordedMaps;
 use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::files::OutputFiles;
 use crate::record::output::recording_writer::RecordingWriter;
+use crate::record::process::armed;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};
@@ -23,6 +24,7 @@ use crate::sampler::best_source;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::{Categories, IgnoreList, Source};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
@@ -40,8 +42,12 @@ pub(crate) struct StartRequest<'a> {
     pub config: &'a Config,
     /// Whether the program has code already whose source maps are wanted.
     pub has_scripts: bool,
-    /// Id of the recording that covers this worker.
+    /// Id of the recording that covers this worker, or of the one of all threads.
     pub parent: Option<u32>,
+    /// Why the recording of all threads started, if this is a part of it.
+    pub reason: Option<StartReason>,
+    /// Waker of the thread's environment, if the thread has one.
+    pub waker: Option<Waker>,
     /// Segments of the recording that this one continues.
     pub earlier: Vec<CompleteSegment>,
 }
@@ -49,7 +55,16 @@ pub(crate) struct StartRequest<'a> {
 impl<'a> StartRequest<'a> {
     /// Returns a request without a parent and earlier segments, for a thread without code so far.
     pub(crate) fn of_thread(env: &'a Env, thread_id: u32, config: &'a Config) -> Self {
-        Self { env, thread_id, config, has_scripts: false, parent: None, earlier: Vec::new() }
+        Self {
+            env,
+            thread_id,
+            config,
+            has_scripts: false,
+            parent: None,
+            reason: None,
+            waker: None,
+            earlier: Vec::new(),
+        }
     }
 }
 
@@ -70,18 +85,20 @@ pub(crate) fn start(
     program: impl FnOnce() -> Program,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let StartRequest { env, thread_id, config, has_scripts, parent, earlier } = request;
+    let StartRequest { env, thread_id, config, has_scripts, parent, reason, waker, earlier } =
+        request;
     let source = config.source.unwrap_or_else(best_source);
     let process = HostProcess::get_or_start(program, on_window_request)?;
     let event_loop = EventLoop::quieten(env);
-    let waker = match source {
-        Source::V8 => Some(Waker::new(event_loop.as_ref())?),
-        Source::Inspector => None,
+    let waker = match (source, waker) {
+        (Source::V8, Some(waker)) => Some(waker.again(event_loop.as_ref())?),
+        (Source::V8, None) => Some(Waker::new(event_loop.as_ref())?),
+        (Source::Inspector, _) => None,
     };
     exit_hooks::watch(env, waker.as_ref(), thread_id, on_survival)?;
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
-    let files = create_files(process, config, thread_id, start_us, earlier)?;
+    let files = create_files(process, config, thread_id, start_us, reason.clone(), earlier)?;
     let profiler = match start_sampler(env, config, source, has_scripts, start_inspector) {
         Ok(profiler) => profiler,
         Err(error) => {
@@ -103,6 +120,9 @@ pub(crate) fn start(
     };
     let Categories { gc, memory, .. } = config.categories;
     let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
+    if let (Some(parent), Some(_)) = (parent, &reason) {
+        armed::joined(parent, link.id, files.paths());
+    }
     let output = RecordingWriter::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
@@ -118,6 +138,7 @@ pub(crate) fn start(
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),
+        reason,
         earlier: None,
     }));
     process.writer.open(output);
@@ -132,6 +153,7 @@ fn create_files(
     config: &Config,
     thread_id: u32,
     start_us: i64,
+    reason: Option<StartReason>,
     earlier: Vec<CompleteSegment>,
 ) -> Result<OutputFiles, Error> {
     let names = process.file_names(config, thread_id);
@@ -147,6 +169,7 @@ fn create_files(
         cpu: Some(MeasuredThread::this(thread_id == 0).times()),
         segment: config.history.is_limited().then_some(segment),
         recording_label: config.label.clone(),
+        start: reason,
     };
     OutputFiles::create(config, names, info, start_us, earlier)
 }
@@ -187,17 +210,25 @@ fn start_profiler(env: &Env, interval_us: u32, has_scripts: bool) -> Result<Prof
 }
 
 /// Starts a second recording that continues the first one, because the process has survived.
-extern "C" fn on_survival(_: *mut c_void) {
+pub(super) extern "C" fn on_survival(_: *mut c_void) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let Some(interrupted) = exit_hooks::take_interrupted() else { return };
-        let InterruptedRecording { env, config, mut stopped } = interrupted;
+        let InterruptedRecording { env, config, part_of, mut stopped } = interrupted;
+        let (parent, reason) = part_of.unzip();
+        if parent.is_some_and(|id| !armed::begin_again(id)) {
+            return;
+        }
         // The limits of the history hold for both recordings together.
         let earlier = stopped.as_mut().map(StoppedRecording::take_segments).unwrap_or_default();
-        let request = StartRequest { earlier, ..StartRequest::of_thread(&env, 0, &config) };
+        let request =
+            StartRequest { earlier, parent, reason, ..StartRequest::of_thread(&env, 0, &config) };
         let no_inspector =
             |_| Err(Error::Unavailable("the inspector cannot resume a recording".into()));
         if let Err(error) = start(request, Program::default, no_inspector) {
+            if let Some(id) = parent {
+                armed::end_start(id, Some(&error));
+            }
             return warn_once(&error);
         }
         RECORDING.with_borrow_mut(|recording| {

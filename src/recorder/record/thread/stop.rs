@@ -7,6 +7,7 @@ use super::recording::{
 };
 use super::worker_coverage;
 use crate::record::link::taken_window::TakenWindow;
+use crate::record::process::armed;
 use crate::record::writer::event_loop::ClosedRecording;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated, V8Profile};
@@ -33,6 +34,9 @@ pub(super) fn finish(
     let source = if profiler.is_some() { Source::V8 } else { Source::Inspector };
     let has_written = closed.is_some();
     let ClosedRecording { totals, segments } = closed.unwrap_or_default();
+    if let (Some(parent), Some(_)) = (recording.link.parent, &recording.reason) {
+        armed::left(parent, recording.link.id, &totals);
+    }
     let mut stopped =
         StoppedRecording { totals, segments, duration_us, thread_id: recording.thread_id, source };
     if let Some(mut earlier) = recording.earlier {

@@ -274,7 +274,8 @@ mod tests {
     use super::*;
     use crate::sampler::v8::entry_hook::EntryApi;
     use crate::sampler::v8::heap::HeapApi;
-    use crate::sampler::v8::linked_binding::BindingApi;
+    use crate::sampler::v8::reach::linked_binding::BindingApi;
+    use crate::sampler::v8::reach::microtask::MicrotaskApi;
     use crate::sampler::v8::script_maps::HandlerApi;
 
     /// `_ZNK2v810CpuProfile9GetSampleEi` → `["v8", "CpuProfile", "GetSample"]`
@@ -291,8 +292,14 @@ mod tests {
 
     #[test]
     fn both_names_are_of_one_function() {
-        let tables =
-            [Api::NAMES, EntryApi::NAMES, HeapApi::NAMES, BindingApi::NAMES, HandlerApi::NAMES];
+        let tables = [
+            Api::NAMES,
+            EntryApi::NAMES,
+            HeapApi::NAMES,
+            BindingApi::NAMES,
+            HandlerApi::NAMES,
+            MicrotaskApi::NAMES,
+        ];
         for (itanium, msvc) in tables.concat() {
             let (itanium, msvc) = (itanium.to_str().unwrap(), msvc.to_str().unwrap());
             let parts: Vec<_> = nested_name(itanium).into_iter().rev().collect();

@@ -5,6 +5,7 @@
 #[cfg(any(target_os = "macos", test))]
 pub(super) mod exit_action;
 pub mod files;
+pub mod socket;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::{mem, ptr};
@@ -70,6 +71,15 @@ pub fn pass_on(file: c_int) {
 pub fn user() -> Option<u32> {
     // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
     Some(unsafe { libc::geteuid() })
+}
+
+/// Returns whether this process runs with rights that its user does not have, as a program with the setuid
+/// bit does.
+pub fn has_borrowed_rights() -> bool {
+    // SAFETY: may be called on any thread. The calls take no arguments and cannot fail.
+    let has_two_users =
+        unsafe { libc::geteuid() != libc::getuid() || libc::getegid() != libc::getgid() };
+    has_two_users || super::platform::is_secure_execution()
 }
 
 /// Returns the id of the parent process.

@@ -10,6 +10,7 @@ use super::event_args::{
 };
 use super::events::Events;
 use super::thread_names::{each_name, full_name, thread_name, worker_name};
+use crate::base::settings::start::StartReason;
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
@@ -58,6 +59,9 @@ pub struct ThreadInfo {
     /// Label of the recording, if the program gives one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording_label: Option<String>,
+    /// Why the recording started, if not with its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartReason>,
 }
 
 /// The place of a trace in a chain.

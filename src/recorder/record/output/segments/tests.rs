@@ -61,6 +61,7 @@ impl Recorder {
             cpu: None,
             segment: Some(Segment { recording: 7, segment: 1 }),
             recording_label: None,
+            start: None,
         };
         let segments = TraceSegments::create(&config, &mut names, info, START_US, earlier).unwrap();
         let max_size = config.history.max_size;

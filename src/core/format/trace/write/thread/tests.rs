@@ -36,6 +36,7 @@ pub fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         cpu: Some(CPU),
         segment: None,
         recording_label: None,
+        start: None,
     }
 }
 

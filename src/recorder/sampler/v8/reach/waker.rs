@@ -4,8 +4,8 @@ use std::ptr::{self, NonNull};
 
 use parking_lot::Mutex;
 
-use super::event_loop::{EventLoop, RawLoop};
-use super::symbols::{self, Callback, current_environment};
+use crate::sampler::v8::event_loop::{EventLoop, RawLoop};
+use crate::sampler::v8::symbols::{self, Callback, current_environment};
 use cpu_prof_core::base::error::Error;
 
 /// Reaches a Node environment from other threads, as long as the environment lives.
@@ -33,6 +33,20 @@ impl Waker {
             .ok_or_else(|| Error::Unavailable("the thread has no Node environment".into()))?;
         let event_loop = event_loop.map(EventLoop::shared);
         Ok(Self { api, environment: Mutex::new(Some(Environment { raw, event_loop })) })
+    }
+
+    /// Returns another waker of the environment, whose loop is `event_loop`. The same holds for it. On the
+    /// environment's thread, inside an interrupt, the environment cannot be looked up: the running context
+    /// can be one that Node does not know.
+    pub(crate) fn again(&self, event_loop: Option<&EventLoop>) -> Result<Self, Error> {
+        let event_loop = event_loop.map(EventLoop::shared);
+        match &*self.environment.lock() {
+            Some(Environment { raw, .. }) => Ok(Self {
+                api: self.api,
+                environment: Mutex::new(Some(Environment { raw: *raw, event_loop })),
+            }),
+            None => Err(Error::Terminated),
+        }
     }
 
     /// Requests that `callback` runs on the environment's thread: by V8's interrupt in busy code or

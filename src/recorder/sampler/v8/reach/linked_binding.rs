@@ -13,7 +13,7 @@ use napi::Env;
 use napi::bindgen_prelude::{FromNapiValue, Object};
 use napi::sys::{self as napi_sys, napi_callback_info, napi_env, napi_value};
 
-use super::symbols::{self, Environment, current_environment, exported};
+use crate::sampler::v8::symbols::{self, Environment, current_environment, exported};
 use cpu_prof_core::base::error::Error;
 
 /// A function that workers call with one argument, an object.

@@ -1,0 +1,9 @@
+//! Reaches a thread of JavaScript: from other threads, from its parent, and at its next safe moment.
+
+pub(super) mod linked_binding;
+pub(super) mod microtask;
+mod waker;
+
+pub(crate) use self::linked_binding::{WorkerFunction, offer as offer_to_workers};
+pub(crate) use self::microtask::{KeptFunction, run_soon};
+pub(crate) use self::waker::Waker;
