@@ -110,14 +110,13 @@ function summary(view) {
   const whole = lengthMs(view)
   const threads = processes.reduce((sum, process) => sum + process.threads.length, 0)
   const cores = whole > 0 ? workMs(totals) / whole : 0
+  const percent = (/** @type {number} */ ms) => `${Math.round((100 * ms) / (whole || 1))}%`
   const parts = [
     formatCounts(processes.length, threads),
     `${cores.toFixed(2)} cores at work`,
-    `gc ${share(totals.gcMs, whole)}`,
-    ...(totals.waitingMs === undefined
-      ? []
-      : [`waiting ${share(totals.waitingMs, whole)}`]),
-    ...(totals.blockedMs === undefined ? [] : [`blocked ${share(totals.blockedMs, whole)}`]),
+    `gc ${percent(totals.gcMs)}`,
+    ...(totals.waitingMs === undefined ? [] : [`waiting ${percent(totals.waitingMs)}`]),
+    ...(totals.blockedMs === undefined ? [] : [`blocked ${percent(totals.blockedMs)}`]),
   ]
   return parts.join(' · ')
 }
@@ -179,7 +178,9 @@ function head({ heads, what }, widths) {
 
 /** @param {import('./rows.js').Row} row @param {number} whole @param {{ name: number, place: number }} widths */
 function rowLine({ times, name, place }, whole, widths) {
-  const shares = times.map((ms) => (100 * ms >= LEAST * whole ? share(ms, whole) : '').padStart(SHARE)).join('')
+  const shares = times
+    .map((ms) => (100 * ms >= LEAST * whole ? share(ms, whole) : '').padStart(SHARE))
+    .join('')
   const cut =
     place === '' ? cutEnd(name, widths.name + widths.place + 2) : cutEnd(name, widths.name)
   const shownName = place === '' ? cut : padEnd(cut, widths.name)
