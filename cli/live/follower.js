@@ -47,9 +47,9 @@ const { selectionOf } = require('../../lib/offline.js')
  */
 
 class Follower {
-  /** @param {string[] | (() => string[])} inputs files and folders, found anew at each look */
+  /** @param {string[] | (() => Promise<string[]>)} inputs files and folders, found anew at each look */
   constructor(inputs) {
-    this.inputs = typeof inputs === 'function' ? inputs : () => inputs
+    this.inputs = typeof inputs === 'function' ? inputs : async () => inputs
     this.addon = loadTools()
     this.state = this.addon.cpuProfFollow()
   }
@@ -63,7 +63,7 @@ class Follower {
   async look({ seconds = 10, by = 'function', limit = 20, ...filters } = {}) {
     const selection = selectionOf(filters)
     const json = this.addon.cpuProfFollowLook(
-      ...[this.state, this.inputs(), seconds, by, limit, selection],
+      ...[this.state, await this.inputs(), seconds, by, limit, selection],
     )
     return JSON.parse(await json)
   }

@@ -49,7 +49,7 @@
  * @property {string} TEMP_VARIABLE the environment variable that names the folder for temporary files
  * @property {() => Snapshot} takeSnapshot throws if the system does not tell about processes
  * @property {(pid: number) => string[] | undefined} openFilesOf returns the paths of the files that a
- *   process has open; undefined if the system does not tell. Throws if this user may not know.
+ *   process has open; undefined if the system does not tell
  * @property {() => (signal: NodeJS.Signals) => boolean} watchTerminal returns a function that tells
  *   whether the terminal sent a signal to the command too
  * @property {(env: NodeJS.ProcessEnv) => void} passOnFiles lets the processes that this process starts

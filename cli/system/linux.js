@@ -130,40 +130,25 @@ function isInherited({ target, isWritten }, all) {
 
 /** Returns the open files of this process, as far as the system tells them. @returns {OpenFile[]} */
 function listOpenFiles() {
-  const folder = '/proc/self/fd'
-  /** @type {string[]} */
-  let names = []
-  try {
-    names = fs.readdirSync(folder)
-  } catch {
-    // There is no /proc, or no descriptor is free.
-  }
-  return names.flatMap((name) => {
+  return linksIn('/proc/self/fd').flatMap(({ name, target }) => {
     try {
-      const { mode } = fs.lstatSync(`${folder}/${name}`)
-      const target = fs.readlinkSync(`${folder}/${name}`)
+      const { mode } = fs.lstatSync(`/proc/self/fd/${name}`)
       return [{ fd: Number(name), target, isWritten: (mode & 0o200) !== 0 }]
     } catch {
-      // The descriptor of the listing itself is closed by now.
+      // The file was closed meanwhile.
       return []
     }
   })
 }
 
-/** Returns the user of a process; undefined if the process is gone. @param {number} pid */
-function ownerOf(pid) {
-  const uids = /^Uid:\t(\d+)/m.exec(read(pid, 'status') ?? '')
-  return uids === null ? undefined : Number(uids[1])
-}
-
 /**
  * Returns the paths of the files that a process has open. A path of a container begins with the root of
- * its process. Throws an error for the user if the process is another user's.
+ * its process. Another user's process has none.
  * @param {number} pid @returns {string[]}
  */
 function openFilesOf(pid) {
   const folder = `/proc/${pid}/fd`
-  const paths = listLinks(folder).flatMap(({ name, target }) => {
+  const paths = linksIn(folder).flatMap(({ name, target }) => {
     if (!target.startsWith('/')) return []
     const places = [target, `/proc/${pid}/root${target}`]
     const place = places.find((place) => isSameFile(place, `${folder}/${name}`))
@@ -172,21 +157,23 @@ function openFilesOf(pid) {
   return [...new Set(paths)]
 }
 
-/** @param {string} folder @returns {{ name: string, target: string }[]} */
-function listLinks(folder) {
+/** Returns the links in a folder, as far as the system tells them. @param {string} folder @returns {{ name: string, target: string }[]} */
+function linksIn(folder) {
+  /** @type {string[]} */
+  let names = []
   try {
-    return fs.readdirSync(folder).flatMap((name) => {
-      try {
-        return [{ name, target: fs.readlinkSync(`${folder}/${name}`) }]
-      } catch {
-        // The file was closed meanwhile.
-        return []
-      }
-    })
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EACCES') return []
-    throw new Error(`the files of ${folder} cannot be read: the process belongs to another user`)
+    names = fs.readdirSync(folder)
+  } catch {
+    // There is no /proc, no descriptor is free, or the process is gone or belongs to another user.
   }
+  return names.flatMap((name) => {
+    try {
+      return [{ name, target: fs.readlinkSync(`${folder}/${name}`) }]
+    } catch {
+      // The file was closed meanwhile, as the descriptor of the listing itself.
+      return []
+    }
+  })
 }
 
 /** Returns whether two paths lead to one file. @param {string} one @param {string} other */
@@ -197,6 +184,12 @@ function isSameFile(one, other) {
   } catch {
     return false
   }
+}
+
+/** Returns the user of a process; undefined if the process is gone. @param {number} pid */
+function ownerOf(pid) {
+  const uids = /^Uid:\t(\d+)/m.exec(read(pid, 'status') ?? '')
+  return uids === null ? undefined : Number(uids[1])
 }
 
 /** @param {number | 'self'} pid @param {string} file */

@@ -110,12 +110,13 @@ function summary(view) {
   const whole = lengthMs(view)
   const threads = processes.reduce((sum, process) => sum + process.threads.length, 0)
   const cores = whole > 0 ? workMs(totals) / whole : 0
+  const percent = (/** @type {number} */ ms) => `${Math.round((100 * ms) / (whole || 1))}%`
   const parts = [
     formatCounts(processes.length, threads),
     `${cores.toFixed(2)} cores at work`,
-    `gc ${share(totals.gcMs, whole)}`,
-    ...(totals.waitingMs === undefined ? [] : [`waiting ${share(totals.waitingMs, whole)}`]),
-    ...(totals.blockedMs === undefined ? [] : [`blocked ${share(totals.blockedMs, whole)}`]),
+    `gc ${percent(totals.gcMs)}`,
+    ...(totals.waitingMs === undefined ? [] : [`waiting ${percent(totals.waitingMs)}`]),
+    ...(totals.blockedMs === undefined ? [] : [`blocked ${percent(totals.blockedMs)}`]),
   ]
   return parts.join(' · ')
 }

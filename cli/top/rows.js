@@ -20,6 +20,9 @@ const { formatPath, formatPlace, printable } = require('../terminal/format.js')
  * @property {Row[]} rows in their order
  */
 
+/** Characters of a name that are looked at: names of anybody can be megabytes. */
+const MAX_NAME = 300
+
 /** Returns the time of work of a thread, or of several. @param {import('../../index.js').ReportTimes} times */
 const workMs = ({ javascriptMs, nativeMs, gcMs }) => javascriptMs + nativeMs + gcMs
 
@@ -39,8 +42,9 @@ function costTable(view, by, cwd) {
   /** @type {(cost: import('../live/follower.js').LiveCost, name: string, place?: string) => Row} */
   const row = ({ selfMs, totalMs, blockedMs, waitingMs }, name, place = '') => ({
     times: [selfMs, totalMs, blockedMs, waitingMs],
-    name: printable(name),
-    place: printable(place),
+    name: printable(name.slice(0, MAX_NAME)),
+    // The end of a path tells it apart.
+    place: printable(place.slice(-MAX_NAME)),
   })
   const rows = {
     function: () => view.functions.map((cost) => row(cost, cost.name, formatPlace(cost, cwd))),
@@ -67,10 +71,10 @@ function threadTable({ processes }) {
   return { heads: ['work', 'js', 'native', 'gc', 'waiting', 'blocked'], what: 'thread', rows }
 }
 
-/** @param {LiveView['processes'][number]} process @param {LiveThread} thread */
+/** Returns the name of a thread: that of a main thread is the command. @param {LiveView['processes'][number]} process @param {LiveThread} thread */
 function threadName({ command, pid }, { threadId, name }) {
-  const shown = threadId === 0 ? command : `${name} of ${command}`
-  return printable(`${pid || '?'} ${shown}`)
+  const shown = threadId === 0 ? command : name
+  return printable(`${pid || '(pid unknown)'} ${shown.slice(0, MAX_NAME)}`)
 }
 
 module.exports = { tableOf, threadTable, workMs }

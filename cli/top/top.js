@@ -37,7 +37,7 @@ const ENDED_MS = 2000
 /** @param {string[]} words @param {Options & import('../../index.js').Selection} options */
 async function top(words, { by, sort, seconds, count, tree, ...selection }) {
   try {
-    const target = findTarget(words, tree)
+    const target = await findTarget(words, tree)
     if (target === undefined) return
     const choices = { ...DEFAULTS, by, sort, seconds }
     const watched = new Watched(target, selection)

@@ -20,10 +20,13 @@ impl<'a> NeededFrames<'a> {
         Self { all, numbers: FxHashMap::default(), frames: FrameTable::new() }
     }
 
-    /// Leaves out the nodes that have no time, neither themselves nor below, and all lines. Gives the
+    /// Leaves out the nodes that have no time and no samples, neither themselves nor below. Gives the
     /// others the numbers of the needed frames.
     pub(super) fn keep(&mut self, profile: &mut ThreadProfile) {
         let mut is_needed: Vec<bool> = profile.all_times().map(|times| times.has_time()).collect();
+        for line in &profile.lines {
+            is_needed[line.node as usize] = true;
+        }
         // Parents come before their children.
         for (index, node) in profile.nodes.iter().enumerate().rev() {
             if is_needed[index]
@@ -43,7 +46,9 @@ impl<'a> NeededFrames<'a> {
             }
         }
         profile.nodes = nodes;
-        profile.lines.clear();
+        for line in &mut profile.lines {
+            line.node = new_indices[line.node as usize];
+        }
     }
 
     fn number(&mut self, frame: u32) -> u32 {
