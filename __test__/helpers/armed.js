@@ -7,6 +7,9 @@ const net = require('node:net')
 const path = require('node:path')
 const { temporaryDirectory } = require('./files.js')
 
+/** The id of a process that a spec stands for. */
+const PID = 4711
+
 /** Creates a folder for control sockets. @param {number} [mode] */
 function socketFolder(mode = 0o700) {
   const folder = temporaryDirectory('s-')
@@ -17,7 +20,7 @@ function socketFolder(mode = 0o700) {
 /** Returns a status of a process that is armed. @param {Record<string, any>} [facts] */
 function statusOf(facts = {}) {
   return {
-    ...{ pid: process.pid, ppid: 1, node: 'v24.0.0', label: 'server.js', cwd: '/srv/api' },
+    ...{ pid: PID, ppid: 1, node: 'v24.0.0', label: 'server.js', cwd: '/srv/api' },
     ...{
       script: '/srv/api/server.js',
       argv: ['/usr/bin/node', '/srv/api/server.js', '--port', '80'],
@@ -36,7 +39,7 @@ function statusOf(facts = {}) {
  *   sent as it is; undefined for no answer
  * @param {number} [pid]
  */
-async function serve(t, folder, reply, pid = process.pid) {
+async function serve(t, folder, reply, pid = PID) {
   const file = path.join(folder, `${pid}-${serve.count++}.sock`)
   const server = net.createServer((connection) => {
     connection.on('error', () => {})
@@ -64,4 +67,4 @@ function serveStatus(t, folder, facts) {
   return serve(t, folder, () => ({ v: 1, status }), status.pid)
 }
 
-module.exports = { serve, serveStatus, socketFolder, statusOf }
+module.exports = { PID, serve, serveStatus, socketFolder, statusOf }

@@ -13,7 +13,7 @@ const { listArmed } = require('../../cli/control/processes.js')
 const { explain } = require('../../cli/control/refusal.js')
 const { isBelow } = require('../../cli/control/tree.js')
 const { listSockets } = require('../../cli/system/posix-sockets.js')
-const { serve, serveStatus, socketFolder, statusOf } = require('../helpers/armed.js')
+const { PID, serve, serveStatus, socketFolder, statusOf } = require('../helpers/armed.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 
 /** Where only the sockets of a folder are found. @param {string} folder */
@@ -61,8 +61,15 @@ test('sockets are taken only from folders that nobody else can fill', async (t) 
   }
   assert.deepEqual(
     listSockets(only(folder)).map(({ pid }) => pid),
-    [process.pid],
+    [PID],
   )
+})
+
+test('this process does not list itself', async (t) => {
+  const folder = socketFolder()
+  await serveStatus(t, folder, { pid: process.pid })
+  assert.equal(listSockets(only(folder)).length, 1)
+  assert.deepEqual(await listArmed(only(folder)), [])
 })
 
 test('the folders of the system are searched without CPU_PROF_SOCKET', async (t) => {
@@ -111,7 +118,7 @@ for (const [what, answer, problem] of /** @type {[string, unknown, RegExp][]} */
     const folder = socketFolder()
     await serve(t, folder, () => answer)
     const [{ pid, status, problem: told }] = await listArmed(only(folder))
-    assert.deepEqual([pid, status], [process.pid, undefined])
+    assert.deepEqual([pid, status], [PID, undefined])
     assert.match(String(told), problem)
   })
 }
@@ -164,8 +171,9 @@ const armed = (pid, label, packageName) => ({
   status: statusOf({ pid, label, script: `/srv/${label}` }),
 })
 
-// 1 npm > 2 sh > 3 api > 4 worker; 5 other, 6 Node that is not armed, below 1.
+// 1 npm > 2 sh > 3 api > 4 worker; 6 Node that is not armed, below 2; 5 other > 8 sh > 9 this command.
 const WORLD = {
+  self: 9,
   armed: [
     armed(3, 'api.js', '@acme/api'),
     armed(4, 'worker.js', '@acme/api'),
@@ -176,6 +184,8 @@ const WORLD = {
     [3, 2],
     [4, 3],
     [6, 2],
+    [9, 8],
+    [8, 5],
   ]),
   explain: (/** @type {number} */ pid) =>
     pid === 6 ? { text: 'pid 6 is not armed', pid } : { text: `no ${pid}` },
@@ -190,7 +200,8 @@ for (const [
 ] of /** @type {[string[], any, number[], RegExp[], string[]][]} */ ([
   [['3'], {}, [3], [], []],
   [['3', '5', '3'], {}, [3, 5], [], []],
-  [[], { all: true }, [3, 4, 5], [], []],
+  // Not what runs this command.
+  [[], { all: true }, [3, 4], [], []],
   [['worker'], {}, [4], [], []],
   [['OTHER'], {}, [5], [], []],
   [['/srv/api'], {}, [3], [], []],

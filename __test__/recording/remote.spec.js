@@ -23,7 +23,10 @@ test('an armed process is listed, started, stopped, and started again', async (t
   assert.deepEqual(tracesIn(cwd), [])
 
   const listed = await cli(['ps'])
-  assert.match(listed.stdout, new RegExp(`^ *pid +label.*\n *${pid} +\\S*armed\\.js\\S* .* armed `))
+  assert.match(
+    listed.stdout,
+    new RegExp(`^ *pid +label.*\n *${pid} +\\S*controlled\\.js\\S* .* armed `),
+  )
   assert.equal(listed.stderr, '')
   const [status, ...others] = JSON.parse((await cli(['ps', '--json'])).stdout)
   assert.deepEqual(others, [])
@@ -35,7 +38,7 @@ test('an armed process is listed, started, stopped, and started again', async (t
   for (const count of [2, 4]) {
     const started = await cli(['start', String(pid)])
     assert.equal(started.code, 0, started.stderr)
-    assert.match(started.stderr, new RegExp(`^cpu-prof: recording pid ${pid} \\(.*armed\\.js`))
+    assert.match(started.stderr, new RegExp(`^cpu-prof: recording pid ${pid} \\(.*controlled\\.js`))
     await work(program)
     assert.match(
       (await cli(['status', 'controlled.js'])).stdout,

@@ -2,6 +2,7 @@
 
 // The command `cpu-prof record`: its options and its help.
 
+const { Option } = require('commander')
 const {
   addSettings,
   addTargets,
@@ -27,7 +28,11 @@ function define(program) {
         'recording early and keeps the result.',
     )
   addTargets(command)
-    .option('--for <length>', 'the length of the recording: 500ms, 30s, 5m', parseLength, 30_000)
+    .addOption(
+      new Option('--for <length>', 'the length of the recording: 500ms, 10s, 5m')
+        .argParser(parseLength)
+        .default(30_000, '30s'),
+    )
     .option(
       '-o, --output <file>',
       'the trace; .gz compresses it, - is stdout (default: trace.json in --dir)',

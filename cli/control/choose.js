@@ -11,6 +11,7 @@ const { isBelow } = require('./tree.js')
  * What is known about this machine's processes.
  * @typedef {object} World
  * @property {Armed[]} armed
+ * @property {number} self the id of this process
  * @property {import('./tree.js').Parents} parents
  * @property {(pid: number) => Refusal} explain says why a process cannot be controlled
  */
@@ -28,8 +29,10 @@ const { isBelow } = require('./tree.js')
  * @returns {Choice}
  */
 function choose(words, { all, tree }, world) {
-  /** @type {Set<Armed>} */
-  const chosen = new Set(all ? world.armed : [])
+  const { armed, parents, self } = world
+  // Not npx, which runs this command.
+  const everything = armed.filter(({ pid }) => !isBelow(self, pid, parents))
+  const chosen = new Set(all ? everything : [])
   /** @type {Refusal[]} */
   const refused = []
   /** @type {Map<number, Refusal>} */
@@ -41,9 +44,7 @@ function choose(words, { all, tree }, world) {
       : byText(word, world, tree)
     if (problem) refused.push({ text: problem })
     for (const root of roots) {
-      const found = world.armed.filter(
-        ({ pid }) => pid === root || (tree && isBelow(pid, root, world.parents)),
-      )
+      const found = armed.filter(({ pid }) => pid === root || (tree && isBelow(pid, root, parents)))
       for (const one of found) chosen.add(one)
       const missing = tree ? unarmed(root, world) : []
       if (found.length > 0) for (const one of missing) left.set(Number(one.pid), one)
@@ -65,7 +66,7 @@ function byText(word, { armed, parents }, tree) {
     : all
   if (found.length === 1) return { roots: [found[0].pid], problem: '' }
   if (found.length === 0) {
-    const problem = `no armed process has '${word}' in its label, package or script; cpu-prof ps lists them`
+    const problem = `no armed process has '${word}' in its label, package or script; cpu-prof ps lists them, and one that is not armed is named by its pid`
     return { roots: [], problem }
   }
   const list = found.map(({ pid, status }) => `${pid} (${status?.label})`).join(', ')

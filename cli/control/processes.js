@@ -21,9 +21,11 @@ const MAX_MANIFEST_BYTES = 1 << 20
  * @property {string} [problem] why the process does not answer
  */
 
-/** Asks all armed processes for their status, and removes the sockets of those that have ended. @returns {Promise<Armed[]>} */
+/** Asks all other armed processes for their status, and removes the sockets of those that have ended. @returns {Promise<Armed[]>} */
 async function listArmed(env = process.env) {
-  const all = await Promise.all(listSockets(env).map(readArmed))
+  // This process is armed itself where the environment of a container arms all.
+  const sockets = listSockets(env).filter(({ pid }) => pid !== process.pid)
+  const all = await Promise.all(sockets.map(readArmed))
   return all.flat().sort((a, b) => a.pid - b.pid)
 }
 

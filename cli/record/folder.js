@@ -24,15 +24,14 @@ const PREFIX = 'cpu-prof-record-'
 function openFolder(targets, dir, isKept) {
   const folder = dir ?? createTemporary(targets)
   if (dir !== undefined) createFolder(dir)
-  const list = () => listNames(folder).filter((name) => name.endsWith('.trace.json'))
-  const earlier = new Set(list())
-  const headers = () =>
-    headersOf(
-      list()
-        .filter((name) => !earlier.has(name))
-        .sort()
-        .map((name) => path.join(folder, name)),
-    )
+  /** @type {Set<string>} */
+  const earlier = new Set()
+  const files = () =>
+    listNames(folder)
+      .filter((name) => name.endsWith('.trace.json') && !earlier.has(name))
+      .sort()
+      .map((name) => path.join(folder, name))
+  for (const file of files()) earlier.add(path.basename(file))
   /** The recordings that are in the trace. @type {string[]} */
   let merged = []
   const remove = () => {
@@ -42,13 +41,15 @@ function openFolder(targets, dir, isKept) {
   let isOpen = true
   return {
     path: folder,
+    /** Returns what was written here since the folder was opened. */
+    files,
     /** Returns whether the files that a process has begun are here. @param {Started} started */
     hasFilesOf: ({ status }) =>
       (status.recording?.files ?? []).every((file) => fs.existsSync(file)),
     /** Returns the files of processes. @param {Started[]} started */
     recordings(started) {
       const pids = started.map(({ target }) => target.pid)
-      merged = headers()
+      merged = headersOf(files())
         .filter(({ pid }) => pid !== null && pids.includes(pid))
         .map(({ file }) => file)
       return merged

@@ -59,8 +59,8 @@ async function record(words, { for: forMs, settings, ...options }) {
     const still = await waitForEnd(running, {
       ...options,
       forMs,
-      folder: folder.path,
       interruption,
+      files: folder.files,
     })
     interruption.endRecording()
     const areComplete = await stopAll(still)

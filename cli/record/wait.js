@@ -13,7 +13,7 @@ const { showProgress } = require('./progress.js')
 /**
  * @typedef {object} Wait
  * @property {number} forMs
- * @property {string} folder of the recordings
+ * @property {() => string[]} files returns those of the recordings
  * @property {boolean} [quiet]
  * @property {ReturnType<typeof import('./interruption.js').watchInterruption>} interruption
  */
@@ -29,14 +29,14 @@ const FUNCTIONS = 3
  * that still run.
  * @param {Started[]} started @param {Wait} wait
  */
-async function waitForEnd(started, { forMs, folder, quiet, interruption }) {
+async function waitForEnd(started, { forMs, files, quiet, interruption }) {
   const beganMs = performance.now()
   const display = showProgress(
     started.map(({ target }) => nameOf(target)),
     forMs,
     quiet,
   )
-  const follower = new Follower([folder])
+  const follower = new Follower(async () => files())
   let running = started
   let isInterrupted = false
   const interrupted = interruption.happened.then(() => {

@@ -33,8 +33,10 @@ async function findTargets(words, { all, tree, inspector }, canArm = false) {
     fail('name processes by pid or text, or use --all; cpu-prof ps lists them', WRONG_USAGE)
     return []
   }
-  const look = async () =>
-    choose(words, { all, tree }, { armed: await listArmed(), parents: readParents(), explain })
+  const look = async () => {
+    const world = { armed: await listArmed(), parents: readParents(), self: process.pid, explain }
+    return choose(words, { all, tree }, world)
+  }
   let found = await look()
   const unarmed = [...found.refused, ...(inspector ? found.left : [])].flatMap(
     ({ pid }) => pid ?? [],
