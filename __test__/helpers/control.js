@@ -127,4 +127,4 @@ function socketOf(folder, pid) {
   return path.join(folder, found[0])
 }
 
-module.exports = { reply, send, socketOf, runArmed, NEEDS_SOCKET }
+module.exports = { ask, reply, send, socketOf, runArmed, NEEDS_SOCKET }

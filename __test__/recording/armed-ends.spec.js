@@ -6,8 +6,9 @@ const assert = require('node:assert/strict')
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { describe, test } = require('node:test')
+const { cli } = require('../helpers/cli.js')
 const { runArmed, send, NEEDS_SOCKET } = require('../helpers/control.js')
-const { run, message, cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
+const { message, cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT, NEEDS_THE_VERY_END, NEEDS_WAKE_UP } = require('../helpers/source.js')
 
 const together = { concurrency: 2, skip: NEEDS_SOCKET }
@@ -181,11 +182,20 @@ test('a process removes the sockets of killed processes', { skip: NEEDS_SOCKET }
   for (const child of [second, third]) child.kill('SIGKILL')
 })
 
-test('a program that is only armed has no recording, which cpu-prof run tells', {
+test('cpu-prof run tells that nobody has started a recording', {
   skip: NEEDS_SOCKET,
 }, async () => {
-  const { code, files } = await run(['-e', '0'], {
-    env: { CPU_PROF_START: 'off', CPU_PROF_SOCKET: 'off' },
-  })
-  assert.deepEqual([code, files], [0, []])
+  const { code, stdout, stderr } = await cli([
+    'run',
+    '--start',
+    'off',
+    '--socket',
+    'off',
+    '--',
+    process.execPath,
+    '-p',
+    '7',
+  ])
+  assert.deepEqual([code, stdout], [0, '7\n'])
+  assert.match(stderr, /^cpu-prof: nothing was recorded: the processes were armed, .*\n$/)
 })

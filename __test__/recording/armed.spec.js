@@ -225,6 +225,7 @@ describe('an armed program', together, () => {
     const { traces } = await runArmed(
       ['armed.js', 'idle', 'blocked'],
       async ({ dir, ask, recorded }) => {
+        await until(() => fs.existsSync(path.join(dir, 'blocked')), 'nothing is blocked')
         await ask({ do: 'start' })
         assert.equal((await recorded(1)).length, 1)
         fs.writeFileSync(path.join(dir, 'free'), '')
@@ -245,6 +246,7 @@ describe('an armed program', together, () => {
         child.send({ worker: 'blocked' })
         await message(child)
         await recorded(2)
+        await until(() => fs.existsSync(path.join(dir, 'blocked')), 'nothing is blocked')
         const { stopped } = await ask({ do: 'stop' })
         assert.equal(stopped.files.length, 2)
         assert.ok(stopped.unreached >= 1, 'a blocked thread is reached')

@@ -93,7 +93,7 @@ async function collect(file, plan, { ending, nodes }, options) {
     if (plan.isNested && recordings.length > 0) return
     // Nothing more is loaded for a short command.
     const nameMissing = () =>
-      nodes.length > 0
+      nodes.length > 0 && !plan.isArmed
         ? require('./after/missing.js').missingText(nodes, recordings, workingDirectory())
         : ''
     const missing = orNothing(nameMissing, '')
@@ -119,10 +119,12 @@ function whyNone(error) {
  * @param {string} file the command's program @param {Plan} plan
  * @param {string} missing text about Node processes without a recording, empty if there are none
  */
-function printNothing(file, { finalDir, recordingsDir }, missing) {
+function printNothing(file, { finalDir, recordingsDir, isArmed }, missing) {
   const nothing = 'no Node process was recorded'
   if (recordingsDir.isGone()) {
     printStatus(`the recordings' folder is gone: ${finalDir}`)
+  } else if (isArmed) {
+    printStatus('nothing was recorded: the processes were armed, and no recording was started')
   } else if (missing === '') {
     printStatus(`${nothing}: ${file} started none, or changed their NODE_OPTIONS`)
   } else {

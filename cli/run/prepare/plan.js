@@ -15,7 +15,7 @@ const { createRunStateDir, outerRun } = require('./run-state-dir.js')
 const PRELOAD = path.join(__dirname, '..', '..', '..', 'index.js')
 /** Yarn's preload, which finds the packages that all others need. */
 const PNP = /^\s*(--require|-r)[ =]("[^"]*"|\S+)(?<=\.pnp\.c?js"?)(?=\s|$)/
-const [DIR, NAME] = [variableOf('dir'), variableOf('name')]
+const [DIR, NAME, START] = [variableOf('dir'), variableOf('name'), variableOf('start')]
 
 /**
  * @typedef {object} Options
@@ -81,6 +81,8 @@ function planRun(command, options, env) {
       isHidden: given === undefined,
       /** Whether the run is part of an outer run, whose trace will contain it. */
       isNested: outer !== undefined,
+      /** Whether the processes record only when that is asked for. */
+      isArmed: (variables[START] || 'on') !== 'on',
       /** Of the command. */
       env: recordedEnvironment(env, state.path),
       /** Ends the run: processes that start later are not recorded. */

@@ -13,7 +13,7 @@ use napi::bindgen_prelude::retain_current_module_for_unload_safety;
 use super::exit_hooks;
 use super::recording::{RECORDING, is_recording, name_worker};
 use super::start::{InspectorPlan, StartRequest, on_survival, start};
-use super::stop::stop;
+use super::stop::stop_and_forget;
 use crate::record::process::armed::{self, ArmedProcess, ArmedThread};
 use crate::record::process::control;
 use crate::record::window::worker_name::WorkerName;
@@ -147,7 +147,7 @@ extern "C" fn on_start(_: *mut c_void) {
 extern "C" fn on_stop(_: *mut c_void) {
     on_request(|| {
         if is_part_of_ended() && is_sampled_by_v8() {
-            stop();
+            stop_and_forget();
         }
     });
 }

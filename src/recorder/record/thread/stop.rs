@@ -81,6 +81,15 @@ pub(crate) fn stop() -> Option<StoppedRecording> {
     Some(stopped)
 }
 
+/// Stops recording this thread, and lets V8 forget what it noted of the program's code: a thread that is only
+/// armed costs nothing.
+pub(super) fn stop_and_forget() {
+    stop();
+    if let Some(profiler) = IDLE_PROFILER.take() {
+        profiler.dispose();
+    }
+}
+
 /// Stops recording this thread. A later [`stop`] returns the result.
 pub(crate) fn end_early() {
     if let Some(stopped) = stop() {

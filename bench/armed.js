@@ -1,0 +1,165 @@
+'use strict'
+
+// What an armed process costs, and how fast a recording starts and stops.
+// Arguments: [rounds=15]. Instructions need valgrind.
+
+const { spawn, spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const { temporaryDirectory, PACKAGE } = require('../__test__/helpers/files.js')
+const { ask, socketOf } = require('../__test__/helpers/control.js')
+
+const ROUNDS = Number(process.argv[2] ?? 15)
+const IDLE_MS = 5000
+const SHORT = ['-e', '0']
+/** Prints its peak memory, KiB. */
+const PEAK = ['-e', 'process.stdout.write(String(process.resourceUsage().maxRSS))']
+
+/** A program under full load: prints the longest time in which it did nothing, milliseconds. */
+const LOAD = `
+  let last = process.hrtime.bigint(), longest = 0n
+  process.on('message', () => { process.send(Number(longest) / 1e6); longest = 0n })
+  process.send('ready')
+  function request(n) { let sum = 0; for (let i = 0; i < n; i++) sum += Math.sqrt(i); return sum }
+  setImmediate(function turn() {
+    for (let i = 0; i < 20; i++) {
+      request(5000)
+      const now = process.hrtime.bigint()
+      if (now - last > longest) longest = now - last
+      last = now
+    }
+    setImmediate(turn)
+  })`
+
+const folder = temporaryDirectory()
+const plain = { env: { ...process.env }, cwd: folder, encoding: /** @type {'utf8'} */ ('utf8') }
+const armed = {
+  ...plain,
+  env: { ...process.env, CPU_PROF_START: 'off', CPU_PROF_SOCKET: path.join(folder, 's') },
+}
+const PRELOAD = ['--require', PACKAGE]
+
+/** @param {number[]} values */
+const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
+
+/** @param {string[]} args @param {typeof plain} options */
+function startUpMs(args, options) {
+  const before = performance.now()
+  spawnSync(process.execPath, args, options)
+  return performance.now() - before
+}
+
+/** @param {string[]} args @param {typeof plain} options */
+const peakKiB = (args, options) => Number(spawnSync(process.execPath, args, options).stdout)
+
+/** Returns the millions of instructions of a program; NaN without valgrind. @param {string[]} args @param {typeof plain} options */
+function instructions(args, options) {
+  const valgrind = ['--tool=callgrind', '--callgrind-out-file=/dev/null']
+  const { stderr } = spawnSync('valgrind', [...valgrind, process.execPath, ...args], options)
+  return Number(/Collected : (\d+)/.exec(stderr ?? '')?.[1]) / 1e6
+}
+
+/** Returns how often the threads of a process waited, by their names. @param {number | undefined} pid */
+function waits(pid) {
+  const tasks = `/proc/${pid}/task`
+  /** @type {Record<string, number>} */
+  const counts = {}
+  for (const id of fs.readdirSync(tasks)) {
+    const name = fs.readFileSync(`${tasks}/${id}/comm`, 'utf8').trim()
+    const status = fs.readFileSync(`${tasks}/${id}/status`, 'utf8')
+    const count = Number(/\nvoluntary_ctxt_switches:\s*(\d+)/.exec(status)?.[1])
+    counts[name] = (counts[name] ?? 0) + count
+  }
+  return counts
+}
+
+/** @param {string[]} args */
+async function start(args) {
+  const child = spawn(process.execPath, [...PRELOAD, ...args], {
+    ...armed,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  await new Promise((resolve) => child.once('message', resolve))
+  return { child, socket: socketOf(armed.env.CPU_PROF_SOCKET, child.pid) }
+}
+
+/** @param {number} ms */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function idle() {
+  const { child } = await start(['-e', "setInterval(() => {}, 1e9); process.send('ready')"])
+  await sleep(1000)
+  const before = waits(child.pid)
+  await sleep(IDLE_MS)
+  const after = waits(child.pid)
+  child.kill('SIGKILL')
+  return Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]))
+}
+
+async function underLoad() {
+  const { child, socket } = await start(['-e', LOAD])
+  const longest = () => {
+    child.send('longest')
+    return new Promise((resolve) => child.once('message', resolve))
+  }
+  /** @type {Record<string, number[]>} */
+  const ms = {
+    'first sample': [],
+    start: [],
+    'pause of a start': [],
+    stop: [],
+    'pause of a stop': [],
+  }
+  await sleep(500)
+  for (let round = 0; round < ROUNDS; round++) {
+    await longest()
+    const asked = process.hrtime.bigint()
+    const before = performance.now()
+    await ask(socket, { do: 'start' })
+    ms.start.push(performance.now() - before)
+    ms['pause of a start'].push(Number(await longest()))
+    await sleep(400)
+    await longest()
+    const stopping = performance.now()
+    const { stopped } = await ask(socket, { do: 'stop' })
+    ms.stop.push(performance.now() - stopping)
+    ms['pause of a stop'].push(Number(await longest()))
+    const { traceEvents } = JSON.parse(fs.readFileSync(stopped.files[0], 'utf8'))
+    const first = (/** @type {string} */ wanted) =>
+      traceEvents.find((/** @type {any} */ { name }) => name === wanted)
+    const [chunk, profile] = [first('ProfileChunk'), first('Profile')]
+    const [delta] = chunk.args.data.timeDeltas
+    const firstUs = profile.args.data.startTime + delta
+    ms['first sample'].push(firstUs / 1000 - Number(asked / 1000n) / 1000)
+  }
+  child.kill('SIGKILL')
+  return ms
+}
+
+async function main() {
+  console.log(`Node ${process.version}, ${ROUNDS} rounds, medians`)
+  const both = (
+    /** @type {(args: string[], options: typeof plain) => number} */ measure,
+    /** @type {string[]} */ args,
+  ) => {
+    // In turns, so that a change of the machine meets both.
+    const differences = Array.from({ length: ROUNDS }, () => {
+      const without = measure(args, plain)
+      return [without, measure([...PRELOAD, ...args], armed)]
+    })
+    const [a, b] = [0, 1].map((side) => median(differences.map((pair) => pair[side])))
+    return `${a.toFixed(1)} + ${(b - a).toFixed(1)}`
+  }
+  console.log(`start-up, ms: ${both(startUpMs, SHORT)}`)
+  console.log(`peak memory, KiB: ${both(peakKiB, PEAK)}`)
+  const without = instructions(SHORT, plain)
+  const counted = instructions([...PRELOAD, ...SHORT], armed)
+  console.log(`instructions, millions: ${without.toFixed(1)} + ${(counted - without).toFixed(1)}`)
+  console.log(`waits of each thread in ${IDLE_MS / 1000} s: ${JSON.stringify(await idle())}`)
+  for (const [what, values] of Object.entries(await underLoad())) {
+    const worst = Math.max(...values)
+    console.log(`${what}, ms: ${median(values).toFixed(1)}, at most ${worst.toFixed(1)}`)
+  }
+}
+
+main()
