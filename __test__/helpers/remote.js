@@ -8,7 +8,7 @@ const { cli } = require('./cli.js')
 const { cleanEnv, temporaryDirectory, FIXTURES, PACKAGE } = require('./files.js')
 const { message } = require('./run.js')
 
-const PROGRAM = path.join(FIXTURES, 'armed.js')
+const PROGRAM = path.join(FIXTURES, 'controlled.js')
 
 /**
  * @typedef {object} Program

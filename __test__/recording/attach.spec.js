@@ -9,7 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { inspection, listSockets } = require('../../cli/system/index.js')
 const { socketFolder } = require('../helpers/armed.js')
-const { temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
+const { filesIn, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
 const { cliOf, startArmed, startProgram, work, PROGRAM } = require('../helpers/remote.js')
 const { readTrace } = require('../helpers/trace.js')
 const { assertSeen } = require('../helpers/work.js')
@@ -61,7 +61,7 @@ for (const words of [[], ['worker'], ['worker', 'nested'], ['busy'], ['worker', 
     assert.equal(started.code, 0, started.stderr)
     assert.match(
       started.stderr,
-      /^cpu-prof: arming pid \d+ \(node .*armed\.js.*\) through its inspector\n/,
+      /^cpu-prof: arming pid \d+ \(node .*controlled\.js.*\) through its inspector\n/,
     )
     assert.match(started.stderr, new RegExp(`armed ${threads} threads? of pid ${pid}\n`))
     assert.match(started.stderr, new RegExp(`recording pid ${pid} `))
@@ -203,6 +203,37 @@ test('another copy of the package in the process is refused', { skip }, async (t
   assert.equal(code, 1)
   assert.ok(stderr.includes(`another copy of cpu-prof (${path.join(copy, 'cpu-prof.')}`), stderr)
   assert.deepEqual(listSockets({ CPU_PROF_SOCKET: folder }), [])
+  assert.ok(!isListening(program.pid))
+})
+
+test('an older version in the process is refused', { skip }, async (t) => {
+  const folder = socketFolder()
+  const [addon] = filesIn(PACKAGE, '.node').filter((file) =>
+    path.basename(file).startsWith('cpu-prof.'),
+  )
+  const file = path.join(temporaryDirectory(), 'main.js')
+  const module = "{ exports: { cpuProfVersion: () => '0.0.1' }, loaded: true }"
+  const load = `require.cache[${JSON.stringify(addon)}] = ${module}`
+  fs.writeFileSync(file, `${load}; require(${JSON.stringify(PROGRAM)})`)
+  const program = await start(t, [ANY_PORT, file], folder)
+  const { code, stderr } = await cliOf(folder)(['start', String(program.pid), '--inspector'])
+  assert.equal(code, 1)
+  assert.match(stderr, /cannot be armed: it has loaded version 0\.0\.1 of cpu-prof, and this is /)
+  assert.ok(!isListening(program.pid))
+})
+
+test('a process that opens no control socket is told', { skip }, async (t) => {
+  const program = await startProgram(t, [ANY_PORT, PROGRAM], { CPU_PROF_SOCKET: 'off' })
+  const { code, stderr } = await cliOf(socketFolder())([
+    'start',
+    String(program.pid),
+    '--inspector',
+  ])
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /its control socket does not appear where this user looks; its CPU_PROF_SOCKET/,
+  )
   assert.ok(!isListening(program.pid))
 })
 

@@ -42,13 +42,13 @@ test('record ends by itself, and leaves a trace, a report and a page', async (t)
   const folder = socketFolder()
   const program = await startArmed(t, folder, ['worker'])
   const cli = cliOf(folder)
-  const working = cli(['record', String(program.pid), '--for', '1s', '--html', 'page.html'], {
+  const working = cli(['record', String(program.pid), '--for', '3s', '--html', 'page.html'], {
     env: temporaryFiles(t),
     during: interrupt(program),
   })
   const { code, stdout, stderr, cwd } = await working
   assert.deepEqual([code, stdout], [0, ''], stderr)
-  assert.match(stderr, /^cpu-prof: recording pid \d+ \(.*\) for 1\.00 s\n/)
+  assert.match(stderr, /^cpu-prof: recording pid \d+ \(.*\) for 3\.00 s\n/)
   assert.match(stderr, /functions, by self time/)
   const [, file] = /^trace: (profiles\/\S+\/trace\.json) /m.exec(stderr) ?? []
   const trace = fs.readFileSync(path.join(cwd, file), 'utf8')
@@ -85,7 +85,7 @@ for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGINT', 'SIGTERM', 'SIG
     const folder = socketFolder()
     const program = await startArmed(t, folder)
     const { code, cwd, stderr } = await cliOf(folder)(
-      ['record', 'armed.js', '--for', '10m', '-o', 'trace.json', '-q'],
+      ['record', 'controlled.js', '--for', '10m', '-o', 'trace.json', '-q'],
       {
         env: temporaryFiles(t),
         during: async (child) => {

@@ -38,7 +38,7 @@ test('an armed process is listed, started, stopped, and started again', async (t
     assert.match(started.stderr, new RegExp(`^cpu-prof: recording pid ${pid} \\(.*armed\\.js`))
     await work(program)
     assert.match(
-      (await cli(['status', 'armed.js'])).stdout,
+      (await cli(['status', 'controlled.js'])).stdout,
       /started by cpu-prof start \(pid \d+\)/,
     )
 
@@ -122,7 +122,7 @@ test('--tree means the processes below, also below a shell', async (t) => {
   const stopped = await cli(['stop', root, '--tree'])
   assert.equal(stopped.stdout.trim().split('\n').length, 2)
 
-  const ambiguous = await cli(['status', 'armed'])
+  const ambiguous = await cli(['status', 'controlled'])
   assert.equal(ambiguous.code, 1)
   for (const pid of pids)
     assert.match(ambiguous.stderr, new RegExp(`several processes.*: .*${pid} \\(`))

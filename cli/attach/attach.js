@@ -2,22 +2,23 @@
 
 // Arms a process that was not started armed: opens its inspector, loads the package, and closes it again.
 
-const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
 const { FAILED } = require('../exit-codes.js')
 const { endBySignal, inspection, listSockets, onSignals } = require('../system/index.js')
 const { printable, formatCount } = require('../terminal/format.js')
 const { fail, messageOf, printStatus, writeStderr } = require('../terminal/output.js')
 const { quoteAll } = require('../terminal/shell.js')
+const { armThrough, PACKAGE } = require('./arming.js')
 const { openSession } = require('./session.js')
 const { readTarget } = require('./target.js')
 
 /** @typedef {import('./target.js').Target} Target */
 
-const PACKAGE = path.join(__dirname, '..', '..', 'index.js')
 /** How long the inspector may take to open and to close, and the control socket to appear. */
 const WAIT_MS = 5000
 const LOOK_MS = 20
+const NO_SOCKET =
+  'its control socket does not appear where this user looks; its CPU_PROF_SOCKET switches the socket ' +
+  'off, or names a folder that the variable has to name here too'
 
 /** Says what arming a process would do, and the command that does it. Sets the exit code. @param {number} pid */
 function tellPlan(pid) {
@@ -60,7 +61,9 @@ async function arm(pid) {
     const target = readTarget(pid)
     printStatus(`arming pid ${pid} (${target.command}) through its inspector`)
     const threads = await armThreads(target)
-    await until(() => listSockets(process.env).some((socket) => socket.pid === target.namespacePid))
+    const hasSocket = () =>
+      listSockets(process.env).some((socket) => socket.pid === target.namespacePid)
+    if (!(await until(hasSocket))) throw new Error(NO_SOCKET)
     printStatus(`armed ${formatCount(threads, 'thread')} of pid ${pid}`)
   } catch (error) {
     fail(`pid ${pid} cannot be armed: ${messageOf(error)}`)
@@ -75,7 +78,7 @@ async function armThreads(target) {
   const listener = target.open ?? (await openInspector(target))
   const connection = await openSession(listener)
   try {
-    return await armThrough(connection.session, target)
+    return await armThrough(connection.session, target.namespacePid)
   } finally {
     if (target.open === undefined) await closeInspector(connection, target, listener)
     connection.close()
@@ -98,51 +101,6 @@ async function openInspector({ pid, port, before }) {
     'its inspector does not open: the program has a handler of its own for SIGUSR1, or its inspector ' +
       'is open on another port',
   )
-}
-
-/** @param {Awaited<ReturnType<typeof openSession>>['session']} main @param {Target} target */
-async function armThrough(main, { namespacePid }) {
-  if ((await main.evaluate('process.pid')) !== namespacePid) {
-    throw new Error('its port belongs to another process')
-  }
-  const sessions = await main.withWorkers().catch(() => [main])
-  const expression = armingExpression()
-  check(await main.evaluate(expression))
-  const workers = sessions.slice(1).map((worker) => worker.evaluate(expression))
-  const results = await Promise.allSettled(workers)
-  const left = results.filter(({ status }) => status === 'rejected').length
-  if (left > 0) printStatus(`${formatCount(left, 'worker')} gave no answer, and cannot be recorded`)
-  return sessions.length - left
-}
-
-/** Returns an expression that arms a thread, and whose value is empty or names what is in the way. */
-function armingExpression() {
-  loadTools()
-  const tools = Object.keys(require.cache).find((file) =>
-    /cpu-prof-tools\.[\w-]+\.node$/.test(file),
-  )
-  const own = JSON.stringify(path.dirname(String(tools)))
-  return `(() => {
-    const path = require('path')
-    const addons = Object.keys(require.cache).filter((file) => /^cpu-prof\\.[\\w-]+\\.node$/.test(path.basename(file)))
-    const other = addons.find((file) => path.dirname(file) !== ${own})
-    if (other) return 'other ' + other
-    const prof = require(${JSON.stringify(PACKAGE)})
-    if (prof.isRecording()) return 'recording'
-    prof.start({ start: 'off' })
-    return ''
-  })()`
-}
-
-/** Throws if something is in the way of arming. @param {unknown} value of the expression */
-function check(value) {
-  if (value === 'recording') {
-    throw new Error('it is being recorded already, from its start or by its own code')
-  }
-  const [, other] = /^other (.*)$/s.exec(String(value)) ?? []
-  if (other !== undefined) {
-    throw new Error(`it has loaded another copy of cpu-prof (${other}); use that one's command`)
-  }
 }
 
 /**

@@ -25,7 +25,7 @@ class Session {
     this.workers = new Map()
   }
 
-  /** Takes a message of the inspector. @param {string} text */
+  /** Takes a message of the inspector. Throws if the message is none. @param {string} text */
   receive(text) {
     const { id, method, params, ...answer } = JSON.parse(text)
     if (id !== undefined) this.waiting.get(id)?.(answer)
@@ -103,7 +103,13 @@ async function openSession({ host, port }) {
     socket.once('error', reject)
   })
   const session = new Session((message) => socket.send(message))
-  socket.on('message', (/** @type {Buffer} */ data) => session.receive(String(data)))
+  socket.on('message', (/** @type {Buffer} */ data) => {
+    try {
+      session.receive(String(data))
+    } catch {
+      socket.terminate()
+    }
+  })
   socket.on('error', () => {})
   const closed = new Promise((resolve) => socket.once('close', resolve))
   return { session, closed, close: () => socket.terminate() }
@@ -130,4 +136,4 @@ function targetId(host, port) {
   })
 }
 
-module.exports = { openSession }
+module.exports = { openSession, Session }

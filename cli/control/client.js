@@ -6,7 +6,7 @@ const net = require('node:net')
 
 const VERSION = 1
 /** A longer reply is none of cpu-prof. */
-const MAX_REPLY_BYTES = 4 << 20
+const MAX_REPLY_BYTES = 1 << 20
 /** How long a status may take. */
 const STATUS_MS = 2000
 /** How long a start may take, and a stop, which waits for complete files. */

@@ -43,15 +43,19 @@ const { ControlError } = require('./client.js')
 /** The end of a label. */
 const PID = /:? \(pid \d+\)$/
 
+/** Longest text, and longest list. */
+const MAX_TEXT = 4096
+const MAX_LIST = 10_000
+
 /** @param {unknown} value */
-const text = (value) => (typeof value === 'string' ? value : undefined)
+const text = (value) => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : undefined)
 
 /** @param {unknown} value */
 const number = (value) => (Number.isFinite(value) ? Number(value) : undefined)
 
-/** @param {unknown} value */
+/** @param {unknown} value @returns {string[]} */
 const texts = (value) =>
-  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+  Array.isArray(value) ? value.slice(0, MAX_LIST).flatMap((each) => text(each) ?? []) : []
 
 /** @param {unknown} value @returns {Record<string, unknown>} */
 const objectOf = (value) =>

@@ -192,16 +192,6 @@ function ownerOf(pid) {
   return uids === null ? undefined : Number(uids[1])
 }
 
-/** Returns whether a process has a folder under the same path. @param {number} pid @param {string} folder */
-function seesFolder(pid, folder) {
-  try {
-    const [own, theirs] = [folder, `/proc/${pid}/root${folder}`].map((place) => fs.statSync(place))
-    return own.dev === theirs.dev && own.ino === theirs.ino
-  } catch {
-    return false
-  }
-}
-
 /** @param {number | 'self'} pid @param {string} file */
 function read(pid, file) {
   try {
@@ -221,6 +211,6 @@ module.exports = {
   watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
   passOnFiles,
   ownerOf,
-  seesFolder,
+  seesFolder: (pid, folder) => isSameFile(folder, `/proc/${pid}/root${folder}`),
   inspection,
 }

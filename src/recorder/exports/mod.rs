@@ -1,4 +1,6 @@
 //! The functions that JavaScript calls to record.
 
+mod armed;
+mod calling_thread;
 mod events;
 mod record;

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::record::process::armed::ArmedProcess;
-use crate::record::thread::armed::{self, ArmRequest};
+use super::armed::{Armament, Follow, arm_thread};
+use super::calling_thread::{CallingThread, StartInspector, call_start_inspector, program};
+use crate::record::thread::armed;
 use crate::record::thread::exit_hooks;
 use crate::record::thread::inspector::{self, NextStep};
 use crate::record::thread::recording;
@@ -16,31 +17,12 @@ use crate::record::thread::stop;
 use crate::record::thread::worker_coverage;
 use crate::record::window::profiler_frames;
 use crate::record::window::worker_name::WorkerName;
-use crate::sampler::v8::{self, KeptFunction};
+use crate::sampler::v8;
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::settings::config::{self, Config};
-use cpu_prof_core::base::settings::environment::{GivenSettings, preload_config, read_config, run};
+use cpu_prof_core::base::settings::config;
+use cpu_prof_core::base::settings::environment::{preload_config, read_config};
 use cpu_prof_core::base::settings::start::StartMode;
 use cpu_prof_core::base::stderr::warn_once;
-use cpu_prof_core::base::system;
-use cpu_prof_core::profile::program::Program;
-
-/// The properties of a thread that only JavaScript knows.
-#[napi(object)]
-pub(crate) struct CallingThread {
-    /// `worker_threads.threadId`
-    pub thread_id: u32,
-    /// The worker's name, as Node reports it; empty if Node does not.
-    pub name: String,
-    /// `process.execArgv`
-    pub exec_argv: Vec<String>,
-    /// `process.version`
-    pub version: String,
-    /// Folder `lib` of the package.
-    pub lib: String,
-    /// `cluster.worker.id`, in a process that `node:cluster` has started.
-    pub cluster_worker: Option<u32>,
-}
 
 /// The reason why a recording did not start.
 #[napi(object)]
@@ -94,14 +76,6 @@ pub(crate) struct CoveredWorker {
     /// Script of the worker; empty for text that the worker evaluates.
     pub script: String,
 }
-
-/// Starts the inspector. Takes the time between two samples (microseconds), the time between two
-/// windows (milliseconds), whether the user set the latter, and Node's global object. Returns the
-/// reason of a failure, which is empty if there is no inspector.
-type StartInspector<'a> = Function<'a, FnArgs<(u32, u32, bool, Unknown<'a>)>, Option<String>>;
-
-/// Follows a start or a stop of an armed thread.
-type Follow<'a> = Function<'a, (), ()>;
 
 /// Returns the version of the package that this addon belongs to.
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
@@ -287,14 +261,6 @@ pub(crate) fn name_worker(script: String) {
     }
 }
 
-/// Starts the calling thread's part of a recording of all armed threads, where only JavaScript can. Returns
-/// whether the thread's recording is a part of one that has ended, and should be stopped.
-#[napi(js_name = "cpuProfFollow", catch_unwind)]
-pub(crate) fn follow(env: Env, start_inspector: StartInspector<'_>) -> bool {
-    armed::join_in_javascript(|plan| call_start_inspector(&env, start_inspector, plan));
-    armed::is_part_of_ended()
-}
-
 /// Returns whether the calling thread is being recorded.
 #[napi(js_name = "cpuProfIsRecording", catch_unwind)]
 pub(crate) fn is_recording() -> bool {
@@ -348,84 +314,4 @@ fn start_thread(
     start::start(request, || program(thread, argv), start_inspector)?;
     recording::name_worker(name);
     Ok(())
-}
-
-/// What arming a thread needs beside the thread.
-struct Armament<'a> {
-    config: &'a Config,
-    /// Options in code.
-    options: HashMap<String, String>,
-    follow: Follow<'a>,
-}
-
-/// Arms the calling thread, which joins a recording of all threads that runs already.
-fn arm_thread(
-    env: &Env,
-    armament: Armament<'_>,
-    thread: CallingThread,
-    argv: &Object<'_>,
-    start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
-) -> std::result::Result<(), Error> {
-    let Armament { config, options, follow } = armament;
-    let follow = KeptFunction::keep(env, follow.raw())
-        .ok_or_else(|| Error::Unavailable("Node did not keep a function".into()))?;
-    profiler_frames::learn(&thread.lib);
-    let request = ArmRequest {
-        env,
-        thread_id: thread.thread_id,
-        name: WorkerName::from_option(&thread.name),
-        socket: &config.socket,
-        follow,
-    };
-    armed::arm(request, || ArmedProcess {
-        given: GivenSettings::now(options, &thread.exec_argv),
-        config: config.clone(),
-        program: program(thread, Some(argv)),
-    })?;
-    armed::join(start_inspector);
-    Ok(())
-}
-
-fn call_start_inspector(
-    env: &Env,
-    start: StartInspector<'_>,
-    plan: InspectorPlan,
-) -> std::result::Result<(), Error> {
-    let failure = env
-        .get_global()
-        .and_then(|global| {
-            let global = global.to_unknown();
-            start.call((plan.interval_us, plan.flush_ms, plan.is_fixed, global).into())
-        })
-        // The function itself throws nothing, so the thread is being terminated.
-        .map_err(|_| Error::Terminated)?;
-    match failure {
-        None => Ok(()),
-        Some(reason) if reason.is_empty() => Err(Error::NoInspector),
-        Some(reason) => Err(Error::Unavailable(reason)),
-    }
-}
-
-fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
-    Program {
-        pid: std::process::id(),
-        ppid: system::parent_id(),
-        ancestors: if thread.thread_id == 0 { system::ancestors() } else { Vec::new() },
-        argv: argv.map(strings).unwrap_or_default(),
-        exec_argv: thread.exec_argv,
-        cluster_worker: thread.cluster_worker,
-        cwd: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
-        node: thread.version,
-        process_start_ms: system::process_start_ms(),
-        boot: system::boot_id(),
-        process_key: system::process_key(),
-        pid_namespace: system::pid_namespace(),
-        run: run().id().map(str::to_owned),
-    }
-}
-
-/// Returns the strings of an array.
-fn strings(array: &Object<'_>) -> Vec<String> {
-    let length = array.get_array_length().unwrap_or(0);
-    (0..length).filter_map(|index| array.get_element(index).ok()).collect()
 }

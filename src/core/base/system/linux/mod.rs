@@ -6,20 +6,18 @@ mod threads;
 use std::ffi::{c_int, c_long, c_void};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
 use std::{io, mem};
 
 pub use self::threads::{thread_cpu_us, thread_ids, thread_name};
 use super::listed_process::ListedProcess;
 pub(super) use super::posix::children_cpu_us;
-use super::posix::clock_us;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    SAMPLING_SIGNAL, exported, files, has_borrowed_rights, is_process_alive, parent_id, pass_on,
-    process_cpu_us, socket, user, utc_offset_s, with_signals_blocked,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, process_cpu_us, socket,
+    user, utc_offset_s, with_signals_blocked,
 };
+use super::posix::{clock_us, has_two_users};
 
 /// Returns the time on the clock of V8 and Node, microseconds.
 pub fn now_us() -> i64 {
@@ -56,27 +54,11 @@ impl ThreadClock {
     }
 }
 
-/// Returns whether the kernel started this program with more rights than its parent has.
-pub(super) fn is_secure_execution() -> bool {
+/// Returns whether this process runs with rights that its user does not have, as a program with the setuid
+/// bit does.
+pub fn has_borrowed_rights() -> bool {
     // SAFETY: may be called on any thread. An unknown value is 0.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
-}
-
-/// Returns the user of the process that has connected.
-pub(super) fn peer_user(stream: &UnixStream) -> Option<u32> {
-    // SAFETY: may be called on any thread. The call fills the struct, whose size it is told, or fails.
-    unsafe {
-        let mut peer: libc::ucred = mem::zeroed();
-        let mut size = mem::size_of::<libc::ucred>() as libc::socklen_t;
-        let status = libc::getsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut peer).cast(),
-            &mut size,
-        );
-        (status == 0).then_some(peer.uid)
-    }
+    has_two_users() || unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// Returns the system's id of the calling thread.

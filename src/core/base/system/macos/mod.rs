@@ -7,8 +7,6 @@ mod processes;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 use std::time::Duration;
 use std::{io, mem, ptr, thread};
@@ -30,24 +28,18 @@ use self::kernel::{proc_info, process_info, start_ms, sysctl};
 pub use self::processes::processes;
 pub(super) use super::posix::children_cpu_us;
 use super::posix::exit_action::exit_handler;
+use super::posix::has_two_users;
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
-    SAMPLING_SIGNAL, exported, files, has_borrowed_rights, is_process_alive, parent_id, pass_on,
-    process_cpu_us, socket, user, utc_offset_s, with_signals_blocked,
+    SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, process_cpu_us, socket,
+    user, utc_offset_s, with_signals_blocked,
 };
 
-/// Returns whether the kernel started this program with more rights than its parent has.
-pub(super) fn is_secure_execution() -> bool {
+/// Returns whether this process runs with rights that its user does not have, as a program with the setuid
+/// bit does.
+pub fn has_borrowed_rights() -> bool {
     // SAFETY: may be called on any thread. The call takes no arguments and cannot fail.
-    unsafe { libc::issetugid() != 0 }
-}
-
-/// Returns the user of the process that has connected.
-pub(super) fn peer_user(stream: &UnixStream) -> Option<u32> {
-    let (mut user, mut group) = (0, 0);
-    // SAFETY: may be called on any thread. The call fills both numbers, or fails.
-    let status = unsafe { libc::getpeereid(stream.as_raw_fd(), &mut user, &mut group) };
-    (status == 0).then_some(user)
+    has_two_users() || unsafe { libc::issetugid() != 0 }
 }
 
 /// The clock of a thread's CPU time: a right to the thread's port, which the thread's end leaves dead

@@ -73,13 +73,10 @@ pub fn user() -> Option<u32> {
     Some(unsafe { libc::geteuid() })
 }
 
-/// Returns whether this process runs with rights that its user does not have, as a program with the setuid
-/// bit does.
-pub fn has_borrowed_rights() -> bool {
+/// Returns whether this process acts for another user or group than the one that started it.
+pub(super) fn has_two_users() -> bool {
     // SAFETY: may be called on any thread. The calls take no arguments and cannot fail.
-    let has_two_users =
-        unsafe { libc::geteuid() != libc::getuid() || libc::getegid() != libc::getgid() };
-    has_two_users || super::platform::is_secure_execution()
+    unsafe { libc::geteuid() != libc::getuid() || libc::getegid() != libc::getgid() }
 }
 
 /// Returns the id of the parent process.

@@ -7,12 +7,12 @@
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::super::platform::peer_user;
 use super::user;
 
 /// Ending of the names of sockets. A socket without it is not ready.
@@ -144,4 +144,141 @@ fn make_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     };
     Err(io::Error::new(ErrorKind::PermissionDenied, why))
+}
+
+/// Returns the user of the process that has connected.
+#[cfg(target_os = "linux")]
+fn peer_user(stream: &UnixStream) -> Option<u32> {
+    // SAFETY: may be called on any thread. The call fills the struct, whose size it is told, or fails.
+    unsafe {
+        let mut peer: libc::ucred = std::mem::zeroed();
+        let mut size = size_of::<libc::ucred>() as libc::socklen_t;
+        let status = libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &mut size,
+        );
+        (status == 0).then_some(peer.uid)
+    }
+}
+
+/// Returns the user of the process that has connected.
+#[cfg(target_os = "macos")]
+fn peer_user(stream: &UnixStream) -> Option<u32> {
+    let (mut user, mut group) = (0, 0);
+    // SAFETY: may be called on any thread. The call fills both numbers, or fails.
+    let status = unsafe { libc::getpeereid(stream.as_raw_fd(), &mut user, &mut group) };
+    (status == 0).then_some(user)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+    use std::thread;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn a_line_is_served_and_answered() {
+        let dir = folder();
+        let socket = ControlSocket::open(&dir.path().join("s"), "1-2").unwrap();
+        assert!(socket.path().ends_with("s/1-2.sock"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!(mode(socket.path().parent().unwrap()), 0o700);
+        assert_eq!(mode(socket.path()), 0o600);
+        let mut client = UnixStream::connect(socket.path()).unwrap();
+        client.write_all(b"ab").unwrap();
+        client.write_all(b"c\nrest").unwrap();
+        let mut peer = socket.accept().unwrap();
+        assert_eq!(peer.read_line(10, SECOND).unwrap(), b"abc");
+        peer.write(b"answer", SECOND).unwrap();
+        drop(peer);
+        let mut text = [0; 6];
+        client.read_exact(&mut text).unwrap();
+        assert_eq!(&text, b"answer");
+    }
+
+    #[test]
+    fn what_is_no_line_in_time_and_size_is_refused() {
+        let dir = folder();
+        let socket = ControlSocket::open(&dir.path().join("s"), "1-2").unwrap();
+        let read = |bytes: &[u8], ends: bool| {
+            let mut client = UnixStream::connect(socket.path()).unwrap();
+            client.write_all(bytes).unwrap();
+            let client = (!ends).then_some(client);
+            let result = socket.accept().unwrap().read_line(10, Duration::from_millis(20));
+            drop(client);
+            result.map_err(|error| error.kind())
+        };
+        assert_eq!(read(b"12345678901\n", false), Err(ErrorKind::InvalidData));
+        assert_eq!(read(&[b'x'; 9000], false), Err(ErrorKind::InvalidData));
+        assert_eq!(read(b"half", true), Err(ErrorKind::UnexpectedEof));
+        assert!(read(b"half", false).is_err());
+        assert_eq!(read(b"\n", false), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_peer_that_reads_nothing_is_given_up() {
+        let dir = folder();
+        let socket = ControlSocket::open(&dir.path().join("s"), "1-2").unwrap();
+        let _client = UnixStream::connect(socket.path()).unwrap();
+        let mut peer = socket.accept().unwrap();
+        let large = vec![b'x'; 16 << 20];
+        assert!(peer.write(&large, Duration::from_millis(20)).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_others_reach_is_refused() {
+        let dir = folder();
+        let at = |name: &str| dir.path().join(name);
+        let refused = |path: &Path| ControlSocket::open(path, "1-2").unwrap_err().to_string();
+        fs::create_dir(at("open")).unwrap();
+        fs::set_permissions(at("open"), Permissions::from_mode(0o777)).unwrap();
+        assert!(refused(&at("open")).contains("0700"));
+        std::os::unix::fs::symlink(dir.path(), at("link")).unwrap();
+        assert!(refused(&at("link")).contains("no folder"));
+        fs::write(at("file"), "").unwrap();
+        assert!(refused(&at("file")).contains("no folder"));
+        assert!(!refused(&at("missing").join("s")).is_empty());
+        assert!(!refused(&at(&"long".repeat(60))).is_empty());
+    }
+
+    #[test]
+    fn only_sockets_that_nobody_serves_are_removed() {
+        let dir = folder();
+        let folder = dir.path().join("s");
+        let open = |name: &str| ControlSocket::open(&folder, name).unwrap();
+        let (own, served) = (open("1-2"), open("2-2"));
+        drop(open("3-2"));
+        fs::write(folder.join("note.txt"), "").unwrap();
+        fs::write(folder.join("file.sock"), "").unwrap();
+        own.remove_left_sockets();
+        let mut names: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["1-2.sock", "2-2.sock", "note.txt"]);
+        drop(served);
+    }
+
+    #[test]
+    fn a_socket_takes_the_place_of_the_one_before() {
+        let dir = folder();
+        drop(ControlSocket::open(&dir.path().join("s"), "1-2").unwrap());
+        let socket = ControlSocket::open(&dir.path().join("s"), "1-2").unwrap();
+        let client = thread::spawn({
+            let path = socket.path().to_owned();
+            move || UnixStream::connect(path).map(drop)
+        });
+        socket.accept().unwrap();
+        client.join().unwrap().unwrap();
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
 
-use super::request::{Request, VERSION, read};
+use super::request::{BadRequest, Request, VERSION, read};
 use crate::record::process::armed::{
     self, ArmedState, ProcessStart, Refusal, RunningRecording, StoppedProcess,
 };
@@ -30,24 +30,8 @@ enum Outcome<'a> {
         stopped: Option<StoppedProcess>,
     },
     Refused {
-        error: Problem,
+        error: BadRequest,
     },
-}
-
-/// Why a request was refused.
-#[derive(Debug, Serialize)]
-pub(super) struct Problem {
-    /// Kind of the problem.
-    pub code: &'static str,
-    /// A sentence for the user.
-    pub message: String,
-}
-
-impl Problem {
-    /// Returns a problem of a kind.
-    pub(super) fn new(code: &'static str, message: String) -> Self {
-        Self { code, message }
-    }
 }
 
 /// What an armed process is, and does.
@@ -101,10 +85,19 @@ pub(super) fn answer(line: &[u8]) -> Vec<u8> {
         (Ok(_), None) => Outcome::Refused { error: Refusal::Idle.into() },
         (Err(error), _) => Outcome::Refused { error },
     };
+    reply(outcome)
+}
+
+/// Returns the reply to a peer whose request could not be read, for this reason.
+pub(super) fn refuse(why: String) -> Vec<u8> {
+    reply(Outcome::Refused { error: BadRequest::new("request", why) })
+}
+
+fn reply(outcome: Outcome<'_>) -> Vec<u8> {
     serde_json::to_vec(&Reply { v: VERSION, outcome }).unwrap_or_default()
 }
 
-fn obey(request: Request) -> Result<Option<StoppedProcess>, Problem> {
+fn obey(request: Request) -> Result<Option<StoppedProcess>, BadRequest> {
     match request {
         Request::Status => Ok(None),
         Request::Stop => Ok(Some(armed::stop_all()?)),
@@ -117,14 +110,14 @@ fn obey(request: Request) -> Result<Option<StoppedProcess>, Problem> {
     }
 }
 
-impl From<Error> for Problem {
+impl From<Error> for BadRequest {
     fn from(error: Error) -> Self {
         let code = if error.is_wrong_setting() { "setting" } else { "unavailable" };
         Self::new(code, error.to_string())
     }
 }
 
-impl From<Refusal> for Problem {
+impl From<Refusal> for BadRequest {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Busy(recording) => Self::new("busy", busy(&recording)),

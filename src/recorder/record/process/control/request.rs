@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answer::Problem;
 use cpu_prof_core::base::settings::config::SETTINGS;
 
 /// The version of requests and replies.
@@ -33,6 +32,22 @@ pub(super) enum Request {
     Stop,
 }
 
+/// Why a request was refused.
+#[derive(Debug, Serialize)]
+pub(super) struct BadRequest {
+    /// Kind of the problem.
+    pub code: &'static str,
+    /// A sentence for the user.
+    pub message: String,
+}
+
+impl BadRequest {
+    /// Returns a problem of a kind.
+    pub(super) fn new(code: &'static str, message: String) -> Self {
+        Self { code, message }
+    }
+}
+
 /// A request as it was written.
 #[derive(Deserialize)]
 struct Written {
@@ -47,8 +62,8 @@ struct Written {
 }
 
 /// Reads a line.
-pub(super) fn read(line: &[u8]) -> Result<Request, Problem> {
-    let wrong = |why: String| Problem::new("request", why);
+pub(super) fn read(line: &[u8]) -> Result<Request, BadRequest> {
+    let wrong = |why: String| BadRequest::new("request", why);
     let value: Value = serde_json::from_slice(line).map_err(|why| wrong(why.to_string()))?;
     match value.get("v").and_then(Value::as_u64) {
         Some(VERSION) => {}
@@ -57,7 +72,7 @@ pub(super) fn read(line: &[u8]) -> Result<Request, Problem> {
                 "the process has version {VERSION} of the protocol, not {other}; use the cpu-prof that it \
                  has loaded"
             );
-            return Err(Problem::new("version", why));
+            return Err(BadRequest::new("version", why));
         }
         None => return Err(wrong("the version, v, is missing".into())),
     }
@@ -75,7 +90,7 @@ pub(super) fn read(line: &[u8]) -> Result<Request, Problem> {
     }
 }
 
-fn known(settings: HashMap<String, String>) -> Result<HashMap<String, String>, Problem> {
+fn known(settings: HashMap<String, String>) -> Result<HashMap<String, String>, BadRequest> {
     let is_known = |name: &&String| {
         let known = SETTINGS.iter().any(|setting| setting.name == name.as_str());
         known && !OF_THE_PROCESS.contains(&name.as_str())
@@ -83,18 +98,18 @@ fn known(settings: HashMap<String, String>) -> Result<HashMap<String, String>, P
     match settings.keys().find(|name| !is_known(name)) {
         Some(unknown) => {
             let why = format!("a request has no setting {}", one_line(unknown));
-            Err(Problem::new("setting", why))
+            Err(BadRequest::new("setting", why))
         }
         None => Ok(settings),
     }
 }
 
-fn time(ms: u64) -> Result<Duration, Problem> {
+fn time(ms: u64) -> Result<Duration, BadRequest> {
     /// A month.
     const MOST_MS: u64 = 31 * 24 * 3_600_000;
     match ms {
         1..=MOST_MS => Ok(Duration::from_millis(ms)),
-        _ => Err(Problem::new("request", format!("forMs is from 1 to {MOST_MS}"))),
+        _ => Err(BadRequest::new("request", format!("forMs is from 1 to {MOST_MS}"))),
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::answer::answer;
+use super::answer::{answer, refuse};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::start::SocketFolder;
 use cpu_prof_core::base::stderr::warn_once;
@@ -110,11 +110,22 @@ fn is_of_peer(error: &io::Error) -> bool {
 }
 
 fn serve_peer(mut peer: Peer) {
-    let Ok(line) = peer.read_line(MOST_BYTES, PEER_TIME) else { return };
-    let mut reply = answer(&line);
+    let mut reply = match peer.read_line(MOST_BYTES, PEER_TIME) {
+        Ok(line) => answer(&line),
+        Err(error) => refuse(no_request(&error)),
+    };
     reply.push(b'\n');
     // A peer that does not take its reply gets none.
     let _ = peer.write(&reply, PEER_TIME);
+}
+
+/// Returns why a peer's request could not be read.
+fn no_request(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::InvalidData => format!("the request is longer than {MOST_BYTES} bytes"),
+        ErrorKind::UnexpectedEof => "the request does not end with a line break".into(),
+        _ => format!("no request came within {PEER_TIME:?}"),
+    }
 }
 
 /// Runs among the exit handlers of the C library.

@@ -38,7 +38,9 @@ impl KeptFunction {
         (status == napi_sys::Status::napi_ok).then_some(Self(kept))
     }
 
-    /// Calls the function without arguments, where JavaScript may run. The function throws nothing.
+    /// Calls the function without arguments, where JavaScript may run. The function throws nothing, but
+    /// the thread can be terminated meanwhile. Node would keep that as an exception, which `napi` looks
+    /// for at the end of the environment, where it has no handle scope.
     pub(crate) fn call(self, env: &Env) {
         let mut scope = ptr::null_mut();
         // SAFETY: this is the environment's thread, and the environment is alive, with the reference. A
@@ -53,6 +55,11 @@ impl KeptFunction {
             napi_sys::napi_get_undefined(env.raw(), &mut this);
             let (arguments, result) = (ptr::null(), ptr::null_mut());
             napi_sys::napi_call_function(env.raw(), this, function, 0, arguments, result);
+            let (mut is_pending, mut exception) = (false, ptr::null_mut());
+            napi_sys::napi_is_exception_pending(env.raw(), &mut is_pending);
+            if is_pending {
+                napi_sys::napi_get_and_clear_last_exception(env.raw(), &mut exception);
+            }
             napi_sys::napi_close_handle_scope(env.raw(), scope);
         }
     }

@@ -1,5 +1,4 @@
-//! The armed threads of this process, and the recording of all of them that is started from outside or by
-//! a condition.
+//! The armed threads, and the start and the stop of all of them.
 //!
 //! A thread starts and stops its own recording: it is asked to by its waker, in busy code or in an idle
 //! loop. A thread that is blocked in native code follows when it returns.
@@ -7,11 +6,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
-use serde::Serialize;
-
+use super::recording::{
+    ProcessRecording, ProcessStart, Refusal, RunningRecording, StoppedProcess, unix_ms,
+};
 use crate::record::link::recording_link::next_recording_id;
 use crate::record::output::totals::RecordingTotals;
 use crate::sampler::best_source;
@@ -19,73 +18,14 @@ use crate::sampler::v8::{Callback, Waker};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::environment::GivenSettings;
-use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 use cpu_prof_core::profile::program::Program;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Time for which a start or a stop waits for threads. Those that are in native code for longer follow
 /// later.
 const TIMEOUT: Duration = Duration::from_secs(1);
-
-/// A request to record all armed threads.
-#[derive(Debug)]
-pub(crate) struct ProcessStart {
-    /// Settings.
-    pub config: Config,
-    /// Why the recording starts.
-    pub reason: StartReason,
-    /// Time after which the recording ends by itself.
-    pub for_: Option<Duration>,
-}
-
-/// Why a recording of all threads did not start or stop.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// A recording runs already.
-    Busy(RunningRecording),
-    /// No recording runs.
-    Idle,
-    /// No thread could start, for this reason.
-    Unavailable(String),
-}
-
-/// A recording of all threads that runs.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RunningRecording {
-    /// Start, Unix milliseconds.
-    pub since_ms: u64,
-    /// Why it started.
-    #[serde(flatten)]
-    pub reason: StartReason,
-    /// Time after which it ends by itself, milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub for_ms: Option<u64>,
-    /// Number of threads that are being recorded.
-    pub threads: usize,
-    /// Absolute paths of the files so far.
-    pub files: Vec<PathBuf>,
-}
-
-/// A recording of all threads that has ended.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct StoppedProcess {
-    /// Absolute paths of the files.
-    pub files: Vec<PathBuf>,
-    /// Number of samples in the complete files.
-    pub samples: u64,
-    /// Time from start to end, milliseconds.
-    pub duration_ms: u64,
-    /// Number of threads that are blocked in native code, whose files end later.
-    pub unreached: usize,
-    /// Why the recording started.
-    #[serde(flatten)]
-    pub reason: StartReason,
-    /// End, Unix milliseconds.
-    pub ended_ms: u64,
-}
 
 /// What an armed process is, and does.
 pub(crate) struct ArmedState {
@@ -146,59 +86,6 @@ struct Armed {
     last: Option<StoppedProcess>,
 }
 
-struct ProcessRecording {
-    id: u32,
-    request: Arc<ProcessStart>,
-    since: Instant,
-    since_ms: u64,
-    /// Numbers of the threads that were asked to start and have not answered.
-    asked: Vec<u32>,
-    /// Number of threads that are starting.
-    starting: usize,
-    /// Files of the threads that are being recorded, by the ids of their recordings.
-    running: HashMap<u32, Vec<PathBuf>>,
-    /// What the threads have recorded that have stopped.
-    stopped: RecordingTotals,
-    /// Why the last thread that failed did not start.
-    failure: Option<String>,
-    is_stopping: bool,
-}
-
-impl ProcessRecording {
-    fn is_over(&self) -> bool {
-        self.is_stopping && self.starting == 0 && self.running.is_empty()
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> =
-            self.stopped.files.iter().chain(self.running.values().flatten()).cloned().collect();
-        files.sort();
-        files.dedup();
-        files
-    }
-
-    fn describe(&self) -> RunningRecording {
-        RunningRecording {
-            since_ms: self.since_ms,
-            reason: self.request.reason.clone(),
-            for_ms: self.request.for_.map(|time| time.as_millis() as u64),
-            threads: self.running.len(),
-            files: self.files(),
-        }
-    }
-
-    fn into_stopped(self) -> StoppedProcess {
-        StoppedProcess {
-            files: self.files(),
-            samples: self.stopped.samples,
-            duration_ms: self.since.elapsed().as_millis() as u64,
-            unreached: self.running.len() + self.starting,
-            reason: self.request.reason.clone(),
-            ended_ms: unix_ms(),
-        }
-    }
-}
-
 /// Adds a thread, and returns its number. `process` is called for the first thread.
 pub(crate) fn add(thread: ArmedThread, process: impl FnOnce() -> ArmedProcess) -> u32 {
     let mut armed = ARMED.lock();
@@ -219,7 +106,10 @@ pub(crate) fn add(thread: ArmedThread, process: impl FnOnce() -> ArmedProcess) -
 pub(crate) fn remove(thread: u32) {
     if let Some(armed) = &mut *ARMED.lock() {
         armed.threads.remove(&thread);
-        answer(armed, thread);
+        if let Some(recording) = &mut armed.recording {
+            recording.has_answered(thread);
+            CHANGED.notify_all();
+        }
     }
 }
 
@@ -250,20 +140,12 @@ pub(crate) fn settings_with(options: &HashMap<String, String>) -> Result<Config,
 pub(crate) fn start_all(request: ProcessStart) -> Result<(), Refusal> {
     let id = request_start(request)?;
     let mut guard = ARMED.lock();
-    wait_while(&mut guard, |armed| {
-        recording_of(armed, id).is_some_and(|recording| {
-            !recording.is_stopping && !(recording.asked.is_empty() && recording.starting == 0)
-        })
-    });
+    wait_while(&mut guard, |armed| recording_of(armed, id).is_some_and(|each| each.is_starting()));
     let Some(armed) = &mut *guard else { return Ok(()) };
-    let has_failed = |recording: &mut ProcessRecording| {
-        let is_answered = recording.asked.is_empty() && recording.starting == 0;
-        recording.id == id && is_answered && recording.files().is_empty()
-    };
-    match armed.recording.take_if(has_failed).and_then(|failed| failed.failure) {
-        Some(failure) => Err(Refusal::Unavailable(failure)),
-        None => Ok(()),
-    }
+    let has_failed = |each: &mut ProcessRecording| each.id == id && each.failure().is_some();
+    let Some(failed) = armed.recording.take_if(has_failed) else { return Ok(()) };
+    CHANGED.notify_all();
+    Err(Refusal::Unavailable(failed.failure().unwrap_or_default().to_owned()))
 }
 
 /// Asks all armed threads to start, and returns the id of their recording without waiting for them.
@@ -275,18 +157,8 @@ pub(crate) fn request_start(request: ProcessStart) -> Result<u32, Refusal> {
     }
     let id = next_recording_id();
     let for_ = request.for_;
-    armed.recording = Some(ProcessRecording {
-        id,
-        request: Arc::new(request),
-        since: Instant::now(),
-        since_ms: unix_ms(),
-        asked: armed.threads.keys().copied().collect(),
-        starting: 0,
-        running: HashMap::new(),
-        stopped: RecordingTotals::default(),
-        failure: None,
-        is_stopping: false,
-    });
+    let asked = armed.threads.keys().copied().collect();
+    armed.recording = Some(ProcessRecording::new(id, request, asked));
     for thread in armed.threads.values() {
         thread.waker.wake(thread.start);
     }
@@ -365,7 +237,9 @@ pub(crate) fn begin_again(id: u32) -> bool {
     let mut goes_on = false;
     with_recording(id, |recording| {
         goes_on = !recording.is_stopping;
-        recording.starting += usize::from(goes_on);
+        if goes_on {
+            recording.begin_start();
+        }
     });
     goes_on
 }
@@ -375,37 +249,25 @@ pub(crate) fn begin_start(thread: u32) -> Option<Join> {
     let mut armed = ARMED.lock();
     let armed = armed.as_mut()?;
     let recording = armed.recording.as_mut().filter(|recording| !recording.is_stopping)?;
-    recording.asked.retain(|asked| *asked != thread);
-    recording.starting += 1;
+    recording.has_answered(thread);
+    recording.begin_start();
     Some(Join { id: recording.id, request: Arc::clone(&recording.request) })
 }
 
 /// Ends the start of a thread that is not recorded. `failure` is the reason; none for a thread that records
 /// itself.
 pub(crate) fn end_start(id: u32, failure: Option<&Error>) {
-    with_recording(id, |recording| {
-        recording.starting -= 1;
-        if let Some(failure) = failure {
-            recording.failure = Some(failure.to_string());
-        }
-    });
+    with_recording(id, |recording| recording.end_start(failure.map(Error::to_string)));
 }
 
 /// Notes that a thread is recorded from now on, in these files, by the id of its recording.
 pub(crate) fn joined(id: u32, recording: u32, files: Vec<PathBuf>) {
-    with_recording(id, |process| {
-        process.starting -= 1;
-        process.running.insert(recording, files);
-    });
+    with_recording(id, |process| process.joined(recording, files));
 }
 
-/// Notes that the recording of a thread has ended. The recording may be part of none of all threads.
+/// Notes that the recording of a thread has ended.
 pub(crate) fn left(id: u32, recording: u32, totals: &RecordingTotals) {
-    with_recording(id, |process| {
-        if process.running.remove(&recording).is_some() {
-            process.stopped.add(totals.clone());
-        }
-    });
+    with_recording(id, |process| process.left(recording, totals));
 }
 
 /// Returns whether a recording of all threads runs and is not being stopped.
@@ -429,14 +291,6 @@ fn with_recording(id: u32, change: impl FnOnce(&mut ProcessRecording)) {
     }
 }
 
-/// Notes that a thread which was asked to start will not.
-fn answer(armed: &mut Armed, thread: u32) {
-    if let Some(recording) = &mut armed.recording {
-        recording.asked.retain(|asked| *asked != thread);
-        CHANGED.notify_all();
-    }
-}
-
 fn end_if_over(armed: &mut Armed) {
     if let Some(over) = armed.recording.take_if(|recording| recording.is_over()) {
         armed.last = Some(over.into_stopped());
@@ -446,9 +300,4 @@ fn end_if_over(armed: &mut Armed) {
 fn wait_while(guard: &mut MutexGuard<'_, Option<Armed>>, is_open: impl Fn(&Armed) -> bool) {
     let is_open = |armed: &mut Option<Armed>| armed.as_ref().is_some_and(&is_open);
     CHANGED.wait_while_for(guard, is_open, TIMEOUT);
-}
-
-fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map(|time| time.as_millis() as u64).unwrap_or_default()
 }
