@@ -13,6 +13,7 @@ const COMMANDS = [
   'run',
   'merge',
   'report',
+  'top',
   'compare',
   'convert',
   'check',

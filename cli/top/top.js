@@ -78,11 +78,13 @@ class Watched {
 async function printLooks(watched, choices, count = Number.POSITIVE_INFINITY) {
   const { columns } = screen(process.stdout)
   const size = { columns, rows: PLAIN_ROWS, colours: false }
-  const { stdout } = process
-  for (let looks = 1; stdout.writable; looks++) {
+  let hasReader = true
+  for (let looks = 1; hasReader; looks++) {
     const pauseMs = await watched.look(choices, PLAIN_ROWS)
     const { view } = watched.shown
     printResult(`${renderPlain(watched.shown, choices, size, workingDirectory()).join('\n')}\n`)
+    // After the listener that tells of an error.
+    if (looks === 1) process.stdout.once('error', () => (hasReader = false))
     const hasEnded = view?.growing === 0 && view.recordings > 0 && view.silentMs > ENDED_MS
     if (looks >= count || hasEnded) return
     await new Promise((resolve) => setTimeout(resolve, pauseMs))

@@ -67,3 +67,67 @@ impl ProfileBuilder {
         self.indices = indices;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::position::SourcePosition;
+    use crate::profile::session::thread_profile::ThreadProfile;
+
+    const NOTHING: ReadScope = ReadScope { from_us: i64::MAX, ..ReadScope::TIMES };
+
+    /// Announces nodes below others: the frame of each is its id.
+    fn announce(builder: &mut ProfileBuilder, nodes: &[(u64, u64)]) {
+        for (id, parent) in nodes {
+            builder.announce(*id, Some(*parent), 100 + *id as u32);
+        }
+    }
+
+    fn sample(builder: &mut ProfileBuilder, ids: &[u64]) {
+        ids.iter().for_each(|id| builder.sample(*id, 10, SourcePosition::default()));
+    }
+
+    /// Returns the stacks that have time, by their frames, with their times.
+    fn stacks(profile: &ThreadProfile) -> Vec<(Vec<u32>, u64)> {
+        let above = |index: u32| profile.nodes.get(index as usize);
+        let timed = profile.timed_nodes().filter(|(_, times)| times.self_us > 0);
+        let mut stacks: Vec<_> = timed
+            .map(|(node, times)| {
+                let stack = std::iter::successors(Some(node), |node| above(node.parent));
+                (stack.map(|node| node.frame).collect(), times.self_us)
+            })
+            .collect();
+        stacks.sort();
+        stacks
+    }
+
+    #[test]
+    fn nodes_that_nobody_needs_are_forgotten() {
+        let mut builder = ProfileBuilder::new(0, NOTHING);
+        builder.announce(1, None, FrameTable::ROOT);
+        announce(&mut builder, &[(2, 1), (3, 2), (4, 3), (5, 1), (6, 5), (7, 6), (9_000_000, 4)]);
+        sample(&mut builder, &[3, 4, 7]);
+        let before = builder.node_count();
+        // The recorder announces all below the root anew; one node is still below an old one.
+        announce(&mut builder, &[(20, 1), (21, 20), (22, 4)]);
+        builder.forget_nodes(before);
+        // The root and the nodes below, the last sample's, the stack of the late node, the new ones.
+        assert_eq!(builder.node_count(), 1 + 2 + 2 + 2 + 3);
+        builder.set_scope(ReadScope::TIMES);
+        sample(&mut builder, &[21, 22, 2, 9_000_000]);
+        builder.extend_to(1000);
+        let stack = |ids: &[u32]| -> Vec<u32> {
+            ids.iter().map(|id| 100 + id).chain([FrameTable::ROOT]).collect()
+        };
+        let mut expected = vec![
+            (stack(&[7, 6, 5]), 10),
+            (stack(&[21, 20]), 10),
+            (stack(&[22, 4, 3, 2]), 10),
+            (stack(&[2]), 10),
+            // Forgotten, although the recorder knew the node.
+            (vec![FrameTable::UNKNOWN], 1000 - 70),
+        ];
+        expected.sort();
+        assert_eq!(stacks(&builder.finish()), expected);
+    }
+}
