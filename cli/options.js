@@ -4,6 +4,7 @@
 
 const { InvalidArgumentError, Option } = require('commander')
 const { loadTools } = require('../lib/addon.js')
+const { settingsOf } = require('../lib/settings.js')
 const { FAILED } = require('./exit-codes.js')
 const { messageOf } = require('./terminal/output.js')
 
@@ -11,16 +12,21 @@ const { messageOf } = require('./terminal/output.js')
 
 /** The help of the argument. */
 const INPUTS = 'files and folders; - is stdin'
+/** Settings of when a process starts to record by itself. */
+const STARTS = ['start', 'for', 'every', 'maxRecordings', 'socket']
 
-/** Adds the options that choose what is read. @param {Command} command */
-function addFilters(command) {
+/** Adds the options that choose what is read. @param {Command} command @param {{ hasSlice?: boolean }} [parts] whether a slice of the time can be chosen */
+function addFilters(command, { hasSlice = true } = {}) {
   const start =
     "start of the slice after the first recording's start: 1500, 1500ms or 1.5s; -10s counts " +
     'from the end'
   const place = 'a function with this text in its name or its path:line'
-  const options = [
+  const slice = [
     new Option('--from <time>', start).argParser(parseTime),
     new Option('--to <time>', 'end of the slice, likewise').argParser(parseTime),
+  ]
+  const options = [
+    ...(hasSlice ? slice : []),
     listOption(
       '--process <text>',
       'only processes with this text in their command, or with this pid',
@@ -57,6 +63,11 @@ function quietOption(help = 'print problems only') {
   return new Option('-q, --quiet', help)
 }
 
+function inspectorOption() {
+  const help = 'arm processes that are not armed, by SIGUSR1 and the inspector (Linux)'
+  return new Option('--inspector', help)
+}
+
 function sourceMapsOption() {
   return new Option('--no-source-maps', 'places in the code that ran, not in its sources')
 }
@@ -81,6 +92,48 @@ function parseCount(text) {
   return Number(text)
 }
 
+/** Milliseconds of the units of a length of time. @type {Record<string, number>} */
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** Returns milliseconds. @param {string} text */
+function parseLength(text) {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
+  const ms = Math.round(Number(number) * UNITS[unit])
+  if (!(ms > 0)) throw new InvalidArgumentError('Use a length such as 10s, 500ms, 5m or 1h.')
+  return ms
+}
+
+/** Adds the options that choose running processes. @param {Command} command */
+function addTargets(command) {
+  return command
+    .argument('[process...]', 'process ids, or texts in a label, a package or a script')
+    .option('--all', 'all processes that can be controlled')
+    .option('--tree', 'also the processes below each')
+}
+
+/**
+ * Adds the settings of a recording as options. Returns those that are given, without the folder, once
+ * the command is called.
+ * @param {Command} program @param {Command} command
+ * @param {{ without?: string[], hasDefaults?: boolean }} [choice] names of settings that are no options;
+ *   whether the settings that are not given have the defaults
+ */
+function addSettings(program, command, { without = [], hasDefaults = true } = {}) {
+  /** @type {Record<string, string>} */
+  const settings = {}
+  completeWhenCalled(program, command, (addon) => {
+    for (const { name, flag, help, default: value } of settingsOf(addon)) {
+      if (flag === null || without.includes(name)) continue
+      const text = value === '' || !hasDefaults ? help : `${help} (default: ${value})`
+      command.option(flag, text, (given) => {
+        if (name !== 'dir') settings[name] = given
+        return given
+      })
+    }
+  })
+  return settings
+}
+
 /**
  * Completes a command by what only the addon knows, when the command is called: the help of the program
  * and the other commands need no addon.
@@ -101,11 +154,16 @@ function completeWhenCalled(program, command, complete) {
 
 module.exports = {
   INPUTS,
+  STARTS,
   addFilters,
+  addSettings,
+  addTargets,
   completeWhenCalled,
   examples,
+  inspectorOption,
   listOption,
   parseCount,
+  parseLength,
   quietOption,
   sourceMapsOption,
 }

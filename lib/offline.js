@@ -255,5 +255,5 @@ async function callAddon(work) {
 
 module.exports = {
   ...{ merge, report, pageData, convert, check, compare, comparePageData },
-  ...{ runsIn, allRunsOf, callAddon },
+  ...{ runsIn, allRunsOf, callAddon, selectionOf },
 }

@@ -31,6 +31,7 @@ const OLDEST_AND_NEWEST = [
   'owners',
   'recording/hostile.spec.js',
   'recording/source-maps.spec.js',
+  'remote',
   'run-folder',
   'segments',
   'settings',

@@ -9,7 +9,21 @@ const path = require('node:path')
 const test = require('node:test')
 const { PACKAGE } = require('../helpers/files.js')
 
-const COMMANDS = ['run', 'merge', 'report', 'compare', 'convert', 'check', 'mcp']
+const COMMANDS = [
+  'run',
+  'merge',
+  'report',
+  'top',
+  'compare',
+  'convert',
+  'check',
+  'mcp',
+  'ps',
+  'record',
+  'start',
+  'stop',
+  'status',
+]
 /** Pages that name files of the source. */
 const OF_THE_SOURCE = /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\//
 const SOURCE_PATH = /^(src|lib|cli|__test__|scripts)\/\S*$/

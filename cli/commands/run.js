@@ -3,9 +3,8 @@
 // The command `cpu-prof run`: its options and its help.
 
 const { Option } = require('commander')
-const { settingsOf } = require('../../lib/settings.js')
 const {
-  completeWhenCalled,
+  addSettings,
   examples,
   sourceMapsOption,
   parseCount,
@@ -37,18 +36,7 @@ function define(program) {
     .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
     .addOption(sourceMapsOption())
     .addOption(quietOption())
-  /** The settings that are given, without the folder. @type {Record<string, string>} */
-  const settings = {}
-  completeWhenCalled(program, command, (addon) => {
-    for (const { name, flag, help, default: value } of settingsOf(addon)) {
-      if (flag === null) continue
-      const text = value === '' ? help : `${help} (default: ${value})`
-      command.option(flag, text, (given) => {
-        if (name !== 'dir') settings[name] = given
-        return given
-      })
-    }
-  })
+  const settings = addSettings(program, command)
   command
     .action((words, options) => require('../run/run.js').run(words, { ...options, settings }))
     .addHelpText(

@@ -26,12 +26,30 @@
  */
 
 /**
+ * @typedef {object} ControlSocket by which an armed process is controlled
+ * @property {string} file where to connect
+ * @property {string} folder that only this user can fill
+ * @property {number} pid as the process itself sees its id
+ *
+ * @typedef {{ host: string, port: number }} Listener where a process waits for connections
+ *
+ * @typedef {object} Inspection what opening another process's inspector needs
+ * @property {(pid: number) => boolean} handlesDebugSignal returns whether a process has a handler for
+ *   SIGUSR1, which ends any other process
+ * @property {(pid: number) => Listener[]} listenersOf returns where a process waits for connections
+ * @property {(pid: number, port: number) => boolean} isPortTaken returns whether any process in the
+ *   network of a process waits on a port
+ */
+
+/**
  * @typedef {object} System
  * @property {boolean} IS_WINDOWS
  * @property {NodeJS.Signals[]} SIGNALS the signals that end a process by default and that it can handle
  * @property {number} START_TOLERANCE_MS by how much the start of a process can differ between two looks
  * @property {string} TEMP_VARIABLE the environment variable that names the folder for temporary files
  * @property {() => Snapshot} takeSnapshot throws if the system does not tell about processes
+ * @property {(pid: number) => string[] | undefined} openFilesOf returns the paths of the files that a
+ *   process has open; undefined if the system does not tell
  * @property {() => (signal: NodeJS.Signals) => boolean} watchTerminal returns a function that tells
  *   whether the terminal sent a signal to the command too
  * @property {(env: NodeJS.ProcessEnv) => void} passOnFiles lets the processes that this process starts
@@ -49,6 +67,14 @@
  * @property {(folder: string) => boolean} isPrivate returns whether the addon will read a new, empty
  *   folder, which this call makes private where new folders are not
  * @property {(a: string, b: string) => boolean} isSamePath compares absolute paths
+ * @property {(env: NodeJS.ProcessEnv) => ControlSocket[]} listSockets returns the sockets of this user's
+ *   armed processes
+ * @property {(socket: ControlSocket) => void} removeSocket removes the socket of a process that has ended
+ * @property {(pid: number) => number | undefined} ownerOf returns the user of a process; undefined if
+ *   the system does not tell
+ * @property {(pid: number, folder: string) => boolean | undefined} seesFolder returns whether a process
+ *   has a folder under the same path; undefined if the system does not tell
+ * @property {Inspection} [inspection] none where a process that is not armed cannot be reached
  * @property {<T>(change: () => T) => T} patiently calls a change of files, again if another program
  *   has a file open at that moment
  */

@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const { loadTools } = require('../../lib/addon.js')
+const inspection = require('./linux-inspector.js')
 const posix = require('./posix.js')
 
 /** Flag of a process that has run no program since its fork: the process is a copy of its parent. */
@@ -129,24 +130,66 @@ function isInherited({ target, isWritten }, all) {
 
 /** Returns the open files of this process, as far as the system tells them. @returns {OpenFile[]} */
 function listOpenFiles() {
-  const folder = '/proc/self/fd'
+  return linksIn('/proc/self/fd').flatMap(({ name, target }) => {
+    try {
+      const { mode } = fs.lstatSync(`/proc/self/fd/${name}`)
+      return [{ fd: Number(name), target, isWritten: (mode & 0o200) !== 0 }]
+    } catch {
+      // The file was closed meanwhile.
+      return []
+    }
+  })
+}
+
+/**
+ * Returns the paths of the files that a process has open. A path of a container begins with the root of
+ * its process. Another user's process has none.
+ * @param {number} pid @returns {string[]}
+ */
+function openFilesOf(pid) {
+  const folder = `/proc/${pid}/fd`
+  const paths = linksIn(folder).flatMap(({ name, target }) => {
+    if (!target.startsWith('/')) return []
+    const places = [target, `/proc/${pid}/root${target}`]
+    const place = places.find((place) => isSameFile(place, `${folder}/${name}`))
+    return place === undefined ? [] : [place]
+  })
+  return [...new Set(paths)]
+}
+
+/** Returns the links in a folder, as far as the system tells them. @param {string} folder @returns {{ name: string, target: string }[]} */
+function linksIn(folder) {
   /** @type {string[]} */
   let names = []
   try {
     names = fs.readdirSync(folder)
   } catch {
-    // There is no /proc, or no descriptor is free.
+    // There is no /proc, no descriptor is free, or the process is gone or belongs to another user.
   }
   return names.flatMap((name) => {
     try {
-      const { mode } = fs.lstatSync(`${folder}/${name}`)
-      const target = fs.readlinkSync(`${folder}/${name}`)
-      return [{ fd: Number(name), target, isWritten: (mode & 0o200) !== 0 }]
+      return [{ name, target: fs.readlinkSync(`${folder}/${name}`) }]
     } catch {
-      // The descriptor of the listing itself is closed by now.
+      // The file was closed meanwhile, as the descriptor of the listing itself.
       return []
     }
   })
+}
+
+/** Returns whether two paths lead to one file. @param {string} one @param {string} other */
+function isSameFile(one, other) {
+  try {
+    const [a, b] = [fs.statSync(one), fs.statSync(other)]
+    return a.ino === b.ino && a.dev === b.dev
+  } catch {
+    return false
+  }
+}
+
+/** Returns the user of a process; undefined if the process is gone. @param {number} pid */
+function ownerOf(pid) {
+  const uids = /^Uid:\t(\d+)/m.exec(read(pid, 'status') ?? '')
+  return uids === null ? undefined : Number(uids[1])
 }
 
 /** @param {number | 'self'} pid @param {string} file */
@@ -164,6 +207,10 @@ module.exports = {
   ...posix,
   START_TOLERANCE_MS: 0,
   takeSnapshot,
+  openFilesOf,
   watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
   passOnFiles,
+  ownerOf,
+  seesFolder: (pid, folder) => isSameFile(folder, `/proc/${pid}/root${folder}`),
+  inspection,
 }

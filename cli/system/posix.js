@@ -5,6 +5,7 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
+const { listSockets, removeSocket } = require('./posix-sockets.js')
 
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
@@ -54,6 +55,8 @@ module.exports = {
   TEMP_VARIABLE: 'TMPDIR',
   terminalWatcher,
   guessTerminal,
+  // Only Linux has files that tell.
+  openFilesOf: () => undefined,
   spawn,
   shellWords: (/** @type {string} */ text) => ['sh', '-c', text],
   endBySignal,
@@ -63,6 +66,11 @@ module.exports = {
   // A device is a file, whose kind tells.
   isDevice: () => false,
   isPrivate,
+  listSockets,
+  removeSocket,
+  // Only Linux tells.
+  ownerOf: () => undefined,
+  seesFolder: () => undefined,
   isSamePath: (/** @type {string} */ a, /** @type {string} */ b) => a === b,
   // An open file can be moved and removed.
   patiently: (/** @type {() => any} */ change) => change(),

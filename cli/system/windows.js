@@ -106,6 +106,7 @@ module.exports = {
   START_TOLERANCE_MS: 100,
   TEMP_VARIABLE: 'TEMP',
   takeSnapshot,
+  openFilesOf: () => undefined,
   // The console tells all its programs, and nothing else sends a signal.
   watchTerminal: () => () => true,
   // Programs get files as handles, whose numbers nobody knows.
@@ -118,6 +119,11 @@ module.exports = {
   isDevice: (file) => DEVICE.test(file) || DEVICE_PATH.test(file),
   // A new folder has the access of the folder above, not a mode.
   isPrivate: (folder) => loadTools().cpuProfMakePrivate(folder),
+  // No process opens a control socket here.
+  listSockets: () => [],
+  removeSocket: () => {},
+  ownerOf: () => undefined,
+  seesFolder: () => undefined,
   isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),
   patiently,
 }

@@ -37,6 +37,7 @@ const LONGEST = [
 
 /** Specs of recordings with the same outcome for both sources: they read, name files, or choose the source. */
 const ANY_SOURCE = [
+  'attach',
   'cli',
   'compare-recipe',
   'containers',
@@ -50,6 +51,7 @@ const ANY_SOURCE = [
   'package',
   'programs',
   'recording/source-maps.spec.js',
+  'remote',
   'run-folder',
   'stalls',
   'tools',

@@ -46,6 +46,10 @@ const RULES = [
   { files: /^cli\/report\//, names: ['report', 'cli-report', 'machine'] },
   { files: /^cli\/compare\//, names: ['compare', 'cli-repeat'] },
   {
+    files: /^cli\/(attach|control|record|remote|system)\//,
+    names: ['attach', 'control', 'missing', 'remote'],
+  },
+  {
     files: /^cli\/(run|system)\//,
     names: [
       'cli-merged',

@@ -14,7 +14,7 @@ const STEPS: [&[&str]; 9] = [
     &["core/format", "core/files"],
     &["recorder/sampler", "tools/read"],
     &["recorder/record", "tools/shared", "tools/merge", "tools/check"],
-    &["tools/page"],
+    &["tools/page", "tools/follow"],
     &["tools/report", "tools/convert"],
     &["tools/compare"],
     &["recorder/exports", "tools/exports"],

@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod convert;
 mod exports;
+mod follow;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod merge;

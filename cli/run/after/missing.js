@@ -2,9 +2,9 @@
 
 // Names the Node processes under a run that left no recording, in a few lines.
 
-const path = require('node:path')
+const { commandOf, scriptAt } = require('../../control/node-command.js')
 const { START_TOLERANCE_MS } = require('../../system/index.js')
-const { formatCount, formatPath, formatTime, printable } = require('../../terminal/format.js')
+const { formatCount, formatTime, printable } = require('../../terminal/format.js')
 const { cutEnd } = require('../../terminal/width.js')
 
 /** @typedef {import('../watch/watch.js').Seen} Seen */
@@ -13,14 +13,10 @@ const { cutEnd } = require('../../terminal/width.js')
 /** With these options Node runs no program in this process, and preloads nothing. */
 const WITHOUT_PROGRAM =
   /^(-v|--(version|v8-options|completion-bash|experimental-sea-config|build-sea|run|watch|watch-path))(=|$)/
-/** Options whose value is the next word. */
-const WITH_VALUE = ['-r', '--require', '--import', '-C', '--conditions', '--loader', '--title']
 /** Most lines about processes. */
 const MAX_LINES = 6
 /** Columns of a command. */
 const COMMAND = 60
-/** The beginning of an absolute path, before the last three names. */
-const LONG_PATH = /^\/.*(?=(\/[^/]+){3}$)/
 
 /**
  * Returns the text that names the processes; empty if none is missing, or if a recording does not tell
@@ -74,20 +70,6 @@ function lineOf([{ pid, lifeMs, node }, ...others], cwd) {
   const facts = [`pid ${pid}`, formatTime(lifeMs), ...(node.under ? [`under ${node.under}`] : [])]
   const more = others.length > 0 ? ` and ${others.length} more` : ''
   return printable(`${command} (${facts.join(', ')})${more}: ${whyMissing(node)}`)
-}
-
-/** Returns a command line with the ends of long paths. @param {string[]} words @param {string} cwd */
-function commandOf([file, ...args], cwd) {
-  const shown = args.map((arg) => formatPath(arg, cwd).replace(LONG_PATH, '…'))
-  return [path.basename(file), ...shown].join(' ')
-}
-
-/** Returns the place of the script among the words of a command; the count of the words without one. @param {string[]} words */
-function scriptAt(words) {
-  let at = 1
-  while (at < words.length && words[at].startsWith('-'))
-    at += WITH_VALUE.includes(words[at]) ? 2 : 1
-  return at
 }
 
 /** @param {string[]} words */

@@ -18,8 +18,6 @@ const { printStatus, writeStderr, messageOf } = require('../../terminal/output.j
 const { screen } = require('../../terminal/width.js')
 const { quotePath } = require('../../terminal/shell.js')
 
-/** @typedef {import('./collect.js').Run} Run */
-
 /** Lines of the report, so that the end of the command's own output stays on the screen. */
 const MAX_LINES = 44
 
@@ -30,7 +28,7 @@ function describeRecordings(count, place) {
 
 /**
  * Prints the report.
- * @param {string[]} recordings @param {string} cwd @param {Run} run
+ * @param {string[]} recordings @param {string} cwd @param {{ sourceMaps: boolean }} options
  * @param {string[]} printedNotes the notes that the user has seen
  */
 async function printReport(recordings, cwd, { sourceMaps }, printedNotes) {
@@ -45,7 +43,11 @@ async function printReport(recordings, cwd, { sourceMaps }, printedNotes) {
   }
 }
 
-/** Writes the page for a browser, if one is wanted. @param {string[]} recordings @param {string} cwd @param {Run} run */
+/**
+ * Writes the page for a browser, if one is wanted.
+ * @param {string[]} recordings @param {string} cwd
+ * @param {{ html?: string, quiet?: boolean, sourceMaps: boolean }} options
+ */
 async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
   if (html === undefined) return
   const { pageData } = require('../../../lib/offline.js')

@@ -189,4 +189,4 @@ function quote(file) {
   return /[\s"\\]/.test(file) ? `"${file.replace(/["\\]/g, '\\$&')}"` : file
 }
 
-module.exports = { planRun, preloadPath, withPreload }
+module.exports = { checkOutput, planRun, preloadPath, withPreload }

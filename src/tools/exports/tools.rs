@@ -35,7 +35,7 @@ type WorkResult = std::result::Result<String, String>;
 pub(crate) struct Work(Option<Box<dyn FnOnce() -> WorkResult + Send>>);
 
 impl Work {
-    fn task(work: impl FnOnce() -> WorkResult + Send + 'static) -> AsyncTask<Self> {
+    pub(super) fn task(work: impl FnOnce() -> WorkResult + Send + 'static) -> AsyncTask<Self> {
         AsyncTask::new(Self(Some(Box::new(work))))
     }
 }

@@ -25,7 +25,7 @@ pub(super) const CUT_CPUPROFILE: &str = "the .cpuprofile is cut off: it has lost
 const MAX_AT_ONCE: usize = 8;
 
 /// A file that was read.
-pub(super) struct ReadFile {
+pub(crate) struct ReadFile {
     pub contents: FileContents,
     /// Call frames of the file's profiles.
     pub frames: FrameTable,
@@ -34,7 +34,7 @@ pub(super) struct ReadFile {
 }
 
 /// The contents of one file.
-pub(super) struct FileContents {
+pub(crate) struct FileContents {
     pub processes: Vec<Process>,
     pub is_trace: bool,
     /// Times of a trace that is not a recording.

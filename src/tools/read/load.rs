@@ -80,8 +80,7 @@ pub(crate) fn load_slice(paths: &[PathBuf], limits: SliceLimits, scope: ReadScop
             all - processes.len()
         ));
     }
-    loaded.session.drop_empty();
-    sort(&mut loaded.session, |process| (process.start_us(), process.end_us()));
+    loaded.drop_empty();
     loaded.is_slice = from_us > start_us || to_us < end_us;
     loaded
 }
@@ -109,17 +108,21 @@ impl FoundInputs {
 fn load_all(found: FoundInputs, scope: ReadScope) -> Loaded {
     let FoundInputs { inputs, copies, failed } = found;
     let mut loaded = Loaded { failed, ..Loaded::default() };
-    let mut files = loaded.read(&inputs, scope);
+    let files = loaded.read(&inputs, scope);
     for input in &copies {
         loaded.note(input, "left out, because it is a merged trace (name the file to read it)");
     }
-    let times = input_times(&mut files);
-    loaded.add(files);
-    sort(&mut loaded.session, Process::recorded_us);
-    name_primaries(&mut loaded.session);
-    if let Some((clock, (start_us, end_us))) = loaded.session.clocks.first_mut().zip(times.line()) {
-        (clock.start_us, clock.end_us) = (start_us, end_us);
-    }
+    loaded.join(files);
+    loaded
+}
+
+/// Returns what files show that were read before, each the same slice of the time of one clock.
+pub(super) fn join_slices(files: Vec<(&Input, ReadFile)>) -> Loaded {
+    let mut loaded = Loaded { is_slice: true, ..Loaded::default() };
+    let numbered = files.into_iter().map(|(input, file)| (input, loaded.number_frames(file)));
+    let files = numbered.collect();
+    loaded.join(files);
+    loaded.drop_empty();
     loaded
 }
 
@@ -180,6 +183,24 @@ impl Loaded {
         }
         known.extend(script_maps);
         contents
+    }
+
+    /// Makes the session of all files.
+    fn join(&mut self, mut files: Vec<(&Input, FileContents)>) {
+        let times = input_times(&mut files);
+        self.add(files);
+        sort(&mut self.session, Process::recorded_us);
+        name_primaries(&mut self.session);
+        if let Some((clock, (start_us, end_us))) = self.session.clocks.first_mut().zip(times.line())
+        {
+            (clock.start_us, clock.end_us) = (start_us, end_us);
+        }
+    }
+
+    /// Removes what has no time in the slice, and sorts the rest by the time that is in the slice.
+    fn drop_empty(&mut self) {
+        self.session.drop_empty();
+        sort(&mut self.session, |process| (process.start_us(), process.end_us()));
     }
 
     /// Joins the processes of all files. A recording in two files counts once.

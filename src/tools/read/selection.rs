@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use super::corrections::pool_waits;
 use super::corrections::wasm::charge_modules;
+use super::file::ReadFile;
 use super::filter::Filter;
-use super::load::{Loaded, load_slice};
+use super::load::{Loaded, join_slices, load_slice};
 use super::originals::Originals;
 use super::originals::in_session::map_session;
 use super::slice::SliceLimits;
 use super::unrecorded;
+use cpu_prof_core::files::input::Input;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// What a user selects.
@@ -30,23 +32,41 @@ impl Selection {
     pub(crate) fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, String> {
         let mut loaded = load_slice(paths, self.slice, scope);
         loaded.check()?;
-        // Before the sources' files replace the files that ran.
-        pool_waits::make_idle(&mut loaded.session);
-        if scope.steps {
-            // The shares are those of the whole run, whatever the filter.
-            loaded.share_wall();
-        }
-        if self.source_maps {
-            let mut originals = Originals::within(self.sources_in.clone());
-            for (script, map) in loaded.session.script_maps.drain() {
-                originals.add_map(script, map);
-            }
-            map_session(&mut loaded.session, &mut originals);
-            loaded.notes.extend(originals.notes());
-        }
-        charge_modules(&mut loaded.session);
+        let mut originals = self.source_maps.then(|| Originals::within(self.sources_in.clone()));
+        correct(&mut loaded, scope, originals.as_mut());
         loaded.keep(&self.filter)?;
         loaded.notes.extend(unrecorded::notes(&loaded.session));
         Ok(loaded)
     }
+
+    /// Returns what files show that were read before, each the same slice of the time of one clock.
+    /// `originals` is that of earlier calls. Nothing may be left.
+    pub(crate) fn of_slices(
+        &self,
+        files: Vec<(&Input, ReadFile)>,
+        originals: &mut Originals,
+    ) -> Loaded {
+        let mut loaded = join_slices(files);
+        correct(&mut loaded, ReadScope::LINES, self.source_maps.then_some(originals));
+        self.filter.apply(&mut loaded.session);
+        loaded
+    }
+}
+
+/// Corrects what only a whole session shows, and finds the places in the sources.
+fn correct(loaded: &mut Loaded, scope: ReadScope, originals: Option<&mut Originals>) {
+    // Before the sources' files replace the files that ran.
+    pool_waits::make_idle(&mut loaded.session);
+    if scope.steps {
+        // The shares are those of the whole run, whatever the filter.
+        loaded.share_wall();
+    }
+    if let Some(originals) = originals {
+        for (script, map) in loaded.session.script_maps.drain() {
+            originals.add_map(script, map);
+        }
+        map_session(&mut loaded.session, originals);
+        loaded.notes.extend(originals.notes());
+    }
+    charge_modules(&mut loaded.session);
 }

@@ -338,10 +338,15 @@ fn cpuprofile(index: usize, input: &Input) -> Result<SniffedFile, String> {
 
 /// Returns the latest time near the end of a trace that is not compressed: microseconds, and how
 /// the process ended.
-fn end_of(input: &Input) -> (Option<i64>, Option<ProcessEnding>) {
-    let Ok(end) = last_bytes(input) else { return (None, None) };
+pub(crate) fn end_of(input: &Input) -> (Option<i64>, Option<ProcessEnding>) {
+    last_bytes(input).map_or((None, None), |end| end_of_text(&end))
+}
+
+/// Returns the latest time in the last bytes of a trace: microseconds, and how the process ended. Skips
+/// the first line, which may be cut off.
+pub(crate) fn end_of_text(end: &[u8]) -> (Option<i64>, Option<ProcessEnding>) {
     let (mut last_us, mut ending) = (None, None);
-    for (event, head) in last_events(&end) {
+    for (event, head) in last_events(end) {
         last_us = last_us.max(head.ts(event));
         if head.name(event) == b"trace.end" {
             ending = Some(ending_of(event).unwrap_or_default());

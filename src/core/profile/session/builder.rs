@@ -18,7 +18,7 @@ use crate::profile::position::{PositionTicks, SourcePosition, Uncounted, spread}
 use crate::profile::timeline::WrittenTimeline;
 
 /// A profile that is being read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ProfileBuilder {
     scope: ReadScope,
     start_us: i64,
@@ -390,5 +390,6 @@ impl ProfileBuilder {
     }
 }
 
+mod growing;
 #[cfg(test)]
 mod tests;

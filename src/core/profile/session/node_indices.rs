@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 const SPARE: u64 = 1024;
 
 /// Indices by ids.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct NodeIndices {
     /// Indices of the small ids.
     small: Vec<u32>,
@@ -22,16 +22,27 @@ impl NodeIndices {
         if let Some(index) = self.known(id) {
             return index;
         }
-        if id > 2 * u64::from(next) + SPARE {
-            self.large.insert(id, next);
-            return next;
+        self.set(id, next);
+        next
+    }
+
+    /// Sets the index of a new id.
+    pub(super) fn set(&mut self, id: u64, index: u32) {
+        if id > 2 * u64::from(index) + SPARE {
+            self.large.insert(id, index);
+            return;
         }
         let at = id as usize;
         if at >= self.small.len() {
             self.small.resize(at + 1, NONE);
         }
-        self.small[at] = next;
-        next
+        self.small[at] = index;
+    }
+
+    /// Returns all ids with their indices.
+    pub(super) fn known_ids(&self) -> impl Iterator<Item = (u64, u32)> {
+        let small = (0..).zip(self.small.iter().copied()).filter(|(_, index)| *index != NONE);
+        small.chain(self.large.iter().map(|(id, index)| (*id, *index)))
     }
 
     fn known(&self, id: u64) -> Option<u32> {

@@ -71,7 +71,7 @@ impl CountedSample {
 }
 
 /// Reads the counters of one recording.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CpuAccount {
     scope: ReadScope,
     /// Time and values of the last reading.
@@ -100,6 +100,11 @@ impl CpuAccount {
             found: Vec::new(),
             sum: None,
         }
+    }
+
+    /// Sets the part of the recording that is counted from now on.
+    pub(super) fn set_scope(&mut self, scope: ReadScope) {
+        self.scope = scope;
     }
 
     /// Returns whether counters were read.

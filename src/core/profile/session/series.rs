@@ -4,7 +4,7 @@
 use crate::profile::gc::MemoryUse;
 
 /// What one recording tells over time. Empty if the scope is without steps.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Series {
     /// Memory, in the order of time: microseconds, and the values.
     pub memory: Vec<(i64, MemoryUse)>,

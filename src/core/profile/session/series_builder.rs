@@ -17,7 +17,7 @@ const MAX_SPANS: usize = 20_000;
 const MAX_OPEN: usize = 20_000;
 
 /// The series of a recording that is being read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct SeriesBuilder {
     scope: ReadScope,
     series: Series,

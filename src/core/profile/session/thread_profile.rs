@@ -15,7 +15,7 @@ pub const END_TOLERANCE_US: i64 = 10_000;
 
 /// A profile of one thread, from start to stop. Times are microseconds of the recording machine's
 /// clock.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ThreadProfile {
     /// Start of the profile within the scope of reading.
     pub start_us: i64,

@@ -60,7 +60,7 @@ pub struct MergedProcess {
 }
 
 /// The times of one trace.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct TraceTimes {
     spans: FxHashMap<i64, EventSpan>,
     merged: Vec<MergedProcess>,

@@ -8,7 +8,7 @@ use crate::format::trace::ours::recorded_thread;
 const EVENTS_BEFORE_PROFILE: usize = 16;
 
 /// The profile of a file that can be the recording of one thread.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum RecordedProfile {
     /// No header has announced one so far.
     #[default]

@@ -7,7 +7,7 @@ use crate::format::trace::event::chunk_json::ProfileOrigin;
 use crate::profile::session::thread_profile::ThreadProfile;
 
 /// A profile that has ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct FinishedProfile {
     pub pid: i64,
     pub tid: i64,

@@ -15,13 +15,13 @@ use crate::profile::session::met_condition::MetCondition;
 use crate::profile::session::{Identity, Process, Thread};
 
 /// The names of all processes of a trace, by process id.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct TraceNames {
     processes: BTreeMap<i64, ProcessNames>,
 }
 
 /// The names of a process and its threads.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ProcessNames {
     /// `process_name`: `nx (pid 4242)`
     name: Option<String>,

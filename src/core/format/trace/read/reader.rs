@@ -26,7 +26,7 @@ use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, ScriptKey, Thread};
 
 /// Reads the events of one file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TraceReader {
     scope: ReadScope,
     names: TraceNames,
@@ -42,7 +42,7 @@ pub struct TraceReader {
 }
 
 /// A profile that can go on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct OpenProfile {
     pid: i64,
     /// `id`, as it is written.
@@ -87,6 +87,27 @@ impl TraceReader {
             script_maps: Vec::new(),
             unreadable_events: 0,
         }
+    }
+
+    /// Sets the part of the recordings that is kept of the events from now on. The scope needs lines and
+    /// has no steps, as the one before.
+    pub fn set_scope(&mut self, scope: ReadScope) {
+        self.scope = scope;
+        self.open.iter_mut().for_each(|open| open.builder.set_scope(scope));
+    }
+
+    /// Forgets the first nodes of the profile that goes on, up to an index, as far as no other node needs
+    /// them. Returns the count of the nodes that are left.
+    pub fn forget_nodes(&mut self, before: usize) -> usize {
+        self.open.first_mut().map_or(0, |open| {
+            open.builder.forget_nodes(before);
+            open.builder.node_count()
+        })
+    }
+
+    /// Returns the count of the nodes of profiles that go on.
+    pub fn node_count(&self) -> usize {
+        self.open.iter().map(|open| open.builder.node_count()).sum()
     }
 
     /// Reads an event. Skips events of no process. `is_ours` tells that the event is in a trace of ours.

@@ -1,0 +1,130 @@
+'use strict'
+
+// Arms a process that was not started armed: opens its inspector, loads the package, and closes it again.
+
+const { FAILED } = require('../exit-codes.js')
+const { endBySignal, inspection, listSockets, onSignals } = require('../system/index.js')
+const { printable, formatCount } = require('../terminal/format.js')
+const { fail, messageOf, printStatus, writeStderr } = require('../terminal/output.js')
+const { quoteAll } = require('../terminal/shell.js')
+const { armThrough, PACKAGE } = require('./arming.js')
+const { openSession } = require('./session.js')
+const { readTarget } = require('./target.js')
+
+/** @typedef {import('./target.js').Target} Target */
+
+/** How long the inspector may take to open and to close, and the control socket to appear. */
+const WAIT_MS = 5000
+const LOOK_MS = 20
+const NO_SOCKET =
+  'its control socket does not appear where this user looks; its CPU_PROF_SOCKET switches the socket ' +
+  'off, or names a folder that the variable has to name here too'
+
+/** Says what arming a process would do, and the command that does it. Sets the exit code. @param {number} pid */
+function tellPlan(pid) {
+  let target
+  try {
+    target = readTarget(pid)
+  } catch (error) {
+    return fail(`pid ${pid} is not armed, and cannot be armed: ${messageOf(error)}`)
+  }
+  const { open, port, command } = target
+  const place = open ? `${open.host}:${open.port}` : `127.0.0.1:${port || '<any port>'}`
+  const steps =
+    open === undefined
+      ? [
+          `send SIGUSR1, on which Node opens its inspector on ${place}, and says so on the stderr of the process`,
+          '(a program with its own handler for SIGUSR1 gets the signal instead)',
+          `load ${PACKAGE} through the inspector, in all threads`,
+          'close the inspector again; until then, who can connect to the port can run code in the process',
+        ]
+      : [
+          `load ${PACKAGE} in all threads, through the inspector that is open on ${place}`,
+          'leave the inspector open',
+        ]
+  printStatus(`pid ${pid} (${command}) is not armed; to arm it, cpu-prof would`)
+  for (const step of steps) writeStderr(`  ${printable(step)}\n`)
+  const words = ['cpu-prof', ...process.argv.slice(2), '--inspector']
+  writeStderr(`to do this: ${printable(quoteAll(words))}\n`)
+  process.exitCode = FAILED
+}
+
+/** Arms a process. Says why that is not possible, which sets the exit code. @param {number} pid */
+async function arm(pid) {
+  /** @type {NodeJS.Signals | undefined} */
+  let ended
+  // A signal must not leave the inspector open.
+  const stopListening = onSignals((signal) => {
+    ended = signal
+  })
+  try {
+    const target = readTarget(pid)
+    printStatus(`arming pid ${pid} (${target.command}) through its inspector`)
+    const threads = await armThreads(target)
+    const hasSocket = () =>
+      listSockets(process.env).some((socket) => socket.pid === target.namespacePid)
+    if (!(await until(hasSocket))) throw new Error(NO_SOCKET)
+    printStatus(`armed ${formatCount(threads, 'thread')} of pid ${pid}`)
+  } catch (error) {
+    fail(`pid ${pid} cannot be armed: ${messageOf(error)}`)
+  } finally {
+    stopListening()
+    if (ended !== undefined) endBySignal(ended)
+  }
+}
+
+/** Arms the threads of a process. Returns their count. @param {Target} target */
+async function armThreads(target) {
+  const listener = target.open ?? (await openInspector(target))
+  const connection = await openSession(listener)
+  try {
+    return await armThrough(connection.session, target.namespacePid)
+  } finally {
+    if (target.open === undefined) await closeInspector(connection, target, listener)
+    connection.close()
+  }
+}
+
+/** Opens the inspector of a process. Returns where it waits. @param {Target} target */
+async function openInspector({ pid, port, before }) {
+  process.kill(pid, 'SIGUSR1')
+  /** @type {import('../system/index.js').Listener | undefined} */
+  let found
+  const isNew = (/** @type {import('../system/index.js').Listener} */ listener) =>
+    port === 0 ? !before.some((other) => other.port === listener.port) : listener.port === port
+  await until(() => {
+    found = inspection?.listenersOf(pid).find(isNew)
+    return found !== undefined
+  })
+  if (found !== undefined) return found
+  throw new Error(
+    'its inspector does not open: the program has a handler of its own for SIGUSR1, or its inspector ' +
+      'is open on another port',
+  )
+}
+
+/**
+ * Closes the inspector, and says so if that fails.
+ * @param {Awaited<ReturnType<typeof openSession>>} connection @param {Target} target
+ * @param {import('../system/index.js').Listener} listener
+ */
+async function closeInspector({ session, closed }, { pid }, { host, port }) {
+  // The connection ends instead of an answer.
+  const answer = session.evaluate("require('inspector').close()").catch(() => {})
+  await Promise.race([closed, answer])
+  const isClosed = () => !inspection?.listenersOf(pid).some((other) => other.port === port)
+  if (await until(isClosed)) return
+  const how = "evaluate require('inspector').close() there, or end the process"
+  printStatus(`the inspector of pid ${pid} is still open on ${host}:${port}; ${how}`)
+}
+
+/** Waits until something holds, for a limited time. Returns whether it does. @param {() => boolean} isTrue */
+async function until(isTrue) {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; ) {
+    if (isTrue()) return true
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+  return isTrue()
+}
+
+module.exports = { arm, tellPlan }

@@ -1,0 +1,67 @@
+'use strict'
+
+// The command `cpu-prof record`: its options and its help.
+
+const { Option } = require('commander')
+const {
+  addSettings,
+  addTargets,
+  examples,
+  inspectorOption,
+  parseLength,
+  quietOption,
+  sourceMapsOption,
+  STARTS,
+} = require('../options.js')
+
+/** Settings of the files, which are merged and then removed. */
+const OF_FILES = ['dir', 'name', 'format']
+
+/** @param {import('commander').Command} program */
+function define(program) {
+  const command = program
+    .command('record')
+    .summary('record running processes for a while, and report where the time went')
+    .description(
+      'Records all threads of running processes for a while, shows what is hot meanwhile, merges the ' +
+        'recordings into one trace for Chrome DevTools, and prints a report to stderr. Ctrl-C ends the ' +
+        'recording early and keeps the result.',
+    )
+  addTargets(command)
+    .addOption(
+      new Option('--for <length>', 'the length of the recording: 500ms, 10s, 5m')
+        .argParser(parseLength)
+        .default(30_000, '30s'),
+    )
+    .option(
+      '-o, --output <file>',
+      'the trace; .gz compresses it, - is stdout (default: trace.json in --dir)',
+    )
+    .option(
+      '--dir <dir>',
+      'folder of the trace and of the recordings (default: profiles/<date.time.pid>)',
+    )
+    .option('--html <file>', 'also write a page for a browser, as report --html does')
+    .option('--keep-recordings', 'keep the recordings in --dir')
+    .addOption(inspectorOption())
+    .addOption(sourceMapsOption())
+    .addOption(quietOption())
+  const settings = addSettings(program, command, {
+    without: [...STARTS, ...OF_FILES],
+    hasDefaults: false,
+  })
+  command
+    .action((words, options) =>
+      require('../record/record.js').record(words, { ...options, settings }),
+    )
+    .addHelpText(
+      'after',
+      examples([
+        'cpu-prof record 4711 --for 10s',
+        'cpu-prof record api --tree --for 1m --html page.html',
+        'kubectl exec my-pod -- npx cpu-prof record 1 --for 10s -o - > trace.json',
+      ]),
+    )
+}
+
+module.exports = { define }

@@ -1,0 +1,57 @@
+'use strict'
+
+// The command `cpu-prof top`: its options and its help.
+
+const { InvalidArgumentError, Option } = require('commander')
+const { addFilters, examples, parseCount } = require('../options.js')
+
+const KINDS = ['function', 'file', 'package', 'thread']
+const MAX_SECONDS = 60
+
+/** @param {import('commander').Command} program */
+function define(program) {
+  const command = program
+    .command('top')
+    .summary('watch what runs hot now')
+    .description(
+      'Shows the hottest functions, files, packages and threads of the last seconds, again each ' +
+        'second, from recordings that grow. Without an input, of the run that goes on, or else of the ' +
+        'last run in profiles. Without a terminal, prints lines until the recordings end. The key ? ' +
+        'tells all keys.',
+    )
+    .argument('[input...]', 'process ids, files and folders')
+    .addOption(new Option('--by <what>', 'the rows at first').choices(KINDS).default('function'))
+    .addOption(
+      new Option('--sort <time>', 'the order at first').choices(['self', 'total']).default('self'),
+    )
+    .option(
+      '--seconds <n>',
+      `the time before the last sample, 1 to ${MAX_SECONDS}`,
+      parseSeconds,
+      10,
+    )
+    .option('--count <n>', 'print so many looks as lines', parseCount)
+    .option('--tree', 'also the children of the processes')
+  addFilters(command, { hasSlice: false })
+    .action((words, options) => require('../top/top.js').top(words, options))
+    .addHelpText(
+      'after',
+      examples([
+        'cpu-prof top',
+        'cpu-prof top 4242 --tree',
+        'cpu-prof top profiles --by package',
+        'cpu-prof top profiles --count 1',
+      ]),
+    )
+}
+
+/** @param {string} text */
+function parseSeconds(text) {
+  const seconds = Number(text)
+  if (!/^\d+(\.\d+)?$/.test(text) || seconds < 1 || seconds > MAX_SECONDS) {
+    throw new InvalidArgumentError(`Use a number from 1 to ${MAX_SECONDS}.`)
+  }
+  return seconds
+}
+
+module.exports = { define }

@@ -1,0 +1,67 @@
+'use strict'
+
+// Lists this user's armed processes.
+
+const path = require('node:path')
+const { loadTools } = require('../../lib/addon.js')
+const { listSockets, removeSocket } = require('../system/index.js')
+const { messageOf } = require('../terminal/output.js')
+const { askStatus } = require('./client.js')
+const { readStatus } = require('./status.js')
+
+/** Largest package.json that is read. */
+const MAX_MANIFEST_BYTES = 1 << 20
+
+/**
+ * @typedef {object} Armed a process that can be controlled
+ * @property {import('../system/index.js').ControlSocket} socket
+ * @property {number} pid
+ * @property {import('./status.js').Status} [status] none if the process does not answer
+ * @property {string} [packageName] of its program
+ * @property {string} [problem] why the process does not answer
+ */
+
+/** Asks all other armed processes for their status, and removes the sockets of those that have ended. @returns {Promise<Armed[]>} */
+async function listArmed(env = process.env) {
+  // This process is armed itself where the environment of a container arms all.
+  const sockets = listSockets(env).filter(({ pid }) => pid !== process.pid)
+  const all = await Promise.all(sockets.map(readArmed))
+  return all.flat().sort((a, b) => a.pid - b.pid)
+}
+
+/** @param {import('../system/index.js').ControlSocket} socket @returns {Promise<Armed[]>} */
+async function readArmed(socket) {
+  try {
+    const status = readStatus(await askStatus(socket))
+    return [{ socket, pid: status.pid, status, packageName: packageOf(status) }]
+  } catch (error) {
+    if (/** @type {any} */ (error).code !== 'gone') {
+      return [{ socket, pid: socket.pid, problem: messageOf(error) }]
+    }
+    removeSocket(socket)
+    return []
+  }
+}
+
+/** Returns the name in the nearest package.json of a program. @param {import('./status.js').Status} status */
+function packageOf({ script, cwd }) {
+  const start = path.isAbsolute(script) ? path.dirname(script) : cwd
+  if (!path.isAbsolute(start)) return undefined
+  for (let folder = start; ; folder = path.dirname(folder)) {
+    const name = nameIn(path.join(folder, 'package.json'))
+    if (name !== undefined || folder === path.dirname(folder)) return name
+  }
+}
+
+/** Returns the name in a package.json; undefined without one. @param {string} file */
+function nameIn(file) {
+  try {
+    // By the addon: a pipe would never end.
+    const { name } = JSON.parse(loadTools().cpuProfReadRegularFile(file, MAX_MANIFEST_BYTES))
+    return typeof name === 'string' && name !== '' ? name : undefined
+  } catch {
+    return undefined
+  }
+}
+
+module.exports = { listArmed }

@@ -1,0 +1,102 @@
+'use strict'
+
+// Opens the folder where the recorded processes write, and this process reads.
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { createFolder } = require('../run/prepare/output-dir.js')
+const { headersOf, listNames } = require('../run/prepare/recordings-dir.js')
+const { patiently, seesFolder } = require('../system/index.js')
+const { printStatus } = require('../terminal/output.js')
+const { quotePath } = require('../terminal/shell.js')
+
+/** @typedef {import('../control/processes.js').Armed} Armed */
+/** @typedef {import('./record.js').Started} Started */
+
+const PREFIX = 'cpu-prof-record-'
+
+/**
+ * Opens a folder. Throws if recordings cannot be written anywhere.
+ * @param {Armed[]} targets @param {string} [dir] absolute; a temporary folder if the user gave none
+ * @param {boolean} [isKept] whether the recordings stay
+ */
+function openFolder(targets, dir, isKept) {
+  const folder = dir ?? createTemporary(targets)
+  if (dir !== undefined) createFolder(dir)
+  /** @type {Set<string>} */
+  const earlier = new Set()
+  const files = () =>
+    listNames(folder)
+      .filter((name) => name.endsWith('.trace.json') && !earlier.has(name))
+      .sort()
+      .map((name) => path.join(folder, name))
+  for (const file of files()) earlier.add(path.basename(file))
+  /** The recordings that are in the trace. @type {string[]} */
+  let merged = []
+  const remove = () => {
+    if (dir === undefined) fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    else if (!isKept) for (const file of merged) patiently(() => fs.unlinkSync(file))
+  }
+  let isOpen = true
+  return {
+    path: folder,
+    /** Returns what was written here since the folder was opened. */
+    files,
+    /** Returns whether the files that a process has begun are here. @param {Started} started */
+    hasFilesOf: ({ status }) =>
+      (status.recording?.files ?? []).every((file) => fs.existsSync(file)),
+    /** Returns the files of processes. @param {Started[]} started */
+    recordings(started) {
+      const pids = started.map(({ target }) => target.pid)
+      merged = headersOf(files())
+        .filter(({ pid }) => pid !== null && pids.includes(pid))
+        .map(({ file }) => file)
+      return merged
+    },
+    /** Leaves the recordings where they are. */
+    keep() {
+      isOpen = false
+      printStatus(
+        `the recordings are in ${folder} (to merge: cpu-prof merge ${quotePath(folder)} -o trace.json)`,
+      )
+    },
+    /** Removes what nobody needs. */
+    close() {
+      try {
+        if (isOpen) remove()
+      } catch {
+        printStatus(`recordings are left in ${folder}`)
+      }
+      isOpen = false
+    },
+  }
+}
+
+/** Creates a folder that the processes have too. @param {Armed[]} targets */
+function createTemporary(targets) {
+  /** @type {string[]} */
+  const problems = []
+  for (const parent of parentsFor(targets)) {
+    try {
+      return fs.realpathSync(fs.mkdtempSync(path.join(parent, PREFIX)))
+    } catch (error) {
+      problems.push(/** @type {Error} */ (error).message)
+    }
+  }
+  throw new Error(`there is no folder for the recordings: ${problems.join('; ')}; use --dir`)
+}
+
+/**
+ * Returns where a temporary folder can be. A process of a container, or with a temporary folder of its
+ * own, has at least the folder of its socket in common with this process.
+ * @param {Armed[]} targets
+ */
+function parentsFor(targets) {
+  const temporary = path.resolve(os.tmpdir())
+  const isShared = targets.every(({ pid }) => seesFolder(pid, temporary) !== false)
+  const ofSockets = targets.map(({ socket }) => socket.folder)
+  return [...(isShared ? [temporary] : []), ...new Set(ofSockets)]
+}
+
+module.exports = { openFolder }

@@ -1,0 +1,41 @@
+//! Functions that JavaScript calls to follow recordings that grow.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use super::tools::{JsSelection, Work};
+use crate::follow::follower::Follower;
+use crate::follow::view::{RowKind, view};
+use crate::read::selection::Selection;
+
+/// Returns a follower, for `followLook`, which has looked at nothing.
+#[napi(js_name = "cpuProfFollow", catch_unwind)]
+pub(crate) fn follow() -> External<Arc<Mutex<Follower>>> {
+    External::new(Arc::default())
+}
+
+/// Looks at the last seconds of files and folders. `by` is `function`, `file`, `package` or `thread`; `top`
+/// limits the rows by each time. The slice of the selection is of no use. Returns a `LiveView`.
+#[napi(js_name = "cpuProfFollowLook", catch_unwind)]
+pub(crate) fn follow_look(
+    follower: &External<Arc<Mutex<Follower>>>,
+    inputs: Vec<String>,
+    seconds: f64,
+    by: String,
+    top: u32,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let (follower, selection) = (Arc::clone(follower), Selection::from(selection));
+    Work::task(move || {
+        let kind = RowKind::of(&by).ok_or_else(|| format!("'{by}' is not a kind of rows"))?;
+        let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
+        // A look that panicked leaves files that the next look reads from their starts, or as they are.
+        let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
+        let look = follower.look(&inputs, (seconds * 1e6) as i64, &selection);
+        view(&look, kind, top as usize).map_err(|error| error.to_string())
+    })
+}

@@ -1,0 +1,121 @@
+//! Builds the JSON of a look, with the names and the times of a report.
+
+use super::follower::Look;
+use super::json::{LiveFile, LiveFunction, LivePackage, LiveProcess, LiveThread, LiveView};
+use crate::read::ancestry::parents;
+use crate::shared::costs::{Costs, WeightedTree};
+use crate::shared::frame_index::{FrameIndex, SourceFile};
+use crate::shared::json::{ReportCost, ReportProgram};
+use crate::shared::process::cpu::cpu_of_processes;
+use crate::shared::process::launchers::{launchers, shown_profiles};
+use crate::shared::process::times::{sum_of_times, thread_times};
+use cpu_prof_core::profile::session::Session;
+
+/// What the rows of a look are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowKind {
+    Function,
+    File,
+    Package,
+    /// The threads, which each look has.
+    Thread,
+}
+
+impl RowKind {
+    /// Returns the kind of a name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "function" => Self::Function,
+            "file" => Self::File,
+            "package" => Self::Package,
+            "thread" => Self::Thread,
+            _ => return None,
+        })
+    }
+}
+
+/// Returns a look as JSON, with the first `top` rows by self and by total time.
+pub(crate) fn view(look: &Look, kind: RowKind, top: usize) -> serde_json::Result<String> {
+    let Look { loaded, start_us, from_us, to_us, .. } = look;
+    let session = &loaded.session;
+    let index = FrameIndex::of(&session.frames);
+    let parents = parents(session);
+    let launchers = launchers(session, &parents);
+    let uses = cpu_of_processes(loaded, &parents);
+    let processes = session.processes.iter().zip(uses).zip(&launchers);
+    let processes: Vec<LiveProcess<'_>> = processes
+        .map(|((process, cpu), launcher)| LiveProcess {
+            program: ReportProgram::of(process),
+            cpu,
+            launcher: *launcher,
+            threads: process
+                .threads
+                .iter()
+                .map(|thread| LiveThread {
+                    thread_id: thread.id,
+                    name: thread.full_name(),
+                    times: thread_times(thread, &index),
+                    samples: thread.profiles.iter().map(|profile| profile.sample_count).sum(),
+                })
+                .collect(),
+        })
+        .collect();
+    let threads = processes.iter().flat_map(|process| &process.threads);
+    let totals = sum_of_times(threads.map(|thread| thread.times));
+    let costs = |wanted: RowKind| match kind == wanted {
+        true => costs_of(session, &launchers, &index, kind),
+        false => Costs::default(),
+    };
+    let functions = rows(&costs(RowKind::Function), top, |function, cost| LiveFunction {
+        place: index.place(function),
+        cost: cost.into(),
+    });
+    let files = rows(&costs(RowKind::File), top, |file, cost| {
+        let SourceFile { path, package } = &index.files[file];
+        LiveFile { file: path, package: &index.packages[*package], cost: cost.into() }
+    });
+    let packages = rows(&costs(RowKind::Package), top, |package, cost| LivePackage {
+        name: &index.packages[package],
+        cost: cost.into(),
+    });
+    serde_json::to_string(&LiveView {
+        from_ms: ms_between(*start_us, *from_us),
+        to_ms: ms_between(*start_us, *to_us),
+        silent_ms: look.silent.as_secs_f64() * 1000.0,
+        growing: look.growing,
+        recordings: look.recordings,
+        processes,
+        totals,
+        functions,
+        files,
+        packages,
+        failed: &loaded.failed,
+        notes: &loaded.notes,
+    })
+}
+
+/// Returns the costs of all processes but launchers.
+fn costs_of(session: &Session, launchers: &[bool], index: &FrameIndex, kind: RowKind) -> Costs {
+    let mut costs = Costs::default();
+    for profile in shown_profiles(session, launchers) {
+        WeightedTree::of(profile).add_to([&mut costs], |_, frame| {
+            let function = index.function(frame)?;
+            let file = index.functions[function].file;
+            Some([match kind {
+                RowKind::Function => function,
+                RowKind::File => file,
+                RowKind::Package => index.files[file].package,
+                RowKind::Thread => return None,
+            }])
+        });
+    }
+    costs
+}
+
+fn rows<T>(costs: &Costs, top: usize, row: impl Fn(usize, ReportCost) -> T) -> Vec<T> {
+    costs.top(top).map(|(item, cost)| row(item, cost)).collect()
+}
+
+fn ms_between(from_us: i64, to_us: i64) -> f64 {
+    to_us.saturating_sub(from_us) as f64 / 1000.0
+}
