@@ -1,6 +1,7 @@
 //! Sessions: the processes, threads and recordings that were read back from one or many files.
 
 pub mod builder;
+pub mod label_table;
 pub(crate) mod native;
 mod node_indices;
 pub mod off_core;

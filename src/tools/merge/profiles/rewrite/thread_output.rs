@@ -6,6 +6,7 @@ use cpu_prof_core::format::trace::write::event::{At, Event, SAMPLES_PER_CHUNK};
 use cpu_prof_core::format::trace::write::event_args::{ChunkNode, ChunkSamples, ProfileChunk};
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::label_table::NO_LABELS;
 use cpu_prof_core::profile::session::thinner::Thinned;
 use cpu_prof_core::profile::timeline::Timeline;
 use cpu_prof_core::profile::window::path_ids::NodeId;
@@ -128,7 +129,7 @@ impl ThreadOutput {
         tree.announce(node, &mut self.pending.nodes);
         let timeline = self.timeline.get_or_insert_with(|| Timeline::new(time_us));
         self.pending.ids.push(node);
-        self.pending.samples.push(timeline.delta(time_us), position);
+        self.pending.samples.push(timeline.delta(time_us), position, NO_LABELS);
         Ok(())
     }
 
