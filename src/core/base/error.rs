@@ -19,6 +19,9 @@ pub enum Error {
     /// This thread or process cannot be profiled, and runs on unprofiled.
     #[error("not profiling this thread: {0}")]
     Unavailable(String),
+    /// The labels of samples are not recorded. The recording goes on.
+    #[error("labels are not recorded: {0}; the recording goes on without them")]
+    Labels(String),
     /// Node was built without an inspector, or does not offer it to this thread.
     #[error("not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)")]
     NoInspector,

@@ -1,4 +1,5 @@
 //! The functions that JavaScript calls to record.
 
 mod events;
+mod labels;
 mod record;

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::Thread;
+use cpu_prof_core::profile::session::label_table::NO_LABELS;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 use cpu_prof_core::profile::window::call_tree::{CallTree, PlacedWindow};
 use cpu_prof_core::profile::window::{Sample, Window, WindowNode};
@@ -61,6 +62,7 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
         time_us: sample.time_us,
         node: if sample.node == NONE { ROOT } else { node_indices[sample.node as usize] },
         position: sample.position,
+        labels: NO_LABELS,
     }));
     let deopts = profile.deopts.iter();
     window

@@ -7,6 +7,9 @@ mod listed_process;
 // Here for its tests, which run on every system.
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_sampling_signal.rs"]
+pub mod sampling_signal;
 pub mod regular_file;
 #[cfg(any(windows, test))]
 mod timer_rounds;
@@ -42,6 +45,8 @@ pub use self::platform::{
     SignalSemaphore, errno_location, is_first_thread, note_first_thread, send_to_first_thread,
     with_hidden_flags,
 };
+#[cfg(target_os = "linux")]
+pub use self::platform::sampling_signal;
 use self::platform::{ThreadClock, children_cpu_us, core_wait_us, parent_of, voluntary_switches};
 
 /// Whether the system is Windows.

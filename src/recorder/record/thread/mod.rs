@@ -2,6 +2,7 @@
 
 pub(crate) mod exit_hooks;
 pub(crate) mod inspector;
+pub(crate) mod labels;
 pub(crate) mod recording;
 pub(crate) mod rotation;
 pub(crate) mod start;

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::labels::RecordedLabels;
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
 use crate::record::output::complete_segment::CompleteSegment;
@@ -48,6 +49,8 @@ pub(super) struct ThreadRecording {
     pub heap: Option<Heap>,
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
+    /// Reads the labels with each sample, once the thread has used labels.
+    pub labels: RecordedLabels,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,
@@ -97,6 +100,12 @@ impl ThreadRecording {
         let activities = self.last_activity.get().zip(self.activity());
         !self.link.has_failed.get()
             && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+    }
+
+    /// Returns the time between two flushes, microseconds.
+    pub(super) fn flush_us(&self) -> u64 {
+        let source = if self.profiler.is_some() { Source::V8 } else { Source::Inspector };
+        u64::try_from(self.config.flush_interval(source).as_micros()).unwrap_or(u64::MAX)
     }
 
     /// Returns a window that ends now. `pause` is the time that the window cost this thread.

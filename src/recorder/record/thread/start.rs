@@ -9,6 +9,7 @@ use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
 use super::exit_hooks::{self, InterruptedRecording};
+use super::labels::{self, RecordedLabels};
 use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
@@ -115,11 +116,13 @@ pub(crate) fn start(
         event_loop,
         heap: heap.flatten(),
         entry_hook,
+        labels: RecordedLabels::default(),
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),
         earlier: None,
     }));
+    RECORDING.with_borrow(|recording| recording.iter().for_each(labels::begin));
     process.writer.open(output);
     if thread_id == 0 {
         signals::arm();

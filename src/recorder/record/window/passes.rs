@@ -1,11 +1,14 @@
 //! The passes over a window, between the sampler and the call tree, in their order.
 
+use std::sync::Arc;
+
 use super::idle::{IdleTimes, WaitCounters};
 use super::inlined::KnownCalls;
+use super::labels::LabelPairing;
 use super::overlap::{self, TakenUntil};
 use super::{native_names, profiler_frames};
 use crate::record::link::taken_window::Circumstances;
-use crate::sampler::v8::StallDetector;
+use crate::sampler::v8::{LabelRing, StallDetector};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::window::Window;
@@ -16,6 +19,7 @@ pub(crate) struct WindowPasses {
     /// Start of the recording, CLOCK_MONOTONIC, microseconds; none after the first window.
     start_us: Option<i64>,
     taken_until: TakenUntil,
+    labels: LabelPairing,
     calls: KnownCalls,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
@@ -28,6 +32,7 @@ impl WindowPasses {
             stall: StallDetector::new(config.interval_us),
             start_us: Some(start_us),
             taken_until: TakenUntil::START,
+            labels: LabelPairing::default(),
             calls: KnownCalls::new(config.max_nodes),
             idle,
         }
@@ -40,7 +45,11 @@ impl WindowPasses {
         window: &mut Window,
         circumstances: &Circumstances,
         cpu: &CpuTimes,
+        labels: Option<&Arc<LabelRing>>,
     ) -> bool {
+        if let Some(ring) = labels {
+            self.labels.pair(window, ring);
+        }
         profiler_frames::hide(window, self.taken_until.is_start());
         native_names::rename(window);
         let is_stuck = self.stall.is_stuck(window);

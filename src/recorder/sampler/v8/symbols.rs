@@ -274,6 +274,7 @@ mod tests {
     use super::*;
     use crate::sampler::v8::entry_hook::EntryApi;
     use crate::sampler::v8::heap::HeapApi;
+    use crate::sampler::v8::labels::LabelApi;
     use crate::sampler::v8::linked_binding::BindingApi;
     use crate::sampler::v8::script_maps::HandlerApi;
 
@@ -291,8 +292,14 @@ mod tests {
 
     #[test]
     fn both_names_are_of_one_function() {
-        let tables =
-            [Api::NAMES, EntryApi::NAMES, HeapApi::NAMES, BindingApi::NAMES, HandlerApi::NAMES];
+        let tables = [
+            Api::NAMES,
+            EntryApi::NAMES,
+            HeapApi::NAMES,
+            BindingApi::NAMES,
+            HandlerApi::NAMES,
+            LabelApi::NAMES,
+        ];
         for (itanium, msvc) in tables.concat() {
             let (itanium, msvc) = (itanium.to_str().unwrap(), msvc.to_str().unwrap());
             let parts: Vec<_> = nested_name(itanium).into_iter().rev().collect();

@@ -10,6 +10,7 @@ use super::event_args::{
 };
 use super::events::Events;
 use super::thread_names::{each_name, full_name, thread_name, worker_name};
+use crate::base::numbering::FxIndexSet;
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
 use crate::format::frame_json::CallFrameJson;
@@ -84,6 +85,8 @@ pub struct ThreadTrace {
     /// Time of the last sample; at first the start. An earlier state takes back the samples since then,
     /// which were not written.
     pub time: Timeline,
+    /// Ids of the label sets that the trace has.
+    pub announced: FxIndexSet<u32>,
     /// Name of the worker, once it is known.
     worker_name: Option<String>,
     /// Whether the thread has a function so far that DevTools does not fold.
@@ -98,6 +101,7 @@ impl ThreadTrace {
             profile_id: profile_id(pid, tid),
             script_offset: ScriptIdOffset::of_thread(pid, tid),
             time: Timeline::new(start_us),
+            announced: FxIndexSet::default(),
             worker_name: None,
             has_unfolded: false,
             info,
@@ -107,6 +111,7 @@ impl ThreadTrace {
     /// Begins the next trace of the recording, which needs a head of its own.
     pub fn begin_next(&mut self, start_us: i64, started: String, cpu: CpuTimes) {
         self.time = Timeline::new(start_us);
+        self.announced.clear();
         self.info.started = started;
         self.info.cpu = Some(cpu);
         if let Some(segment) = &mut self.info.segment {
@@ -198,7 +203,9 @@ impl ThreadTrace {
                 samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
             let mut chunk_samples = ChunkSamples::default();
             for (id, set) in label_sets.drain(..) {
-                chunk_samples.announce(*id, set.clone());
+                if self.announced.insert(*id) {
+                    chunk_samples.announce(*id, set.clone());
+                }
             }
             for sample in samples {
                 let delta_us = self.time.delta(sample.time_us);
