@@ -44,7 +44,7 @@ pub(crate) fn find_context(env: Env) -> bool {
 /// Returns whether the place is certain.
 #[napi(js_name = "cpuProfFindContextAgain", catch_unwind)]
 pub(crate) fn find_context_again(env: Env, storage: Object<'_>) -> bool {
-    FOUND.set(SEARCH.take().and_then(|search| search.end(&env, &storage)));
+    FOUND.set(SEARCH.take().and_then(|search| LabelSource::frames(&env, search, &storage)));
     FOUND.get().is_some()
 }
 
@@ -65,9 +65,8 @@ pub(crate) fn use_context() {
 /// Lets the calling thread's labels be recorded, from an array of one number that JavaScript writes and
 /// never gives away.
 #[napi(js_name = "cpuProfUseCell", catch_unwind)]
-pub(crate) fn use_cell(mut cell: Int32Array) {
-    // SAFETY: the memory is the array's own, which the caller keeps. Both sides are on this thread.
-    if let Some(source) = LabelSource::cell(unsafe { cell.as_mut() }) {
+pub(crate) fn use_cell(cell: Int32Array) {
+    if let Some(source) = LabelSource::cell(cell) {
         labels::use_source(source);
     }
 }

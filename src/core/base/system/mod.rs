@@ -7,10 +7,10 @@ mod listed_process;
 // Here for its tests, which run on every system.
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;
+pub mod regular_file;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_sampling_signal.rs"]
 pub mod sampling_signal;
-pub mod regular_file;
 #[cfg(any(windows, test))]
 mod timer_rounds;
 
@@ -34,6 +34,8 @@ use self::macos as platform;
 use self::windows as platform;
 
 pub(crate) use self::platform::is_stderr_writable;
+#[cfg(target_os = "linux")]
+pub use self::platform::sampling_signal;
 pub use self::platform::{
     SAMPLING_SIGNAL, at_exit, boot_id, exported, files, is_process_alive, node_clock_lead_us,
     now_us, parent_id, pass_on, pid_namespace, process_cpu_us, process_key, process_start_ms,
@@ -45,8 +47,6 @@ pub use self::platform::{
     SignalSemaphore, errno_location, is_first_thread, note_first_thread, send_to_first_thread,
     with_hidden_flags,
 };
-#[cfg(target_os = "linux")]
-pub use self::platform::sampling_signal;
 use self::platform::{ThreadClock, children_cpu_us, core_wait_us, parent_of, voluntary_switches};
 
 /// Whether the system is Windows.

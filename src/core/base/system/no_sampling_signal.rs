@@ -1,8 +1,6 @@
 //! For systems where no function runs around V8's handler of the sampling signal: V8 has no such signal, or
 //! this was never tried.
 
-use std::ffi::c_void;
-
 /// Whether this system lets a function run around V8's handler.
 pub const IS_AVAILABLE: bool = false;
 
@@ -10,7 +8,7 @@ pub const IS_AVAILABLE: bool = false;
 pub type Around = fn(v8: &dyn Fn());
 
 /// Returns whether `around` runs for each sampling signal: it does not.
-pub fn wrap(_of_v8: *mut c_void, _around: Around) -> bool {
+pub fn wrap(_of_v8: usize, _around: Around) -> bool {
     false
 }
 

@@ -36,10 +36,7 @@ pub(crate) fn set_of(id: u32) -> Option<LabelSet> {
     SETS.read().get_index(id.checked_sub(1)? as usize).cloned()
 }
 
-fn merged(
-    outer: Option<&LabelSet>,
-    labels: impl Iterator<Item = (String, String)>,
-) -> LabelSet {
+fn merged(outer: Option<&LabelSet>, labels: impl Iterator<Item = (String, String)>) -> LabelSet {
     let mut all: std::collections::BTreeMap<String, String> = outer
         .into_iter()
         .flat_map(LabelSet::iter)

@@ -1,7 +1,7 @@
 //! The flags and the waker that a recorded thread shares with the writer thread.
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::event_buffer::EventBuffer;
 use super::javascript_threads::RecordedThread;

@@ -1,6 +1,6 @@
 //! Lets the labels of the calling thread be recorded, from the first label on.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::recording::{RECORDING, ThreadRecording};
@@ -14,9 +14,6 @@ thread_local! {
     /// Where the id of the thread's current label set is, once the thread has used labels.
     static SOURCE: Cell<Option<LabelSource>> = const { Cell::new(None) };
 }
-
-/// The reading of labels, which begins with the recording or with the thread's first label.
-pub(super) type RecordedLabels = RefCell<Option<LabelSampling>>;
 
 /// Returns the id of the label set `outer` with further labels: names and values in turn.
 pub(crate) fn id_with(outer: u32, labels: Vec<String>) -> u32 {

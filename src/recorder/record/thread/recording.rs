@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::labels::RecordedLabels;
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
 use crate::record::output::complete_segment::CompleteSegment;
@@ -14,7 +13,7 @@ use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler};
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, LabelSampling, Profiler};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
@@ -50,7 +49,7 @@ pub(super) struct ThreadRecording {
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
     /// Reads the labels with each sample, once the thread has used labels.
-    pub labels: RecordedLabels,
+    pub labels: RefCell<Option<LabelSampling>>,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,

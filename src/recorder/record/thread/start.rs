@@ -1,6 +1,6 @@
 //! Starts the recording of the calling thread.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
 use super::exit_hooks::{self, InterruptedRecording};
-use super::labels::{self, RecordedLabels};
+use super::labels;
 use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
@@ -116,7 +116,7 @@ pub(crate) fn start(
         event_loop,
         heap: heap.flatten(),
         entry_hook,
-        labels: RecordedLabels::default(),
+        labels: RefCell::default(),
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),

@@ -71,7 +71,12 @@ mod tests {
     use cpu_prof_core::profile::window::Sample;
 
     /// Pairs samples at these times with records, and returns their labels.
-    fn labels(pairing: &mut LabelPairing, ring: &LabelRing, records: &[(i64, i64, u32)], times: &[i64]) -> Vec<u32> {
+    fn labels(
+        pairing: &mut LabelPairing,
+        ring: &LabelRing,
+        records: &[(i64, i64, u32)],
+        times: &[i64],
+    ) -> Vec<u32> {
         for &(from_us, to_us, labels) in records {
             ring.add(LabelRecord { from_us, to_us, labels });
         }

@@ -19,17 +19,17 @@ pub const IS_AVAILABLE: bool = !cfg!(target_env = "musl") && mem::size_of::<usiz
 /// A function that runs in the signal handler, and calls V8's handler.
 pub type Around = fn(v8: &dyn Fn());
 
-type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+type SignalHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 static AROUND: OnceLock<Around> = OnceLock::new();
 /// Address of V8's handler, which is one function for the life of the process.
 static V8_HANDLER: AtomicUsize = AtomicUsize::new(0);
 
-/// Lets `around` run for each sampling signal, if V8's own handler is set now. `of_v8` is any function of
-/// V8. Returns whether `around` runs.
+/// Lets `around` run for each sampling signal, if V8's own handler is set now. `of_v8` is the address of any
+/// function of V8. Returns whether `around` runs.
 ///
 /// A handler of others is left alone: it may call ours, which would then call itself.
-pub fn wrap(of_v8: *mut c_void, around: Around) -> bool {
+pub fn wrap(of_v8: usize, around: Around) -> bool {
     static CHANGING: Mutex<()> = Mutex::new(());
     if !IS_AVAILABLE {
         return false;
@@ -47,7 +47,7 @@ pub fn wrap(of_v8: *mut c_void, around: Around) -> bool {
             return true;
         }
         let takes_info = action.sa_flags & libc::SA_SIGINFO != 0;
-        if !takes_info || image_of(handler as *const c_void) != image_of(of_v8) {
+        if !takes_info || image_of(handler) != image_of(of_v8) {
             return false;
         }
         AROUND.get_or_init(|| around);
@@ -58,14 +58,12 @@ pub fn wrap(of_v8: *mut c_void, around: Around) -> bool {
 }
 
 /// Returns the start of the file in memory that has an address: 0 for no file.
-///
-/// # Safety
-/// None is needed for the address, which is not read.
-unsafe fn image_of(address: *const c_void) -> usize {
-    // SAFETY: all zeros are a valid struct, which the call fills, or fails.
+fn image_of(address: usize) -> usize {
+    // SAFETY: all zeros are a valid struct, which the call fills, or fails. The address is not read.
     unsafe {
         let mut info: libc::Dl_info = mem::zeroed();
-        if libc::dladdr(address, &mut info) == 0 { 0 } else { info.dli_fbase as usize }
+        let is_found = libc::dladdr(address as *const c_void, &mut info) != 0;
+        if is_found { info.dli_fbase as usize } else { 0 }
     }
 }
 
@@ -75,7 +73,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let handler = V8_HANDLER.load(Ordering::Acquire);
         if handler != 0 {
             // SAFETY: the address was that of a handler with this signature.
-            let handler = unsafe { mem::transmute::<usize, Handler>(handler) };
+            let handler = unsafe { mem::transmute::<usize, SignalHandler>(handler) };
             handler(signal, info, context);
         }
     };
@@ -120,7 +118,7 @@ mod tests {
             libc::sigaction(libc::SIGPROF, ptr::null(), &mut action);
             action.sa_sigaction
         };
-        let of_v8 = libc::getpid as *mut c_void;
+        let of_v8 = libc::getpid as *const () as usize;
         assert!(!wrap(of_v8, |v8| v8()));
         assert_eq!(action(), libc::SIG_DFL);
         // SAFETY: the same.

@@ -42,7 +42,7 @@ impl LabelRing {
     }
 
     /// Adds a record; a full ring refuses. Only the thread may call this, also in a signal handler.
-    pub(super) fn add(&self, record: LabelRecord) {
+    pub(crate) fn add(&self, record: LabelRecord) {
         let added = self.added.load(Ordering::Relaxed);
         let waiting = added.wrapping_sub(self.taken.load(Ordering::Acquire));
         if waiting >= self.words.len() || self.is_wrong() {
@@ -129,7 +129,9 @@ mod tests {
                 }
             });
             let mut last = -1;
-            while !adder.is_finished() || ring.added.load(Ordering::Relaxed) != ring.taken.load(Ordering::Relaxed) {
+            while !adder.is_finished()
+                || ring.added.load(Ordering::Relaxed) != ring.taken.load(Ordering::Relaxed)
+            {
                 ring.take(|record| {
                     assert!(record.from_us > last && record.labels == record.from_us as u32);
                     last = record.from_us;

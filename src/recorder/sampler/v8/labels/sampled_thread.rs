@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering, compiler_fence};
 
 use super::super::symbols::{self, Isolate};
-use super::LabelSource;
 use super::ring::{LabelRecord, LabelRing};
+use super::source::LabelSource;
 use super::threads;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::system::{self, sampling_signal};
@@ -71,7 +71,7 @@ impl LabelSampling {
             }
         }
         let sampling = Self { sampled, watched };
-        if !threads::enter(&sampling.sampled) {
+        if !threads::enter(data_of(&sampling.sampled)) {
             return Err(Error::Labels("too many threads are recorded at a time".into()));
         }
         sampling.wrap_handler();
@@ -83,7 +83,7 @@ impl LabelSampling {
     /// thread sees.
     pub(crate) fn wrap_handler(&self) {
         if let Ok(api) = symbols::api() {
-            sampling_signal::wrap(api.profiler_start as *mut c_void, around_sample);
+            sampling_signal::wrap(api.profiler_start as *const () as usize, around_sample);
         }
     }
 }
@@ -109,7 +109,9 @@ fn data_of(sampled: &SampledThread) -> *mut c_void {
 fn around_sample(v8: &dyn Fn()) {
     // SAFETY: what a thread has entered stays until the thread itself leaves, and the handler runs on the
     // thread.
-    let Some(thread) = (unsafe { threads::this_thread().as_ref() }) else { return v8() };
+    let Some(thread) = (unsafe { threads::data().cast::<SampledThread>().as_ref() }) else {
+        return v8();
+    };
     // SAFETY: this is the thread. Its isolate is alive until it leaves.
     let labels = unsafe { thread.labels() };
     let from_us = system::now_us();

@@ -11,7 +11,6 @@ use napi::bindgen_prelude::{JsValue, Object};
 use napi::sys as napi_sys;
 
 use super::super::symbols::{self, Isolate, Local, LocalGetter, exported, get_local};
-use super::LabelSource;
 use super::frame::{FrameReader, is_object};
 use cpu_prof_core::base::system::{exported as variable, sampling_signal::read_memory};
 
@@ -62,7 +61,7 @@ impl SlotSearch {
 
     /// Looks again in another context. Returns how the value of `storage` is read from now on; none if the
     /// field is not certain.
-    pub(crate) fn end(self, env: &Env, storage: &Object<'_>) -> Option<LabelSource> {
+    pub(super) fn end(self, env: &Env, storage: &Object<'_>) -> Option<FrameReader> {
         let Self { mut offsets } = self;
         let again = Self::begin(env)?;
         offsets.retain(|offset| again.offsets.contains(offset));
@@ -82,8 +81,7 @@ impl SlotSearch {
             let map_type = u16::try_from(map_type).ok()?;
             let type_offset = u64::try_from(type_offset).ok().filter(|offset| *offset < 64)?;
             let key = ptr::NonNull::new(key)?.as_ptr().cast_const();
-            let reader = FrameReader { isolate, slot, key, hash, map_type, type_offset };
-            Some(LabelSource::Frames(reader, env.raw()))
+            Some(FrameReader { isolate, slot, key, hash, map_type, type_offset })
         }
     }
 }
