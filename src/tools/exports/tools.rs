@@ -18,6 +18,7 @@ use crate::merge::merge as merge_run;
 use crate::merge::options::{MergeOptions, MergeProgress, ProcessExit};
 use crate::page::page as page_build;
 use crate::read::filter::{Filter, StackFilter};
+use crate::read::label_filter::LabelFilter;
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::report::page_lists::page_lists;
@@ -106,16 +107,18 @@ pub(crate) struct JsSelection {
     pub focus: Vec<String>,
     /// Parts of the names or the places of functions that stacks must not have.
     pub ignore: Vec<String>,
+    /// Labels that samples must have: `key=value`.
+    pub label: Vec<String>,
 }
 
 impl From<JsSelection> for Selection {
     fn from(selection: JsSelection) -> Self {
         let JsSelection { from, to, source_maps, sources_in, .. } = selection;
-        let JsSelection { process, thread, package, focus, ignore, .. } = selection;
+        let JsSelection { process, thread, package, focus, ignore, label, .. } = selection;
         let stacks = StackFilter::new(&package, &focus, &ignore);
         Self {
             slice: SliceLimits::of_ms(from, to),
-            filter: Filter::new(&process, &thread, stacks),
+            filter: Filter::new(&process, &thread, stacks).with_labels(LabelFilter::new(&label)),
             source_maps,
             sources_in: sources_in.map(PathBuf::from),
         }

@@ -21,6 +21,7 @@ use crate::profile::frame::CallFrame;
 use crate::profile::gap::Gap;
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
+use crate::profile::session::label_table::NO_LABELS;
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
 use crate::profile::window::call_tree::PlacedWindow;
@@ -191,12 +192,17 @@ impl ThreadTrace {
             })
             .collect();
         let mut nodes = nodes.as_slice();
+        let mut label_sets: Vec<_> = window.label_sets.iter().collect();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
             let ids: Vec<u32> =
                 samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
             let mut chunk_samples = ChunkSamples::default();
+            for (id, set) in label_sets.drain(..) {
+                chunk_samples.announce(*id, set.clone());
+            }
             for sample in samples {
-                chunk_samples.push(self.time.delta(sample.time_us), sample.position);
+                let delta_us = self.time.delta(sample.time_us);
+                chunk_samples.push(delta_us, sample.position, sample.labels);
             }
             let chunk = ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids };
             let (id, at) = (&self.profile_id, self.now());
@@ -244,7 +250,7 @@ impl ThreadTrace {
     fn sample(&self, events: &mut Events, time_us: i64, node: NodeId) -> Timeline {
         let mut time = self.time;
         let mut samples = ChunkSamples::default();
-        samples.push(time.delta(time_us), SourcePosition::default());
+        samples.push(time.delta(time_us), SourcePosition::default(), NO_LABELS);
         let chunk = ProfileChunk { nodes: &[], samples: &[node] };
         let (id, at) = (&self.profile_id, self.at(time.last_us()));
         events.push(&Event::profile_chunk(id, at, chunk, &samples));
