@@ -24,6 +24,7 @@ use crate::read::slice::SliceLimits;
 use crate::report::page_lists::page_lists;
 use crate::report::report::{self, ReportOptions};
 use crate::shared::frame_index::FrameIndex;
+use crate::shared::label_costs::LabelBy;
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
 use cpu_prof_core::format::registry::FORMATS;
@@ -183,13 +184,16 @@ pub(crate) struct JsReportOptions {
     /// Whether the modules are wanted, by the time of loading them.
     pub imports: bool,
     pub projects: bool,
+    /// What the list of labels is by: nothing for whole sets, or a key. Missing for the key that tells the most.
+    pub label: Option<String>,
     /// The shortest stall that is wanted, milliseconds.
     pub stalls: Option<f64>,
 }
 
 impl From<JsReportOptions> for ReportOptions {
     fn from(options: JsReportOptions) -> Self {
-        let JsReportOptions { top, function, details, tree, imports, projects, stalls } = options;
+        let JsReportOptions { top, function, details, tree, imports, projects, .. } = options;
+        let JsReportOptions { label, stalls, .. } = options;
         Self {
             // Conversions saturate: infinity becomes the largest number.
             top: top as usize,
@@ -198,6 +202,10 @@ impl From<JsReportOptions> for ReportOptions {
             has_tree: tree,
             has_imports: imports,
             has_projects: projects,
+            by_label: label.map(|key| match key.is_empty() {
+                true => LabelBy::Set,
+                false => LabelBy::Key(key),
+            }),
             stalls_us: stalls.map(|ms| (ms * 1000.0) as u64),
         }
     }
