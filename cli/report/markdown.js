@@ -4,6 +4,7 @@
 
 const { formatTime, formatShare, formatCount, formatCounts } = require('../terminal/format.js')
 const { codeCell, codeSpan, heading, plainText, table } = require('../terminal/markdown-text.js')
+const { inFlightTexts } = require('./labels.js')
 const { statesOf, chainText, withoutLaunchers } = require('./summary.js')
 const { activeMs, threadRows, costTables, countThreads } = require('./tables.js')
 
@@ -39,6 +40,7 @@ function summary(report) {
     ...(report.sentence === undefined ? [] : [plainText(report.sentence)]),
     times,
     ...(chain === undefined ? [] : [`The end waited for: ${plainText(chain)}`]),
+    ...inFlightTexts(report).map(plainText),
   ].join('\n\n')
 }
 

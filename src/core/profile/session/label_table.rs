@@ -12,11 +12,11 @@ use crate::base::numbering::{FxIndexSet, number_of};
 /// The number of the set without labels.
 pub const NO_LABELS: u32 = 0;
 /// The most labels of a set.
-pub const MAX_LABELS: usize = 16;
+const MAX_LABELS: usize = 16;
 /// The longest key, in UTF-16 units.
-pub const MAX_KEY: usize = 64;
+const MAX_KEY: usize = 64;
 /// The longest value, in UTF-16 units.
-pub const MAX_VALUE: usize = 256;
+const MAX_VALUE: usize = 256;
 
 /// Labels by their keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]

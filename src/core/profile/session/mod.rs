@@ -2,6 +2,8 @@
 
 pub mod builder;
 pub mod label_table;
+mod labelled_nodes;
+mod line_times;
 pub(crate) mod native;
 mod node_indices;
 pub mod off_core;
@@ -19,6 +21,7 @@ use rustc_hash::FxHashMap;
 use super::frame_table::FrameTable;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::label::{labelled, pid_mark};
+use crate::profile::session::label_table::LabelTable;
 use crate::profile::session::thread_profile::ThreadProfile;
 
 /// The contents of all files that were read.
@@ -26,6 +29,8 @@ use crate::profile::session::thread_profile::ThreadProfile;
 pub struct Session {
     /// Call frames of all profiles.
     pub frames: FrameTable,
+    /// Label sets of all profiles.
+    pub labels: LabelTable,
     /// Processes in the order of their clocks, then of their starts.
     pub processes: Vec<Process>,
     /// Clocks of the processes, that of most recordings first.
