@@ -106,7 +106,8 @@ function open() {
 function openOn(addon) {
   try {
     if (!addon.cpuProfCanLabel()) {
-      if (addon.cpuProfIsRecording()) addon.cpuProfRefuseLabels('this system has no way to read them')
+      if (addon.cpuProfIsRecording())
+        addon.cpuProfRefuseLabels('this system has no way to read them')
       return null
     }
     const storage = new AsyncLocalStorage()

@@ -24,7 +24,8 @@ function useContext(addon, storage) {
   if (!hasContext) return undefined
   const isFound = storage.run(2, () => addon.cpuProfFindContextAgain(storage))
   if (!isFound) return 'this Node.js keeps the asynchronous context in an unknown place'
-  if (!isProven(addon, storage)) return 'this Node.js keeps the asynchronous context in an unknown form'
+  if (!isProven(addon, storage))
+    return 'this Node.js keeps the asynchronous context in an unknown form'
   addon.cpuProfUseContext()
   return null
 }

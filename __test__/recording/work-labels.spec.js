@@ -1,0 +1,279 @@
+'use strict'
+
+// Labels of work: each sample has the labels of its asynchronous context.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { readCpuProfile } = require('../helpers/cpuprofile.js')
+const { run, FIXTURES, PACKAGE, SOURCE } = require('../helpers/run.js')
+
+const [MAJOR] = process.versions.node.split('.').map(Number)
+const IS_AVAILABLE = process.platform === 'linux' && SOURCE === 'v8'
+
+const options = {
+  skip: !IS_AVAILABLE && 'labels are recorded on Linux, from V8',
+}
+
+/** The files of the package that label. */
+const OWN = /\/lib\/labels(\/\w+)?\.js$/
+
+/** How Node keeps the asynchronous context: by flag, the one that the version does not do by itself. */
+const FLAGS = { 22: '--experimental-async-context-frame', 24: '--no-async-context-frame' }
+const KINDS = [
+  [],
+  ...(FLAGS[/** @type {22 | 24} */ (MAJOR)] ? [[FLAGS[/** @type {22 | 24} */ (MAJOR)]]] : []),
+]
+
+const START = `
+  const prof = require(${JSON.stringify(PACKAGE)})
+  const { label, setLabels } = prof
+  const { spin } = require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))});
+  const MS = 400
+`
+
+/**
+ * Runs a program, and returns its traces and what it prints as JSON.
+ * @param {string} source @param {Parameters<typeof run>[1] & { flags?: string[] }} [given]
+ */
+async function runProgram(source, { flags = [], ...given } = {}) {
+  const result = await run([...flags, '-e', `${START} ${source}`], { preload: null, ...given })
+  assert.equal(result.stderr, '')
+  assert.equal(result.code, 0)
+  return { ...result, output: result.stdout === '' ? undefined : JSON.parse(result.stdout) }
+}
+
+/** Returns the name of the innermost function of a sample that matches. @param {any} trace @param {any} node @param {RegExp} pattern */
+function innermost(trace, node, pattern) {
+  for (let at = node; at !== undefined; at = trace.nodes.get(at.parent)) {
+    if (pattern.test(at.callFrame.functionName)) return at.callFrame.functionName
+  }
+}
+
+/**
+ * Checks that nearly all samples of a function have these labels, and none has others. V8 takes a few
+ * samples by itself, which have none.
+ * @param {any} trace @param {string} name @param {Record<string, string> | undefined} expected
+ */
+function assertLabels(trace, name, expected) {
+  const pattern = new RegExp(`^${name}$`)
+  const samples = trace.samples.filter((/** @type {any} */ { node }) =>
+    innermost(trace, node, pattern),
+  )
+  const labelled = samples.filter((/** @type {any} */ { labels }) => labels !== undefined)
+  for (const { labels } of labelled) assert.deepEqual(labels, expected, name)
+  assert.ok(samples.length >= 20, `${name} has ${samples.length} samples`)
+  if (expected === undefined) assert.equal(labelled.length, 0, name)
+  else assert.ok(labelled.length > samples.length * 0.8, `${labelled.length} of ${samples.length}`)
+}
+
+for (const [flags, args] of [...KINDS.map((flags) => [flags, []]), [[], ['8']]]) {
+  const kind = `${flags.join(' ') || 'as Node does'}, ${args[0] ?? 'no'} other storages`
+  test(`a function has the labels that are known to be its own (${kind})`, options, async () => {
+    const { stderr, code, traces } = await run([...flags, 'labelled.js', '3000', '20', ...args], {
+      env: { CPU_PROF_INTERVAL: '500' },
+    })
+    assert.equal(stderr, '')
+    assert.equal(code, 0)
+    const [trace] = traces
+    const counts = { right: 0, none: 0 }
+    for (const [index, { node, labels }] of trace.samples.entries()) {
+      const name = innermost(trace, node, /^f_\d+$/)
+      if (name === undefined) continue
+      if (labels !== undefined) {
+        assert.equal(labels.n, name.slice(2))
+        assert.equal(labels.route, '/users/:id')
+      }
+      // V8 takes samples without a signal while it compiles the functions.
+      if (index > trace.samples.length / 2) counts[labels === undefined ? 'none' : 'right']++
+    }
+    const { right, none } = counts
+    assert.ok(right >= 100 && right >= 0.99 * (right + none), JSON.stringify(counts))
+    // V8 charges a few samples of inlined functions to wrong ones.
+    const ours = trace.samples.filter(({ node }) => OWN.test(node.callFrame.url)).length
+    assert.ok(ours <= trace.samples.length / 100, `${ours} samples are of the profiler`)
+  })
+}
+
+test('labels add up, and end with the function or the context', options, async () => {
+  const { output, traces } = await runProgram(`
+    function outer() { return spin(MS) }
+    function inner() { return spin(MS) }
+    function again() { return spin(MS) }
+    function later() { return spin(MS) }
+    function rest() { return spin(MS) }
+    function without() { return spin(MS) }
+    prof.start()
+    const results = []
+    const done = label({ route: '/a', tenant: 't1' }, async () => {
+      outer()
+      results.push(label({ route: '/b', size: 12, cached: true }, () => { inner(); return 'value' }))
+      again()
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      later()
+      setLabels({ user: 'u', route: undefined })
+      rest()
+      return 'promised'
+    })
+    without()
+    done.then((value) => {
+      results.push(value)
+      prof.stop()
+      console.log(JSON.stringify(results))
+    })
+  `)
+  assert.deepEqual(output, ['value', 'promised'])
+  const [trace] = traces
+  const outer = { route: '/a', tenant: 't1' }
+  assertLabels(trace, 'outer', outer)
+  assertLabels(trace, 'inner', { cached: 'true', route: '/b', size: '12', tenant: 't1' })
+  assertLabels(trace, 'again', outer)
+  assertLabels(trace, 'later', outer)
+  assertLabels(trace, 'rest', { ...outer, user: 'u' })
+  assertLabels(trace, 'without', undefined)
+})
+
+test('work that began before the recording has its labels', options, async () => {
+  const { traces } = await runProgram(`
+    function before() { return spin(MS) }
+    function after() { return spin(MS) }
+    label({ n: 1 }, async () => {
+      await null
+      prof.start()
+      before()
+      await label({ n: 2 }, async () => { await null; after() })
+      prof.stop()
+      prof.start()
+      after()
+      prof.stop()
+    })
+  `)
+  assert.equal(traces.length, 2)
+  // Without frames, labels are seen from the next label on.
+  const hasFrames = MAJOR >= 24
+  if (hasFrames) assertLabels(traces[0], 'before', { n: '1' })
+  assertLabels(traces[0], 'after', { n: '2' })
+  if (hasFrames) assertLabels(traces[1], 'after', { n: '1' })
+})
+
+test('workers have labels of their own', options, async () => {
+  const { traces } = await runProgram(
+    `
+    const { Worker } = require('node:worker_threads')
+    const code = ${JSON.stringify(`${START}
+      function unlabelled() { return spin(MS) }
+      function labelled() { return spin(MS) }
+      require('node:worker_threads').parentPort.once('message', () => {
+        unlabelled()
+        label({ in: 'worker' }, labelled)
+      })
+    `)}
+    function main() { return spin(MS) }
+    label({ in: 'main' }, () => {
+      new Worker(code, { eval: true }).postMessage('')
+      main()
+    })`,
+    { preload: ['--require', PACKAGE] },
+  )
+  const [main, worker] = traces
+  assertLabels(main, 'main', { in: 'main' })
+  assertLabels(worker, 'unlabelled', undefined)
+  assertLabels(worker, 'labelled', { in: 'worker' })
+})
+
+test('a .cpuprofile has the labels', options, async () => {
+  const { cwd } = await runProgram(`
+    function work() { return spin(MS) }
+    prof.start({ format: 'cpuprofile' })
+    label({ route: '/a' }, work)
+    prof.stop()
+  `)
+  const [file] = fs.readdirSync(cwd).filter((name) => name.endsWith('.cpuprofile'))
+  const profile = readCpuProfile(path.join(cwd, file))
+  assert.equal(profile.labels.length, profile.samples.length)
+  const ids = new Set(profile.labels.filter((/** @type {number} */ id) => id !== 0))
+  assert.deepEqual(Object.keys(profile.labelSets), [...ids].map(String))
+  assert.deepEqual(Object.values(profile.labelSets), [{ route: '/a' }])
+})
+
+test('each file of a recording in segments has the label sets it needs', options, async () => {
+  const { traces } = await runProgram(`
+    function work() { return spin(200) }
+    prof.start({ maxSize: '64K', flushInterval: 50, interval: 100 })
+    for (let i = 0; i < 20; i++) label({ route: '/a' }, work)
+    prof.stop()
+  `)
+  assert.ok(traces.length > 1)
+  // readTrace() fails for a sample whose set the file lacks.
+  for (const trace of traces.slice(0, -1)) {
+    assert.ok(trace.samples.some(({ labels }) => labels?.route === '/a'))
+  }
+})
+
+test('too long, too many and wrong labels', options, async () => {
+  const { output, traces } = await runProgram(`
+    function long() { return spin(MS) }
+    function many() { return spin(MS) }
+    function known() { return spin(MS) }
+    prof.start()
+    const set = Object.fromEntries(Array.from({ length: 20 }, (_, i) => ['k' + (10 + i), i]))
+    label({ ['x'.repeat(100)]: 'y'.repeat(1000), ...set }, long)
+    label({ n: 'known' }, () => {})
+    for (let i = 0; i < 20_000; i++) label({ n: i }, () => {})
+    label({ n: 20_000 }, many)
+    label({ n: 'known' }, known)
+    prof.stop()
+    const errors = []
+    for (const wrong of [{ a: null }, { a: {} }, { a: 1n }, null, 'a', [1]]) {
+      try { label(wrong, () => errors.push('called')) } catch (error) { errors.push(error.name) }
+      try { setLabels(wrong) } catch (error) { errors.push(error.name) }
+    }
+    try { label({ a: 1 }) } catch (error) { errors.push(error.message) }
+    try { label({ a: 1 }, () => { throw new Error('own') }) } catch (error) { errors.push(error.message) }
+    console.log(JSON.stringify(errors))
+  `)
+  assert.deepEqual(output, [
+    ...Array(12).fill('TypeError'),
+    'cpu-prof: label() takes a function, not undefined',
+    'own',
+  ])
+  const [trace] = traces
+  const set = trace.samples.find(
+    ({ node, labels }) => labels && innermost(trace, node, /^long$/),
+  )?.labels
+  assert.equal(Object.keys(/** @type {object} */ (set)).length, 16)
+  assertLabels(trace, 'many', { '(too many)': 'true' })
+  assertLabels(trace, 'known', { n: 'known' })
+})
+
+test('a program without labels pays nothing', options, async () => {
+  const { stdout } = await run(
+    [
+      '-p',
+      `JSON.stringify([
+        Object.keys(require.cache).filter((file) => /lib.labels/.test(file)),
+        process.moduleLoadList.filter((name) => /async_local_storage|async_context_frame$/.test(name)).length,
+      ])`,
+    ],
+    { env: { CPU_PROF_DIR: '.' } },
+  )
+  const plain = await run(
+    [
+      '-p',
+      `process.moduleLoadList.filter((name) => /async_local_storage|async_context_frame$/.test(name)).length`,
+    ],
+    { preload: null },
+  )
+  assert.deepEqual(JSON.parse(stdout), [[], Number(plain.stdout)])
+})
+
+test('label() works where nothing can be recorded', async () => {
+  const { output } = await runProgram(`
+    const { AsyncLocalStorage } = require('node:async_hooks')
+    const results = [label({ a: 1 }, () => 1)]
+    setLabels({ a: 2 })
+    console.log(JSON.stringify(results))
+  `)
+  assert.deepEqual(output, [1])
+})
