@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
+const { countLabels, innermost } = require('../helpers/labelled.js')
 const { run, FIXTURES, PACKAGE, SOURCE } = require('../helpers/run.js')
 
 const [MAJOR] = process.versions.node.split('.').map(Number)
@@ -44,13 +45,6 @@ async function runProgram(source, { flags = [], ...given } = {}) {
   return { ...result, output: result.stdout === '' ? undefined : JSON.parse(result.stdout) }
 }
 
-/** Returns the name of the innermost function of a sample that matches. @param {any} trace @param {any} node @param {RegExp} pattern */
-function innermost(trace, node, pattern) {
-  for (let at = node; at !== undefined; at = trace.nodes.get(at.parent)) {
-    if (pattern.test(at.callFrame.functionName)) return at.callFrame.functionName
-  }
-}
-
 /**
  * Checks that nearly all samples of a function have these labels, and none has others. V8 takes a few
  * samples by itself, which have none.
@@ -77,19 +71,10 @@ for (const [flags, args] of [...KINDS.map((flags) => [flags, []]), [[], ['8']]])
     assert.equal(stderr, '')
     assert.equal(code, 0)
     const [trace] = traces
-    const counts = { right: 0, none: 0 }
-    for (const [index, { node, labels }] of trace.samples.entries()) {
-      const name = innermost(trace, node, /^f_\d+$/)
-      if (name === undefined) continue
-      if (labels !== undefined) {
-        assert.equal(labels.n, name.slice(2))
-        assert.equal(labels.route, '/users/:id')
-      }
-      // V8 takes samples without a signal while it compiles the functions.
-      if (index > trace.samples.length / 2) counts[labels === undefined ? 'none' : 'right']++
-    }
-    const { right, none } = counts
-    assert.ok(right >= 100 && right >= 0.99 * (right + none), JSON.stringify(counts))
+    assert.equal(countLabels(trace).wrong, 0)
+    // V8 takes samples without a signal while it compiles the functions.
+    const { right, none } = countLabels(trace, trace.samples.length / 2)
+    assert.ok(right >= 100 && right >= 0.99 * (right + none), `${right} of ${right + none}`)
     // V8 charges a few samples of inlined functions to wrong ones.
     const ours = trace.samples.filter(({ node }) => OWN.test(node.callFrame.url)).length
     assert.ok(ours <= trace.samples.length / 100, `${ours} samples are of the profiler`)
