@@ -1,7 +1,9 @@
 'use strict'
 
-// Labels the program's work: the value of an `AsyncLocalStorage` is the id of the current label set, which
-// the addon reads with each sample.
+// Labels the program's work.
+
+// The value of an `AsyncLocalStorage` is the id of the current label set, which the addon reads with each
+// sample.
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { load } = require('./addon.js')

@@ -1,8 +1,9 @@
 'use strict'
 
-// Tells the addon the current label set where it cannot read the asynchronous context: Node calls hooks
-// before and after each callback, which makes programs with many promises slower. So the hooks are on only
-// while the thread is recorded.
+// Tells the addon the current label set where it cannot read the asynchronous context itself.
+
+// Node calls hooks before and after each callback, which makes programs with many promises slower. So the
+// hooks are on only while the thread is recorded.
 
 const { createHook } = require('node:async_hooks')
 

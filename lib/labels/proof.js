@@ -19,7 +19,18 @@ const VALUES = [-(2 ** 31), -7, 0, 1, 10_001, 2 ** 31 - 1]
 function useContext(addon, storage) {
   // Such a Node has words of half the size.
   const { variables } = /** @type {any} */ (process.config)
-  if (variables.v8_enable_pointer_compression === 1) return undefined
+  if (variables.v8_enable_pointer_compression === 1 || !('snapshot' in AsyncLocalStorage)) {
+    return undefined
+  }
+  // Node leaves an entry in the current context for each storage that was used. Only this ends them.
+  return AsyncLocalStorage.snapshot()(() => prove(addon, storage))
+}
+
+/**
+ * @param {any} addon @param {AsyncLocalStorage<number>} storage
+ * @returns {string | null | undefined} as `useContext`
+ */
+function prove(addon, storage) {
   const hasContext = storage.run(1, () => addon.cpuProfFindContext())
   if (!hasContext) return undefined
   const isFound = storage.run(2, () => addon.cpuProfFindContextAgain(storage))
@@ -39,21 +50,29 @@ function isProven(addon, storage) {
     storage.run(value, () => reads(value) && storage.exit(() => reads(null)) && reads(value))
   return OTHERS.every((count) => {
     const others = Array.from({ length: count }, () => new AsyncLocalStorage())
+    const inner = others.splice(count / 2)
     return (
       reads(null) &&
-      within(others, () => reads(null) && VALUES.every(readsIn)) &&
-      storage.run(-7, () => within(others, () => reads(-7)))
+      within(
+        others,
+        0,
+        () =>
+          reads(null) &&
+          VALUES.every(readsIn) &&
+          storage.run(-7, () => within(inner, 0, () => reads(-7))),
+      )
     )
   })
 }
 
 /**
- * Calls a function in a context with a value of each storage.
- * @param {AsyncLocalStorage<any>[]} storages @param {() => boolean} fn
+ * Calls a function in a context with a value of each storage from an index on.
+ * @param {AsyncLocalStorage<number>[]} storages @param {number} from @param {() => boolean} fn
  * @returns {boolean}
  */
-function within([first, ...rest], fn) {
-  return first === undefined ? fn() : first.run(0, () => within(rest, fn))
+function within(storages, from, fn) {
+  if (from === storages.length) return fn()
+  return storages[from].run(0, () => within(storages, from + 1, fn))
 }
 
 module.exports = { useContext }

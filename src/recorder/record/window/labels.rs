@@ -14,6 +14,10 @@ const PROOF_SAMPLES: usize = 100;
 /// thread that mostly waits.
 const MIN_PAIRED: usize = 10;
 
+const CHANGED: &str = "a garbage collection changed what was read of the asynchronous context";
+const UNPAIRED: &str =
+    "V8's sampling signal goes elsewhere, most likely to another profiler in this process";
+
 /// The pairing of one thread's samples.
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairing {
@@ -29,7 +33,7 @@ impl LabelPairing {
         ring.take(|record| self.waiting.push_back(record));
         if ring.is_wrong() {
             self.waiting.clear();
-            return warn_once(&Error::Labels("a collection changed them".into()));
+            return warn_once(&Error::Labels(CHANGED.into()));
         }
         for sample in &mut window.samples {
             if sample.time_us <= ring.start_us {
@@ -43,7 +47,7 @@ impl LabelPairing {
         }
         if self.seen >= PROOF_SAMPLES && self.paired < MIN_PAIRED {
             ring.give_up();
-            return warn_once(&Error::Labels("another profiler takes V8's sampling signal".into()));
+            return warn_once(&Error::Labels(UNPAIRED.into()));
         }
         let ids: BTreeSet<u32> = window.samples.iter().map(|sample| sample.labels).collect();
         window.label_sets.extend(ids.into_iter().filter_map(|id| Some((id, set_of(id)?))));

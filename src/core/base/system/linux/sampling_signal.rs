@@ -47,7 +47,8 @@ pub fn wrap(of_v8: usize, around: Around) -> bool {
             return true;
         }
         let takes_info = action.sa_flags & libc::SA_SIGINFO != 0;
-        if !takes_info || image_of(handler) != image_of(of_v8) {
+        let is_v8 = || handler == V8_HANDLER.load(Ordering::Relaxed) || is_in_image(handler, of_v8);
+        if !takes_info || !is_v8() {
             return false;
         }
         AROUND.get_or_init(|| around);
@@ -57,14 +58,18 @@ pub fn wrap(of_v8: usize, around: Around) -> bool {
     }
 }
 
-/// Returns the start of the file in memory that has an address: 0 for no file.
-fn image_of(address: usize) -> usize {
-    // SAFETY: all zeros are a valid struct, which the call fills, or fails. The address is not read.
-    unsafe {
-        let mut info: libc::Dl_info = mem::zeroed();
-        let is_found = libc::dladdr(address as *const c_void, &mut info) != 0;
-        if is_found { info.dli_fbase as usize } else { 0 }
-    }
+/// Returns whether two addresses are in one file in memory.
+fn is_in_image(address: usize, other: usize) -> bool {
+    let image = |address: usize| {
+        // SAFETY: all zeros are a valid struct, which the call fills, or fails. The address is not read.
+        unsafe {
+            let mut info: libc::Dl_info = mem::zeroed();
+            let is_found = libc::dladdr(address as *const c_void, &mut info) != 0;
+            is_found.then_some(info.dli_fbase)
+        }
+    };
+    let found = image(address);
+    found.is_some() && found == image(other)
 }
 
 /// Handles a sampling signal. All that is called here is allowed in a signal handler.
