@@ -27,6 +27,18 @@ const KINDS = [
   ...(FLAGS[/** @type {22 | 24} */ (MAJOR)] ? [[FLAGS[/** @type {22 | 24} */ (MAJOR)]]] : []),
 ]
 
+/** A profiler that has a handler of the sampling signal, too. */
+const PPROF = path.join(PACKAGE, 'node_modules', '@datadog', 'pprof')
+
+function skipBesidePprof() {
+  try {
+    require(PPROF)
+    return options.skip
+  } catch {
+    return '@datadog/pprof has no binary for this Node'
+  }
+}
+
 const START = `
   const prof = require(${JSON.stringify(PACKAGE)})
   const { label, setLabels } = prof
@@ -272,6 +284,36 @@ test('the first label does not make later contexts slower', options, async () =>
   const [before, after] = output
   // With the hundred storages of the proof in the context, this was forty times as long.
   assert.ok(after < 10 * before + 10_000, `${before} and ${after} µs`)
+})
+
+test('another profiler of the process is left alone', { skip: skipBesidePprof() }, async () => {
+  const { code, stderr, traces } = await run(
+    [
+      '-e',
+      `${START}
+      const { time } = require(${JSON.stringify(PPROF)})
+      const settings = { durationMillis: 60_000, intervalMicros: 1000, withContexts: true }
+      function first() { return spin(MS) }
+      function second() { return spin(MS) }
+      const record = (fn) => {
+        prof.start()
+        label({ a: 1 }, fn)
+        prof.stop()
+      }
+      record(first)
+      time.start(settings)
+      record(second)
+      record(second)
+      time.stop()
+      record(first)`,
+    ],
+    { preload: null },
+  )
+  assert.equal(code, 0)
+  assert.match(stderr, /^cpu-prof: labels are not recorded: [^\n]* without them\n$/)
+  assertLabels(traces[0], 'first', { a: '1' })
+  for (const trace of traces.slice(1, 3)) assertLabels(trace, 'second', undefined)
+  assertLabels(traces[3], 'first', { a: '1' })
 })
 
 test('label() works where nothing can be recorded', async () => {
