@@ -45,6 +45,10 @@ impl LabelPairing {
                 sample.labels = record.labels;
             }
         }
+        // No later window has samples from before this one.
+        while self.waiting.front().is_some_and(|record| record.to_us < window.start_us) {
+            self.waiting.pop_front();
+        }
         if self.seen >= PROOF_SAMPLES && self.paired < MIN_PAIRED {
             ring.give_up();
             return warn_once(&Error::Labels(UNPAIRED.into()));

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use cpu_prof_core::base::system::sampling_signal::thread_number;
 
-/// The most threads whose labels are read at a time.
-const MAX_THREADS: usize = 1024;
+/// The most threads whose labels are read at a time, as a power of two.
+const MAX_THREADS_LOG2: u32 = 10;
+const MAX_THREADS: usize = 1 << MAX_THREADS_LOG2;
 
 /// The thread numbers of an entry that was never used, and of one that is free again. No thread has them.
 const UNUSED: usize = 0;
@@ -25,8 +26,9 @@ static THREADS: [ThreadEntry; MAX_THREADS] = [const {
 
 /// Returns the indices at which a thread can stand, in their order.
 fn places(thread: usize) -> impl Iterator<Item = &'static ThreadEntry> {
-    // Addresses of threads are megabytes apart.
-    let first = thread.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (usize::BITS - 10);
+    // The numbers are addresses, megabytes apart: a product with a large odd number has them in its first bits.
+    let product = (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let first = (product >> (u64::BITS - MAX_THREADS_LOG2)) as usize;
     (0..MAX_THREADS).filter_map(move |step| THREADS.get((first + step) % MAX_THREADS))
 }
 
