@@ -309,7 +309,7 @@ test('the table of labels is printed, and a wrong key is told', async () => {
   assert.equal(wrong.code, 1)
   assert.match(wrong.stderr, /no sample has a label 'nothing'; the keys are route, tenant/)
   const none = await cli(['report', write({ spans: [['work a.js:1', 50]] }), '--by', 'label'])
-  assert.match(none.stderr, /no sample has labels: the program labels its work with label\(\)/)
+  assert.match(none.stderr, /no sample has labels: the program has to label its work/)
   const markdown = (await cli(['report', file, '--by', 'label:tenant', '--markdown'])).stdout
   assert.match(markdown, /\| `t1` \| `renderTable \(table\.js:2\)` \| 750 ms \|/)
 })
