@@ -108,7 +108,7 @@ const noFunction = ({ function: wanted }) =>
 /** @param {`label${string}`} by @param {import('../../index.js').Report} report */
 function noLabels(by, { labelKeys }) {
   if (labelKeys.length === 0) {
-    return 'no sample has labels: the program labels its work with label() or setLabels()'
+    return 'no sample has labels: the program has to label its work while it is recorded'
   }
   const key = printable(String(labelKeyOf(by)))
   return `no sample has a label '${key}'; the keys are ${printable(labelKeys.join(', '))}`

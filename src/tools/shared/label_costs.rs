@@ -76,7 +76,9 @@ impl LabelCosts {
         for profile in shown_profiles(session, launchers) {
             costs.add(profile, index, &is_code);
         }
-        costs
+        // A filter can have left nothing with labels.
+        let has_labels = |of: &LabelCost| !of.labels.is_empty() && of.has_time();
+        if costs.sets.iter().any(has_labels) { costs } else { Self::default() }
     }
 
     fn add(&mut self, profile: &ThreadProfile, index: &FrameIndex, is_code: &[bool]) {
@@ -114,7 +116,7 @@ impl LabelCosts {
                 values.into_values().collect()
             }
         };
-        list.retain(|of| of.cost.self_us + of.cost.blocked_us + of.cost.waiting_us > 0);
+        list.retain(LabelCost::has_time);
         list.sort_by_cached_key(|LabelCost { cost, labels, .. }| {
             (Reverse((cost.self_us, cost.blocked_us, cost.waiting_us)), labels.to_string())
         });
@@ -125,10 +127,10 @@ impl LabelCosts {
     /// or that with the most labelled work, with several but few values.
     pub(crate) fn keys(&self) -> Vec<&str> {
         let mut keys: FxHashMap<&str, (u64, BTreeSet<&str>)> = FxHashMap::default();
-        for LabelCost { labels, cost, .. } in &self.sets {
-            for (key, value) in labels.iter() {
+        for of_set in self.sets.iter().filter(|of| of.has_time()) {
+            for (key, value) in of_set.labels.iter() {
                 let (us, values) = keys.entry(key).or_default();
-                *us = us.saturating_add(cost.self_us);
+                *us = us.saturating_add(of_set.cost.self_us);
                 values.insert(value);
             }
         }
@@ -136,13 +138,18 @@ impl LabelCosts {
         list.sort_by_key(|(key, (us, values))| {
             let place = CLEAR_KEYS.iter().position(|clear| clear == key);
             let place = place.unwrap_or(CLEAR_KEYS.len());
-            (*us == 0, place, values.len() < 2, Reverse(*us), values.len(), *key)
+            (place, values.len() < 2, Reverse(*us), values.len(), *key)
         });
         list.into_iter().map(|(key, _)| key).collect()
     }
 }
 
 impl LabelCost {
+    fn has_time(&self) -> bool {
+        let ReportCost { self_us, blocked_us, waiting_us, .. } = self.cost;
+        self_us > 0 || blocked_us > 0 || waiting_us > 0
+    }
+
     fn add(&mut self, times: NodeTimes, function: Option<usize>) {
         let cost = &mut self.cost;
         let NodeTimes { self_us, blocked_us, waiting_us, critical_us } = times;

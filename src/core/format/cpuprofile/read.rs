@@ -140,7 +140,7 @@ impl CpuProfileReader {
         let labels = self.announced.numbers(self.labels.as_deref());
         push_samples(&mut self.builder, &self.samples, &self.deltas, position, &labels, end_us);
         self.builder.extend_to(end_us);
-        Some(self.builder.finish())
+        Some(ThreadProfile { has_ended: true, ..self.builder.finish() })
     }
 }
 
