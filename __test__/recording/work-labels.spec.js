@@ -131,6 +131,27 @@ test('labels add up, and end with the function or the context', options, async (
   assertLabels(trace, 'without', undefined)
 })
 
+test('labels of the whole program are not those of its waits', options, async () => {
+  const { traces } = await runProgram(`
+    function work() { return spin(MS) }
+    prof.start()
+    setLabels({ all: true })
+    let rounds = 0
+    const timer = setInterval(() => {
+      label({ round: rounds }, () => {})
+      work()
+      if (++rounds < 3) return
+      clearInterval(timer)
+      prof.stop()
+    }, 100)
+  `)
+  const [trace] = traces
+  assertLabels(trace, 'work', { all: 'true' })
+  const waits = trace.samples.filter(({ node }) => node.callFrame.functionName === '(idle)')
+  assert.ok(waits.length > 0)
+  assert.ok(waits.every(({ labels }) => labels === undefined))
+})
+
 test('work that began before the recording has its labels', options, async () => {
   const { traces } = await runProgram(`
     function before() { return spin(MS) }

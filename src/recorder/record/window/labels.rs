@@ -6,6 +6,8 @@ use crate::record::link::label_sets::set_of;
 use crate::sampler::v8::{LabelRecord, LabelRing};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::session::label_table::NO_LABELS;
 use cpu_prof_core::profile::window::Window;
 
 /// Samples after which the pairing is judged.
@@ -35,6 +37,8 @@ impl LabelPairing {
             self.waiting.clear();
             return warn_once(&Error::Labels(CHANGED.into()));
         }
+        // A wait is nobody's work. Async hooks tell nothing of its start.
+        let idle = window.state(CallFrame::IDLE);
         for sample in &mut window.samples {
             if sample.time_us <= ring.start_us {
                 continue;
@@ -42,7 +46,7 @@ impl LabelPairing {
             self.seen += 1;
             if let Some(record) = self.record_at(sample.time_us) {
                 self.paired += 1;
-                sample.labels = record.labels;
+                sample.labels = if idle == Some(sample.node) { NO_LABELS } else { record.labels };
             }
         }
         // No later window has samples from before this one.
@@ -77,6 +81,10 @@ impl LabelPairing {
 mod tests {
     use super::*;
     use cpu_prof_core::profile::window::Sample;
+    use cpu_prof_core::testing::windows::made::{self, frame};
+
+    /// The time of a sample in a wait.
+    const IDLE_US: i64 = 1_000_000;
 
     /// Pairs samples at these times with records, and returns their labels.
     fn labels(
@@ -89,7 +97,11 @@ mod tests {
             ring.add(LabelRecord { from_us, to_us, labels });
         }
         let samples = times.iter().map(|&time_us| Sample { time_us, ..Sample::default() });
-        let mut window = Window { samples: samples.collect(), ..Window::default() };
+        let nodes = [(0, frame("(root)", "", 0)), (0, frame(CallFrame::IDLE, "", 0))];
+        let mut window = Window { samples: samples.collect(), ..made::window(&nodes, &[]) };
+        if let Some(last) = window.samples.last_mut().filter(|last| last.time_us == IDLE_US) {
+            last.node = 1;
+        }
         pairing.pair(&mut window, ring);
         window.samples.iter().map(|sample| sample.labels).collect()
     }
@@ -104,6 +116,14 @@ mod tests {
         assert_eq!(found, [1, 0, 2, 3, 0]);
         // A sample that two windows have, and one whose record came with the window before.
         assert_eq!(labels(&mut pairing, &ring, &[(500, 505, 5)], &[302, 401, 506]), [0, 4, 5]);
+    }
+
+    #[test]
+    fn a_wait_has_no_labels() {
+        let ring = LabelRing::new(0, 100);
+        let records = [(100, 110, 1), (IDLE_US - 1, IDLE_US, 1)];
+        let found = labels(&mut LabelPairing::default(), &ring, &records, &[101, IDLE_US]);
+        assert_eq!(found, [1, 0]);
     }
 
     #[test]

@@ -45,8 +45,8 @@ impl SampledThread {
 /// The reading of a thread's labels with each sample. A `LabelSampling` never leaves its thread (it is not
 /// `Send`), and is given up in the environment's cleanup hook at the latest.
 pub(crate) struct LabelSampling {
-    /// In memory of its own, whose address the signal handler has.
-    sampled: Box<SampledThread>,
+    /// The signal handler and V8 have its address.
+    sampled: Arc<SampledThread>,
     /// The isolate whose collections are watched.
     watched: Option<*mut Isolate>,
 }
@@ -55,7 +55,7 @@ impl LabelSampling {
     /// Lets the labels of this thread be read with each sample from now on, into `ring`.
     pub(crate) fn start(source: LabelSource, ring: Arc<LabelRing>) -> Result<Self, Error> {
         let api = symbols::api()?;
-        let sampled = Box::new(SampledThread {
+        let sampled = Arc::new(SampledThread {
             source,
             collections: AtomicU32::new(0),
             before: AtomicI32::new(0),
@@ -101,8 +101,8 @@ impl Drop for LabelSampling {
     }
 }
 
-fn data_of(sampled: &SampledThread) -> *mut c_void {
-    std::ptr::from_ref(sampled).cast_mut().cast()
+fn data_of(sampled: &Arc<SampledThread>) -> *mut c_void {
+    Arc::as_ptr(sampled).cast_mut().cast()
 }
 
 /// Runs in the signal handler of any thread. Nothing here may lock, allocate or panic.
