@@ -192,6 +192,24 @@ export function instant(name: string, options?: EventOptions): void
 /** Adds values over time to the recording, which Perfetto draws. */
 export function counter(name: string, values: Record<string, number>): void
 
+/** Labels by their names: the route of a request, its tenant. Values are written as text. */
+export type Labels = Record<string, string | number | boolean | undefined>
+
+/**
+ * Runs a function with labels, and returns what it returns. Each sample of the function has the labels, and
+ * of all that the function starts: what comes after an `await`, timers, callbacks. Labels add up with those
+ * around the call, and take precedence. Of a set, 16 labels are kept, 64 characters of a name, 256 of a
+ * value, and 10,000 different sets in a process. See docs/labels.md.
+ * @throws {TypeError} for a value that is no string, number or boolean; `undefined` is left out
+ */
+export function label<T>(labels: Labels, fn: () => T): T
+
+/**
+ * Adds labels to the rest of the current asynchronous context, as {@link label} does for a function.
+ * @throws {TypeError} for a value that is no string, number or boolean; `undefined` is left out
+ */
+export function setLabels(labels: Labels): void
+
 /** The members that events of all phases have. */
 interface TraceEventBase {
   /** Name. */
@@ -321,6 +339,11 @@ export interface Selection {
   /** No stacks with a function that has this text in its name or in its `path:line`. */
   ignore?: string | string[]
   /**
+   * Only samples with this label: `route=/users/:id`. `route=` stands for samples without a label of the key. Of
+   * several texts, one of each key is needed.
+   */
+  label?: string | string[]
+  /**
    * Whether functions and lines are those of the sources that the code was made from, by source maps.
    * Maps are looked for where the code names them, and beside the code. Default: `true`.
    */
@@ -389,7 +412,7 @@ export function merge(
  * sample, as in DevTools.
  *
  * `cpu-prof report --json` prints this object. With `--by`, only one of the lists `processes`,
- * `functions`, `lines`, `files`, `packages`, `owners`, `scripts`, `projects` and `imports` is in it.
+ * `functions`, `lines`, `files`, `packages`, `owners`, `labels`, `scripts`, `projects` and `imports` is in it.
  */
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
@@ -436,6 +459,15 @@ export interface Report {
   packages: ReportPackage[]
   /** Rules, plugins, tests, packages and own code, by the work done for them. */
   owners: ReportOwner[]
+  /**
+   * The first `top` labels by the work done for them, by {@link ReportOptions.by}: whole sets, or the values of one
+   * key. Empty if no sample has labels.
+   */
+  labels: ReportLabel[]
+  /** The key that `labels` are the values of; missing for whole sets. */
+  labelKey?: string
+  /** All keys of labels, the one that tells the most about the work first. */
+  labelKeys: string[]
   /**
    * Scripts of npm, pnpm and yarn and targets of nx and turbo, by the work of the processes below.
    * A process works for the nearest script above.
@@ -610,6 +642,13 @@ export interface ReportProcess {
    * functions, lines, files and packages are without launchers.
    */
   launcher: boolean
+  /** Name of the signal that ended the process, if one did and that is known. */
+  signal?: string
+  /**
+   * The label sets that the process worked for in the last half second of its recording, the oldest first, if a
+   * signal ended the process or the recording has no end. Missing if no sample there has labels.
+   */
+  inFlight?: ReportInFlight[]
   /** Time from the start of the first recording of all to the start of the process's first. */
   startMs: number
   /** Time from the start of the process's first recording to the end of its last. */
@@ -675,6 +714,31 @@ export interface ReportMemory {
   rssPeak?: number
   /** Resident memory at the end, less that at the start. */
   rssGrowth?: number
+}
+
+/** Labels by their keys. */
+export type ReportLabels = Record<string, string>
+
+/** The work done for a label set, or for a value of a key. */
+export interface ReportLabel extends ReportCost {
+  /** `route=/users/:id · tenant=t1`; of one key, the value; `(no labels)` or `(no route)` for the rest of the work. */
+  name: string
+  /** The set, or the one label; without members for the rest of the work. */
+  labels: ReportLabels
+  /** The function with the most of the work, with the time of Node's and native functions that it called. */
+  hottest?: ReportPlace & { selfMs: number }
+}
+
+/** A label set at the end of a killed process. */
+export interface ReportInFlight {
+  /** `route=/users/:id · tenant=t1` */
+  name: string
+  labels: ReportLabels
+  /**
+   * Time from the first sample with the set to the end of the recording. Half a second without such a sample ends
+   * what came before.
+   */
+  ms: number
 }
 
 /** Times of a function, a file, a package or an owner, over all threads. */
@@ -970,6 +1034,10 @@ export interface ReportOptions extends Selection {
   /** Whether the report has the projects in `projects`, and what TypeScript did in each. Default: `false`. */
   projects?: boolean
   /**
+   * What `labels` is by: whole sets, or the values of a key. Default: the key that tells the most about the work.
+   */
+  by?: 'label' | `label:${string}`
+  /**
    * The shortest time without a turn of the event loop that the report has in `stalls`, milliseconds.
    * `top` limits their number.
    */
@@ -1105,10 +1173,10 @@ export interface ComparedSide {
 /** One measure of something that both sides have, or one of them. */
 export interface ComparedRow {
   /** What is measured. A `total` is the whole run. */
-  kind: 'total' | 'process' | 'owner' | 'package' | 'file' | 'function'
+  kind: 'total' | 'process' | 'owner' | 'label' | 'package' | 'file' | 'function'
   /** Kind of an owner, as in `ReportOwner`. */
   owner?: ReportOwner['kind']
-  /** Name; missing for a `total`. A process has its command, and a file its path. */
+  /** Name; missing for a `total`. A process has its command, a file its path, and a label its key: `route=/users`. */
   name?: string
   /** Path of a function's file, relative to the folder of the run or to `node_modules`. */
   file?: string

@@ -21,6 +21,21 @@ function isPreloaded() {
   return isPreload
 }
 
+/** The functions that label, which a program without labels never loads. @type {any} */
+let labels
+
+/** @type {typeof import('./index.js').label} */
+function label(given, fn) {
+  labels ??= require('./lib/labels.js')
+  return labels.label(given, fn)
+}
+
+/** @type {typeof import('./index.js').setLabels} */
+function setLabels(given) {
+  labels ??= require('./lib/labels.js')
+  labels.setLabels(given)
+}
+
 // These work on files, and are loaded on the first call: a preload never needs them.
 
 /** @type {typeof import('./index.js').merge} */
@@ -57,6 +72,8 @@ module.exports = {
   span,
   instant,
   counter,
+  label,
+  setLabels,
   merge,
   report,
   convert,

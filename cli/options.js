@@ -38,6 +38,11 @@ function addFilters(command, { hasSlice = true } = {}) {
     listOption('--package <name>', 'only stacks with a function of this package'),
     listOption('--focus <text>', `only stacks with ${place}`),
     listOption('--ignore <text>', `no stacks with ${place}`),
+    listOption(
+      '--label <key=value>',
+      'only samples with this label; key= for those without',
+      checkLabel,
+    ),
     sourceMapsOption(),
   ]
   for (const option of options) command.addOption(option)
@@ -75,6 +80,12 @@ function sourceMapsOption() {
 /** Returns the end of a help. @param {string[]} lines */
 function examples(lines) {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+/** @param {string} text */
+function checkLabel(text) {
+  const { isLabel } = require('../lib/offline.js')
+  if (!isLabel(text)) throw new InvalidArgumentError('Use a key and a value: route=/users.')
 }
 
 /** Returns milliseconds; negative ones count from the end. @param {string} text */

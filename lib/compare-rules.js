@@ -23,6 +23,7 @@ const NAMED = mapOf({
   rule: 'self',
   plugin: 'self',
   test: 'self',
+  label: 'self',
 })
 /** Milliseconds or bytes of a unit. */
 const UNITS = mapOf({ ms: 1, s: 1000, kB: 1e3, MB: 1e6, GB: 1e9 })

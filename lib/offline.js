@@ -18,6 +18,10 @@ const isText = (/** @type {unknown} */ value) => typeof value === 'string' && va
 /** Returns a list for a text or a list of texts. @param {any} value */
 const listOf = (value = []) => [value].flat()
 const isList = (/** @type {unknown} */ value) => listOf(value).every(isText)
+/** The start of `by`, before the key of a label. */
+const BY_LABEL = 'label'
+/** Returns whether a text is a label with a key: `key=value`, or `key=` for samples without. @param {string} text */
+const isLabel = (text) => text.indexOf('=') > 0
 /** @type {Kind} */
 const BOOLEAN = ['a boolean', (value) => typeof value === 'boolean']
 /** @type {Kind} */
@@ -31,11 +35,15 @@ const TIME = [
 ]
 const isNotNegative = (/** @type {unknown} */ value) => typeof value === 'number' && value >= 0
 
-const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore']
+const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore', 'label']
 /** Options that all tools share. @type {Record<string, Kind>} */
 const SELECTION = {
   ...{ from: TIME, to: TIME, sourceMaps: BOOLEAN },
   ...Object.fromEntries(FILTERS.map((name) => [name, TEXTS])),
+  label: [
+    'a text such as route=/users, or an array of such texts',
+    (value) => isList(value) && listOf(value).every((text) => isLabel(text)),
+  ],
 }
 /** @type {Record<string, Kind>} */
 const MERGE_OPTIONS = {
@@ -60,6 +68,7 @@ const REPORT_OPTIONS = {
   tree: BOOLEAN,
   imports: BOOLEAN,
   projects: BOOLEAN,
+  by: [`'${BY_LABEL}', or '${BY_LABEL}:' with a key`, (value) => labelKeyOf(value) !== undefined],
   stalls: ['a number of milliseconds, 0 or more', isNotNegative],
   sourcesIn: FOLDER,
   ...SELECTION,
@@ -115,7 +124,7 @@ async function report(inputs, options = {}) {
   const given = checkOptions(options, REPORT_OPTIONS, 'report()')
   // The addon takes all properties, also those of Object.prototype.
   const defaults = { top: 20, details: 0, tree: false, imports: false, projects: false }
-  const settings = { __proto__: null, ...defaults, ...given }
+  const settings = { __proto__: null, ...defaults, ...given, label: labelKeyOf(given.by) }
   const selection = selectionOf(given)
   return parseResult(() => loadTools().cpuProfReport(paths, settings, selection))
 }
@@ -198,6 +207,17 @@ function runsIn(folder) {
   return { runs: runs.map((/** @type {string} */ name) => path.join(folder, name)), hasOthers }
 }
 
+/**
+ * Returns the key of labels that a list is by, empty for whole sets; undefined for another text.
+ * @param {unknown} by
+ */
+function labelKeyOf(by) {
+  if (by === BY_LABEL) return ''
+  const start = `${BY_LABEL}:`
+  const key = typeof by === 'string' && by.startsWith(start) ? by.slice(start.length) : ''
+  return key === '' ? undefined : key
+}
+
 /** @param {unknown} output */
 function checkOutput(output) {
   checkArgument('output', output, ["a file's path", isText])
@@ -255,5 +275,5 @@ async function callAddon(work) {
 
 module.exports = {
   ...{ merge, report, pageData, convert, check, compare, comparePageData },
-  ...{ runsIn, allRunsOf, callAddon, selectionOf },
+  ...{ runsIn, allRunsOf, callAddon, selectionOf, isLabel, labelKeyOf },
 }

@@ -110,13 +110,20 @@ function readProfile(profile, chunks, endUs) {
   const nodes = new Map()
   let time = profile.args.data.startTime
   let previousTs = profile.ts
-  /** Nodes, the time before each sample, and the time until the next. @type {{node: any, us: number, lastsUs: number}[]} */
+  /** Label sets by their ids. @type {Map<number, Record<string, string>>} */
+  const labelSets = new Map()
+  /** Nodes, labels, the time before each sample, and the time until the next. @type {{node: any, labels: Record<string, string> | undefined, us: number, lastsUs: number}[]} */
   const samples = []
   for (const { id, ts, args } of chunks) {
     assert.equal(id, profile.id)
     assert.ok(ts >= previousTs, 'a chunk is older than the one before')
     previousTs = ts
-    const { cpuProfile, timeDeltas, lines, columns } = args.data
+    const { cpuProfile, timeDeltas, lines, columns, labels } = args.data
+    for (const [id, set] of Object.entries(args.data.labelSets ?? {})) {
+      assert.ok(!labelSets.has(Number(id)), `label set ${id} occurs twice`)
+      labelSets.set(Number(id), /** @type {any} */ (set))
+    }
+    if (labels !== undefined) assert.equal(labels.length, cpuProfile.samples.length)
     for (const node of cpuProfile.nodes ?? []) {
       assert.ok(!nodes.has(node.id), `node ${node.id} occurs twice`)
       assert.ok(!('children' in node))
@@ -133,7 +140,9 @@ function readProfile(profile, chunks, endUs) {
       const node = nodes.get(sample)
       if (node.callFrame.scriptId === '0')
         assert.ok(!lines?.[i], 'a function without a script has a line')
-      samples.push({ node, us: timeDeltas[i], lastsUs: 0 })
+      const id = labels?.[i] ?? 0
+      assert.ok(id === 0 || labelSets.has(id), `sample of unknown label set ${id}`)
+      samples.push({ node, labels: labelSets.get(id), us: timeDeltas[i], lastsUs: 0 })
     }
     checkPositions(cpuProfile.samples.length, lines, columns)
     assert.equal(ts, time, 'the time of a chunk is not the time of its last sample')

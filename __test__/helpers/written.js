@@ -5,6 +5,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { LabelIds } = require('./written-labels.js')
 
 /**
  * A function on a stack: `name`, or `name file:line`, or `name file:line:column`, from 1 on. With
@@ -18,8 +19,10 @@ const path = require('node:path')
  * as a list or as one text with ` > ` between the functions, and milliseconds. `cpuMs` is the CPU time
  * of the thread (default: none for `(idle)`, else all), `waitMs` what it waited for a core, `nativeMs`
  * the CPU time of native threads, `childrenMs` that of children that ended, and `everyMs` the time
- * between two samples (default: a millisecond; longer where the thread was not on a core).
- * @typedef {{ cpuMs?: number, waitMs?: number, nativeMs?: number, childrenMs?: number, everyMs?: number }} Counters
+ * between two samples (default: a millisecond; longer where the thread was not on a core). `labels` is the label set
+ * of the samples.
+ * @typedef {{ labels?: import('./written-labels.js').LabelSet }} Labelled
+ * @typedef {Labelled & { cpuMs?: number, waitMs?: number, nativeMs?: number, childrenMs?: number, everyMs?: number }} Counters
  * @typedef {[stack: string | Frame[], ms: number, counters?: Counters]} Span
  */
 
@@ -56,7 +59,8 @@ function frameOfText(text) {
   return { name, file, line, column, at }
 }
 
-/** @typedef {{ node: any, line: number, counters: Required<Counters> }} Sample which lasts for `everyMs` */
+/** @typedef {Required<Omit<Counters, 'labels'>>} Counted */
+/** @typedef {Labelled & { node: any, line: number, counters: Counted }} Sample which lasts for `everyMs` */
 
 /** Returns the length of samples, microseconds. @param {Sample[]} samples */
 const lengthUs = (samples) => samples.reduce((us, { counters }) => us + 1000 * counters.everyMs, 0)
@@ -90,14 +94,14 @@ function sample(spans, root) {
     }
     const isIdle = node.callFrame.functionName === '(idle)'
     const { cpuMs = isIdle ? 0 : ms, waitMs = 0, nativeMs = 0, childrenMs = 0 } = counters
-    const { everyMs = 1 } = counters
+    const { everyMs = 1, labels } = counters
     const share = (/** @type {number} */ all) => (all / ms) * everyMs
     const each = {
       ...{ cpuMs: share(cpuMs), waitMs: share(waitMs) },
       ...{ nativeMs: share(nativeMs), childrenMs: share(childrenMs), everyMs },
     }
     const line = frames.at(-1)?.at ?? 0
-    for (let at = 0; at < ms; at += everyMs) samples.push({ node, line, counters: each })
+    for (let at = 0; at < ms; at += everyMs) samples.push({ node, line, labels, counters: each })
   }
   return { nodes, samples }
 }
@@ -127,6 +131,7 @@ function profileText(spans, { startUs = 1000, root = '/project', facts } = {}) {
     endTime: startUs + lengthUs(samples),
     samples: samples.map(({ node }) => node.id),
     timeDeltas: deltasUs(samples),
+    ...new LabelIds().arrays(samples.map(({ labels }) => labels)),
   })
 }
 
@@ -160,6 +165,7 @@ function writeProfile(file, spans, options) {
  * @property {number} [startCpuMs] CPU time of the process before the recording
  * @property {number} [exitCode]
  * @property {string} [signal] that ended the process
+ * @property {number} [firstLabel] id of the first label set
  */
 
 /** Returns the text of a trace as cpu-prof writes it. @param {Recorded} [recorded] */
@@ -213,6 +219,7 @@ function recording(recorded = {}) {
   ]
 
   const deltas = deltasUs(samples)
+  const labelIds = new LabelIds(recorded.firstLabel)
   let known = 0
   let pending = [...events]
   for (let from = 0; from < samples.length; from += flushMs) {
@@ -233,6 +240,7 @@ function recording(recorded = {}) {
         lines,
         columns: lines.map((line) => (line ? 1 : 0)),
       }),
+      ...labelIds.arrays(window.map(({ labels }) => labels)),
     }
     const last = from + window.length - 1
     const flushed = start + lengthUs(samples.slice(0, last + 1))
@@ -273,7 +281,7 @@ function waited(track, startUs, [from, to]) {
  * @param {Sample[]} samples @param {number} startCpuMs
  */
 function counted(samples, startCpuMs) {
-  const us = (/** @type {(counters: Required<Counters>) => number} */ of) =>
+  const us = (/** @type {(counters: Counted) => number} */ of) =>
     Math.round(samples.reduce((sum, { counters }) => sum + 1000 * of(counters), 0))
   return {
     cpuUs: us(({ cpuMs }) => cpuMs),

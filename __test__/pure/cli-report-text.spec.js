@@ -59,6 +59,8 @@ function exampleReport() {
       },
     },
     chain: [],
+    labels: [],
+    labelKeys: [],
     processes: [
       {
         ...{ pid: 41, name: 'nx', command: 'nx run-many', cwd: '/repo', launcher: false, ...times },

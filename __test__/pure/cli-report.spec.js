@@ -178,7 +178,16 @@ test('`--by` selects one list of the JSON, and one kind of the Markdown tables',
   const cwd = writeThreads()
   const options = ['report', '.', '--top', '5']
   const whole = JSON.parse((await cli([...options, '--json'], { cwd })).stdout)
-  const lists = ['processes', 'functions', 'lines', 'files', 'packages', 'owners', 'scripts']
+  const lists = [
+    'processes',
+    'functions',
+    'lines',
+    'files',
+    'packages',
+    'owners',
+    'labels',
+    'scripts',
+  ]
   const costs = (/** @type {string} */ what) => [
     `### ${what}, by self time`,
     `### ${what}, by total time`,

@@ -343,7 +343,9 @@ test('invalid arguments and inputs are rejected with a reason', async () => {
     [[trace, { from: Number.NaN }], /from must be a number of milliseconds, not NaN/],
     [[trace, { top: -1 }], /top must be a number, 0 or more, not -1/],
     [[trace, { top: '5' }], /top must be a number, 0 or more, not a string/],
-    [[trace, { by: 'file' }], /by is not an option of report\(\)/],
+    [[trace, { by: 'file' }], /by must be 'label', or 'label:' with a key, not a string/],
+    [[trace, { label: 'route' }], /label must be a text such as route=.*, not a string/],
+    [[trace, { labels: 'a=b' }], /labels is not an option of report\(\)/],
     [[5], /inputs must be a path, .*, not 5/],
   ]
   for (const [args, message] of wrong) {

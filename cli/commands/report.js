@@ -12,6 +12,7 @@ const KINDS = [
   'file',
   'package',
   'owner',
+  'label',
   'script',
   'project',
   'import',
@@ -36,7 +37,7 @@ function define(program) {
     .argument('[input...]', INPUTS)
     .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(by.choices(KINDS).argParser(parseKind))
+    .addOption(by.choices([...KINDS, 'label:<key>']).argParser(parseKind))
     .addOption(
       new Option(
         '--function <text>',
@@ -77,7 +78,8 @@ function define(program) {
       examples([
         'cpu-prof report',
         'cpu-prof report profiles --by package --top 40',
-        'cpu-prof report profiles --function renderTable',
+        'cpu-prof report profiles --by label:route',
+        'cpu-prof report profiles --label route=/users/:id --function renderTable',
         'cpu-prof report trace.json --markdown > report.md',
         'cpu-prof report profiles --html report.html',
       ]),
@@ -88,6 +90,8 @@ function define(program) {
 function parseKind(text) {
   const kind = KINDS.find((kind) => text === kind || text === `${kind}s`)
   if (kind !== undefined) return kind
+  // The rest is the key, in the user's spelling.
+  if (/^labels?:./.test(text)) return text.replace('labels:', 'label:')
   const alike = KINDS.find((kind) => text.startsWith(kind.slice(0, ALIKE)))
   const guess = alike === undefined ? '' : ` Did you mean ${alike}?`
   throw new InvalidArgumentError(`Allowed choices are ${KINDS.join(', ')}.${guess}`)

@@ -57,6 +57,7 @@ function tablesOf({ rows }) {
   const whole = rows.filter(({ kind }) => kind === 'total').sort(byPlace)
   const tables = [
     { title: 'rules, plugins, tests and packages, with their helpers', rows: owners },
+    { title: 'labels, by the work for them', rows: of('label', 'self') },
     { title: 'functions, by self time', rows: selfTimes },
     { title: 'functions, with all that they call', rows: totalTimes },
     { title: 'files, by self time', rows: of('file', 'self') },

@@ -2,6 +2,8 @@
 
 // The arguments that several tools have, as schemas.
 
+const { isLabel } = require('../../lib/offline.js')
+
 /** Longest text of an argument, in characters. */
 const MAX_TEXT = 4096
 /** The size of an answer, in tokens: of three characters, as those of `report --budget`. */
@@ -40,6 +42,8 @@ const FILTERS = {
   package: (z) => text(z).describe('Only stacks with a function of this npm package.'),
   focus: (z) => text(z).describe('Only stacks with this in a function or its path:line.'),
   ignore: (z) => text(z).describe('No stacks with this in a function or its path:line.'),
+  label: (z) =>
+    text(z).refine(isLabel, 'key=value').describe('Only samples with this label, key=value.'),
   from: (z) => z.number().describe('Start, ms; negative: before the end.'),
   to: (z) => z.number().describe('End, likewise.'),
 }

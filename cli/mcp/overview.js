@@ -4,6 +4,7 @@
 
 const { report } = require('../../lib/offline.js')
 const { formatShare, formatTime, openingOf } = require('../terminal/format.js')
+const { HOTTEST, inFlightTexts } = require('../report/labels.js')
 const { chainText, statesOf, summary } = require('../report/summary.js')
 const { costTables, countThreads, isMain, threadRows } = require('../report/tables.js')
 const { selectionOf } = require('./inputs.js')
@@ -40,7 +41,11 @@ async function readRun(root, args, options) {
       ...{ run, conditions, sentence, durationMs, totals, wall },
       counts: { processes: processes.length, threads: countThreads(result) },
     },
-    head: [openingOf(result), `${run}: ${summary(result).join(' · ')}`],
+    head: [
+      openingOf(result),
+      `${run}: ${summary(result).join(' · ')}`,
+      ...inFlightTexts(result),
+    ],
     chain: chainLine(result),
     notes: [...(note === undefined ? [] : [note]), ...problemsOf(result)],
   }
@@ -92,7 +97,9 @@ function rowsOf({ heads: [first, ...heads], whole, rows }) {
 }
 
 /** Returns the name of a table in structured content: `functionsBySelf`. @param {import('../report/tables.js').CostTable} table */
-function keyOf({ names: [kind], heads: [time] }) {
+function keyOf({ names: [kind, place], heads: [time] }) {
+  // A program names the keys of its labels.
+  if (place === HOTTEST) return 'labels'
   return `${kind}sBy${time[0].toUpperCase()}${time.slice(1)}`
 }
 

@@ -4,6 +4,7 @@
 
 const { leavesWith, threadTimes } = require('./data/calls.js')
 const { costsOf } = require('./data/costs.js')
+const { leavesOf } = require('./data/labels.js')
 const { hottestOf, matcher } = require('./data/names.js')
 const { readRecording } = require('./data/recording.js')
 const { sidesOf } = require('./data/sides.js')
@@ -43,14 +44,19 @@ class Page {
   #sides
   #views
   #costs = remember(
-    (/** @type {number[]} */ threads, /** @type {number} */ fromUs, /** @type {number} */ toUs) =>
-      costsOf(this.recording, threads, { fromUs, toUs }, isWhole(this.state)),
+    (
+      /** @type {number[]} */ threads,
+      /** @type {number} */ fromUs,
+      /** @type {number} */ toUs,
+      /** @type {number | undefined} */ label,
+    ) => costsOf(this.recording, threads, { fromUs, toUs }, isWhole(this.state), label),
   )
   #hottest = remember(hottestOf)
   #matcher = remember((/** @type {string} */ query) => matcher(this.recording, query))
   #leavesWith = remember((/** @type {(item: number) => boolean} */ isWanted) =>
     leavesWith(this.recording, isWanted),
   )
+  #leavesOf = remember(leavesOf)
   #isItem = remember(
     (/** @type {number} */ item) => (/** @type {number} */ other) => other === item,
   )
@@ -74,8 +80,8 @@ class Page {
     this.#views = /** @type {View[]} */ ([
       {
         view: new HeaderView(recording, change),
-        uses: ({ state: { query, from, left, right, threads }, costs, isWanted }) => [
-          ...[costs, isWanted, query, from, left, right, threads],
+        uses: ({ state: { query, from, left, right, threads, label }, costs, isWanted }) => [
+          ...[costs, isWanted, query, from, left, right, threads, label],
         ],
       },
       { view: this.timeline },
@@ -84,14 +90,17 @@ class Page {
         isSlow: ({ costs }) => this.flame.isSlow(costs),
       },
       {
-        view: { draw: (shown) => drawLegend(recording, shown, this.flame.colourOf()) },
-        uses: ({ costs, isDark }) => [costs, isDark],
+        view: {
+          draw: (shown) =>
+            drawLegend(recording, shown, this.flame.colourOf(), this.flame.colourOfLabels()),
+        },
+        uses: ({ costs, isDark, state: { view, colours } }) => [costs, isDark, view, colours],
         isSlow: () => true,
       },
       {
         view: new TableView(recording, change),
-        uses: ({ state: { table, sort, query, function: item, view }, costs }) => [
-          ...[costs, table, sort, query, item, view === 'inverted'],
+        uses: ({ state: { table, sort, query, function: item, view, label }, costs }) => [
+          ...[costs, table, sort, query, item, view === 'inverted', label],
         ],
         isSlow: () => true,
       },
@@ -151,7 +160,7 @@ class Page {
   #shown(isDark) {
     const { recording, state } = this
     const { fromUs, toUs } = spanOf(state, recording)
-    const costs = this.#costs(this.#threads(state.threads), fromUs, toUs)
+    const costs = this.#costs(this.#threads(state.threads), fromUs, toUs, state.label)
     const isWanted = this.#matcher(state.query)
     const sides = this.#sides
     const hottest = this.#hottest
@@ -165,11 +174,16 @@ class Page {
     }
   }
 
-  /** Returns where the searched or selected functions ran. @param {(item: number) => boolean} isSearched @param {number} fromUs @param {number} toUs */
+  /** Returns where the searched or selected functions, or the selected label, ran. @param {(item: number) => boolean} isSearched @param {number} fromUs @param {number} toUs */
   #marked(isSearched, fromUs, toUs) {
-    const { query, function: item } = this.state
-    if (query === '' && item === undefined) return undefined
-    const leaves = this.#leavesWith(query === '' ? this.#isItem(Number(item)) : isSearched)
+    const { query, function: item, label } = this.state
+    const { labels } = this.recording
+    const isLabel = query === '' && item === undefined && label !== undefined
+    if (query === '' && item === undefined && !isLabel) return undefined
+    const leaves =
+      isLabel && labels
+        ? this.#leavesOf(labels, label)
+        : this.#leavesWith(query === '' ? this.#isItem(Number(item)) : isSearched)
     return { leaves, threadUs: this.#threadTimes(leaves, fromUs, toUs) }
   }
 

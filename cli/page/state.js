@@ -6,7 +6,7 @@ const { TIMES } = require('./data/recording.js')
 
 const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted', 'sandwich'])
 const TABLES = /** @type {const} */ ([
-  ...['functions', 'calls', 'files', 'packages', 'owners', 'lines'],
+  ...['functions', 'calls', 'files', 'packages', 'owners', 'labels', 'lines'],
   ...['stalls', 'timings', 'imports', 'scripts'],
 ])
 /** Tables that a recording can lack. */
@@ -14,7 +14,7 @@ const LISTS = /** @type {const} */ (['stalls', 'timings', 'imports', 'scripts'])
 const THEMES = /** @type {const} */ (['light', 'dark'])
 
 /** @typedef {import('./data/recording.js').Recording} Recording */
-/** @typedef {'functions' | 'calls' | 'files' | 'packages' | 'owners' | 'lines' | 'stalls' | 'timings' | 'imports' | 'scripts'} TableName */
+/** @typedef {'functions' | 'calls' | 'files' | 'packages' | 'owners' | 'labels' | 'lines' | 'stalls' | 'timings' | 'imports' | 'scripts'} TableName */
 /**
  * @typedef {object} State
  * @property {number} [from] start of the selected time, microseconds
@@ -29,6 +29,8 @@ const THEMES = /** @type {const} */ (['light', 'dark'])
  * @property {TIMES[number]} sort
  * @property {string} query
  * @property {number} [function] the selected function
+ * @property {number} [label] the only label that counts
+ * @property {string} [colours] the key of labels that gives the graph by time its colours
  * @property {THEMES[number]} [theme]
  *
  * @typedef {(changes: Partial<State>) => void} Change
@@ -55,7 +57,7 @@ const INITIAL = { view: 'heavy', table: 'functions', sort: 'self', query: '' }
  * @param {string} fragment @param {Recording} recording @returns {State}
  */
 function readState(fragment, recording) {
-  const { durationUs, threads, names } = recording
+  const { durationUs, threads, names, labels } = recording
   const values = new URLSearchParams(fragment.replace(/^#/, ''))
   /** @param {string} name @param {number} limit */
   const number = (name, limit) => {
@@ -87,6 +89,8 @@ function readState(fragment, recording) {
     sort: choice('sort', TIMES) ?? INITIAL.sort,
     query: values.get('query') ?? '',
     function: index(values.get('function'), names.length),
+    label: index(values.get('label'), labels?.items.length ?? 0),
+    colours: choice('colours', labels?.keys ?? []),
     theme: choice('theme', THEMES),
   }
 }
@@ -105,7 +109,7 @@ function writeState(state) {
 
 /**
  * Returns the tables of a recording: calls and lines of two versions are not comparable, and not every
- * run has stalls, timings, imports and scripts.
+ * run has labels, stalls, timings, imports and scripts.
  * @param {Recording} recording
  */
 function tablesOf(recording) {
@@ -113,6 +117,7 @@ function tablesOf(recording) {
   const isMissing = new Set([
     ...(recording.compared ? ['calls', 'lines'] : []),
     ...LISTS.filter((name) => recording[name].length === 0),
+    ...(recording.labels === undefined ? ['labels'] : []),
   ])
   return TABLES.filter((name) => !isMissing.has(name))
 }
@@ -133,8 +138,8 @@ function visibleOf({ left, right }, { durationUs }) {
 }
 
 /** Returns whether the selection is all that the report counts. @param {State} state */
-function isWhole({ from, threads }) {
-  return from === undefined && threads === undefined
+function isWhole({ from, threads, label }) {
+  return [from, threads, label].every((chosen) => chosen === undefined)
 }
 
 /** Returns the indices of the selected threads. @param {State} state @param {Recording} recording */

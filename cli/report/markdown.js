@@ -10,6 +10,7 @@ const {
   openingOf,
 } = require('../terminal/format.js')
 const { codeCell, codeSpan, heading, plainText, table } = require('../terminal/markdown-text.js')
+const { inFlightTexts } = require('./labels.js')
 const { statesOf, chainText, withoutLaunchers } = require('./summary.js')
 const { activeMs, threadRows, costTables, countThreads } = require('./tables.js')
 
@@ -46,6 +47,7 @@ function summary(report) {
     ...(opening === '' ? [] : [plainText(opening)]),
     times,
     ...(chain === undefined ? [] : [`The end waited for: ${plainText(chain)}`]),
+    ...inFlightTexts(report).map(plainText),
   ].join('\n\n')
 }
 

@@ -4,10 +4,12 @@
 
 const path = require('node:path')
 const index = require('../../index.js')
+const { labelKeyOf } = require('../../lib/offline.js')
 const { withInputs } = require('../terminal/input.js')
 const { chooseInputs } = require('./inputs.js')
+const { hasLabels } = require('./labels.js')
 const { MAX_ROWS } = require('./tables.js')
-const { jsonText, workingDirectory } = require('../terminal/format.js')
+const { jsonText, printable, workingDirectory } = require('../terminal/format.js')
 const {
   isStdout,
   printPaths,
@@ -32,6 +34,7 @@ const LISTS = {
   file: 'files',
   package: 'packages',
   owner: 'owners',
+  label: 'labels',
   script: 'scripts',
   project: 'projects',
   import: 'imports',
@@ -41,21 +44,22 @@ const LISTS = {
 /**
  * @typedef {object} Output
  * @property {boolean} [all] whether to sum all runs of a folder
- * @property {import('./tables.js').By} [by]
+ * @property {import('./tables.js').By | `label:${string}`} [by]
  * @property {boolean} [json]
  * @property {boolean} [markdown]
  * @property {string} [html]
  * @property {number} [budget]
  * @property {boolean} [code]
  *
- * @typedef {Output & import('../../index.js').ReportOptions} Options
+ * @typedef {Output & Omit<import('../../index.js').ReportOptions, 'by'>} Options
  */
 
 /** @param {string[]} inputs the last run of the working directory if empty @param {Options} options */
 async function report(inputs, options) {
   const { all, top, by, json, markdown: _, html, budget, code, ...rest } = options
   const isSized = budget === undefined ? {} : { tree: true, details: DETAILS }
-  const selection = { ...rest, ...isSized, imports: by === 'import', projects: by === 'project' }
+  const lists = { imports: by === 'import', projects: by === 'project' }
+  const selection = { ...rest, ...isSized, ...lists, ...(isLabel(by) && { by }) }
   const chosen = chooseInputs(inputs, all)
   if (chosen.length === 0) return
   if (html !== undefined) return reportHtml(chosen, html, rest, code)
@@ -70,6 +74,7 @@ async function report(inputs, options) {
   }
   printProblems(result)
   if (result.details?.length === 0) return fail(noFunction(options))
+  if (isLabel(by) && !json && !hasLabels(result)) return fail(noLabels(by, result))
   printResult(render(result, options))
 }
 
@@ -100,8 +105,18 @@ const noFunction = ({ function: wanted }) =>
   `no recorded function has '${wanted}' in its name or in its path:line; the functions are in ` +
   'cpu-prof report --by function'
 
+/** @param {`label${string}`} by @param {import('../../index.js').Report} report */
+function noLabels(by, { labelKeys }) {
+  if (labelKeys.length === 0) {
+    return 'no sample has labels: the program has to label its work while it is recorded'
+  }
+  const key = printable(String(labelKeyOf(by)))
+  return `no sample has a label '${key}'; the keys are ${printable(labelKeys.join(', '))}`
+}
+
 /** @param {import('../../index.js').Report} result @param {Options} options */
-function render(result, { top, by, json, markdown, budget, code }) {
+function render(result, { top, by: what, json, markdown, budget, code }) {
+  const by = kindOf(what)
   if (json) return jsonText(by === undefined ? result : only(result, LISTS[by]))
   const cwd = workingDirectory()
   if (budget !== undefined) {
@@ -120,6 +135,14 @@ function render(result, { top, by, json, markdown, budget, code }) {
   const view = { columns, lines, colours, cwd, by, top }
   return `${require('./text.js').renderText(result, view)}${tail}`
 }
+
+/** @param {Options['by']} by @returns {by is 'label' | `label:${string}`} */
+function isLabel(by) {
+  return labelKeyOf(by) !== undefined
+}
+
+/** Returns the kind of a table, without the key of labels. @param {Options['by']} by @returns {import('./tables.js').By | undefined} */
+const kindOf = (by) => (isLabel(by) ? 'label' : by)
 
 /** Returns a report without its other lists. @param {import('../../index.js').Report} report @param {string} list */
 function only(report, list) {

@@ -3,6 +3,7 @@
 // Chooses the rows of a report's tables, for text and for Markdown.
 
 const { formatPath, formatPlace, formatTime } = require('../terminal/format.js')
+const { labelTable } = require('./labels.js')
 const { projectTables } = require('./projects.js')
 const { withSlashes } = require('../terminal/path-text.js')
 const { cutStart } = require('../terminal/width.js')
@@ -11,7 +12,7 @@ const { nativeTables } = require('./native.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'script' | 'project' | 'import' | 'thread'} By */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'label' | 'script' | 'project' | 'import' | 'thread'} By */
 /** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners' | 'scripts'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs' | 'waitingMs'} Time */
 
@@ -190,6 +191,8 @@ function costTables(report, by, cwd) {
   })
   const scripts = () => table('scripts', 'totalMs', 'scripts, by the work of their processes')
   const owners = () => table('owners', 'selfMs', 'owners, by the work done for them')
+  const labels = () =>
+    labelTable(report, { whole: wholeOf(report, 'selfMs'), hasCritical: isParallel, cwd })
   const { blockedMs = 0, waitingMs = 0 } = report.totals
   const isNotable = (/** @type {number} */ ms) => ms > 0.05 * (ms + activeMs(report.totals))
   const isBlocked = isNotable(blockedMs)
@@ -200,6 +203,7 @@ function costTables(report, by, cwd) {
   // A line has no total time: V8 tells the line on top of the stack only.
   if (by === 'line') return [table('lines', 'selfMs')]
   if (by === 'owner') return [owners()]
+  if (by === 'label') return [labels()]
   if (by === 'script') return [scripts()]
   if (by === 'project') return projectTables(report, wholeOf(report, 'totalMs'), cwd)
   if (by !== undefined) {
@@ -216,6 +220,7 @@ function costTables(report, by, cwd) {
   const ofPackages = table('packages', 'totalMs', undefined, packages)
   return [
     ...nativeTables(report, cwd),
+    labels(),
     ...(report.scripts.length > 1 ? [scripts()] : []),
     ...(named.length > 1 ? [owners()] : []),
     ...(ofPackages.rows.length > 1 ? [ofPackages] : []),

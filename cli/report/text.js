@@ -11,6 +11,7 @@ const {
 } = require('../terminal/format.js')
 const { activeMs, restMs, isMain, workMs } = require('./tables.js')
 const { threadRows, costTables, countThreads } = require('./tables.js')
+const { inFlightTexts } = require('./labels.js')
 const { summary, chainText } = require('./summary.js')
 const { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart } = require('../terminal/width.js')
 
@@ -114,6 +115,7 @@ function drawSummary(report, view) {
     first.replace(whole, style(whole, 'bold', view)),
     ...others,
     ...drawChain(report, view),
+    ...inFlightTexts(report).flatMap((text) => fold(printable(text).split(' '), view)),
   ]
 }
 
@@ -280,7 +282,9 @@ function costLayout(rows, others, { columns }) {
   const room = Math.max(20, columns - used - barWithGap)
   if (rows.every(({ place }) => place === '')) return { bar, name: room, place: 0 }
   const longest = Math.max(...rows.map(({ name }) => displayWidth(name)), 1)
-  const name = Math.min(longest, Math.floor(room * 0.45))
+  const longestPlace = Math.max(...rows.map(({ place }) => displayWidth(place)))
+  // A short place leaves its room to the names.
+  const name = Math.min(longest, Math.max(Math.floor(room * 0.45), room - longestPlace - 2))
   return { bar, name, place: room - name - 2 }
 }
 

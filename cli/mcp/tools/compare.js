@@ -28,7 +28,7 @@ module.exports = {
         'Compare shares of the work instead of times, for machines that are not equally fast.',
       ),
     top: top(z),
-    ...filters(z, ['process', 'package', 'focus']),
+    ...filters(z, ['process', 'package', 'focus', 'label']),
   }),
   async answer({ base, head, shares, top, ...args }, { root }) {
     const [before, after] = [base, head].map((side) => root.find(side))

@@ -24,7 +24,7 @@ module.exports = {
     function: text(z).describe('Its name or path:line, or a part of them.'),
     run: run(z),
     top: top(z),
-    ...filters(z, ['process', 'thread', 'focus', 'from', 'to']),
+    ...filters(z, ['process', 'thread', 'focus', 'label', 'from', 'to']),
   }),
   async answer({ function: wanted, top, ...args }, { root }) {
     const { report, facts, notes } = await readRun(root, args, { function: wanted, top: 200 })

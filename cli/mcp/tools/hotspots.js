@@ -6,7 +6,7 @@ const { formatPath, formatShare, formatTime } = require('../../terminal/format.j
 const { filters, run, top } = require('../inputs.js')
 const { costLists, readRun, threadList } = require('../overview.js')
 
-const BY = ['function', 'line', 'file', 'package', 'owner', 'script', 'import', 'thread']
+const BY = ['function', 'line', 'file', 'package', 'owner', 'label', 'script', 'import', 'thread']
 
 /** @type {import('./index.js').Tool} */
 module.exports = {
@@ -15,7 +15,7 @@ module.exports = {
   description:
     'Lists what a recorded run spent its time on, by function, line, file, npm package, owner (rule, ' +
     'plugin, loader or test for which work was done; focus with its name shows what it did), script (of ' +
-    'npm, nx, turbo), import (module load time) or thread. self: on top of the stack; total: with all that was called.',
+    'npm, nx, turbo), label (request route and the like, with the hottest function of each), import (module load time) or thread. self: on top of the stack; total: with all that was called.',
   writes: false,
   input: (z) => ({
     run: run(z),

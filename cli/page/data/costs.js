@@ -3,7 +3,8 @@
 // Sums up the samples of a selection: times of states, nodes, functions, files, packages and owners.
 
 const { sharedTime } = require('./critical.js')
-const { JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, STATES, TIMES, sampleAt } =
+const { leavesOf } = require('./labels.js')
+const { JAVASCRIPT, NATIVE, GC, IDLE, WAITING, BLOCKED, STATES, TIMES, sampleAt } =
   require('./recording.js')
 
 /** @typedef {import('./recording.js').Recording} Recording */
@@ -41,23 +42,28 @@ class Costs {
   #recording
   #threads
   #span
+  #label
   #isWhole
   /** @type {ReturnType<typeof nodeTimes> | undefined} */
   #nodes
   /** @type {Items[] | undefined} */
   #items
+  /** @type {Items | undefined} */
+  #labels
 
   /**
    * @param {Recording} recording @param {number[]} threads indices @param {Span} span
    * @param {boolean} isWhole whether the selection is all that the report counts
+   * @param {number} [label] the only label that counts
    */
-  constructor(recording, threads, span, isWhole) {
+  constructor(recording, threads, span, isWhole, label) {
     this.#recording = recording
     this.#threads = threads
     this.#span = span
     this.#isWhole = isWhole
+    this.#label = label
     /** Times of leaves, microseconds. */
-    this.leafUs = leafTimes(recording, threads, span)
+    this.leafUs = this.#leafTimes()
     /** Times in each of {@link STATES}. */
     this.states = isWhole ? wholeStates(recording, threads) : statesOf(recording, this.leafUs)
     /** The time that tables share out. */
@@ -92,6 +98,21 @@ class Costs {
     return this.#itemCosts('owners', 3)
   }
 
+  /** Times of labels: those of all, whatever label counts alone. @returns {Items} */
+  get labelCosts() {
+    this.#labels ??= labelCosts(this.#recording, this.#threads, this.#span)
+    return this.#labels
+  }
+
+  /** @param {Float32Array[]} [critical] the critical parts of the samples of each thread */
+  #leafTimes(critical) {
+    const leafUs = leafTimes(this.#recording, this.#threads, this.#span, critical)
+    const { labels } = this.#recording
+    if (labels === undefined || this.#label === undefined) return leafUs
+    const counts = leavesOf(labels, this.#label)
+    return leafUs.map((us, leaf) => us * counts[leaf])
+  }
+
   #nodeTimes() {
     this.#nodes ??= nodeTimes(this.#recording, this.leafUs)
     return this.#nodes
@@ -107,7 +128,7 @@ class Costs {
 
   #sumItems() {
     const shared = sharedTime(this.#recording)
-    const criticalUs = leafTimes(this.#recording, this.#threads, this.#span, shared)
+    const criticalUs = this.#leafTimes(shared)
     return itemCosts(this.#recording, this.#nodeTimes(), this.leafUs, criticalUs)
   }
 }
@@ -116,9 +137,31 @@ class Costs {
  * Returns the costs of a selection.
  * @param {Recording} recording @param {number[]} threads indices @param {Span} span
  * @param {boolean} [isWhole] whether the selection is all that the report counts
+ * @param {number} [label] the only label that counts
  */
-function costsOf(recording, threads, span, isWhole = false) {
-  return new Costs(recording, threads, span, isWhole)
+function costsOf(recording, threads, span, isWhole = false, label = undefined) {
+  return new Costs(recording, threads, span, isWhole, label)
+}
+
+/**
+ * Returns the times of labels, without idle time. Labels are not nested: total time is self time.
+ * @param {Recording} recording @param {number[]} threads indices @param {Span} span @returns {Items}
+ */
+function labelCosts(recording, threads, span) {
+  const { labels, leafState } = recording
+  const length = labels?.items.length ?? 0
+  const [self, critical, blocked, waiting] = [0, 1, 2, 3].map(() => new Float64Array(length))
+  const leafUs = leafTimes(recording, threads, span)
+  const criticalUs = leafTimes(recording, threads, span, sharedTime(recording))
+  for (const items of labels?.ofLeaves ?? []) {
+    for (let leaf = 0; leaf < leafUs.length; leaf++) {
+      if (leafState[leaf] === IDLE) continue
+      critical[items[leaf]] += criticalUs[leaf]
+      const times = { [BLOCKED]: blocked, [WAITING]: waiting }[leafState[leaf]] ?? self
+      times[items[leaf]] += leafUs[leaf]
+    }
+  }
+  return { self, total: self, critical, blocked, waiting }
 }
 
 /** Returns the time in each of {@link STATES}. @param {Recording} recording @param {Float64Array} leafUs */

@@ -3,6 +3,7 @@
 // Reads the data of the page, which `src/tools/page/json.rs` describes.
 
 const { startsWithPath } = require('../../terminal/path-text.js')
+const { readLabels } = require('./labels.js')
 const { timingsOf } = require('./timings.js')
 const { readTree } = require('./tree.js')
 
@@ -95,7 +96,7 @@ function readRecording(data) {
     ownerNames: /** @type {string[]} */ (owners.name),
     ...tree,
     ...{ leafNode, leafState, leafLine: Int32Array.from(leaves.line) },
-    ...{ processes, threads },
+    ...{ processes, threads, labels: readLabels(leaves, data.labelSets) },
     /** The costs of everything but launchers, as the report has them. */
     whole: /** @type {WholeCosts | undefined} */ (data.costs),
     stalls: /** @type {import('../../../index.js').ReportStall[]} */ (data.stalls ?? []),

@@ -10,6 +10,7 @@
  * @property {number} from microseconds
  * @property {number} to
  * @property {number} [state] what the thread did, where that is not work
+ * @property {number} [label] for what the thread worked, in the graph by time
  *
  * @typedef {Box[][]} Levels
  *

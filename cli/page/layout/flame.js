@@ -29,7 +29,7 @@ function layoutFlame(recording, shown, width, zoom) {
     const thread = shownThread(state, recording)
     const whole = { from: 0, to: recording.durationUs }
     const visible = visibleOf(state, recording)
-    const levels = byTime(recording, thread, visible, width)
+    const levels = byTime(recording, thread, visible, width, state.colours)
     return withDivision({ levels, whole, visible }, visible)
   }
   if (state.view === 'sandwich') {
@@ -75,9 +75,11 @@ function dividingLevel(levels, { from, to }) {
  * Returns the stacks of a thread in the order of time: for each pixel the sample in its middle.
  * Equal functions side by side are one box.
  * @param {Recording} recording @param {number} thread @param {Range} visible @param {number} width pixels
+ * @param {string} [key] of the labels that tell boxes apart
  */
-function byTime(recording, thread, visible, width) {
-  const { threads, parent, depth, functions, leafNode, leafState } = recording
+function byTime(recording, thread, visible, width, key) {
+  const { threads, parent, depth, functions, leafNode, leafState, labels } = recording
+  const labelOf = labels?.ofLeaves[labels.keys.indexOf(key ?? '')]
   const { times, leaves } = threads[thread]
   /** @type {import('./boxes.js').Levels} */
   const levels = []
@@ -90,6 +92,7 @@ function byTime(recording, thread, visible, width) {
     const leaf = leaves[sample]
     if (leaf === -1 || leafState[leaf] === IDLE) continue
     const [from, to] = [us - usPerPixel / 2, us + usPerPixel / 2]
+    const label = labelOf?.[leaf]
     const waits = leafState[leaf] === BLOCKED || leafState[leaf] === WAITING
     /** @param {number} node @param {number} level @param {number} [state] */
     const add = (node, level, state) => {
@@ -97,8 +100,9 @@ function byTime(recording, thread, visible, width) {
       levels[level] ??= []
       const before = levels[level].at(-1)
       const touches = before !== undefined && from - before.to < usPerPixel / 2
-      if (touches && before.node === node && before.state === state) before.to = to
-      else levels[level].push({ item: functions[node], node, from, to, state })
+      const isSame = before?.node === node && before.state === state && before.label === label
+      if (touches && isSame) before.to = to
+      else levels[level].push({ item: functions[node], node, from, to, state, label })
     }
     // A collection can wait for a core too.
     const isCollection = functions[leafNode[leaf]] === COLLECTOR

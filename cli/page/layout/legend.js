@@ -45,4 +45,23 @@ function layoutLegend({ packages }, { packageCosts, states, workUs }, colourOf) 
   return [...named, rest].filter(({ us }) => us > ENOUGH * workUs)
 }
 
-module.exports = { layoutLegend }
+/**
+ * Returns the values of a label with a colour of their own, and the others as one.
+ * @param {import('../data/labels.js').Labels} labels @param {import('../data/costs.js').Costs} costs
+ * @param {Map<number, string>} colours by the items @returns {Part[]}
+ */
+function labelLegend({ items }, { labelCosts, workUs }, colours) {
+  /** @type {Map<string, Part[]>} */
+  const byColour = new Map()
+  for (const [item, colour] of colours) {
+    const part = { name: items[item].name, colour, us: labelCosts.self[item] }
+    byColour.set(colour, [...(byColour.get(colour) ?? []), part])
+  }
+  const parts = [...byColour].map(([colour, parts]) => ({
+    name: parts.length === 1 ? parts[0].name : `${parts.length} others`,
+    ...{ colour, us: parts.reduce((sum, { us }) => sum + us, 0) },
+  }))
+  return parts.filter(({ us }) => us > ENOUGH * workUs)
+}
+
+module.exports = { labelLegend, layoutLegend }

@@ -19,6 +19,7 @@ const { formatSides } = require('../data/sides.js')
  * @property {Times} times
  * @property {number} [item] the function to select
  * @property {string} [code] the text of a line
+ * @property {Partial<import('../state.js').State>} [choice] what a click on the name selects, if not the function
  * @property {Record<string, string>} [sides] times of both sides, by the name of the time
  *
  * @typedef {{ key: number | string, times: Times, label: () => Omit<Row, 'times'> }} Unnamed a row before
@@ -36,9 +37,11 @@ function layoutTable(recording, shown, limit = Number.POSITIVE_INFINITY) {
   const rows = sides
     ? joinRows(rowsOf(recording, shown, sides.base), rowsOf(recording, shown, sides.head))
     : rowsOf(recording, shown, costs)
-  const isLines = state.table === 'lines'
+  const hasNoTotal = ['lines', 'labels'].includes(state.table)
   const columns = TIMES.filter((name) =>
-    OPTIONAL.has(name) ? rows.some(({ times }) => times[name] !== 0) : name === 'self' || !isLines,
+    OPTIONAL.has(name)
+      ? rows.some(({ times }) => times[name] !== 0)
+      : name === 'self' || !hasNoTotal,
   )
   const sort = columns.includes(state.sort) ? state.sort : 'self'
   const size = (/** @type {Unnamed} */ { times }, /** @type {TIMES[number]} */ name) =>
@@ -89,6 +92,8 @@ function rowsOf(recording, { state, isWanted }, costs) {
         (owner) => ownerNames[owner],
         (owner) => (ownerNames[owner].slice(1, -1) === ownerKinds[owner] ? '' : ownerKinds[owner]),
       )
+    case 'labels':
+      return labelRows(recording, costs, state, query)
     default:
       return []
   }
@@ -110,6 +115,20 @@ function itemRows(costs, labelOf, isWanted) {
     rows.push({ key: item, times: /** @type {Times} */ (times), label })
   }
   return rows
+}
+
+/** @param {Recording} recording @param {Costs} costs @param {import('../state.js').State} state @param {string} query @returns {Unnamed[]} */
+function labelRows({ labels }, costs, { label: chosen }, query) {
+  const items = labels?.items ?? []
+  return itemRows(
+    costs.labelCosts,
+    (item) => {
+      const { name, key } = items[item]
+      // A second click takes the choice back.
+      return { name, place: key, choice: { label: item === chosen ? undefined : item } }
+    },
+    (item) => `${items[item].name} ${items[item].key}`.toLowerCase().includes(query),
+  )
 }
 
 /** @param {Recording} recording @param {Costs} costs @param {(item: number) => boolean} isWanted @returns {Unnamed[]} */

@@ -46,6 +46,18 @@ function packageColours({ packages }, { packageCosts }, isDark) {
 }
 
 /**
+ * Returns the colours of labels: the values with the most work have a colour of their own.
+ * @param {import('../data/labels.js').Labels} labels @param {import('../data/costs.js').Costs} costs
+ * @param {string} key @param {boolean} isDark @returns {Map<number, string>} the colours by the items
+ */
+function labelColours({ items }, { labelCosts }, key, isDark) {
+  const theme = isDark ? 1 : 0
+  const ofKey = [...items.keys()].filter((item) => items[item].key === key)
+  ofKey.sort((a, b) => labelCosts.self[b] - labelCosts.self[a])
+  return new Map(ofKey.map((item, rank) => [item, (PACKAGES[rank] ?? OTHERS)[theme]]))
+}
+
+/**
  * Returns the colour of each function.
  * @param {Recording} recording @param {(name: string) => string} colourOf packages
  */
@@ -68,4 +80,4 @@ function differenceColour(us, workUs, isDark) {
   return `color-mix(in srgb, ${colour} ${Math.round(100 * part)}%, ${SAME[theme]})`
 }
 
-module.exports = { packageColours, functionColours, differenceColour }
+module.exports = { labelColours, packageColours, functionColours, differenceColour }

@@ -9,9 +9,10 @@ const { LEVEL, boxAt, inside, moved, placeOfBox, scaled } = require('../layout/b
 const { layoutFlame } = require('../layout/flame.js')
 const { shownThread, threadsOf, viewsOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
-const { differenceColour, functionColours, packageColours } = require('./colours.js')
+const { differenceColour, functionColours, labelColours, packageColours } = require('./colours.js')
 const { button, byId, cutText, prepare, shade, showHover, variable, widthFor } =
   require('./elements.js')
+const { colourChoice } = require('./legend.js')
 const { hideMoment, showMoment } = require('./scale.js')
 
 /** @typedef {import('../data/recording.js').Recording} Recording */
@@ -42,8 +43,11 @@ class FlameView {
   #change
   #timeline
   #buttons
+  #choice
   /** The colours of a theme. @type {{ isDark: boolean, packages: (name: string) => string, functions: string[] } | undefined} */
   #colours
+  /** The colours of labels, where they colour the graph. @type {Map<number, string> | undefined} */
+  #labelColours
   /** The visible part of the graphs without time; all if undefined. @type {Range | undefined} */
   #zoom
   /** What the last drawing shows. @type {unknown[]} */
@@ -77,6 +81,7 @@ class FlameView {
       made: button(NAMES[view], () => change({ view }), { id: `view-${view}` }),
     }))
     byId('views').append(...this.#buttons.map(({ made }) => made))
+    this.#choice = colourChoice(recording, change)
   }
 
   /** @param {Shown} shown */
@@ -89,6 +94,7 @@ class FlameView {
     if (isAnother || costs !== before.costs) this.#zoom = undefined
     this.#shown = shown
     this.#section.classList.toggle('by-time', this.#isByTime())
+    this.#choice.draw(state, this.#isByTime())
     this.#chooseColours()
     for (const { view, made } of this.#buttons) {
       made.setAttribute('aria-pressed', String(view === state.view))
@@ -107,6 +113,11 @@ class FlameView {
   /** Returns the colours of packages. */
   colourOf() {
     return this.#colours?.packages
+  }
+
+  /** Returns the colours of labels, where they colour the graph. */
+  colourOfLabels() {
+    return this.#labelColours
   }
 
   /** Shows more or less. @param {number} factor @param {number} [centre] from 0 on the left to 1 */
@@ -130,7 +141,12 @@ class FlameView {
   }
 
   #chooseColours() {
-    const { isDark, costs } = this.#shown
+    const { isDark, costs, state } = this.#shown
+    const { labels } = this.#recording
+    const isByLabel = labels !== undefined && state.colours !== undefined && this.#isByTime()
+    this.#labelColours = isByLabel
+      ? labelColours(labels, costs, String(state.colours), isDark)
+      : undefined
     if (this.#colours?.isDark === isDark) return
     const packages = packageColours(this.#recording, costs, isDark)
     this.#colours = { isDark, packages, functions: functionColours(this.#recording, packages) }
@@ -142,7 +158,7 @@ class FlameView {
     const { view, query, function: item, left, right } = state
     const width = widthFor(this.#canvas)
     const ofView = this.#isByTime()
-      ? [left, right, shownThread(state, this.#recording)]
+      ? [left, right, shownThread(state, this.#recording), state.colours]
       : [costs, this.#zoom, view === 'sandwich' ? this.#shown.function : undefined]
     const drawn = [view, query, item, isWanted, isDark, width, devicePixelRatio, ...ofView]
     if (drawn.every((value, index) => value === this.#drawn[index])) return
@@ -216,6 +232,8 @@ class FlameView {
   /** @param {Box} box */
   #colourOf(box) {
     const { sides, isDark } = this.#shown
+    const ofLabel = this.#labelColours?.get(box.label ?? -1)
+    if (ofLabel !== undefined) return ofLabel
     if (!sides) return this.#colours?.functions[box.item] ?? ''
     const { baseUs, headUs } = timesOf(sides, box)
     return differenceColour(headUs - baseUs, sides.base.workUs, isDark)

@@ -53,7 +53,7 @@ class HeaderView {
     byId('whole').addEventListener('click', () =>
       change({
         ...{ from: undefined, to: undefined, left: undefined, right: undefined },
-        ...{ threads: undefined, thread: undefined },
+        ...{ threads: undefined, thread: undefined, label: undefined },
       }),
     )
     byId('help').addEventListener('click', () => byId('keys').showModal())
@@ -69,7 +69,7 @@ class HeaderView {
         ? ''
         : `${formatShare(timeWith(this.#recording, costs, isWanted), costs.workUs)} of work`
     if (this.#search.value !== state.query) this.#search.value = state.query
-    byId('whole').hidden = [state.from, state.left, state.threads].every(
+    byId('whole').hidden = [state.from, state.left, state.threads, state.label].every(
       (chosen) => chosen === undefined,
     )
     byId('zoom').hidden = state.from === undefined || isVisible(state)
@@ -129,7 +129,9 @@ function summaryOf(recording, { state, costs, sides }) {
   const length = formatTime((toUs - fromUs) / 1000)
   const isPart = state.from !== undefined
   const span = `${length}${isPart ? `, from ${formatTime(fromUs / 1000)} on` : ''}`
-  return `${span} · ${counts} · busy ${formatTime(costs.workUs / 1000)}`
+  const label = state.label === undefined ? undefined : recording.labels?.items[state.label]
+  const only = label === undefined ? '' : ` · only ${label.key} ${label.name}`
+  return `${span} · ${counts} · busy ${formatTime(costs.workUs / 1000)}${only}`
 }
 
 module.exports = { HeaderView }

@@ -192,7 +192,11 @@ class TableView {
           element('td', { textContent: formatShare(times[sort], wholeUs) }),
         ]
     const made = element('tr', {}, ...cells, ...share, nameCell(row, this.#change))
-    made.classList.toggle('selected', item !== undefined && item === this.#shown.state.function)
+    const { function: selected, label } = this.#shown.state
+    const isSelected = item !== undefined && item === selected
+    const isChosen =
+      row.choice !== undefined && label !== undefined && row.choice.label === undefined
+    made.classList.toggle('selected', isSelected || isChosen)
     return made
   }
 }

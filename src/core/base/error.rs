@@ -34,6 +34,9 @@ pub enum Error {
          off"
     )]
     NoSocket(String),
+    /// The labels of samples are not recorded. The recording goes on.
+    #[error("labels are not recorded: {0}; the recording goes on without them")]
+    Labels(String),
     /// Node was built without an inspector, or does not offer it to this thread.
     #[error("not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)")]
     NoInspector,

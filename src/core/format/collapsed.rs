@@ -14,7 +14,7 @@ use crate::profile::frame_table::FrameTable;
 use crate::profile::session::thread_profile::NONE;
 use crate::profile::session::{Process, Session, Thread};
 
-/// Writes all threads. The root of each stack is its process and thread.
+/// Writes all threads. The root of each stack is its process and thread. A stack with labels has them below the root.
 pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Result<()> {
     for process in &session.processes {
         for thread in &process.threads {
@@ -34,7 +34,8 @@ fn write_thread(
     let mut labels: FxHashMap<u32, Rc<str>> = FxHashMap::default();
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
-        for (node, times) in profile.timed_nodes() {
+        for (number, node) in (0_u32..).zip(&profile.nodes) {
+            let times = profile.times(node);
             if times.self_us == 0 || node.frame == FrameTable::ROOT {
                 continue;
             }
@@ -46,6 +47,10 @@ fn write_thread(
             }
             line.clear();
             line.push_str(&root);
+            if let Some(labels) = session.labels.get(profile.labels(number)) {
+                line.push(';');
+                line.push_str(&one_field(&labels.to_string()));
+            }
             for number in stack.iter().rev().filter(|number| **number != FrameTable::ROOT) {
                 let frame = &session.frames.list()[*number as usize];
                 let label = labels

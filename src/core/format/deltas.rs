@@ -3,21 +3,24 @@
 use super::number::{NodeNumber, PlainNumber};
 use crate::profile::position::SourcePosition;
 use crate::profile::session::builder::ProfileBuilder;
+use crate::profile::session::label_table::NO_LABELS;
 
-/// Adds samples to a profile, with the positions that `position` returns by their indices. Samples without
-/// times are spread evenly between the last sample, or the start, and `until_us`.
+/// Adds samples to a profile, with the positions that `position` returns by their indices, and with the numbers of
+/// their label sets; samples behind the end of `labels` have none. Samples without times are spread evenly between the last sample, or the start, and `until_us`.
 pub(crate) fn push_samples(
     profile: &mut ProfileBuilder,
     samples: &[NodeNumber],
     deltas: &[PlainNumber],
     position: impl Fn(usize) -> SourcePosition,
+    labels: &[u32],
     until_us: i64,
 ) {
     let span_us = until_us.saturating_sub(profile.last_us());
     let deltas = deltas_or_even(samples.len(), deltas, !profile.has_samples(), span_us);
     let InOrder { list, rest_us } = InOrder::of(deltas);
     for (index, delta) in list {
-        profile.sample(samples[index].0, delta, position(index));
+        let labels = labels.get(index).copied().unwrap_or(NO_LABELS);
+        profile.labelled_sample(samples[index].0, delta, position(index), labels);
     }
     profile.run_back(rest_us);
 }

@@ -6,6 +6,7 @@ pub mod cpuprofile;
 pub mod deltas;
 pub mod frame_json;
 pub mod json_walk;
+pub mod label_json;
 pub mod node_json;
 pub mod number;
 pub mod registry;

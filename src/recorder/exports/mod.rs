@@ -3,4 +3,5 @@
 mod armed;
 mod calling_thread;
 mod events;
+mod labels;
 mod record;

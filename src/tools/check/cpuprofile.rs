@@ -1,5 +1,6 @@
 //! The contents of a `.cpuprofile` file, member by member, in any order.
 
+use super::labels::Labels;
 use super::profiles::{Deltas, NodeText, number};
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
@@ -22,6 +23,7 @@ pub(super) struct ProfileChecks {
     sampled: IdSet,
     sample_problems: Problems,
     deltas: Deltas,
+    labels: Labels,
     start: Option<f64>,
     end: Option<f64>,
     /// Whether the profile is of an old format, with a tree of nodes.
@@ -30,8 +32,8 @@ pub(super) struct ProfileChecks {
 
 impl ProfileChecks {
     /// The members whose values are read.
-    pub(super) const READ: [&'static str; 5] =
-        ["nodes", "samples", "timeDeltas", "startTime", "endTime"];
+    pub(super) const READ: [&'static str; 7] =
+        ["nodes", "samples", "timeDeltas", "startTime", "endTime", "labels", "labelSets"];
 
     /// Reads a member of the file.
     pub(super) fn member(&mut self, key: &str, value: WrittenValue<'_>) {
@@ -42,6 +44,8 @@ impl ProfileChecks {
             }
             "samples" => value.each_item(|sample| self.sample(sample)),
             "timeDeltas" => self.deltas.add(value),
+            "labels" => self.labels.samples(value),
+            "labelSets" => self.labels.sets(value, &mut self.sample_problems),
             "startTime" => self.start = value.number(),
             "endTime" => self.end = value.number(),
             _ => {}
@@ -96,7 +100,7 @@ impl ProfileChecks {
     }
 
     /// Adds what is wrong with the profile. Returns the count of its samples.
-    pub(super) fn finish(self, to: &mut Problems) -> u64 {
+    pub(super) fn finish(mut self, to: &mut Problems) -> u64 {
         let samples = self.samples;
         let Some(nodes) = self.nodes else {
             let message = "the profile is of an old format, which DevTools no longer reads";
@@ -130,6 +134,7 @@ impl ProfileChecks {
             to.error("end", "endTime", "the profile ends before it starts");
         }
         self.deltas.check(samples, "timeDeltas", to);
+        self.labels.check(samples, to);
         if samples == 0 {
             to.warn("none", "samples", "the profile has no samples");
         }

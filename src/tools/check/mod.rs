@@ -5,5 +5,6 @@ pub(crate) mod check;
 mod contents;
 mod cpuprofile;
 mod events;
+mod labels;
 mod profiles;
 mod spans;

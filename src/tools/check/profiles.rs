@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::labels::Labels;
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::trace::check::event_text::{EventText, WrittenValue};
 use cpu_prof_core::format::trace::check::problems::Problems;
@@ -24,6 +25,7 @@ pub(super) struct ProfileState {
     is_announced: bool,
     first_chunk: Option<usize>,
     nodes: IdSet,
+    labels: Labels,
 }
 
 impl Profiles {
@@ -100,6 +102,9 @@ impl ProfileState {
             let message = format!("{lines} lines for {samples} samples");
             to.warn("lines", "args.data.lines", message);
         }
+        self.labels.sets(data.member("labelSets"), to);
+        self.labels.samples(data.member("labels"));
+        self.labels.check(samples, to);
         samples
     }
 

@@ -123,6 +123,7 @@ fn tested_rows(
         let measures: &[Measure] = match kind {
             ItemKind::Total => &TOTALS,
             ItemKind::Process => &[Measure::Duration],
+            ItemKind::Label => &[Measure::SelfTime],
             // One of several functions can call another, so that their total times have a part in common.
             ItemKind::Function if count(row) > 1 => &[Measure::SelfTime],
             _ => &[Measure::SelfTime, Measure::TotalTime],

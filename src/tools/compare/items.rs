@@ -1,4 +1,4 @@
-//! The things that are compared: functions, files, packages, owners, processes and totals.
+//! The things that are compared: functions, files, packages, labels, owners, processes and totals.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub(super) type Items = FxIndexSet<ComparedItem>;
 pub(super) struct ComparedItem {
     /// Sort of item.
     pub kind: ItemKind,
-    /// Name: `renderTable`, `lodash`, `rule no-cycle`, `eslint src`; for a file its path.
+    /// Name: `renderTable`, `lodash`, `route=/users`, `rule no-cycle`, `eslint src`; for a file its path.
     pub name: String,
     /// Path of a function's file, as on every machine.
     pub file: String,
@@ -35,6 +35,8 @@ pub(super) enum ItemKind {
     Process,
     /// Rules, plugins, tests, test files, packages, own code.
     Owner,
+    /// A label, with its key.
+    Label,
     /// A package.
     Package,
     /// A file.
@@ -51,6 +53,7 @@ impl ItemKind {
             Self::Total => "total",
             Self::Process => "process",
             Self::Owner => "owner",
+            Self::Label => "label",
             Self::Package => "package",
             Self::File => "file",
             Self::Function => "function",

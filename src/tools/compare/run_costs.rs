@@ -13,6 +13,7 @@ use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::heap;
 use crate::shared::json::{ReportCost, ReportTimes, ms};
+use crate::shared::label_costs::LabelBy;
 use crate::shared::process::cpu::cpu_of_processes;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::times::{sum_of_times, thread_times};
@@ -116,6 +117,13 @@ fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     for owner in costs.owners.top(usize::MAX) {
         let name = short_path(owner.name, root);
         add(ComparedItem { owner: owner.kind, ..named(ItemKind::Owner, &name) }, owner.cost);
+    }
+    for key in costs.labels.keys() {
+        for of_value in costs.labels.by(&LabelBy::Key(key.to_owned())) {
+            if !of_value.labels.is_empty() {
+                add(named(ItemKind::Label, &of_value.labels.to_string()), of_value.cost);
+            }
+        }
     }
     let known = |(caller, callee)| Some((*numbers.get(&caller)?, *numbers.get(&callee)?));
     run.calls = calls.into_iter().filter_map(known).collect();

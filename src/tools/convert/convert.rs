@@ -158,7 +158,7 @@ fn numbered_path(output: &Path, pid: i64, thread: i64, number: u32) -> PathBuf {
 fn cpuprofile(session: &Session, process: &Process, thread: &Thread) -> CpuProfile {
     let facts = ProfileFacts::of_thread(process, thread);
     let mut profile = CpuProfile::new(thread.start_us(), facts);
-    for (window, placed) in windows(thread, &session.frames) {
+    for (window, placed) in windows(thread, &session.frames, &session.labels) {
         profile.window(&window, &placed);
     }
     profile

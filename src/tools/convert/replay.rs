@@ -1,10 +1,11 @@
 //! The recordings of a thread as windows of one call tree, for the writers of windows.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::Thread;
+use cpu_prof_core::profile::session::label_table::LabelTable;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 use cpu_prof_core::profile::window::call_tree::{CallTree, PlacedWindow};
 use cpu_prof_core::profile::window::{Sample, Window, WindowNode};
@@ -17,11 +18,16 @@ const ROOT: u32 = 0;
 pub(crate) fn windows<'a>(
     thread: &'a Thread,
     frames: &'a FrameTable,
+    labels: &'a LabelTable,
 ) -> impl Iterator<Item = (Window, PlacedWindow)> + 'a {
     let mut tree = CallTree::new(usize::MAX);
+    let mut announced = FxHashSet::default();
     let mut last_end_us = None;
     thread.profiles.iter().map(move |profile| {
-        let window = window(profile, frames, last_end_us);
+        let mut window = window(profile, frames, last_end_us);
+        let new = profile.labels.iter().filter(|set| announced.insert(**set));
+        let sets = new.filter_map(|set| Some((*set, labels.get(*set)?.clone())));
+        window.label_sets.extend(sets);
         last_end_us = Some(profile.end_us);
         let placed = tree.place(&window);
         (window, placed)
@@ -61,6 +67,7 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
         time_us: sample.time_us,
         node: if sample.node == NONE { ROOT } else { node_indices[sample.node as usize] },
         position: sample.position,
+        labels: profile.labels(sample.node),
     }));
     let deopts = profile.deopts.iter();
     window
@@ -91,7 +98,7 @@ mod tests {
         let profiles = vec![recording(0), recording(1000)];
         let thread = Thread { profiles, ..Thread::default() };
         let mut samples = Vec::new();
-        for (window, placed) in windows(&thread, &frames) {
+        for (window, placed) in windows(&thread, &frames, &LabelTable::default()) {
             let ids = |sample: &Sample| (sample.time_us, placed.ids[sample.node as usize]);
             samples.extend(window.samples.iter().map(ids));
         }

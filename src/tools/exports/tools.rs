@@ -18,11 +18,13 @@ use crate::merge::merge as merge_run;
 use crate::merge::options::{MergeOptions, MergeProgress, ProcessExit};
 use crate::page::page as page_build;
 use crate::read::filter::{Filter, StackFilter};
+use crate::read::label_filter::LabelFilter;
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::report::page_lists::page_lists;
 use crate::report::report::{self, ReportOptions};
 use crate::shared::frame_index::FrameIndex;
+use crate::shared::label_costs::LabelBy;
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
 use cpu_prof_core::format::registry::FORMATS;
@@ -106,16 +108,18 @@ pub(crate) struct JsSelection {
     pub focus: Vec<String>,
     /// Parts of the names or the places of functions that stacks must not have.
     pub ignore: Vec<String>,
+    /// Labels that samples must have: `key=value`.
+    pub label: Vec<String>,
 }
 
 impl From<JsSelection> for Selection {
     fn from(selection: JsSelection) -> Self {
         let JsSelection { from, to, source_maps, sources_in, .. } = selection;
-        let JsSelection { process, thread, package, focus, ignore, .. } = selection;
+        let JsSelection { process, thread, package, focus, ignore, label, .. } = selection;
         let stacks = StackFilter::new(&package, &focus, &ignore);
         Self {
             slice: SliceLimits::of_ms(from, to),
-            filter: Filter::new(&process, &thread, stacks),
+            filter: Filter::new(&process, &thread, stacks).with_labels(LabelFilter::new(&label)),
             source_maps,
             sources_in: sources_in.map(PathBuf::from),
         }
@@ -180,13 +184,16 @@ pub(crate) struct JsReportOptions {
     /// Whether the modules are wanted, by the time of loading them.
     pub imports: bool,
     pub projects: bool,
+    /// What the list of labels is by: nothing for whole sets, or a key. Missing for the key that tells the most.
+    pub label: Option<String>,
     /// The shortest stall that is wanted, milliseconds.
     pub stalls: Option<f64>,
 }
 
 impl From<JsReportOptions> for ReportOptions {
     fn from(options: JsReportOptions) -> Self {
-        let JsReportOptions { top, function, details, tree, imports, projects, stalls } = options;
+        let JsReportOptions { top, function, details, tree, imports, projects, .. } = options;
+        let JsReportOptions { label, stalls, .. } = options;
         Self {
             // Conversions saturate: infinity becomes the largest number.
             top: top as usize,
@@ -195,6 +202,10 @@ impl From<JsReportOptions> for ReportOptions {
             has_tree: tree,
             has_imports: imports,
             has_projects: projects,
+            by_label: label.map(|key| match key.is_empty() {
+                true => LabelBy::Set,
+                false => LabelBy::Key(key),
+            }),
             stalls_us: stalls.map(|ms| (ms * 1000.0) as u64),
         }
     }

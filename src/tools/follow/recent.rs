@@ -128,6 +128,7 @@ impl RecentTrace {
         let mut script_maps = mem::take(&mut self.script_maps);
         script_maps.extend(reader.take_script_maps());
         let unreadable_events = reader.unreadable_events();
+        let labels = reader.take_labels();
         let mut processes = reader.finish();
         let mut needed = NeededFrames::of(&self.frames);
         let threads = processes.iter_mut().flat_map(|process| &mut process.threads);
@@ -139,7 +140,7 @@ impl RecentTrace {
             is_damaged: false,
             unreadable_events,
         };
-        ReadFile { contents, frames: needed.frames, script_maps }
+        ReadFile { contents, frames: needed.frames, labels, script_maps }
     }
 }
 

@@ -93,7 +93,7 @@ fn end(
     let options = inputs.options();
     if output.trace.pids.is_empty() {
         return Err(match slice {
-            _ if options.filter.stacks.is_limited() => {
+            _ if options.filter.limits_samples() => {
                 let recorded = inputs.recorded().iter().map(|process| process.label.as_str());
                 let labels: Vec<_> =
                     recorded.chain(output.labels.urls()).map(str::to_owned).collect();

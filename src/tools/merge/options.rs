@@ -41,7 +41,7 @@ pub(crate) struct MergeOptions {
 impl MergeOptions {
     /// Returns whether the samples of profiles change.
     pub(crate) fn changes_samples(&self) -> bool {
-        self.filter.stacks.is_limited() || self.interval_us.is_some()
+        self.filter.limits_samples() || self.interval_us.is_some()
     }
 }
 

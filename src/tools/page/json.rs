@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::shared::json::{
     ReportChainPart, ReportCondition, ReportCost, ReportProgram, ReportTimes, ReportWall,
 };
+use cpu_prof_core::profile::session::label_table::LabelSet;
 
 /// The data of a page.
 #[derive(Debug, Default, Serialize)]
@@ -52,6 +53,9 @@ pub(super) struct Page<'a> {
     pub tree: PageTree,
     /// What samples refer to.
     pub leaves: PageLeaves,
+    /// Label sets of leaves, from that of the number 1 on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub label_sets: Vec<&'a LabelSet>,
     /// Texts that marks and spans name by their indices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
@@ -144,6 +148,9 @@ pub(super) struct PageLeaves {
     pub line: Vec<u32>,
     /// What threads did: 0 what is on top of the stack, 1 blocked in the call, 2 waiting for a core.
     pub state: Vec<u8>,
+    /// Numbers of the label sets; 0 for none. Empty if no leaf has labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<u32>,
 }
 
 /// A process.

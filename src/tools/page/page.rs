@@ -19,6 +19,7 @@ use crate::shared::samples::{PageSample, SampleSpan, spans};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
 use cpu_prof_core::base::numbering::FxIndexSet;
+use cpu_prof_core::profile::session::label_table::NO_LABELS;
 use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
@@ -35,7 +36,12 @@ pub(crate) fn page(
     let parents = parents(session);
     let launchers = launchers(session, &parents);
     let thinned_to_us = interval_for(session, index);
-    let mut paths = PagePaths { index, paths: PathTree::default(), leaves: FxIndexSet::default() };
+    let mut paths = PagePaths {
+        index,
+        paths: PathTree::default(),
+        leaves: FxIndexSet::default(),
+        labels: FxIndexSet::from_iter([NO_LABELS]),
+    };
     let mut processes = Vec::with_capacity(session.processes.len());
     let sums = process_sums(loaded, &parents, index);
     let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
@@ -64,6 +70,7 @@ pub(crate) fn page(
         texts: texts.into_iter().collect(),
         processes,
         notes: &loaded.notes,
+        label_sets: paths.labels.iter().filter_map(|set| session.labels.get(*set)).collect(),
         thinned_to_us,
         lists,
         ..Page::default()
@@ -110,7 +117,7 @@ pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> 
             for (us, state) in states {
                 if us > 0 {
                     lengths.push(i64::try_from(us).unwrap_or(i64::MAX));
-                    leaves.push(all_leaves.insert_full((path, 0, state)).0 as i64);
+                    leaves.push(all_leaves.insert_full(Leaf::of(path, 0, state)).0 as i64);
                 }
             }
         }
@@ -124,7 +131,8 @@ pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> 
         let (threads, series) = (vec![thread], PageSeries::default());
         page.processes.push(PageProcess { program, launcher: false, threads, series });
     }
-    json(page, &PagePaths { index, paths, leaves: all_leaves }, None)
+    let labels = FxIndexSet::default();
+    json(page, &PagePaths { index, paths, leaves: all_leaves, labels }, None)
 }
 
 /// Adds the paths, what they refer to, and the costs of that. Returns JSON.
@@ -171,8 +179,26 @@ fn interval_for(session: &Session, index: &FrameIndex) -> Option<i64> {
 struct PagePaths<'a, T = ()> {
     index: &'a FrameIndex,
     paths: PathTree<FrameKind, T>,
-    /// Paths, lines and states.
-    leaves: FxIndexSet<(u32, u32, LeafState)>,
+    leaves: FxIndexSet<Leaf>,
+    /// Label sets of leaves, whose indices are the page's numbers.
+    labels: FxIndexSet<u32>,
+}
+
+/// What a sample refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Leaf {
+    path: u32,
+    line: u32,
+    state: LeafState,
+    /// Number of the label set in the page.
+    labels: u32,
+}
+
+impl Leaf {
+    /// Returns a leaf without labels.
+    fn of(path: u32, line: u32, state: LeafState) -> Self {
+        Self { path, line, state, labels: NO_LABELS }
+    }
 }
 
 /// What a thread did while a path was its stack.
@@ -255,7 +281,7 @@ impl PagePaths<'_> {
             // What the thread had called does not matter.
             Some(OffCore::Idle) => {
                 let path = self.paths.path(None, FrameKind::Idle).0;
-                return self.leaves.insert_full((path, 0, LeafState::OnTop)).0 as i64;
+                return self.leaves.insert_full(Leaf::of(path, 0, LeafState::OnTop)).0 as i64;
             }
         };
         let mut unknown = Vec::new();
@@ -276,7 +302,9 @@ impl PagePaths<'_> {
             FrameKind::Function(function) => self.index.line_within(function, line),
             _ => 0,
         };
-        path.map_or(-1, |path| self.leaves.insert_full((path, line, state)).0 as i64)
+        let Some(path) = path else { return -1 };
+        let labels = self.labels.insert_full(profile.labels(node)).0 as u32;
+        self.leaves.insert_full(Leaf { path, line, state, labels }).0 as i64
     }
 }
 
@@ -309,10 +337,13 @@ impl<T: Default> PagePaths<'_, T> {
 
     fn leaves(&self) -> PageLeaves {
         let mut leaves = PageLeaves::default();
-        for (path, line, state) in &self.leaves {
+        for Leaf { path, line, state, .. } in &self.leaves {
             leaves.node.push(*path);
             leaves.line.push(*line);
             leaves.state.push(*state as u8);
+        }
+        if self.leaves.iter().any(|leaf| leaf.labels != NO_LABELS) {
+            leaves.labels = self.leaves.iter().map(|leaf| leaf.labels).collect();
         }
         leaves
     }

@@ -13,6 +13,7 @@ use cpu_prof_core::format::trace::event::event_times::TraceTimes;
 use cpu_prof_core::format::trace::read::TraceReader;
 use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
 use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::session::label_table::LabelTable;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Process, ScriptKey};
 
@@ -29,6 +30,8 @@ pub(crate) struct ReadFile {
     pub contents: FileContents,
     /// Call frames of the file's profiles.
     pub frames: FrameTable,
+    /// Label sets of the file's profiles.
+    pub labels: LabelTable,
     /// JSON of the source maps of scripts that are in no file.
     pub script_maps: Vec<(ScriptKey, String)>,
 }
@@ -132,12 +135,13 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
     if has_events {
         let unreadable_events = trace.unreadable_events();
         let script_maps = trace.take_script_maps();
+        let labels = trace.take_labels();
         let times = (!trace.is_recording()).then(|| trace.take_times());
         let processes = trace.finish();
         let is_damaged = items.is_damaged();
         let contents =
             FileContents { processes, is_trace: true, times, is_damaged, unreadable_events };
-        return Ok(ReadFile { contents, frames, script_maps });
+        return Ok(ReadFile { contents, frames, labels, script_maps });
     }
     if let Some(error) = cpuprofile_error {
         return Err(error);
@@ -147,11 +151,12 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         return Err(CUT_CPUPROFILE.to_owned());
     }
     let name = input.path.file_name().unwrap_or_default().to_string_lossy();
+    let labels = cpuprofile.take_labels();
     let process = cpuprofile.finish_process(&name);
     let processes = process.into_iter().collect();
     let contents =
         FileContents { processes, is_trace: false, times: None, is_damaged, unreadable_events: 0 };
-    Ok(ReadFile { contents, frames, script_maps: Vec::new() })
+    Ok(ReadFile { contents, frames, labels, script_maps: Vec::new() })
 }
 
 #[cfg(test)]

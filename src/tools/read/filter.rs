@@ -1,5 +1,6 @@
 //! Which processes, threads and stacks a user asks for. All tools use the same filter.
 
+use super::label_filter::LabelFilter;
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::base::path_text::as_in_place;
 use cpu_prof_core::format::url::file_path;
@@ -20,6 +21,8 @@ pub(crate) struct Filter {
     threads: Vec<String>,
     /// Stacks.
     pub stacks: StackFilter,
+    /// Labels.
+    pub labels: LabelFilter,
 }
 
 /// The stacks that a user asks for.
@@ -44,7 +47,18 @@ pub(crate) struct StackMatch {
 impl Filter {
     /// Returns a filter. Upper and lower case are equal in all texts.
     pub(crate) fn new(processes: &[String], threads: &[String], stacks: StackFilter) -> Self {
-        Self { processes: lower_case(processes), threads: lower_case(threads), stacks }
+        let (processes, threads) = (lower_case(processes), lower_case(threads));
+        Self { processes, threads, stacks, labels: LabelFilter::default() }
+    }
+
+    /// Returns the filter with these labels.
+    pub(crate) fn with_labels(self, labels: LabelFilter) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// Returns whether the filter excludes samples by their stacks or their labels.
+    pub(crate) fn limits_samples(&self) -> bool {
+        self.stacks.is_limited() || self.labels.is_limited()
     }
 
     /// Returns whether the filter excludes a process or a thread by its name.
@@ -75,16 +89,18 @@ impl Filter {
             process.threads.retain(|thread| self.has_thread(thread.id, &thread.full_name()));
         }
         session.processes.retain(|process| !process.threads.is_empty());
-        if !self.stacks.is_limited() {
+        if !self.limits_samples() {
             return;
         }
-        let frames: Vec<StackMatch> =
-            session.frames.list().iter().map(|frame| self.stacks.of_frame(frame)).collect();
+        let frames = session.frames.list().iter().map(|frame| self.stacks.of_frame(frame));
+        let frames: Vec<StackMatch> = frames.collect();
+        let sets = [None].into_iter().chain(session.labels.list().iter().map(Some));
+        let labels: Vec<bool> = sets.map(|set| self.labels.keeps(set)).collect();
         let threads = |process: &mut Process| std::mem::take(&mut process.threads);
         for process in &mut session.processes {
             process.threads = threads(process)
                 .into_iter()
-                .filter_map(|thread| self.stacks.filtered(thread, &frames))
+                .filter_map(|thread| self.stacks.filtered(thread, &frames, &labels))
                 .collect();
         }
         session.processes.retain(|process| !process.threads.is_empty());
@@ -100,6 +116,7 @@ impl Filter {
             ("package", packages),
             ("focus", focus),
             ("ignore", ignore),
+            ("label", &self.labels.texts()),
         ];
         let given = lists.iter().filter(|(_, texts)| !texts.is_empty());
         let given: Vec<_> =
@@ -155,27 +172,37 @@ impl StackFilter {
             && !stack.is_ignored
     }
 
-    /// Returns the thread with the stacks that pass; none if no stack passes. `frames` has a match
-    /// for each frame.
-    fn filtered(&self, mut thread: Thread, frames: &[StackMatch]) -> Option<Thread> {
-        let us = thread.profiles.iter_mut().map(|profile| self.limit(profile, frames)).sum::<u64>();
+    /// Returns the thread with the samples that pass; none if no sample passes. `frames` has a match
+    /// for each frame, and `labels` tells for each label set whether its samples pass.
+    fn filtered(
+        &self,
+        mut thread: Thread,
+        frames: &[StackMatch],
+        labels: &[bool],
+    ) -> Option<Thread> {
+        let profiles = thread.profiles.iter_mut();
+        let us = profiles.map(|profile| self.limit(profile, frames, labels)).sum::<u64>();
         (us > 0).then_some(thread)
     }
 
-    /// Removes the times of stacks that do not pass. Returns the time that is left: microseconds.
-    fn limit(&self, profile: &mut ThreadProfile, frames: &[StackMatch]) -> u64 {
+    /// Removes the times of samples that do not pass. Returns the time that is left: microseconds.
+    fn limit(&self, profile: &mut ThreadProfile, frames: &[StackMatch], labels: &[bool]) -> u64 {
         let stacks =
             profile.downward(|above: StackMatch, _, node| above.with(frames[node.frame as usize]));
+        let is_kept = |(node, stack): (u32, &StackMatch)| {
+            self.keeps(*stack) && labels[profile.labels(node) as usize]
+        };
+        let kept: Vec<bool> = (0..).zip(&stacks).map(is_kept).collect();
         let mut left_us: u64 = 0;
         let ThreadProfile { nodes, times, .. } = &mut *profile;
-        for (node, stack) in nodes.iter_mut().zip(&stacks) {
-            if !self.keeps(*stack) {
+        for (node, is_kept) in nodes.iter_mut().zip(&kept) {
+            if !is_kept {
                 node.times = NONE;
             }
             let left = times.get(node.times as usize).map_or(0, NodeTimes::all_us);
             left_us = left_us.saturating_add(left);
         }
-        let is_kept = |node: u32| node != NONE && self.keeps(stacks[node as usize]);
+        let is_kept = |node: u32| node != NONE && kept[node as usize];
         if !profile.lines.is_empty() {
             profile.lines.retain(|line| is_kept(line.node));
             profile.sample_count = profile.lines.iter().map(|line| line.samples).sum();
@@ -191,7 +218,7 @@ impl StackFilter {
         profile.steps.renumber(|node| is_kept(node).then_some(node));
         profile.off_core.retain(|span| is_kept(span.node));
         profile.deopts.retain(|(node, _)| is_kept(*node));
-        // These count all stacks.
+        // These count all samples.
         (profile.cpu, profile.collections) = (None, None);
         left_us
     }

@@ -16,6 +16,7 @@ use super::wall::share::{Wall, share_wall};
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
+use cpu_prof_core::profile::session::label_table::NO_LABELS;
 use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -119,7 +120,7 @@ fn load_all(found: FoundInputs, scope: ReadScope) -> Loaded {
 /// Returns what files show that were read before, each the same slice of the time of one clock.
 pub(super) fn join_slices(files: Vec<(&Input, ReadFile)>) -> Loaded {
     let mut loaded = Loaded { is_slice: true, ..Loaded::default() };
-    let numbered = files.into_iter().map(|(input, file)| (input, loaded.number_frames(file)));
+    let numbered = files.into_iter().map(|(input, file)| (input, loaded.number(file)));
     let files = numbered.collect();
     loaded.join(files);
     loaded.drop_empty();
@@ -153,7 +154,7 @@ impl Loaded {
     ) -> Vec<(&'a Input, FileContents)> {
         let mut files = Vec::new();
         read_all(inputs, scope, |input, contents| {
-            let contents = contents.map(|file| self.number_frames(file));
+            let contents = contents.map(|file| self.number(file));
             match contents {
                 // A folder holds other JSON files too.
                 Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
@@ -168,18 +169,23 @@ impl Loaded {
         files
     }
 
-    /// Gives the frames of a file their numbers in the session.
-    fn number_frames(
+    /// Gives the frames and the label sets of a file their numbers in the session.
+    fn number(
         &mut self,
-        ReadFile { mut contents, frames, script_maps }: ReadFile,
+        ReadFile { mut contents, frames, labels, script_maps }: ReadFile,
     ) -> FileContents {
-        let Session { frames: all, script_maps: known, .. } = &mut self.session;
+        let Session { frames: all, labels: all_labels, script_maps: known, .. } = &mut self.session;
         let numbers: Vec<u32> = frames.into_list().map(|frame| all.number(frame)).collect();
+        let sets = labels.list().iter().map(|set| all_labels.number(set));
+        let sets: Vec<u32> = [NO_LABELS].into_iter().chain(sets).collect();
         let threads = contents.processes.iter_mut().flat_map(|process| &mut process.threads);
-        for node in
-            threads.flat_map(|thread| &mut thread.profiles).flat_map(|profile| &mut profile.nodes)
-        {
-            node.frame = numbers[node.frame as usize];
+        for profile in threads.flat_map(|thread| &mut thread.profiles) {
+            for node in &mut profile.nodes {
+                node.frame = numbers[node.frame as usize];
+            }
+            for set in &mut profile.labels {
+                *set = sets[*set as usize];
+            }
         }
         known.extend(script_maps);
         contents

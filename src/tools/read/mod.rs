@@ -6,6 +6,7 @@ pub(crate) mod file;
 pub(crate) mod filter;
 pub(crate) mod group;
 pub(crate) mod headers;
+pub(crate) mod label_filter;
 pub(crate) mod load;
 pub(crate) mod originals;
 pub(crate) mod runs;

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::shared::in_flight::ReportInFlight;
 use crate::shared::json::{
     ReportBuiltIn, ReportChainPart, ReportCollections, ReportCondition, ReportCost, ReportCpu,
     ReportLine, ReportMemory, ReportNative, ReportOwner, ReportPlace, ReportProgram, ReportTimes,
     ReportWall, as_ms, as_optional_ms,
 };
+use crate::shared::label_costs::ReportLabel;
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
 #[derive(Debug, Serialize)]
@@ -31,6 +33,10 @@ pub(super) struct Report<'a> {
     pub files: Vec<ReportFile<'a>>,
     pub packages: Vec<ReportPackage<'a>>,
     pub owners: Vec<ReportOwner<'a>>,
+    pub labels: Vec<ReportLabel<'a>>,
+    pub label_keys: &'a [&'a str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_key: Option<&'a str>,
     pub scripts: Vec<ReportScript<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<ReportDetail<'a>>>,
@@ -60,6 +66,10 @@ pub(super) struct ReportProcess<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<&'a [ReportNative<'a>]>,
     pub launcher: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub in_flight: Vec<ReportInFlight<'a>>,
     pub start_ms: f64,
     pub duration_ms: f64,
     pub threads: Vec<ReportThread<'a>>,

@@ -17,9 +17,11 @@ use crate::shared::built_ins::built_ins;
 use crate::shared::costs::Costs;
 use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
+use crate::shared::in_flight::in_flight;
 use crate::shared::json::{
     ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall, ms,
 };
+use crate::shared::label_costs::LabelBy;
 use crate::shared::lines::LineCosts;
 use crate::shared::met_conditions::met_conditions;
 use crate::shared::process::cpu::{uses, whole};
@@ -45,6 +47,8 @@ pub(crate) struct ReportOptions {
     pub has_tree: bool,
     /// Whether the modules are wanted, by the time of loading them.
     pub has_imports: bool,
+    /// What the list of labels is by; none for the key that tells the most.
+    pub by_label: Option<LabelBy>,
     /// Whether the projects are wanted.
     pub has_projects: bool,
     /// The shortest stall that is wanted, microseconds; none if stalls are not wanted.
@@ -104,6 +108,8 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             cpu: sums.cpu,
             native: sums.native.as_deref(),
             launcher: *launcher,
+            signal: process.ending.as_ref().and_then(|ending| ending.signal.as_deref()),
+            in_flight: in_flight(process, session),
             start_ms: to_ms(process.start_us().saturating_sub(clock_us)),
             duration_ms: to_ms(process.end_us().saturating_sub(process.start_us())),
             threads: process.threads.iter().zip(&sums.threads).map(thread_report).collect(),
@@ -111,6 +117,11 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     });
     let processes: Vec<_> = processes.collect();
     let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &sums, &mut sources));
+    let label_keys = costs.labels.keys();
+    let main_key = || label_keys.first().map(|key| LabelBy::Key((*key).to_owned()));
+    let by_label = options.by_label.clone().or_else(main_key).unwrap_or(LabelBy::Set);
+    let mut labels = costs.labels.by(&by_label);
+    labels.truncate(top);
     let totals = sum_of_times(sums.iter().map(ProcessSums::times));
     let scripts = scripts(session, &parents, &launchers, &index);
     serde_json::to_string(&Report {
@@ -138,6 +149,12 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             cost,
         }),
         owners: costs.owners.top(top),
+        labels: labels.iter().map(|of| of.row(&by_label, &index)).collect(),
+        label_keys: &label_keys,
+        label_key: match &by_label {
+            LabelBy::Key(key) => Some(key),
+            LabelBy::Set => None,
+        },
         scripts,
         details,
         tree,

@@ -8,7 +8,7 @@ use super::json::{ReportCall, ReportStall};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ms;
 use crate::shared::samples::{SampleSpan, spans};
-use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ProfileNode, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
 /// Part of a stall that a function needs to be on the heaviest stack.
@@ -102,23 +102,26 @@ fn heaviest_stack<'a>(
     profile: &ThreadProfile,
     index: &'a FrameIndex,
 ) -> Vec<ReportCall<'a>> {
-    let mut totals: FxHashMap<u32, u64> = FxHashMap::default();
+    // By the index of the node above and the frame: samples of one stack with other labels have other nodes.
+    let mut totals: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     for (node, us) in &burst.nodes {
         let mut at = *node;
         while at != NONE {
-            *totals.entry(at).or_default() += us;
-            at = profile.nodes[at as usize].parent;
+            let ProfileNode { parent, frame, .. } = profile.nodes[at as usize];
+            *totals.entry((parent, frame)).or_default() += us;
+            at = parent;
         }
     }
     let least_us = (burst.us as f64 * MOST) as u64;
     // Of nodes that make up most of the burst, each is below the other.
-    let mut heavy: Vec<(u32, u64)> = totals.into_iter().filter(|(_, us)| *us > least_us).collect();
-    heavy.sort_unstable_by_key(|(node, us)| (Reverse(*us), *node));
-    let frame = |(node, total_us): (u32, u64)| {
-        let function = index.place(index.function(profile.nodes[node as usize].frame)?);
+    let mut heavy: Vec<_> = totals.into_iter().filter(|(_, us)| *us > least_us).collect();
+    // Nodes stand behind those above; none is above the first.
+    heavy.sort_unstable_by_key(|((above, _), us)| (Reverse(*us), above.wrapping_add(1)));
+    let call = |((_, frame), total_us): ((u32, u32), u64)| {
+        let function = index.place(index.function(frame)?);
         Some(ReportCall { function: Some(function), total_us })
     };
-    heavy.into_iter().filter_map(frame).collect()
+    heavy.into_iter().filter_map(call).collect()
 }
 
 #[cfg(test)]

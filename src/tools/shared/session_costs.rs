@@ -2,16 +2,18 @@
 
 use super::costs::{Costs, WeightedTree};
 use super::frame_index::FrameIndex;
+use super::label_costs::LabelCosts;
 use super::owners::Owners;
 use super::process::launchers::shown_profiles;
 use cpu_prof_core::profile::session::Session;
 
-/// The costs of the functions, files, packages and owners of a session, without those of launchers.
+/// The costs of the functions, files, packages, owners and labels of a session, without those of launchers.
 pub(crate) struct SessionCosts {
     pub functions: Costs,
     pub files: Costs,
     pub packages: Costs,
     pub owners: Owners,
+    pub labels: LabelCosts,
 }
 
 impl SessionCosts {
@@ -22,6 +24,7 @@ impl SessionCosts {
             files: Costs::new(index.code_files()),
             packages: Costs::default(),
             owners: Owners::of(shown_profiles(session, launchers), index),
+            labels: LabelCosts::of(session, launchers, index),
         };
         for profile in shown_profiles(session, launchers) {
             let tree = WeightedTree::of(profile);

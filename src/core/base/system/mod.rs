@@ -8,6 +8,9 @@ mod listed_process;
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;
 pub mod regular_file;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_sampling_signal.rs"]
+pub mod sampling_signal;
 #[cfg(any(windows, test))]
 mod timer_rounds;
 
@@ -31,6 +34,8 @@ use self::macos as platform;
 use self::windows as platform;
 
 pub(crate) use self::platform::is_stderr_writable;
+#[cfg(target_os = "linux")]
+pub use self::platform::sampling_signal;
 pub use self::platform::{
     SAMPLING_SIGNAL, at_exit, boot_id, exported, files, has_borrowed_rights, is_process_alive,
     node_clock_lead_us, now_us, parent_id, pass_on, pid_namespace, process_cpu_us, process_key,

@@ -1,19 +1,23 @@
 //! Reads a `.cpuprofile` into a profile, member by member, in any order of the members.
 
 use std::fmt;
+use std::mem;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::file_name::ids_from_file_name;
 use super::head_tree;
 use super::times::ProfileTimes;
 use crate::format::deltas::push_samples;
+use crate::format::label_json::AnnouncedLabels;
 use crate::format::node_json::NodeJson;
 use crate::format::number::{NodeNumber, PlainNumber};
 use crate::format::trace::ours::METADATA_KEY;
 use crate::format::trace::read::process_names::TraceNames;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
+use crate::profile::session::label_table::LabelTable;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, Thread};
 
@@ -28,6 +32,10 @@ pub struct CpuProfileReader {
     times: ProfileTimes,
     samples: Vec<NodeNumber>,
     deltas: Vec<PlainNumber>,
+    /// Ids of the samples' label sets, as they are written.
+    labels: Option<Box<RawValue>>,
+    announced: AnnouncedLabels,
+    table: LabelTable,
 }
 
 impl CpuProfileReader {
@@ -41,6 +49,9 @@ impl CpuProfileReader {
             times: ProfileTimes::default(),
             samples: Vec::new(),
             deltas: Vec::new(),
+            labels: None,
+            announced: AnnouncedLabels::default(),
+            table: LabelTable::default(),
         }
     }
 
@@ -66,10 +77,20 @@ impl CpuProfileReader {
             }
             "samples" => self.samples = parse(key, value)?,
             "timeDeltas" => self.deltas = parse(key, value)?,
+            "labels" => self.labels = serde_json::from_slice(value).ok(),
+            "labelSets" => {
+                let sets: Option<&RawValue> = serde_json::from_slice(value).ok();
+                self.announced.announce(sets, &mut self.table);
+            }
             METADATA_KEY => self.ids = self.names.of_cpuprofile(value),
             _ => {}
         }
         Ok(())
+    }
+
+    /// Takes the label sets of the profile out.
+    pub fn take_labels(&mut self) -> LabelTable {
+        mem::take(&mut self.table)
     }
 
     /// Returns whether the file has nodes, and so is a `.cpuprofile`.
@@ -108,7 +129,7 @@ impl CpuProfileReader {
         if self.deltas.is_empty() {
             let mut last_us = start_us;
             let delta =
-                |time: &PlainNumber| PlainNumber(time.0 - std::mem::replace(&mut last_us, time.0));
+                |time: &PlainNumber| PlainNumber(time.0 - mem::replace(&mut last_us, time.0));
             self.deltas = self.times.timestamps.iter().map(delta).collect();
         }
         self.builder.set_start(start_us);
@@ -116,9 +137,10 @@ impl CpuProfileReader {
         let positions =
             if self.samples.is_empty() { Vec::new() } else { self.builder.take_positions(nodes) };
         let position = |index: usize| positions.get(index).copied().unwrap_or_default();
-        push_samples(&mut self.builder, &self.samples, &self.deltas, position, end_us);
+        let labels = self.announced.numbers(self.labels.as_deref());
+        push_samples(&mut self.builder, &self.samples, &self.deltas, position, &labels, end_us);
         self.builder.extend_to(end_us);
-        Some(self.builder.finish())
+        Some(ThreadProfile { has_ended: true, ..self.builder.finish() })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::iter::repeat_n;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -18,6 +19,7 @@ use crate::format::trace::ours::METADATA_KEY;
 use crate::format::url::frame_url;
 use crate::profile::frame::CallFrame;
 use crate::profile::program::NodeModules;
+use crate::profile::session::label_table::LabelSet;
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
 use crate::profile::window::call_tree::PlacedWindow;
@@ -38,6 +40,9 @@ pub struct CpuProfile {
     /// Reasons why V8 does not optimize a node's function.
     deopts: FxHashMap<NodeId, String>,
     samples: PackedSamples,
+    /// Ids of label sets, each with the count of samples in a row that have the set.
+    labels: Vec<(u32, u32)>,
+    label_sets: BTreeMap<u32, LabelSet>,
 }
 
 #[derive(Debug)]
@@ -83,6 +88,8 @@ impl CpuProfile {
             lines: BTreeMap::new(),
             deopts: FxHashMap::default(),
             samples: PackedSamples::default(),
+            labels: Vec::new(),
+            label_sets: BTreeMap::new(),
         }
     }
 
@@ -100,11 +107,16 @@ impl CpuProfile {
             self.nodes[id as usize - 1].hits += 1;
             let delta = self.time.delta(sample.time_us);
             self.samples.push(delta.unsigned_abs(), id);
+            match self.labels.last_mut() {
+                Some((labels, count)) if *labels == sample.labels => *count += 1,
+                _ => self.labels.push((sample.labels, 1)),
+            }
             let line = sample.position.line;
             if line > 0 {
                 *self.lines.entry((id, line)).or_default() += 1;
             }
         }
+        self.label_sets.extend(window.label_sets.iter().cloned());
         self.deopts.extend(placed.deopts(window).map(|(id, reason)| (id, reason.to_owned())));
     }
 
@@ -130,6 +142,13 @@ impl CpuProfile {
         text.list(self.samples.iter().map(|(_, id)| id))?;
         text.raw(b",\"timeDeltas\":")?;
         text.list(self.samples.iter().map(|(delta_us, _)| delta_us))?;
+        if !self.label_sets.is_empty() {
+            text.raw(b",\"labels\":")?;
+            let labels = self.labels.iter();
+            text.list(labels.flat_map(|(id, count)| repeat_n(*id, *count as usize)))?;
+            text.raw(b",\"labelSets\":")?;
+            text.value(&self.label_sets)?;
+        }
         text.raw(b"}")?;
         text.flush()
     }

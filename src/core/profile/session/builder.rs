@@ -5,11 +5,14 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
+use super::label_table::NO_LABELS;
+use super::labelled_nodes::LabelledNodes;
+use super::line_times::LineTimes;
 use super::node_indices::NodeIndices;
 use super::off_core::{CpuAccount, OffCoreTime};
 use super::order;
 use super::thread_profile::{
-    NONE, OffCore, OffCoreSpan, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
+    NONE, OffCore, OffCoreSpan, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
 };
 use crate::base::system::cpu_times::CpuTimes;
 use crate::profile::frame_table::FrameTable;
@@ -35,10 +38,10 @@ pub struct ProfileBuilder {
     hits: Vec<(u32, u64)>,
     /// Counts of samples on the lines of nodes, of profiles whose samples have no lines.
     ticks: Vec<PositionTicks>,
-    /// Indices in `ThreadProfile::lines`, by node and position.
-    line_indices: FxHashMap<(u32, SourcePosition), u32>,
+    line_times: LineTimes,
     /// Indices of nodes by their ids.
     indices: NodeIndices,
+    labelled: LabelledNodes,
     cpu: CpuAccount,
     profile: ThreadProfile,
 }
@@ -56,8 +59,9 @@ impl ProfileBuilder {
             count: 0,
             hits: Vec::new(),
             ticks: Vec::new(),
-            line_indices: FxHashMap::default(),
+            line_times: LineTimes::default(),
             indices: NodeIndices::default(),
+            labelled: LabelledNodes::default(),
             cpu: CpuAccount::new(scope),
             profile: ThreadProfile::default(),
         }
@@ -111,11 +115,23 @@ impl ProfileBuilder {
 
     /// Adds a sample of a node, `delta_us` after the last sample, or the start.
     pub fn sample(&mut self, id: u64, delta_us: i64, position: SourcePosition) {
+        self.labelled_sample(id, delta_us, position, NO_LABELS);
+    }
+
+    /// Adds a sample with the number of its label set.
+    pub(crate) fn labelled_sample(
+        &mut self,
+        id: u64,
+        delta_us: i64,
+        position: SourcePosition,
+        labels: u32,
+    ) {
         let node = self.index(id);
         let now_us = self.time.sample(delta_us);
         if self.profile.nodes[node as usize].frame == FrameTable::ROOT {
             return self.pause(now_us);
         }
+        let node = self.labelled.index(node, labels, &mut self.profile.nodes);
         self.charge(now_us);
         self.open = Some(ProfileSample { time_us: now_us, node, position });
         self.first_us.get_or_insert(now_us);
@@ -251,7 +267,9 @@ impl ProfileBuilder {
         self.charge(end_us);
         self.share_out_hits(end_us);
         self.take_off_core_times();
+        self.labelled.finish(&mut self.profile);
         let mut profile = self.profile;
+        profile.lines = self.line_times.into_list();
         profile.cpu = self.cpu.finish();
         profile.tells_blocked = profile.cpu.is_some_and(|cpu| cpu.last.switches.is_some());
         profile.tells_waiting = profile.cpu.is_some_and(|cpu| cpu.wait_us.is_some());
@@ -278,10 +296,7 @@ impl ProfileBuilder {
             let is_waiting = state == OffCore::Waiting;
             let sum_us = if is_waiting { &mut node.waiting_us } else { &mut node.blocked_us };
             *sum_us = sum_us.saturating_add(us);
-            if let Some(at) = self.line_indices.get(&(index, position)) {
-                let self_us = &mut self.profile.lines[*at as usize].self_us;
-                *self_us = self_us.saturating_sub(us);
-            }
+            self.line_times.take_off(index, position, us);
             if self.scope.samples || self.scope.steps {
                 let to_us = from_us.saturating_add_unsigned(us);
                 let span = OffCoreSpan { from_us, to_us, node: index, state };
@@ -316,22 +331,9 @@ impl ProfileBuilder {
             self.profile.steps.add(node, from, us);
         }
         let is_in_scope = (self.scope.from_us..=self.scope.to_us).contains(&time_us);
-        self.charge_line(node, position, us, u64::from(is_in_scope || us > 0));
-    }
-
-    /// Adds time and samples to a line, if lines are kept.
-    fn charge_line(&mut self, node: u32, position: SourcePosition, us: u64, samples: u64) {
-        if !self.scope.lines || (us == 0 && samples == 0) {
-            return;
+        if self.scope.lines {
+            self.line_times.add(node, position, us, u64::from(is_in_scope || us > 0));
         }
-        let lines = &mut self.profile.lines;
-        let index = *self.line_indices.entry((node, position)).or_insert_with(|| {
-            lines.push(ProfileLine { node, position, self_us: 0, samples: 0 });
-            (lines.len() - 1) as u32
-        });
-        let line = &mut lines[index as usize];
-        line.self_us = line.self_us.saturating_add(us);
-        line.samples = line.samples.saturating_add(samples);
     }
 
     /// Shares the recording's time out by the counts of samples, if there are no samples.
@@ -352,25 +354,12 @@ impl ProfileBuilder {
             let self_us = u64::try_from(share).unwrap_or(0);
             let sum_us = &mut self.profile.times_mut(node).self_us;
             *sum_us = sum_us.saturating_add(self_us);
-            self.share_out_lines(node, self_us, hits, &lines.remove(&node).unwrap_or_default());
+            if self.scope.lines {
+                let ticks = lines.remove(&node).unwrap_or_default();
+                self.line_times.share_out(node, self_us, hits, &ticks);
+            }
         }
         self.profile.sample_count = u64::try_from(total).unwrap_or(u64::MAX);
-    }
-
-    /// Shares a node's time out by the ticks of its lines. The rest is that of an unknown line.
-    fn share_out_lines(&mut self, node: u32, self_us: u64, hits: u64, ticks: &[PositionTicks]) {
-        let counted: u64 = ticks.iter().map(|at| u64::from(at.ticks)).sum();
-        let whole = u128::from(counted.max(hits).max(1));
-        let part = |of: u64, ticks: u32| {
-            u64::try_from(u128::from(of) * u128::from(ticks) / whole).unwrap_or(0)
-        };
-        let (mut rest_us, mut rest) = (self_us, hits);
-        for at in ticks {
-            let (us, samples) = (part(self_us, at.ticks), part(hits, at.ticks));
-            self.charge_line(node, at.position, us, samples);
-            (rest_us, rest) = (rest_us - us, rest - samples);
-        }
-        self.charge_line(node, SourcePosition::default(), rest_us, rest);
     }
 
     fn keep(&mut self, time_us: i64, node: u32, position: SourcePosition) {

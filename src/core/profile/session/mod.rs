@@ -1,6 +1,9 @@
 //! Sessions: the processes, threads and recordings that were read back from one or many files.
 
 pub mod builder;
+pub mod label_table;
+mod labelled_nodes;
+mod line_times;
 pub mod met_condition;
 pub(crate) mod native;
 mod node_indices;
@@ -20,6 +23,7 @@ use self::met_condition::MetCondition;
 use super::frame_table::FrameTable;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::label::{labelled, pid_mark};
+use crate::profile::session::label_table::LabelTable;
 use crate::profile::session::thread_profile::ThreadProfile;
 
 /// The contents of all files that were read.
@@ -27,6 +31,8 @@ use crate::profile::session::thread_profile::ThreadProfile;
 pub struct Session {
     /// Call frames of all profiles.
     pub frames: FrameTable,
+    /// Label sets of all profiles.
+    pub labels: LabelTable,
     /// Processes in the order of their clocks, then of their starts.
     pub processes: Vec<Process>,
     /// Clocks of the processes, that of most recordings first.

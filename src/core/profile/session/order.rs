@@ -29,6 +29,9 @@ pub fn parents_first(profile: &mut ThreadProfile) {
     for line in &mut profile.lines {
         line.node = new_index(line.node);
     }
+    if !profile.labels.is_empty() {
+        profile.labels = order.iter().map(|index| profile.labels[*index as usize]).collect();
+    }
     profile.steps.renumber(|node| Some(new_index(node)));
     for span in &mut profile.off_core {
         span.node = new_index(span.node);

@@ -4,6 +4,7 @@ use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::{CpuUse, NativeSpan};
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
+use crate::profile::session::label_table::NO_LABELS;
 use crate::profile::session::series::Series;
 use crate::profile::session::steps::Steps;
 
@@ -23,6 +24,10 @@ pub struct ThreadProfile {
     pub end_us: i64,
     /// Nodes, parents before their children.
     pub nodes: Vec<ProfileNode>,
+    /// Numbers of the label sets that the samples of each node have; empty if no sample has labels. Samples of one
+    /// stack with other labels have a node of their own beside the first, without children: so all that is
+    /// known of nodes is known of labels.
+    pub labels: Vec<u32>,
     /// Times of the nodes that have some: most nodes only lead to others.
     pub times: Vec<NodeTimes>,
     /// Samples in the order of their times; empty if the scope is without samples.
@@ -69,6 +74,11 @@ impl ThreadProfile {
     /// Returns the times of a node.
     pub fn times(&self, node: &ProfileNode) -> NodeTimes {
         self.times.get(node.times as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the number of the label set that a node's samples have.
+    pub fn labels(&self, node: u32) -> u32 {
+        self.labels.get(node as usize).copied().unwrap_or(NO_LABELS)
     }
 
     /// Returns the nodes that have some time, with their times.

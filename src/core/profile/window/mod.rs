@@ -6,6 +6,7 @@ pub mod task;
 
 use super::frame::CallFrame;
 use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
+use super::session::label_table::LabelSet;
 
 /// A node of a window's call tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,6 +26,8 @@ pub struct Sample {
     pub node: u32,
     /// Position in the node's function.
     pub position: SourcePosition,
+    /// Id of the label set; 0 for none.
+    pub labels: u32,
 }
 
 /// The samples of one thread between two rotations.
@@ -38,6 +41,8 @@ pub struct Window {
     pub samples: Vec<Sample>,
     /// Indices into `nodes`, with the reason why V8 does not optimize the node's function.
     pub deopts: Vec<(u32, String)>,
+    /// Label sets that samples of the recording have for the first time, with their ids.
+    pub label_sets: Vec<(u32, LabelSet)>,
     /// Start of the window, CLOCK_MONOTONIC, microseconds.
     pub start_us: i64,
     /// End of the window, CLOCK_MONOTONIC, microseconds.

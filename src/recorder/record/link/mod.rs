@@ -2,6 +2,7 @@
 
 pub(crate) mod event_buffer;
 pub(crate) mod javascript_threads;
+pub(crate) mod label_sets;
 pub(crate) mod pending_exit;
 pub(crate) mod recording_link;
 pub(crate) mod script_maps;

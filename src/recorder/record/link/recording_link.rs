@@ -1,12 +1,12 @@
 //! The flags and the waker that a recorded thread shares with the writer thread.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::event_buffer::EventBuffer;
 use super::javascript_threads::RecordedThread;
 use super::script_maps::RecordedMaps;
-use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, Waker};
+use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, LabelRing, Waker};
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::cpu_times::MeasuredThread;
 
@@ -93,6 +93,8 @@ pub(crate) struct RecordingLink {
     pub script_maps: RecordedMaps,
     /// Events of the program that are not written yet.
     pub program_events: EventBuffer,
+    /// Label sets of the samples that are not written yet, once the thread has used labels.
+    pub labels: OnceLock<Arc<LabelRing>>,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
     /// Whether the thread's sampling is suspended, because the thread has waited for long.
@@ -124,6 +126,7 @@ impl RecordingLink {
             collections: Arc::default(),
             script_maps,
             program_events: EventBuffer::default(),
+            labels: OnceLock::new(),
             read_profiles: DeletionQueue::default(),
             is_suspended: Flag::default(),
             has_failed: Flag::default(),

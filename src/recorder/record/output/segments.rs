@@ -96,12 +96,13 @@ impl TraceSegments {
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
         buffer.clear();
-        let time = self.trace.time;
+        let (time, announced) = (self.trace.time, self.trace.announced.len());
         encode(&mut self.trace, buffer);
         self.make_room(buffer.as_bytes().len());
         let written = self.output.append(buffer.as_bytes(), buffer.lasting_bytes());
         if written.is_err() {
             self.trace.time = time;
+            self.trace.announced.truncate(announced);
         }
         written
     }

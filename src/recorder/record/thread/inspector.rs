@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::labels;
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
 use crate::record::writer::event_loop::RecordingMessage;
@@ -69,6 +70,7 @@ fn rotate_inspector(
         _ => (from_us - lead_us - system::v8_clock_step_us() + 1, to_us - lead_us),
     };
     recording.rotation.set(Some(BegunRotation { pause, span_us }));
+    labels::resumed(recording);
     let window = RawWindow::Inspector(json);
     recording.hand_over(recording.window(window, micros(system::now_us() + lead_us - since_us)));
     match (recording.link.is_stop_requested.get(), recording.link.is_restart_requested.take()) {

@@ -4,6 +4,7 @@ pub(crate) mod armed;
 pub(crate) mod conditions;
 pub(crate) mod exit_hooks;
 pub(crate) mod inspector;
+pub(crate) mod labels;
 pub(crate) mod recording;
 pub(crate) mod rotation;
 pub(crate) mod start;

@@ -13,7 +13,7 @@ use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, RunningFunction};
+use crate::sampler::v8::{EntryHook, EventLoop, Heap, LabelSampling, Profiler, RunningFunction};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::Source;
@@ -49,6 +49,8 @@ pub(super) struct ThreadRecording {
     pub heap: Option<Heap>,
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
+    /// Reads the labels with each sample, once the thread has used labels.
+    pub labels: RefCell<Option<LabelSampling>>,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,
@@ -103,6 +105,12 @@ impl ThreadRecording {
         let activities = self.last_activity.get().zip(self.activity());
         !self.link.has_failed.get()
             && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+    }
+
+    /// Returns the time between two flushes, microseconds.
+    pub(super) fn flush_us(&self) -> u64 {
+        let source = if self.profiler.is_some() { Source::V8 } else { Source::Inspector };
+        u64::try_from(self.config.flush_interval(source).as_micros()).unwrap_or(u64::MAX)
     }
 
     /// Returns a window that ends now. `pause` is the time that the window cost this thread.

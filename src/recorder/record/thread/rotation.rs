@@ -7,6 +7,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use super::labels;
 use super::recording::{BegunRotation, RECORDING, ThreadRecording};
 use super::stop::end_early;
 use crate::record::writer::event_loop::RecordingMessage;
@@ -87,6 +88,7 @@ fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), 
 fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
     let (before, start_us) = (Instant::now(), profiler_start_us());
     let Rotated { profile, surplus } = profiler.restart()?;
+    labels::resumed(recording);
     if let Some(surplus) = surplus {
         recording.link.read_profiles.push(surplus, None);
     }
@@ -127,7 +129,10 @@ fn resume(recording: &ThreadRecording, profiler: &Profiler) {
     let start_us = system::now_us();
     recording.link.is_suspended.set(false);
     match profiler.resume() {
-        Ok(()) => recording.resumed_us.set(Some((start_us, profiler_end_us()))),
+        Ok(()) => {
+            labels::resumed(recording);
+            recording.resumed_us.set(Some((start_us, profiler_end_us())));
+        }
         // The next request finds no profile, and ends the recording.
         Err(error) => warn_once(&error),
     }

@@ -1,6 +1,6 @@
 //! Starts the recording of the calling thread.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
 use super::exit_hooks::{self, InterruptedRecording};
+use super::labels;
 use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
@@ -138,12 +139,14 @@ pub(crate) fn start(
         heap: heap.flatten(),
         entry_hook,
         began_in: Cell::new(began_in),
+        labels: RefCell::default(),
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),
         reason,
         earlier: None,
     }));
+    RECORDING.with_borrow(|recording| recording.iter().for_each(labels::begin));
     process.writer.open(output);
     if thread_id == 0 {
         signals::arm();

@@ -114,7 +114,7 @@ impl IdleTimes {
             if is_idle {
                 push_idle(&mut window.samples, time_us, idle);
             } else {
-                window.samples.push(Sample { time_us, node: program, ..Sample::default() });
+                window.samples.push(Sample { node: program, ..sample });
             }
             (self.last_us, self.is_idle) = (time_us, is_idle);
         }

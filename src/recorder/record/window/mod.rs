@@ -2,6 +2,7 @@
 
 pub(crate) mod idle;
 mod inlined;
+pub(crate) mod labels;
 pub(crate) mod native_names;
 pub(crate) mod overlap;
 pub(crate) mod passes;

@@ -1,12 +1,15 @@
 //! The passes over a window, between the sampler and the call tree, in their order.
 
+use std::sync::Arc;
+
 use super::idle::{IdleTimes, WaitCounters};
 use super::inlined::KnownCalls;
+use super::labels::LabelPairing;
 use super::overlap::{self, TakenUntil};
 use super::unseen_loop::UnseenLoop;
 use super::{native_names, profiler_frames};
 use crate::record::link::taken_window::Circumstances;
-use crate::sampler::v8::StallDetector;
+use crate::sampler::v8::{LabelRing, StallDetector};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::window::Window;
@@ -18,6 +21,7 @@ pub(crate) struct WindowPasses {
     start_us: Option<i64>,
     taken_until: TakenUntil,
     unseen_loop: UnseenLoop,
+    labels: LabelPairing,
     calls: KnownCalls,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
@@ -31,6 +35,7 @@ impl WindowPasses {
             start_us: Some(start_us),
             taken_until: TakenUntil::START,
             unseen_loop: UnseenLoop::default(),
+            labels: LabelPairing::default(),
             calls: KnownCalls::new(config.max_nodes),
             idle,
         }
@@ -43,7 +48,11 @@ impl WindowPasses {
         window: &mut Window,
         circumstances: &Circumstances,
         cpu: &CpuTimes,
+        labels: Option<&Arc<LabelRing>>,
     ) -> bool {
+        if let Some(ring) = labels {
+            self.labels.pair(window, ring);
+        }
         profiler_frames::hide(window, self.taken_until.is_start());
         native_names::rename(window);
         if !circumstances.began_in.is_empty() {

@@ -44,9 +44,9 @@ fn is_in_lib(file: &str) -> bool {
     file.strip_prefix("lib").is_some_and(|rest| rest.starts_with(['/', '\\']))
 }
 
-/// Moves the samples of the profiler's own code to `(program)` below the root, and removes the nodes
-/// that only such samples had. A function of the program that the package calls, as the function
-/// given to `profile()`, keeps its whole stack. `is_first` tells whether the recording starts with
+/// Moves the samples of the profiler's own code to `(program)` below the root, and removes the nodes of
+/// this code and those that only such samples had. A function of the program that the package calls, as
+/// the function given to `label()`, stands below the package's caller. `is_first` tells whether the recording starts with
 /// this window.
 pub(crate) fn hide(window: &mut Window, is_first: bool) {
     let start = if is_first { hide_start(window) } else { None };
@@ -62,9 +62,12 @@ pub(crate) fn hide(window: &mut Window, is_first: bool) {
     let mut kept = Vec::with_capacity(window.nodes.len());
     let mut index_of = vec![0; window.nodes.len()];
     for (index, node) in window.nodes.iter().enumerate() {
-        if is_kept[index] {
+        // What the profiler calls stands below the profiler's caller.
+        let parent = index_of[node.parent as usize];
+        index_of[index] = parent;
+        if is_kept[index] && !is_profiler[index] {
             index_of[index] = kept.len() as u32;
-            kept.push(WindowNode { parent: index_of[node.parent as usize], frame: node.frame });
+            kept.push(WindowNode { parent, frame: node.frame });
         }
     }
     window.nodes = kept;
@@ -134,8 +137,8 @@ fn profiler_nodes(nodes: &[WindowNode], owners: &[Owner]) -> Vec<bool> {
     is_profiler
 }
 
-/// Returns for each node whether it stays: the root, the program's nodes without the profiler's code
-/// below them or with samples of their own, and all nodes above these.
+/// Returns for each node whether it has something that stays: the root, the program's nodes without the
+/// profiler's code below them or with samples of their own, and all nodes above these.
 fn kept_nodes(window: &Window, is_profiler: &[bool]) -> Vec<bool> {
     let nodes = &window.nodes;
     let mut has_profiler_below = is_profiler.to_vec();
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_the_package_calls_keeps_its_stack() {
+    fn a_function_that_the_package_calls_stands_below_the_caller() {
         learn("/own/b/lib");
         let mut window = window(
             &[
@@ -265,9 +268,9 @@ mod tests {
         hide(&mut window, false);
         assert_eq!(
             stacks(&window),
-            ["(program)", "main profile work sort", "(program)", "(garbage collector)"]
+            ["(program)", "main work sort", "(program)", "(garbage collector)"]
         );
-        assert_eq!(window.nodes.len(), 7);
+        assert_eq!(window.nodes.len(), 6);
     }
 
     #[test]

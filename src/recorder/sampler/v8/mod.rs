@@ -15,6 +15,7 @@ mod entry_hook;
 mod event_loop;
 mod gate;
 mod heap;
+mod labels;
 mod profiler;
 mod raw_profile;
 mod reach;
@@ -26,6 +27,7 @@ pub(crate) use self::deletion::DeletionQueue;
 pub(crate) use self::entry_hook::EntryHook;
 pub(crate) use self::event_loop::{EventLoop, LoopProgress, is_main_thread};
 pub(crate) use self::heap::{CollectionLog, Heap};
+pub(crate) use self::labels::{LabelRecord, LabelRing, LabelSampling, LabelSource, SlotSearch};
 pub(crate) use self::profiler::{Profiler, Rotated};
 pub(crate) use self::raw_profile::V8Profile;
 pub(crate) use self::reach::{

@@ -274,6 +274,7 @@ mod tests {
     use super::*;
     use crate::sampler::v8::entry_hook::EntryApi;
     use crate::sampler::v8::heap::HeapApi;
+    use crate::sampler::v8::labels::LabelApi;
     use crate::sampler::v8::reach::linked_binding::BindingApi;
     use crate::sampler::v8::reach::microtask::MicrotaskApi;
     use crate::sampler::v8::reach::running_stack::StackApi;
@@ -301,6 +302,7 @@ mod tests {
             HandlerApi::NAMES,
             MicrotaskApi::NAMES,
             StackApi::NAMES,
+            LabelApi::NAMES,
         ];
         for (itanium, msvc) in tables.concat() {
             let (itanium, msvc) = (itanium.to_str().unwrap(), msvc.to_str().unwrap());

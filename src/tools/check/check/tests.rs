@@ -218,3 +218,45 @@ fn many_problems_of_one_kind_are_counted() {
     assert_eq!(list.len(), 5);
     assert_eq!(list[4].more, 95);
 }
+
+#[test]
+fn labels_are_checked() {
+    let chunk = |more: Value| {
+        let mut data = json!({
+            "cpuProfile": { "nodes": [{ "id": 1, "callFrame": {} }], "samples": [1, 1] },
+            "timeDeltas": [1, 1],
+        });
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let profile =
+            json!({ "name": "Profile", "id": "0x1", "args": { "data": { "startTime": 5 } } });
+        let chunk = json!({ "name": "ProfileChunk", "id": "0x1", "args": { "data": data } });
+        found(&trace_of(&[event("P", profile), event("P", chunk)]))
+    };
+    let sets = json!({ "7": { "route": "/x" } });
+    assert_eq!(chunk(json!({ "labels": [0, 7], "labelSets": sets })), []);
+    for (more, message) in [
+        (json!({ "labels": [7], "labelSets": sets }), "1 labels for 2 samples"),
+        (json!({ "labels": [7, 8], "labelSets": sets }), "no label set has the id 8"),
+        (json!({ "labels": [7, "7"], "labelSets": sets }), "a list of the ids"),
+        (json!({ "labels": {}, "labelSets": sets }), "a list of the ids"),
+        (json!({ "labelSets": [] }), "have to be an object"),
+        (json!({ "labelSets": { "x": {} } }), "a number from 1"),
+        (json!({ "labelSets": { "0": {} } }), "a number from 1"),
+        (json!({ "labelSets": { "7": [] } }), "has to be an object of texts"),
+        (json!({ "labelSets": { "7": { "route": 5 } } }), "has to be a text"),
+    ] {
+        let found = chunk(more.clone());
+        let [(Severity::Warning, 3, _, text)] = &found[..] else { panic!("{more}: {found:?}") };
+        assert!(text.contains(message), "{more}: {text}");
+        let mut profile = json!({
+            "nodes": [{ "id": 1, "callFrame": {} }],
+            "samples": [1, 1],
+            "timeDeltas": [1, 1],
+            "startTime": 1,
+            "endTime": 3,
+        });
+        profile.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let of_file = self::found(&profile.to_string());
+        assert!(of_file.len() == 1 && of_file[0].3.contains(message), "{more}: {of_file:?}");
+    }
+}

@@ -16,6 +16,7 @@ use cpu_prof_core::format::trace::event::edit::EventEdit;
 use cpu_prof_core::format::trace::event::event_names::WHOLE_PROFILE;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::session::label_table::LabelTable;
 
 /// A profile, by the pid in the trace and the file's id.
 type ProfileKey = (u32, Vec<u8>);
@@ -118,7 +119,7 @@ impl ForeignProfiles {
             ProfileRewriter::new(pid, tid, id, options)
         });
         rewriter.begin(profile.start_us, trace)?;
-        cpuprofile::add(&profile, &frames, (pid, tid), rewriter, trace)?;
+        cpuprofile::add(&profile, (&frames, &LabelTable::default()), (pid, tid), rewriter, trace)?;
         rewriter.end_at(profile.end_us);
         Ok(true)
     }

@@ -174,7 +174,7 @@ impl<'a> ForeignTrace<'a> {
             self.profiles.write_until(pid, tid, event.ts(), &mut output.trace)?;
         }
         // The counters are those of all stacks.
-        if sound.is_counter() && options.filter.stacks.is_limited() {
+        if sound.is_counter() && options.filter.limits_samples() {
             return Ok(());
         }
         let Self { profiles, change, .. } = self;

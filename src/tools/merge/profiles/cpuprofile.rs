@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::rewrite::ProfileRewriter;
+use super::rewrite::{ProfileRewriter, SourceSample};
 use crate::merge::output::mapped_frames::MappedFrames;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
@@ -24,6 +24,7 @@ use cpu_prof_core::format::trace::write::thread_names::{each_name, worker_name};
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::label_table::{LabelTable, NO_LABELS};
 use cpu_prof_core::profile::session::thread_profile::{
     NONE, ProfileSample, ReadScope, ThreadProfile,
 };
@@ -38,8 +39,8 @@ pub(crate) fn add_file<R: std::io::Read>(
     trace: &mut OutputTrace,
 ) -> Result<bool, MergeError> {
     let mut frames = FrameTable::new();
-    let Some(profile) = read(items, &mut frames, mapped) else { return Ok(false) };
-    add(&profile, &frames, (pid, recording.tid), rewriter, trace)?;
+    let Some((profile, labels)) = read(items, &mut frames, mapped) else { return Ok(false) };
+    add(&profile, (&frames, &labels), (pid, recording.tid), rewriter, trace)?;
     if recording.end_us.is_some() {
         // Later than the end in the file if samples come after that.
         let end_us = profile.end_us;
@@ -73,13 +74,14 @@ pub(crate) fn of_event(
         cpu_profile: &'a RawValue,
     }
     let event: WholeProfile<'_> = serde_json::from_slice(event).ok()?;
-    read(&mut SoundItems::new(event.args.data.cpu_profile.get().as_bytes()), frames, mapped)
+    let text = event.args.data.cpu_profile.get().as_bytes();
+    Some(read(&mut SoundItems::new(text), frames, mapped)?.0)
 }
 
 /// Adds the samples of a profile to a thread, by its ids of process and thread.
 pub(crate) fn add(
     profile: &ThreadProfile,
-    frames: &FrameTable,
+    (frames, labels): (&FrameTable, &LabelTable),
     (pid, tid): (u32, u32),
     rewriter: &mut ProfileRewriter,
     trace: &mut OutputTrace,
@@ -97,12 +99,15 @@ pub(crate) fn add(
         let deopt_reason = deopts.get(&index).and_then(Option::as_deref);
         rewriter.nodes(&[NodeJson::new(id(index), parent, call_frame, deopt_reason)]);
     }
+    let sets = labels.list().iter().map(|set| rewriter.number_labels(set));
+    let sets: Vec<u32> = [NO_LABELS].into_iter().chain(sets).collect();
     let mut last_us = profile.start_us;
     let samples = samples(profile).map(|ProfileSample { time_us, node, position }| {
-        let delta = time_us.saturating_sub(last_us);
+        let delta_us = time_us.saturating_sub(last_us);
         last_us = time_us;
+        let labels = sets[profile.labels(node) as usize];
         let node = if node == NONE { ROOT } else { id(node) };
-        (node.0, delta, position)
+        SourceSample { node: node.0, delta_us, position, labels }
     });
     rewriter.samples(samples, trace)
 }
@@ -133,18 +138,19 @@ fn read<R: std::io::Read>(
     items: &mut SoundItems<R>,
     frames: &mut FrameTable,
     mapped: &mut MappedFrames,
-) -> Option<ThreadProfile> {
+) -> Option<(ThreadProfile, LabelTable)> {
     let mut reader = CpuProfileReader::new(ReadScope::SAMPLES);
     while let Some(item) = items.next().ok()? {
         if let SoundItem::Member { key, value } = item {
             reader.member(key, value, frames).ok()?;
         }
     }
+    let labels = reader.take_labels();
     let mut profile = reader.finish()?;
     if let Some(originals) = mapped.originals() {
         map_profile(&mut profile, frames, originals);
     }
-    Some(profile)
+    Some((profile, labels))
 }
 
 /// Returns the events that name the process and the thread. `process` is the process's short label.

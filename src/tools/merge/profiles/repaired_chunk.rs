@@ -45,6 +45,10 @@ struct SoundChunk<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     columns: Vec<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_sets: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     end_time: Option<i64>,
 }
 
@@ -108,6 +112,8 @@ pub(super) fn repaired_args<'a>(
             lines: positions.iter().map(|position| position.line).collect(),
             columns: positions.iter().map(|position| position.column).collect(),
             cpu_profile: SoundTree { nodes: tree.nodes, samples },
+            labels: chunk.labels,
+            label_sets: chunk.label_sets,
             end_time: chunk.end_time.map(|end| end.0),
         },
     })

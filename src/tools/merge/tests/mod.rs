@@ -3,6 +3,7 @@
 mod counts;
 mod filtered;
 mod joined;
+mod labels;
 mod named;
 mod rewritten;
 mod spans;

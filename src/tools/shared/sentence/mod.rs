@@ -5,6 +5,7 @@ mod culprit;
 mod death;
 mod elsewhere;
 mod evidence;
+mod labels;
 mod rules;
 mod words;
 mod work;

@@ -2,6 +2,7 @@
 
 use super::elsewhere::{blocked, native_threads, other_programs, waits};
 use super::evidence::Evidence;
+use super::labels::labelled;
 use super::words;
 use super::work::{collector, work};
 
@@ -15,6 +16,7 @@ pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
         .or_else(|| blocked(evidence))
         .or_else(|| waits(evidence))
         .or_else(|| collector(evidence))
+        .or_else(|| labelled(evidence))
         .or_else(|| work(evidence));
     match (without_core(evidence), first) {
         (Some(Waiting::Most(waiting)), Some(first)) => Some(format!("{waiting} {first}")),

@@ -8,7 +8,7 @@ use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
 
 /// Work that says something about a run, microseconds.
-const ENOUGH_WORK_US: f64 = 30_000.0;
+pub(super) const ENOUGH_WORK_US: f64 = 30_000.0;
 /// Part of the work that a function or an owner needs for the sentence.
 const ENOUGH_PART: f64 = 0.25;
 

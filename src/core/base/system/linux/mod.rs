@@ -1,6 +1,7 @@
 //! What Linux tells: /proc, clocks of threads, and the C library.
 #![allow(unsafe_code)]
 
+pub mod sampling_signal;
 mod threads;
 
 use std::ffi::{c_int, c_long, c_void};

@@ -28,6 +28,12 @@ pub struct ChunkJson<'a> {
     /// Columns of the samples, as they are written.
     #[serde(borrow)]
     pub columns: Option<&'a RawValue>,
+    /// Ids of the samples' label sets, as they are written.
+    #[serde(borrow)]
+    pub labels: Option<&'a RawValue>,
+    /// Label sets by their ids, as they are written.
+    #[serde(borrow)]
+    pub label_sets: Option<&'a RawValue>,
 }
 
 /// `cpuProfile`, which in a `CpuProfile` event is a whole `.cpuprofile`.

@@ -53,14 +53,39 @@ impl<'a> Reader<'a> {
             true
         })?;
         let mut is_even = deltas == samples;
-        for list in [&b",\"lines\":["[..], b",\"columns\":["] {
+        for list in [&b",\"lines\":["[..], b",\"columns\":[", b",\"labels\":["] {
             if self.skip(list).is_some() {
                 is_even &= self.list(|_| true)? == samples;
             }
         }
+        if self.skip(b",\"labelSets\":{").is_some() {
+            self.label_sets()?;
+        }
         self.skip(b"}}")?;
         let is_whole = is_even && self.at == self.text.len();
         i64::try_from(length_us).ok().filter(|_| is_whole)
+    }
+
+    /// Moves behind label sets: objects of texts, by their ids.
+    fn label_sets(&mut self) -> Option<()> {
+        loop {
+            self.skip(b"\"")?;
+            self.number()?;
+            self.skip(b"\":{")?;
+            loop {
+                self.skip(b"\"")?;
+                self.plain_text()?;
+                self.skip(b":\"")?;
+                self.plain_text()?;
+                if self.skip(b",").is_none() {
+                    break;
+                }
+            }
+            self.skip(b"}")?;
+            if self.skip(b",").is_none() {
+                return self.skip(b"}");
+            }
+        }
     }
 
     fn node(&mut self, check: &mut impl ChunkCheck) -> Option<()> {
@@ -166,7 +191,7 @@ mod tests {
         }
     }
 
-    const CHUNK: &str = r#"{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},{"id":2,"parent":1,"callFrame":{"functionName":"}\"columnNumber\":","scriptId":"7","url":"/a.js","lineNumber":1,"columnNumber":2,"origin":"source map"},"deoptReason":"why"}],"samples":[2,1]},"timeDeltas":[5,0],"lines":[3,0],"columns":[1,0]}}"#;
+    const CHUNK: &str = r#"{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},{"id":2,"parent":1,"callFrame":{"functionName":"}\"columnNumber\":","scriptId":"7","url":"/a.js","lineNumber":1,"columnNumber":2,"origin":"source map"},"deoptReason":"why"}],"samples":[2,1]},"timeDeltas":[5,0],"lines":[3,0],"columns":[1,0],"labels":[7,0],"labelSets":{"7":{"route":"/x","t":""},"8":{"a":"b"}}}}"#;
 
     #[test]
     fn all_parts_are_checked() {
@@ -206,7 +231,11 @@ mod tests {
             ("\"samples\":[2,1]", "\"samples\":[-2,1]"),
             ("\"id\":2", "\"id\":2.0"),
             ("\"columnNumber\":-1", "\"columnNumber\":x"),
-            ("[1,0]}}", "[1,0]}}}"),
+            ("\"b\"}}}}", "\"b\"}}}}}"),
+            ("\"labels\":[7,0]", "\"labels\":[7]"),
+            ("\"labels\":[7,0]", "\"labels\":[7,\"x\"]"),
+            ("\"t\":\"\"", "\"t\":1"),
+            ("\"7\":{", "\"x\":{"),
             ("\"why\"", "\"wh\\y\""),
             ("\"why\"", "\"wh\u{1}\""),
         ] {

@@ -9,6 +9,7 @@ use super::series_events;
 use super::side_events::{self, cpu_times};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::deltas::push_samples;
+use crate::format::label_json::AnnouncedLabels;
 use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
 use crate::format::trace::event::chunk_json::{ChunkJson, ProfileOrigin};
 use crate::format::trace::event::event_json::EventJson;
@@ -20,6 +21,7 @@ use crate::profile::compilation::CompilerSpan;
 use crate::profile::cpu_use::NativeSpan;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
+use crate::profile::session::label_table::LabelTable;
 use crate::profile::session::native::within;
 use crate::profile::session::series_builder::SeriesBuilder;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
@@ -38,6 +40,7 @@ pub struct TraceReader {
     starts: BTreeMap<(i64, i64), (i64, CpuTimes)>,
     times: TraceTimes,
     script_maps: Vec<(ScriptKey, String)>,
+    labels: LabelTable,
     unreadable_events: u64,
 }
 
@@ -54,6 +57,8 @@ struct OpenProfile {
     /// Offset of the trace's clock from V8's, microseconds.
     offset_us: i64,
     builder: ProfileBuilder,
+    /// Label sets that the profile has announced.
+    labels: AnnouncedLabels,
     /// What native threads of the process used.
     native: Vec<NativeSpan>,
     /// None if the scope is without steps.
@@ -85,6 +90,7 @@ impl TraceReader {
             starts: BTreeMap::new(),
             times: TraceTimes::default(),
             script_maps: Vec::new(),
+            labels: LabelTable::default(),
             unreadable_events: 0,
         }
     }
@@ -202,6 +208,11 @@ impl TraceReader {
         mem::take(&mut self.script_maps)
     }
 
+    /// Takes the label sets of all profiles out.
+    pub fn take_labels(&mut self) -> LabelTable {
+        mem::take(&mut self.labels)
+    }
+
     /// Takes the times of all events out.
     pub fn take_times(&mut self) -> TraceTimes {
         mem::take(&mut self.times)
@@ -301,7 +312,9 @@ impl TraceReader {
         // Without a Profile event, a chunk is known to end about when it was written.
         let index = self.find(event, event.ts.0.saturating_sub(chunk.length_us()));
         let open = &mut self.open[index];
-        add_samples(&chunk, &mut open.builder, event.ts.0, frames);
+        open.labels.announce(chunk.label_sets, &mut self.labels);
+        let labels = open.labels.numbers(chunk.labels);
+        add_samples(&chunk, &mut open.builder, &labels, event.ts.0, frames);
         if let Some(end) = chunk.end_time {
             open.builder.extend_to(end.0.saturating_add(open.offset_us));
         }
@@ -319,7 +332,7 @@ impl TraceReader {
         let start_us = profile.start_time.map_or(event.ts.0, |start| start.0);
         let end_us = profile.end_time.map_or(start_us, |end| end.0);
         let mut builder = ProfileBuilder::new(start_us, self.scope);
-        add_samples(&chunk, &mut builder, end_us, frames);
+        add_samples(&chunk, &mut builder, &[], end_us, frames);
         builder.extend_to(end_us);
         self.finished.push(FinishedProfile {
             pid: event.pid.0,
@@ -344,6 +357,7 @@ impl TraceReader {
             is_announced: false,
             offset_us: 0,
             builder: ProfileBuilder::new(start_us, self.scope),
+            labels: AnnouncedLabels::default(),
             native: Vec::new(),
             series: self.scope.steps.then(|| SeriesBuilder::new(self.scope)),
             compiler_spans: Vec::new(),
@@ -376,6 +390,7 @@ impl TraceReader {
 fn add_samples(
     chunk: &ChunkJson<'_>,
     builder: &mut ProfileBuilder,
+    labels: &[u32],
     until_us: i64,
     frames: &mut FrameTable,
 ) {
@@ -390,7 +405,7 @@ fn add_samples(
         }
     }
     let position = |index: usize| positions.get(index).copied().unwrap_or_default();
-    push_samples(builder, chunk.samples(), chunk.deltas(), position, until_us);
+    push_samples(builder, chunk.samples(), chunk.deltas(), position, labels, until_us);
 }
 
 #[cfg(test)]

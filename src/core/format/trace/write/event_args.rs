@@ -1,5 +1,7 @@
 //! The arguments of the events that this crate writes.
 
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 
 use crate::base::system::cpu_times::CpuTimes;
@@ -9,6 +11,7 @@ use crate::profile::ending::ProcessEnding;
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
 use crate::profile::position::SourcePosition;
+use crate::profile::session::label_table::LabelSet;
 use crate::profile::session::met_condition::MetCondition;
 
 /// `args`, in the shapes that DevTools reads.
@@ -273,6 +276,12 @@ pub struct ChunkSamples {
     /// Column of each sample, from 1; 0 for none.
     #[serde(skip_serializing_if = "are_zero")]
     columns: Vec<u32>,
+    /// Id of each sample's label set; 0 for none.
+    #[serde(skip_serializing_if = "are_zero")]
+    labels: Vec<u32>,
+    /// Label sets that the profile has for the first time, by their ids.
+    #[serde(rename = "labelSets", skip_serializing_if = "BTreeMap::is_empty")]
+    label_sets: BTreeMap<u32, LabelSet>,
 }
 
 fn are_zero(numbers: &[u32]) -> bool {
@@ -280,12 +289,23 @@ fn are_zero(numbers: &[u32]) -> bool {
 }
 
 impl ChunkSamples {
-    /// Adds a sample: microseconds since the sample before, and a position.
-    pub fn push(&mut self, delta_us: i64, SourcePosition { line, column }: SourcePosition) {
+    /// Adds a sample: microseconds since the sample before, a position, and the id of a label set.
+    pub fn push(
+        &mut self,
+        delta_us: i64,
+        SourcePosition { line, column }: SourcePosition,
+        labels: u32,
+    ) {
+        self.labels.push(labels);
         self.deltas.push(delta_us);
         self.lines.push(line);
         // DevTools skips a line without a column.
         self.columns.push(if line > 0 { column.max(1) } else { 0 });
+    }
+
+    /// Announces a label set.
+    pub fn announce(&mut self, id: u32, set: LabelSet) {
+        self.label_sets.insert(id, set);
     }
 
     /// Removes all samples.
@@ -293,5 +313,7 @@ impl ChunkSamples {
         self.deltas.clear();
         self.lines.clear();
         self.columns.clear();
+        self.labels.clear();
+        self.label_sets.clear();
     }
 }

@@ -10,6 +10,7 @@ use super::event_args::{
 };
 use super::events::Events;
 use super::thread_names::{each_name, full_name, thread_name, worker_name};
+use crate::base::numbering::FxIndexSet;
 use crate::base::settings::start::StartReason;
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::ascii_json::encode;
@@ -22,6 +23,7 @@ use crate::profile::frame::CallFrame;
 use crate::profile::gap::Gap;
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
+use crate::profile::session::label_table::NO_LABELS;
 use crate::profile::session::met_condition::MetCondition;
 use crate::profile::timeline::Timeline;
 use crate::profile::window::Window;
@@ -88,6 +90,8 @@ pub struct ThreadTrace {
     /// Time of the last sample; at first the start. An earlier state takes back the samples since then,
     /// which were not written.
     pub time: Timeline,
+    /// Ids of the label sets that the trace has.
+    pub announced: FxIndexSet<u32>,
     /// Name of the worker, once it is known.
     worker_name: Option<String>,
     /// Whether the thread has a function so far that DevTools does not fold.
@@ -102,6 +106,7 @@ impl ThreadTrace {
             profile_id: profile_id(pid, tid),
             script_offset: ScriptIdOffset::of_thread(pid, tid),
             time: Timeline::new(start_us),
+            announced: FxIndexSet::default(),
             worker_name: None,
             has_unfolded: false,
             info,
@@ -111,6 +116,7 @@ impl ThreadTrace {
     /// Begins the next trace of the recording, which needs a head of its own.
     pub fn begin_next(&mut self, start_us: i64, started: String, cpu: CpuTimes) {
         self.time = Timeline::new(start_us);
+        self.announced.clear();
         self.info.started = started;
         self.info.cpu = Some(cpu);
         if let Some(segment) = &mut self.info.segment {
@@ -205,12 +211,19 @@ impl ThreadTrace {
             })
             .collect();
         let mut nodes = nodes.as_slice();
+        let mut label_sets: Vec<_> = window.label_sets.iter().collect();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
             let ids: Vec<u32> =
                 samples.iter().map(|sample| placed.ids[sample.node as usize]).collect();
             let mut chunk_samples = ChunkSamples::default();
+            for (id, set) in label_sets.drain(..) {
+                if self.announced.insert(*id) {
+                    chunk_samples.announce(*id, set.clone());
+                }
+            }
             for sample in samples {
-                chunk_samples.push(self.time.delta(sample.time_us), sample.position);
+                let delta_us = self.time.delta(sample.time_us);
+                chunk_samples.push(delta_us, sample.position, sample.labels);
             }
             let chunk = ProfileChunk { nodes: std::mem::take(&mut nodes), samples: &ids };
             let (id, at) = (&self.profile_id, self.now());
@@ -258,7 +271,7 @@ impl ThreadTrace {
     fn sample(&self, events: &mut Events, time_us: i64, node: NodeId) -> Timeline {
         let mut time = self.time;
         let mut samples = ChunkSamples::default();
-        samples.push(time.delta(time_us), SourcePosition::default());
+        samples.push(time.delta(time_us), SourcePosition::default(), NO_LABELS);
         let chunk = ProfileChunk { nodes: &[], samples: &[node] };
         let (id, at) = (&self.profile_id, self.at(time.last_us()));
         events.push(&Event::profile_chunk(id, at, chunk, &samples));

@@ -40,6 +40,40 @@ fn a_sample_lasts_until_the_next() {
 }
 
 #[test]
+fn samples_with_labels_have_nodes_of_their_own_whenever_nodes_are_announced() {
+    let mut frames = FrameTable::new();
+    let scope = ReadScope { lines: true, ..ReadScope::SAMPLES };
+    let mut builder = ProfileBuilder::new(0, scope);
+    for (id, labels) in [(3, 0), (3, 1), (3, 2), (3, 1), (2, 2)] {
+        builder.labelled_sample(id, 10, SourcePosition::line(9), labels);
+    }
+    builder.announce(3, Some(2), frame(&mut frames, "b"));
+    builder.announce(2, Some(1), frame(&mut frames, "a"));
+    builder.announce(1, None, frame(&mut frames, "(root)"));
+    builder.extend_to(60);
+    let profile = builder.finish();
+    let mut found: Vec<_> = (0_u32..)
+        .zip(&profile.nodes)
+        .filter(|(_, node)| node.times != NONE)
+        .map(|(index, node)| {
+            let above = profile.nodes[node.parent as usize];
+            assert!(node.parent < index && profile.labels(node.parent) == NO_LABELS);
+            let name = |frame: u32| frames.list()[frame as usize].function_name.as_str();
+            let us = profile.times(node).self_us;
+            (name(above.frame), name(node.frame), profile.labels(index), us)
+        })
+        .collect();
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [("(root)", "a", 2, 10), ("a", "b", 0, 10), ("a", "b", 1, 20), ("a", "b", 2, 10)]
+    );
+    let labels = profile.samples.iter().map(|sample| profile.labels(sample.node));
+    assert_eq!(labels.collect::<Vec<_>>(), [0, 1, 2, 1, 2]);
+    assert_eq!(profile.lines.iter().map(|line| line.samples).sum::<u64>(), 5);
+}
+
+#[test]
 fn the_last_sample_lasts_until_a_known_end() {
     let mut builder = ProfileBuilder::new(0, ReadScope::TIMES);
     builder.sample(1, 10, SourcePosition::line(0));

@@ -8,10 +8,13 @@ use crate::merge::options::MergeOptions;
 use crate::merge::output::slice::OutputSlice;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
+use crate::read::label_filter::LabelFilter;
 use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
+use cpu_prof_core::format::label_json::AnnouncedLabels;
 use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::label_table::{LabelSet, LabelTable, NO_LABELS};
 use cpu_prof_core::profile::session::thinner::Thinner;
 use cpu_prof_core::profile::timeline::WrittenTimeline;
 
@@ -19,6 +22,11 @@ use cpu_prof_core::profile::timeline::WrittenTimeline;
 pub(crate) struct ProfileRewriter {
     output: ThreadOutput,
     tree: RewrittenTree,
+    /// Label sets of all recordings of the thread, whose numbers are the ids in the output.
+    labels: LabelTable,
+    /// Label sets of the current recording.
+    announced: AnnouncedLabels,
+    label_filter: LabelFilter,
     thinner: Option<Thinner<NodeSample>>,
     /// Samples that are to be placed now, each with its time in microseconds.
     ready: Vec<(NodeSample, i64)>,
@@ -41,6 +49,18 @@ pub(crate) struct ProfileRewriter {
     is_announced: bool,
 }
 
+/// A sample of a recording.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SourceSample {
+    /// Id of the node in the recording.
+    pub node: u64,
+    /// Time before the sample, microseconds.
+    pub delta_us: i64,
+    pub position: SourcePosition,
+    /// Number of the label set in the rewriter.
+    pub labels: u32,
+}
+
 /// A sample that may go on at the start of the slice, or until its end.
 #[derive(Clone, Copy)]
 struct OpenSample {
@@ -52,13 +72,15 @@ struct OpenSample {
 impl ProfileRewriter {
     /// Returns the rewriter of a thread.
     pub(crate) fn new(pid: u32, tid: u32, profile_id: String, options: &MergeOptions) -> Self {
-        let stacks = &options.filter.stacks;
         Self {
             output: ThreadOutput::new(pid, tid, profile_id),
-            tree: RewrittenTree::new(stacks.clone()),
+            tree: RewrittenTree::new(options.filter.stacks.clone()),
+            labels: LabelTable::default(),
+            announced: AnnouncedLabels::default(),
+            label_filter: options.filter.labels.clone(),
             thinner: options.interval_us.map(Thinner::new),
             ready: Vec::new(),
-            is_filtered: stacks.is_limited(),
+            is_filtered: options.filter.limits_samples(),
             is_first: true,
             time: WrittenTimeline::new(0),
             has_samples: false,
@@ -77,6 +99,7 @@ impl ProfileRewriter {
         trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         self.tree.begin();
+        self.announced.clear();
         if !mem::replace(&mut self.is_first, false) {
             // The last sample of the recording before must not last until now. The next segment of
             // a recording starts without a pause.
@@ -162,10 +185,13 @@ impl ProfileRewriter {
         let (ids, span_us) = (chunk.samples(), ts.saturating_sub(self.time.last_us()));
         let deltas = deltas_or_even(ids.len(), chunk.deltas(), !self.has_samples, span_us);
         let positions = chunk.positions();
+        self.announced.announce(chunk.label_sets, &mut self.labels);
+        let labels = self.announced.numbers(chunk.labels);
         let InOrder { list, rest_us } = InOrder::of(deltas);
         let samples = list.into_iter().map(|(index, delta)| {
             let position = positions.get(index).copied().unwrap_or_default();
-            (ids[index].0, delta, position)
+            let labels = labels.get(index).copied().unwrap_or(NO_LABELS);
+            SourceSample { node: ids[index].0, delta_us: delta, position, labels }
         });
         self.samples(samples, trace)?;
         self.time.run_back(rest_us);
@@ -196,19 +222,25 @@ impl ProfileRewriter {
         self.tree.add(nodes);
     }
 
-    /// Adds samples: ids of nodes, the microseconds before each sample, and positions.
+    /// Returns the number of a label set for samples.
+    pub(crate) fn number_labels(&mut self, set: &LabelSet) -> u32 {
+        self.labels.number(set)
+    }
+
+    /// Adds samples.
     pub(crate) fn samples(
         &mut self,
-        samples: impl Iterator<Item = (u64, i64, SourcePosition)>,
+        samples: impl Iterator<Item = SourceSample>,
         trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
-        for (source, delta_us, position) in samples {
+        for SourceSample { node, delta_us, position, labels } in samples {
             let time_us = self.time.sample(delta_us);
             self.has_samples = true;
-            let node = self.tree.node_of_sample(source);
+            let is_kept = self.label_filter.keeps(self.labels.get(labels));
+            let node = if is_kept { self.tree.node_of_sample(node) } else { self.tree.root() };
             let sample = match node {
                 ROOT => NodeSample::of(ROOT),
-                node => NodeSample { node, position },
+                node => NodeSample { node, position, labels },
             };
             match &mut self.thinner {
                 Some(thinner) => thinner.sample(sample, time_us, &mut self.ready),
@@ -305,7 +337,7 @@ impl ProfileRewriter {
         trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         self.begin_profile(time_us, trace)?;
-        self.output.sample(sample, time_us, &mut self.tree, trace)
+        self.output.sample(sample, time_us, (&mut self.tree, &self.labels), trace)
     }
 
     /// Begins the profile, at the start of the slice if the recording is older.

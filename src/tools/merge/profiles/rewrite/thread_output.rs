@@ -1,11 +1,14 @@
 //! The output of a rewritten thread: its names, and its profile.
 
+use std::mem;
+
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::write::event::{At, Event, SAMPLES_PER_CHUNK};
 use cpu_prof_core::format::trace::write::event_args::{ChunkNode, ChunkSamples, ProfileChunk};
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::label_table::{LabelTable, NO_LABELS};
 use cpu_prof_core::profile::session::thinner::Thinned;
 use cpu_prof_core::profile::timeline::Timeline;
 use cpu_prof_core::profile::window::path_ids::NodeId;
@@ -21,6 +24,8 @@ pub(super) struct ThreadOutput {
     names: Vec<Vec<u8>>,
     /// Times of the samples; none before the profile has begun.
     timeline: Option<Timeline>,
+    /// Whether each label set was announced, by its number.
+    announced: Vec<bool>,
     pending: PendingChunk,
 }
 
@@ -37,20 +42,23 @@ struct PendingChunk {
 pub(super) struct NodeSample {
     pub node: NodeId,
     pub position: SourcePosition,
+    /// Number of the label set.
+    pub labels: u32,
 }
 
 impl NodeSample {
     /// Returns a sample without a position.
     pub(super) fn of(node: NodeId) -> Self {
-        Self { node, position: SourcePosition::default() }
+        Self { node, position: SourcePosition::default(), labels: NO_LABELS }
     }
 }
 
 impl Thinned for NodeSample {
-    type Node = NodeId;
+    /// With the labels.
+    type Node = (NodeId, u32);
 
-    fn node(&self) -> NodeId {
-        self.node
+    fn node(&self) -> Self::Node {
+        (self.node, self.labels)
     }
 
     fn line(&self) -> u32 {
@@ -70,6 +78,7 @@ impl ThreadOutput {
             profile_id,
             names: Vec::new(),
             timeline: None,
+            announced: Vec::new(),
             pending: PendingChunk::default(),
         }
     }
@@ -117,9 +126,9 @@ impl ThreadOutput {
     /// Adds a sample to the profile, which has begun.
     pub(super) fn sample(
         &mut self,
-        NodeSample { node, position }: NodeSample,
+        NodeSample { node, position, labels }: NodeSample,
         time_us: i64,
-        tree: &mut RewrittenTree,
+        (tree, table): (&mut RewrittenTree, &LabelTable),
         trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
         if self.pending.ids.len() >= SAMPLES_PER_CHUNK {
@@ -128,7 +137,14 @@ impl ThreadOutput {
         tree.announce(node, &mut self.pending.nodes);
         let timeline = self.timeline.get_or_insert_with(|| Timeline::new(time_us));
         self.pending.ids.push(node);
-        self.pending.samples.push(timeline.delta(time_us), position);
+        self.pending.samples.push(timeline.delta(time_us), position, labels);
+        if let Some(set) = table.get(labels) {
+            let at = labels as usize;
+            self.announced.resize(self.announced.len().max(at + 1), false);
+            if !mem::replace(&mut self.announced[at], true) {
+                self.pending.samples.announce(labels, set.clone());
+            }
+        }
         Ok(())
     }
 

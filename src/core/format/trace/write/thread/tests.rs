@@ -6,6 +6,7 @@ use super::*;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::frame::CallFrame;
 use crate::profile::position::{PositionTicks, SourcePosition};
+use crate::profile::session::label_table::LabelSet;
 use crate::profile::window::call_tree::CallTree;
 use crate::testing::windows::made::{self, START_US, assert_golden, frame, ticks};
 
@@ -91,6 +92,28 @@ fn golden_main_thread() {
     assert_golden(
         "format/trace/golden/main.trace.json",
         &file(info(0, NodeModules::Foldable), &[first, second]),
+    );
+}
+
+#[test]
+fn golden_labels() {
+    let set = |labels: &[(&str, &str)]| labels.iter().copied().collect::<LabelSet>();
+    let nodes = [(0, frame("(root)", "", 0)), (0, frame("main", "/r/server.js", 17))];
+    let mut first = window(&nodes, &[(1000, 1), (2000, 1), (3000, 1)], 3500);
+    for (sample, labels) in first.samples.iter_mut().zip([7, 0, 2]) {
+        sample.labels = labels;
+    }
+    let route = ("route", "/users/:id");
+    first.label_sets = vec![
+        (7, set(&[("tenant", "naïve \"😀\""), route])),
+        (2, set(&[route, ("(too\nmany)", "true")])),
+    ];
+    let without = window(&nodes, &[(4000, 1)], 4500);
+    let mut last = window(&nodes, &[(5000, 1), (6000, 1)], 6500);
+    last.samples[1].labels = 7;
+    assert_golden(
+        "format/trace/golden/labels.trace.json",
+        &file(info(0, NodeModules::Foldable), &[first, without, last]),
     );
 }
 

@@ -1,0 +1,103 @@
+'use strict'
+
+// Measures what labels cost: a call of label(), and the CPU time of a recorded HTTP server whose requests
+// are labelled in every second block. Usage: node bench/labels.js [blocks]
+
+const { AsyncLocalStorage } = require('node:async_hooks')
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const http = require('node:http')
+const os = require('node:os')
+const path = require('node:path')
+const { label, start, stop } = require('../index.js')
+const { median } = require('./measure.js')
+
+const BLOCK = 4000
+const CLIENT = `
+const http = require('node:http')
+const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
+function next() {
+  http.get({ port: process.argv[1], path: '/rows?n=' + (Date.now() % 3), agent }, (response) => {
+    response.resume().on('end', next)
+  }).on('error', () => process.exit())
+}
+for (let i = 0; i < 8; i++) next()`
+
+const rows = Array.from({ length: 40 }, (_, id) => ({ id, name: `row ${id}`, tags: ['a', 'b'] }))
+
+/** Answers a request as a small service does: some awaits, JSON and text. @param {http.IncomingMessage} request @param {http.ServerResponse} response */
+async function answer({ url = '' }, response) {
+  const { searchParams } = new URL(url, 'http://localhost')
+  await null
+  const wanted = Number(searchParams.get('n'))
+  const found = JSON.parse(JSON.stringify(rows)).filter(
+    (/** @type {{ id: number }} */ row) => row.id % 3 < wanted,
+  )
+  await null
+  response.end(found.map((/** @type {any} */ row) => `<td>${row.id}</td>${row.name}`).join(''))
+}
+
+function cpuUs() {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+/** Returns the CPU time of a call, nanoseconds: the median of blocks. @param {(i: number) => void} call */
+function nsOf(call) {
+  const blocks = Array.from({ length: 15 }, () => {
+    const before = cpuUs()
+    for (let i = 0; i < BLOCK * 10; i++) call(i & 63)
+    return ((cpuUs() - before) * 1000) / (BLOCK * 10)
+  })
+  return median(blocks.slice(3)).toFixed(0)
+}
+
+function measureCalls() {
+  const storage = new AsyncLocalStorage()
+  let sum = 0
+  const fn = () => sum++
+  const run = nsOf((i) => storage.run(i, fn))
+  const one = nsOf((i) => label({ route: `/route/${i}` }, fn))
+  const two = nsOf((i) => label({ route: `/route/${i}`, tenant: 't1' }, fn))
+  console.log(
+    `label() with one label ${one} ns, with two ${two} ns; AsyncLocalStorage.run() ${run} ns`,
+  )
+}
+
+/** @param {number} blocks */
+function measureServer(blocks) {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-labels-'))
+  /** CPU time of a request in each block, without and with labels. @type {number[][]} */
+  const times = [[], []]
+  let [requests, block, before] = [0, -4, 0]
+  const server = http.createServer((request, response) => {
+    if (requests++ % BLOCK === 0) {
+      if (block > 0) times[block % 2].push((cpuUs() - before) / BLOCK)
+      if (++block > 2 * blocks) return end()
+      before = cpuUs()
+    }
+    // The times of a block are stored when the next has begun.
+    if (block % 2 === 0) label({ route: '/rows', tenant: 't1' }, () => answer(request, response))
+    else answer(request, response)
+  })
+  server.listen(0, () => {
+    start({ dir })
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    spawn(process.execPath, ['-e', CLIENT, String(port)], { stdio: 'inherit' })
+  })
+  function end() {
+    const { samples } = stop()
+    fs.rmSync(dir, { recursive: true })
+    const [without, labelled] = [times[1], times[0]].map(median)
+    const ratio = median(times[0].map((time, i) => time / times[1][i]))
+    console.log(
+      `a request without labels ${without.toFixed(1)} µs, with labels ${labelled.toFixed(1)} µs ` +
+        `(median of ratios ${ratio.toFixed(3)}, ${blocks} blocks of ${BLOCK} requests, ${samples} samples)`,
+    )
+    process.exit()
+  }
+}
+
+console.log(process.version)
+measureCalls()
+measureServer(Number(process.argv[2] ?? 21))

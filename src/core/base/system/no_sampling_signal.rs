@@ -1,0 +1,23 @@
+//! For systems where no function runs around V8's handler of the sampling signal: V8 has no such signal, or
+//! this was never tried.
+
+/// Whether this system lets a function run around V8's handler.
+pub const IS_AVAILABLE: bool = false;
+
+/// A function that runs in the signal handler, and calls V8's handler.
+pub type Around = fn(v8: &dyn Fn());
+
+/// Returns whether `around` runs for each sampling signal: it does not.
+pub fn wrap(_of_v8: usize, _around: Around) -> bool {
+    false
+}
+
+/// Returns a number that only the calling thread has: nothing asks for the number here.
+pub fn thread_number() -> usize {
+    0
+}
+
+/// Returns whether memory could be read: nothing asks for the memory here.
+pub fn read_memory(_address: usize, _bytes: &mut [u8]) -> bool {
+    false
+}

@@ -1,0 +1,79 @@
+//! The exports by which a program labels its work.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::cell::{Cell, RefCell};
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use crate::record::thread::labels;
+use crate::sampler::v8::{LabelSource, SlotSearch};
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system::sampling_signal;
+
+thread_local! {
+    /// The search for the place of the thread's asynchronous context.
+    static SEARCH: RefCell<Option<SlotSearch>> = const { RefCell::new(None) };
+    /// The place that was found, until it is proven.
+    static FOUND: Cell<Option<LabelSource>> = const { Cell::new(None) };
+}
+
+/// Returns whether this system lets labels be recorded.
+#[napi(js_name = "cpuProfCanLabel", catch_unwind)]
+pub(crate) fn can_label() -> bool {
+    sampling_signal::IS_AVAILABLE
+}
+
+/// Returns the id of a label set: that of the set `outer` with further labels, a key and its value in turn.
+#[napi(js_name = "cpuProfLabelSet", catch_unwind)]
+pub(crate) fn label_set(outer: u32, labels: Vec<String>) -> u32 {
+    labels::id_with(outer, labels)
+}
+
+/// Looks for the place of the current asynchronous context. Returns whether there is a context.
+#[napi(js_name = "cpuProfFindContext", catch_unwind)]
+pub(crate) fn find_context(env: Env) -> bool {
+    let search = SlotSearch::begin(&env);
+    let is_found = search.is_some();
+    SEARCH.set(search);
+    is_found
+}
+
+/// Looks again in another context. `storage` is the `AsyncLocalStorage` whose value is read from now on.
+/// Returns whether the place is certain.
+#[napi(js_name = "cpuProfFindContextAgain", catch_unwind)]
+pub(crate) fn find_context_again(env: Env, storage: Object<'_>) -> bool {
+    FOUND.set(SEARCH.take().and_then(|search| LabelSource::frames(&env, search, &storage)));
+    FOUND.get().is_some()
+}
+
+/// Returns the value of the storage in the current context, read as in a signal handler.
+#[napi(js_name = "cpuProfReadLabels", catch_unwind)]
+pub(crate) fn read_labels() -> Option<i32> {
+    FOUND.get()?.read_now()
+}
+
+/// Lets the calling thread's labels be recorded, from the place that was found.
+#[napi(js_name = "cpuProfUseContext", catch_unwind)]
+pub(crate) fn use_context() {
+    if let Some(source) = FOUND.take() {
+        labels::use_source(source);
+    }
+}
+
+/// Lets the calling thread's labels be recorded, from an array of one number that JavaScript writes and
+/// never gives away.
+#[napi(js_name = "cpuProfUseCell", catch_unwind)]
+pub(crate) fn use_cell(cell: Int32Array) {
+    if let Some(source) = LabelSource::cell(cell) {
+        labels::use_source(source);
+    }
+}
+
+/// Tells the user that the calling thread's labels are not recorded.
+#[napi(js_name = "cpuProfRefuseLabels", catch_unwind)]
+pub(crate) fn refuse_labels(reason: String) {
+    FOUND.set(None);
+    warn_once(&Error::Labels(reason));
+}

@@ -1,0 +1,69 @@
+//! Lets the labels of the calling thread be recorded, from the first label on.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::recording::{RECORDING, ThreadRecording};
+use crate::record::link::label_sets;
+use crate::sampler::v8::{LabelRing, LabelSampling, LabelSource};
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system;
+
+thread_local! {
+    /// Where the id of the thread's current label set is, once the thread has used labels.
+    static SOURCE: Cell<Option<LabelSource>> = const { Cell::new(None) };
+}
+
+/// Returns the id of the label set `outer` with further labels: names and values in turn.
+pub(crate) fn id_with(outer: u32, labels: Vec<String>) -> u32 {
+    let mut texts = labels.into_iter();
+    label_sets::id_with(outer, std::iter::from_fn(|| texts.next().zip(texts.next())))
+}
+
+/// Lets the labels of this thread be recorded from now on, in this recording and later ones.
+pub(crate) fn use_source(source: LabelSource) {
+    SOURCE.set(Some(source));
+    RECORDING.with_borrow(|recording| {
+        if let Some(recording) = recording.as_ref().filter(|_| !system::is_forked()) {
+            begin(recording);
+        }
+    });
+}
+
+/// Lets the labels be read with each sample of a recording that has begun, if the thread has used labels.
+/// Runs in V8's interrupts, where no JavaScript may run.
+pub(super) fn begin(recording: &ThreadRecording) {
+    let Some(source) = SOURCE.get() else { return };
+    if let Err(error) = read_into(recording, source) {
+        warn_once(&error);
+    }
+}
+
+fn read_into(recording: &ThreadRecording, source: LabelSource) -> Result<(), Error> {
+    if !source.is_sound() {
+        SOURCE.set(None);
+        return Err(Error::Labels("V8 keeps the asynchronous context in another place".into()));
+    }
+    let ring = recording.link.labels.get_or_init(|| {
+        let capacity = capacity(recording);
+        Arc::new(LabelRing::new(system::now_us(), capacity))
+    });
+    let sampling = LabelSampling::start(source, Arc::clone(ring))?;
+    recording.labels.replace(Some(sampling));
+    Ok(())
+}
+
+/// Returns how many records the ring has room for: the writer thread takes them with each flush.
+fn capacity(recording: &ThreadRecording) -> usize {
+    const FLUSHES: usize = 4;
+    let samples = recording.flush_us() / u64::from(recording.config.interval_us.max(1));
+    (usize::try_from(samples).unwrap_or(0) * FLUSHES).clamp(1 << 14, 1 << 18)
+}
+
+/// Lets the signal handler run again, because V8 has started to sample.
+pub(super) fn resumed(recording: &ThreadRecording) {
+    if let Some(labels) = &*recording.labels.borrow() {
+        labels.wrap_handler();
+    }
+}

@@ -1,0 +1,149 @@
+//! Gives the samples their label sets: pairs them with the records of the signal handler by their times.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::record::link::label_sets::set_of;
+use crate::sampler::v8::{LabelRecord, LabelRing};
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::session::label_table::NO_LABELS;
+use cpu_prof_core::profile::window::Window;
+
+/// Samples after which the pairing is judged.
+const PROOF_SAMPLES: usize = 100;
+/// The fewest of these that have a record. V8 takes some samples without the signal, more of them on a
+/// thread that mostly waits.
+const MIN_PAIRED: usize = 10;
+
+const CHANGED: &str = "a garbage collection changed what was read of the asynchronous context";
+const UNPAIRED: &str =
+    "V8's sampling signal goes elsewhere, most likely to another profiler in this process";
+
+/// The pairing of one thread's samples.
+#[derive(Debug, Default)]
+pub(crate) struct LabelPairing {
+    waiting: VecDeque<LabelRecord>,
+    /// Count of the samples so far since the records began, and how many have a record.
+    seen: usize,
+    paired: usize,
+}
+
+impl LabelPairing {
+    /// Gives the samples of a window their label sets. No later window has samples up to the last of these.
+    pub(crate) fn pair(&mut self, window: &mut Window, ring: &LabelRing) {
+        ring.take(|record| self.waiting.push_back(record));
+        if ring.is_wrong() {
+            self.waiting.clear();
+            return warn_once(&Error::Labels(CHANGED.into()));
+        }
+        // A wait is nobody's work. Async hooks tell nothing of its start.
+        let idle = window.state(CallFrame::IDLE);
+        for sample in &mut window.samples {
+            if sample.time_us <= ring.start_us {
+                continue;
+            }
+            self.seen += 1;
+            if let Some(record) = self.record_at(sample.time_us) {
+                self.paired += 1;
+                sample.labels = if idle == Some(sample.node) { NO_LABELS } else { record.labels };
+            }
+        }
+        // No later window has samples from before this one.
+        while self.waiting.front().is_some_and(|record| record.to_us < window.start_us) {
+            self.waiting.pop_front();
+        }
+        if self.seen >= PROOF_SAMPLES && self.paired < MIN_PAIRED {
+            ring.give_up();
+            return warn_once(&Error::Labels(UNPAIRED.into()));
+        }
+        let ids: BTreeSet<u32> = window.samples.iter().map(|sample| sample.labels).collect();
+        window.label_sets.extend(ids.into_iter().filter_map(|id| Some((id, set_of(id)?))));
+    }
+
+    /// Returns the record of a sample, which has one at most, and forgets the records before.
+    fn record_at(&mut self, time_us: i64) -> Option<LabelRecord> {
+        // V8 adds a microsecond to its clock.
+        let taken_us = time_us - 1;
+        while let Some(record) = self.waiting.front().copied()
+            && record.from_us <= taken_us
+        {
+            self.waiting.pop_front();
+            if record.to_us >= taken_us {
+                return Some(record);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::profile::window::Sample;
+    use cpu_prof_core::testing::windows::made::{self, frame};
+
+    /// The time of a sample in a wait.
+    const IDLE_US: i64 = 1_000_000;
+
+    /// Pairs samples at these times with records, and returns their labels.
+    fn labels(
+        pairing: &mut LabelPairing,
+        ring: &LabelRing,
+        records: &[(i64, i64, u32)],
+        times: &[i64],
+    ) -> Vec<u32> {
+        for &(from_us, to_us, labels) in records {
+            ring.add(LabelRecord { from_us, to_us, labels });
+        }
+        let samples = times.iter().map(|&time_us| Sample { time_us, ..Sample::default() });
+        let nodes = [(0, frame("(root)", "", 0)), (0, frame(CallFrame::IDLE, "", 0))];
+        let mut window = Window { samples: samples.collect(), ..made::window(&nodes, &[]) };
+        if let Some(last) = window.samples.last_mut().filter(|last| last.time_us == IDLE_US) {
+            last.node = 1;
+        }
+        pairing.pair(&mut window, ring);
+        window.samples.iter().map(|sample| sample.labels).collect()
+    }
+
+    #[test]
+    fn a_sample_has_the_record_around_its_time() {
+        let ring = LabelRing::new(0, 100);
+        let mut pairing = LabelPairing::default();
+        let records = [(100, 110, 1), (200, 200, 2), (300, 310, 3), (400, 405, 4)];
+        // V8's clock is a microsecond ahead.
+        let found = labels(&mut pairing, &ring, &records, &[101, 150, 201, 302, 311]);
+        assert_eq!(found, [1, 0, 2, 3, 0]);
+        // A sample that two windows have, and one whose record came with the window before.
+        assert_eq!(labels(&mut pairing, &ring, &[(500, 505, 5)], &[302, 401, 506]), [0, 4, 5]);
+    }
+
+    #[test]
+    fn a_wait_has_no_labels() {
+        let ring = LabelRing::new(0, 100);
+        let records = [(100, 110, 1), (IDLE_US - 1, IDLE_US, 1)];
+        let found = labels(&mut LabelPairing::default(), &ring, &records, &[101, IDLE_US]);
+        assert_eq!(found, [1, 0]);
+    }
+
+    #[test]
+    fn a_record_is_of_one_sample() {
+        let ring = LabelRing::new(0, 100);
+        let found = labels(&mut LabelPairing::default(), &ring, &[(100, 110, 1)], &[101, 111]);
+        assert_eq!(found, [1, 0]);
+    }
+
+    #[test]
+    fn samples_without_records_end_the_labels() {
+        let ring = LabelRing::new(1000, 100);
+        let mut pairing = LabelPairing::default();
+        let times = |range: std::ops::Range<i64>| range.collect::<Vec<_>>();
+        // Samples from before the start do not count.
+        labels(&mut pairing, &ring, &[], &times(0..1000));
+        labels(&mut pairing, &ring, &[], &times(2000..2099));
+        assert!(!ring.is_wrong());
+        labels(&mut pairing, &ring, &[], &[3000]);
+        assert!(ring.is_wrong());
+        assert_eq!(labels(&mut pairing, &ring, &[(4000, 4001, 1)], &[4001]), [0]);
+    }
+}
