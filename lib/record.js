@@ -3,7 +3,6 @@
 // Starts and stops recordings of the calling thread.
 
 const { load } = require('./addon.js')
-const events = require('./events.js')
 
 /** Bits of `cpuProfWantedTimings()`: user timings and requests, and what TypeScript compiles. */
 const TIMINGS = 3
@@ -35,6 +34,7 @@ function start(options = {}) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
+  require('./events.js').attach(addon)
   addEvents(addon)
   // The workers that the calling thread creates from now on.
   const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null
@@ -43,7 +43,6 @@ function start(options = {}) {
 
 /** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
 function addEvents(addon) {
-  events.attach(addon)
   try {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
     if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
@@ -146,7 +145,7 @@ function stopThread(addon) {
   addon.stopTypeScript?.()
   addon.stopAttaching = addon.stopInspector = undefined
   addon.stopTimings = addon.stopTypeScript = undefined
-  events.detach()
+  require('./events.js').detach()
   return addon.cpuProfStop()
 }
 
@@ -158,6 +157,7 @@ function stopThread(addon) {
 function recordWorker(worker) {
   const addon = load()
   addon.cpuProfRecordWorker(worker, inspectorStarter(addon))
+  require('./events.js').attach(addon)
   addEvents(addon)
 }
 

@@ -5,7 +5,6 @@
 // These are marks, measures and functions of `performance`, DNS queries, HTTP requests and `fetch()`.
 
 const { PerformanceObserver, performance } = require('node:perf_hooks')
-const { wellFormed } = require('./events.js')
 
 /**
  * Kinds of entries by the bits of what the recording wants. Node creates the entries of `http` and
@@ -93,7 +92,7 @@ function timeStamp(...args) {
       color,
     }
     const event = { cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', args: { data } }
-    this.addon.cpuProfEmit(wellFormed(stringify(event)))
+    this.addon.cpuProfEmit(stringify(event))
   } catch {
     // The program must not see an error of the profiler.
   }
@@ -179,7 +178,7 @@ function withoutQuery(url = '') {
  */
 function trackEntry(track, color, properties = {}) {
   const devtools = { dataType: 'track-entry', track, color, properties: Object.entries(properties) }
-  return wellFormed(stringify({ devtools }))
+  return stringify({ devtools })
 }
 
 /** Returns the program's detail as JSON. Node has cloned it, so it has no getters. @param {any} entry */
@@ -187,7 +186,7 @@ function detailOf({ detail }) {
   if (detail === null || detail === undefined) return undefined
   try {
     const text = stringify(detail)
-    return text !== undefined && text.length <= MAX_DETAIL ? wellFormed(text) : undefined
+    return text !== undefined && text.length <= MAX_DETAIL ? text : undefined
   } catch {
     // A circle, or a BigInt.
     return undefined
