@@ -4,8 +4,9 @@
 
 const { load } = require('./addon.js')
 
-/** Bits of `cpuProfWantedTimings()`: user timings and requests, and what TypeScript compiles. */
-const TIMINGS = 3
+/** Bits of `cpuProfWantedTimings()`: user timings, requests, and what TypeScript compiles. */
+const TIMINGS = 1
+const REQUESTS = 2
 const TYPESCRIPT = 4
 
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
@@ -49,7 +50,11 @@ function addEvents(addon) {
     const wanted = addon.cpuProfWantedTimings()
     if ((wanted & TIMINGS) !== 0) {
       addon.stopTimings?.()
-      addon.stopTimings = require('./timings.js').observe(addon, wanted)
+      addon.stopTimings = require('./timings.js').observe(addon)
+    }
+    if ((wanted & REQUESTS) !== 0) {
+      addon.stopRequests?.()
+      addon.stopRequests = require('./requests.js').observe(addon)
     }
     if ((wanted & TYPESCRIPT) !== 0) {
       addon.stopTypeScript?.()
@@ -142,9 +147,10 @@ function stopThread(addon) {
   addon.stopAttaching?.()
   addon.stopInspector?.()
   addon.stopTimings?.()
+  addon.stopRequests?.()
   addon.stopTypeScript?.()
   addon.stopAttaching = addon.stopInspector = undefined
-  addon.stopTimings = addon.stopTypeScript = undefined
+  addon.stopTimings = addon.stopRequests = addon.stopTypeScript = undefined
   require('./events.js').detach()
   return addon.cpuProfStop()
 }

@@ -2,15 +2,12 @@
 
 // Adds the program's user timings to the recording.
 
-// These are marks, measures and functions of `performance`, DNS queries, HTTP requests and `fetch()`.
+// These are marks, measures and functions of `performance`, and DNS queries.
 
 const { PerformanceObserver, performance } = require('node:perf_hooks')
 
-/**
- * Kinds of entries by the bits of what the recording wants. Node creates the entries of `http` and
- * `dns` only while there is an observer.
- */
-const ENTRY_TYPES = { 1: ['mark', 'measure', 'function', 'dns'], 2: ['http', 'resource'] }
+/** Kinds of entries. Node creates those of `dns` only while there is an observer. @type {any[]} */
+const ENTRY_TYPES = ['mark', 'measure', 'function', 'dns']
 
 /** A larger detail is left out: it would make each flush slow. */
 const MAX_DETAIL = 64 * 1024
@@ -20,11 +17,9 @@ let stringify
 
 /**
  * Adds the timings of the calling thread to its recording.
- * @param {any} addon
- * @param {number} wanted bits of `ENTRY_TYPES`
- * @returns {() => void} ends this
+ * @param {any} addon @returns {() => void} ends this
  */
-function observe(addon, wanted) {
+function observe(addon) {
   // Node's own method of observers, which takes an entry when it is created. An ordinary observer
   // would keep its entries until a turn of the event loop, and a busy program has none.
   const symbols = Object.getOwnPropertySymbols(PerformanceObserver.prototype)
@@ -43,10 +38,8 @@ function observe(addon, wanted) {
   }
   const descriptor = { __proto__: null, value: take }
   Object.defineProperty(observer, method, /** @type {any} */ (descriptor))
-  /** @type {any[]} */
-  const entryTypes = [...(wanted & 1 ? ENTRY_TYPES[1] : []), ...(wanted & 2 ? ENTRY_TYPES[2] : [])]
-  observer.observe({ entryTypes })
-  const leaveConsole = wanted & 1 ? watchConsole(addon, offsetUs) : () => {}
+  observer.observe({ entryTypes: ENTRY_TYPES })
+  const leaveConsole = watchConsole(addon, offsetUs)
   return () => {
     observer.disconnect()
     leaveConsole()
@@ -143,24 +136,14 @@ function add(addon, entry, offsetUs) {
 }
 
 /**
- * Returns the name of an entry and its detail. Entries of Node get tracks of their own. They leave
- * out what may be secret: headers, and the query of a URL.
+ * Returns the name of an entry and its detail. Entries of Node get tracks of their own.
  * @param {any} entry @returns {[string, string | undefined]}
  */
 function describe(entry) {
   const { entryType, name, detail } = entry
   switch (entryType) {
-    case 'http': {
-      const { req, res } = detail ?? {}
-      const path = withoutQuery(req?.url)
-      const status = String(res?.statusCode ?? '')
-      const track = name === 'HttpClient' ? 'HTTP requests' : 'HTTP server'
-      return [`${req?.method ?? ''} ${path}`, trackEntry(track, 'primary', { status })]
-    }
     case 'dns':
       return [`${name} ${detail?.hostname ?? detail?.host ?? ''}`, trackEntry('DNS', 'tertiary')]
-    case 'resource':
-      return [withoutQuery(name), trackEntry('fetch', 'primary')]
     case 'function':
       return [name || '(anonymous)', trackEntry('timerify', 'secondary')]
     default:
@@ -168,16 +151,9 @@ function describe(entry) {
   }
 }
 
-/** @param {string} [url] */
-function withoutQuery(url = '') {
-  return url.split(/[?#]/, 1)[0]
-}
-
-/**
- * @param {string} track @param {string} color @param {Record<string, string>} [properties]
- */
-function trackEntry(track, color, properties = {}) {
-  const devtools = { dataType: 'track-entry', track, color, properties: Object.entries(properties) }
+/** @param {string} track @param {string} color */
+function trackEntry(track, color) {
+  const devtools = { dataType: 'track-entry', track, color, properties: [] }
   return stringify({ devtools })
 }
 
@@ -193,4 +169,4 @@ function detailOf({ detail }) {
   }
 }
 
-module.exports = { observe }
+module.exports = { observe, clockOffsetUs }

@@ -117,6 +117,26 @@ pub(crate) fn measure(
     user_events::measure(&name, detail.as_deref(), start, duration_us as i64);
 }
 
+/// The tracks of requests, in the order of their numbers in JavaScript.
+const TRACKS: [&str; 3] = ["HTTP server", "HTTP requests", "fetch"];
+
+/// Adds a request that has ended. `kind` is an index into `TRACKS`; the times are as for a mark, and
+/// `duration_us` is in microseconds.
+#[napi(js_name = "cpuProfRequest", catch_unwind)]
+pub(crate) fn request(
+    kind: u32,
+    name: String,
+    status: Option<u32>,
+    start_us: f64,
+    start_ms: f64,
+    duration_us: f64,
+) {
+    if let Some(track) = TRACKS.get(kind as usize) {
+        let start = (start_us as i64, start_ms);
+        user_events::request(&name, track, status, start, duration_us as i64);
+    }
+}
+
 /// Begins a span. Returns the span's number.
 #[napi(js_name = "cpuProfBeginSpan", catch_unwind)]
 pub(crate) fn begin_span(name: String, detail: Option<String>) -> Option<u32> {

@@ -5,6 +5,7 @@ mod core_waits;
 pub(crate) mod files;
 pub(crate) mod live_file;
 mod native_threads;
+mod program_events;
 pub(crate) mod recording_writer;
 pub(crate) mod segments;
 pub(crate) mod side_events;

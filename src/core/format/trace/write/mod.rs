@@ -5,6 +5,7 @@ pub mod event;
 pub mod event_args;
 pub mod events;
 pub mod process_span;
+pub mod request;
 pub mod side_event;
 pub mod thread;
 pub mod thread_names;
