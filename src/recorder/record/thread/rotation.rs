@@ -46,7 +46,7 @@ fn rotate(recording: &ThreadRecording) -> bool {
         restart(recording, profiler)
     } else if profiler.is_rotating() {
         end_rotation(recording, profiler)
-    } else if recording.has_waited() {
+    } else if recording.should_suspend() {
         suspend(recording, profiler)
     } else {
         begin_rotation(recording, profiler)
@@ -127,7 +127,10 @@ fn resume(recording: &ThreadRecording, profiler: &Profiler) {
     let start_us = system::now_us();
     recording.link.is_suspended.set(false);
     match profiler.resume() {
-        Ok(()) => recording.resumed_us.set(Some((start_us, profiler_end_us()))),
+        Ok(()) => {
+            recording.resumed_us.set(Some((start_us, profiler_end_us())));
+            recording.tell_writer(RecordingMessage::Resumed);
+        }
         // The next request finds no profile, and ends the recording.
         Err(error) => warn_once(&error),
     }

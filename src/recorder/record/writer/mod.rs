@@ -3,3 +3,4 @@
 pub(crate) mod event_loop;
 pub(crate) mod handle;
 pub(crate) mod heap_trim;
+mod suspension;
