@@ -2,7 +2,6 @@
 
 // The package's functions; records the thread when Node preloads this file.
 
-const { emit, span, instant, counter } = require('./lib/events.js')
 const { start, stop, profile, isRecording } = require('./lib/record.js')
 
 // Requiring the package in ordinary code starts nothing.
@@ -21,7 +20,9 @@ function isPreloaded() {
   return isPreload
 }
 
-/** The functions that label, which a program without labels never loads. @type {any} */
+// These are loaded on the first call: a preload never needs them.
+
+/** The functions that label. @type {any} */
 let labels
 
 /** @type {typeof import('./index.js').label} */
@@ -36,7 +37,25 @@ function setLabels(given) {
   labels.setLabels(given)
 }
 
-// These work on files, and are loaded on the first call: a preload never needs them.
+/** @type {typeof import('./index.js').emit} */
+function emit(event) {
+  require('./lib/events.js').emit(event)
+}
+
+/** @type {typeof import('./index.js').span} */
+function span(name, fn, options) {
+  return require('./lib/events.js').span(name, fn, options)
+}
+
+/** @type {typeof import('./index.js').instant} */
+function instant(name, options) {
+  require('./lib/events.js').instant(name, options)
+}
+
+/** @type {typeof import('./index.js').counter} */
+function counter(name, values) {
+  require('./lib/events.js').counter(name, values)
+}
 
 /** @type {typeof import('./index.js').merge} */
 function merge(...args) {

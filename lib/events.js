@@ -4,9 +4,6 @@
 
 const { load } = require('./addon.js')
 
-/** An escape sequence of JSON. That of half a character, which no UTF-8 has, is the long one. */
-const ESCAPE = /\\(?:ud[89a-f]..|.)/g
-
 /** The addon while the calling thread may be recorded, else null; at first undefined. @type {any} */
 let recorder
 
@@ -114,7 +111,7 @@ function detailOf(dataType, options) {
  */
 function asJson(value, what) {
   try {
-    return wellFormed(JSON.stringify(value) ?? 'null')
+    return JSON.stringify(value) ?? 'null'
   } catch (cause) {
     // A circle, a BigInt, or an error of the program's own toJSON().
     const [reason] = String(/** @type {any} */ (cause)?.message).split('\n', 1)
@@ -122,18 +119,9 @@ function asJson(value, what) {
   }
 }
 
-/**
- * Puts U+FFFD in place of each half of a character, as `String.prototype.toWellFormed` does (Node 20).
- * @param {string} json of `JSON.stringify`, which escapes halves only
- */
-function wellFormed(json) {
-  if (!json.includes('\\ud')) return json
-  return json.replace(ESCAPE, (found) => (found.length > 2 ? '\ufffd' : found))
-}
-
 /** Returns whether a value is a promise with `finally`. @param {any} value */
 function isPromise(value) {
   return typeof value?.then === 'function' && typeof value.finally === 'function'
 }
 
-module.exports = { emit, span, instant, counter, attach, detach, wellFormed }
+module.exports = { emit, span, instant, counter, attach, detach }

@@ -3,10 +3,10 @@
 // Starts and stops recordings of the calling thread.
 
 const { load } = require('./addon.js')
-const events = require('./events.js')
 
-/** Bits of `cpuProfWantedTimings()`: user timings and requests, and what TypeScript compiles. */
-const TIMINGS = 3
+/** Bits of `cpuProfWantedTimings()`: user timings, requests, and what TypeScript compiles. */
+const TIMINGS = 1
+const REQUESTS = 2
 const TYPESCRIPT = 4
 
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
@@ -41,7 +41,10 @@ function start(options = {}) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
-  if (addon.cpuProfIsRecording()) addEvents(addon)
+  if (addon.cpuProfIsRecording()) {
+    require('./events.js').attach(addon)
+    addEvents(addon)
+  }
   // An armed thread is stopped from outside, and its workers are armed by themselves.
   if (settings.start !== undefined && settings.start !== 'on' && settings.keep === undefined) return
   // The workers that the calling thread creates from now on.
@@ -51,14 +54,17 @@ function start(options = {}) {
 
 /** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
 function addEvents(addon) {
-  events.attach(addon)
   try {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
     if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
     const wanted = addon.cpuProfWantedTimings()
     if ((wanted & TIMINGS) !== 0) {
       addon.stopTimings?.()
-      addon.stopTimings = require('./timings.js').observe(addon, wanted)
+      addon.stopTimings = require('./timings.js').observe(addon)
+    }
+    if ((wanted & REQUESTS) !== 0) {
+      addon.stopRequests?.()
+      addon.stopRequests = require('./requests.js').observe(addon)
     }
     if ((wanted & TYPESCRIPT) !== 0) {
       addon.stopTypeScript?.()
@@ -88,8 +94,10 @@ function follower(addon) {
   return () => {
     try {
       if (addon.cpuProfFollow(inspectorStarter(addon))) stopThread(addon)
-      else if (addon.cpuProfIsRecording()) addEvents(addon)
-      else endEvents(addon)
+      else if (addon.cpuProfIsRecording()) {
+        require('./events.js').attach(addon)
+        addEvents(addon)
+      } else endEvents(addon)
     } catch {
       // The program has patched what these need. The profile is recorded.
     }
@@ -174,10 +182,11 @@ function endEvents(addon) {
   addon.stopAttaching?.()
   addon.stopInspector?.()
   addon.stopTimings?.()
+  addon.stopRequests?.()
   addon.stopTypeScript?.()
   addon.stopAttaching = addon.stopInspector = undefined
-  addon.stopTimings = addon.stopTypeScript = undefined
-  events.detach()
+  addon.stopTimings = addon.stopRequests = addon.stopTypeScript = undefined
+  require('./events.js').detach()
 }
 
 /**
@@ -188,6 +197,7 @@ function endEvents(addon) {
 function recordWorker(worker) {
   const addon = load()
   addon.cpuProfRecordWorker(worker, inspectorStarter(addon))
+  require('./events.js').attach(addon)
   addEvents(addon)
 }
 

@@ -2,16 +2,12 @@
 
 // Adds the program's user timings to the recording.
 
-// These are marks, measures and functions of `performance`, DNS queries, HTTP requests and `fetch()`.
+// These are marks, measures and functions of `performance`, and DNS queries.
 
 const { PerformanceObserver, performance } = require('node:perf_hooks')
-const { wellFormed } = require('./events.js')
 
-/**
- * Kinds of entries by the bits of what the recording wants. Node creates the entries of `http` and
- * `dns` only while there is an observer.
- */
-const ENTRY_TYPES = { 1: ['mark', 'measure', 'function', 'dns'], 2: ['http', 'resource'] }
+/** Kinds of entries. Node creates those of `dns` only while there is an observer. @type {any[]} */
+const ENTRY_TYPES = ['mark', 'measure', 'function', 'dns']
 
 /** A larger detail is left out: it would make each flush slow. */
 const MAX_DETAIL = 64 * 1024
@@ -21,11 +17,9 @@ let stringify
 
 /**
  * Adds the timings of the calling thread to its recording.
- * @param {any} addon
- * @param {number} wanted bits of `ENTRY_TYPES`
- * @returns {() => void} ends this
+ * @param {any} addon @returns {() => void} ends this
  */
-function observe(addon, wanted) {
+function observe(addon) {
   // Node's own method of observers, which takes an entry when it is created. An ordinary observer
   // would keep its entries until a turn of the event loop, and a busy program has none.
   const symbols = Object.getOwnPropertySymbols(PerformanceObserver.prototype)
@@ -44,10 +38,8 @@ function observe(addon, wanted) {
   }
   const descriptor = { __proto__: null, value: take }
   Object.defineProperty(observer, method, /** @type {any} */ (descriptor))
-  /** @type {any[]} */
-  const entryTypes = [...(wanted & 1 ? ENTRY_TYPES[1] : []), ...(wanted & 2 ? ENTRY_TYPES[2] : [])]
-  observer.observe({ entryTypes })
-  const leaveConsole = wanted & 1 ? watchConsole(addon, offsetUs) : () => {}
+  observer.observe({ entryTypes: ENTRY_TYPES })
+  const leaveConsole = watchConsole(addon, offsetUs)
   return () => {
     observer.disconnect()
     leaveConsole()
@@ -93,7 +85,7 @@ function timeStamp(...args) {
       color,
     }
     const event = { cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', args: { data } }
-    this.addon.cpuProfEmit(wellFormed(stringify(event)))
+    this.addon.cpuProfEmit(stringify(event))
   } catch {
     // The program must not see an error of the profiler.
   }
@@ -144,24 +136,14 @@ function add(addon, entry, offsetUs) {
 }
 
 /**
- * Returns the name of an entry and its detail. Entries of Node get tracks of their own. They leave
- * out what may be secret: headers, and the query of a URL.
+ * Returns the name of an entry and its detail. Entries of Node get tracks of their own.
  * @param {any} entry @returns {[string, string | undefined]}
  */
 function describe(entry) {
   const { entryType, name, detail } = entry
   switch (entryType) {
-    case 'http': {
-      const { req, res } = detail ?? {}
-      const path = withoutQuery(req?.url)
-      const status = String(res?.statusCode ?? '')
-      const track = name === 'HttpClient' ? 'HTTP requests' : 'HTTP server'
-      return [`${req?.method ?? ''} ${path}`, trackEntry(track, 'primary', { status })]
-    }
     case 'dns':
       return [`${name} ${detail?.hostname ?? detail?.host ?? ''}`, trackEntry('DNS', 'tertiary')]
-    case 'resource':
-      return [withoutQuery(name), trackEntry('fetch', 'primary')]
     case 'function':
       return [name || '(anonymous)', trackEntry('timerify', 'secondary')]
     default:
@@ -169,17 +151,10 @@ function describe(entry) {
   }
 }
 
-/** @param {string} [url] */
-function withoutQuery(url = '') {
-  return url.split(/[?#]/, 1)[0]
-}
-
-/**
- * @param {string} track @param {string} color @param {Record<string, string>} [properties]
- */
-function trackEntry(track, color, properties = {}) {
-  const devtools = { dataType: 'track-entry', track, color, properties: Object.entries(properties) }
-  return wellFormed(stringify({ devtools }))
+/** @param {string} track @param {string} color */
+function trackEntry(track, color) {
+  const devtools = { dataType: 'track-entry', track, color, properties: [] }
+  return stringify({ devtools })
 }
 
 /** Returns the program's detail as JSON. Node has cloned it, so it has no getters. @param {any} entry */
@@ -187,11 +162,11 @@ function detailOf({ detail }) {
   if (detail === null || detail === undefined) return undefined
   try {
     const text = stringify(detail)
-    return text !== undefined && text.length <= MAX_DETAIL ? wellFormed(text) : undefined
+    return text !== undefined && text.length <= MAX_DETAIL ? text : undefined
   } catch {
     // A circle, or a BigInt.
     return undefined
   }
 }
 
-module.exports = { observe }
+module.exports = { observe, clockOffsetUs }

@@ -7,7 +7,6 @@
 // and so never stops the program. The compiler's code and its objects stay as they are.
 
 const inspector = require('node:inspector')
-const { wellFormed } = require('./events.js')
 
 /** The compiler as TypeScript ships it: a bundle has no such functions. */
 const COMPILER = /[\\/]typescript[\\/]lib[\\/](?:_tsc|tsc|typescript)\.js$/
@@ -68,7 +67,7 @@ function observe(addon) {
     const shown = { message: name, name, start: startUs, end: endUs, track, color: 'secondary' }
     const data = { ...shown, devtools, typescript: { startUs, endUs, project, file } }
     const event = { cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', args: { data } }
-    addon.cpuProfEmit(wellFormed(stringify(event)))
+    addon.cpuProfEmit(stringify(event))
   }
 
   const session = new inspector.Session()

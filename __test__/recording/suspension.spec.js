@@ -43,8 +43,7 @@ async function asleep(where, then) {
 async function suspended(child, where, wait) {
   await message(child)
   wait.readyUs = nowUs()
-  assert.equal(samplers(child), where === 'worker' ? 2 : 1)
-  await until(() => samplers(child) === 0, 'V8 samples a thread that has waited for seconds')
+  await until(() => samplers(child) === 0, 'V8 samples a thread that waits')
   wait.suspendedUs = nowUs()
   wait.wokenUs = nowUs()
 }
@@ -106,7 +105,7 @@ function topAt({ samples, startUs }, us) {
   return top
 }
 
-describe('V8 stops sampling a thread that has waited for seconds,', together, () => {
+describe('V8 stops sampling a thread that waits,', together, () => {
   for (const where of WHERE) {
     test(`and samples the next work of the ${where} thread`, async () => {
       const { traces, wait } = await asleep(where, async (child) => {

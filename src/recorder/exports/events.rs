@@ -21,7 +21,7 @@ pub(crate) fn wanted_timings() -> u32 {
 #[napi(js_name = "cpuProfEmit", catch_unwind)]
 pub(crate) fn emit(json: String) -> Option<String> {
     let at = user_events::now()?;
-    let mut event: Value = match serde_json::from_str(&json) {
+    let mut event: Value = match serde_json::from_str(&well_formed(json)) {
         Ok(event) => event,
         Err(error) => return Some(format!("the event is not JSON: {error}")),
     };
@@ -100,6 +100,7 @@ pub(crate) fn mark(
     start_ms: Option<f64>,
 ) {
     let start = start_us.zip(start_ms);
+    let detail = detail.map(well_formed);
     user_events::mark(&name, detail.as_deref(), start.map(|(us, ms)| (us as i64, ms)));
 }
 
@@ -112,20 +113,61 @@ pub(crate) fn measure(
     start_ms: f64,
     duration_us: f64,
 ) {
-    let start = (start_us as i64, start_ms);
+    let (start, detail) = ((start_us as i64, start_ms), detail.map(well_formed));
     user_events::measure(&name, detail.as_deref(), start, duration_us as i64);
+}
+
+/// The tracks of requests, in the order of their numbers in JavaScript.
+const TRACKS: [&str; 3] = ["HTTP server", "HTTP requests", "fetch"];
+
+/// Adds a request that has ended. `kind` is an index into `TRACKS`; the times are as for a mark, and
+/// `duration_us` is in microseconds.
+#[napi(js_name = "cpuProfRequest", catch_unwind)]
+pub(crate) fn request(
+    kind: u32,
+    name: String,
+    status: Option<u32>,
+    start_us: f64,
+    start_ms: f64,
+    duration_us: f64,
+) {
+    if let Some(track) = TRACKS.get(kind as usize) {
+        let start = (start_us as i64, start_ms);
+        user_events::request(&name, track, status, start, duration_us as i64);
+    }
 }
 
 /// Begins a span. Returns the span's number.
 #[napi(js_name = "cpuProfBeginSpan", catch_unwind)]
 pub(crate) fn begin_span(name: String, detail: Option<String>) -> Option<u32> {
-    user_events::begin_span(&name, detail.as_deref())
+    user_events::begin_span(&name, detail.map(well_formed).as_deref())
 }
 
 /// Ends a span.
 #[napi(js_name = "cpuProfEndSpan", catch_unwind)]
 pub(crate) fn end_span(name: String, number: u32) {
     user_events::end_span(&name, number);
+}
+
+/// Puts U+FFFD in place of each half of a character, which no UTF-8 has, as JavaScript's
+/// `toWellFormed` does. `json` is of `JSON.stringify`, which escapes a `\ud…` for halves only.
+fn well_formed(json: String) -> String {
+    const HALF: &str = "\\ud";
+    if !json.contains(HALF) {
+        return json;
+    }
+    let mut text = String::with_capacity(json.len());
+    let mut rest = json.as_str();
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        text.push_str(before);
+        let length = if escape.starts_with(HALF) { "\\ud800".len() } else { "\\n".len() };
+        let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        text.push_str(if escape.starts_with(HALF) { "\u{fffd}" } else { escape });
+        rest = after;
+    }
+    text.push_str(rest);
+    text
 }
 
 #[cfg(test)]
@@ -145,6 +187,18 @@ mod tests {
             let Value::Object(mut event) = serde_json::from_str(text).unwrap() else { panic!() };
             set_clock(&mut event, lead_us);
             assert_eq!(event.get("ts").and_then(Value::as_f64), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn half_a_character_is_replaced_unless_it_is_text() {
+        for (json, expected) in [
+            (r#""a\ud800b""#, "\"a\u{fffd}b\""),
+            (r#""\\ud800\\\udfff\n""#, "\"\\\\ud800\\\\\u{fffd}\\n\""),
+            (r#""\u0007\ud83d""#, "\"\\u0007\u{fffd}\""),
+            (r#""ü\ud8""#, "\"ü\u{fffd}"),
+        ] {
+            assert_eq!(well_formed(json.into()), expected);
         }
     }
 

@@ -5,14 +5,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
+use super::request_log::RequestLog;
 use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::request::Request;
 
 /// Size of encoded events from which the writer thread is asked to write them, bytes.
 const WRITE_BYTES: usize = 1 << 20;
+/// Count of requests from which the writer thread is asked to write them.
+const WRITE_REQUESTS: usize = 2000;
 /// Size past which events are dropped, bytes: the disk is slower than the program.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Encoded events of one thread that wait for the writer thread.
+/// What waits for the writer thread.
+#[derive(Default)]
+pub(crate) struct WaitingEvents {
+    /// Encoded events.
+    pub events: Events,
+    /// Requests that have ended.
+    pub requests: RequestLog,
+    /// Count of events that had no place.
+    pub dropped: u64,
+}
+
+/// Events of one thread that wait for the writer thread.
 #[derive(Default)]
 pub(crate) struct EventBuffer {
     state: Mutex<State>,
@@ -23,6 +38,7 @@ pub(crate) struct EventBuffer {
 #[derive(Default)]
 struct State {
     events: Events,
+    requests: RequestLog,
     /// Count of events that had no place.
     dropped: u64,
     /// Names of the calls that have begun and not ended (`B` and `E`).
@@ -42,6 +58,17 @@ impl EventBuffer {
         before < WRITE_BYTES && state.events.as_bytes().len() >= WRITE_BYTES
     }
 
+    /// Adds a request that has ended. Returns as [`EventBuffer::add`].
+    pub(crate) fn add_request(&self, name: &str, request: Request) -> bool {
+        let mut state = self.state.lock();
+        if state.requests.bytes() >= MAX_BYTES {
+            state.dropped += 1;
+            return false;
+        }
+        state.requests.push(name, request);
+        state.requests.len() == WRITE_REQUESTS
+    }
+
     /// Notes the beginning of a call.
     pub(crate) fn begin_call(&self, name: &str) {
         /// A program that ends no call must not fill the memory.
@@ -59,13 +86,18 @@ impl EventBuffer {
 
     /// Returns whether no event waits.
     pub(crate) fn is_empty(&self) -> bool {
-        self.state.lock().events.as_bytes().is_empty()
+        let state = self.state.lock();
+        state.events.as_bytes().is_empty() && state.requests.len() == 0
     }
 
-    /// Takes the events, and the count of those that had no place.
-    pub(crate) fn take(&self) -> (Events, u64) {
+    /// Takes what waits.
+    pub(crate) fn take(&self) -> WaitingEvents {
         let mut state = self.state.lock();
-        (mem::take(&mut state.events), mem::take(&mut state.dropped))
+        WaitingEvents {
+            events: mem::take(&mut state.events),
+            requests: mem::take(&mut state.requests),
+            dropped: mem::take(&mut state.dropped),
+        }
     }
 
     /// Returns the number of the next span.
@@ -77,6 +109,7 @@ impl EventBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cpu_prof_core::format::trace::write::event::At;
 
     #[test]
     fn the_events_that_wait_are_bounded() {
@@ -85,10 +118,30 @@ mod tests {
         let wanted: Vec<bool> =
             (0..40).map(|_| events.add(|events| events.push_encoded(&text))).collect();
         assert_eq!(wanted.iter().filter(|is_wanted| **is_wanted).count(), 1);
-        let (taken, dropped) = events.take();
-        assert!(taken.as_bytes().len() < MAX_BYTES + WRITE_BYTES);
-        assert!(dropped > 0 && dropped < 40);
+        let taken = events.take();
+        assert!(taken.events.as_bytes().len() < MAX_BYTES + WRITE_BYTES);
+        assert!(taken.dropped > 0 && taken.dropped < 40);
         assert!(events.is_empty());
-        assert_eq!(events.take().1, 0);
+        assert_eq!(events.take().dropped, 0);
+    }
+
+    #[test]
+    fn the_requests_that_wait_are_bounded() {
+        let events = EventBuffer::default();
+        let (at, name) = (At { pid: 1, tid: 0, ts: 5 }, "GET /".repeat(20_000));
+        let request = |number| {
+            let (track, status) = ("fetch", None);
+            Request { number, track, status, at, start_ms: 0.0, duration_us: 1 }
+        };
+        let wanted = (0..2500).filter(|number| events.add_request("GET /", request(*number)));
+        assert_eq!(wanted.count(), 1);
+        for number in 0..200 {
+            events.add_request(&name, request(number));
+        }
+        assert!(!events.is_empty());
+        let taken = events.take();
+        assert!(taken.requests.bytes() < MAX_BYTES + 2 * name.len());
+        assert!(taken.dropped > 0 && taken.dropped < 200);
+        assert!(events.is_empty());
     }
 }

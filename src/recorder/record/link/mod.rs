@@ -5,5 +5,6 @@ pub(crate) mod javascript_threads;
 pub(crate) mod label_sets;
 pub(crate) mod pending_exit;
 pub(crate) mod recording_link;
+pub(crate) mod request_log;
 pub(crate) mod script_maps;
 pub(crate) mod taken_window;

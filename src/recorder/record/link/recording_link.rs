@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
+
 use super::event_buffer::EventBuffer;
 use super::javascript_threads::RecordedThread;
 use super::script_maps::RecordedMaps;
@@ -97,8 +99,11 @@ pub(crate) struct RecordingLink {
     pub labels: OnceLock<Arc<LabelRing>>,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
-    /// Whether the thread's sampling is suspended, because the thread has waited for long.
+    /// Whether the thread's sampling is suspended, because the thread waits.
     pub is_suspended: Flag,
+    /// The thread's activity up to a moment: a thread that has only waited since then suspends its
+    /// sampling.
+    pub waiting_since: Mutex<Option<ThreadActivity>>,
     /// Whether an output file could not be written, so that the thread stops sampling.
     pub has_failed: Flag,
     /// Whether the next rotation restarts V8's stuck sampling thread.
@@ -129,6 +134,7 @@ impl RecordingLink {
             labels: OnceLock::new(),
             read_profiles: DeletionQueue::default(),
             is_suspended: Flag::default(),
+            waiting_since: Mutex::default(),
             has_failed: Flag::default(),
             is_restart_requested: Flag::default(),
             is_stop_requested: Flag::default(),

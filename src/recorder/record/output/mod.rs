@@ -7,6 +7,7 @@ mod held_segments;
 mod kept_history;
 pub(crate) mod live_file;
 mod native_threads;
+mod program_events;
 pub(crate) mod recording_writer;
 pub(crate) mod segments;
 pub(crate) mod side_events;

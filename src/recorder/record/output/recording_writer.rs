@@ -55,7 +55,7 @@ pub(crate) struct RecordingWriter {
     /// Name of the worker, if it has one.
     name: Option<WorkerName>,
     /// Contents of the files; without those of the trace, which its segments count.
-    totals: RecordingTotals,
+    pub(super) totals: RecordingTotals,
 }
 
 impl RecordingWriter {
@@ -200,20 +200,6 @@ impl RecordingWriter {
         });
         if is_written {
             self.side_events.wrote(native.as_ref());
-        }
-    }
-
-    /// Writes the events of the program that wait.
-    pub(crate) fn write_program_events(&mut self, events: &mut Events) {
-        let (own, dropped) = self.link.program_events.take();
-        self.totals.dropped_events += dropped;
-        if dropped > 0 {
-            warn_once(&Error::DroppedEvents);
-        }
-        if !own.as_bytes().is_empty()
-            && !self.append(events, |_, events| events.push_encoded(own.as_bytes()))
-        {
-            self.totals.dropped_events += own.count();
         }
     }
 

@@ -113,6 +113,14 @@ impl ThreadRecording {
         u64::try_from(self.config.flush_interval(source).as_micros()).unwrap_or(u64::MAX)
     }
 
+    /// Returns whether the writer thread wants this thread to suspend its sampling, and the thread has
+    /// still only waited.
+    pub(super) fn should_suspend(&self) -> bool {
+        let waiting_since = self.link.waiting_since.lock().take();
+        let activities = waiting_since.zip(self.activity());
+        activities.is_some_and(|(since, now)| now.has_waited_since(&since))
+    }
+
     /// Returns a window that ends now. `pause` is the time that the window cost this thread.
     pub(super) fn window(&self, window: RawWindow, pause: Duration) -> TakenWindow {
         let begun = self.rotation.take();

@@ -47,7 +47,7 @@ fn rotate(recording: &ThreadRecording) -> bool {
         restart(recording, profiler)
     } else if profiler.is_rotating() {
         end_rotation(recording, profiler)
-    } else if recording.has_waited() {
+    } else if recording.should_suspend() {
         suspend(recording, profiler)
     } else {
         begin_rotation(recording, profiler)
@@ -132,6 +132,7 @@ fn resume(recording: &ThreadRecording, profiler: &Profiler) {
         Ok(()) => {
             labels::resumed(recording);
             recording.resumed_us.set(Some((start_us, profiler_end_us())));
+            recording.tell_writer(RecordingMessage::Resumed);
         }
         // The next request finds no profile, and ends the recording.
         Err(error) => warn_once(&error),

@@ -6,6 +6,7 @@ use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::request::Request;
 use cpu_prof_core::format::trace::write::timing::{self, Timing};
 
 /// Returns the calling thread and this moment; None if the thread is not being recorded.
@@ -57,6 +58,25 @@ pub(crate) fn measure(name: &str, detail: Option<&str>, start: (i64, f64), durat
             timing.begin(events, &id);
             timing::end(events, end, name, &id);
         });
+    });
+}
+
+/// Adds a request that has ended. `start` is as for a mark.
+pub(crate) fn request(
+    name: &str,
+    track: &'static str,
+    status: Option<u32>,
+    start: (i64, f64),
+    duration_us: i64,
+) {
+    with_recording(|recording| {
+        let Timing { at, start_ms, .. } = timing(recording, name, None, Some(start));
+        let number = recording.link.program_events.next_span();
+        let request = Request { number, track, status, at, start_ms, duration_us };
+        let has_failed = recording.link.has_failed.get();
+        if !has_failed && recording.link.program_events.add_request(name, request) {
+            recording.tell_writer(RecordingMessage::Events);
+        }
     });
 }
 

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::heap_trim::HeapTrim;
+use super::suspension::Suspensions;
 use super::waiter::Waiter;
 use crate::record::link::pending_exit;
 use crate::record::link::recording_link::ThreadActivity;
@@ -44,6 +45,8 @@ pub(super) enum WriterMessage {
 pub(crate) enum RecordingMessage {
     /// A rotation has begun on the thread.
     Overlap,
+    /// The sampling that was suspended has resumed.
+    Resumed,
     /// The thread has only waited for events since its last window. Only threads that cannot be woken
     /// tell this.
     Extend,
@@ -72,8 +75,7 @@ struct ActiveRecording {
     /// Time between the last such request and the next.
     interval: Duration,
     rotation: Rotation,
-    /// Start of the time in which the thread was only seen waiting.
-    idle_since: Option<Instant>,
+    suspensions: Suspensions,
     /// The thread's activity up to its last window.
     activity: Option<ThreadActivity>,
     /// Whether the files are finished after the next window, which may be the last.
@@ -95,7 +97,7 @@ impl ActiveRecording {
             interval,
             output,
             rotation: Rotation::None,
-            idle_since: None,
+            suspensions: Suspensions::new(now, EntryHook::is_available()),
             activity: None,
             is_finishing: false,
             has_finished: false,
@@ -123,6 +125,9 @@ impl ActiveRecording {
                 let until = Instant::now() + self.output.overlap;
                 self.rotation = Rotation::Overlapping { until };
             }
+            RecordingMessage::Resumed => {
+                self.suspensions.end(Instant::now(), self.output.link.activity())
+            }
             RecordingMessage::Extend => self.output.extend(events),
             RecordingMessage::Window(taken) => self.write(taken, events),
             RecordingMessage::Events => self.output.write_program_events(events),
@@ -133,7 +138,9 @@ impl ActiveRecording {
     /// Writes a window, which ends the rotation.
     fn write(&mut self, taken: TakenWindow, events: &mut Events) {
         self.rotation = Rotation::None;
-        self.idle_since = None;
+        if taken.circumstances.is_suspended {
+            self.suspensions.begin();
+        }
         self.activity = taken.circumstances.activity;
         self.output.write(taken, events);
         let was_finished = mem::take(&mut self.has_finished);
@@ -149,13 +156,11 @@ impl ActiveRecording {
         }
     }
 
-    /// Wakes a thread that has waited for long, to suspend its sampling.
-    fn suspend_if_idle_for_long(&mut self, now: Instant, rotate: Callback) {
-        /// A resumed thread is not sampled for an interval, which should be rare.
-        const MIN_IDLE_TIME: Duration = Duration::from_secs(3);
-        let idle_since = *self.idle_since.get_or_insert(now);
-        let is_long = now - idle_since >= MIN_IDLE_TIME;
-        if is_long && !self.output.link.is_suspended.get() && EntryHook::is_available() {
+    /// Wakes a thread that waits to suspend its sampling, if that is worth it.
+    fn suspend_if_idle(&mut self, now: Instant, rotate: Callback) {
+        let waiting = self.suspensions.check(now, || self.output.link.activity());
+        if waiting.is_some() && self.rotation == Rotation::None {
+            *self.output.link.waiting_since.lock() = waiting;
             self.wake(rotate);
         }
     }
@@ -176,9 +181,10 @@ impl ActiveRecording {
 
     /// Returns the time of the next action.
     fn next_due(&self) -> Instant {
+        let due = self.suspensions.due.map_or(self.due, |due| due.min(self.due));
         match self.rotation {
-            Rotation::Overlapping { until } => until.min(self.due),
-            _ => self.due,
+            Rotation::Overlapping { until } => until.min(due),
+            _ => due,
         }
     }
 }
@@ -258,13 +264,13 @@ impl WriterLoop {
             if matches!(recording.rotation, Rotation::Overlapping { until } if until <= now) {
                 recording.wake(self.rotate);
             }
+            recording.suspend_if_idle(now, self.rotate);
             if recording.due > now {
                 continue;
             }
             recording.postpone(now);
             if recording.is_idle() {
                 recording.output.extend(&mut self.events);
-                recording.suspend_if_idle_for_long(now, self.rotate);
             } else {
                 recording.request_window(self.rotate);
             }

@@ -61,10 +61,13 @@ impl Profiler {
         let api = symbols::api()?;
         let isolate = symbols::current_isolate(api)
             .ok_or_else(|| Error::Unavailable("the thread has no V8 isolate".into()))?;
-        // Before the profiler: to tell the scripts so far, V8 also tells its built-in code, which a
-        // profiler would take for functions of the program.
         let script_maps: Arc<ScriptMaps> = Arc::default();
-        let map_handler = ScriptMapHandler::set(env, Arc::clone(&script_maps), has_scripts);
+        let map_handler = ScriptMapHandler::new(env, Arc::clone(&script_maps));
+        if has_scripts && let Some(map_handler) = &map_handler {
+            // Before the profiler: V8 also tells its built-in code, which a profiler would take for
+            // functions of the program.
+            map_handler.take_existing();
+        }
         // SAFETY: this is the isolate's own thread, inside a call from JavaScript, so the isolate is
         // alive.
         let raw =
@@ -75,6 +78,10 @@ impl Profiler {
             }
             return Err(Error::Unavailable("V8 did not create a profiler".into()));
         };
+        if let Some(map_handler) = &map_handler {
+            // After the profiler, for which V8 tells all functions to every listener.
+            map_handler.listen();
+        }
         // SAFETY: this is the isolate's thread.
         let gate = unsafe { DeletionGate::watch(api, isolate) };
         let (title, is_rotating) = (Cell::new(0), Cell::new(false));

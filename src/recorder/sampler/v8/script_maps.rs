@@ -105,24 +105,37 @@ thread_local! {
 }
 
 impl ScriptMapHandler {
-    /// Takes the maps of all scripts of the calling thread from now on, and with `has_scripts` also
-    /// those of the scripts so far. Returns None if this process does not export what is needed.
-    pub(super) fn set(env: &Env, maps: Arc<ScriptMaps>, has_scripts: bool) -> Option<Self> {
+    /// Returns a handler for the calling thread. Returns None if this process does not export what is
+    /// needed.
+    pub(super) fn new(env: &Env, maps: Arc<ScriptMaps>) -> Option<Self> {
         let api = HandlerApi::find().ok()?;
         let isolate = symbols::current_isolate(symbols::api().ok()?)?;
         let (env, last, seen) = (env.raw(), -1, FxHashSet::default());
         STATE.set(Some(HandlerState { api, env, last, seen, maps }));
-        let scope = if has_scripts { ALL_CODE } else { NEW_CODE };
-        // SAFETY: this is the isolate's own thread, inside a call from JavaScript.
-        unsafe { (api.set_handler)(isolate, scope, Some(on_code)) };
         Some(Self { api, isolate })
+    }
+
+    /// Takes the maps of the scripts so far.
+    pub(super) fn take_existing(&self) {
+        self.set(ALL_CODE, Some(on_code));
+        self.set(NEW_CODE, None);
+    }
+
+    /// Takes the maps of all scripts from now on.
+    pub(super) fn listen(&self) {
+        self.set(NEW_CODE, Some(on_code));
     }
 
     /// Removes the handler.
     pub(super) fn remove(self) {
-        // SAFETY: this is the isolate's own thread, and the isolate is alive.
-        unsafe { (self.api.set_handler)(self.isolate, NEW_CODE, None) };
+        self.set(NEW_CODE, None);
         STATE.take();
+    }
+
+    fn set(&self, scope: c_int, handler: Option<Handler>) {
+        // SAFETY: this is the isolate's own thread, inside a call from JavaScript or in the
+        // environment's cleanup hook, and the isolate is alive.
+        unsafe { (self.api.set_handler)(self.isolate, scope, handler) };
     }
 }
 

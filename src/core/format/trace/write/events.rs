@@ -16,8 +16,13 @@ pub struct Events {
 impl Events {
     /// Appends one event.
     pub fn push(&mut self, event: &impl Serialize) {
+        self.push_with(|bytes| encode(bytes, event));
+    }
+
+    /// Appends one event, which `write` encodes.
+    pub(super) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.separate();
-        encode(&mut self.bytes, event);
+        write(&mut self.bytes);
     }
 
     /// Adds the separator before the next event.

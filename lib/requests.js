@@ -1,0 +1,97 @@
+'use strict'
+
+// Adds the requests that the program answers and makes to the recording: `node:http` and `fetch()`.
+
+// Node tells them to diagnostics channels. To make its own performance entries of them costs Node many
+// times as much.
+
+const { channel } = require('node:diagnostics_channel')
+const { performance } = require('node:perf_hooks')
+const { clockOffsetUs } = require('./timings.js')
+
+/**
+ * The kinds of requests, by their numbers in the addon: the channels of their begin and their end, and
+ * their names when they begin. Routers change a request's URL while they handle it.
+ */
+const KINDS = [
+  {
+    begin: 'http.server.request.start',
+    end: 'http.server.response.finish',
+    name: (/** @type {any} */ { method, url }) => `${method} ${withoutQuery(url)}`,
+  },
+  {
+    begin: 'http.client.request.start',
+    end: 'http.client.response.finish',
+    name: (/** @type {any} */ { method, protocol, host, path }) =>
+      `${method} ${protocol}//${host}${withoutQuery(path)}`,
+  },
+  {
+    begin: 'undici:request:create',
+    end: 'undici:request:trailers',
+    name: (/** @type {any} */ { origin, path }) => `${origin}${withoutQuery(path)}`,
+  },
+]
+
+/**
+ * Adds the requests of the calling thread to its recording. Returns the function that ends this.
+ * @param {any} addon
+ */
+function observe(addon) {
+  const offsetUs = clockOffsetUs()
+  // Tests replace the clock of the program.
+  const now = performance.now.bind(performance)
+  const subscriptions = KINDS.flatMap(({ begin, end, name }, kind) => {
+    /** The requests that have begun. @type {WeakMap<object, { name: string, startMs: number }>} */
+    const begun = new WeakMap()
+    return [
+      // This is the place where a request can become a label of all that is done for it.
+      subscribe(begin, ({ request }) => {
+        begun.set(request, { name: name(request), startMs: now() })
+      }),
+      subscribe(end, ({ request, response }) => {
+        const known = begun.get(request)
+        if (known === undefined) return
+        begun.delete(request)
+        const { name, startMs } = known
+        const durationUs = (now() - startMs) * 1e3
+        const startUs = offsetUs + startMs * 1e3
+        addon.cpuProfRequest(kind, name, response?.statusCode, startUs, startMs, durationUs)
+      }),
+    ]
+  })
+  return () => {
+    for (const unsubscribe of subscriptions) unsubscribe()
+  }
+}
+
+/**
+ * Subscribes to a channel. Returns the function that ends this.
+ * @param {string} name @param {(message: any) => void} take
+ */
+function subscribe(name, take) {
+  // Node forgets a channel that nobody holds.
+  const subscribed = channel(name)
+  /** @param {unknown} message */
+  const guarded = (message) => {
+    try {
+      take(message)
+    } catch {
+      // The program can have patched what this calls. It must not see an error of the profiler.
+    }
+  }
+  subscribed.subscribe(guarded)
+  return () => subscribed.unsubscribe(guarded)
+}
+
+/** Returns a URL without its query and its fragment, which may be secret. @param {string} url */
+function withoutQuery(url) {
+  return upTo(upTo(url, '?'), '#')
+}
+
+/** @param {string} text @param {string} end */
+function upTo(text, end) {
+  const at = text.indexOf(end)
+  return at === -1 ? text : text.slice(0, at)
+}
+
+module.exports = { observe }

@@ -1,0 +1,63 @@
+//! Requests of the program that wait for the writer thread.
+//!
+//! A request takes a tenth of the memory of its events, which the writer thread encodes.
+
+use cpu_prof_core::format::trace::write::request::Request;
+
+/// Requests in the order of their ends, with their names.
+#[derive(Default)]
+pub(crate) struct RequestLog {
+    /// The requests, each with the end of its name in `names`, bytes.
+    requests: Vec<(Request, usize)>,
+    /// The names, one after the other.
+    names: String,
+}
+
+impl RequestLog {
+    /// Adds a request that has ended.
+    pub(crate) fn push(&mut self, name: &str, request: Request) {
+        self.names.push_str(name);
+        self.requests.push((request, self.names.len()));
+    }
+
+    /// Returns the count of the requests.
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Returns the memory of the requests, bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.requests.as_slice()) + self.names.len()
+    }
+
+    /// Returns the requests with their names.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Request)> {
+        let mut from = 0;
+        self.requests.iter().map(move |(request, end)| {
+            let name = &self.names[from..*end];
+            from = *end;
+            (name, request)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_prof_core::format::trace::write::event::At;
+
+    #[test]
+    fn each_request_keeps_its_name() {
+        let mut log = RequestLog::default();
+        for (number, name) in ["GET /", "", "PUT /ü"].into_iter().enumerate() {
+            let at = At { pid: 1, tid: 0, ts: 5 };
+            let number = number as u32;
+            let request =
+                Request { track: "fetch", number, status: None, at, start_ms: 0.0, duration_us: 1 };
+            log.push(name, request);
+        }
+        let names: Vec<_> = log.iter().map(|(name, request)| (request.number, name)).collect();
+        assert_eq!(names, [(0, "GET /"), (1, ""), (2, "PUT /ü")]);
+        assert!(log.len() == 3 && log.bytes() > 12);
+    }
+}
