@@ -49,7 +49,7 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
   },
   'A setting': {
     'src/core/base/settings/config.rs': [
-      'pub static SETTINGS: [&Setting; 13] = [',
+      'pub static SETTINGS: [&Setting; 15] = [',
       `const MADE: Setting = Setting {
     name: "madeUp",
     kind: ValueKind::Number,
@@ -59,7 +59,7 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
     default: "7",
 };
 
-pub static SETTINGS: [&Setting; 14] = [&MADE,`,
+pub static SETTINGS: [&Setting; 16] = [&MADE,`,
     ],
     'index.d.ts': [
       '  flushInterval?: number',
